@@ -1,0 +1,78 @@
+# All that is done to this project, one word each; `make` alone lists the words.
+# A fresh machine needs Python >= 3.11 with pip, a C++20 compiler and make. The rest comes into .venv.
+
+PYTHON ?= python3
+BIN := .venv/bin
+BENCH := benchmarks/.venv
+ENGINE := $(wildcard engine/*.cpp engine/*.h)
+CPP_SOURCES := $(ENGINE) $(wildcard tests/engine/*.cpp tests/engine/*.h)
+PY_SOURCES := src tests examples benchmarks docs
+
+# cmake looks for ninja in PATH.
+WORKFLOW := PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/cmake --workflow --preset
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help demo test lint format bench sanitize docs clean
+
+help:  ## List the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+demo: .venv/committee  ## Train a forest, a stump and a C4.5 tree on four tables and compare them
+	$(BIN)/python examples/demo.py
+
+test: .venv/committee  ## Run the engine's tests (ctest), then the package's tests and doctests (pytest)
+	$(WORKFLOW) release
+	$(BIN)/pytest -n auto
+
+lint: .venv/committee  ## Check style, types, formatting and the direction of imports; changes nothing
+	$(BIN)/ruff check $(PY_SOURCES)
+	$(BIN)/ruff format --check $(PY_SOURCES)
+	$(BIN)/mypy
+	$(BIN)/clang-format --dry-run -Werror $(CPP_SOURCES)
+	$(BIN)/lint-imports --no-logo
+
+format: .venv/committee  ## Rewrite the sources as lint wants them
+	$(BIN)/ruff check --fix $(PY_SOURCES)
+	$(BIN)/ruff format $(PY_SOURCES)
+	$(BIN)/clang-format -i $(CPP_SOURCES)
+
+sanitize: .venv/tools  ## Run the engine's tests under the address, undefined-behaviour and thread sanitizers
+	$(WORKFLOW) asan
+	$(WORKFLOW) tsan
+
+bench: $(BENCH)/committee  ## Measure against the peers, in an environment of their own; writes docs/benchmarks.md
+	$(BENCH)/bin/python benchmarks/forest.py
+	$(BENCH)/bin/python benchmarks/growth.py
+	$(BENCH)/bin/python benchmarks/c45_weka.py
+	$(BENCH)/bin/python benchmarks/report.py
+
+docs: .venv/docs  ## Build the pages and the API reference into build/site; a broken link is an error
+	$(BIN)/sphinx-build --quiet --fail-on-warning docs build/site
+
+clean:  ## Remove all that the other targets made, the virtual environments too
+	rm -rf build dist .venv $(BENCH) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+
+# The stamps. Python sources are used where they lie (an editable install); the extension is built again, and only
+# what changed of it, when the engine or the build itself changes.
+
+.venv/tools:
+	$(PYTHON) -m venv --without-pip .venv
+	$(PYTHON) -m pip --python $(BIN)/python install --quiet --upgrade pip scikit-build-core nanobind cmake ninja
+	touch $@
+
+.venv/committee: .venv/tools pyproject.toml CMakeLists.txt $(ENGINE)
+	@echo "Building the extension and installing committee into .venv (a minute the first time)"
+	$(BIN)/pip install --quiet --no-build-isolation --editable '.[test,lint]'
+	touch $@
+
+.venv/docs: .venv/committee
+	$(BIN)/pip install --quiet --group docs
+	touch $@
+
+$(BENCH)/committee: benchmarks/requirements.txt pyproject.toml CMakeLists.txt $(ENGINE)
+	$(PYTHON) -m venv --without-pip $(BENCH)
+	$(PYTHON) -m pip --python $(BENCH)/bin/python install --quiet --upgrade pip scikit-build-core nanobind cmake ninja
+	$(BENCH)/bin/pip install --quiet --requirement benchmarks/requirements.txt
+	$(BENCH)/bin/pip install --quiet --no-build-isolation --config-settings=build-dir=build/bench --editable .
+	touch $@

@@ -1,0 +1,187 @@
+"""The result of a question: the one format that every benchmark writes and `report.py` reads.
+
+`benchmarks/results/<name>.json` holds one object:
+
+    name          str, the name of the question and of the file
+    title         str, the question
+    about         str, a paragraph of Markdown: what was done, on which tables
+    rerun         str, the command
+    quick         bool, true if the sizes were small (such results are not reported)
+    date          str, "2026-01-31"
+    machine       object of str: cpu, cores, memory, system, python; no names of hosts or paths
+    peers         object: name -> {"version": str, "settings": str}; the others are compared with the first
+    metrics       object: name -> {"label": str, "unit": str, "ratio": bool}; ratio: show other / first peer
+    cases         list of {"name": str, "about": str, "axis": str or null, "at": number or null};
+                  axis and at place the case on a plot of growth
+    measurements  list of {"case": str, "peer": str, "metric": str, "values": list of numbers, one per run}
+    targets       list of {"what": str, "target": str, "measured": str, "met": bool, or null if not measured}
+    plots         list of {"file": str, "title": str, "metric": str, "axis": str or null};
+                  axis null: every peer's ratio by case; else the metric against `at`, both logarithmic
+    failures      list of {"case": str, "peer": str, "message": str}
+
+Whole numbers are shown whole; others with three digits, or with four decimals if they have no unit.
+"""
+
+import json
+import os
+import platform
+import statistics
+from datetime import date
+from pathlib import Path
+
+FOLDER = Path(__file__).parent / "results"
+KEYS = {
+    "name", "title", "about", "rerun", "quick", "date", "machine",
+    "peers", "metrics", "cases", "measurements", "targets", "plots", "failures",
+}  # fmt: skip
+
+
+class Readings:
+    """The values by case, peer and metric."""
+
+    def __init__(self, measurements):
+        self._values = {(m["case"], m["peer"], m["metric"]): m["values"] for m in measurements}
+
+    def values(self, case, peer, metric):
+        """Every run's value; an empty list if there is none."""
+        return self._values.get((case, peer, metric), [])
+
+    def median(self, case, peer, metric):
+        """The median over the runs, None if there is none."""
+        values = self.values(case, peer, metric)
+        return statistics.median(values) if values else None
+
+    def peers(self, case, metric):
+        """The peers with a value."""
+        return [peer for c, peer, m in self._values if c == case and m == metric]
+
+    def metrics(self, case):
+        """The metrics that any peer has in a case."""
+        return {m for c, _, m in self._values if c == case}
+
+
+def machine():
+    """What a reader must know of the machine, and nothing that names it."""
+    return {
+        "cpu": _cpu_model(),
+        "cores": str(os.cpu_count()),
+        "memory": f"{os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES') / 1024**3:.0f} GB",
+        "system": f"{platform.system()} {platform.machine()}",
+        "python": platform.python_version(),
+    }
+
+
+def today():
+    return date.today().isoformat()
+
+
+def write(result, *, complete):
+    """Write a result and return its path; an incomplete one goes to `raw/`, where it is not reported."""
+    _check(result, result["name"])
+    folder = FOLDER if complete else FOLDER / "raw"
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{result['name']}.json"
+    path.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+    return path
+
+
+def load_all():
+    """Every reported result, by name."""
+    results = []
+    for path in sorted(FOLDER.glob("*.json")):
+        result = json.loads(path.read_text(encoding="utf-8"))
+        _check(result, path.name)
+        results.append(result)
+    return results
+
+
+def tables(result):
+    """The measurements as tables of text: cases with the same metrics share one.
+
+    Returns
+    -------
+    list of (list of str, list of list of str)
+        Header and rows.
+    """
+    readings = Readings(result["measurements"])
+    grouped = {}
+    for case in result["cases"]:
+        shown = tuple(name for name in result["metrics"] if name in readings.metrics(case["name"]))
+        if shown:
+            grouped.setdefault(shown, []).append(case["name"])
+    return [_table(result, readings, metrics, cases) for metrics, cases in grouped.items()]
+
+
+def verdict_table(result):
+    """The targets as one table of text: header and rows."""
+    words = {True: "met", False: "**missed**", None: "not measured"}
+    rows = [[t["what"], t["target"], t["measured"], words[t["met"]]] for t in result["targets"]]
+    return ["what", "target", "measured", ""], rows
+
+
+def markdown(header, rows):
+    """A Markdown table, padded so that it also reads well as plain text."""
+    widths = [max(len(row[i]) for row in [header, *rows]) for i in range(len(header))]
+    lines = [[cell.ljust(width) for cell, width in zip(row, widths, strict=True)] for row in [header, *rows]]
+    lines.insert(1, ["-" * width for width in widths])
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def number(value, unit):
+    """A number as a reader wants it.
+
+    >>> number(0.90912, ""), number(26812.3, "us"), number(3.7, "s"), number(5, "leaves")
+    ('0.9091', '26,812', '3.70', '5')
+    """
+    if isinstance(value, int):
+        return f"{value:,}"
+    if not unit:
+        return f"{value:.4f}"
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:#.3g}".rstrip(".")
+
+
+def _table(result, readings, metrics, cases):
+    units = {name: result["metrics"][name]["unit"] for name in metrics}
+    labels = [f"{result['metrics'][name]['label']} {units[name]}".strip() for name in metrics]
+    first = next(iter(result["peers"]))
+    rows = []
+    for case in cases:
+        for peer in result["peers"]:
+            cells = [_cell(result, readings, case, peer, first, metric) for metric in metrics]
+            if any(cells):
+                rows.append([case, peer, *cells])
+    return ["table", "peer", *labels], rows
+
+
+def _cell(result, readings, case, peer, first, metric):
+    """The median, half the range in percent, and how many times the first peer's median it is."""
+    values = readings.values(case, peer, metric)
+    if not values:
+        return ""
+    about = result["metrics"][metric]
+    median = statistics.median(values)
+    text = number(median, about["unit"])
+    if about["ratio"] and len(values) > 1 and median:
+        text += f" ±{50 * (max(values) - min(values)) / median:.0f}%"
+    base = readings.median(case, first, metric)
+    if about["ratio"] and base and peer != first:
+        text += f", {median / base:.1f}x"
+    return text
+
+
+def _check(result, name):
+    missing, unknown = KEYS - result.keys(), result.keys() - KEYS
+    if missing or unknown:
+        raise ValueError(
+            f"Result {name} does not follow the format of benchmarks/results.py: "
+            f"missing {sorted(missing)}, unknown {sorted(unknown)}."
+        )
+
+
+def _cpu_model():
+    cpuinfo = Path("/proc/cpuinfo")
+    if cpuinfo.exists():
+        for line in cpuinfo.read_text().splitlines():
+            if line.startswith("model name"):
+                return line.split(":", 1)[1].strip()
+    return platform.processor() or platform.machine()

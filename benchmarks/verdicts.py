@@ -1,0 +1,74 @@
+"""Comparing the medians with a target: each function gives one row of a result's `targets`.
+
+committee is judged; a row that lacks a value is "not measured", never met.
+"""
+
+US = "committee"
+
+
+def ratio(readings, what, case, metric, *, times, peer=None):
+    """A peer's cost must be at least `times` committee's; without a peer, the cheapest other peer's."""
+    others = [peer] if peer else [name for name in readings.peers(case, metric) if name != US]
+    costs = {
+        name: readings.median(case, name, metric) for name in others if readings.values(case, name, metric)
+    }
+    ours = readings.median(case, US, metric)
+    whose = peer or "the best peer"
+    target = f"at most {whose}'s" if times == 1 else f">= {times:g}x less than {whose}"
+    if not costs or not ours:
+        return _verdict(what, target, "", None)
+    best = min(costs, key=costs.get)
+    measured = costs[best] / ours
+    return _verdict(what, target, f"{measured:.2f}x ({best})", measured >= times)
+
+
+def not_worse_by(readings, what, case, metric, *, peer, difference):
+    """A score of which more is better may be at most `difference` below the peer's."""
+    ours, theirs = readings.median(case, US, metric), readings.median(case, peer, metric)
+    target = f"at most {difference:g} below {peer}"
+    if ours is None or theirs is None:
+        return _verdict(what, target, "", None)
+    return _verdict(what, target, f"{ours:.4f} against {theirs:.4f}", ours >= theirs - difference)
+
+
+def not_above(readings, what, case, metric, *, peer, percent):
+    """A loss may be at most `percent` above the peer's."""
+    ours, theirs = readings.median(case, US, metric), readings.median(case, peer, metric)
+    target = f"at most {percent:g} % above {peer}"
+    if ours is None or theirs is None:
+        return _verdict(what, target, "", None)
+    return _verdict(what, target, f"{ours:.4f} against {theirs:.4f}", ours <= theirs * (1 + percent / 100))
+
+
+def within_spread(readings, what, case, metric, *, peer):
+    """A loss must not exceed the worst of the peer's runs, which differ only in their seeds."""
+    ours, theirs = readings.median(case, US, metric), readings.values(case, peer, metric)
+    target = f"not above the worst seed of {peer}"
+    if ours is None or not theirs:
+        return _verdict(what, target, "", None)
+    return _verdict(what, target, f"{ours:.4f} against {max(theirs):.4f}", ours <= max(theirs))
+
+
+def at_most(readings, what, case, metric, *, limit, unit):
+    """An absolute limit."""
+    ours = readings.median(case, US, metric)
+    if ours is None:
+        return _verdict(what, f"<= {limit:g} {unit}", "", None)
+    return _verdict(what, f"<= {limit:g} {unit}", f"{ours:.1f} {unit}", ours <= limit)
+
+
+def proportional(readings, what, sizes, metric, *, limit):
+    """The cost may be at most `limit` times proportional; `sizes` maps cases to sizes, smallest first."""
+    costs = [readings.median(case, US, metric) for case in sizes]
+    target = f"<= {limit:g}x of proportional"
+    if any(cost is None for cost in costs):
+        return _verdict(what, target, "", None)
+    first = next(iter(sizes.values()))
+    growth = [(cost / costs[0]) / (size / first) for cost, size in zip(costs, sizes.values(), strict=True)]
+    return _verdict(
+        what, target, f"{max(growth[1:]):.2f}x at worst, {growth[-1]:.2f}x at the end", max(growth) <= limit
+    )
+
+
+def _verdict(what, target, measured, met):
+    return {"what": what, "target": target, "measured": measured, "met": met}

@@ -1,0 +1,281 @@
+#include "binning.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <utility>
+
+#include "thread_team.h"
+
+namespace committee {
+namespace {
+
+template <class Element, class Out, class Convert>
+void read_as(const ColumnView& column, std::size_t begin, std::span<Out> out, Convert convert) {
+    const char* at = static_cast<const char*>(column.data) + static_cast<std::ptrdiff_t>(begin) * column.stride;
+    for (Out& value : out) {
+        Element element;
+        std::memcpy(&element, at, sizeof element);
+        value = convert(element);
+        at += column.stride;
+    }
+}
+
+template <class Out, class Convert>
+void read(const ColumnView& column, std::size_t begin, std::span<Out> out, Convert convert) {
+    switch (column.type) {
+        case ElementType::f64:
+            return read_as<double>(column, begin, out, convert);
+        case ElementType::f32:
+            return read_as<float>(column, begin, out, convert);
+        case ElementType::i64:
+            return read_as<std::int64_t>(column, begin, out, convert);
+        case ElementType::i32:
+            return read_as<std::int32_t>(column, begin, out, convert);
+        case ElementType::i16:
+            return read_as<std::int16_t>(column, begin, out, convert);
+        case ElementType::i8:
+            return read_as<std::int8_t>(column, begin, out, convert);
+        case ElementType::u64:
+            return read_as<std::uint64_t>(column, begin, out, convert);
+        case ElementType::u32:
+            return read_as<std::uint32_t>(column, begin, out, convert);
+        case ElementType::u16:
+            return read_as<std::uint16_t>(column, begin, out, convert);
+        case ElementType::u8:
+            return read_as<std::uint8_t>(column, begin, out, convert);
+    }
+}
+
+// Bits of a double, or of a float, in an order that sorts as the numbers do.
+template <class Bits, class Number>
+Bits sortable(Number value) {
+    const Bits bits = std::bit_cast<Bits>(value);
+    constexpr Bits sign = Bits{1} << (8 * sizeof(Bits) - 1);
+    return (bits & sign) != 0 ? ~bits : bits | sign;
+}
+
+template <class Number, class Bits>
+Number unsortable(Bits bits) {
+    constexpr Bits sign = Bits{1} << (8 * sizeof(Bits) - 1);
+    return std::bit_cast<Number>((bits & sign) != 0 ? bits & ~sign : static_cast<Bits>(~bits));
+}
+
+template <class Bits>
+struct Keyed {
+    Bits key;
+    std::uint32_t row;
+};
+
+// Least-significant-digit radix sort; a digit that all keys share costs nothing but its count.
+template <class Bits>
+void radix_sort(std::vector<Keyed<Bits>>& items, std::vector<Keyed<Bits>>& spare) {
+    constexpr int digit_bits = 11;
+    constexpr int n_digits = (8 * sizeof(Bits) + digit_bits - 1) / digit_bits;
+    constexpr std::size_t n_buckets = std::size_t{1} << digit_bits;
+    std::vector<std::array<std::uint32_t, n_buckets>> counts(n_digits);
+    for (const auto& item : items) {
+        for (int d = 0; d < n_digits; ++d) ++counts[d][(item.key >> (d * digit_bits)) & (n_buckets - 1)];
+    }
+    spare.resize(items.size());
+    for (int d = 0; d < n_digits; ++d) {
+        auto& count = counts[d];
+        if (std::ranges::any_of(count, [&](std::uint32_t c) { return c == items.size(); })) continue;
+        std::uint32_t offset = 0;
+        for (std::uint32_t& c : count) offset += std::exchange(c, offset);
+        for (const auto& item : items) spare[count[(item.key >> (d * digit_bits)) & (n_buckets - 1)]++] = item;
+        items.swap(spare);
+    }
+}
+
+// A cut between neighbours low < high with low <= cut < high, the middle where the middle is a number between them.
+double cut_between(double low, double high) {
+    const double middle = low / 2 + high / 2;
+    return low <= middle && middle < high ? middle : low;
+}
+
+struct Distinct {
+    double value;
+    std::uint64_t weight;
+};
+
+// The distinct values that start a new bin (after the first), as indices into `distinct`.
+std::vector<std::size_t> bin_starts(std::span<const Distinct> distinct, std::uint32_t max_bins) {
+    std::vector<std::size_t> starts;
+    if (distinct.size() <= max_bins) {
+        for (std::size_t i = 1; i < distinct.size(); ++i) starts.push_back(i);
+        return starts;
+    }
+    std::uint64_t total = 0;
+    for (const Distinct& d : distinct) total += d.weight;
+    std::uint64_t before = 0;
+    std::uint64_t bin = 0;
+    for (std::size_t i = 0; i < distinct.size(); ++i) {
+        // The bin of the middle of this value's weight, of max_bins bins of equal weight.
+        const auto middle = static_cast<unsigned __int128>(2 * before + distinct[i].weight);
+        const auto wanted = static_cast<std::uint64_t>(middle * max_bins / (2 * static_cast<unsigned __int128>(total)));
+        if (i > 0 && wanted != bin) starts.push_back(i);
+        bin = wanted;
+        before += distinct[i].weight;
+    }
+    return starts;
+}
+
+// What one thread reuses from column to column.
+struct Scratch {
+    std::vector<double> values;
+    std::vector<Keyed<std::uint64_t>> wide, wide_spare;
+    std::vector<Keyed<std::uint32_t>> narrow, narrow_spare;
+    std::vector<Distinct> distinct;
+    std::vector<std::uint16_t> codes;
+};
+
+// Walks the sorted rows once: learns the column and writes the codes.
+template <class Bits, class Number>
+void learn_sorted(std::span<const Keyed<Bits>> sorted, std::span<const std::uint32_t> weights, std::uint32_t max_bins,
+                  Scratch& scratch, Column& column) {
+    auto& distinct = scratch.distinct;
+    distinct.clear();
+    for (std::size_t i = 0; i < sorted.size();) {
+        std::uint64_t weight = 0;
+        const Bits key = sorted[i].key;
+        for (; i < sorted.size() && sorted[i].key == key; ++i) weight += weights.empty() ? 1 : weights[sorted[i].row];
+        if (weight > 0) distinct.push_back({static_cast<double>(unsortable<Number>(key)), weight});
+    }
+    if (distinct.empty()) return;
+    for (const std::size_t start : bin_starts(distinct, max_bins)) {
+        column.cuts.push_back(cut_between(distinct[start - 1].value, distinct[start].value));
+    }
+    column.n_bins = static_cast<std::uint32_t>(column.cuts.size()) + 1;
+    column.lowest = distinct.front().value;
+    column.highest = distinct.back().value;
+    std::size_t code = 0;
+    for (const auto& item : sorted) {
+        const auto value = static_cast<double>(unsortable<Number>(item.key));
+        while (code < column.cuts.size() && column.cuts[code] < value) ++code;
+        scratch.codes[item.row] = static_cast<std::uint16_t>(code + 1);
+    }
+}
+
+// Rows without a value (NaN) keep code 0.
+void bin_numbers(const ColumnView& view, std::size_t n_rows, std::span<const std::uint32_t> weights,
+                 std::uint32_t max_bins, Scratch& scratch, Column& column) {
+    scratch.values.resize(n_rows);
+    scratch.codes.assign(n_rows, 0);
+    read_values(view, 0, scratch.values);
+    const auto& values = scratch.values;
+    const bool fits_float = std::ranges::all_of(
+        values, [](double v) { return std::isnan(v) || static_cast<double>(static_cast<float>(v)) == v; });
+    auto sort_and_learn = [&]<class Bits, class Number>(std::vector<Keyed<Bits>>& items, auto& spare, Number) {
+        items.clear();
+        for (std::size_t i = 0; i < n_rows; ++i) {
+            if (std::isnan(values[i])) continue;
+            items.push_back({sortable<Bits>(static_cast<Number>(values[i])), static_cast<std::uint32_t>(i)});
+        }
+        radix_sort(items, spare);
+        learn_sorted<Bits, Number>(items, weights, max_bins, scratch, column);
+    };
+    if (fits_float) {
+        sort_and_learn(scratch.narrow, scratch.narrow_spare, float{});
+    } else {
+        sort_and_learn(scratch.wide, scratch.wide_spare, double{});
+    }
+}
+
+template <class Code>
+void transpose(Codes<Code>& codes, int n_threads) {
+    constexpr std::size_t block = 64;
+    codes.by_row.resize(codes.n_rows * codes.n_columns);
+    const std::size_t n_tasks = (codes.n_rows + block - 1) / block;
+    for_each_task(n_tasks, n_threads, {}, [&](std::size_t task, int) {
+        const std::size_t end = std::min(codes.n_rows, (task + 1) * block);
+        for (std::size_t j = 0; j < codes.n_columns; ++j) {
+            const Code* from = codes.column(j);
+            Code* to = codes.by_row.data() + j;
+            for (std::size_t i = task * block; i < end; ++i) to[i * codes.n_columns] = from[i];
+        }
+    });
+}
+
+}  // namespace
+
+void read_values(const ColumnView& column, std::size_t begin, std::span<double> out) {
+    read(column, begin, out, [](auto element) { return static_cast<double>(element) + 0.0; });
+}
+
+void read_categories(const ColumnView& column, std::size_t begin, std::uint32_t n_bins, std::span<std::uint16_t> out) {
+    read_as<std::int32_t>(column, begin, out, [n_bins](std::int32_t code) {
+        return static_cast<std::uint16_t>(code < 0 || static_cast<std::uint32_t>(code) > n_bins ? 0 : code);
+    });
+}
+
+void find_codes(const Column& column, std::span<const double> values, std::span<std::uint16_t> out) {
+    // Binary searches side by side, all of the same number of steps, so that their cache misses overlap and no branch
+    // has to be guessed. A position is how many cuts are known to be below the value.
+    constexpr std::size_t side_by_side = 16;
+    const double* cuts = column.cuts.data();
+    const std::size_t n_cuts = column.cuts.size();
+    const std::uint16_t first = column.n_bins == 0 ? 0 : 1;
+    for (std::size_t begin = 0; begin < values.size(); begin += side_by_side) {
+        const std::size_t n = std::min(side_by_side, values.size() - begin);
+        const double* value = values.data() + begin;
+        std::array<std::uint32_t, side_by_side> below{};
+        for (std::size_t size = n_cuts; size > 0;) {
+            const std::size_t half = (size + 1) / 2;
+            for (std::size_t i = 0; i < n; ++i) {
+                below[i] += cuts[below[i] + half - 1] < value[i] ? static_cast<std::uint32_t>(half) : 0U;
+            }
+            size -= half;
+        }
+        for (std::size_t i = 0; i < n; ++i) {
+            out[begin + i] = std::isnan(value[i]) ? 0 : static_cast<std::uint16_t>(first + below[i]);
+        }
+    }
+}
+
+Table bin_table(std::span<const ColumnView> columns, std::span<const std::uint32_t> n_categories, std::size_t n_rows,
+                std::span<const std::uint32_t> weights, std::uint32_t max_bins, int n_threads) {
+    const std::size_t n_columns = columns.size();
+    auto binning = std::make_shared<Binning>();
+    binning->columns.resize(n_columns);
+    std::vector<char> missing(n_columns, 0);
+
+    // Codes are first written in 16 bits, column by column, then narrowed if the whole table allows it.
+    Codes<std::uint16_t> wide{n_rows, n_columns, {}, {}};
+    wide.by_column.resize(n_rows * n_columns);
+    std::vector<Scratch> scratch(static_cast<std::size_t>(std::max(n_threads, 1)));
+    for_each_task(n_columns, n_threads, {}, [&](std::size_t j, int thread) {
+        Column& column = binning->columns[j];
+        Scratch& own = scratch[static_cast<std::size_t>(thread)];
+        const std::span<std::uint16_t> codes(wide.by_column.data() + j * n_rows, n_rows);
+        if (n_categories[j] > 0) {
+            column.is_category = true;
+            column.n_bins = n_categories[j];
+            read_categories(columns[j], 0, column.n_bins, codes);
+        } else {
+            bin_numbers(columns[j], n_rows, weights, max_bins, own, column);
+            std::ranges::copy(own.codes, codes.begin());
+        }
+        missing[j] = std::ranges::any_of(codes, [](std::uint16_t code) { return code == 0; });
+    });
+    scratch.clear();
+
+    Table table;
+    table.has_missing.assign(missing.begin(), missing.end());
+    if (binning->is_wide()) {
+        transpose(wide, n_threads);
+        table.codes = std::move(wide);
+    } else {
+        Codes<std::uint8_t> narrow{n_rows, n_columns, {wide.by_column.begin(), wide.by_column.end()}, {}};
+        wide = {};
+        transpose(narrow, n_threads);
+        table.codes = std::move(narrow);
+    }
+    table.binning = std::move(binning);
+    return table;
+}
+
+}  // namespace committee

@@ -1,0 +1,175 @@
+#include "c45.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <utility>
+
+#include "c45_grow.h"
+#include "c45_prune.h"
+#include "c45_statistics.h"
+
+namespace committee {
+
+double C45Tree::weight(std::size_t node) const { return c45::sum(classes(node)); }
+
+std::size_t C45Tree::n_bytes() const {
+    const std::size_t n_integers = n_categories.size() + column.size() + first_branch.size() + branch.size();
+    return n_integers * sizeof(std::int32_t) + (threshold.size() + distribution.size()) * sizeof(double);
+}
+
+std::size_t C45Tree::n_leaves() const {
+    return static_cast<std::size_t>(std::ranges::count(column, is_leaf) + std::ranges::count(branch, no_child));
+}
+
+std::vector<std::int32_t> C45Tree::depths() const {
+    std::vector<std::int32_t> result(n_nodes());
+    for (std::size_t node = 0; node < n_nodes(); ++node) {
+        for (const std::int32_t child : branches(node)) {
+            if (child != no_child) result[static_cast<std::size_t>(child)] = result[node] + 1;
+        }
+    }
+    return result;
+}
+
+C45Tree grow_c45(std::span<const C45Column> columns, std::span<const std::int32_t> classes, std::int32_t n_classes,
+                 std::span<const double> weights, const C45Settings& settings, std::span<const std::uint8_t> held_out) {
+    assert(weights.size() == classes.size() && (held_out.empty() || held_out.size() == classes.size()));
+    double total = 0;
+    for (const double weight : weights) total += weight;
+    const c45::Grid grid(total);
+    std::vector<double> rounded(weights.size());
+    std::ranges::transform(weights, rounded.begin(), [&](double weight) { return grid.round(weight); });
+
+    std::vector<std::uint32_t> all_rows;
+    std::vector<std::uint32_t> rows;
+    std::vector<c45::WeightedRow> grown_on;
+    std::vector<c45::WeightedRow> kept_back;
+    for (std::size_t i = 0; i < rounded.size(); ++i) {
+        if (rounded[i] == 0) continue;
+        const auto row = static_cast<std::uint32_t>(i);
+        const bool is_held_out = !held_out.empty() && held_out[i] != 0;
+        all_rows.push_back(row);
+        if (!is_held_out) rows.push_back(row);
+        (is_held_out ? kept_back : grown_on).push_back({row, rounded[i]});
+    }
+    C45Tree tree = c45::grow_tree(columns, classes, n_classes, rounded, grid, all_rows, rows, settings.min_leaf_weight);
+    switch (settings.pruning) {
+        case C45Pruning::none:
+            c45::collapse(tree);
+            break;
+        case C45Pruning::pessimistic:
+            c45::collapse(tree);
+            c45::prune_pessimistically(tree, columns, classes, grid, settings.confidence, settings.subtree_raising,
+                                       std::move(grown_on));
+            break;
+        case C45Pruning::reduced_error:
+            c45::prune_by_errors(tree, columns, classes, grid, std::move(kept_back));
+            break;
+    }
+    return c45::pack(tree);
+}
+
+namespace {
+
+// The parts of one row that are still on their way.
+struct Part {
+    std::size_t node;
+    double weight;
+};
+
+void add_parts(const C45Tree& tree, std::span<const C45Column> columns, std::size_t row, std::vector<Part>& parts,
+               std::span<double> out) {
+    while (!parts.empty()) {
+        auto [node, weight] = parts.back();
+        parts.pop_back();
+        while (tree.column[node] != C45Tree::is_leaf) {
+            const std::span<const std::int32_t> children = tree.branches(node);
+            const std::size_t branch =
+                choose_branch(tree, node, columns[static_cast<std::size_t>(tree.column[node])], row);
+            if (branch == takes_all) {
+                const double all = tree.weight(node);
+                for (const std::int32_t child : children) {
+                    if (child == C45Tree::no_child) continue;
+                    const auto next = static_cast<std::size_t>(child);
+                    parts.push_back({next, weight * tree.weight(next) / all});
+                }
+                weight = 0;
+                break;
+            }
+            if (children[branch] == C45Tree::no_child) break;
+            node = static_cast<std::size_t>(children[branch]);
+        }
+        if (weight == 0) continue;
+        const double share = weight / tree.weight(node);
+        const std::span<const double> classes = tree.classes(node);
+        for (std::size_t c = 0; c < out.size(); ++c) out[c] += share * classes[c];
+    }
+}
+
+}  // namespace
+
+void predict_c45(const C45Tree& tree, std::span<const C45Column> columns, std::size_t begin, std::size_t end,
+                 double* out) {
+    const auto n_classes = static_cast<std::size_t>(tree.n_classes);
+    std::vector<Part> parts;
+    std::fill_n(out, (end - begin) * n_classes, 0.0);
+    for (std::size_t row = begin; row < end; ++row) {
+        const std::span<double> votes(out + (row - begin) * n_classes, n_classes);
+        parts.push_back({0, 1.0});
+        add_parts(tree, columns, row, parts, votes);
+        const double all = c45::sum(votes);
+        for (double& vote : votes) vote /= all;
+    }
+}
+
+std::string find_fault(const C45Tree& tree) {
+    const std::size_t n_nodes = tree.n_nodes();
+    if (tree.n_classes < 1) return "n_classes must be >= 1";
+    if (n_nodes == 0) return "a tree has at least one node";
+    if (tree.threshold.size() != n_nodes || tree.first_branch.size() != n_nodes) return "node arrays differ in length";
+    if (n_nodes > std::numeric_limits<std::int32_t>::max()) return "too many nodes";
+    if (tree.distribution.size() / static_cast<std::size_t>(tree.n_classes) != n_nodes ||
+        tree.distribution.size() % static_cast<std::size_t>(tree.n_classes) != 0) {
+        return "distribution must have one row per node and one column per class";
+    }
+    for (const std::int32_t n : tree.n_categories) {
+        if (n < C45Column::is_number) return "n_categories must be >= -1";
+    }
+    std::vector<bool> has_parent(n_nodes);
+    std::size_t n_branches = 0;
+    for (std::size_t node = 0; node < n_nodes; ++node) {
+        double weight = 0;
+        for (const double part : tree.classes(node)) {
+            if (!(part >= 0)) return "a class weight is negative or missing";
+            weight += part;
+        }
+        if (!(weight > 0 && std::isfinite(weight))) return "the weight of a node must be positive and finite";
+        if (node > 0 && !has_parent[node]) return "a node has no parent";
+        const std::int32_t column = tree.column[node];
+        if (column < C45Tree::is_leaf ||
+            (column >= 0 && static_cast<std::size_t>(column) >= tree.n_categories.size())) {
+            return "a node's column is not in the table";
+        }
+        if (std::isnan(tree.threshold[node])) return "a threshold is missing";
+        if (column == C45Tree::is_leaf) continue;
+        const auto first = static_cast<std::size_t>(static_cast<std::uint32_t>(tree.first_branch[node]));
+        if (first != n_branches) return "the branches of the nodes must follow each other";
+        n_branches += tree.n_branches(node);
+        if (n_branches > tree.branch.size()) return "branches are missing";
+        bool leads_on = false;
+        for (const std::int32_t child : tree.branches(node)) {
+            if (child == C45Tree::no_child) continue;
+            const auto next = static_cast<std::size_t>(static_cast<std::uint32_t>(child));
+            if (next <= node || next >= n_nodes) return "a child must have a higher number than its parent";
+            if (has_parent[next]) return "a node has two parents";
+            has_parent[next] = true;
+            leads_on = true;
+        }
+        if (!leads_on) return "a split leads nowhere";
+    }
+    if (n_branches != tree.branch.size()) return "there are more branches than the nodes have";
+    return {};
+}
+
+}  // namespace committee

@@ -1,0 +1,43 @@
+// Growing the full tree, before any pruning. Columns of numbers are sorted once; a split then parts the sorted lists,
+// in place. Only a split that sends parts of rows down several branches makes new lists for the nodes below it.
+#pragma once
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "c45.h"
+#include "c45_split.h"
+
+namespace committee::c45 {
+
+// The distinct values of a column of numbers, and the rows in their order, missing last.
+struct SortedColumn {
+    Values values;
+    std::vector<Entry> entries;  // `instance` is the row
+};
+class ColumnSorter {
+  public:
+    SortedColumn sort(std::span<const double> numbers, std::span<const std::uint32_t> rows);
+
+  private:
+    // Unsigned integers in the order of the doubles.
+    struct Keyed {
+        std::uint64_t key;
+        std::uint32_t row;
+    };
+    void sort_known();
+
+    // Kept from one column to the next: fresh memory costs more than sorting.
+    std::vector<Keyed> known_;
+    std::vector<Keyed> spare_;
+};
+
+// J48's thresholds are values of the table: the largest at most half way between the two sides.
+double choose_threshold(std::span<const double> values, std::uint32_t rank_below, std::uint32_t rank_above);
+
+// Grows on `rows`, whose weights are on `grid`; thresholds are chosen among the values of `all_rows`.
+C45Tree grow_tree(std::span<const C45Column> columns, std::span<const std::int32_t> classes, std::int32_t n_classes,
+                  std::span<const double> weights, const Grid& grid, std::span<const std::uint32_t> all_rows,
+                  std::span<const std::uint32_t> rows, double min_leaf_weight);
+
+}  // namespace committee::c45

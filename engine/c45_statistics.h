@@ -1,0 +1,67 @@
+// The arithmetic of C4.5: comparisons with J48's tolerance, exact sums, w log2 w, and the pessimistic error estimate.
+#pragma once
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace committee::c45 {
+
+inline constexpr double tolerance = 1e-6;
+
+inline bool is_greater(double a, double b) { return a - b > tolerance; }
+inline bool is_equal(double a, double b) { return std::abs(a - b) < tolerance; }
+inline bool is_at_most(double a, double b) { return a - b < tolerance; }
+inline bool is_at_least(double a, double b) { return b - a < tolerance; }
+
+// Rounds to a multiple of one power of two, such that sums of results stay exact while they are below `bound`.
+class Grid {
+  public:
+    explicit Grid(double bound) : shift_(1.5 * std::ldexp(1.0, std::ilogb(bound) + 2)) {}
+    // Adding the shift leaves no bits below the grid.
+    double round(double x) const { return (x + shift_) - shift_; }
+
+  private:
+    double shift_;
+};
+
+// w log2 w on a grid. Whole weights come from a list, which gives the same numbers as the logarithm.
+class Entropy {
+  public:
+    explicit Entropy(double total_weight, std::size_t largest_count = 0);
+
+    double term(std::uint32_t count) const { return terms_[count]; }
+    double term(double weight) const { return weight < tolerance ? 0.0 : grid_.round(weight * std::log2(weight)); }
+
+  private:
+    Grid grid_;
+    std::vector<double> terms_;
+};
+
+double sum(std::span<const double> weights);
+
+// The first of the classes of highest weight.
+std::size_t find_majority(std::span<const double> class_weights);
+
+// The weight of the rows that are not of the majority class.
+double count_errors(std::span<const double> class_weights);
+
+// The upper limit of a node's error, given those it makes on its training rows (Quinlan 1993, section 4.2).
+class ErrorEstimate {
+  public:
+    explicit ErrorEstimate(double confidence);
+
+    double operator()(std::span<const double> class_weights) const;
+    // What is added to `errors` wrong of `total` rows.
+    double extra(double total, double errors) const;
+
+  private:
+    double confidence_;
+    double z_;
+};
+
+// The z above which a standard normal variable lies with this probability, in (0, 0.5].
+double upper_normal_quantile(double probability);
+
+}  // namespace committee::c45

@@ -1,0 +1,335 @@
+#include "forest.h"
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <cmath>
+#include <mutex>
+#include <numeric>
+#include <optional>
+#include <utility>
+
+#include "prune.h"
+#include "random.h"
+#include "sampling.h"
+
+namespace committee {
+namespace {
+
+// The rows that one tree sees.
+struct Bag {
+    std::vector<std::uint32_t> counts;  // per row of the table
+    std::vector<std::uint32_t> rows;    // those with a count
+    std::vector<std::uint32_t> weights;
+    std::vector<std::uint32_t> outside;  // the others
+};
+
+// What one tree leaves behind.
+struct Finished {
+    Tree tree;
+    std::vector<std::uint32_t> outside;
+    std::vector<std::uint32_t> leaves;  // of the rows outside
+    std::vector<double> permutation_losses;
+    LeafRows leaf_rows;
+};
+
+class ForestGrower {
+  public:
+    ForestGrower(const Table& table, const Target& target, std::span<const std::uint32_t> weights,
+                 const ForestParameters& parameters, OutOfBag before, int n_threads)
+        : table_(table), target_(target), weights_(weights), parameters_(parameters) {
+        if (parameters.bootstrap) bootstrap_.emplace(table, target, weights, n_threads);
+        grown_.out_of_bag = std::move(before);
+        if (parameters.out_of_bag && grown_.out_of_bag.counts.empty()) {
+            grown_.out_of_bag.sums.assign(table.n_rows() * target.n_outputs(), 0.0);
+            grown_.out_of_bag.counts.assign(table.n_rows(), 0);
+        }
+        if (parameters.out_of_bag) start_curve();
+        finished_.resize(parameters.n_trees - parameters.first_tree);
+    }
+
+    Grown grow(int n_threads, const std::function<bool(std::size_t)>& stop) {
+        struct Worker {
+            GrowTree grow;
+            Bag bag;
+        };
+        std::vector<Worker> workers(static_cast<std::size_t>(std::max(n_threads, 1)));
+        auto ask = [&] {
+            if (!stop) return false;
+            std::size_t n_done = 0;
+            {
+                const std::lock_guard lock(mutex_);
+                n_done = n_committed_;
+            }
+            return stop(n_done);
+        };
+        const bool ran_through = for_each_task(finished_.size(), n_threads, ask, [&](std::size_t task, int thread) {
+            if (is_flat_.load(std::memory_order_relaxed)) return;
+            Worker& worker = workers[static_cast<std::size_t>(thread)];
+            if (!worker.grow) worker.grow = make_grower(table_, target_, parameters_.grow);
+            const std::uint64_t key = derive_key(parameters_.seed, parameters_.first_tree + task);
+            fill_bag(key, worker.bag);
+            Finished finished;
+            finished.tree = worker.grow(worker.bag.rows, worker.bag.weights, key);
+            if (parameters_.ccp_alpha > 0) finished.tree = pruned(finished.tree);
+            std::visit([&](const auto& codes) { judge(codes, key, worker.bag, finished); }, table_.codes);
+            const std::lock_guard lock(mutex_);
+            finished_[task] = std::move(finished);
+            commit();
+        });
+        grown_.stopped = !ran_through;
+        finish();
+        return std::move(grown_);
+    }
+
+  private:
+    void fill_bag(std::uint64_t key, Bag& bag) const {
+        const std::size_t n_rows = table_.n_rows();
+        bag.rows.clear();
+        bag.weights.clear();
+        bag.outside.clear();
+        bag.counts.assign(n_rows, 0);
+        if (bootstrap_) {
+            bootstrap_->draw(key, parameters_.n_draws, bag.counts);
+        } else if (weights_.empty()) {
+            bag.counts.assign(n_rows, 1);
+        } else {
+            bag.counts.assign(weights_.begin(), weights_.end());
+        }
+        for (std::uint32_t i = 0; i < n_rows; ++i) {
+            if (bag.counts[i] > 0) {
+                bag.rows.push_back(i);
+            } else if (parameters_.out_of_bag) {
+                bag.outside.push_back(i);
+            }
+        }
+        const std::vector<double> factors = class_factors(bag);
+        for (const std::uint32_t row : bag.rows) {
+            const double factor = factors.empty() ? 1 : factors[target_.labels[row]];
+            bag.weights.push_back(
+                factors.empty() ? bag.counts[row]
+                                : static_cast<std::uint32_t>(std::max(1LL, std::llround(bag.counts[row] * factor))));
+        }
+        if (!factors.empty()) drop_weightless_classes(factors, bag);
+    }
+
+    Tree pruned(const Tree& tree) const {
+        Tree kept = prune(tree, parameters_.ccp_alpha, target_.n_outputs());
+        kept.importances.assign(table_.n_columns(), 0.0);
+        auto burden = [&](std::size_t node) { return kept.records[node].weight * kept.records[node].impurity; };
+        for (std::size_t i = 0; i < kept.nodes.size(); ++i) {
+            const NodeWord word = kept.nodes[i];
+            if (is_leaf(word)) continue;
+            const std::size_t left = is_category(word) ? kept.sets[address_of(word)] : address_of(word);
+            kept.importances[column_of(word)] += burden(i) - burden(left) - burden(left + 1);
+        }
+        return kept;
+    }
+
+    void drop_weightless_classes(const std::vector<double>& factors, Bag& bag) const {
+        std::size_t kept = 0;
+        for (std::size_t i = 0; i < bag.rows.size(); ++i) {
+            if (factors[target_.labels[bag.rows[i]]] == 0) continue;
+            bag.rows[kept] = bag.rows[i];
+            bag.weights[kept++] = bag.weights[i];
+        }
+        bag.rows.resize(kept);
+        bag.weights.resize(kept);
+    }
+
+    // Class weights, scaled so that the fixed-point weights of the bag sum to about 2^29.
+    std::vector<double> class_factors(const Bag& bag) const {
+        std::vector<double> factors = parameters_.class_weights;
+        std::vector<double> totals(target_.n_classes, 0.0);
+        if (!parameters_.balance_bags && factors.empty()) return {};
+        for (const std::uint32_t row : bag.rows) totals[target_.labels[row]] += bag.counts[row];
+        if (parameters_.balance_bags) {
+            factors.assign(target_.n_classes, 0.0);
+            for (std::size_t k = 0; k < factors.size(); ++k) factors[k] = totals[k] > 0 ? 1 / totals[k] : 0;
+        }
+        const double total = std::inner_product(factors.begin(), factors.end(), totals.begin(), 0.0);
+        if (total <= 0) return std::vector<double>(target_.n_classes, 1.0);
+        const double scale = std::ldexp(1.0, 29 - std::ilogb(total));
+        for (double& factor : factors) factor *= scale;
+        return factors;
+    }
+
+    // What the rows outside the bag, and those inside, tell of a tree.
+    template <class Code>
+    void judge(const Codes<Code>& codes, std::uint64_t key, const Bag& bag, Finished& finished) const {
+        if (parameters_.keep_leaf_rows) finished.leaf_rows = collect_leaf_rows(codes, bag, finished.tree);
+        if (!parameters_.out_of_bag) return;
+        finished.outside = bag.outside;
+        finished.leaves.resize(bag.outside.size());
+        const CodeBlock<Code> block{codes.by_row.data(), codes.n_columns, bag.outside.size(), bag.outside.data()};
+        find_leaves(finished.tree, block, finished.leaves.data());
+        if (parameters_.out_of_bag_importances) permute_columns(codes, key, finished);
+    }
+
+    template <class Code>
+    LeafRows collect_leaf_rows(const Codes<Code>& codes, const Bag& bag, const Tree& tree) const {
+        std::vector<std::uint32_t> leaves(bag.rows.size());
+        find_leaves(tree, CodeBlock<Code>{codes.by_row.data(), codes.n_columns, bag.rows.size(), bag.rows.data()},
+                    leaves.data());
+        LeafRows result;
+        result.offsets.assign(tree.values.size() / target_.n_outputs() + 1, 0);
+        result.rows.resize(bag.rows.size());
+        result.weights.resize(bag.rows.size());
+        for (const std::uint32_t leaf : leaves) ++result.offsets[address_of(tree.nodes[leaf]) + 1];
+        std::partial_sum(result.offsets.begin(), result.offsets.end(), result.offsets.begin());
+        std::vector<std::uint32_t> next(result.offsets.begin(), result.offsets.end() - 1);
+        for (std::size_t i = 0; i < bag.rows.size(); ++i) {
+            const std::uint32_t at = next[address_of(tree.nodes[leaves[i]])]++;
+            result.rows[at] = bag.rows[i];
+            result.weights[at] = bag.weights[i];
+        }
+        return result;
+    }
+
+    // Breiman 2001, section 10: how much worse the tree gets on the rows outside its bag when a column is shuffled.
+    template <class Code>
+    void permute_columns(const Codes<Code>& codes, std::uint64_t key, Finished& finished) const {
+        const std::size_t n = finished.outside.size(), n_columns = codes.n_columns;
+        finished.permutation_losses.assign(n_columns, 0.0);
+        if (n == 0) return;
+        std::vector<Code> block(n * n_columns);
+        for (std::size_t i = 0; i < n; ++i)
+            std::copy_n(codes.row(finished.outside[i]), n_columns, block.data() + i * n_columns);
+        std::vector<char> is_used(n_columns, 0);
+        for (const NodeWord word : finished.tree.nodes) {
+            if (!is_leaf(word)) is_used[column_of(word)] = 1;
+        }
+        const double before = tree_loss(finished.tree, finished.outside, finished.leaves);
+        std::vector<std::uint32_t> leaves(n), order(n);
+        for (std::size_t j = 0; j < n_columns; ++j) {
+            if (is_used[j] == 0) continue;
+            Random random(derive_key(key, j), Purpose::permutation);
+            std::iota(order.begin(), order.end(), 0U);
+            for (std::size_t i = n; i > 1; --i) std::swap(order[i - 1], order[random.below(i)]);
+            for (std::size_t i = 0; i < n; ++i) block[i * n_columns + j] = codes.row(finished.outside[order[i]])[j];
+            find_leaves(finished.tree, CodeBlock<Code>{block.data(), n_columns, n}, leaves.data());
+            finished.permutation_losses[j] = tree_loss(finished.tree, finished.outside, leaves) - before;
+            for (std::size_t i = 0; i < n; ++i) block[i * n_columns + j] = codes.row(finished.outside[i])[j];
+        }
+    }
+
+    double tree_loss(const Tree& tree, const std::vector<std::uint32_t>& rows,
+                     const std::vector<std::uint32_t>& leaves) const {
+        double loss = 0;
+        const std::size_t n_outputs = target_.n_outputs();
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            const double* value = tree.values.data() + address_of(tree.nodes[leaves[i]]) * n_outputs;
+            loss += row_loss(rows[i], value);
+        }
+        return loss / static_cast<double>(rows.size());
+    }
+
+    // Misclassified or not, or the squared error, of a decision for a row.
+    double row_loss(std::uint32_t row, const double* decision) const {
+        if (target_.n_classes > 0) {
+            return std::max_element(decision, decision + target_.n_classes) - decision == target_.labels[row] ? 0 : 1;
+        }
+        const double error = *decision - (target_.offset + static_cast<double>(target_.fixed[row]) / target_.scale);
+        return error * error;
+    }
+
+    bool counts_in_error(std::uint32_t row) const { return weights_.empty() || weights_[row] > 0; }
+
+    double out_of_bag_loss(std::uint32_t row) const {
+        const OutOfBag& oob = grown_.out_of_bag;
+        const std::size_t n_outputs = target_.n_outputs();
+        if (target_.n_classes > 0) return row_loss(row, oob.sums.data() + row * n_outputs);
+        const double mean = oob.sums[row] / oob.counts[row];
+        return row_loss(row, &mean);
+    }
+
+    // Where a warm start takes the curve up again.
+    void start_curve() {
+        for (std::uint32_t row = 0; row < table_.n_rows(); ++row) {
+            if (grown_.out_of_bag.counts[row] == 0 || !counts_in_error(row)) continue;
+            loss_ += out_of_bag_loss(row);
+            ++n_judged_;
+        }
+    }
+
+    // Takes the finished trees in order, so that sums and curve do not depend on who was first.
+    void commit() {
+        while (n_committed_ < finished_.size() && finished_[n_committed_] && !is_flat_.load()) {
+            Finished& finished = *finished_[n_committed_];
+            if (parameters_.out_of_bag) vote_out_of_bag(finished);
+            const auto& importances = finished.tree.importances;
+            grown_.importances.insert(grown_.importances.end(), importances.begin(), importances.end());
+            finished.tree.importances = {};
+            const auto& losses = finished.permutation_losses;
+            grown_.out_of_bag_importances.insert(grown_.out_of_bag_importances.end(), losses.begin(), losses.end());
+            if (parameters_.keep_leaf_rows) grown_.leaf_rows.push_back(std::move(finished.leaf_rows));
+            grown_.forest.trees.push_back(std::move(finished.tree));
+            finished = {};
+            ++n_committed_;
+            if (is_curve_flat()) is_flat_.store(true);
+        }
+    }
+
+    void vote_out_of_bag(const Finished& finished) {
+        OutOfBag& oob = grown_.out_of_bag;
+        const std::size_t n_outputs = target_.n_outputs();
+        for (std::size_t i = 0; i < finished.outside.size(); ++i) {
+            const std::uint32_t row = finished.outside[i];
+            const bool counts = counts_in_error(row);
+            if (counts && oob.counts[row] > 0) {
+                loss_ -= out_of_bag_loss(row);
+            } else if (counts) {
+                ++n_judged_;
+            }
+            add_vote(finished.tree, finished.leaves[i], n_outputs, parameters_.rule, oob.sums.data() + row * n_outputs);
+            ++oob.counts[row];
+            if (counts) loss_ += out_of_bag_loss(row);
+        }
+        oob.curve.push_back(n_judged_ > 0 ? std::max(loss_, 0.0) / static_cast<double>(n_judged_)
+                                          : std::numeric_limits<double>::quiet_NaN());
+    }
+
+    // Flat: the mean error over the last flat_trees trees is no longer half a percent below that of the as many before.
+    bool is_curve_flat() const {
+        const std::size_t window = parameters_.flat_trees;
+        const auto& curve = grown_.out_of_bag.curve;
+        if (window == 0 || curve.size() < 2 * window) return false;
+        const auto middle = curve.end() - static_cast<std::ptrdiff_t>(window);
+        const double last = std::accumulate(middle, curve.end(), 0.0);
+        const double before = std::accumulate(middle - static_cast<std::ptrdiff_t>(window), middle, 0.0);
+        return last >= 0.995 * before;
+    }
+
+    void finish() {
+        Forest& forest = grown_.forest;
+        forest.binning = *table_.binning;
+        forest.n_outputs = target_.n_outputs();
+        forest.is_classifier = target_.n_classes > 0;
+        drop_unused_cuts(forest);
+    }
+
+    const Table& table_;
+    const Target& target_;
+    std::span<const std::uint32_t> weights_;
+    const ForestParameters& parameters_;
+    std::optional<Bootstrap> bootstrap_;
+
+    std::mutex mutex_;
+    std::vector<std::optional<Finished>> finished_;
+    std::size_t n_committed_ = 0;
+    std::atomic<bool> is_flat_{false};
+    Grown grown_;
+    double loss_ = 0;
+    std::uint64_t n_judged_ = 0;
+};
+
+}  // namespace
+
+Grown grow_forest(const Table& table, const Target& target, std::span<const std::uint32_t> weights,
+                  const ForestParameters& parameters, OutOfBag before, int n_threads,
+                  const std::function<bool(std::size_t)>& stop) {
+    ForestGrower grower(table, target, weights, parameters, std::move(before), n_threads);
+    return grower.grow(n_threads, stop);
+}
+
+}  // namespace committee

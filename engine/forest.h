@@ -1,0 +1,62 @@
+// Many trees on one table: who sees which rows, growing in parallel, the out-of-bag decision along the way.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "grow.h"
+#include "predict.h"
+#include "table.h"
+#include "thread_team.h"
+
+namespace committee {
+
+struct ForestParameters {
+    GrowParameters grow;
+    std::uint32_t first_tree = 0;  // members [first_tree, n_trees) are grown; a warm start goes on where it stopped
+    std::uint32_t n_trees = 100;
+    std::uint64_t seed = 0;
+    bool bootstrap = true;
+    std::uint64_t n_draws = 0;
+    std::vector<double> class_weights;  // per class, or empty
+    bool balance_bags = false;          // class weights from each bag's own class frequencies
+    bool out_of_bag = false;
+    bool out_of_bag_importances = false;
+    bool keep_leaf_rows = false;
+    double ccp_alpha = 0;  // above 0, trees (which must keep records) are pruned as they are grown
+    Rule rule = Rule::mean;
+    std::uint32_t flat_trees = 0;  // 0, or stop when the out-of-bag error has not improved over this many trees
+};
+
+// Decisions of the trees that did not see a row.
+struct OutOfBag {
+    std::vector<double> sums;           // (n_rows, n_outputs)
+    std::vector<std::uint32_t> counts;  // trees that voted for the row
+    std::vector<double> curve;          // error after every tree: misclassified share or mean squared error
+};
+
+// The rows behind the leaves of one tree: leaf value i holds rows[offsets[i]] .. rows[offsets[i + 1]], with weights.
+struct LeafRows {
+    std::vector<std::uint32_t> offsets;
+    std::vector<std::uint32_t> rows;
+    std::vector<std::uint32_t> weights;
+};
+
+struct Grown {
+    Forest forest;
+    OutOfBag out_of_bag;
+    std::vector<double> importances;             // (n_trees, n_columns): summed impurity decrease, not normalised
+    std::vector<double> out_of_bag_importances;  // (n_trees, n_columns): loss of accuracy, or gain of squared error
+    std::vector<LeafRows> leaf_rows;
+    bool stopped = false;  // the caller asked to stop; the trees so far are whole
+};
+
+// weights: fixed-point row weights, empty for all one. Rows of weight 0 take no part but get an out-of-bag decision.
+// before: out-of-bag sums of the trees before first_tree, or empty. stop is asked after every tree with the number of
+// trees that are done; true ends the work with the trees so far.
+Grown grow_forest(const Table& table, const Target& target, std::span<const std::uint32_t> weights,
+                  const ForestParameters& parameters, OutOfBag before, int n_threads,
+                  const std::function<bool(std::size_t)>& stop);
+
+}  // namespace committee

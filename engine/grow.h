@@ -1,0 +1,51 @@
+// Growing one tree from a binned table: the loop around the three steps (histogram.h, split.h, partition.h).
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "statistics.h"
+#include "table.h"
+#include "tree.h"
+
+namespace committee {
+
+// What is to be learnt. Labels for classification (n_classes >= 1), fixed-point targets for regression (n_classes 0):
+// target = offset + fixed / scale, scale a power of two.
+struct Target {
+    std::uint32_t n_classes = 0;
+    std::vector<std::uint32_t> labels;
+    std::vector<std::int64_t> fixed;
+    double offset = 0;
+    double scale = 1;
+
+    std::size_t n_outputs() const { return n_classes == 0 ? 1 : n_classes; }
+};
+
+struct GrowParameters {
+    Criterion criterion = Criterion::gini;
+    std::uint32_t max_depth = std::numeric_limits<std::uint32_t>::max();
+    std::uint32_t max_leaf_nodes = 0;  // 0: no limit, grow depth first; else best first
+    std::uint32_t min_samples_split = 2;
+    std::uint32_t min_samples_leaf = 1;
+    double min_weight_fraction_leaf = 0;
+    double min_impurity_decrease = 0;
+    std::uint32_t max_features = 0;  // columns tried at a node; 0: all
+    bool random_thresholds = false;  // extremely randomised trees: one threshold drawn per column
+    bool exact = false;              // every boundary between codes is tried, also in large nodes
+    bool needs_gain = false;         // go on to further columns until one has a positive gain
+    bool keep_records = false;
+    std::vector<std::int8_t> monotonic = {};  // per column, or empty
+};
+
+// Grows one tree; keeps buffers from call to call, so each thread has its own.
+// rows: those that take part, increasing; weights: their fixed-point weights, all positive, summing to less than 2^31.
+using GrowTree =
+    std::function<Tree(std::span<const std::uint32_t> rows, std::span<const std::uint32_t> weights, std::uint64_t key)>;
+
+// Table and target must outlive the result.
+GrowTree make_grower(const Table& table, const Target& target, const GrowParameters& parameters);
+
+}  // namespace committee

@@ -1,0 +1,236 @@
+// Step one of growing: from the rows of a node to what one column tells of them. Comes in: the codes of the column and
+// the items of the rows. Goes out: entries, statistics by code in increasing order of code (missing, code 0, first).
+// Entries of parts of the rows can be merged into the entries of all, because every statistic is an integer.
+#pragma once
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "statistics.h"
+#include "table.h"
+
+namespace committee {
+
+// Up to this size rows are sorted by counting how many are below each.
+inline constexpr std::size_t rank_sort_limit = 32;
+
+// Bins of a node's histogram where splits need not be exact. They span the node's own range of codes, so deep nodes see
+// finely even where a column has 65,535 bins.
+inline constexpr std::uint32_t coarse_bins = 256;
+
+struct CodeRange {
+    std::uint32_t lowest = 0;  // of the values, missing left out
+    std::uint32_t highest = 0;
+    bool has_missing = false;
+
+    bool is_constant() const { return has_missing ? highest == 0 : lowest == highest; }
+};
+
+// Copies the codes of a column for the rows of a node.
+template <class Code>
+CodeRange gather_codes(const Code* column, std::span<const std::uint32_t> rows, bool may_miss, std::uint16_t* out) {
+    std::uint16_t lowest = 65535, highest = 0;
+    if (!may_miss) {
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            const std::uint16_t code = column[rows[i]];
+            out[i] = code;
+            lowest = std::min(lowest, code);
+            highest = std::max(highest, code);
+        }
+        return {lowest, highest, false};
+    }
+    bool has_missing = false;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        const std::uint16_t code = column[rows[i]];
+        out[i] = code;
+        lowest = std::min(lowest, static_cast<std::uint16_t>(code - 1));  // missing wraps round to the top
+        highest = std::max(highest, code);
+        has_missing |= code == 0;
+    }
+    return {lowest + 1U, highest, has_missing};
+}
+
+// An entry may be empty. Either entry e stands for the codes of bin e, or every entry has a code of its own, and
+// several may have the same.
+template <class Stat>
+struct Entries {
+    bool are_bins = false;
+    std::uint32_t lowest = 0;  // of bins: bin 0 is for missing, bin b > 0 for the codes lowest + [b - 1, b) << shift
+    std::uint32_t highest = 0;
+    int shift = 0;
+    std::vector<std::uint16_t> codes;
+    std::vector<typename Stat::Item> items;
+    std::vector<std::uint32_t> counts;  // rows of the entry; only kept where a limit asks for them
+    std::size_t size = 0;
+
+    void reserve(std::size_t n) {
+        if (codes.size() >= n) return;
+        codes.resize(n);
+        items.resize(n);
+        counts.resize(n);
+    }
+    // Splits after an entry send codes left up to this one.
+    std::uint32_t last_code(std::size_t e) const {
+        if (!are_bins) return codes[e];
+        return e == 0 ? 0 : std::min(lowest + (static_cast<std::uint32_t>(e) << shift) - 1, highest);
+    }
+    void push(std::uint16_t code, const typename Stat::Item& item, std::uint32_t count) {
+        codes[size] = code;
+        items[size] = item;
+        counts[size++] = count;
+    }
+};
+
+// Turns rows into entries, with buffers that are reused from node to node.
+template <class Stat>
+class Histogram {
+  public:
+    using Item = typename Stat::Item;
+
+    Histogram(std::size_t n_classes, bool exact, bool count_rows)
+        : n_classes_(n_classes), exact_(exact), count_rows_(count_rows) {}
+
+    // is_category asks for an entry per category whatever the cost.
+    void order(std::span<const std::uint16_t> codes, std::span<const Item> items, CodeRange range, bool is_category,
+               Entries<Stat>& entries) {
+        const std::size_t n = codes.size();
+        if (n <= rank_sort_limit) return rank_sort(codes, items, entries);
+        const std::uint32_t span = range.highest - range.lowest + 1;
+        int shift = 0;
+        if (!exact_ && !is_category) {
+            const auto n_wanted = static_cast<std::uint32_t>(std::min<std::size_t>(coarse_bins, std::bit_ceil(n)));
+            while ((span - 1) >> shift >= n_wanted) ++shift;
+        }
+        // Bin 0 is for missing.
+        const std::size_t n_bins = ((span - 1) >> shift) + 2;
+        if (n_bins * n_cells() > 2 * n + coarse_bins / 4) return radix_sort(codes, items, range, entries);
+        count(codes, items, range, shift, n_bins, entries);
+    }
+
+  private:
+    static constexpr bool many = std::is_same_v<Stat, ManyClasses>;
+
+    std::size_t n_cells() const { return many ? n_classes_ : 1; }
+
+    // The rank of a row is the number of rows with a lower (code, position): quadratic but free of branches.
+    void rank_sort(std::span<const std::uint16_t> codes, std::span<const Item> items, Entries<Stat>& entries) {
+        constexpr std::size_t lanes = 8;
+        const std::size_t n = codes.size();
+        const std::size_t n_padded = (n + lanes - 1) / lanes * lanes;
+        std::array<std::int32_t, rank_sort_limit> keys;
+        for (std::size_t i = 0; i < n; ++i) keys[i] = (std::int32_t{codes[i]} << 8) | static_cast<std::int32_t>(i);
+        for (std::size_t i = n; i < n_padded; ++i) keys[i] = std::numeric_limits<std::int32_t>::max();
+        entries.reserve(n);
+        entries.size = n;
+        entries.are_bins = false;
+        for (std::size_t i = 0; i < n; ++i) {
+            std::int32_t rank = 0;
+            for (std::size_t j = 0; j < n_padded; j += lanes) {
+                for (std::size_t lane = 0; lane < lanes; ++lane) rank += keys[j + lane] < keys[i] ? 1 : 0;
+            }
+            const auto at = static_cast<std::size_t>(rank);
+            entries.codes[at] = codes[i];
+            entries.items[at] = items[i];
+            entries.counts[at] = 1;
+        }
+    }
+
+    // Least significant digit first: by the low byte of the code, then by the high byte, both within the node's range.
+    void radix_sort(std::span<const std::uint16_t> codes, std::span<const Item> items, CodeRange range,
+                    Entries<Stat>& entries) {
+        const std::size_t n = codes.size();
+        const std::uint32_t lowest = range.has_missing ? 0 : range.lowest;
+        std::array<std::uint32_t, 256> low{}, high{};
+        for (const std::uint16_t code : codes) {
+            ++low[(code - lowest) & 255];
+            ++high[(code - lowest) >> 8];
+        }
+        std::uint32_t low_start = 0, high_start = 0;
+        for (std::size_t digit = 0; digit < 256; ++digit) {
+            low_start += std::exchange(low[digit], low_start);
+            high_start += std::exchange(high[digit], high_start);
+        }
+        by_low_digit_.resize(n);
+        for (std::uint32_t i = 0; i < n; ++i) by_low_digit_[low[(codes[i] - lowest) & 255]++] = i;
+        entries.reserve(n);
+        entries.size = n;
+        entries.are_bins = false;
+        for (const std::uint32_t i : by_low_digit_) {
+            const std::uint32_t at = high[(codes[i] - lowest) >> 8]++;
+            entries.codes[at] = codes[i];
+            entries.items[at] = items[i];
+            entries.counts[at] = 1;
+        }
+    }
+
+    void count(std::span<const std::uint16_t> codes, std::span<const Item> items, CodeRange range, int shift,
+               std::size_t n_bins, Entries<Stat>& entries) {
+        auto bin_of = [=](std::uint16_t code) -> std::size_t {
+            return code == 0 ? 0 : 1 + ((code - range.lowest) >> shift);
+        };
+        if (count_rows_) {
+            counts_.assign(n_bins, 0);
+            for (const std::uint16_t code : codes) ++counts_[bin_of(code)];
+        }
+        if constexpr (many) {
+            class_bins_.assign(n_bins * n_classes_, 0);
+            for (std::size_t i = 0; i < codes.size(); ++i) {
+                class_bins_[bin_of(codes[i]) * n_classes_ + Stat::item_class(items[i])] += Stat::item_weight(items[i]);
+            }
+            entries.reserve(n_bins * n_classes_ + 1);
+            entries.size = 0;
+            entries.are_bins = false;
+            for (std::size_t bin = 0; bin < n_bins; ++bin) emit(bin, last_code(bin, range, shift), entries);
+        } else {
+            entries.reserve(n_bins);
+            entries.size = n_bins;
+            entries.are_bins = true;
+            entries.lowest = range.lowest;
+            entries.highest = range.highest;
+            entries.shift = shift;
+            std::fill_n(entries.items.begin(), n_bins, Item{});
+            if (range.has_missing) {
+                for (std::size_t i = 0; i < codes.size(); ++i) entries.items[bin_of(codes[i])] += items[i];
+            } else {
+                Item* first = entries.items.data() + 1;
+                const std::uint32_t lowest = range.lowest;
+                for (std::size_t i = 0; i < codes.size(); ++i) first[(codes[i] - lowest) >> shift] += items[i];
+            }
+            if (count_rows_) std::copy_n(counts_.begin(), n_bins, entries.counts.begin());
+        }
+    }
+
+    static std::uint16_t last_code(std::size_t bin, CodeRange range, int shift) {
+        return static_cast<std::uint16_t>(
+            bin == 0 ? 0 : std::min<std::size_t>(range.lowest + (bin << shift) - 1, range.highest));
+    }
+
+    // The classes that a bin has; the place is always written, and kept only if there is something in it.
+    void emit(std::size_t bin, std::uint16_t code, Entries<Stat>& entries) {
+        std::uint32_t rows = count_rows_ ? counts_[bin] : 0;
+        const std::uint32_t* weights = class_bins_.data() + bin * n_classes_;
+        for (std::size_t k = 0; k < n_classes_; ++k) {
+            entries.codes[entries.size] = code;
+            entries.items[entries.size] = ManyClasses::item(weights[k], static_cast<std::uint32_t>(k));
+            entries.counts[entries.size] = rows;
+            rows = weights[k] > 0 ? 0 : rows;
+            entries.size += weights[k] > 0 ? 1 : 0;
+        }
+    }
+
+    std::size_t n_classes_;
+    bool exact_;
+    bool count_rows_;
+    std::vector<std::uint32_t> class_bins_;
+    std::vector<std::uint32_t> counts_;
+    std::vector<std::uint32_t> by_low_digit_;
+};
+
+}  // namespace committee

@@ -1,0 +1,93 @@
+// Step three of growing: rows to children. Comes in: the rows of a node with their items, the codes of the split column
+// and the split. Goes out: the same rows, those of the left child first, each side in its old order.
+#pragma once
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "histogram.h"
+#include "split.h"
+
+namespace committee {
+
+// What the rows of the two sides look like.
+struct Divided {
+    std::size_t n_left = 0;
+    std::uint32_t below = 0;      // the highest code on the left
+    std::uint32_t above = 65536;  // the lowest code on the right; 65536 if there are only missing rows
+    bool has_missing = false;
+};
+
+// The threshold in the middle, in codes, of the gap between the rows of the two sides. Codes are ranks, so it does not
+// depend on how the column is scaled. Where one side holds only missing rows, it stays beside the values.
+inline std::uint32_t centred_threshold(const Candidate& split, const Divided& divided) {
+    if (split.threshold == 0) return 0;
+    return divided.above == 65536 ? divided.below : divided.below + (divided.above - divided.below) / 2;
+}
+
+template <class Item>
+class Partition {
+  public:
+    template <class Code>
+    Divided divide(std::span<std::uint32_t> rows, std::span<Item> items, const Code* codes, const Candidate& split) {
+        if (split.is_category) {
+            mark(split, 1);
+            const Divided divided = move(rows, items, codes, [&](std::uint16_t code) { return goes_left_[code] == 0; });
+            mark(split, 0);
+            return divided;
+        }
+        // Code - 1 wraps missing round to the top.
+        const std::uint16_t shift = split.missing_right ? 1 : 0;
+        const auto threshold = static_cast<std::uint16_t>(split.threshold - shift);
+        return move(rows, items, codes,
+                    [=](std::uint16_t code) { return static_cast<std::uint16_t>(code - shift) > threshold; });
+    }
+
+  private:
+    // Every row is written to both sides, and one of the two places is then taken: no branch to guess.
+    template <class Code, class GoesRight>
+    Divided move(std::span<std::uint32_t> rows, std::span<Item> items, const Code* codes, GoesRight goes_right) {
+        const std::size_t n = rows.size();
+        if (spare_rows_.size() < n) {
+            spare_rows_.resize(n);
+            spare_items_.resize(n);
+        }
+        Divided divided;
+        std::uint32_t* spare_rows = spare_rows_.data();
+        Item* spare_items = spare_items_.data();
+        std::size_t n_left = 0, n_right = 0;
+        std::uint32_t below = 0, above = 65536, lowest = 65535;
+        for (std::size_t i = 0; i < n; ++i) {
+            const std::uint32_t row = rows[i];
+            const Item item = items[i];
+            const std::uint32_t code = codes[row];
+            const bool right = goes_right(static_cast<std::uint16_t>(code));
+            rows[n_left] = row;
+            items[n_left] = item;
+            spare_rows[n_right] = row;
+            spare_items[n_right] = item;
+            n_right += right ? 1 : 0;
+            n_left += right ? 0 : 1;
+            lowest = std::min(lowest, code);
+            below = std::max(below, right ? 0 : code);
+            above = std::min(above, right && code != 0 ? code : 65536);
+        }
+        std::copy_n(spare_rows, n_right, rows.data() + n_left);
+        std::copy_n(spare_items, n_right, items.data() + n_left);
+        return {n_left, below, above, lowest == 0};
+    }
+
+    void mark(const Candidate& split, std::uint8_t left) {
+        goes_left_.resize(65536, 0);
+        goes_left_[0] = split.missing_right ? 0 : left;
+        for (const std::uint16_t code : split.left_codes) goes_left_[code] = left;
+    }
+
+    std::vector<std::uint32_t> spare_rows_;
+    std::vector<Item> spare_items_;
+    std::vector<std::uint8_t> goes_left_;
+};
+
+}  // namespace committee

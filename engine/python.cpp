@@ -1,0 +1,17 @@
+// The module: small register functions, one per file. Python owns names, checks and messages.
+#include <nanobind/nanobind.h>
+
+namespace committee {
+void register_c45(nanobind::module_& m);
+void register_table(nanobind::module_& m);
+void register_forest(nanobind::module_& m);
+void register_trees(nanobind::module_& m);
+}  // namespace committee
+
+NB_MODULE(_engine, m) {
+    m.doc() = "The compiled engine of committee. Private: use the package.";
+    committee::register_c45(m);
+    committee::register_table(m);
+    committee::register_forest(m);
+    committee::register_trees(m);
+}

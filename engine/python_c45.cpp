@@ -1,0 +1,177 @@
+// C4.5 for Python. Columns come as a list of contiguous 1-D arrays: float64 numbers or int32 category codes.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "c45.h"
+#include "python_arrays.h"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace committee {
+
+namespace {
+
+using ColumnArray = nb::ndarray<nb::ro, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+// `n_categories` has one entry per column, C45Column::is_number for numbers. The list must outlive the result.
+std::vector<C45Column> view_columns(const nb::list& arrays, std::span<const std::int32_t> n_categories,
+                                    std::size_t n_rows) {
+    if (arrays.size() != n_categories.size()) throw std::invalid_argument("the number of columns has changed");
+    std::vector<C45Column> columns;
+    columns.reserve(n_categories.size());
+    for (std::size_t j = 0; j < n_categories.size(); ++j) {
+        ColumnArray array;
+        if (!nb::try_cast<ColumnArray>(arrays[j], array, false)) {
+            throw std::invalid_argument("a column must be a contiguous 1-D array");
+        }
+        if (array.size() != n_rows) throw std::invalid_argument("columns differ in length");
+        C45Column column;
+        column.n_categories = n_categories[j];
+        if (column.n_categories == C45Column::is_number) {
+            if (array.dtype() != nb::dtype<double>()) throw std::invalid_argument("numbers must be float64");
+            column.numbers = {static_cast<const double*>(array.data()), n_rows};
+        } else {
+            if (array.dtype() != nb::dtype<std::int32_t>()) throw std::invalid_argument("codes must be int32");
+            column.codes = {static_cast<const std::int32_t*>(array.data()), n_rows};
+        }
+        columns.push_back(column);
+    }
+    return columns;
+}
+
+void check_codes(std::span<const std::int32_t> codes, std::int32_t lowest, std::int32_t highest, const char* fault) {
+    for (const std::int32_t code : codes) {
+        if (code < lowest || code > highest) throw std::invalid_argument(fault);
+    }
+}
+
+C45Pruning read_pruning(const std::optional<std::string>& name) {
+    if (!name) return C45Pruning::none;
+    if (*name == "pessimistic") return C45Pruning::pessimistic;
+    if (*name == "reduced_error") return C45Pruning::reduced_error;
+    throw std::invalid_argument("pruning must be 'pessimistic', 'reduced_error' or None");
+}
+
+C45Tree grow(const nb::list& arrays, const Vector<std::int32_t>& n_categories, const Vector<std::int32_t>& classes,
+             std::int32_t n_classes, const Vector<double>& weights, const std::optional<std::string>& pruning,
+             double confidence, bool subtree_raising, double min_leaf_weight,
+             const std::optional<Vector<std::uint8_t>>& held_out) {
+    const std::size_t n_rows = classes.size();
+    if (n_rows >= max_c45_rows) throw std::invalid_argument("too many rows");
+    check_codes(as_span(n_categories), C45Column::is_number, std::numeric_limits<std::int32_t>::max() - 1,
+                "n_categories must be >= -1");
+    const std::vector<C45Column> columns = view_columns(arrays, as_span(n_categories), n_rows);
+    for (const C45Column& column : columns) check_codes(column.codes, 0, column.n_categories, "a code has no category");
+    if (n_classes < 1) throw std::invalid_argument("n_classes must be >= 1");
+    check_codes(as_span(classes), 0, n_classes - 1, "a class code is not below n_classes");
+    if (weights.size() != n_rows) throw std::invalid_argument("weights and classes differ in length");
+    if (!(confidence > 0 && confidence <= 0.5)) throw std::invalid_argument("confidence must be in (0, 0.5]");
+    if (!(min_leaf_weight > 0)) throw std::invalid_argument("min_leaf_weight must be > 0");
+    const C45Settings settings{read_pruning(pruning), confidence, subtree_raising, min_leaf_weight};
+    if (held_out && held_out->size() != n_rows) throw std::invalid_argument("held_out and classes differ in length");
+    if (held_out.has_value() != (settings.pruning == C45Pruning::reduced_error)) {
+        throw std::invalid_argument("held_out goes with reduced_error");
+    }
+    double total = 0;
+    double grown_on = 0;
+    for (std::size_t i = 0; i < n_rows; ++i) {
+        if (!(weights.data()[i] >= 0)) throw std::invalid_argument("a weight is negative or missing");
+        total += weights.data()[i];
+        if (!held_out || held_out->data()[i] == 0) grown_on += weights.data()[i];
+    }
+    // Beyond this the sums of w log2 w overflow.
+    if (!(total < 1e300)) throw std::invalid_argument("the weights are too large");
+    if (!(grown_on > total * 1e-12)) throw std::invalid_argument("all weights are zero");
+    const std::span<const std::uint8_t> mask = held_out ? as_span(*held_out) : std::span<const std::uint8_t>{};
+    const nb::gil_scoped_release release;
+    return grow_c45(columns, as_span(classes), n_classes, as_span(weights), settings, mask);
+}
+
+nb::object predict(const C45Tree& tree, const nb::list& arrays, std::size_t n_rows) {
+    const std::vector<C45Column> columns = view_columns(arrays, tree.n_categories, n_rows);
+    const auto n_classes = static_cast<std::size_t>(tree.n_classes);
+    std::vector<double> votes(n_rows * n_classes);
+    {
+        const nb::gil_scoped_release release;
+        predict_c45(tree, columns, 0, n_rows, votes.data());
+    }
+    return to_numpy(std::move(votes), {n_rows, n_classes});
+}
+
+nb::dict list_arrays(const C45Tree& tree) {
+    nb::dict arrays;
+    arrays["n_categories"] = to_numpy(tree.n_categories);
+    arrays["column"] = to_numpy(tree.column);
+    arrays["threshold"] = to_numpy(tree.threshold);
+    arrays["first_branch"] = to_numpy(tree.first_branch);
+    arrays["branch"] = to_numpy(tree.branch);
+    arrays["distribution"] = to_numpy(tree.distribution, {tree.n_nodes(), static_cast<std::size_t>(tree.n_classes)});
+    return arrays;
+}
+
+template <class Wanted>
+Wanted read_array(const nb::dict& arrays, const char* name, const char* wanted) {
+    Wanted array;
+    if (!arrays.contains(name) || !nb::try_cast<Wanted>(arrays[name], array, false)) {
+        throw std::invalid_argument(std::string("A C4.5 tree needs the array '") + name + "': " + wanted + ".");
+    }
+    return array;
+}
+
+template <class T>
+std::vector<T> read_vector(const nb::dict& arrays, const char* name, const char* wanted) {
+    const auto array = read_array<Vector<T>>(arrays, name, wanted);
+    return {array.data(), array.data() + array.size()};
+}
+
+C45Tree read_arrays(const nb::dict& arrays) {
+    C45Tree tree;
+    tree.n_categories = read_vector<std::int32_t>(arrays, "n_categories", "1-D int32");
+    tree.column = read_vector<std::int32_t>(arrays, "column", "1-D int32");
+    tree.threshold = read_vector<double>(arrays, "threshold", "1-D float64");
+    tree.first_branch = read_vector<std::int32_t>(arrays, "first_branch", "1-D int32");
+    tree.branch = read_vector<std::int32_t>(arrays, "branch", "1-D int32");
+    using Matrix = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+    const auto distribution = read_array<Matrix>(arrays, "distribution", "2-D float64");
+    if (distribution.shape(1) > static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max())) {
+        throw std::invalid_argument("The arrays are no C4.5 tree: too many classes.");
+    }
+    tree.n_classes = static_cast<std::int32_t>(distribution.shape(1));
+    tree.distribution.assign(distribution.data(), distribution.data() + distribution.size());
+    const std::string fault = find_fault(tree);
+    if (!fault.empty()) throw std::invalid_argument("The arrays are no C4.5 tree: " + fault + ".");
+    return tree;
+}
+
+}  // namespace
+
+void register_c45(nb::module_& m) {
+    nb::class_<C45Tree>(m, "C45Tree", "A grown C4.5 tree.")
+        .def_static("grow", &grow, "columns"_a, "n_categories"_a, "classes"_a, "n_classes"_a, "weights"_a,
+                    "pruning"_a.none(), "confidence"_a, "subtree_raising"_a, "min_leaf_weight"_a, "held_out"_a.none())
+        .def("predict", &predict, "columns"_a, "n_rows"_a, "Class probabilities, (n_rows, n_classes).")
+        .def("arrays", &list_arrays, "Everything the tree is, as a dict of arrays.")
+        .def_static("from_arrays", &read_arrays, "arrays"_a, "The tree of `arrays()`. ValueError if they are none.")
+        .def("depths", [](const C45Tree& tree) { return to_numpy(tree.depths()); })
+        .def_prop_ro("n_nodes", &C45Tree::n_nodes)
+        .def_prop_ro("n_leaves", &C45Tree::n_leaves)
+        .def_prop_ro("n_classes", [](const C45Tree& tree) { return tree.n_classes; })
+        .def_prop_ro("nbytes", &C45Tree::n_bytes)
+        .def("__getstate__", &list_arrays)
+        .def("__setstate__", [](C45Tree& tree, const nb::dict& arrays) { new (&tree) C45Tree(read_arrays(arrays)); });
+}
+
+}  // namespace committee

@@ -1,0 +1,190 @@
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+
+#include <limits>
+#include <optional>
+#include <string>
+
+#include "forest.h"
+#include "python_arrays.h"
+#include "python_inputs.h"
+
+namespace committee {
+namespace {
+
+// The views of a matrix's columns. A list of columns goes through column_views.
+std::vector<ColumnView> matrix_views(const Forest& forest, const AnyArray& matrix) {
+    if (matrix.ndim() != 2 || matrix.shape(1) != forest.binning.columns.size()) {
+        throw std::invalid_argument("The matrix must have " + std::to_string(forest.binning.columns.size()) +
+                                    " columns.");
+    }
+    for (const Column& column : forest.binning.columns) {
+        if (column.is_category) throw std::invalid_argument("A matrix cannot hold categories: give a list of columns.");
+    }
+    const ElementType type = element_type(matrix.dtype());
+    const auto item = static_cast<std::ptrdiff_t>(matrix.itemsize());
+    std::vector<ColumnView> views(matrix.shape(1));
+    for (std::size_t j = 0; j < views.size(); ++j) {
+        const char* data = static_cast<const char*>(matrix.data());
+        views[j] = {data + static_cast<std::ptrdiff_t>(j) * matrix.stride(1) * item, matrix.stride(0) * item, type};
+    }
+    return views;
+}
+
+Rule rule_named(const std::string& name) {
+    if (name == "mean") return Rule::mean;
+    if (name == "majority") return Rule::majority;
+    throw std::invalid_argument("There is no rule '" + name + "'.");
+}
+
+nb::object predict_views(const Forest& forest, const std::vector<ColumnView>& views, std::size_t n_rows,
+                         const std::string& rule, int n_threads) {
+    std::vector<double> out(n_rows * forest.n_outputs);
+    {
+        const nb::gil_scoped_release release;
+        predict(forest, views, n_rows, rule_named(rule), n_threads, out.data());
+    }
+    return to_numpy(std::move(out), {n_rows, forest.n_outputs});
+}
+
+// Asked between trees on the calling thread: Ctrl-C, and the caller's progress hook.
+struct Interruption {
+    nb::object progress;
+    bool failed = false;
+
+    bool operator()(std::size_t n_done) {
+        const nb::gil_scoped_acquire acquire;
+        if (PyErr_CheckSignals() != 0) return failed = true;
+        if (progress.is_none()) return false;
+        PyObject* result = PyObject_CallFunction(progress.ptr(), "n", static_cast<Py_ssize_t>(n_done));
+        if (result == nullptr) return failed = true;
+        Py_DECREF(result);
+        return false;
+    }
+};
+
+nb::dict grow(const Table& table, AnyArray y, std::uint32_t n_classes, std::optional<Vector<std::uint32_t>> weights,
+              std::uint64_t total_weight, const nb::dict& options, nb::object progress, int n_threads) {
+    auto option = [&]<class T>(const char* name, T) { return nb::cast<T>(options[name]); };
+    const std::size_t n_rows = table.n_rows();
+    const auto fixed = weights ? as_span(*weights) : std::span<const std::uint32_t>{};
+    if (y.ndim() != 1 || y.shape(0) != n_rows || (weights && fixed.size() != n_rows)) {
+        throw std::invalid_argument("The target and the weights must have a value per row of the table.");
+    }
+    ForestParameters parameters;
+    GrowParameters& grow = parameters.grow;
+    grow.criterion = criterion_named(option("criterion", std::string()));
+    grow.max_depth = option("max_depth", std::uint32_t{});
+    grow.max_leaf_nodes = option("max_leaf_nodes", std::uint32_t{});
+    grow.min_samples_split = option("min_samples_split", std::uint32_t{});
+    grow.min_samples_leaf = option("min_samples_leaf", std::uint32_t{});
+    grow.min_weight_fraction_leaf = option("min_weight_fraction_leaf", double{});
+    grow.min_impurity_decrease = option("min_impurity_decrease", double{});
+    grow.max_features = option("max_features", std::uint32_t{});
+    grow.random_thresholds = option("random_thresholds", bool{});
+    grow.exact = option("exact", bool{});
+    grow.needs_gain = option("needs_gain", bool{});
+    grow.keep_records = option("keep_records", bool{});
+    grow.monotonic = option("monotonic", std::vector<std::int8_t>());
+    parameters.first_tree = option("first_tree", std::uint32_t{});
+    parameters.n_trees = option("n_trees", std::uint32_t{});
+    parameters.seed = option("seed", std::uint64_t{});
+    parameters.bootstrap = option("bootstrap", bool{});
+    parameters.n_draws = option("n_draws", std::uint64_t{});
+    parameters.class_weights = option("class_weights", std::vector<double>());
+    parameters.balance_bags = option("balance_bags", bool{});
+    parameters.out_of_bag = option("out_of_bag", bool{});
+    parameters.out_of_bag_importances = option("out_of_bag_importances", bool{});
+    parameters.keep_leaf_rows = option("keep_leaf_rows", bool{});
+    parameters.ccp_alpha = option("ccp_alpha", double{});
+    parameters.rule = rule_named(option("rule", std::string()));
+    parameters.flat_trees = option("flat_trees", std::uint32_t{});
+    OutOfBag before;
+    if (!options["before"].is_none()) {
+        auto [sums, counts, curve] =
+            nb::cast<std::tuple<std::vector<double>, std::vector<std::uint32_t>, std::vector<double>>>(
+                options["before"]);
+        before = {std::move(sums), std::move(counts), std::move(curve)};
+    }
+
+    const Target target = read_target(y, n_classes, fixed, total_weight, grow.criterion == Criterion::poisson);
+
+    Interruption interruption{std::move(progress)};
+    Grown grown;
+    {
+        const nb::gil_scoped_release release;
+        grown = grow_forest(table, target, fixed, parameters, std::move(before), n_threads, std::ref(interruption));
+    }
+    if (interruption.failed) throw nb::python_error();
+    const std::size_t n_trees = grown.forest.trees.size(), n_columns = table.n_columns();
+    nb::dict result;
+    result["importances"] = to_numpy(std::move(grown.importances), {n_trees, n_columns});
+    result["out_of_bag_importances"] = parameters.out_of_bag_importances
+                                           ? to_numpy(std::move(grown.out_of_bag_importances), {n_trees, n_columns})
+                                           : nb::none();
+    result["out_of_bag_sums"] =
+        parameters.out_of_bag ? to_numpy(std::move(grown.out_of_bag.sums), {n_rows, target.n_outputs()}) : nb::none();
+    result["out_of_bag_counts"] = to_numpy(std::move(grown.out_of_bag.counts));
+    result["out_of_bag_curve"] = to_numpy(std::move(grown.out_of_bag.curve));
+    nb::list leaf_rows;
+    for (LeafRows& rows : grown.leaf_rows) {
+        leaf_rows.append(nb::make_tuple(to_numpy(std::move(rows.offsets)), to_numpy(std::move(rows.rows)),
+                                        to_numpy(std::move(rows.weights))));
+    }
+    result["leaf_rows"] = leaf_rows;
+    result["forest"] = std::move(grown.forest);
+    return result;
+}
+
+}  // namespace
+
+void register_forest(nb::module_& m) {
+    nb::class_<Forest>(m, "Forest", "Flat trees with the cuts they ask about.")
+        .def_prop_ro("n_trees", [](const Forest& forest) { return forest.trees.size(); })
+        .def_prop_ro("n_columns", [](const Forest& forest) { return forest.binning.columns.size(); })
+        .def_prop_ro("n_outputs", [](const Forest& forest) { return forest.n_outputs; })
+        .def_prop_ro("nbytes", &Forest::nbytes)
+        .def(
+            "predict",
+            [](const Forest& forest, const std::vector<AnyArray>& columns, std::size_t n_rows, const std::string& rule,
+               int n_threads) {
+                return predict_views(forest, checked_views(forest, columns, n_rows), n_rows, rule, n_threads);
+            },
+            nb::arg("columns"), nb::arg("n_rows"), nb::arg("rule"), nb::arg("n_threads"))
+        .def(
+            "predict_matrix",
+            [](const Forest& forest, AnyArray matrix, const std::string& rule, int n_threads) {
+                return predict_views(forest, matrix_views(forest, matrix), matrix.shape(0), rule, n_threads);
+            },
+            nb::arg("matrix"), nb::arg("rule"), nb::arg("n_threads"))
+        .def(
+            "votes",
+            [](const Forest& forest, const std::vector<AnyArray>& columns, std::size_t n_rows, int n_threads) {
+                const auto views = checked_views(forest, columns, n_rows);
+                std::vector<double> out(forest.trees.size() * n_rows * forest.n_outputs);
+                {
+                    const nb::gil_scoped_release release;
+                    predict_votes(forest, views, n_rows, n_threads, out.data());
+                }
+                return to_numpy(std::move(out), {forest.trees.size(), n_rows, forest.n_outputs});
+            },
+            nb::arg("columns"), nb::arg("n_rows"), nb::arg("n_threads"))
+        .def(
+            "apply",
+            [](const Forest& forest, const std::vector<AnyArray>& columns, std::size_t n_rows, int n_threads) {
+                const auto views = checked_views(forest, columns, n_rows);
+                std::vector<std::uint32_t> out(n_rows * forest.trees.size());
+                {
+                    const nb::gil_scoped_release release;
+                    apply(forest, views, n_rows, n_threads, out.data());
+                }
+                return to_numpy(std::move(out), {n_rows, forest.trees.size()});
+            },
+            nb::arg("columns"), nb::arg("n_rows"), nb::arg("n_threads"));
+
+    m.def("grow_forest", &grow, nb::arg("table"), nb::arg("y"), nb::arg("n_classes"), nb::arg("weights").none(),
+          nb::arg("total_weight"), nb::arg("options"), nb::arg("progress").none(), nb::arg("n_threads"));
+}
+
+}  // namespace committee

@@ -1,0 +1,65 @@
+// What Python hands to those who learn and predict, checked: criteria by name, targets, the columns of a forest.
+#pragma once
+#include <cstdint>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "predict.h"
+#include "python_arrays.h"
+#include "sampling.h"
+#include "statistics.h"
+
+namespace committee {
+
+inline Criterion criterion_named(const std::string& name) {
+    if (name == "gini") return Criterion::gini;
+    if (name == "entropy" || name == "log_loss") return Criterion::entropy;
+    if (name == "gain_ratio") return Criterion::gain_ratio;
+    if (name == "error") return Criterion::error;
+    if (name == "squared_error") return Criterion::squared_error;
+    if (name == "poisson") return Criterion::poisson;
+    throw std::invalid_argument("There is no criterion '" + name + "'.");
+}
+
+// Labels below n_classes, or doubles if n_classes is 0.
+inline Target read_target(const AnyArray& y, std::uint32_t n_classes, std::span<const std::uint32_t> weights,
+                          std::uint64_t total_weight, bool is_poisson) {
+    const std::size_t n_rows = y.shape(0);
+    if (n_classes == 0) {
+        if (element_type(y.dtype()) != ElementType::f64 || y.stride(0) != 1) {
+            throw std::invalid_argument("The target must be a contiguous vector of doubles.");
+        }
+        return fixed_target({static_cast<const double*>(y.data()), n_rows}, weights, total_weight, is_poisson);
+    }
+    if (element_type(y.dtype()) != ElementType::i32) throw std::invalid_argument("Labels must be 32-bit integers.");
+    Target target;
+    target.n_classes = n_classes;
+    target.labels.resize(n_rows);
+    const auto* labels = static_cast<const std::int32_t*>(y.data());
+    for (std::size_t i = 0; i < n_rows; ++i) {
+        const std::int32_t label = labels[static_cast<std::ptrdiff_t>(i) * y.stride(0)];
+        if (label < 0 || static_cast<std::uint32_t>(label) >= n_classes) {
+            throw std::invalid_argument("A label is out of range.");
+        }
+        target.labels[i] = static_cast<std::uint32_t>(label);
+    }
+    return target;
+}
+
+inline std::vector<ColumnView> checked_views(const Forest& forest, const std::vector<AnyArray>& columns,
+                                             std::size_t n_rows) {
+    auto views = column_views(columns, n_rows);
+    if (views.size() != forest.binning.columns.size()) {
+        throw std::invalid_argument("The columns are not those of the forest.");
+    }
+    for (std::size_t j = 0; j < views.size(); ++j) {
+        if (forest.binning.columns[j].is_category && views[j].type != ElementType::i32) {
+            throw std::invalid_argument("Categories must be 32-bit codes.");
+        }
+    }
+    return views;
+}
+
+}  // namespace committee

@@ -1,0 +1,61 @@
+#include <nanobind/stl/optional.h>
+
+#include <optional>
+
+#include "binning.h"
+#include "python_arrays.h"
+#include "sampling.h"
+#include "tree.h"
+
+namespace committee {
+
+void register_table(nb::module_& m) {
+    nb::class_<Table>(m, "BinnedTable", "Codes of a table, made once and shared by all who learn from it.")
+        .def_prop_ro("n_rows", &Table::n_rows)
+        .def_prop_ro("n_columns", &Table::n_columns)
+        .def_prop_ro("nbytes",
+                     [](const Table& table) {
+                         return std::visit(
+                             [](const auto& codes) {
+                                 return (codes.by_column.size() + codes.by_row.size()) * sizeof(codes.by_row[0]);
+                             },
+                             table.codes);
+                     })
+        .def(
+            "codes",
+            [](const Table& table) {
+                return std::visit(
+                    [&](const auto& codes) {
+                        return to_numpy(std::vector<std::uint16_t>(codes.by_row.begin(), codes.by_row.end()),
+                                        {table.n_rows(), table.n_columns()});
+                    },
+                    table.codes);
+            },
+            "Codes by row: 0 is missing.")
+        .def(
+            "cuts",
+            [](const Table& table, std::size_t column) { return to_numpy(table.binning->columns.at(column).cuts); },
+            nb::arg("column"));
+
+    m.def(
+        "bin_table",
+        [](const std::vector<AnyArray>& columns, Vector<std::uint32_t> n_categories, std::size_t n_rows,
+           std::optional<Vector<std::uint32_t>> weights, std::uint32_t max_bins, int n_threads) {
+            const auto views = column_views(columns, n_rows);
+            const auto fixed = weights ? as_span(*weights) : std::span<const std::uint32_t>{};
+            if (n_categories.size() != views.size() || (weights && fixed.size() != n_rows) || n_rows > 0xffffffffU) {
+                throw std::invalid_argument("Columns, categories and weights do not fit each other.");
+            }
+            if (views.size() > max_columns) throw std::invalid_argument("A table may have at most 524,288 columns.");
+            const nb::gil_scoped_release release;
+            return bin_table(views, as_span(n_categories), n_rows, fixed, max_bins, n_threads);
+        },
+        nb::arg("columns"), nb::arg("n_categories"), nb::arg("n_rows"), nb::arg("weights").none(), nb::arg("max_bins"),
+        nb::arg("n_threads"));
+
+    m.def(
+        "fixed_weights", [](Vector<double> weights) { return to_numpy(fixed_weights(as_span(weights))); },
+        nb::arg("weights"));
+}
+
+}  // namespace committee

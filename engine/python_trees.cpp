@@ -1,0 +1,285 @@
+// What can be done with grown trees: keep, join, look into, prune, ask for quantiles; and the stump.
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <tuple>
+
+#include "prune.h"
+#include "python_arrays.h"
+#include "python_inputs.h"
+#include "quantiles.h"
+#include "state.h"
+#include "stump.h"
+
+namespace committee {
+namespace {
+
+nb::dict arrays_of(const Forest& forest) {
+    ForestArrays arrays;
+    {
+        const nb::gil_scoped_release release;
+        arrays = to_arrays(forest);
+    }
+    nb::dict result;
+    result["n_outputs"] = to_numpy(std::vector<std::uint64_t>{arrays.n_outputs});
+    result["is_classifier"] = to_numpy(std::vector<std::uint8_t>{arrays.is_classifier});
+    result["nodes"] = to_numpy(std::move(arrays.nodes));
+    result["node_offsets"] = to_numpy(std::move(arrays.node_offsets));
+    result["sets"] = to_numpy(std::move(arrays.sets));
+    result["set_offsets"] = to_numpy(std::move(arrays.set_offsets));
+    result["values"] = to_numpy(std::move(arrays.values));
+    result["value_offsets"] = to_numpy(std::move(arrays.value_offsets));
+    result["impurities"] = to_numpy(std::move(arrays.impurities));
+    result["weights"] = to_numpy(std::move(arrays.weights));
+    result["n_rows"] = to_numpy(std::move(arrays.n_rows));
+    result["cuts"] = to_numpy(std::move(arrays.cuts));
+    result["cut_offsets"] = to_numpy(std::move(arrays.cut_offsets));
+    result["n_bins"] = to_numpy(std::move(arrays.n_bins));
+    result["is_category"] = to_numpy(std::move(arrays.is_category));
+    result["is_used"] = to_numpy(std::move(arrays.is_used));
+    result["lowest"] = to_numpy(std::move(arrays.lowest));
+    result["highest"] = to_numpy(std::move(arrays.highest));
+    return result;
+}
+
+// Nothing is converted: an array of another type is as suspect as one of another length.
+template <class Element>
+std::vector<Element> read_vector(const nb::dict& arrays, const char* name) {
+    Vector<Element> array;
+    if (!arrays.contains(name) || !nb::try_cast(arrays[name], array, false)) {
+        throw std::invalid_argument(std::string("This is not a forest: '") + name +
+                                    "' is missing or is not a contiguous vector of its type.");
+    }
+    return {array.data(), array.data() + array.size()};
+}
+
+template <class Element>
+Element read_scalar(const nb::dict& arrays, const char* name) {
+    const auto values = read_vector<Element>(arrays, name);
+    if (values.size() != 1) {
+        throw std::invalid_argument(std::string("This is not a forest: '") + name + "' must hold one number.");
+    }
+    return values[0];
+}
+
+Forest forest_of(const nb::dict& from) {
+    ForestArrays arrays;
+    arrays.n_outputs = read_scalar<std::uint64_t>(from, "n_outputs");
+    arrays.is_classifier = read_scalar<std::uint8_t>(from, "is_classifier") != 0;
+    arrays.nodes = read_vector<std::uint64_t>(from, "nodes");
+    arrays.node_offsets = read_vector<std::uint64_t>(from, "node_offsets");
+    arrays.sets = read_vector<std::uint32_t>(from, "sets");
+    arrays.set_offsets = read_vector<std::uint64_t>(from, "set_offsets");
+    arrays.values = read_vector<double>(from, "values");
+    arrays.value_offsets = read_vector<std::uint64_t>(from, "value_offsets");
+    arrays.impurities = read_vector<double>(from, "impurities");
+    arrays.weights = read_vector<double>(from, "weights");
+    arrays.n_rows = read_vector<std::uint64_t>(from, "n_rows");
+    arrays.cuts = read_vector<double>(from, "cuts");
+    arrays.cut_offsets = read_vector<std::uint64_t>(from, "cut_offsets");
+    arrays.n_bins = read_vector<std::uint32_t>(from, "n_bins");
+    arrays.is_category = read_vector<std::uint8_t>(from, "is_category");
+    arrays.is_used = read_vector<std::uint8_t>(from, "is_used");
+    arrays.lowest = read_vector<double>(from, "lowest");
+    arrays.highest = read_vector<double>(from, "highest");
+    const nb::gil_scoped_release release;
+    return from_arrays(arrays);
+}
+
+void check_same_columns(const Forest& forest, const Forest& more) {
+    const bool same_columns =
+        std::ranges::equal(forest.binning.columns, more.binning.columns, [](const Column& a, const Column& b) {
+            return a.is_category == b.is_category && (!a.is_category || a.n_bins == b.n_bins);
+        });
+    const bool both_recorded =
+        forest.trees.empty() || more.trees.empty() || forest.trees[0].records.empty() == more.trees[0].records.empty();
+    if (!same_columns || !both_recorded || forest.n_outputs != more.n_outputs ||
+        forest.is_classifier != more.is_classifier) {
+        throw std::invalid_argument("The two forests differ in their columns, outputs or records.");
+    }
+}
+
+Forest join(const Forest& forest, const Forest& more) {
+    check_same_columns(forest, more);
+    const nb::gil_scoped_release release;
+    Forest joined = forest;
+    append_trees(joined, more);
+    return joined;
+}
+
+Forest take_trees(const Forest& forest, std::size_t begin, std::size_t end) {
+    if (begin >= end || end > forest.trees.size()) {
+        throw std::invalid_argument("Trees [" + std::to_string(begin) + ", " + std::to_string(end) +
+                                    ") are not among the " + std::to_string(forest.trees.size()) + " of the forest.");
+    }
+    const nb::gil_scoped_release release;
+    Forest taken;
+    taken.binning = forest.binning;
+    taken.n_outputs = forest.n_outputs;
+    taken.is_classifier = forest.is_classifier;
+    const auto first = forest.trees.begin();
+    taken.trees.assign(first + static_cast<std::ptrdiff_t>(begin), first + static_cast<std::ptrdiff_t>(end));
+    drop_unused_cuts(taken);
+    return taken;
+}
+
+const Tree& tree_at(const Forest& forest, std::size_t tree) {
+    if (tree >= forest.trees.size()) throw std::invalid_argument("There is no tree " + std::to_string(tree) + ".");
+    return forest.trees[tree];
+}
+
+// -inf: only missing goes left; inf: every value goes left; NaN: a node of categories.
+double threshold_value(const Forest& forest, NodeWord word) {
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    if (is_category(word)) return std::numeric_limits<double>::quiet_NaN();
+    const auto& cuts = forest.binning.columns[column_of(word)].cuts;
+    const std::uint32_t threshold = threshold_of(word);
+    if (threshold == 0) return -infinity;
+    return threshold > cuts.size() ? infinity : cuts[threshold - 1];
+}
+
+nb::dict describe_tree(const Forest& forest, std::size_t index) {
+    constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+    const Tree& tree = tree_at(forest, index);
+    const std::size_t n_nodes = tree.nodes.size(), n_outputs = forest.n_outputs;
+    std::vector<std::int32_t> left(n_nodes, -1), right(n_nodes, -1), column(n_nodes, -1);
+    std::vector<double> threshold(n_nodes, nan), value(n_nodes * n_outputs, nan);
+    std::vector<std::uint8_t> missing_right(n_nodes, 0);
+    for (std::size_t i = 0; i < n_nodes; ++i) {
+        const NodeWord word = tree.nodes[i];
+        if (is_leaf(word) || !tree.records.empty()) {
+            const std::size_t at = is_leaf(word) ? address_of(word) : i;
+            std::copy_n(tree.values.data() + at * n_outputs, n_outputs, value.data() + i * n_outputs);
+        }
+        if (is_leaf(word)) continue;
+        left[i] = static_cast<std::int32_t>(is_category(word) ? tree.sets[address_of(word)] : address_of(word));
+        right[i] = left[i] + 1;
+        column[i] = static_cast<std::int32_t>(column_of(word));
+        threshold[i] = threshold_value(forest, word);
+        missing_right[i] = missing_goes_right(word) ? 1 : 0;
+    }
+    nb::dict result;
+    result["left"] = to_numpy(std::move(left));
+    result["right"] = to_numpy(std::move(right));
+    result["column"] = to_numpy(std::move(column));
+    result["threshold"] = to_numpy(std::move(threshold));
+    result["missing_right"] = to_numpy(std::move(missing_right)).attr("view")("bool");
+    result["value"] = to_numpy(std::move(value), {n_nodes, n_outputs});
+    if (tree.records.empty()) return result;
+    std::vector<double> impurity, weight;
+    std::vector<std::int64_t> n_rows;
+    for (const NodeRecord& record : tree.records) {
+        impurity.push_back(record.impurity);
+        weight.push_back(record.weight);
+        n_rows.push_back(static_cast<std::int64_t>(record.n_rows));
+    }
+    result["impurity"] = to_numpy(std::move(impurity));
+    result["weight"] = to_numpy(std::move(weight));
+    result["n_rows"] = to_numpy(std::move(n_rows));
+    return result;
+}
+
+nb::object left_categories(const Forest& forest, std::size_t index, std::size_t node) {
+    const Tree& tree = tree_at(forest, index);
+    if (node >= tree.nodes.size() || is_leaf(tree.nodes[node]) || !is_category(tree.nodes[node])) {
+        throw std::invalid_argument("Node " + std::to_string(node) + " does not ask for categories.");
+    }
+    const NodeWord word = tree.nodes[node];
+    std::vector<std::int32_t> codes;
+    for (std::uint32_t code = 1; code <= forest.binning.columns[column_of(word)].n_bins; ++code) {
+        const bool goes_left = next_category_node(word, code, tree.sets.data()) == tree.sets[address_of(word)];
+        if (goes_left) codes.push_back(static_cast<std::int32_t>(code));
+    }
+    return to_numpy(std::move(codes));
+}
+
+const Tree& only_tree(const Forest& forest) {
+    if (forest.trees.size() != 1) throw std::invalid_argument("Only a forest of one tree can be pruned.");
+    return forest.trees[0];
+}
+
+Forest prune_forest(const Forest& forest, double ccp_alpha) {
+    if (!(ccp_alpha >= 0)) throw std::invalid_argument("ccp_alpha must be a number >= 0.");
+    const nb::gil_scoped_release release;
+    Forest pruned;
+    pruned.trees.push_back(prune(only_tree(forest), ccp_alpha, forest.n_outputs));
+    pruned.binning = forest.binning;
+    pruned.n_outputs = forest.n_outputs;
+    pruned.is_classifier = forest.is_classifier;
+    drop_unused_cuts(pruned);
+    return pruned;
+}
+
+nb::tuple path_of(const Forest& forest) {
+    PruningPath path;
+    {
+        const nb::gil_scoped_release release;
+        path = pruning_path(only_tree(forest));
+    }
+    return nb::make_tuple(to_numpy(std::move(path.alphas)), to_numpy(std::move(path.impurities)));
+}
+
+using LeafRowsArrays = std::tuple<Vector<std::uint32_t>, Vector<std::uint32_t>, Vector<std::uint32_t>>;
+
+nb::object quantiles_of(const Forest& forest, const std::vector<LeafRowsArrays>& leaf_rows, Vector<double> y,
+                        const std::vector<AnyArray>& columns, std::size_t n_rows, Vector<double> quantiles,
+                        int n_threads) {
+    const auto views = checked_views(forest, columns, n_rows);
+    const auto levels = as_span(quantiles);
+    if (!std::ranges::all_of(levels, [](double level) { return level >= 0 && level <= 1; })) {
+        throw std::invalid_argument("Quantiles must lie between 0 and 1.");
+    }
+    std::vector<LeafRowsView> lists;
+    for (const auto& [offsets, rows, weights] : leaf_rows) {
+        lists.push_back({as_span(offsets), as_span(rows), as_span(weights)});
+    }
+    std::vector<double> out(n_rows * levels.size());
+    {
+        const nb::gil_scoped_release release;
+        check_leaf_rows(forest, lists, as_span(y));
+        predict_quantiles(forest, lists, as_span(y), views, n_rows, levels, n_threads, out.data());
+    }
+    return to_numpy(std::move(out), {n_rows, levels.size()});
+}
+
+Forest stump_of(const Table& table, AnyArray y, std::uint32_t n_classes, std::optional<Vector<std::uint32_t>> weights,
+                std::uint64_t total_weight, const std::string& criterion) {
+    const auto fixed = weights ? as_span(*weights) : std::span<const std::uint32_t>{};
+    if (y.ndim() != 1 || y.shape(0) != table.n_rows() || (weights && fixed.size() != table.n_rows())) {
+        throw std::invalid_argument("The target and the weights must have a value per row of the table.");
+    }
+    const Criterion chosen = criterion_named(criterion);
+    const Target target = read_target(y, n_classes, fixed, total_weight, false);
+    const nb::gil_scoped_release release;
+    return grow_stump(table, target, fixed, chosen);
+}
+
+}  // namespace
+
+// After register_forest, whose class it lets pickle.
+void register_trees(nb::module_& m) {
+    nb::borrow<nb::class_<Forest>>(m.attr("Forest"))
+        .def("__getstate__", &arrays_of)
+        .def("__setstate__",
+             [](Forest& forest, const nb::dict& arrays) { std::construct_at(&forest, forest_of(arrays)); });
+
+    m.def("forest_arrays", &arrays_of, nb::arg("forest"));
+    m.def("forest_from_arrays", &forest_of, nb::arg("arrays"));
+    m.def("append_trees", &join, nb::arg("forest"), nb::arg("more"));
+    m.def("take_trees", &take_trees, nb::arg("forest"), nb::arg("begin"), nb::arg("end"));
+    m.def("describe_tree", &describe_tree, nb::arg("forest"), nb::arg("tree"));
+    m.def("left_categories", &left_categories, nb::arg("forest"), nb::arg("tree"), nb::arg("node"));
+    m.def("prune_tree", &prune_forest, nb::arg("forest"), nb::arg("ccp_alpha"));
+    m.def("pruning_path", &path_of, nb::arg("forest"));
+    m.def("predict_quantiles", &quantiles_of, nb::arg("forest"), nb::arg("leaf_rows"), nb::arg("y"), nb::arg("columns"),
+          nb::arg("n_rows"), nb::arg("quantiles"), nb::arg("n_threads"));
+    m.def("grow_stump", &stump_of, nb::arg("table"), nb::arg("y"), nb::arg("n_classes"), nb::arg("weights").none(),
+          nb::arg("total_weight"), nb::arg("criterion"));
+}
+
+}  // namespace committee

@@ -1,0 +1,40 @@
+// Counter-based randomness. A number depends only on the keys it was asked with (seed, member, node, purpose) and on
+// how many came before it under the same keys, so any thread, process or resumed run draws the same numbers.
+#pragma once
+#include <cstdint>
+
+namespace committee {
+
+// The finaliser of SplitMix64 (Steele, Lea and Flood 2014): a bijection in which every input bit reaches every output
+// bit.
+inline std::uint64_t mix(std::uint64_t x) {
+    x += 0x9e3779b97f4a7c15U;
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9U;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebU;
+    return x ^ (x >> 31);
+}
+
+inline std::uint64_t derive_key(std::uint64_t key, std::uint64_t part) { return mix(key ^ mix(part)); }
+
+enum class Purpose : std::uint64_t { bootstrap = 1, columns = 2, threshold = 3, permutation = 4 };
+
+class Random {
+  public:
+    Random(std::uint64_t key, Purpose purpose) : key_(derive_key(key, static_cast<std::uint64_t>(purpose))) {}
+
+    std::uint64_t next() { return mix(key_ + 0x9e3779b97f4a7c15U * ++count_); }
+
+    // A uniform integer in [0, n). The multiply-shift of Lemire 2019 without rejection: its bias is below n / 2^64.
+    std::uint64_t below(std::uint64_t n) {
+        return static_cast<std::uint64_t>((static_cast<unsigned __int128>(next()) * n) >> 64);
+    }
+
+    // A uniform double in [0, 1).
+    double uniform() { return static_cast<double>(next() >> 11) * 0x1.0p-53; }
+
+  private:
+    std::uint64_t key_;
+    std::uint64_t count_ = 0;
+};
+
+}  // namespace committee

@@ -1,0 +1,116 @@
+#include "sampling.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+
+#include "random.h"
+#include "thread_team.h"
+
+namespace committee {
+namespace {
+
+template <class Code>
+std::uint64_t hash_row(const Code* row, std::size_t n_columns, std::uint64_t target) {
+    std::uint64_t hash = target;
+    for (std::size_t j = 0; j < n_columns; ++j) hash = (hash ^ row[j]) * 0xff51afd7ed558ccdU + (hash >> 29);
+    return mix(hash);
+}
+
+}  // namespace
+
+std::vector<std::uint32_t> fixed_weights(std::span<const double> weights) {
+    double total = 0;
+    bool are_integers = true;
+    for (const double weight : weights) {
+        total += weight;
+        are_integers = are_integers && weight == std::floor(weight);
+    }
+    const double scale = are_integers && total < 0x1.0p31 ? 1 : std::ldexp(1.0, 29 - std::ilogb(total));
+    std::vector<std::uint32_t> fixed(weights.size());
+    for (std::size_t i = 0; i < weights.size(); ++i) {
+        fixed[i] = weights[i] > 0 ? static_cast<std::uint32_t>(std::max(1LL, std::llround(weights[i] * scale))) : 0;
+    }
+    return fixed;
+}
+
+Target fixed_target(std::span<const double> y, std::span<const std::uint32_t> weights, std::uint64_t total_weight,
+                    bool is_poisson) {
+    Target target;
+    auto weight_of = [&](std::size_t i) { return weights.empty() ? 1U : weights[i]; };
+    double lowest = std::numeric_limits<double>::infinity(), highest = -lowest;
+    for (std::size_t i = 0; i < y.size(); ++i) {
+        if (weight_of(i) == 0) continue;
+        lowest = std::min(lowest, y[i]);
+        highest = std::max(highest, y[i]);
+    }
+    if (!is_poisson) target.offset = lowest / 2 + highest / 2;
+    const double reach = std::max(highest - target.offset, target.offset - lowest);
+    // Sums of weight * target stay below 2^62, also after the shift to the mean, which may double the reach.
+    const int exponent = reach > 0 ? 59 - std::bit_width(total_weight) - std::ilogb(reach) : 0;
+    target.scale = std::ldexp(1.0, std::clamp(exponent, -1000, 1000));
+    target.fixed.resize(y.size());
+    __int128 sum = 0;
+    std::int64_t total = 0;
+    for (std::size_t i = 0; i < y.size(); ++i) {
+        const std::int64_t weight = weight_of(i);
+        // Rows without weight take no part, whatever their target.
+        target.fixed[i] = weight == 0 ? 0 : std::llround((y[i] - target.offset) * target.scale);
+        sum += static_cast<__int128>(target.fixed[i]) * weight;
+        total += weight;
+    }
+    if (is_poisson) return target;
+    const auto mean = static_cast<std::int64_t>(sum / total);
+    for (std::int64_t& fixed : target.fixed) fixed -= mean;
+    target.offset += static_cast<double>(mean) / target.scale;
+    return target;
+}
+
+Bootstrap::Bootstrap(const Table& table, const Target& target, std::span<const std::uint32_t> weights, int n_threads) {
+    const std::size_t n_rows = table.n_rows();
+    struct Hashed {
+        std::uint64_t hash;
+        std::uint32_t row;
+    };
+    std::vector<Hashed> hashed(n_rows);
+    constexpr std::size_t block = 8192;
+    std::visit(
+        [&](const auto& codes) {
+            for_each_task((n_rows + block - 1) / block, n_threads, {}, [&](std::size_t task, int) {
+                for (std::size_t i = task * block; i < std::min(n_rows, (task + 1) * block); ++i) {
+                    const auto y =
+                        target.n_classes > 0 ? target.labels[i] : static_cast<std::uint64_t>(target.fixed[i]);
+                    hashed[i] = {hash_row(codes.row(i), codes.n_columns, mix(y)), static_cast<std::uint32_t>(i)};
+                }
+            });
+        },
+        table.codes);
+    if (!weights.empty()) std::erase_if(hashed, [&](const Hashed& h) { return weights[h.row] == 0; });
+    // Rows of one hash are the same row for every tree; among them the order does not matter, but must be one.
+    std::ranges::sort(
+        hashed, [](const Hashed& a, const Hashed& b) { return a.hash != b.hash ? a.hash < b.hash : a.row < b.row; });
+    rows_.reserve(hashed.size());
+    std::uint64_t total = 0;
+    for (const Hashed& h : hashed) {
+        rows_.push_back(h.row);
+        if (weights.empty()) continue;
+        total += weights[h.row];
+        cumulative_.push_back(total);
+    }
+}
+
+void Bootstrap::draw(std::uint64_t key, std::uint64_t n_draws, std::span<std::uint32_t> counts) const {
+    Random random(key, Purpose::bootstrap);
+    if (cumulative_.empty()) {
+        for (std::uint64_t i = 0; i < n_draws; ++i) ++counts[rows_[random.below(rows_.size())]];
+        return;
+    }
+    for (std::uint64_t i = 0; i < n_draws; ++i) {
+        const std::uint64_t drawn = random.below(cumulative_.back());
+        const auto at = std::ranges::upper_bound(cumulative_, drawn) - cumulative_.begin();
+        ++counts[rows_[static_cast<std::size_t>(at)]];
+    }
+}
+
+}  // namespace committee

@@ -1,0 +1,37 @@
+// Which rows a tree sees, and how often.
+#pragma once
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "grow.h"
+#include "table.h"
+
+namespace committee {
+
+// Fixed-point weights: the weights themselves where they are integers of a small enough sum, else scaled to a sum of
+// about 2^30.
+std::vector<std::uint32_t> fixed_weights(std::span<const double> weights);
+
+// Fixed-point targets around their weighted mean (around 0 for Poisson, whose score needs the sums themselves).
+// total_weight: the most that the weights of a tree's rows can sum to.
+Target fixed_target(std::span<const double> y, std::span<const std::uint32_t> weights, std::uint64_t total_weight,
+                    bool is_poisson);
+
+// Draws rows with replacement, in proportion to their weights. Draws are made along an order of the rows by what they
+// contain, not by where they stand, so neither the order of the table nor whether a row has weight 2 or stands there
+// twice changes the sample.
+class Bootstrap {
+  public:
+    // weights: fixed-point, empty for all one.
+    Bootstrap(const Table& table, const Target& target, std::span<const std::uint32_t> weights, int n_threads);
+
+    // Adds to counts[row] how often each row was drawn in n_draws draws.
+    void draw(std::uint64_t key, std::uint64_t n_draws, std::span<std::uint32_t> counts) const;
+
+  private:
+    std::vector<std::uint32_t> rows_;        // those of positive weight, by content
+    std::vector<std::uint64_t> cumulative_;  // weight up to and with rows_[i]; empty if all weights are one
+};
+
+}  // namespace committee

@@ -1,0 +1,398 @@
+// Step two of growing: from the entries of a column to its best split. Comes in: entries in order of code, the totals
+// of the node, the limits a split must keep. Goes out: a candidate. Knows no rows.
+#pragma once
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <type_traits>
+#include <vector>
+
+#include "histogram.h"
+#include "random.h"
+#include "statistics.h"
+
+namespace committee {
+
+// Compared by cross-multiplication.
+struct Fraction {
+    double numerator = 0;
+    double denominator = 0;
+
+    // An empty side has the fraction 0 / 0, which is never better than another.
+    bool is_better_than(const Fraction& other) const {
+        return numerator * other.denominator > other.numerator * denominator;
+    }
+};
+
+inline constexpr Fraction worst_fraction{-std::numeric_limits<double>::infinity(), 1};
+
+struct Candidate {
+    Fraction fraction = worst_fraction;  // what the splits of a node are compared by
+    double left_weight = 0;
+    std::uint32_t column = 0;
+    std::uint32_t threshold = 0;  // of numbers: codes <= threshold go left
+    bool is_category = false;
+    bool missing_right = false;
+    bool is_perfect = false;                // both children are pure
+    std::vector<std::uint16_t> left_codes;  // of categories, missing left out
+
+    bool is_found() const { return fraction.numerator > worst_fraction.numerator; }
+    void forget() {
+        fraction = worst_fraction;
+        is_perfect = false;
+    }
+};
+
+struct Limits {
+    std::uint32_t min_rows = 1;
+    std::uint64_t min_weight = 0;
+    int direction = 0;  // of a monotonic constraint: the right child's value may only be >= (1) or <= (-1) the left's
+    double lower = -std::numeric_limits<double>::infinity();  // what the values of a constrained tree must lie between
+    double upper = std::numeric_limits<double>::infinity();
+
+    bool is_free() const { return min_rows <= 1 && min_weight == 0 && direction == 0 && !is_bounded(); }
+    bool is_bounded() const {
+        return lower > -std::numeric_limits<double>::infinity() || upper < std::numeric_limits<double>::infinity();
+    }
+
+    bool keeps_values(double left, double right) const {
+        if (direction == 0 && !is_bounded()) return true;
+        if (direction > 0 && left > right) return false;
+        if (direction < 0 && left < right) return false;
+        return left >= lower && left <= upper && right >= lower && right <= upper;
+    }
+};
+
+// The rows of a node, to be split. A cursor, small enough for registers, stands at a boundary: some entries on its
+// left, the rest of the node on its right.
+template <class Stat, Criterion criterion>
+class Sides {
+  public:
+    using Item = typename Stat::Item;
+
+    explicit Sides(Item total)
+        : total_(total), weight_(Stat::weight(total)), score_(Stat::template score<criterion>(total)) {}
+
+    class Cursor {
+      public:
+        explicit Cursor(const Sides& sides) : sides_(sides) {}
+
+        void move_left(const Item& item) { left_ = left_ + item; }
+        double left_weight() const { return Stat::weight(left_); }
+        double right_weight() const { return sides_.weight_ - left_weight(); }
+
+        // Variance between the sides, which is half the gain of gini for two classes: with s and w the sums of target
+        // and weight, (s_left w_right - s_right w_left)^2 / (w_left w_right w).
+        Fraction fraction() const {
+            const double left = left_weight(), right = right_weight();
+            if constexpr (by_variance) {
+                const double difference = Stat::sum(left_) * right - Stat::sum(sides_.total_ - left_) * left;
+                return {difference * difference, left * right};
+            } else {
+                if (left == 0 || right == 0) return {};
+                const double children =
+                    Stat::template score<criterion>(left_) + Stat::template score<criterion>(sides_.total_ - left_);
+                return {children - sides_.score_, 1};
+            }
+        }
+
+        bool keeps(const Limits& limits) const {
+            return limits.keeps_values(Stat::value(left_), Stat::value(sides_.total_ - left_));
+        }
+        bool is_perfect() const {
+            if constexpr (std::is_same_v<Stat, TwoClasses>) {
+                return Stat::is_pure(left_) && Stat::is_pure(sides_.total_ - left_);
+            } else {
+                return false;
+            }
+        }
+
+      private:
+        const Sides& sides_;
+        Item left_{};
+    };
+
+    Cursor start() { return Cursor(*this); }
+
+    double gain(const Fraction& best) const {
+        const double ratio = best.numerator / best.denominator;
+        return by_variance ? ratio / weight_ * (criterion == Criterion::gini ? 2 : 1) : ratio;
+    }
+    double weight() const { return weight_; }
+    double score() const { return score_; }
+
+  private:
+    static constexpr bool by_variance = criterion == Criterion::gini || criterion == Criterion::squared_error;
+
+    Item total_;
+    double weight_;
+    double score_;
+};
+
+template <Criterion criterion>
+class Sides<ManyClasses, criterion> {
+  public:
+    using Item = ManyClasses::Item;
+
+    explicit Sides(std::size_t n_classes) : left_(n_classes), right_(n_classes), all_(n_classes) {}
+
+    void reset(std::span<const Item> items) {
+        std::ranges::fill(all_, 0);
+        sum_ = {};
+        for (const Item item : items) sum_.change(all_[ManyClasses::item_class(item)], ManyClasses::item_weight(item));
+        score_ = sum_.score(all_);
+    }
+
+    class Cursor {
+      public:
+        explicit Cursor(Sides& sides) : sides_(sides), right_sum_(sides.sum_) {}
+
+        void move_left(Item item) {
+            const std::uint32_t label = ManyClasses::item_class(item);
+            const std::int64_t weight = ManyClasses::item_weight(item);
+            left_sum_.change(sides_.left_[label], weight);
+            right_sum_.change(sides_.right_[label], -weight);
+        }
+        double left_weight() const { return static_cast<double>(left_sum_.weight); }
+        double right_weight() const { return static_cast<double>(right_sum_.weight); }
+
+        Fraction fraction() const {
+            const double left = left_weight(), right = right_weight();
+            if constexpr (criterion == Criterion::gini) {
+                return {static_cast<double>(left_sum_.terms) * right + static_cast<double>(right_sum_.terms) * left,
+                        left * right};
+            } else {
+                if (left == 0 || right == 0) return {};
+                return {left_sum_.score(sides_.left_) + right_sum_.score(sides_.right_) - sides_.score_, 1};
+            }
+        }
+
+        bool keeps(const Limits&) const { return true; }
+        bool is_perfect() const { return left_sum_.score(sides_.left_) == 0 && right_sum_.score(sides_.right_) == 0; }
+
+      private:
+        Sides& sides_;
+        ClassSum<criterion> left_sum_, right_sum_;
+    };
+
+    Cursor start() {
+        std::ranges::fill(left_, 0);
+        std::ranges::copy(all_, right_.begin());
+        return Cursor(*this);
+    }
+
+    double gain(const Fraction& best) const {
+        const double ratio = best.numerator / best.denominator;
+        return criterion == Criterion::gini ? ratio - static_cast<double>(sum_.terms) / weight() : ratio;
+    }
+    double weight() const { return static_cast<double>(sum_.weight); }
+    double score() const { return score_; }
+    std::span<const std::uint32_t> class_weights() const { return all_; }
+
+  private:
+    std::vector<std::uint32_t> left_, right_, all_;
+    ClassSum<criterion> sum_;
+    double score_ = 0;
+};
+
+// Sweeps the cursor through entries[begin, end) and remembers where it was best. take(e) is told of a split after entry
+// e if one is better than the best so far.
+template <class Stat, Criterion criterion, class Take>
+void sweep(const Entries<Stat>& entries, std::size_t begin, std::size_t end, std::uint32_t rows_left,
+           std::uint32_t n_rows, const Limits& limits, typename Sides<Stat, criterion>::Cursor cursor, Candidate& best,
+           Take take) {
+    Fraction best_fraction = best.fraction;
+    std::size_t found = end;
+    auto remember = [&](std::size_t e, const Fraction& fraction) {
+        found = e;
+        best_fraction = fraction;
+        best.left_weight = cursor.left_weight();
+        best.is_perfect = cursor.is_perfect();
+    };
+    const auto* items = entries.items.data();
+    const std::uint16_t* codes = entries.codes.data();
+    if (limits.is_free() && entries.are_bins) {
+        for (std::size_t e = begin; e + 1 < end; ++e) {
+            cursor.move_left(items[e]);
+            const Fraction fraction = cursor.fraction();
+            if (fraction.is_better_than(best_fraction)) remember(e, fraction);
+        }
+    } else if (limits.is_free()) {
+        for (std::size_t e = begin; e + 1 < end; ++e) {
+            cursor.move_left(items[e]);
+            const Fraction fraction = cursor.fraction();
+            if (fraction.is_better_than(best_fraction) & (codes[e] != codes[e + 1])) remember(e, fraction);
+        }
+    } else {
+        const double least = std::max(static_cast<double>(limits.min_weight), 1.0);
+        for (std::size_t e = begin; e + 1 < end; ++e) {
+            cursor.move_left(items[e]);
+            rows_left += entries.counts[e];
+            if (entries.last_code(e) == entries.last_code(e + 1)) continue;
+            if (limits.min_rows > 1 && (rows_left < limits.min_rows || n_rows - rows_left < limits.min_rows)) continue;
+            if (cursor.left_weight() < least || cursor.right_weight() < least || !cursor.keeps(limits)) continue;
+            const Fraction fraction = cursor.fraction();
+            if (fraction.is_better_than(best_fraction)) remember(e, fraction);
+        }
+    }
+    if (found == end) return;
+    best.fraction = best_fraction;
+    take(found);
+}
+
+// The best threshold of a column of numbers. Missing rows are tried on either side.
+template <class Stat, Criterion criterion>
+void find_threshold(const Entries<Stat>& entries, bool has_missing, std::uint32_t n_rows, const Limits& limits,
+                    Sides<Stat, criterion>& sides, Candidate& best) {
+    if (has_missing) {
+        std::size_t n_missing = 0;
+        while (n_missing < entries.size && entries.last_code(n_missing) == 0) ++n_missing;
+        sweep<Stat, criterion>(entries, n_missing, entries.size, 0, n_rows, limits, sides.start(), best,
+                               [&](std::size_t e) {
+                                   best.threshold = entries.last_code(e);
+                                   best.missing_right = true;
+                               });
+    }
+    sweep<Stat, criterion>(entries, 0, entries.size, 0, n_rows, limits, sides.start(), best, [&](std::size_t e) {
+        best.threshold = entries.last_code(e);
+        best.missing_right = false;
+    });
+}
+
+// The best set of categories, missing being one more category. Categories are put in order and split as numbers are:
+// for two classes and for means, the order by value gives the best of all sets (Breiman et al. 1984, section 4.2.2);
+// for many classes the orders by the share of each of the heaviest classes are tried.
+template <class Stat, Criterion criterion>
+class CategorySearch {
+  public:
+    void find(const Entries<Stat>& entries, std::uint32_t n_rows, const Limits& limits, std::size_t n_classes,
+              Sides<Stat, criterion>& sides, Candidate& best) {
+        collect_groups(entries);
+        if constexpr (std::is_same_v<Stat, ManyClasses>) {
+            for (const std::uint32_t label : heaviest_classes(sides.class_weights(), n_classes)) {
+                for (Group& group : groups_) group.value = share_of_class(entries, group, label);
+                try_order(entries, n_rows, limits, sides, best);
+            }
+        } else {
+            for (Group& group : groups_) {
+                typename Stat::Item sum{};
+                for (std::size_t e = group.begin; e < group.end; ++e) sum = sum + entries.items[e];
+                group.value = Stat::value(sum);
+            }
+            try_order(entries, n_rows, limits, sides, best);
+        }
+    }
+
+    // A random set: every category present goes left or right by the toss of a coin.
+    void draw(const Entries<Stat>& entries, std::uint32_t n_rows, const Limits& limits, Random& random,
+              Sides<Stat, criterion>& sides, Candidate& best) {
+        collect_groups(entries);
+        for (Group& group : groups_) group.value = random.uniform();
+        std::ranges::sort(groups_, {}, &Group::value);
+        const std::size_t n_left = 1 + random.below(groups_.size() - 1);
+        arrange(entries);
+        auto cursor = sides.start();
+        std::uint32_t rows_before = 0;
+        std::size_t e = 0;
+        for (; arranged_.codes[e] < n_left - 1; ++e) {
+            cursor.move_left(arranged_.items[e]);
+            rows_before += arranged_.counts[e];
+        }
+        std::size_t end = e;
+        while (end < arranged_.size && arranged_.codes[end] < n_left) ++end;
+        sweep<Stat, criterion>(arranged_, e, end + 1, rows_before, n_rows, limits, cursor, best,
+                               [&](std::size_t) { take(n_left, best); });
+    }
+
+  private:
+    struct Group {
+        std::uint16_t code;
+        std::size_t begin, end;
+        double value;
+    };
+
+    void collect_groups(const Entries<Stat>& entries) {
+        groups_.clear();
+        for (std::size_t e = 0; e < entries.size;) {
+            const std::size_t begin = e;
+            const std::uint32_t code = entries.last_code(e);
+            while (e < entries.size && entries.last_code(e) == code) ++e;
+            if (!is_empty(entries, begin, e)) groups_.push_back({static_cast<std::uint16_t>(code), begin, e, 0});
+        }
+    }
+
+    static bool is_empty(const Entries<Stat>& entries, std::size_t begin, std::size_t end) {
+        if constexpr (std::is_same_v<Stat, ManyClasses>) {
+            return false;
+        } else {
+            return std::all_of(entries.items.begin() + static_cast<std::ptrdiff_t>(begin),
+                               entries.items.begin() + static_cast<std::ptrdiff_t>(end),
+                               [](const auto& item) { return Stat::weight(item) == 0; });
+        }
+    }
+
+    static double share_of_class(const Entries<Stat>& entries, const Group& group, std::uint32_t label) {
+        std::uint64_t of_class = 0, all = 0;
+        for (std::size_t e = group.begin; e < group.end; ++e) {
+            const std::uint32_t weight = ManyClasses::item_weight(entries.items[e]);
+            all += weight;
+            if (ManyClasses::item_class(entries.items[e]) == label) of_class += weight;
+        }
+        return static_cast<double>(of_class) / static_cast<double>(all);
+    }
+
+    static std::vector<std::uint32_t> heaviest_classes(std::span<const std::uint32_t> weights, std::size_t n_classes) {
+        constexpr std::size_t most = 16;
+        std::vector<std::uint32_t> classes;
+        for (std::uint32_t k = 0; k < n_classes; ++k) {
+            if (weights[k] > 0) classes.push_back(k);
+        }
+        std::ranges::stable_sort(classes, [&](auto a, auto b) { return weights[a] > weights[b]; });
+        classes.resize(std::min(classes.size(), most));
+        return classes;
+    }
+
+    // The entries in the order of the groups, the position of the group in place of the code.
+    void arrange(const Entries<Stat>& entries) {
+        arranged_.reserve(entries.size);
+        arranged_.size = 0;
+        arranged_.are_bins = false;
+        for (std::size_t g = 0; g < groups_.size(); ++g) {
+            for (std::size_t e = groups_[g].begin; e < groups_[g].end; ++e) {
+                arranged_.push(static_cast<std::uint16_t>(g), entries.items[e], entries.counts[e]);
+            }
+        }
+    }
+
+    void try_order(const Entries<Stat>& entries, std::uint32_t n_rows, const Limits& limits,
+                   Sides<Stat, criterion>& sides, Candidate& best) {
+        std::ranges::sort(groups_, [](const Group& a, const Group& b) {
+            return a.value != b.value ? a.value < b.value : a.code < b.code;
+        });
+        arrange(entries);
+        std::size_t n_left = 0;
+        sweep<Stat, criterion>(arranged_, 0, arranged_.size, 0, n_rows, limits, sides.start(), best,
+                               [&](std::size_t e) { n_left = arranged_.codes[e] + std::size_t{1}; });
+        if (n_left > 0) take(n_left, best);
+    }
+
+    void take(std::size_t n_left, Candidate& best) const {
+        best.is_category = true;
+        best.missing_right = true;
+        best.left_codes.clear();
+        for (std::size_t g = 0; g < n_left; ++g) {
+            if (groups_[g].code == 0) {
+                best.missing_right = false;
+            } else {
+                best.left_codes.push_back(groups_[g].code);
+            }
+        }
+    }
+
+    std::vector<Group> groups_;
+    Entries<Stat> arranged_;
+};
+
+}  // namespace committee

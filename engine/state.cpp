@@ -1,0 +1,207 @@
+#include "state.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <span>
+#include <stdexcept>
+#include <string>
+
+namespace committee {
+namespace {
+
+template <class Element>
+void append(std::vector<Element>& to, std::vector<std::uint64_t>& offsets, const std::vector<Element>& from) {
+    to.insert(to.end(), from.begin(), from.end());
+    offsets.push_back(to.size());
+}
+
+void require(bool holds, const char* fault) {
+    if (!holds) throw std::invalid_argument(std::string("This is not a forest: ") + fault + ".");
+}
+
+void check_offsets(const std::vector<std::uint64_t>& offsets, std::size_t n_parts, std::size_t size,
+                   const char* fault) {
+    require(offsets.size() == n_parts + 1 && offsets.front() == 0 && offsets.back() == size &&
+                std::ranges::is_sorted(offsets),
+            fault);
+}
+
+template <class Element>
+std::span<const Element> part(const std::vector<Element>& all, const std::vector<std::uint64_t>& offsets,
+                              std::size_t i) {
+    return {all.data() + offsets[i], offsets[i + 1] - offsets[i]};
+}
+
+Column read_column(const ForestArrays& arrays, std::size_t j) {
+    const auto cuts = part(arrays.cuts, arrays.cut_offsets, j);
+    Column column;
+    column.is_category = arrays.is_category[j] != 0;
+    column.is_used = arrays.is_used[j] != 0;
+    column.n_bins = arrays.n_bins[j];
+    column.cuts.assign(cuts.begin(), cuts.end());
+    column.lowest = arrays.lowest[j];
+    column.highest = arrays.highest[j];
+    require(column.n_bins <= 65535, "a column has more than 65,535 bins");
+    if (column.is_category) {
+        require(column.n_bins > 0 && cuts.empty(), "a column of categories has no categories, or has cuts");
+    } else {
+        require(column.n_bins == cuts.size() + 1 || (column.n_bins == 0 && cuts.empty()),
+                "a column's bins do not fit its cuts");
+    }
+    require(std::ranges::none_of(cuts, [](double cut) { return std::isnan(cut); }), "a cut is not a number");
+    require(std::ranges::adjacent_find(cuts, std::greater_equal()) == cuts.end(), "cuts do not increase");
+    require(!std::isnan(column.lowest) && !std::isnan(column.highest), "a column's range is not a number");
+    return column;
+}
+
+Binning read_binning(const ForestArrays& arrays) {
+    const std::size_t n_columns = arrays.n_bins.size();
+    require(n_columns > 0 && n_columns <= max_columns, "it has no columns, or more than 524,288");
+    require(arrays.is_category.size() == n_columns && arrays.is_used.size() == n_columns &&
+                arrays.lowest.size() == n_columns && arrays.highest.size() == n_columns,
+            "the arrays of the columns differ in length");
+    check_offsets(arrays.cut_offsets, n_columns, arrays.cuts.size(), "the offsets of the cuts are out of order");
+    Binning binning;
+    binning.columns.reserve(n_columns);
+    for (std::size_t j = 0; j < n_columns; ++j) binning.columns.push_back(read_column(arrays, j));
+    return binning;
+}
+
+// The left child of an inner node, once its column and its set are known to be sound.
+std::uint32_t checked_left_child(const Tree& tree, const Binning& binning, NodeWord word) {
+    require(column_of(word) < binning.columns.size(), "a node asks about a column that is not there");
+    const Column& column = binning.columns[column_of(word)];
+    require(column.is_used, "a node asks about a column that is marked as unused");
+    require(is_category(word) == column.is_category, "a node takes numbers for categories, or categories for numbers");
+    if (!is_category(word)) {
+        require(column.n_bins > 0, "a node asks about a column without values");
+        return address_of(word);
+    }
+    const std::size_t at = address_of(word);
+    require(word == category_word(column_of(word), missing_goes_right(word), address_of(word)),
+            "a category node has stray bits");
+    require(at + 3 <= tree.sets.size() && tree.sets[at + 2] <= tree.sets.size() - at - 3,
+            "a set of categories is out of bounds");
+    require(std::uint64_t{tree.sets[at + 1]} + tree.sets[at + 2] <= column.n_bins / 32 + 1,
+            "a set holds categories that are not there");
+    return tree.sets[at];
+}
+
+// Children stand behind their parents and have one parent each, so a tree is a tree: no cycles, nothing out of reach.
+void check_nodes(const Tree& tree, const Binning& binning, std::size_t n_values) {
+    std::vector<char> has_parent(tree.nodes.size(), 0);
+    std::size_t n_children = 0;
+    for (std::size_t i = 0; i < tree.nodes.size(); ++i) {
+        const NodeWord word = tree.nodes[i];
+        if (is_leaf(word)) {
+            require(word == leaf_word(address_of(word)), "a leaf has stray bits");
+            require(address_of(word) < n_values, "a leaf's value is out of bounds");
+            require(tree.records.empty() || address_of(word) == i, "a recorded leaf has the value of another node");
+            continue;
+        }
+        const std::size_t left = checked_left_child(tree, binning, word);
+        require(left > i && left + 1 < tree.nodes.size(), "a child is out of bounds, or not behind its parent");
+        require(has_parent[left] == 0 && has_parent[left + 1] == 0, "a node has two parents");
+        has_parent[left] = has_parent[left + 1] = 1;
+        n_children += 2;
+    }
+    require(n_children + 1 == tree.nodes.size(), "a node has no parent");
+}
+
+void check_values(std::span<const double> values, std::size_t n_outputs, bool is_classifier) {
+    require(std::ranges::all_of(values, [](double value) { return std::isfinite(value); }), "a value is not finite");
+    if (!is_classifier) return;
+    for (std::size_t at = 0; at < values.size(); at += n_outputs) {
+        double sum = 0;
+        for (const double value : values.subspan(at, n_outputs)) {
+            require(value >= 0 && value <= 1, "a probability is not between 0 and 1");
+            sum += value;
+        }
+        require(std::abs(sum - 1) <= 1e-6, "probabilities do not sum to 1");
+    }
+}
+
+void read_records(const ForestArrays& arrays, std::size_t begin, Tree& tree) {
+    tree.records.resize(tree.nodes.size());
+    for (std::size_t i = 0; i < tree.records.size(); ++i) {
+        NodeRecord& record = tree.records[i];
+        record = {arrays.impurities[begin + i], arrays.weights[begin + i], arrays.n_rows[begin + i]};
+        require(std::isfinite(record.impurity), "an impurity is not finite");
+        require(std::isfinite(record.weight) && record.weight >= 0, "a node's weight is negative or not finite");
+    }
+    require(tree.records.front().weight > 0, "a root has no weight");
+}
+
+Tree read_tree(const ForestArrays& arrays, const Binning& binning, std::size_t t) {
+    Tree tree;
+    const auto nodes = part(arrays.nodes, arrays.node_offsets, t);
+    const auto sets = part(arrays.sets, arrays.set_offsets, t);
+    const auto values = part(arrays.values, arrays.value_offsets, t);
+    require(!nodes.empty(), "a tree has no nodes");
+    require(values.size() % arrays.n_outputs == 0, "a tree's values do not fit the number of outputs");
+    tree.nodes.assign(nodes.begin(), nodes.end());
+    tree.sets.assign(sets.begin(), sets.end());
+    tree.values.assign(values.begin(), values.end());
+    const std::size_t n_values = values.size() / arrays.n_outputs;
+    if (!arrays.impurities.empty()) {
+        require(n_values == nodes.size(), "a recorded tree must have a value per node");
+        read_records(arrays, arrays.node_offsets[t], tree);
+    }
+    check_nodes(tree, binning, n_values);
+    check_values(values, arrays.n_outputs, arrays.is_classifier);
+    return tree;
+}
+
+}  // namespace
+
+ForestArrays to_arrays(const Forest& forest) {
+    ForestArrays arrays;
+    arrays.n_outputs = forest.n_outputs;
+    arrays.is_classifier = forest.is_classifier;
+    arrays.node_offsets = arrays.set_offsets = arrays.value_offsets = arrays.cut_offsets = {0};
+    for (const Tree& tree : forest.trees) {
+        if (tree.records.empty() != forest.trees.front().records.empty()) {
+            throw std::invalid_argument("Some trees of the forest have records and some have none.");
+        }
+        append(arrays.nodes, arrays.node_offsets, tree.nodes);
+        append(arrays.sets, arrays.set_offsets, tree.sets);
+        append(arrays.values, arrays.value_offsets, tree.values);
+        for (const NodeRecord& record : tree.records) {
+            arrays.impurities.push_back(record.impurity);
+            arrays.weights.push_back(record.weight);
+            arrays.n_rows.push_back(record.n_rows);
+        }
+    }
+    for (const Column& column : forest.binning.columns) {
+        append(arrays.cuts, arrays.cut_offsets, column.cuts);
+        arrays.n_bins.push_back(column.n_bins);
+        arrays.is_category.push_back(column.is_category ? 1 : 0);
+        arrays.is_used.push_back(column.is_used ? 1 : 0);
+        arrays.lowest.push_back(column.lowest);
+        arrays.highest.push_back(column.highest);
+    }
+    return arrays;
+}
+
+Forest from_arrays(const ForestArrays& arrays) {
+    require(arrays.n_outputs > 0, "it has no outputs");
+    require(arrays.node_offsets.size() > 1, "it has no trees");
+    const std::size_t n_trees = arrays.node_offsets.size() - 1;
+    check_offsets(arrays.node_offsets, n_trees, arrays.nodes.size(), "the offsets of the nodes are out of order");
+    check_offsets(arrays.set_offsets, n_trees, arrays.sets.size(), "the offsets of the sets are out of order");
+    check_offsets(arrays.value_offsets, n_trees, arrays.values.size(), "the offsets of the values are out of order");
+    require(arrays.impurities.empty() || arrays.impurities.size() == arrays.nodes.size(),
+            "there must be a record for every node or for none");
+    require(arrays.weights.size() == arrays.impurities.size() && arrays.n_rows.size() == arrays.impurities.size(),
+            "the arrays of the records differ in length");
+    Forest forest;
+    forest.n_outputs = arrays.n_outputs;
+    forest.is_classifier = arrays.is_classifier;
+    forest.binning = read_binning(arrays);
+    forest.trees.reserve(n_trees);
+    for (std::size_t t = 0; t < n_trees; ++t) forest.trees.push_back(read_tree(arrays, forest.binning, t));
+    return forest;
+}
+
+}  // namespace committee

@@ -1,0 +1,145 @@
+// What a node must know of its rows. Every sum is an integer: weights are fixed-point, so is the regression target, and
+// integers add up to the same bits in any order. A row's item holds its statistics and moves with it from node to node.
+//
+// The gain of a split is what it takes off the weighted impurity. Splits of a node are compared as fractions,
+// numerator / denominator, by cross-multiplication: no division, and no rounding where the numbers are small.
+#pragma once
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+
+namespace committee {
+
+enum class Criterion : std::uint8_t { gini, entropy, gain_ratio, error, squared_error, poisson };
+
+inline std::int64_t rounded_xlogx(std::uint64_t x) {
+    const auto value = static_cast<double>(x);
+    return std::llround(value * std::log2(value) * 0x1.0p20);
+}
+
+// x log2(x) as a fixed-point integer with 20 fractional bits: sums of them do not depend on their order.
+inline std::int64_t fixed_xlogx(std::uint64_t x) {
+    constexpr std::size_t n_known = 4096;
+    static const auto known = [] {
+        std::array<std::int64_t, n_known> table{};
+        for (std::size_t i = 2; i < n_known; ++i) table[i] = rounded_xlogx(i);
+        return table;
+    }();
+    return x < n_known ? known[x] : rounded_xlogx(x);
+}
+
+// Two classes. The weight of all rows and of class one are packed into one word: one addition counts both.
+struct TwoClasses {
+    using Item = std::uint64_t;
+
+    static Item item(std::uint32_t weight, std::uint32_t label) { return (Item{weight * label} << 32) | weight; }
+    static double weight(Item item) { return static_cast<double>(static_cast<std::int32_t>(item)); }
+    static double sum(Item item) { return static_cast<double>(static_cast<std::int32_t>(item >> 32)); }
+    static double value(Item item) { return sum(item) / weight(item); }
+    static Item only_if(bool keep, Item item) { return item & -static_cast<Item>(keep); }
+    static bool is_pure(Item item) {
+        const std::uint64_t one = item >> 32;
+        return one == 0 || one == static_cast<std::uint32_t>(item);
+    }
+
+    // Minus the weighted impurity.
+    template <Criterion criterion>
+    static double score(Item item) {
+        const auto all = static_cast<std::uint32_t>(item);
+        const auto one = static_cast<std::uint32_t>(item >> 32);
+        if constexpr (criterion == Criterion::gini) {
+            return -2 * static_cast<double>(one) * static_cast<double>(all - one) / static_cast<double>(all);
+        } else if constexpr (criterion == Criterion::error) {
+            return -static_cast<double>(one < all - one ? one : all - one);
+        } else {
+            return static_cast<double>(fixed_xlogx(one) + fixed_xlogx(all - one) - fixed_xlogx(all)) * 0x1.0p-20;
+        }
+    }
+};
+
+// Many classes: a row counts for one class, a set of rows is a list of class weights.
+struct ManyClasses {
+    using Item = std::uint64_t;  // low half weight, high half class
+
+    static Item item(std::uint32_t weight, std::uint32_t label) { return (Item{label} << 32) | weight; }
+    static std::uint32_t item_weight(Item item) { return static_cast<std::uint32_t>(item); }
+    static std::uint32_t item_class(Item item) { return static_cast<std::uint32_t>(item >> 32); }
+};
+
+// A mean: the fixed-point sum of weight * target, and the weight.
+struct Mean {
+    struct Item {
+        std::int64_t sum = 0;
+        std::int64_t weight = 0;
+
+        Item& operator+=(const Item& other) {
+            sum += other.sum;
+            weight += other.weight;
+            return *this;
+        }
+        friend Item operator+(Item a, const Item& b) { return a += b; }
+        friend Item operator-(const Item& a, const Item& b) { return {a.sum - b.sum, a.weight - b.weight}; }
+    };
+
+    static double weight(const Item& item) { return static_cast<double>(item.weight); }
+    static double sum(const Item& item) { return static_cast<double>(item.sum); }
+    static Item only_if(bool keep, const Item& item) {
+        const auto mask = -static_cast<std::int64_t>(keep);
+        return {item.sum & mask, item.weight & mask};
+    }
+    static double value(const Item& item) { return sum(item) / weight(item); }
+
+    // Minus the weighted impurity, but for a term that no split changes.
+    template <Criterion criterion>
+    static double score(const Item& item) {
+        const double total = sum(item);
+        if constexpr (criterion == Criterion::poisson) {
+            // A leaf of zeros only would predict the impossible rate 0, so no split may make one.
+            return item.sum <= 0 ? -std::numeric_limits<double>::infinity() : total * std::log(total / weight(item));
+        } else {
+            return total * total / weight(item);
+        }
+    }
+};
+
+// Sums over classes from which the impurity of a set of rows follows: of squares for gini, of x log2 x for entropy.
+// Integers, kept up to date as a class gets heavier or lighter.
+template <Criterion criterion>
+struct ClassSum {
+    std::int64_t weight = 0;
+    std::int64_t terms = 0;
+
+    static std::int64_t term(std::uint32_t class_weight) {
+        if constexpr (criterion == Criterion::gini) {
+            return std::int64_t{class_weight} * class_weight;
+        } else if constexpr (criterion == Criterion::error) {
+            return 0;
+        } else {
+            return fixed_xlogx(class_weight);
+        }
+    }
+
+    void change(std::uint32_t& class_weight, std::int64_t by) {
+        terms -= term(class_weight);
+        class_weight += static_cast<std::uint32_t>(by);
+        terms += term(class_weight);
+        weight += by;
+    }
+
+    // Minus the weighted impurity.
+    double score(std::span<const std::uint32_t> class_weights) const {
+        if constexpr (criterion == Criterion::gini) {
+            return weight == 0 ? 0 : -static_cast<double>(weight * weight - terms) / static_cast<double>(weight);
+        } else if constexpr (criterion == Criterion::error) {
+            return static_cast<double>(std::int64_t{std::ranges::max(class_weights)} - weight);
+        } else {
+            return static_cast<double>(terms - fixed_xlogx(static_cast<std::uint64_t>(weight))) * 0x1.0p-20;
+        }
+    }
+};
+
+}  // namespace committee

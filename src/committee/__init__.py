@@ -1,0 +1,33 @@
+"""Ensemble learning for tables: members vote, a rule decides."""
+
+from committee import rules
+from committee.learners import (
+    C45Classifier,
+    DecisionStumpClassifier,
+    DecisionStumpRegressor,
+    DecisionTreeClassifier,
+    DecisionTreeRegressor,
+    RandomTreeClassifier,
+    RandomTreeRegressor,
+)
+from committee.sampling import (
+    ExtraTreesClassifier,
+    ExtraTreesRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
+
+__all__ = [
+    "C45Classifier",
+    "DecisionStumpClassifier",
+    "DecisionStumpRegressor",
+    "DecisionTreeClassifier",
+    "DecisionTreeRegressor",
+    "ExtraTreesClassifier",
+    "ExtraTreesRegressor",
+    "RandomForestClassifier",
+    "RandomForestRegressor",
+    "RandomTreeClassifier",
+    "RandomTreeRegressor",
+    "rules",
+]

@@ -1,0 +1,92 @@
+"""The compiled engine: what engine/python*.cpp binds. Private: use the package."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+class BinnedTable:
+    n_rows: int
+    n_columns: int
+    nbytes: int
+    def codes(self) -> np.ndarray: ...
+    def cuts(self, column: int) -> np.ndarray: ...
+
+class Forest:
+    n_trees: int
+    n_columns: int
+    n_outputs: int
+    nbytes: int
+    def predict(self, columns: list[np.ndarray], n_rows: int, rule: str, n_threads: int) -> np.ndarray: ...
+    def predict_matrix(self, matrix: np.ndarray, rule: str, n_threads: int) -> np.ndarray: ...
+    def votes(self, columns: list[np.ndarray], n_rows: int, n_threads: int) -> np.ndarray: ...
+    def apply(self, columns: list[np.ndarray], n_rows: int, n_threads: int) -> np.ndarray: ...
+
+class C45Tree:
+    n_nodes: int
+    n_leaves: int
+    n_classes: int
+    nbytes: int
+    @staticmethod
+    def grow(
+        columns: list[np.ndarray],
+        n_categories: np.ndarray,
+        y: np.ndarray,
+        n_classes: int,
+        weights: np.ndarray,
+        pruning: str | None,
+        confidence_factor: float,
+        subtree_raising: bool,
+        min_samples_leaf: float,
+        held_out: np.ndarray | None,
+    ) -> C45Tree: ...
+    def predict(self, columns: list[np.ndarray], n_rows: int) -> np.ndarray: ...
+    def depths(self) -> np.ndarray: ...
+    def arrays(self) -> dict[str, np.ndarray]: ...
+    @staticmethod
+    def from_arrays(arrays: dict[str, np.ndarray]) -> C45Tree: ...
+
+def bin_table(
+    columns: list[np.ndarray],
+    n_categories: np.ndarray,
+    n_rows: int,
+    weights: np.ndarray | None,
+    max_bins: int,
+    n_threads: int,
+) -> BinnedTable: ...
+def fixed_weights(weights: np.ndarray) -> np.ndarray: ...
+def grow_forest(
+    table: BinnedTable,
+    y: np.ndarray,
+    n_classes: int,
+    weights: np.ndarray | None,
+    total_weight: int,
+    options: dict[str, Any],
+    progress: Callable[[int], object] | None,
+    n_threads: int,
+) -> dict[str, Any]: ...
+def grow_stump(
+    table: BinnedTable,
+    y: np.ndarray,
+    n_classes: int,
+    weights: np.ndarray | None,
+    total_weight: int,
+    criterion: str,
+) -> Forest: ...
+def forest_arrays(forest: Forest) -> dict[str, np.ndarray]: ...
+def forest_from_arrays(arrays: dict[str, np.ndarray]) -> Forest: ...
+def append_trees(forest: Forest, more: Forest) -> Forest: ...
+def take_trees(forest: Forest, begin: int, end: int) -> Forest: ...
+def describe_tree(forest: Forest, tree: int) -> dict[str, np.ndarray]: ...
+def left_categories(forest: Forest, tree: int, node: int) -> np.ndarray: ...
+def prune_tree(forest: Forest, ccp_alpha: float) -> Forest: ...
+def pruning_path(forest: Forest) -> tuple[np.ndarray, np.ndarray]: ...
+def predict_quantiles(
+    forest: Forest,
+    leaf_rows: list[tuple[np.ndarray, np.ndarray, np.ndarray]],
+    y: np.ndarray,
+    columns: list[np.ndarray],
+    n_rows: int,
+    quantiles: np.ndarray,
+    n_threads: int,
+) -> np.ndarray: ...

@@ -1,0 +1,16 @@
+"""Single learners: CART, C4.5, the random tree and the stump."""
+
+from committee.learners.c45 import C45Classifier
+from committee.learners.random_tree import RandomTreeClassifier, RandomTreeRegressor
+from committee.learners.stump import DecisionStumpClassifier, DecisionStumpRegressor
+from committee.learners.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+__all__ = [
+    "C45Classifier",
+    "DecisionStumpClassifier",
+    "DecisionStumpRegressor",
+    "DecisionTreeClassifier",
+    "DecisionTreeRegressor",
+    "RandomTreeClassifier",
+    "RandomTreeRegressor",
+]

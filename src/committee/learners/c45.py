@@ -1,0 +1,377 @@
+"""C4.5, Quinlan's decision tree, as Weka's J48 has it.
+
+In: a table and the classes of its rows. Out: a tree whose nodes split on one column each, by a threshold or
+with one branch per category. The engine grows, prunes and walks the tree; this module checks the arguments
+and puts the tree into words.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from committee import _engine
+from committee.learners.export import TreeNode, above, any_of, at_most, to_graph, to_text
+from committee.learners.parameters import (
+    anything,
+    check_parameters,
+    declared,
+    integer,
+    is_boolean,
+    is_number,
+    one_of,
+    parameter,
+)
+from committee.table import Kind, Table, fit_table, predict_table
+from committee.task import Classification, check_lengths, class_weights, row_weights
+
+
+@declared
+class C45Classifier(ClassifierMixin, BaseEstimator):
+    """The C4.5 decision tree.
+
+    A node splits on the column of highest gain ratio among those of at least average gain: numbers at a
+    threshold, categories with one branch each. A row with a missing value goes down all branches in parts, in
+    training and in prediction. Afterwards the tree is pruned. The trees are those of J48 in Weka 3.6.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The labels, sorted.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Only if all column names are text.
+    schema_ : Schema
+        The columns of the training table.
+    tree_ : C45Tree
+        The engine's tree.
+
+    Notes
+    -----
+    Where two choices are equally good, the first column, the lowest threshold, the first class and the last
+    of the largest branches win; the order of the rows changes nothing. A row of weight 2 is the same as two
+    rows, so weights should be around 1: `min_samples_leaf` and the pruning count them. A category that was
+    not seen in training is taken as missing. A tree is at most 500 levels deep.
+
+    Differences from J48: thresholds are compared without its tolerance of 1e-6; values closer than its 1e-5
+    are parted after all in columns whose range is below 0.01; a `min_samples_leaf` above 25 holds for
+    thresholds too.
+
+    References
+    ----------
+    J. R. Quinlan, C4.5: Programs for Machine Learning, 1993.
+    J. R. Quinlan, Improved use of continuous attributes in C4.5, JAIR 4, 1996.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> tree = C45Classifier().fit(X, y)
+    >>> print(tree.export_text())
+    petal width (cm) <= 0.6: 0 (50)
+    petal width (cm) > 0.6
+    |   petal width (cm) <= 1.7
+    |   |   petal length (cm) <= 4.9: 1 (48/1)
+    |   |   petal length (cm) > 4.9
+    |   |   |   petal width (cm) <= 1.5: 2 (3)
+    |   |   |   petal width (cm) > 1.5: 1 (3/1)
+    |   petal width (cm) > 1.7: 2 (46/1)
+    """
+
+    pruning: str | None = parameter(
+        "pessimistic",
+        '"pessimistic", "reduced_error" or None',
+        one_of("pessimistic", "reduced_error", None),
+        '"pessimistic" replaces a subtree where an upper limit of its error, estimated from the training '
+        'rows, is no better. "reduced_error" keeps back a part of the rows and replaces a subtree where they '
+        "show no more errors. None only cuts subtrees that make no fewer errors on the training rows than a "
+        "leaf.",
+    )
+    confidence_factor: float = parameter(
+        0.25,
+        "a number in (0, 0.5]",
+        lambda value: is_number(value) and 0 < value <= 0.5,
+        "The confidence of pessimistic pruning. Smaller values prune more.",
+    )
+    subtree_raising: bool = parameter(
+        True,
+        "True or False",
+        is_boolean,
+        "Whether pessimistic pruning may also put the largest branch of a node into the node's place.",
+    )
+    reduced_error_folds: int = parameter(
+        3,
+        "an integer >= 2",
+        integer(2),
+        "One row in so many is kept back for reduced-error pruning.",
+    )
+    min_samples_leaf: int = parameter(
+        2,
+        "an integer >= 1",
+        integer(1),
+        "At least two branches of every split have this weight. Thresholds also leave a tenth of the rows, "
+        "divided by the number of classes, on each side, but not more than 25.",
+    )
+    categorical_features: Any = parameter(
+        "from_dtype",
+        '"from_dtype" or an array of bool, int or str',
+        anything,
+        "Which columns are categories: those of such a dtype, a mask, indices or names.",
+    )
+    class_weight: Any = parameter(
+        None,
+        'None, "balanced" or a dict of label to weight',
+        anything,
+        "Weights of the classes, multiplied with those of the rows.",
+    )
+    random_state: Any = parameter(
+        None,
+        "an integer, a RandomState or None",
+        anything,
+        "Decides which rows are kept back for reduced-error pruning. Nothing else is random.",
+    )
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> C45Classifier:
+        """Grow and prune the tree.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_columns)
+            NaN and None are missing values.
+        y : array-like of shape (n_rows,)
+            The classes.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Weights of the rows. None gives every row the weight 1.
+
+        Returns
+        -------
+        C45Classifier
+            Itself.
+
+        Examples
+        --------
+        >>> C45Classifier().fit([[1.0], [2.0], [8.0], [9.0]], ["low", "low", "high", "high"]).get_n_leaves()
+        2
+        """
+        check_parameters(self)
+        table = fit_table(self, X, categorical_features=self.categorical_features)
+        task, codes = Classification.of(y)
+        check_lengths(table.n_rows, codes)
+        weights = class_weights(self.class_weight, task, codes, row_weights(sample_weight, table.n_rows))
+        if weights is None:
+            weights = np.ones(table.n_rows)
+        held_out = None
+        if self.pruning == "reduced_error":
+            held_out = hold_out(
+                codes, weights, self.reduced_error_folds, check_random_state(self.random_state)
+            )
+        schema = table.schema
+        self.classes_ = task.classes
+        self.tree_ = _engine.C45Tree.grow(
+            engine_columns(table),
+            np.where(schema.is_category, schema.n_categories, -1).astype(np.int32),
+            codes,
+            task.n_outputs,
+            np.ascontiguousarray(weights),
+            self.pruning,
+            float(self.confidence_factor),
+            bool(self.subtree_raising),
+            float(self.min_samples_leaf),
+            held_out,
+        )
+        return self
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Probabilities of the classes: their shares of the training rows in the leaf.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_columns)
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+
+        Examples
+        --------
+        >>> tree = C45Classifier().fit([[1.0], [2.0], [8.0], [9.0]], ["low", "low", "high", "high"])
+        >>> tree.predict_proba([[7.0], [np.nan]])
+        array([[1. , 0. ],
+               [0.5, 0.5]])
+        """
+        check_is_fitted(self)
+        table = predict_table(self, X)
+        return self.tree_.predict(engine_columns(table), table.n_rows)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The class of highest probability, the first of equal ones.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_columns)
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+
+        Examples
+        --------
+        >>> tree = C45Classifier().fit([[1.0], [2.0], [8.0], [9.0]], ["low", "low", "high", "high"])
+        >>> tree.predict([[7.0], [np.nan]])
+        array(['high', 'high'], dtype='<U4')
+        """
+        votes = self.predict_proba(X)
+        return Classification(self.classes_).decode(votes)
+
+    def get_n_leaves(self) -> int:
+        """The number of leaves. The branch of a category without training rows is one, as in J48.
+
+        Examples
+        --------
+        >>> C45Classifier().fit([[1.0], [2.0]], ["a", "a"]).get_n_leaves()
+        1
+        """
+        check_is_fitted(self)
+        return self.tree_.n_leaves
+
+    def get_depth(self) -> int:
+        """The number of splits on the longest way from the root to a leaf.
+
+        Examples
+        --------
+        >>> C45Classifier().fit([[1.0], [2.0]], ["a", "a"]).get_depth()
+        0
+        """
+        check_is_fitted(self)
+        return int(self.tree_.depths().max())
+
+    @property
+    def feature_importances_(self) -> np.ndarray:
+        """The entropy that the splits on each column remove, weighted by rows. Sums to 1, or is all 0."""
+        check_is_fitted(self)
+        arrays = self.tree_.arrays()
+        bits = weighted_entropy(arrays["distribution"])
+        gains = np.zeros(self.n_features_in_)
+        for node in np.flatnonzero(arrays["column"] >= 0).tolist():
+            children = branches_of(arrays, node)
+            gains[arrays["column"][node]] += bits[node] - bits[children[children >= 0]].sum()
+        total = gains.sum()
+        return gains / total if total > 0 else gains
+
+    def export_text(self) -> str:
+        """The tree as indented text, in the layout of J48.
+
+        Examples
+        --------
+        >>> tree = C45Classifier().fit([[1.0], [2.0], [8.0], [9.0]], ["low", "low", "high", "high"])
+        >>> print(tree.export_text())
+        x0 <= 2: low (2)
+        x0 > 2: high (2)
+        """
+        return to_text(self._describe_tree())
+
+    def export_graph(self) -> str:
+        """The tree as a graph in Graphviz's DOT language.
+
+        Examples
+        --------
+        >>> tree = C45Classifier().fit([[1.0], [2.0], [8.0], [9.0]], ["low", "low", "high", "high"])
+        >>> print(tree.export_graph().splitlines()[-2])
+        0 -> 2 [label="x0 > 2"]
+        """
+        return to_graph(self._describe_tree())
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        tags.input_tags.sparse = True
+        return tags
+
+    def _describe_tree(self) -> TreeNode:
+        check_is_fitted(self)
+        arrays = self.tree_.arrays()
+        nodes: dict[int, TreeNode] = {}
+        # Children have higher numbers than their parents.
+        for number in reversed(range(self.tree_.n_nodes)):
+            node = self._describe_leaf(arrays["distribution"][number])
+            empty = replace(node, weight=0.0, errors=0.0)
+            children = tuple(
+                replace(nodes.pop(child, empty), condition=condition)
+                for child, condition in zip(
+                    branches_of(arrays, number).tolist(), self._conditions(arrays, number), strict=True
+                )
+            )
+            nodes[number] = replace(node, children=children)
+        return nodes[0]
+
+    def _describe_leaf(self, counts: np.ndarray) -> TreeNode:
+        weight = float(counts.sum())
+        majority = int(np.argmax(counts))
+        return TreeNode(
+            condition="",
+            prediction=str(self.classes_[majority]),
+            weight=weight,
+            value=counts / weight,
+            errors=weight - float(counts[majority]),
+        )
+
+    def _conditions(self, arrays: dict[str, np.ndarray], node: int) -> list[str]:
+        j = arrays["column"][node]
+        if j < 0:
+            return []
+        column = self.schema_.columns[j]
+        if column.kind is Kind.CATEGORY:
+            return [any_of(column, [category]) for category in column.categories]
+        threshold = arrays["threshold"][node]
+        return [at_most(column, threshold), above(column, threshold)]
+
+
+def engine_columns(table: Table) -> list[np.ndarray]:
+    """The columns as the engine takes them: int32 codes, or float64."""
+    return [
+        codes if is_category else np.ascontiguousarray(codes, dtype=np.float64)
+        for codes, is_category in zip(table.columns, table.schema.is_category, strict=True)
+    ]
+
+
+def hold_out(codes: np.ndarray, weights: np.ndarray, n_folds: int, rng: np.random.RandomState) -> np.ndarray:
+    """Choose one in n_folds rows of every class, among the rows of positive weight.
+
+    Examples
+    --------
+    >>> hold_out(np.array([0, 0, 1, 1]), np.ones(4), 2, np.random.RandomState(0)).sum()
+    np.uint64(2)
+    """
+    rows = np.flatnonzero(weights > 0)
+    if len(rows) < n_folds:
+        raise ValueError(
+            f"reduced_error_folds must be at most the number of rows, {len(rows)}. Got {n_folds}."
+        )
+    shuffled = rng.permutation(rows)
+    by_class = shuffled[np.argsort(codes[shuffled], kind="stable")]
+    chosen = np.zeros(len(codes), dtype=np.uint8)
+    chosen[by_class[n_folds - 1 :: n_folds]] = 1
+    return chosen
+
+
+def branches_of(arrays: dict[str, np.ndarray], node: int) -> np.ndarray:
+    """The children on the branches of a node, -1 where no training row went."""
+    column = arrays["column"][node]
+    if column < 0:
+        return arrays["branch"][:0]
+    n_categories = arrays["n_categories"][column]
+    first = arrays["first_branch"][node]
+    return arrays["branch"][first : first + (n_categories if n_categories >= 0 else 2)]
+
+
+def weighted_entropy(counts: np.ndarray) -> np.ndarray:
+    """The entropy in bits of each row of counts, times its sum."""
+    shares = counts / counts.sum(axis=1, keepdims=True)
+    return -(counts * np.log2(np.where(shares > 0, shares, 1.0))).sum(axis=1)

@@ -1,0 +1,208 @@
+"""Trees as text and as graphs.
+
+In: the root of a tree of `TreeNode`, which every tree of this package can make of itself. Out: indented text
+in the layout of Weka's J48, or Graphviz's DOT language. The conditions on the branches are written here too,
+so that all trees speak alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from committee.table import Column, Kind
+
+
+@dataclass(frozen=True, eq=False)
+class TreeNode:
+    """A node of any tree, in words.
+
+    Parameters
+    ----------
+    condition : str
+        The condition on the branch from the parent: "width <= 0.6", "outlook = sunny" or
+        "city in {Bonn, Oslo}". Empty at the root.
+    prediction : str
+        What the tree says if a row stops here: a class, or a number.
+    weight : float
+        The weight of the training rows that reach the node; a row counts 1 unless it was weighted.
+    value : ndarray of shape (n_outputs,)
+        The votes of the node: probabilities of the classes, or the mean.
+    errors : float, default=0.0
+        The weight of the training rows that `prediction` gets wrong. 0 in regression.
+    children : tuple of TreeNode, default=()
+        In the order of the branches. Empty for a leaf.
+
+    Examples
+    --------
+    >>> leaf = TreeNode("x <= 2", "yes", weight=4, value=np.array([0.25, 0.75]), errors=1)
+    >>> leaf.children
+    ()
+    """
+
+    condition: str
+    prediction: str
+    weight: float
+    value: np.ndarray
+    errors: float = 0.0
+    children: tuple[TreeNode, ...] = ()
+
+
+def to_text(root: TreeNode) -> str:
+    """Write a tree as indented lines.
+
+    A leaf tells its prediction, the weight of its training rows and, after a slash, of those it gets wrong.
+
+    Parameters
+    ----------
+    root : TreeNode
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> yes = TreeNode("x <= 2", "yes", 4, np.array([0.25, 0.75]), errors=1)
+    >>> no = TreeNode("x > 2", "no", 3, np.array([1.0, 0.0]))
+    >>> print(to_text(TreeNode("", "no", 7, np.array([0.57, 0.43]), errors=3, children=(yes, no))))
+    x <= 2: yes (4/1)
+    x > 2: no (3)
+    """
+    if not root.children:
+        return f": {describe(root)}"
+    lines = []
+    for node, depth in walk(root):
+        if node is root:
+            continue
+        end = "" if node.children else f": {describe(node)}"
+        lines.append(f"{'|   ' * (depth - 1)}{node.condition}{end}")
+    return "\n".join(lines)
+
+
+def to_graph(root: TreeNode) -> str:
+    """Write a tree as a graph in Graphviz's DOT language.
+
+    Parameters
+    ----------
+    root : TreeNode
+
+    Returns
+    -------
+    str
+        To be drawn by `dot -Tsvg`, or by any viewer of DOT.
+
+    Examples
+    --------
+    >>> yes = TreeNode("x <= 2", "yes", 4, np.array([0.25, 0.75]), errors=1)
+    >>> no = TreeNode("x > 2", "no", 3, np.array([1.0, 0.0]))
+    >>> print(to_graph(TreeNode("", "no", 7, np.array([0.57, 0.43]), errors=3, children=(yes, no))))
+    digraph tree {
+    node [shape=box, fontname="sans-serif"]
+    edge [fontname="sans-serif"]
+    0 [label="no (7/3)"]
+    1 [label="yes (4/1)", style=rounded]
+    0 -> 1 [label="x <= 2"]
+    2 [label="no (3)", style=rounded]
+    0 -> 2 [label="x > 2"]
+    }
+    """
+    lines = ['node [shape=box, fontname="sans-serif"]', 'edge [fontname="sans-serif"]']
+    path: list[int] = []
+    for number, (node, depth) in enumerate(walk(root)):
+        style = "" if node.children else ", style=rounded"
+        lines.append(f"{number} [label={quote(describe(node))}{style}]")
+        if depth > 0:
+            lines.append(f"{path[depth - 1]} -> {number} [label={quote(node.condition)}]")
+        path[depth:] = [number]
+    return "\n".join(["digraph tree {", *lines, "}"])
+
+
+def at_most(column: Column, threshold: float) -> str:
+    """The condition on the branch of the values up to a threshold.
+
+    Examples
+    --------
+    >>> at_most(Column("age", Kind.NUMBER), 17.5)
+    'age <= 17.5'
+    >>> at_most(Column("smokes", Kind.BOOLEAN), 0.5)
+    'smokes = False'
+    """
+    if column.kind is Kind.BOOLEAN:
+        return f"{column.name} = False"
+    return f"{column.name} <= {format_number(threshold)}"
+
+
+def above(column: Column, threshold: float) -> str:
+    """The condition on the branch of the values above a threshold.
+
+    Examples
+    --------
+    >>> above(Column("age", Kind.NUMBER), 17.5)
+    'age > 17.5'
+    >>> above(Column("smokes", Kind.BOOLEAN), 0.5)
+    'smokes = True'
+    """
+    if column.kind is Kind.BOOLEAN:
+        return f"{column.name} = True"
+    return f"{column.name} > {format_number(threshold)}"
+
+
+def any_of(column: Column, categories: Sequence[Hashable]) -> str:
+    """The condition on the branch of one or some categories.
+
+    Examples
+    --------
+    >>> city = Column("city", Kind.CATEGORY, ("Bonn", "Oslo", "Rome"))
+    >>> any_of(city, ["Oslo"])
+    'city = Oslo'
+    >>> any_of(city, ["Bonn", "Rome"])
+    'city in {Bonn, Rome}'
+    """
+    if len(categories) == 1:
+        return f"{column.name} = {categories[0]}"
+    return f"{column.name} in {{{', '.join(map(str, categories))}}}"
+
+
+def format_number(number: float) -> str:
+    """Write whole numbers in full and others with six digits.
+
+    Examples
+    --------
+    >>> format_number(1234567.0), format_number(0.123456789)
+    ('1234567', '0.123457')
+    """
+    number = float(number)
+    if number.is_integer() and abs(number) < 1e15:
+        return str(int(number))
+    return f"{number:.6g}"
+
+
+def walk(root: TreeNode) -> Iterator[tuple[TreeNode, int]]:
+    """Every node with its depth, parents before children."""
+    # Without recursion: a tree may be deeper than the stack.
+    waiting = [(root, 0)]
+    while waiting:
+        node, depth = waiting.pop()
+        yield node, depth
+        waiting.extend((child, depth + 1) for child in reversed(node.children))
+
+
+def describe(node: TreeNode) -> str:
+    """The prediction of a node with the weight of its rows and, after a slash, of the wrong ones."""
+    # Parts of rows are not exact, so an error of a millionth of a row is none.
+    errors = f"/{format_weight(node.errors)}" if node.errors > 1e-6 else ""
+    return f"{node.prediction} ({format_weight(node.weight)}{errors})"
+
+
+def format_weight(weight: float) -> str:
+    """Write a weight with two digits after the point, if it needs them."""
+    return f"{weight:.2f}".rstrip("0").rstrip(".")
+
+
+def quote(text: str) -> str:
+    """A string of the DOT language: it knows quotes, and backslashes begin escapes."""
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\r", "").replace("\n", "\\n")
+    return f'"{escaped}"'

@@ -1,0 +1,161 @@
+"""The parameters of an estimator: each is declared once, with what it may be and what it means.
+
+An estimator is a dataclass, so its signature, its checks and its documentation come from one place, and a
+subclass says only what differs:
+
+    max_depth: int | None = parameter(None, "an integer >= 1 or None", optional(integer(1)), "The depth.")
+
+`declared` makes the class, `check_parameters` is called at the start of `fit`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import numbers
+import textwrap
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar, dataclass_transform
+
+import numpy as np
+
+Test = Callable[[Any], bool]
+# What a parameter may be in the words of an error message, the test of it, and its meaning.
+Declaration = tuple[str, Test, str]
+DeclaredField = tuple[dataclasses.Field[Any], Mapping[str, Any]]
+Estimator = TypeVar("Estimator")
+
+
+def parameter(default: Any, allowed: str, test: Test, meaning: str, *, kw_only: bool = True) -> Any:
+    """Declare a parameter.
+
+    Parameters
+    ----------
+    default : object
+    allowed : str
+        What it may be, in the words of the error message.
+    test : callable
+        True if a value is allowed.
+    meaning : str
+        Its documentation.
+    kw_only : bool, default=True
+        Whether it must be passed by name.
+
+    Returns
+    -------
+    dataclasses.Field
+    """
+    metadata = {"allowed": allowed, "test": test, "meaning": meaning}
+    return dataclasses.field(default=default, kw_only=kw_only, metadata=metadata)
+
+
+@dataclass_transform(kw_only_default=True, field_specifiers=(parameter,))
+def declared(cls: type[Estimator]) -> type[Estimator]:
+    """Make an estimator of a class with declared parameters, and document them if it is a public one.
+
+    A subclass may give a parameter another default by a plain assignment; its declaration stays. A public
+    estimator is one whose docstring has an example.
+    """
+    made = dataclasses.dataclass(kw_only=True, eq=False, repr=False)(cls)
+    made._declarations = declarations(made)  # type: ignore[attr-defined]
+    documentation = inspect.cleandoc(cls.__doc__ or "")
+    if "\nExamples\n" in documentation:
+        made.__doc__ = with_parameters(documentation, declarations(made))
+    return made
+
+
+def check_parameters(estimator: Any) -> None:
+    """Raise for the first parameter that is not what it may be.
+
+    Examples
+    --------
+    >>> from committee import DecisionTreeClassifier
+    >>> check_parameters(DecisionTreeClassifier(max_depth=0))
+    Traceback (most recent call last):
+    ValueError: max_depth must be an integer >= 1 or None. Got 0.
+    """
+    for field, declaration in estimator._declarations:
+        value = getattr(estimator, field.name)
+        if not declaration["test"](value):
+            raise ValueError(f"{field.name} must be {declaration['allowed']}. Got {value!r}.")
+
+
+def declarations(cls: type[Any]) -> list[DeclaredField]:
+    """The fields of an estimator with the nearest declaration of each, in the order of its signature."""
+    fields = {field.name: field for field in dataclasses.fields(cls)}
+    ancestors = [vars(ancestor).get("__dataclass_fields__", {}) for ancestor in cls.__mro__]
+    found = []
+    for name in inspect.signature(cls).parameters:
+        nearest = next(owned[name] for owned in ancestors if name in owned and owned[name].metadata)
+        found.append((fields[name], nearest.metadata))
+    return found
+
+
+def with_parameters(documentation: str, declared_fields: list[DeclaredField]) -> str:
+    """Insert the section on the parameters before the first other section."""
+    entries = []
+    for field, declaration in declared_fields:
+        allowed = declaration["allowed"].removeprefix("an ").removeprefix("a ")
+        meaning = textwrap.fill(declaration["meaning"], 88)
+        entries.append(
+            f"{field.name} : {allowed}, default={field.default!r}\n{textwrap.indent(meaning, '    ')}"
+        )
+    section = "\n".join(["Parameters", "----------", *entries, ""])
+    lines = documentation.split("\n")
+    first_section = next(i for i, line in enumerate(lines) if line.startswith("---")) - 1
+    return "\n".join([*lines[:first_section], section, *lines[first_section:]])
+
+
+def integer(lowest: int) -> Test:
+    """A test for integers of at least `lowest`."""
+    return lambda value: is_integer(value) and value >= lowest
+
+
+def number(lowest: float, highest: float = np.inf) -> Test:
+    """A test for finite numbers from `lowest` to `highest`."""
+    return lambda value: is_number(value) and lowest <= value <= highest and np.isfinite(value)
+
+
+def share(*, whole: bool) -> Test:
+    """A test for floats above 0 and below 1; 1.0 passes if a share may be the whole."""
+    return lambda value: is_float(value) and (0 < value < 1 or (whole and value == 1))
+
+
+def one_of(*choices: str | None) -> Test:
+    """A test for one of some words, or None if it is among them."""
+    return lambda value: (value is None or isinstance(value, str)) and value in choices
+
+
+def either(*tests: Test) -> Test:
+    """A test for what passes one of some tests."""
+    return lambda value: any(test(value) for test in tests)
+
+
+def optional(test: Test) -> Test:
+    """A test for None, and for what passes another test."""
+    return lambda value: value is None or test(value)
+
+
+def is_boolean(value: Any) -> bool:
+    """Whether a value is True or False."""
+    return isinstance(value, bool | np.bool_)
+
+
+def is_integer(value: Any) -> bool:
+    """Whether a value is an integer; True is none."""
+    return isinstance(value, numbers.Integral) and not is_boolean(value)
+
+
+def is_float(value: Any) -> bool:
+    """Whether a value is a number of a type other than integers."""
+    return isinstance(value, numbers.Real) and not isinstance(value, numbers.Integral)
+
+
+def is_number(value: Any) -> bool:
+    """Whether a value is a number; True is none."""
+    return is_integer(value) or is_float(value)
+
+
+def anything(value: Any) -> bool:
+    """The test of parameters that are checked where they are read."""
+    return True

@@ -1,0 +1,125 @@
+"""The random tree, Weka's RandomTree: a full tree that looks at a few random columns at every node.
+
+In: a table and a class or a number for each row. Out: a tree. At a node, columns are drawn until
+`max_features` of them have been tried and one has a positive gain; where none has any, the node is a leaf.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Self
+
+from committee.learners.growing import CLASS_WEIGHT, Growing, Training, read_training
+from committee.learners.parameters import (
+    check_parameters,
+    declared,
+    either,
+    integer,
+    one_of,
+    parameter,
+    share,
+)
+from committee.learners.single import SingleTree
+from committee.learners.voting import Classifies, Regresses
+from committee.running import n_threads
+
+
+@declared
+class RandomTree(Growing, SingleTree):
+    """What the classifier and the regressor share."""
+
+    max_features: int | float | str | None = parameter(
+        "auto",
+        'an integer >= 1, a float in (0, 1], "auto", "sqrt", "log2" or None',
+        either(integer(1), share(whole=True), one_of("auto", "sqrt", "log2", None)),
+        'How many columns, drawn anew at every node, are tried for a split; "auto" is int(log2(n_columns) + '
+        "1), a float is a share of all, None is all of them. If none of the drawn has a positive gain, "
+        "others are tried.",
+    )
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Grow the tree.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_columns)
+            numpy, scipy sparse, pandas, polars or Arrow. NaN and None are missing values.
+        y : array-like of shape (n_rows,)
+        sample_weight : array-like of shape (n_rows,), default=None
+            Weights of the rows. None gives every row the weight 1.
+
+        Returns
+        -------
+        self
+        """
+        check_parameters(self)
+        training = read_training(self, X, y, sample_weight)
+        options = self._options(training) | {"needs_gain": True, "seed": self._draw_seed()}
+        grown = training.grow(options, n_threads(None))
+        return self._keep_tree(grown["forest"], grown["importances"][0], training)
+
+    def _options(self, training: Training) -> dict[str, Any]:
+        criterion = "entropy" if training.n_classes > 0 else "squared_error"
+        return super()._options(training) | {"criterion": criterion}
+
+    def _n_columns_tried(self, n_columns: int) -> int:
+        if self.max_features == "auto":
+            return int(math.log2(n_columns) + 1)
+        return super()._n_columns_tried(n_columns)
+
+
+@declared
+class RandomTreeClassifier(Classifies, RandomTree):
+    """A random tree for classes.
+
+    A full tree that tries a few random columns at every node and takes the split of the highest gain of
+    information.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+    n_classes_ : int
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Only if all column names are text.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+    schema_ : Schema
+        The columns of the training table.
+    nbytes : int
+        The size of the tree in memory.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> RandomTreeClassifier(random_state=0).fit(X, y).score(X, y)
+    1.0
+    """
+
+    class_weight: Any = parameter(None, *CLASS_WEIGHT)
+
+
+@declared
+class RandomTreeRegressor(Regresses, RandomTree):
+    """A random tree for numbers.
+
+    A full tree that tries a few random columns at every node and takes the split that lowers the squared
+    error most.
+
+    Attributes
+    ----------
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Only if all column names are text.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+    schema_ : Schema
+        The columns of the training table.
+    nbytes : int
+        The size of the tree in memory.
+
+    Examples
+    --------
+    >>> tree = RandomTreeRegressor(random_state=0).fit([[1], [2], [8], [9]], [1.0, 1.0, 5.0, 6.0])
+    >>> tree.predict([[0], [8.4]])
+    array([1., 5.])
+    """

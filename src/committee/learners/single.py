@@ -1,0 +1,186 @@
+"""One tree, grown by the engine: what can be asked of it beside its votes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse
+from sklearn.utils.validation import check_is_fitted
+
+from committee import _engine
+from committee.learners.export import TreeNode, above, any_of, at_most, format_number, to_graph, to_text
+from committee.learners.growing import Training
+from committee.learners.voting import Voter
+from committee.table import Column
+from committee.task import Classification
+
+
+class SingleTree(Voter):
+    """A fitted tree that tells its shape, its leaves and its splits."""
+
+    _importances: np.ndarray
+    _weight_unit: float
+    _has_missing: np.ndarray
+
+    def apply(self, X: Any) -> np.ndarray:
+        """The leaf of each row.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_columns)
+
+        Returns
+        -------
+        ndarray of int of shape (n_rows,)
+            Numbers of nodes.
+        """
+        table = self._read(X)
+        leaves = self._forest.apply(list(table.columns), table.n_rows, self._threads(table.n_rows))
+        return leaves[:, 0].astype(np.int64)
+
+    def decision_path(self, X: Any) -> scipy.sparse.csr_matrix:
+        """The nodes that each row passes.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_columns)
+
+        Returns
+        -------
+        csr_matrix of shape (n_rows, n_nodes)
+            1 where the row passes the node.
+        """
+        leaves = self.apply(X)
+        return paths_to_nodes(self._describe())[leaves]
+
+    def get_n_leaves(self) -> int:
+        """The number of leaves."""
+        return int((self._describe()["left"] < 0).sum())
+
+    def get_depth(self) -> int:
+        """The number of splits on the longest way from the root to a leaf."""
+        return int(depths_of(self._describe()).max())
+
+    @property
+    def feature_importances_(self) -> np.ndarray:
+        """How much the splits on each column lower the impurity. They sum to 1, or are all 0."""
+        check_is_fitted(self)
+        total = self._importances.sum()
+        return self._importances / total if total > 0 else self._importances
+
+    def export_text(self) -> str:
+        """The tree as indented text.
+
+        A leaf tells its prediction, the weight of its training rows and, after a slash, of those that it gets
+        wrong.
+        """
+        return to_text(self._in_words())
+
+    def export_graph(self) -> str:
+        """The tree as a graph in Graphviz's DOT language."""
+        return to_graph(self._in_words())
+
+    def _keep_tree(self, forest: Any, importances: np.ndarray, training: Training) -> Self:
+        self._importances = importances
+        self._weight_unit = training.weight_unit
+        self._has_missing = training.has_missing
+        return self._keep(forest, training.task)
+
+    def _describe(self) -> dict[str, np.ndarray]:
+        check_is_fitted(self)
+        return _engine.describe_tree(self._forest, 0)
+
+    def _in_words(self) -> TreeNode:
+        nodes = self._describe()
+        conditions = {0: ""}
+        for node in map(int, np.flatnonzero(nodes["left"] >= 0)):
+            left, right = self._conditions(nodes, node)
+            conditions[int(nodes["left"][node])], conditions[int(nodes["right"][node])] = left, right
+        told: dict[int, TreeNode] = {}
+        # Children have higher numbers than their parents.
+        for node in reversed(range(len(nodes["left"]))):
+            children = [int(nodes[side][node]) for side in ("left", "right") if nodes[side][node] >= 0]
+            told[node] = self._node_in_words(nodes, node, conditions[node], tuple(map(told.pop, children)))
+        return told[0]
+
+    def _conditions(self, nodes: dict[str, np.ndarray], node: int) -> tuple[str, str]:
+        column = self.schema_.columns[nodes["column"][node]]
+        threshold = nodes["threshold"][node]
+        if np.isnan(threshold):
+            categories = _engine.left_categories(self._forest, 0, node)
+            left, right = set_conditions(column, [column.categories[code - 1] for code in categories])
+        elif np.isinf(threshold):
+            missing, known = f"{column.name} is missing", f"{column.name} is known"
+            return (missing, known) if threshold < 0 else (known, missing)
+        else:
+            left, right = at_most(column, threshold), above(column, threshold)
+        if not self._has_missing[nodes["column"][node]]:
+            return left, right
+        if nodes["missing_right"][node]:
+            return left, f"{right} or missing"
+        return f"{left} or missing", right
+
+    def _node_in_words(
+        self, nodes: dict[str, np.ndarray], node: int, condition: str, children: tuple[TreeNode, ...]
+    ) -> TreeNode:
+        value = nodes["value"][node]
+        # A member of a forest knows the values of its leaves only, and no weights.
+        weight = float(nodes["weight"][node]) * self._weight_unit if "weight" in nodes else np.nan
+        if np.isnan(value[0]):
+            return TreeNode(condition, "", weight, value, children=children)
+        if not isinstance(self._task, Classification):
+            return TreeNode(condition, format_number(value[0]), weight, value, children=children)
+        errors = weight * (1 - value.max())
+        label = str(self._task.decode(value[np.newaxis])[0])
+        return TreeNode(condition, label, weight, value, errors, children)
+
+
+def set_conditions(column: Column, categories: Sequence[Any]) -> tuple[str, str]:
+    """The conditions on the branches of some categories and of all others."""
+    others = [category for category in column.categories if category not in set(categories)]
+    return any_of(column, categories), any_of(column, others)
+
+
+def paths_to_nodes(nodes: dict[str, np.ndarray]) -> scipy.sparse.csr_matrix:
+    """A row for each node, 1 where a node lies on the way from the root to it."""
+    n_nodes = len(nodes["left"])
+    parents = parents_of(nodes)
+    rows, passed = [np.arange(n_nodes)], [np.arange(n_nodes)]
+    while len(rows[-1]):
+        above_root = parents[passed[-1]]
+        is_node = above_root >= 0
+        rows.append(rows[-1][is_node])
+        passed.append(above_root[is_node])
+    row, column = np.concatenate(rows), np.concatenate(passed)
+    ones = np.ones(len(row), dtype=np.int64)
+    return scipy.sparse.csr_matrix((ones, (row, column)), shape=(n_nodes, n_nodes))
+
+
+def depths_of(nodes: dict[str, np.ndarray]) -> np.ndarray:
+    """The depth of each node."""
+    depths = np.zeros(len(nodes["left"]), dtype=np.int64)
+    level, depth = np.array([0]), 0
+    while len(level):
+        depths[level] = depth
+        inner = level[nodes["left"][level] >= 0]
+        level, depth = np.concatenate([nodes["left"][inner], nodes["right"][inner]]), depth + 1
+    return depths
+
+
+def parents_of(nodes: dict[str, np.ndarray]) -> np.ndarray:
+    """The parent of each node, -1 for the root."""
+    parents = np.full(len(nodes["left"]), -1, dtype=np.int64)
+    inner = np.flatnonzero(nodes["left"] >= 0)
+    parents[nodes["left"][inner]] = inner
+    parents[nodes["right"][inner]] = inner
+    return parents
+
+
+def importances_of(nodes: dict[str, np.ndarray], n_columns: int) -> np.ndarray:
+    """The impurity that the splits on each column remove, times the weight of the node."""
+    burden = nodes["impurity"] * nodes["weight"]
+    inner = np.flatnonzero(nodes["left"] >= 0)
+    gains = burden[inner] - burden[nodes["left"][inner]] - burden[nodes["right"][inner]]
+    return np.bincount(nodes["column"][inner], weights=gains, minlength=n_columns)

@@ -1,0 +1,129 @@
+"""The decision stump (Iba and Langley 1992): one split of one column, missing values on their own branch.
+
+In: a table and a class or a number for each row. Out: a tree of at most three leaves.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+
+from committee import _engine
+from committee.learners.growing import CATEGORICAL_FEATURES, read_training
+from committee.learners.parameters import check_parameters, declared, one_of, parameter
+from committee.learners.single import SingleTree
+from committee.learners.voting import Classifies, Regresses
+from committee.running import n_threads
+
+
+@declared
+class DecisionStump(SingleTree):
+    """What the classifier and the regressor share."""
+
+    categorical_features: Any = parameter("from_dtype", *CATEGORICAL_FEATURES)
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Find the split.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_columns)
+            numpy, scipy sparse, pandas, polars or Arrow. NaN and None are missing values.
+        y : array-like of shape (n_rows,)
+        sample_weight : array-like of shape (n_rows,), default=None
+            Weights of the rows. None gives every row the weight 1.
+
+        Returns
+        -------
+        self
+        """
+        check_parameters(self)
+        training = read_training(self, X, y, sample_weight)
+        stump = _engine.grow_stump(
+            training.bin(n_threads(None)),
+            training.y,
+            training.n_classes,
+            training.fixed,
+            training.total_weight,
+            getattr(self, "criterion", "squared_error"),
+        )
+        column = _engine.describe_tree(stump, 0)["column"][0]
+        importances = np.zeros(self.n_features_in_)
+        if column >= 0:
+            importances[column] = 1.0
+        return self._keep_tree(stump, importances, training)
+
+
+@declared
+class DecisionStumpClassifier(Classifies, DecisionStump):
+    """One split of one column, for classes.
+
+    A row whose value is missing gets the classes of the training rows whose value is missing, or those of all
+    rows if there were none.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+    n_classes_ : int
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Only if all column names are text.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        1 for the column of the split.
+    schema_ : Schema
+        The columns of the training table.
+    nbytes : int
+        The size of the tree in memory.
+
+    Examples
+    --------
+    >>> stump = DecisionStumpClassifier().fit([[1.0], [2.0], [8.0], [9.0]], ["low", "low", "high", "high"])
+    >>> stump.predict([[0.0], [10.0]])
+    array(['low', 'high'], dtype='<U4')
+    """
+
+    criterion: str = parameter(
+        "entropy",
+        '"entropy" or "error"',
+        one_of("entropy", "error"),
+        "What the split should lower: the information that is needed to tell the class, or the weight of the "
+        "misclassified rows.",
+    )
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.poor_score = True
+        return tags
+
+
+@declared
+class DecisionStumpRegressor(Regresses, DecisionStump):
+    """One split of one column, for numbers: the one that lowers the squared error most.
+
+    A row whose value is missing gets the mean of the training rows whose value is missing, or that of all
+    rows if there were none.
+
+    Attributes
+    ----------
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Only if all column names are text.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        1 for the column of the split.
+    schema_ : Schema
+        The columns of the training table.
+    nbytes : int
+        The size of the tree in memory.
+
+    Examples
+    --------
+    >>> stump = DecisionStumpRegressor().fit([[1.0], [2.0], [8.0], [9.0]], [1.0, 2.0, 5.0, 6.0])
+    >>> stump.predict([[0.0], [10.0], [np.nan]])
+    array([1.5, 5.5, 3.5])
+    """
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.regressor_tags.poor_score = True
+        return tags

@@ -1,0 +1,150 @@
+"""CART, the decision tree of Breiman, Friedman, Olshen and Stone (1984).
+
+In: a table and a class or a number for each row. Out: a tree whose nodes ask one question each about one
+column: a number against a threshold, a category against a set. Missing values go where they fit best.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+from sklearn.utils import Bunch
+
+from committee import _engine
+from committee.learners.growing import (
+    CLASS_CRITERION,
+    CLASS_WEIGHT,
+    NUMBER_CRITERION,
+    CartGrowing,
+    Training,
+    read_training,
+)
+from committee.learners.parameters import check_parameters, declared, one_of, parameter
+from committee.learners.single import SingleTree, importances_of
+from committee.learners.voting import Classifies, Regresses
+from committee.running import n_threads
+
+
+@declared
+class DecisionTree(CartGrowing, SingleTree):
+    """What the classifier and the regressor share."""
+
+    splitter: str = parameter(
+        "best",
+        '"best" or "random"',
+        one_of("best", "random"),
+        '"best" takes the best threshold of a column, "random" draws one, as extra-trees do.',
+    )
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Grow the tree, and prune it if `ccp_alpha` says so.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_columns)
+            numpy, scipy sparse, pandas, polars or Arrow. NaN and None are missing values.
+        y : array-like of shape (n_rows,)
+        sample_weight : array-like of shape (n_rows,), default=None
+            Weights of the rows. None gives every row the weight 1.
+
+        Returns
+        -------
+        self
+        """
+        training = self._read_training(X, y, sample_weight)
+        grown = self._grow(training)
+        forest, importances = grown["forest"], grown["importances"][0]
+        if self.ccp_alpha > 0:
+            forest = _engine.prune_tree(forest, float(self.ccp_alpha))
+            importances = importances_of(_engine.describe_tree(forest, 0), self.n_features_in_)
+        return self._keep_tree(forest, importances, training)
+
+    def cost_complexity_pruning_path(self, X: Any, y: Any, sample_weight: Any = None) -> Bunch:
+        """What minimal cost-complexity pruning leaves of the full tree as `ccp_alpha` grows.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_columns)
+        y : array-like of shape (n_rows,)
+        sample_weight : array-like of shape (n_rows,), default=None
+
+        Returns
+        -------
+        Bunch
+            `ccp_alphas`, at each of which a subtree is cut, and `impurities` of the leaves that are left.
+        """
+        grown = self._grow(self._read_training(X, y, sample_weight))
+        alphas, impurities = _engine.pruning_path(grown["forest"])
+        return Bunch(ccp_alphas=alphas, impurities=impurities)
+
+    def _read_training(self, X: Any, y: Any, sample_weight: Any) -> Training:
+        check_parameters(self)
+        return read_training(self, X, y, sample_weight)
+
+    def _grow(self, training: Training) -> dict[str, Any]:
+        options = self._options(training) | {
+            "random_thresholds": self.splitter == "random",
+            "seed": self._draw_seed(),
+        }
+        return training.grow(options, n_threads(None))
+
+
+@declared
+class DecisionTreeClassifier(Classifies, DecisionTree):
+    """A decision tree for classes (CART).
+
+    Splits are exact for columns of up to 65,535 distinct values. Of equally good splits the first is taken:
+    the first column, the lowest threshold.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+    n_classes_ : int
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Only if all column names are text.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+    schema_ : Schema
+        The columns of the training table.
+    nbytes : int
+        The size of the tree in memory.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> tree = DecisionTreeClassifier(max_depth=2).fit(X, y)
+    >>> tree.get_n_leaves(), round(tree.score(X, y), 2)
+    (3, 0.96)
+    """
+
+    criterion: str = parameter("gini", *CLASS_CRITERION)
+    class_weight: Any = parameter(None, *CLASS_WEIGHT)
+
+
+@declared
+class DecisionTreeRegressor(Regresses, DecisionTree):
+    """A decision tree for numbers (CART).
+
+    Splits are exact for columns of up to 65,535 distinct values. Of equally good splits the first is taken:
+    the first column, the lowest threshold.
+
+    Attributes
+    ----------
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Only if all column names are text.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+    schema_ : Schema
+        The columns of the training table.
+    nbytes : int
+        The size of the tree in memory.
+
+    Examples
+    --------
+    >>> tree = DecisionTreeRegressor(max_depth=1).fit([[1], [2], [8], [9]], [1.0, 2.0, 5.0, 6.0])
+    >>> tree.predict([[0], [10]])
+    array([1.5, 5.5])
+    """
+
+    criterion: str = parameter("squared_error", *NUMBER_CRITERION)

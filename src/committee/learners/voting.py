@@ -1,0 +1,155 @@
+"""From a table to votes: what every estimator that the engine has grown does with new rows.
+
+A fitted estimator holds the engine's forest (of one tree or many), the schema of its table and its task. A
+matrix of float64 goes to the engine as it is where the schema allows; all else is read by the schema first.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.utils.validation import check_is_fitted
+
+from committee import _engine
+from committee.running import n_threads
+from committee.table import Kind, Schema, Table, predict_table
+from committee.task import Classification, Regression
+
+FLOAT64 = np.dtype(np.float64)
+# The engine does not share out fewer rows than these.
+ROWS_OF_A_THREAD = 64
+
+
+class Voter(BaseEstimator):
+    """An estimator whose decision is that of a forest of the engine."""
+
+    schema_: Schema
+    n_features_in_: int
+    _forest: _engine.Forest
+    _task: Classification | Regression
+    _matrix_width: int
+
+    @property
+    def nbytes(self) -> int:
+        """The size of the trees in memory, in bytes."""
+        check_is_fitted(self)
+        return self._forest.nbytes
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        tags.input_tags.sparse = True
+        return tags
+
+    def _keep(self, forest: _engine.Forest, task: Classification | Regression) -> Self:
+        self._forest = forest
+        self._task = task
+        self._matrix_width = self.n_features_in_ if is_plain(self.schema_) else -1
+        if isinstance(task, Classification):
+            self.classes_ = task.classes
+            self.n_classes_ = task.n_outputs
+        return self
+
+    def _decide(self, X: Any) -> np.ndarray:
+        """The decision for each row, of shape (n_rows, n_outputs)."""
+        if (
+            type(X) is np.ndarray
+            and X.ndim == 2
+            and X.dtype == FLOAT64
+            and X.shape[1] == self.__dict__.get("_matrix_width")
+            and len(X) > 0
+        ):
+            return self._forest.predict_matrix(X, self._rule, self._threads(len(X)))
+        table = self._read(X)
+        threads = self._threads(table.n_rows)
+        return self._forest.predict(list(table.columns), table.n_rows, self._rule, threads)
+
+    def _read(self, X: Any) -> Table:
+        check_is_fitted(self)
+        return predict_table(self, X)
+
+    @property
+    def _rule(self) -> str:
+        return "mean"
+
+    def _threads(self, n_rows: int) -> int:
+        return 1 if n_rows <= ROWS_OF_A_THREAD else n_threads(getattr(self, "n_jobs", None))
+
+
+class Classifies(ClassifierMixin):
+    """Votes are probabilities of classes."""
+
+    _task_type = Classification
+    classes_: np.ndarray
+    n_classes_: int
+
+    def predict_proba(self: Any, X: Any) -> np.ndarray:
+        """Probabilities of the classes.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_columns)
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+            In the order of `classes_`.
+        """
+        return self._decide(X)
+
+    def predict_log_proba(self: Any, X: Any) -> np.ndarray:
+        """Logarithms of the probabilities of the classes.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_columns)
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+        """
+        with np.errstate(divide="ignore"):
+            return np.log(self._decide(X))
+
+    def predict(self: Any, X: Any) -> np.ndarray:
+        """The class of the highest probability, the first of equal ones.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_columns)
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+        """
+        votes = self._decide(X)
+        return self._task.decode(votes)
+
+
+class Regresses(RegressorMixin):
+    """Votes are numbers."""
+
+    _task_type = Regression
+
+    def predict(self: Any, X: Any) -> np.ndarray:
+        """A number for each row.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_columns)
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+        """
+        votes = self._decide(X)
+        return self._task.decode(votes)
+
+
+def is_plain(schema: Schema) -> bool:
+    """Whether a matrix needs no reading: all columns are numbers, and there are no names to compare."""
+    return not schema.named and all(column.kind is Kind.NUMBER for column in schema.columns)

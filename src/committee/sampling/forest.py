@@ -1,0 +1,260 @@
+"""Random forests (Breiman 2001) and extremely randomised trees (Geurts, Ernst and Wehenkel 2006)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from committee import _engine
+from committee.learners import DecisionTreeClassifier, DecisionTreeRegressor
+from committee.learners.growing import CLASS_CRITERION, NUMBER_CRITERION, Training
+from committee.learners.parameters import anything, declared, is_boolean, one_of, parameter
+from committee.learners.voting import Classifies, Regresses
+from committee.sampling.growing import Forest
+
+
+@declared
+class ForestClassifier(Classifies, Forest):
+    """What the forests for classes share."""
+
+    _member_type = DecisionTreeClassifier
+
+    criterion: str = parameter("gini", *CLASS_CRITERION)
+    max_features: int | float | str | None = "sqrt"
+    class_weight: Any = parameter(
+        None,
+        'None, "balanced", "balanced_subsample" or a dict of label to weight',
+        anything,
+        "Weights of the classes, multiplied with those of the rows, after drawing them if bootstrap=True. "
+        '"balanced" gives every class the same sum over all rows, "balanced_subsample" over the rows of each '
+        "tree. A class that the dict leaves out weighs 1.",
+    )
+    rule: str = parameter(
+        "mean",
+        '"mean" or "majority"',
+        one_of("mean", "majority"),
+        'How the votes of the trees are combined: "mean" averages their probabilities, "majority" counts the '
+        "classes that they vote for.",
+    )
+
+    @property
+    def oob_decision_function_(self) -> np.ndarray:
+        """The out-of-bag probabilities, of shape (n_rows, n_classes); NaN for a row that all trees saw."""
+        return self._judgement().decision
+
+    @property
+    def _rule(self) -> str:
+        return self.rule
+
+
+@declared
+class ForestRegressor(Regresses, Forest):
+    """What the forests for numbers share."""
+
+    _member_type = DecisionTreeRegressor
+
+    criterion: str = parameter("squared_error", *NUMBER_CRITERION)
+    max_features: int | float | str | None = 1.0
+    keep_leaf_rows: bool = parameter(
+        False,
+        "True or False",
+        is_boolean,
+        "Whether to keep which training rows lie in which leaf. `predict_quantiles` needs it.",
+    )
+
+    def predict_quantiles(self, X: Any, quantiles: Any = (0.05, 0.5, 0.95)) -> np.ndarray:
+        """Quantiles of what y may be for each row (Meinshausen 2006).
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_columns)
+        quantiles : float or array-like of shape (n_quantiles,), default=(0.05, 0.5, 0.95)
+            Between 0 and 1.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_quantiles)
+            Each is the y of a training row that shares leaves with the row.
+        """
+        table = self._read(X)
+        if not self._leaf_rows:
+            raise ValueError("predict_quantiles needs the rows of the leaves. Fit with keep_leaf_rows=True.")
+        levels = np.atleast_1d(np.asarray(quantiles, dtype=np.float64))
+        if levels.ndim != 1 or not ((levels >= 0) & (levels <= 1)).all():
+            raise ValueError(f"quantiles must be numbers between 0 and 1. Got {quantiles!r}.")
+        threads = self._threads(table.n_rows)
+        columns = list(table.columns)
+        return _engine.predict_quantiles(
+            self._forest, self._leaf_rows, self._y, columns, table.n_rows, levels, threads
+        )
+
+    @property
+    def oob_prediction_(self) -> np.ndarray:
+        """The out-of-bag prediction for each row; NaN for a row that all trees saw."""
+        return self._judgement().decision[:, 0]
+
+    def _forest_options(self, training: Training, first_tree: int) -> dict[str, Any]:
+        if first_tree > 0 and self.keep_leaf_rows and not self._leaf_rows:
+            raise ValueError("keep_leaf_rows must be True from the first fit on. Set warm_start=False.")
+        return super()._forest_options(training, first_tree) | {"keep_leaf_rows": bool(self.keep_leaf_rows)}
+
+    def _keep_grown(self, grown: dict[str, Any], training: Training, goes_on: bool) -> None:
+        leaf_rows = grown["leaf_rows"]
+        y = training.y if self.keep_leaf_rows else np.empty(0)
+        if goes_on and self.keep_leaf_rows:
+            # The rows of this fit are numbered behind those of the fits before, which may have been others.
+            shift = np.uint32(len(self._y))
+            moved = [(offsets, rows + shift, weights) for offsets, rows, weights in leaf_rows]
+            leaf_rows, y = self._leaf_rows + moved, np.concatenate([self._y, y])
+        self._leaf_rows: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = leaf_rows
+        self._y: np.ndarray = y
+        super()._keep_grown(grown, training, goes_on)
+
+
+@declared
+class RandomForestClassifier(ForestClassifier):
+    """A random forest for classes: full trees on rows drawn with replacement, few columns tried at each node.
+
+    Attributes
+    ----------
+    estimators_ : sequence of DecisionTreeClassifier
+        The trees, made when they are asked for.
+    classes_ : ndarray of shape (n_classes,)
+    n_classes_ : int
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Only if all column names are text.
+    feature_importances_, feature_importances_std_ : ndarray of shape (n_features_in_,)
+    oob_score_ : float
+        With `oob_score`, as are the next two.
+    oob_decision_function_ : ndarray of shape (n_rows, n_classes)
+        NaN for a row that all trees saw.
+    oob_curve_ : ndarray of shape (n_members,)
+        The misclassified share of the rows after every tree.
+    oob_importances_, oob_importances_std_ : ndarray of shape (n_features_in_,)
+        With `oob_importances`.
+    schema_ : Schema
+        The columns of the training table.
+    nbytes : int
+        The size of the trees in memory.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> forest = RandomForestClassifier(oob_score=True, random_state=0).fit(X, y)
+    >>> forest.oob_score_ > 0.9, forest.predict(X[:2])
+    (True, array([0, 0]))
+    """
+
+
+@declared
+class RandomForestRegressor(ForestRegressor):
+    """A random forest for numbers: full trees on rows drawn with replacement.
+
+    Attributes
+    ----------
+    estimators_ : sequence of DecisionTreeRegressor
+        The trees, made when they are asked for.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Only if all column names are text.
+    feature_importances_, feature_importances_std_ : ndarray of shape (n_features_in_,)
+    oob_score_ : float
+        With `oob_score`, as are the next two.
+    oob_prediction_ : ndarray of shape (n_rows,)
+        NaN for a row that all trees saw.
+    oob_curve_ : ndarray of shape (n_members,)
+        The mean squared error after every tree.
+    oob_importances_, oob_importances_std_ : ndarray of shape (n_features_in_,)
+        With `oob_importances`.
+    schema_ : Schema
+        The columns of the training table.
+    nbytes : int
+        The size of the trees in memory.
+
+    Examples
+    --------
+    >>> X, y = [[1], [2], [8], [9]] * 5, [1.0, 1.0, 5.0, 6.0] * 5
+    >>> forest = RandomForestRegressor(keep_leaf_rows=True, random_state=0).fit(X, y)
+    >>> forest.predict([[0], [10]]).round(), forest.predict_quantiles([[0], [10]], 0.5)
+    (array([1., 6.]), array([[1.], [6.]]))
+    """
+
+
+@declared
+class ExtraTreesClassifier(ForestClassifier):
+    """Extremely randomised trees for classes: full trees on all rows, a random threshold for each column.
+
+    Attributes
+    ----------
+    estimators_ : sequence of DecisionTreeClassifier
+        The trees, made when they are asked for.
+    classes_ : ndarray of shape (n_classes,)
+    n_classes_ : int
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Only if all column names are text.
+    feature_importances_, feature_importances_std_ : ndarray of shape (n_features_in_,)
+    oob_score_ : float
+        With `bootstrap` and `oob_score`, as are the next two.
+    oob_decision_function_ : ndarray of shape (n_rows, n_classes)
+        NaN for a row that all trees saw.
+    oob_curve_ : ndarray of shape (n_members,)
+        The misclassified share of the rows after every tree.
+    oob_importances_, oob_importances_std_ : ndarray of shape (n_features_in_,)
+        With `bootstrap` and `oob_importances`.
+    schema_ : Schema
+        The columns of the training table.
+    nbytes : int
+        The size of the trees in memory.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> ExtraTreesClassifier(random_state=0).fit(X, y).predict(X[:2])
+    array([0, 0])
+    """
+
+    _random_thresholds = True
+
+    bootstrap: bool = False
+
+
+@declared
+class ExtraTreesRegressor(ForestRegressor):
+    """Extremely randomised trees for numbers: full trees on all rows, a random threshold for each column.
+
+    Attributes
+    ----------
+    estimators_ : sequence of DecisionTreeRegressor
+        The trees, made when they are asked for.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Only if all column names are text.
+    feature_importances_, feature_importances_std_ : ndarray of shape (n_features_in_,)
+    oob_score_ : float
+        With `bootstrap` and `oob_score`, as are the next two.
+    oob_prediction_ : ndarray of shape (n_rows,)
+        NaN for a row that all trees saw.
+    oob_curve_ : ndarray of shape (n_members,)
+        The mean squared error after every tree.
+    oob_importances_, oob_importances_std_ : ndarray of shape (n_features_in_,)
+        With `bootstrap` and `oob_importances`.
+    schema_ : Schema
+        The columns of the training table.
+    nbytes : int
+        The size of the trees in memory.
+
+    Examples
+    --------
+    >>> forest = ExtraTreesRegressor(random_state=0).fit([[1], [2], [8], [9]], [1.0, 1.0, 5.0, 6.0])
+    >>> forest.predict([[1], [9]])
+    array([1., 6.])
+    """
+
+    _random_thresholds = True
+
+    bootstrap: bool = False

@@ -1,0 +1,309 @@
+"""What all forests share: their parameters, their fit, and what can be asked of their trees.
+
+In: a table and a class or a number for each row. Out: many trees whose votes a rule combines and, for each
+row, the decision of the trees that have not seen it. The engine grows all trees in one call.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import scipy.sparse
+from sklearn.utils.validation import check_is_fitted
+
+from committee import _engine
+from committee.learners.growing import CartGrowing, Training, training_of
+from committee.learners.parameters import (
+    check_parameters,
+    declared,
+    either,
+    integer,
+    is_boolean,
+    is_integer,
+    one_of,
+    optional,
+    parameter,
+    share,
+)
+from committee.learners.single import paths_to_nodes
+from committee.running import n_threads
+from committee.sampling.bags import class_options, n_draws
+from committee.sampling.members import Members
+from committee.sampling.out_of_bag import Judged, OutOfBag, check_goes_on
+from committee.sampling.predictor import Predictor, prepare
+from committee.sampling.progress import Progress
+from committee.table import fit_table, predict_table
+from committee.task import Classification, Regression
+
+# n_estimators="auto" grows at most so many trees, and looks at so many to see whether the error is flat.
+MOST_TREES = 1000
+FLAT_TREES = 25
+
+
+@declared
+class Forest(Judged, CartGrowing):
+    """Trees that differ because each sees other rows, tries other columns or draws its thresholds."""
+
+    _member_type: ClassVar[type]
+    _random_thresholds: ClassVar[bool] = False
+
+    n_estimators: int | str = parameter(
+        100,
+        'an integer >= 1 or "auto"',
+        either(integer(1), one_of("auto")),
+        'The number of trees. "auto" adds trees, at most 1000, until the out-of-bag error is flat: its mean '
+        "over the last 25 trees is not half a percent below that over the 25 before.",
+        kw_only=False,
+    )
+    bootstrap: bool = parameter(
+        True,
+        "True or False",
+        is_boolean,
+        "Whether each tree sees rows drawn with replacement, in proportion to their weights, rather than all "
+        "rows. As many are drawn as there are; a row of weight 2 counts as two rows where all weights are "
+        "integers, and as one row otherwise.",
+    )
+    max_samples: int | float | None = parameter(
+        None,
+        "an integer >= 1, a float in (0, 1] or None",
+        optional(either(integer(1), share(whole=True))),
+        "How many rows are drawn for each tree; a float is a share of what None draws.",
+    )
+    oob_score: Any = parameter(
+        False,
+        "True, False or a callable",
+        either(is_boolean, callable),
+        "Whether to judge the forest by the rows that its trees have not seen; a callable is the metric to "
+        "use, called as metric(y_true, y_pred).",
+    )
+    oob_importances: bool = parameter(
+        False,
+        "True or False",
+        is_boolean,
+        "Whether to measure how much worse each tree gets, on the rows it has not seen, when a column is "
+        "shuffled.",
+    )
+    warm_start: bool = parameter(
+        False,
+        "True or False",
+        is_boolean,
+        "Whether `fit` adds trees to those of the fit before, up to `n_estimators`.",
+    )
+    n_jobs: int | None = parameter(
+        None,
+        "an integer other than 0, or None",
+        optional(lambda value: is_integer(value) and value != 0),
+        "The number of threads, which changes nothing but the time. None and -1 are all cores (None is one "
+        "in scikit-learn), -2 is one fewer.",
+    )
+    verbose: int = parameter(
+        0,
+        "an integer >= 0 or a boolean",
+        either(integer(0), is_boolean),
+        "Whether to tell on stderr how many trees are grown.",
+    )
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Grow the trees.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_columns)
+            numpy, scipy sparse, pandas, polars or Arrow. NaN and None are missing values.
+        y : array-like of shape (n_rows,)
+        sample_weight : array-like of shape (n_rows,), default=None
+            Weights of the rows. None gives every row the weight 1.
+
+        Returns
+        -------
+        self
+        """
+        check_parameters(self)
+        self._check_bags()
+        goes_on = self.warm_start and hasattr(self, "_forest")
+        training = self._read_training(X, y, sample_weight, goes_on)
+        if not goes_on:
+            self._seed = self._draw_seed()
+        first_tree = self._forest.n_trees if goes_on else 0
+        options = self._options(training) | self._forest_options(training, first_tree)
+        if options["n_trees"] == first_tree:
+            message = "Warm-start fitting without increasing n_estimators does not fit new trees."
+            warnings.warn(message, stacklevel=2)
+            return self
+        progress = Progress(first_tree, options["n_trees"]).tell if self.verbose else None
+        grown = training.grow(options, n_threads(self.n_jobs), progress)
+        self._keep_grown(grown, training, goes_on)
+        if self._out_of_bag is not None and np.isnan(self._out_of_bag.score):
+            message = "Every tree has seen every row, so oob_score_ is NaN. Grow more trees."
+            warnings.warn(message, stacklevel=2)
+        return self
+
+    @property
+    def estimators_(self) -> Members:
+        """The trees: a sequence of fitted estimators, each made when it is asked for."""
+        check_is_fitted(self)
+        return Members(self)
+
+    @property
+    def feature_importances_(self) -> np.ndarray:
+        """How much the splits on each column lower the impurity, in the mean of the trees. They sum to 1."""
+        mean = self._shares_by_tree().mean(axis=0)
+        total = mean.sum()
+        return mean / total if total > 0 else mean
+
+    @property
+    def feature_importances_std_(self) -> np.ndarray:
+        """The standard deviation over the trees of `feature_importances_`."""
+        return self._shares_by_tree().std(axis=0)
+
+    def votes(self, X: Any) -> np.ndarray:
+        """The vote of every tree.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_columns)
+
+        Returns
+        -------
+        ndarray of shape (n_members, n_rows, n_outputs)
+            The functions of `committee.rules` combine them.
+        """
+        table = self._read(X)
+        return self._forest.votes(list(table.columns), table.n_rows, self._threads(table.n_rows))
+
+    def apply(self, X: Any) -> np.ndarray:
+        """The leaf of each row in each tree.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_columns)
+
+        Returns
+        -------
+        ndarray of int of shape (n_rows, n_members)
+            Numbers of nodes.
+        """
+        table = self._read(X)
+        leaves = self._forest.apply(list(table.columns), table.n_rows, self._threads(table.n_rows))
+        return leaves.astype(np.int64)
+
+    def decision_path(self, X: Any) -> tuple[scipy.sparse.csr_matrix, np.ndarray]:
+        """The nodes that each row passes.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_columns)
+
+        Returns
+        -------
+        indicator : csr_matrix of shape (n_rows, n_nodes)
+            1 where the row passes the node; the nodes of all trees lie side by side.
+        n_nodes_ptr : ndarray of shape (n_members + 1,)
+            The nodes of tree i are the columns from n_nodes_ptr[i] up to n_nodes_ptr[i + 1].
+        """
+        leaves = self.apply(X)
+        paths = [paths_to_nodes(_engine.describe_tree(self._forest, i)) for i in range(leaves.shape[1])]
+        passed = [path[leaves[:, i]] for i, path in enumerate(paths)]
+        n_nodes = [path.shape[1] for path in paths]
+        return scipy.sparse.hstack(passed, format="csr"), np.cumsum([0, *n_nodes])
+
+    def predictor(self) -> Predictor:
+        """Prepare an object that decides on matrices of float64 without any check, for rows in a hurry."""
+        check_is_fitted(self)
+        return prepare(self)
+
+    def _check_bags(self) -> None:
+        if self.bootstrap:
+            return
+        if self.oob_score or self.oob_importances:
+            raise ValueError("Out of bag estimation only available if bootstrap=True. Got bootstrap=False.")
+        if self.n_estimators == "auto":
+            raise ValueError('n_estimators="auto" looks at the out-of-bag error. Set bootstrap=True.')
+        if self.max_samples is not None:
+            raise ValueError("max_samples tells how many rows are drawn. Set bootstrap=True.")
+
+    def _read_training(self, X: Any, y: Any, sample_weight: Any, goes_on: bool) -> Training:
+        if goes_on:
+            table = predict_table(self, X)
+        else:
+            table = fit_table(self, X, categorical_features=self.categorical_features)
+        # The weights of classes apply to what a tree has drawn; where nothing is drawn, to the rows.
+        class_weight = None if self.bootstrap else getattr(self, "class_weight", None)
+        if isinstance(class_weight, str) and class_weight == "balanced_subsample":
+            class_weight = "balanced"
+        training = training_of(self, table, y, sample_weight, class_weight)
+        if goes_on and not is_same_task(training.task, self._task):
+            raise ValueError("warm_start=True goes on with the classes of the fit before. Set it to False.")
+        return training
+
+    def _forest_options(self, training: Training, first_tree: int) -> dict[str, Any]:
+        is_auto = self.n_estimators == "auto"
+        is_judged = bool(self.oob_score or self.oob_importances or is_auto)
+        before = None
+        if is_judged and first_tree > 0:
+            check_goes_on(self._out_of_bag, training.table.n_rows, self.oob_importances)
+            before = self._judgement().to_go_on()
+        options = {
+            "random_thresholds": self._random_thresholds,
+            "exact": training.n_classes == 0,
+            "keep_records": self.ccp_alpha > 0,
+            "ccp_alpha": float(self.ccp_alpha),
+            "first_tree": first_tree,
+            "n_trees": n_trees_wanted(self.n_estimators, first_tree),
+            "seed": self._seed,
+            "bootstrap": bool(self.bootstrap),
+            "out_of_bag": is_judged,
+            "out_of_bag_importances": bool(self.oob_importances),
+            "rule": self._rule,
+            "flat_trees": FLAT_TREES if is_auto else 0,
+            "before": before,
+        }
+        if self.bootstrap:
+            options["n_draws"] = n_draws(training.weights, training.table.n_rows, self.max_samples)
+            options |= class_options(getattr(self, "class_weight", None), training)
+        return options
+
+    def _keep_grown(self, grown: dict[str, Any], training: Training, goes_on: bool) -> None:
+        forest, importances, before = grown["forest"], grown["importances"], None
+        if goes_on:
+            forest = _engine.append_trees(self._forest, forest)
+            importances = np.concatenate([self._importances, importances])
+            before = self._out_of_bag
+        self._importances: np.ndarray = importances
+        self._out_of_bag = None
+        if grown["out_of_bag_sums"] is not None:
+            self._out_of_bag = OutOfBag.of(grown, training, self.oob_score, before)
+        self._keep(forest, training.task)
+
+    def _shares_by_tree(self) -> np.ndarray:
+        check_is_fitted(self)
+        totals = self._importances.sum(axis=1, keepdims=True)
+        return self._importances / np.where(totals > 0, totals, 1.0)
+
+
+def n_trees_wanted(n_estimators: int | str, n_there: int) -> int:
+    """The number of trees to have after the fit, if as many are there before.
+
+    Examples
+    --------
+    >>> n_trees_wanted(50, 100)
+    Traceback (most recent call last):
+    ValueError: n_estimators=50 must be larger or equal to the 100 trees that warm_start=True goes on with.
+    """
+    if isinstance(n_estimators, str):
+        return max(MOST_TREES, n_there)
+    if n_estimators < n_there:
+        raise ValueError(
+            f"n_estimators={n_estimators} must be larger or equal to the {n_there} trees that "
+            "warm_start=True goes on with."
+        )
+    return int(n_estimators)
+
+
+def is_same_task(task: Classification | Regression, other: Classification | Regression) -> bool:
+    """Whether two tasks are both regression, or have the same classes."""
+    if isinstance(task, Classification) and isinstance(other, Classification):
+        return np.array_equal(task.classes, other.classes)
+    return type(task) is type(other)

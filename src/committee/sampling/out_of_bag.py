@@ -1,0 +1,132 @@
+"""The out-of-bag decision: for each row, what the trees say that have not seen it (Breiman 2001)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from sklearn.metrics import accuracy_score, r2_score
+
+from committee.learners.growing import Training
+from committee.task import Classification
+
+
+@dataclass(frozen=True, eq=False)
+class OutOfBag:
+    """The decisions of the trees that have not seen a row, and what they tell of the forest.
+
+    Parameters
+    ----------
+    sums : ndarray of shape (n_rows, n_outputs)
+        The votes of those trees.
+    counts : ndarray of shape (n_rows,)
+        How many trees they are.
+    curve : ndarray of shape (n_trees,)
+        The error after every tree: the misclassified share of the rows, or the mean squared error.
+    losses : ndarray of shape (n_trees, n_columns), or None
+        How much the error of each tree grows when a column is shuffled.
+    score : float
+        The metric on the rows that have a decision.
+    """
+
+    sums: np.ndarray
+    counts: np.ndarray
+    curve: np.ndarray
+    losses: np.ndarray | None
+    score: float
+
+    @classmethod
+    def of(cls, grown: dict[str, Any], training: Training, metric: Any, before: OutOfBag | None) -> Self:
+        """Take the out-of-bag decisions from what the engine returns."""
+        losses = grown["out_of_bag_importances"]
+        if before is not None and before.losses is not None and losses is not None:
+            losses = np.concatenate([before.losses, losses])
+        sums, counts = grown["out_of_bag_sums"], grown["out_of_bag_counts"]
+        score = score_of(means(sums, counts), training, metric)
+        return cls(sums, counts, grown["out_of_bag_curve"], losses, score)
+
+    @property
+    def decision(self) -> np.ndarray:
+        """The decision for each row, of shape (n_rows, n_outputs); NaN for a row that all trees have seen."""
+        return means(self.sums, self.counts)
+
+    def to_go_on(self) -> tuple[list[float], list[int], list[float]]:
+        """What the engine needs to add the votes of further trees."""
+        return self.sums.ravel().tolist(), self.counts.tolist(), self.curve.tolist()
+
+
+class Judged:
+    """The out-of-bag attributes of a fitted forest."""
+
+    _out_of_bag: OutOfBag | None
+
+    @property
+    def oob_score_(self) -> float:
+        """The metric on the rows that have an out-of-bag decision: accuracy or R2, or what `oob_score` is."""
+        return self._judgement().score
+
+    @property
+    def oob_curve_(self) -> np.ndarray:
+        """The error after every tree: the misclassified share of the rows, or the mean squared error."""
+        return self._judgement().curve
+
+    @property
+    def oob_importances_(self) -> np.ndarray:
+        """The mean over the trees of how much the error on unseen rows grows when a column is shuffled."""
+        return self._losses().mean(axis=0)
+
+    @property
+    def oob_importances_std_(self) -> np.ndarray:
+        """The standard deviation over the trees of `oob_importances_`."""
+        return self._losses().std(axis=0)
+
+    def _judgement(self) -> OutOfBag:
+        found = self.__dict__.get("_out_of_bag")
+        if found is None:
+            raise AttributeError("There are out-of-bag decisions only after a fit with oob_score=True.")
+        return found
+
+    def _losses(self) -> np.ndarray:
+        losses = self._judgement().losses
+        if losses is None:
+            raise AttributeError(
+                "There are out-of-bag importances only after a fit with oob_importances=True."
+            )
+        return losses
+
+
+def check_goes_on(before: OutOfBag | None, n_rows: int, with_importances: bool) -> None:
+    """Raise unless the out-of-bag votes of further trees can be added to those of the trees before."""
+    if before is None or (with_importances and before.losses is None):
+        raise ValueError(
+            "The trees of the fit before were not judged out of bag, and warm_start=True goes on with them. "
+            "Set oob_score and oob_importances from the first fit on, or warm_start=False."
+        )
+    if len(before.counts) != n_rows:
+        raise ValueError(
+            f"X has {n_rows} rows, and the trees of the fit before were judged on {len(before.counts)}. With "
+            "warm_start=True, pass the same rows, or set oob_score=False."
+        )
+
+
+def means(sums: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """Sums by counts, NaN where nothing was counted."""
+    with np.errstate(invalid="ignore"):
+        return sums / counts[:, np.newaxis]
+
+
+def score_of(decision: np.ndarray, training: Training, metric: Any) -> float:
+    """The metric on the rows that have a decision and a weight; NaN if there are none."""
+    task = training.task
+    is_judged = ~np.isnan(decision[:, 0])
+    if training.weights is not None:
+        is_judged &= training.weights > 0
+    if not is_judged.any():
+        return float("nan")
+    truth = training.y[is_judged]
+    if isinstance(task, Classification):
+        truth = task.classes[truth]
+    if not callable(metric):
+        metric = accuracy_score if isinstance(task, Classification) else r2_score
+    return float(metric(truth, task.decode(decision[is_judged])))

@@ -1,0 +1,56 @@
+"""A fitted forest, prepared to answer single rows at once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from committee.table import Kind
+from committee.task import Classification
+
+
+class Predictor:
+    """Decides on matrices of float64 without any check, by the trees that were there when it was made.
+
+    Parameters
+    ----------
+    forest : fitted forest
+    """
+
+    __slots__ = ("_predict_matrix", "_rule", "_task")
+
+    def __init__(self, forest: Any) -> None:
+        self._predict_matrix = forest._forest.predict_matrix
+        self._rule = forest._rule
+        self._task = forest._task
+
+    def predict(self, X: np.ndarray) -> np.ndarray:
+        """The class or the number for each row."""
+        return self._task.decode(self._predict_matrix(X, self._rule, 1))
+
+
+class ClassPredictor(Predictor):
+    """A predictor of classes."""
+
+    __slots__ = ()
+
+    def predict_proba(self, X: np.ndarray) -> np.ndarray:
+        """The probabilities of the classes for each row."""
+        return self._predict_matrix(X, self._rule, 1)
+
+
+def prepare(forest: Any) -> Predictor:
+    """Make the predictor of a fitted forest.
+
+    Examples
+    --------
+    >>> from committee import RandomForestClassifier
+    >>> forest = RandomForestClassifier(random_state=0).fit([[1], [2], [8], [9]] * 5, [0, 0, 1, 1] * 5)
+    >>> prepare(forest).predict(np.array([[1.5]]))
+    array([0])
+    """
+    others = [column.name for column in forest.schema_.columns if column.kind is not Kind.NUMBER]
+    if others:
+        raise ValueError(f"A predictor takes numbers only, and {others} are not. Use the forest itself.")
+    return ClassPredictor(forest) if isinstance(forest._task, Classification) else Predictor(forest)

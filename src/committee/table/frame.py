@@ -1,0 +1,80 @@
+"""Columns of a frame (pandas, polars, Arrow and whatever else narwhals knows), as raw columns.
+
+Numbers without missing values are views of the frame's memory wherever the frame can give one.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+
+from committee.table.raw import Dictionary, Numbers, Raw, plain, raw_array, recode, to_dictionary
+from committee.table.schema import Kind
+
+WITHOUT_NUMPY_DTYPE = (nw.Decimal, nw.Int128, nw.UInt128)
+
+
+def raw_series(series: nw.Series[Any], name: str) -> Raw:
+    """Take one column of a frame by its dtype."""
+    dtype = series.dtype
+    if dtype in (nw.Categorical, nw.Enum):
+        return categorical_dictionary(series, name)
+    if dtype == nw.String:
+        return text_dictionary(series)
+    if dtype.is_nested():
+        raise TypeError(f"Column {name!r} holds a {dtype} in each row. Spread it over columns.")
+    if dtype == nw.Boolean:
+        filled = series if series.null_count() == 0 else series.cast(nw.Float64)
+        return Numbers(Kind.BOOLEAN, filled.to_numpy())
+    if dtype == nw.Date:
+        series = series.cast(nw.Datetime("us"))
+    if dtype in WITHOUT_NUMPY_DTYPE:
+        series = series.cast(nw.Float64)
+    return raw_array(series.to_numpy(), name)
+
+
+def text_dictionary(series: nw.Series[Any]) -> Dictionary:
+    """Find the distinct values and number the rows by the frame's own means, not row by row."""
+    missing = series.is_null().to_numpy()
+    present = series.drop_nulls()
+    values = present.unique().to_list()
+    codes = np.zeros(len(series), dtype=np.int32)
+    if values:
+        numbers = list(range(1, len(values) + 1))
+        codes[~missing] = present.replace_strict(values, numbers, return_dtype=nw.Int32).to_numpy()
+    return Dictionary(codes, values)
+
+
+def categorical_dictionary(series: nw.Series[Any], name: str) -> Dictionary:
+    """Read a column that its frame already stores as codes and categories.
+
+    A pandas category and a polars Enum declare the order of their categories. A polars Categorical and an
+    Arrow dictionary number the values as they came, which is no order.
+    """
+    native = series.to_native()
+    if series.implementation.is_pandas_like() and hasattr(native.dtype, "categories"):
+        codes = native.cat.codes.to_numpy().astype(np.int32) + np.int32(1)
+        return Dictionary(codes, plain(native.cat.categories.tolist()), declared=True)
+    if series.implementation.is_polars():
+        text = text_dictionary(series.cast(nw.String))
+        if series.dtype != nw.Enum:
+            return text
+        declared = list(native.dtype.categories)
+        codes = recode(text, {value: code for code, value in enumerate(declared, start=1)})
+        return Dictionary(codes, declared, declared=True)
+    return to_dictionary(raw_series(decode_arrow(series), name))
+
+
+def decode_arrow(series: nw.Series[Any]) -> nw.Series[Any]:
+    """Unpack an Arrow dictionary, bare or inside pandas, into its values.
+
+    Its own conversion to numpy gives a null the value of another row.
+    """
+    native = series.to_native()
+    if series.implementation.is_pyarrow():
+        decoded = native.cast(native.type.value_type)
+    else:
+        decoded = native.astype(type(native.dtype)(native.dtype.pyarrow_dtype.value_type))
+    return nw.from_native(decoded, series_only=True)

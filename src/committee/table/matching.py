@@ -1,0 +1,102 @@
+"""Whether a table fits a schema: the same columns, each of the kind it had."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+
+import numpy as np
+
+from committee.table.raw import Dictionary, Numbers, Raw, recode, settle, to_dictionary
+from committee.table.schema import Column, Kind, Schema
+from committee.table.source import Source
+
+
+def match_columns(source: Source, schema: Schema) -> list[int]:
+    """For each column of the schema, its position in the source: by name if both have names.
+
+    Examples
+    --------
+    >>> from committee.table import read
+    >>> from committee.table.source import open_source
+    >>> import polars as pl
+    >>> schema = read(pl.DataFrame({"age": [31], "city": ["Oslo"]})).schema
+    >>> match_columns(open_source(pl.DataFrame({"city": ["Bonn"], "age": [54]})), schema)
+    [1, 0]
+    """
+    if source.named and schema.named:
+        missing = [name for name in schema.names if name not in source.names]
+        unseen = [name for name in source.names if name not in schema.names]
+        if missing or unseen:
+            raise ValueError(
+                f"The columns should be those of the fit. Missing: {missing}. Unseen then: {unseen}. "
+                "Rename them, or fit again."
+            )
+        positions = {name: position for position, name in enumerate(source.names)}
+        return [positions[name] for name in schema.names]
+    if len(source.columns) != schema.n_columns:
+        raise ValueError(f"X has {len(source.columns)} features, but {schema.n_columns} were fitted.")
+    return list(range(schema.n_columns))
+
+
+def is_reordered(source: Source, schema: Schema) -> bool:
+    """Whether a frame has the columns of the schema, in another order."""
+    return (
+        source.named
+        and schema.named
+        and source.names != schema.names
+        and sorted(source.names) == sorted(schema.names)
+    )
+
+
+def read_column_like(raw: Raw, column: Column) -> np.ndarray:
+    """Read one column as the schema's column says.
+
+    Numbers and booleans stand for each other: True is 1.
+    """
+    if column.kind is Kind.CATEGORY:
+        dictionary = to_dictionary(raw)
+        codes = recode(dictionary, column.codes)
+        if dictionary.codes.any() and not codes.any() and not shares_a_sort(dictionary, column):
+            raise kind_error(settle(raw), column)
+        return codes
+    settled = settle(raw)
+    if isinstance(settled, Numbers) and (settled.kind is Kind.DATE) == (column.kind is Kind.DATE):
+        return settled.values
+    if is_all_missing(settled):
+        return np.full(len(settled.values if isinstance(settled, Numbers) else settled.codes), np.nan)
+    raise kind_error(settled, column)
+
+
+def shares_a_sort(dictionary: Dictionary, column: Column) -> bool:
+    """Whether some value could be a category of the column: both text, or both not."""
+    here = {isinstance(value, str) for value in dictionary.values}
+    there = {isinstance(category, str) for category in column.categories}
+    return not there or bool(here & there)
+
+
+def is_all_missing(settled: Numbers | Dictionary) -> bool:
+    """Whether no row has a value."""
+    if isinstance(settled, Dictionary):
+        return not settled.codes.any()
+    return bool(np.isnan(settled.values).all())
+
+
+def kind_error(settled: Numbers | Dictionary, column: Column) -> ValueError:
+    """The error for a column that is not what it was."""
+    is_now = (
+        describe(settled.kind, ())
+        if isinstance(settled, Numbers)
+        else describe(Kind.CATEGORY, tuple(settled.values))
+    )
+    was = describe(column.kind, column.categories)
+    return ValueError(
+        f"Column {column.name!r} was {was} when the committee was fitted and is {is_now} now. "
+        "Convert it, or fit again."
+    )
+
+
+def describe(kind: Kind, categories: tuple[Hashable, ...]) -> str:
+    """The kind in the words of an error message."""
+    if kind is Kind.CATEGORY:
+        return "text" if all(isinstance(category, str) for category in categories) else "a category"
+    return f"a {kind.value}"

@@ -1,0 +1,210 @@
+"""One column as it came, before a schema says how to read it.
+
+A raw column is one of three: `Numbers`, whose dtype settles what it is; `Dictionary`, codes with their
+distinct values, which is how text arrives in a frame; or `Untyped`, a numpy column of text or Python objects,
+which is decided by looking at its values (`settle`).
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from committee.table.schema import Kind
+
+NATIVE_DTYPES = frozenset("?bBhHiIlLqQfd")
+MOMENTS = (datetime.date, np.datetime64)
+SPANS = (datetime.timedelta, np.timedelta64)
+MISSING_TYPES = frozenset({"NAType", "NaTType"})
+TICKS_PER_SECOND = {"ms": 10**3, "us": 10**6, "ns": 10**9, "ps": 10**12, "fs": 10**15, "as": 10**18}
+TYPES_WITH_NAN = (float, np.floating, Decimal, np.datetime64, np.timedelta64)
+
+
+@dataclass(frozen=True, eq=False)
+class Numbers:
+    """A column of numbers, booleans or dates: values in a native dtype, NaN for missing."""
+
+    kind: Kind
+    values: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Dictionary:
+    """A column of categories: int32 codes, 0 for missing, i for the i-th of the distinct values.
+
+    `declared` says that the order of the values is the user's, as in a pandas category or a polars Enum.
+    """
+
+    codes: np.ndarray
+    values: list[Hashable]
+    declared: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Untyped:
+    """A numpy column of text or Python objects. The name is for the error messages."""
+
+    name: str
+    values: np.ndarray
+
+
+Raw: TypeAlias = Numbers | Dictionary | Untyped
+
+
+def raw_array(values: np.ndarray, name: str) -> Numbers | Untyped:
+    """Take a numpy column by its dtype, without a copy where the dtype is one the engine reads."""
+    dtype = values.dtype
+    if dtype.kind == "b":
+        return Numbers(Kind.BOOLEAN, values)
+    if dtype.kind in "iuf":
+        return Numbers(Kind.NUMBER, values if is_native(dtype) else to_float64(values))
+    if dtype.kind in "mM":
+        return Numbers(Kind.DATE, seconds(values))
+    if dtype.kind in "USTO":
+        return Untyped(name, values)
+    if dtype.kind == "c":
+        raise complex_error(name)
+    raise TypeError(f"Column {name!r} has dtype {dtype}. Convert it to numbers, text or dates.")
+
+
+def settle(raw: Raw) -> Numbers | Dictionary:
+    """Decide what an untyped column is. The others are what they are.
+
+    Values that are all dates are dates, all booleans are booleans, and all convertible to a number (which
+    '1.5' is) are numbers. Everything else is a category.
+    """
+    if not isinstance(raw, Untyped):
+        return raw
+    missing, present = split_missing(raw.values)
+    types = set(map(type, present))
+    if any(issubclass(kind, complex | np.complexfloating) for kind in types):
+        raise complex_error(raw.name)
+    if types and types <= {bool, np.bool_}:
+        return Numbers(Kind.BOOLEAN, with_missing(present.astype(np.float64), missing))
+    if types and all(issubclass(kind, MOMENTS) for kind in types):
+        return Numbers(Kind.DATE, with_missing(seconds(moments(present)), missing))
+    if types and all(issubclass(kind, (*SPANS, datetime.time)) for kind in types):
+        return Numbers(Kind.DATE, with_missing(seconds(spans(present)), missing))
+    try:
+        values = present.astype(np.float64)
+    except (TypeError, ValueError, OverflowError):
+        return to_dictionary(raw)
+    return Numbers(Kind.NUMBER, with_missing(values, missing))
+
+
+def to_dictionary(raw: Raw) -> Dictionary:
+    """Read a column as categories: its distinct values and a code for each row."""
+    if isinstance(raw, Dictionary):
+        return raw
+    if isinstance(raw, Numbers):
+        missing = np.isnan(raw.values)
+        distinct, inverse = np.unique(raw.values[~missing], return_inverse=True)
+        return Dictionary(with_missing_code(inverse + 1, missing), distinct.tolist())
+    missing, present = split_missing(raw.values)
+    values = plain(present)
+    try:
+        codes = {value: code for code, value in enumerate(dict.fromkeys(values), start=1)}
+    except TypeError as error:
+        raise TypeError(
+            f"Column {raw.name!r}: every argument must be a string or a number, and one is not ({error}). "
+            "Convert the column, or leave it out."
+        ) from error
+    found = np.fromiter(map(codes.__getitem__, values), dtype=np.int32, count=len(values))
+    return Dictionary(with_missing_code(found, missing), list(codes))
+
+
+def recode(dictionary: Dictionary, codes: Mapping[Hashable, int]) -> np.ndarray:
+    """Give each row the code of its value in `codes`, 0 if it is missing or not there."""
+    new = np.array([0, *(codes.get(value, 0) for value in dictionary.values)], dtype=np.int32)
+    return new[dictionary.codes]
+
+
+def is_native(dtype: np.dtype) -> bool:
+    """Whether the engine reads this dtype as it is."""
+    return dtype.isnative and dtype.char in NATIVE_DTYPES
+
+
+def to_float64(values: np.ndarray) -> np.ndarray:
+    """Convert to native float64; what is too large becomes infinite."""
+    with np.errstate(over="ignore"):
+        return values.astype(np.float64)
+
+
+def seconds(values: np.ndarray) -> np.ndarray:
+    """Turn datetime64 or timedelta64 of any unit into seconds, NaT into NaN.
+
+    Whole seconds and the rest are divided apart, so that one moment is the same float64 in every unit.
+    """
+    unit, _ = np.datetime_data(values.dtype)
+    ticks_per_second = TICKS_PER_SECOND.get(unit, 1)
+    ticks = values.astype(f"{values.dtype.kind}8[{unit if ticks_per_second > 1 else 's'}]")
+    missing = np.isnat(ticks)
+    whole, rest = np.divmod(ticks[~missing].astype(np.int64), ticks_per_second)
+    return with_missing(whole + rest / ticks_per_second, missing)
+
+
+def moments(present: Iterable[Any]) -> np.ndarray:
+    """Dates and datetimes as datetime64; those with a time zone in UTC."""
+    naive = [
+        value.astimezone(datetime.UTC).replace(tzinfo=None)
+        if isinstance(value, datetime.datetime) and value.tzinfo is not None
+        else value
+        for value in present
+    ]
+    return np.array([np.datetime64(value, "us") for value in naive])
+
+
+def spans(present: Iterable[Any]) -> np.ndarray:
+    """Timedeltas, and times of day since midnight, as timedelta64."""
+    since_midnight = [
+        datetime.datetime.combine(datetime.date.min, value.replace(tzinfo=None)) - datetime.datetime.min
+        if isinstance(value, datetime.time)
+        else value
+        for value in present
+    ]
+    return np.array([np.timedelta64(value, "us") for value in since_midnight])
+
+
+def is_missing(value: object) -> bool:
+    """Whether an object is None, NaN, NaT or pandas' NA."""
+    return (
+        value is None
+        or type(value).__name__ in MISSING_TYPES
+        or (isinstance(value, TYPES_WITH_NAN) and bool(value != value))
+    )
+
+
+def split_missing(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Which rows are missing, and the values of the others as objects."""
+    objects = values.astype(object)
+    missing = np.fromiter(map(is_missing, objects), dtype=bool, count=len(objects))
+    return missing, objects[~missing]
+
+
+def with_missing(present: np.ndarray, missing: np.ndarray) -> np.ndarray:
+    """Put the values of the present rows back in their places, NaN in the others."""
+    values = np.full(len(missing), np.nan)
+    values[~missing] = present
+    return values
+
+
+def with_missing_code(present: np.ndarray, missing: np.ndarray) -> np.ndarray:
+    """Put the codes of the present rows back in their places, 0 in the others."""
+    codes = np.zeros(len(missing), dtype=np.int32)
+    codes[~missing] = present
+    return codes
+
+
+def plain(values: Iterable[Hashable]) -> list[Hashable]:
+    """The values with numpy's scalars turned into Python's."""
+    return [value.item() if isinstance(value, np.generic) else value for value in values]
+
+
+def complex_error(name: str) -> ValueError:
+    """The error for a column of complex numbers."""
+    return ValueError(f"Complex data not supported: column {name!r}. Split it into real and imaginary parts.")

@@ -1,0 +1,136 @@
+"""What a table is: a schema, and one array per column.
+
+A `Schema` says, for each column, its name, its kind and, for a category, the values that were seen when the
+schema was made. A `Table` is the schema with the data: numbers, booleans and dates as arrays of numbers with
+NaN for missing, categories as int32 codes with 0 for missing and 1..n for the categories in their order.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Hashable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+MAX_CATEGORIES = 65_535
+
+
+class Kind(enum.Enum):
+    """The kind of a column: what its values mean.
+
+    A date is a moment, a span of time or a time of day. It is read as seconds: since 1970-01-01 UTC for a
+    moment, since midnight for a time of day.
+
+    Examples
+    --------
+    >>> Kind("category") is Kind.CATEGORY
+    True
+    """
+
+    NUMBER = "number"
+    CATEGORY = "category"
+    BOOLEAN = "boolean"
+    DATE = "date"
+
+
+@dataclass(frozen=True)
+class Column:
+    """The name, the kind and, for a category, the values of a column.
+
+    Parameters
+    ----------
+    name : str
+    kind : Kind
+    categories : tuple, default=()
+        In the order of their codes 1..n. At most 65,535.
+
+    Examples
+    --------
+    >>> Column("city", Kind.CATEGORY, ("Bonn", "Oslo")).codes
+    {'Bonn': 1, 'Oslo': 2}
+    """
+
+    name: str
+    kind: Kind
+    categories: tuple[Hashable, ...] = ()
+
+    @cached_property
+    def codes(self) -> dict[Hashable, int]:
+        """The code of each category."""
+        return {category: code for code, category in enumerate(self.categories, start=1)}
+
+    def __reduce__(self) -> tuple[object, ...]:
+        # Without the cached codes, which would double the size of a saved model.
+        return Column, (self.name, self.kind, self.categories)
+
+
+@dataclass(frozen=True)
+class Schema:
+    """The columns of a table.
+
+    Parameters
+    ----------
+    columns : tuple of Column
+    named : bool
+        Whether the names are the user's own. A matrix has none: its columns are called x0, x1, ...
+
+    Examples
+    --------
+    >>> columns = Column("age", Kind.NUMBER), Column("city", Kind.CATEGORY, ("Bonn", "Oslo"))
+    >>> schema = Schema(columns, named=True)
+    >>> schema.names
+    ('age', 'city')
+    >>> schema.is_category
+    array([False,  True])
+    >>> schema.n_categories
+    array([0, 2], dtype=int32)
+    """
+
+    columns: tuple[Column, ...]
+    named: bool
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the columns."""
+        return tuple(column.name for column in self.columns)
+
+    @property
+    def n_columns(self) -> int:
+        """The number of columns."""
+        return len(self.columns)
+
+    @property
+    def is_category(self) -> np.ndarray:
+        """A boolean for each column: whether it is a category."""
+        return np.array([column.kind is Kind.CATEGORY for column in self.columns], dtype=bool)
+
+    @property
+    def n_categories(self) -> np.ndarray:
+        """The number of categories of each column, as int32; 0 for a column that is not a category."""
+        return np.array([len(column.categories) for column in self.columns], dtype=np.int32)
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """A schema and the data that obeys it.
+
+    Parameters
+    ----------
+    schema : Schema
+    columns : tuple of ndarray of shape (n_rows,)
+        Categories are contiguous int32 codes, 0 for missing. All others are booleans, integers, float32 or
+        float64 in native byte order, NaN for missing; they may be strided or read-only views of X.
+    n_rows : int
+
+    Examples
+    --------
+    >>> schema = Schema((Column("city", Kind.CATEGORY, ("Bonn", "Oslo")),), named=True)
+    >>> Table(schema, (np.array([2, 0], dtype=np.int32),), n_rows=2).columns
+    (array([2, 0], dtype=int32),)
+    """
+
+    schema: Schema
+    columns: tuple[np.ndarray, ...]
+    n_rows: int

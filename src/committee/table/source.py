@@ -1,0 +1,135 @@
+"""What the user passed as X, opened: its columns as they came, whatever the container.
+
+In: a numpy array, a list of lists, a scipy sparse matrix, a pandas, polars or Arrow frame, or anything that
+can stream Arrow data. Out: a `Source`.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import math
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+import scipy.sparse
+from sklearn.utils.validation import check_array
+
+from committee.table.frame import raw_series
+from committee.table.raw import Raw, raw_array
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """The columns of X as they came.
+
+    Parameters
+    ----------
+    native : ndarray or frame
+        X itself, or what it had to be turned into to be read.
+    names : tuple of str
+    named : bool
+        Whether the names are the user's own.
+    columns : tuple of Raw
+    n_rows : int
+    """
+
+    native: Any
+    names: tuple[str, ...]
+    named: bool
+    columns: tuple[Raw, ...]
+    n_rows: int
+
+
+def open_source(X: Any) -> Source:
+    """Open X, or say in one line why it cannot be read."""
+    if scipy.sparse.issparse(X):
+        return open_matrix(densify(X))
+    if nw.dependencies.is_into_dataframe(X):
+        return open_frame(X)
+    if hasattr(X, "__arrow_c_stream__") and not nw.dependencies.is_into_series(X):
+        return open_frame(arrow_frame(X))
+    if isinstance(nw.from_native(X, pass_through=True), nw.LazyFrame):
+        raise TypeError(f"X is lazy ({type(X).__name__}). Pass X.collect().")
+    return open_matrix(as_matrix(X))
+
+
+def open_frame(X: Any) -> Source:
+    """Open a frame. Names that are not all text are no names, as in scikit-learn."""
+    try:
+        frame = nw.from_native(X, eager_only=True)
+        labels = list(frame.columns)
+    except nw.exceptions.DuplicateError as error:
+        repeated = " ".join(str(error).split())
+        raise ValueError(f"Two columns of X have one name: {repeated}. Rename them.") from error
+    check_shape(frame.shape)
+    named = all(isinstance(label, str) for label in labels)
+    names = tuple(labels) if named else position_names(len(labels))
+    columns = tuple(map(raw_series, frame.iter_columns(), names))
+    return Source(nw.to_native(frame), names, named, columns, len(frame))
+
+
+def open_matrix(X: np.ndarray) -> Source:
+    """Open a matrix: its columns are views of it where the dtype allows."""
+    names = position_names(X.shape[1])
+    columns = tuple(map(raw_array, X.T, names))
+    return Source(X, names, False, columns, len(X))
+
+
+def as_matrix(X: Any) -> np.ndarray:
+    """Turn an array-like into a matrix of at least one row and one column, with scikit-learn's messages."""
+    if isinstance(X, np.ma.MaskedArray):
+        X = np.ma.filled(X.astype(np.float64), np.nan)
+    array = np.asarray(X)
+    if array.dtype.kind in "US" and not hasattr(X, "dtype"):
+        # Beside text, numpy turns the numbers and the NaN of a list into text.
+        array = np.asarray(X, dtype=object)
+    return check_array(array, dtype=None, ensure_all_finite=False)
+
+
+def arrow_frame(X: Any) -> Any:
+    """Read a stream of Arrow data with the first library at hand."""
+    for reader in (nw.Implementation.PYARROW, nw.Implementation.POLARS):
+        if importlib.util.find_spec(reader.value) is not None:
+            return nw.from_arrow(X, backend=reader).to_native()
+    raise ImportError(f"X is a {type(X).__name__}, which pyarrow or polars can read. Install one.")
+
+
+def densify(X: Any) -> np.ndarray:
+    """Turn a sparse matrix into a dense one, column by column, if there is memory for it."""
+    check_shape(X.shape)
+    needed, free = math.prod(X.shape) * X.dtype.itemsize, available_bytes()
+    if needed > free:
+        raise ValueError(
+            f"The sparse X of shape {X.shape} takes {needed / 1e9:.1f} GB when dense, and "
+            f"{free / 1e9:.1f} GB are free. Select columns, or reduce them with TruncatedSVD."
+        )
+    return as_matrix(X.toarray(order="F"))
+
+
+def available_bytes() -> float:
+    """The memory this process may still take: what the machine has and the control group allows."""
+    machine = math.inf
+    memory, group = Path("/proc/meminfo"), Path("/sys/fs/cgroup")
+    if memory.exists():
+        fields = dict(line.split(":") for line in memory.read_text().splitlines())
+        machine = float(fields["MemAvailable"].split()[0]) * 1024
+    elif "SC_PHYS_PAGES" in getattr(os, "sysconf_names", {}):
+        machine = float(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    limit, used = group / "memory.max", group / "memory.current"
+    if limit.exists() and used.exists() and (allowed := limit.read_text().strip()) != "max":
+        machine = min(machine, float(allowed) - float(used.read_text()))
+    return machine
+
+
+def check_shape(shape: tuple[int, ...]) -> None:
+    """Let scikit-learn word what is wrong with a shape. The array that it sees takes no memory."""
+    check_array(np.broadcast_to(False, shape), dtype=None, ensure_all_finite=False)
+
+
+def position_names(n_columns: int) -> tuple[str, ...]:
+    """The names of columns that have none."""
+    return tuple(f"x{position}" for position in range(n_columns))

@@ -1,0 +1,268 @@
+"""The task: what y is, and how votes become an answer.
+
+In: the y of the user. Out: a `Classification` with a code for each row, or a `Regression` with a number for
+each row. Both tell the shape of the votes, `(n_rows, n_outputs)`, and decode them, so that one body serves
+classifier and regressor. The weights of the rows are checked here too.
+"""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+from sklearn.utils.class_weight import compute_sample_weight
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_consistent_length, column_or_1d
+
+
+@dataclass(frozen=True, eq=False)
+class Classification:
+    """The task of finding the class of a row.
+
+    Parameters
+    ----------
+    classes : ndarray of shape (n_classes,)
+        The labels, sorted.
+
+    Examples
+    --------
+    >>> task, codes = Classification.of(["no", "yes", "no"])
+    >>> codes
+    array([0, 1, 0], dtype=int32)
+    >>> task.decode(np.array([[0.2, 0.8], [0.5, 0.5]]))
+    array(['yes', 'no'], dtype='<U3')
+    """
+
+    classes: np.ndarray
+
+    @classmethod
+    def of(cls, y: Any) -> tuple[Classification, np.ndarray]:
+        """Find the classes of y, and the code of each row as int32."""
+        labels = check_target(y)
+        if labels.dtype.kind == "O":
+            labels = one_sort_of_label(labels)
+        if labels.dtype.kind == "O":
+            # Python strings: hashing them beats sorting them, and they are never continuous.
+            classes = np.array(sorted(set(labels)), dtype=object)
+            code_of = {label: code for code, label in enumerate(classes)}
+            codes = np.fromiter(map(code_of.__getitem__, labels), dtype=np.int32, count=len(labels))
+            check_classification_targets(codes)
+            return cls(classes), codes
+        check_finite(labels)
+        check_classification_targets(labels)
+        classes, positions = np.unique(labels, return_inverse=True)
+        return cls(classes), positions.astype(np.int32)
+
+    @property
+    def n_outputs(self) -> int:
+        """The number of votes for a row: one for each class."""
+        return len(self.classes)
+
+    def decode(self, votes: np.ndarray) -> np.ndarray:
+        """The label with the largest vote for each row, the first of equal ones."""
+        return self.classes[np.argmax(votes, axis=1)]
+
+
+@dataclass(frozen=True)
+class Regression:
+    """The task of finding a number for a row.
+
+    Examples
+    --------
+    >>> task, values = Regression.of([1, 2.5])
+    >>> values
+    array([1. , 2.5])
+    >>> task.decode(np.array([[0.5], [1.5]]))
+    array([0.5, 1.5])
+    """
+
+    @classmethod
+    def of(cls, y: Any) -> tuple[Regression, np.ndarray]:
+        """Read y as float64."""
+        target = check_target(y)
+        try:
+            values = target.astype(np.float64, copy=False)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"y must be numbers ({error}). Convert it, or use a classifier.") from error
+        check_finite(values)
+        return cls(), values
+
+    @property
+    def n_outputs(self) -> int:
+        """The number of votes for a row: one."""
+        return 1
+
+    def decode(self, votes: np.ndarray) -> np.ndarray:
+        """The vote for each row."""
+        return votes[:, 0]
+
+
+def check_lengths(n_rows: int, y: Any) -> None:
+    """Raise scikit-learn's error unless y has as many rows as the table.
+
+    Examples
+    --------
+    >>> check_lengths(3, [1, 2])
+    Traceback (most recent call last):
+    ValueError: Found input variables with inconsistent numbers of samples: [3, 2]
+    """
+    check_consistent_length(range(n_rows), y)
+
+
+def row_weights(sample_weight: Any, n_rows: int) -> np.ndarray | None:
+    """Check the weights of the rows.
+
+    Parameters
+    ----------
+    sample_weight : None, number or array-like of shape (n_rows,)
+    n_rows : int
+
+    Returns
+    -------
+    ndarray of float64 of shape (n_rows,), or None
+
+    Examples
+    --------
+    >>> row_weights(2, 3)
+    array([2., 2., 2.])
+    >>> row_weights([1, -1, 1], 3)
+    Traceback (most recent call last):
+    ValueError: sample_weight must be >= 0. Got -1.0.
+    """
+    if sample_weight is None:
+        return None
+    if isinstance(sample_weight, numbers.Real):
+        weights = np.full(n_rows, sample_weight, dtype=np.float64)
+    else:
+        weights = np.asarray(sample_weight).astype(np.float64, copy=False)
+    if weights.ndim != 1:
+        raise ValueError(f"Sample weights must be 1D array or scalar, got {weights.ndim}D array.")
+    if weights.shape != (n_rows,):
+        raise ValueError(f"sample_weight.shape == {weights.shape}, expected {(n_rows,)}!")
+    check_weights(weights, "sample_weight")
+    return weights
+
+
+def class_weights(
+    class_weight: Any, task: Classification, codes: np.ndarray, row_weights: np.ndarray | None
+) -> np.ndarray | None:
+    """Multiply the weights of the rows by those of their classes.
+
+    Parameters
+    ----------
+    class_weight : None, "balanced" or dict of label to weight
+        "balanced" gives every class the same sum, counting rows as scikit-learn's forests do. A class that
+        the dict leaves out weighs 1. A label that is not in y is an error, unless every class of y has its
+        weight, as in a fold that lacks a class.
+    task : Classification
+    codes : ndarray of int of shape (n_rows,)
+    row_weights : ndarray of shape (n_rows,) or None
+
+    Returns
+    -------
+    ndarray of float64 of shape (n_rows,), or None
+
+    Examples
+    --------
+    >>> task, codes = Classification.of(["no", "yes", "no"])
+    >>> class_weights({"yes": 5}, task, codes, None)
+    array([1., 5., 1.])
+    >>> class_weights("balanced", task, codes, None)
+    array([0.75, 1.5 , 0.75])
+    """
+    if class_weight is None:
+        return row_weights
+    if isinstance(class_weight, Mapping):
+        by_row = dict_weights(class_weight, task)[codes]
+    elif isinstance(class_weight, str) and class_weight == "balanced":
+        by_row = compute_sample_weight("balanced", codes)
+    else:
+        raise ValueError(
+            f'class_weight must be None, "balanced" or a dict of label to weight. Got {class_weight!r}.'
+        )
+    weights = by_row if row_weights is None else by_row * row_weights
+    check_weights(weights, "class_weight")
+    return weights
+
+
+def check_target(y: Any) -> np.ndarray:
+    """Turn y, from any container, into a 1-D array."""
+    if y is None:
+        raise ValueError("This estimator requires y to be passed, but the target y is None.")
+    if nw.dependencies.is_into_dataframe(y):
+        columns = list(nw.from_native(y, eager_only=True).iter_columns())
+        array = np.column_stack([series_target(column) for column in columns])
+    elif nw.dependencies.is_into_series(y):
+        array = series_target(nw.from_native(y, series_only=True))
+    else:
+        array = np.asarray(y)
+    if array.ndim == 2 and array.shape[1] > 1:
+        raise ValueError(
+            f"y should be a 1d array, got an array of shape {array.shape} instead. Fit one model per column."
+        )
+    return column_or_1d(array, warn=True)
+
+
+def series_target(series: nw.Series[Any]) -> np.ndarray:
+    """The values of a series. Nulls are refused here: not every frame keeps them on the way to numpy."""
+    if series.null_count():
+        raise missing_error()
+    return series.to_numpy()
+
+
+def one_sort_of_label(labels: np.ndarray) -> np.ndarray:
+    """Give labels that came as Python objects the dtype of what they are: text, booleans or numbers."""
+    if any(is_missing(label) for label in labels):
+        raise missing_error()
+    if all(isinstance(label, str) for label in labels):
+        return labels
+    if all(isinstance(label, numbers.Real | np.bool_) for label in labels):
+        return np.array(labels.tolist())
+    names = sorted({type(label).__name__ for label in labels})
+    raise ValueError(f"Unknown label type: y mixes {', '.join(names)}. Make all labels text, or all numbers.")
+
+
+def check_finite(target: np.ndarray) -> None:
+    """Raise unless every number of y is finite."""
+    if target.dtype.kind != "f":
+        return
+    if np.isnan(target).any():
+        raise missing_error()
+    if np.isinf(target).any():
+        raise ValueError(
+            f"Input y contains infinity or a value too large for {target.dtype!r}. Drop those rows."
+        )
+
+
+def check_weights(weights: np.ndarray, name: str) -> None:
+    """Raise unless the weights are finite, not negative and not all zero."""
+    if not np.isfinite(weights).all():
+        raise ValueError(f"{name} must be finite. Got {weights[~np.isfinite(weights)][0]}.")
+    if (weights < 0).any():
+        raise ValueError(f"{name} must be >= 0. Got {weights.min()}.")
+    if not weights.any():
+        raise ValueError(f"{name} leaves every row with weight zero. Give at least one row a weight > 0.")
+
+
+def dict_weights(class_weight: Mapping[Any, float], task: Classification) -> np.ndarray:
+    """The weight of each class."""
+    labels = task.classes.tolist()
+    unknown = [label for label in class_weight if label not in labels]
+    without = [label for label in labels if label not in class_weight]
+    if unknown and without:
+        raise ValueError(f"class_weight has the labels {unknown}, which y does not have. It has {labels}.")
+    return np.array([class_weight.get(label, 1.0) for label in labels], dtype=np.float64)
+
+
+def is_missing(label: object) -> bool:
+    """Whether a label is None, NaN or pandas' NA."""
+    return label is None or type(label).__name__ == "NAType" or (isinstance(label, float) and label != label)
+
+
+def missing_error() -> ValueError:
+    """The error for a y with holes."""
+    return ValueError("Input y contains NaN. Drop the rows without a target.")

@@ -1,0 +1,128 @@
+// Small tables for the engine's tests.
+#pragma once
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "binning.h"
+#include "grow.h"
+#include "predict.h"
+#include "random.h"
+#include "table.h"
+
+namespace committee {
+
+inline constexpr double missing = std::numeric_limits<double>::quiet_NaN();
+
+// Columns of numbers and of categories, with the views that the engine reads. Not to be copied: the views would dangle.
+struct SmallTable {
+    std::vector<std::vector<double>> numbers;
+    std::vector<std::vector<std::int32_t>> categories;
+    std::vector<std::uint32_t> n_categories;  // 0 for numbers, which come first
+    std::vector<ColumnView> views;
+    std::size_t n_rows = 0;
+
+    explicit SmallTable(std::vector<std::vector<double>> columns, std::vector<std::vector<std::int32_t>> codes = {},
+                        std::uint32_t n_codes = 0)
+        : numbers(std::move(columns)), categories(std::move(codes)) {
+        n_rows = numbers.empty() ? categories[0].size() : numbers[0].size();
+        for (const auto& column : numbers) views.push_back({column.data(), sizeof(double), ElementType::f64});
+        for (const auto& column : categories) views.push_back({column.data(), sizeof(std::int32_t), ElementType::i32});
+        n_categories.assign(numbers.size(), 0);
+        n_categories.resize(views.size(), n_codes);
+    }
+    SmallTable(const SmallTable&) = delete;
+    SmallTable& operator=(const SmallTable&) = delete;
+
+    Table bin(std::span<const std::uint32_t> weights = {}, std::uint32_t max_bins = 65535, int n_threads = 1) const {
+        return bin_table(views, n_categories, n_rows, weights, max_bins, n_threads);
+    }
+};
+
+// The code of one value, by its definition.
+inline std::uint32_t naive_code(const Column& column, double value) {
+    if (std::isnan(value) || column.n_bins == 0) return 0;
+    return 1 + static_cast<std::uint32_t>(std::ranges::count_if(column.cuts, [=](double cut) { return cut < value; }));
+}
+
+// Numbers in [0, 1), one in ten missing if asked for.
+inline std::vector<double> random_numbers(std::size_t n, std::uint64_t key, bool some_missing = false) {
+    Random random(key, Purpose::threshold);
+    std::vector<double> numbers(n);
+    for (double& number : numbers) {
+        number = random.uniform();
+        if (some_missing && random.below(10) == 0) number = missing;
+    }
+    return numbers;
+}
+
+// Codes 1 .. n_codes, or 0, missing, if asked for.
+inline std::vector<std::int32_t> random_codes(std::size_t n, std::uint32_t n_codes, std::uint64_t key,
+                                              bool some_missing = false) {
+    Random random(key, Purpose::threshold);
+    std::vector<std::int32_t> codes(n);
+    for (auto& code : codes) {
+        code = static_cast<std::int32_t>(some_missing ? random.below(n_codes + 1) : 1 + random.below(n_codes));
+    }
+    return codes;
+}
+
+inline std::vector<std::uint32_t> random_labels(std::size_t n, std::uint32_t n_classes, std::uint64_t key) {
+    Random random(key, Purpose::threshold);
+    std::vector<std::uint32_t> labels(n);
+    for (auto& label : labels) label = static_cast<std::uint32_t>(random.below(n_classes));
+    return labels;
+}
+
+inline Target labels_target(std::uint32_t n_classes, std::vector<std::uint32_t> labels) {
+    Target target;
+    target.n_classes = n_classes;
+    target.labels = std::move(labels);
+    return target;
+}
+
+// Grows one tree from all rows of positive weight.
+inline Tree grow_one(const Table& table, const Target& target, const GrowParameters& parameters,
+                     std::span<const std::uint32_t> weights = {}) {
+    std::vector<std::uint32_t> rows, own;
+    for (std::uint32_t i = 0; i < table.n_rows(); ++i) {
+        const std::uint32_t weight = weights.empty() ? 1 : weights[i];
+        if (weight == 0) continue;
+        rows.push_back(i);
+        own.push_back(weight);
+    }
+    return make_grower(table, target, parameters)(rows, own, 1);
+}
+
+inline Forest forest_of(const Table& table, const Target& target, std::vector<Tree> trees) {
+    Forest forest;
+    forest.binning = *table.binning;
+    forest.n_outputs = target.n_outputs();
+    forest.is_classifier = target.n_classes > 0;
+    forest.trees = std::move(trees);
+    return forest;
+}
+
+inline std::vector<double> decisions(const Forest& forest, const SmallTable& table, int n_threads = 1,
+                                     Rule rule = Rule::mean) {
+    std::vector<double> out(table.n_rows * forest.n_outputs);
+    predict(forest, table.views, table.n_rows, rule, n_threads, out.data());
+    return out;
+}
+
+inline bool same_tree(const Tree& a, const Tree& b) {
+    return a.nodes == b.nodes && a.sets == b.sets && a.values == b.values;
+}
+
+inline bool same_trees(const Forest& a, const Forest& b) {
+    if (a.trees.size() != b.trees.size()) return false;
+    for (std::size_t t = 0; t < a.trees.size(); ++t) {
+        if (!same_tree(a.trees[t], b.trees[t])) return false;
+    }
+    return true;
+}
+
+}  // namespace committee

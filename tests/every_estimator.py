@@ -1,0 +1,29 @@
+"""Every public estimator, made small enough to be fitted often."""
+
+import inspect
+
+from sklearn.base import BaseEstimator, is_classifier
+
+import committee
+
+
+def make(estimator_type, **parameters):
+    """An estimator with a fixed seed and few members, where it has such parameters."""
+    known = inspect.signature(estimator_type).parameters
+    small = {name: value for name, value in {"n_estimators": 5, "random_state": 0}.items() if name in known}
+    return estimator_type(**small | parameters)
+
+
+def public_types():
+    values = (getattr(committee, name) for name in committee.__all__)
+    return [value for value in values if inspect.isclass(value) and issubclass(value, BaseEstimator)]
+
+
+ESTIMATORS = [make(each) for each in public_types()]
+CLASSIFIERS = [each for each in ESTIMATORS if is_classifier(each)]
+REGRESSORS = [each for each in ESTIMATORS if not is_classifier(each)]
+
+
+def name_of(estimator):
+    """What a test's name says of an estimator."""
+    return type(estimator).__name__

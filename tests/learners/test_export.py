@@ -1,0 +1,81 @@
+"""Trees as text and as graphs."""
+
+import numpy as np
+import pytest
+
+from committee.learners.export import TreeNode, above, any_of, at_most, format_number, to_graph, to_text
+from committee.table import Column, Kind
+
+
+def leaf(condition, prediction="yes", weight=1.0, errors=0.0):
+    return TreeNode(condition, prediction, weight, np.array([1.0]), errors)
+
+
+def split(condition, *children):
+    return TreeNode(condition, "yes", 9.0, np.array([1.0]), 4.0, children)
+
+
+def test_text_indents_by_depth():
+    root = split("", split("a <= 1", leaf("b = x"), leaf("b = y", "no", 3.25, 1.5)), leaf("a > 1", weight=5))
+    assert to_text(root).splitlines() == [
+        "a <= 1",
+        "|   b = x: yes (1)",
+        "|   b = y: no (3.25/1.5)",
+        "a > 1: yes (5)",
+    ]
+
+
+def test_a_tree_of_one_leaf_is_its_prediction():
+    assert to_text(leaf("", "no", 14, 5)) == ": no (14/5)"
+
+
+def test_errors_that_are_only_rounding_are_not_told():
+    assert to_text(leaf("", "no", 10.0, 1e-13)) == ": no (10)"
+
+
+def test_graph_has_a_line_per_node_and_per_branch():
+    lines = to_graph(split("", split("a <= 1", leaf("b = x"), leaf("b = y")), leaf("a > 1"))).splitlines()
+    assert sum("->" in line for line in lines) == 4
+    assert sum(line.endswith("style=rounded]") for line in lines) == 3
+    assert '0 -> 1 [label="a <= 1"]' in lines
+    assert '1 -> 3 [label="b = y"]' in lines
+    assert '0 -> 4 [label="a > 1"]' in lines
+
+
+def test_graph_escapes_what_dot_would_read():
+    graph = to_graph(split("", leaf('a = "\\N"\nb')))
+    assert r'0 -> 1 [label="a = \"\\N\"\nb"]' in graph.splitlines()
+
+
+def test_trees_deeper_than_the_stack_are_written():
+    node = leaf("end")
+    for _ in range(5000):
+        node = split("on", node)
+    assert to_text(node).count("\n") == 4999
+    assert to_graph(node).count("->") == 5000
+
+
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [
+        (0.0, "0"),
+        (-3.0, "-3"),
+        (1e20, "1e+20"),
+        (0.1 + 0.2, "0.3"),
+        (np.float32(0.6), "0.6"),
+        (np.inf, "inf"),
+    ],
+)
+def test_numbers_are_short(number, text):
+    assert format_number(number) == text
+
+
+def test_conditions_name_the_column():
+    age, city, smokes = (
+        Column("age", Kind.NUMBER),
+        Column("city", Kind.CATEGORY, ("Bonn", "Oslo")),
+        Column("smokes", Kind.BOOLEAN),
+    )
+    assert (at_most(age, 3), above(age, 3)) == ("age <= 3", "age > 3")
+    assert (at_most(smokes, 0), above(smokes, 0)) == ("smokes = False", "smokes = True")
+    assert (any_of(city, ["Bonn"]), any_of(city, ["Bonn", "Oslo"])) == ("city = Bonn", "city in {Bonn, Oslo}")

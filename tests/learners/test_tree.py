@@ -1,0 +1,200 @@
+"""Decision trees: pruning, paths, limits, constraints and words; scikit-learn's trees as the measure."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import sklearn.tree
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
+
+from committee import DecisionTreeClassifier, DecisionTreeRegressor
+
+IRIS = load_iris(return_X_y=True)
+CANCER = load_breast_cancer(return_X_y=True)
+DIABETES = load_diabetes(return_X_y=True)
+
+
+def distinct_problem(seed=0, n_rows=200):
+    """Numbers without ties, so that few splits are equally good."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n_rows, 4))
+    noise = rng.normal(scale=0.5, size=n_rows)
+    return X.astype(np.float32).astype(float), X[:, 0] + X[:, 1] ** 2 + noise
+
+
+def uneven_weights(n_rows=200):
+    """Weights by which no two splits into classes are equally good."""
+    return np.random.default_rng(1).integers(1, 1000, n_rows).astype(float)
+
+
+@pytest.mark.parametrize("criterion", ["squared_error", "poisson"])
+@pytest.mark.parametrize(
+    "limits",
+    [
+        {"max_depth": 4},
+        {"min_samples_leaf": 7},
+        {"min_samples_split": 0.1},
+        {"max_leaf_nodes": 9},
+        {"min_impurity_decrease": 0.01},
+        {"min_weight_fraction_leaf": 0.05},
+        {"ccp_alpha": 0.02},
+    ],
+    ids=str,
+)
+def test_a_regression_tree_is_scikit_learns(criterion, limits):
+    X, y = distinct_problem()
+    y = y - y.min() + 0.1
+    ours = DecisionTreeRegressor(criterion=criterion, **limits).fit(X, y)
+    theirs = sklearn.tree.DecisionTreeRegressor(criterion=criterion, random_state=0, **limits).fit(X, y)
+    assert ours.get_n_leaves() == theirs.get_n_leaves()
+    assert ours.get_depth() == theirs.get_depth()
+    np.testing.assert_allclose(ours.predict(X), theirs.predict(X), rtol=1e-6)
+
+
+@pytest.mark.parametrize("criterion", ["gini", "entropy", "log_loss"])
+@pytest.mark.parametrize(
+    "limits", [{"max_depth": 3}, {"min_samples_leaf": 10}, {"max_leaf_nodes": 5}], ids=str
+)
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_a_classification_tree_is_scikit_learns(criterion, limits, n_classes):
+    X, signal = distinct_problem()
+    y = np.digitize(signal, np.quantile(signal, np.arange(1, n_classes) / n_classes))
+    weights = uneven_weights()
+    limits = limits | {"criterion": criterion, "random_state": 0}
+    ours = DecisionTreeClassifier(**limits).fit(X, y, weights)
+    theirs = sklearn.tree.DecisionTreeClassifier(**limits).fit(X, y, weights)
+    np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), rtol=1e-9)
+    np.testing.assert_allclose(ours.feature_importances_, theirs.feature_importances_, atol=1e-6)
+
+
+def test_weights_of_classes_and_rows_multiply():
+    X, signal = distinct_problem()
+    y = (signal > 1).astype(int)
+    weights = uneven_weights()
+    for class_weight in ({0: 1, 1: 5}, "balanced"):
+        parameters = {"max_depth": 3, "class_weight": class_weight, "random_state": 0}
+        ours = DecisionTreeClassifier(**parameters).fit(X, y, weights)
+        theirs = sklearn.tree.DecisionTreeClassifier(**parameters).fit(X, y, weights)
+        np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), rtol=1e-6)
+
+
+@pytest.mark.parametrize("criterion", ["gini", "entropy"])
+def test_the_pruning_path_is_scikit_learns(criterion):
+    X, signal = distinct_problem()
+    y = (signal > 1).astype(int)
+    weights = uneven_weights()
+    parameters = {"criterion": criterion, "max_depth": 4, "random_state": 0}
+    ours = DecisionTreeClassifier(**parameters).cost_complexity_pruning_path(X, y, weights)
+    theirs = sklearn.tree.DecisionTreeClassifier(**parameters)
+    expected = theirs.cost_complexity_pruning_path(X, y, weights)
+    np.testing.assert_allclose(ours.ccp_alphas, expected.ccp_alphas, atol=1e-7)
+    np.testing.assert_allclose(ours.impurities, expected.impurities, atol=1e-7)
+
+
+def test_every_step_of_the_pruning_path_has_fewer_leaves():
+    alphas = DecisionTreeClassifier().cost_complexity_pruning_path(*CANCER).ccp_alphas
+    leaves = [DecisionTreeClassifier(ccp_alpha=alpha).fit(*CANCER).get_n_leaves() for alpha in alphas]
+    assert leaves == sorted(leaves, reverse=True)
+    assert leaves[-1] == 1
+
+
+def test_importances_of_a_pruned_tree_are_those_of_its_splits():
+    tree = DecisionTreeClassifier(ccp_alpha=0.02).fit(*CANCER)
+    theirs = sklearn.tree.DecisionTreeClassifier(ccp_alpha=0.02, random_state=0).fit(*CANCER)
+    ours, expected = np.sort(tree.feature_importances_), np.sort(theirs.feature_importances_)
+    np.testing.assert_allclose(ours, expected, atol=0.02)
+    assert tree.feature_importances_.sum() == pytest.approx(1)
+    assert (tree.feature_importances_ > 0).sum() < tree.get_n_leaves()
+
+
+def test_the_path_of_a_row_leads_from_the_root_to_its_leaf():
+    X, y = IRIS
+    tree = DecisionTreeClassifier(max_depth=3).fit(X, y)
+    leaves, path = tree.apply(X), tree.decision_path(X)
+    assert path.shape[0] == len(X)
+    assert path.data.tolist() == [1] * path.nnz
+    for row in (0, 60, 149):
+        nodes = path[row].indices
+        assert 0 in nodes
+        assert leaves[row] == nodes.max()
+        assert len(nodes) <= tree.get_depth() + 1
+    assert len(np.unique(leaves)) == tree.get_n_leaves()
+    same_leaf = leaves == leaves[0]
+    assert (tree.predict_proba(X)[same_leaf] == tree.predict_proba(X)[0]).all()
+
+
+def test_a_random_splitter_depends_on_the_seed_alone():
+    X, y = DIABETES
+    first, again = (DecisionTreeRegressor(splitter="random", random_state=0).fit(X, y) for _ in range(2))
+    other = DecisionTreeRegressor(splitter="random", random_state=1).fit(X, y)
+    assert (first.apply(X) == again.apply(X)).all()
+    assert first.get_n_leaves() != other.get_n_leaves() or (first.apply(X) != other.apply(X)).any()
+
+
+def test_max_features_draws_columns_by_the_seed():
+    X, y = CANCER
+    trees = [DecisionTreeClassifier(max_features=3, random_state=seed).fit(X, y) for seed in (0, 0, 1)]
+    used = [set(np.flatnonzero(tree.feature_importances_)) for tree in trees]
+    assert used[0] == used[1] != used[2]
+
+
+@pytest.mark.parametrize("direction", [1, -1])
+def test_monotonic_constraints_hold(direction):
+    X, y = distinct_problem()
+    grid = np.zeros((50, 4))
+    grid[:, 1] = np.linspace(-3, 3, 50)
+    tree = DecisionTreeRegressor(monotonic_cst=[0, direction, 0, 0], max_depth=6).fit(X, y)
+    assert (direction * np.diff(tree.predict(grid)) >= 0).all()
+    classes = DecisionTreeClassifier(monotonic_cst=[0, direction, 0, 0], max_depth=6).fit(X, y > 1)
+    assert (direction * np.diff(classes.predict_proba(grid)[:, 1]) >= 0).all()
+
+
+def test_gain_ratio_distrusts_a_column_that_cuts_off_single_rows():
+    rng = np.random.default_rng(0)
+    noisy = rng.normal(size=100)
+    useful = (np.arange(100) % 2).astype(float)
+    y = np.where(rng.random(100) < 0.15, 1 - useful, useful)
+    X = np.column_stack([noisy, useful])
+    tree = DecisionTreeClassifier(criterion="gain_ratio", max_depth=1).fit(X, y)
+    assert list(tree.feature_importances_) == [0, 1]
+
+
+def test_categories_split_into_sets():
+    city = ["Bonn", "Oslo", "Rome", "Wien"] * 10
+    y = [0, 1, 1, 0] * 10
+    tree = DecisionTreeClassifier().fit(pd.DataFrame({"city": city}), y)
+    assert tree.get_n_leaves() == 2
+    assert tree.export_text() == "city in {Bonn, Wien}: 0 (20)\ncity in {Oslo, Rome}: 1 (20)"
+
+
+def test_numbers_can_be_taken_as_categories():
+    X, y = [[1], [2], [3]] * 5, [0, 1, 0] * 5
+    assert DecisionTreeClassifier().fit(X, y).get_n_leaves() == 3
+    assert DecisionTreeClassifier(categorical_features=[0]).fit(X, y).get_n_leaves() == 2
+
+
+def test_text_tells_where_missing_values_go():
+    X = pd.DataFrame({"age": [1.0, 2.0, np.nan, 8.0, 9.0]})
+    tree = DecisionTreeClassifier().fit(X, ["no", "no", "yes", "yes", "yes"])
+    assert tree.export_text() == "age <= 5: no (2)\nage > 5 or missing: yes (3)"
+    only_missing = DecisionTreeClassifier().fit(X, ["no", "no", "yes", "no", "no"])
+    assert only_missing.export_text() in (
+        "age is missing: yes (1)\nage is known: no (4)",
+        "age is known: no (4)\nage is missing: yes (1)",
+    )
+
+
+def test_text_counts_weights_and_errors():
+    tree = DecisionTreeClassifier(max_depth=1).fit([[1], [2], [8], [9]], [0, 0, 0, 1], [0.5, 0.5, 1, 2])
+    assert tree.export_text() == "x0 <= 8.5: 0 (2)\nx0 > 8.5: 1 (2)"
+    regressor = DecisionTreeRegressor(max_depth=1).fit([[1], [2], [8], [9]], [1.0, 2.0, 5.0, 6.0])
+    assert regressor.export_text() == "x0 <= 5: 1.5 (2)\nx0 > 5: 5.5 (2)"
+    assert '0 -> 1 [label="x0 <= 5"]' in regressor.export_graph()
+
+
+def test_a_tree_without_splits_has_words_too():
+    tree = DecisionTreeClassifier().fit([[1], [1]], [0, 1])
+    assert tree.get_depth() == 0
+    assert tree.get_n_leaves() == 1
+    assert tree.export_text() == ": 0 (2/1)"
+    assert list(tree.feature_importances_) == [0]
+    assert tree.nbytes > 0

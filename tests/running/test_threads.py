@@ -1,0 +1,50 @@
+"""How many threads `n_jobs` gives."""
+
+import pytest
+
+from committee.running import n_threads, threads
+
+
+@pytest.fixture
+def four_cores(monkeypatch):
+    monkeypatch.setattr(threads, "usable_cores", lambda: 4)
+
+
+@pytest.mark.parametrize(("n_jobs", "expected"), [(None, 4), (-1, 4), (-2, 3), (-9, 1), (1, 1), (16, 16)])
+def test_n_jobs_counts_from_both_ends(four_cores, n_jobs, expected):
+    assert n_threads(n_jobs) == expected
+
+
+def test_no_job_at_all_is_an_error():
+    with pytest.raises(ValueError, match="n_jobs must be an integer other than 0, or None"):
+        n_threads(0)
+
+
+@pytest.mark.parametrize(("asked", "expected"), [("1", 1), ("1,4", 1), ("", 8), ("0", 8), ("many", 8)])
+def test_the_environment_may_ask_for_fewer(monkeypatch, asked, expected):
+    monkeypatch.setattr(threads.os, "sched_getaffinity", lambda process: set(range(8)), raising=False)
+    monkeypatch.setattr(threads, "quota", lambda groups, own: 64)
+    monkeypatch.setenv("OMP_NUM_THREADS", asked)
+    assert n_threads(None) == expected
+
+
+@pytest.mark.parametrize(
+    ("files", "expected"),
+    [
+        ({"cpu.max": "150000 100000"}, 2),
+        ({"cpu.max": "max 100000"}, threads.NO_QUOTA),
+        ({"cpu/cpu.cfs_quota_us": "50000", "cpu/cpu.cfs_period_us": "100000"}, 1),
+        ({"cpu/cpu.cfs_quota_us": "-1", "cpu/cpu.cfs_period_us": "100000"}, threads.NO_QUOTA),
+        ({"job/cpu.max": "300000 100000"}, 3),
+        ({"job/step/cpu.max": "max 100000", "job/cpu.max": "200000 100000"}, 2),
+        ({}, threads.NO_QUOTA),
+    ],
+)
+def test_control_groups_limit_the_cores(tmp_path, files, expected):
+    for name, text in files.items():
+        path = tmp_path / "groups" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    own = tmp_path / "own"
+    own.write_text("0::/job/step\n")
+    assert threads.quota(tmp_path / "groups", own) == expected

@@ -1,0 +1,310 @@
+"""Bad input gives a documented result or a one-line error that names the thing; never a crash."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone, is_classifier
+from sklearn.exceptions import NotFittedError
+
+from committee import (
+    DecisionTreeClassifier,
+    DecisionTreeRegressor,
+    ExtraTreesClassifier,
+    RandomForestClassifier,
+    RandomForestRegressor,
+    RandomTreeClassifier,
+)
+from every_estimator import CLASSIFIERS, ESTIMATORS, REGRESSORS, make, name_of
+
+every_estimator = pytest.mark.parametrize("estimator", ESTIMATORS, ids=name_of)
+
+X = np.array([[1.0, 5.0], [2.0, 5.0], [8.0, 6.0], [9.0, 6.0]] * 3)
+Y = np.array([0, 0, 1, 1] * 3)
+
+
+def error_of(estimator, X, y, **more):
+    """The message of the error that a fit raises: one line, unless scikit-learn has words for it."""
+    with pytest.raises((ValueError, TypeError)) as caught:
+        clone(estimator).fit(X, y, **more)
+    first, *others = str(caught.value).splitlines()
+    assert not others or first.startswith(("Expected 2D array", "Complex data"))
+    return first
+
+
+def assert_fits(estimator, X, y):
+    """The estimator fits, and its answers are finite."""
+    fitted = clone(estimator).fit(X, y)
+    answers = fitted.predict_proba(X) if is_classifier(fitted) else fitted.predict(X)
+    assert np.isfinite(answers).all()
+    return fitted
+
+
+@every_estimator
+def test_a_table_without_rows_or_columns_is_refused(estimator):
+    assert "0 sample(s)" in error_of(estimator, np.empty((0, 2)), [])
+    assert "0 feature(s)" in error_of(estimator, np.empty((4, 0)), Y[:4])
+    assert "0 sample(s)" in error_of(estimator, pd.DataFrame({"a": []}), [])
+
+
+@every_estimator
+def test_wrong_shapes_are_refused(estimator):
+    assert "inconsistent numbers of samples: [12, 11]" in error_of(estimator, X, Y[:-1])
+    assert "Expected 2D array, got 1D array" in error_of(estimator, X[:, 0], Y)
+    assert "3" in error_of(estimator, X.reshape(3, 4, 2), Y)
+    assert "y should be a 1d array" in error_of(estimator, X, np.column_stack([Y, Y]))
+    assert "sample_weight" in error_of(estimator, X, Y, sample_weight=np.ones(3))
+
+
+@every_estimator
+def test_a_column_without_values_or_without_differences_is_no_use_and_no_harm(estimator):
+    useless = np.column_stack([X[:, 0], np.full(len(X), np.nan), np.full(len(X), 3.0)])
+    fitted = assert_fits(estimator, useless, Y)
+    assert list(fitted.predict([[1.0, np.nan, 3.0], [9.0, 1.0, np.nan]]).round()) == [0, 1]
+
+
+@every_estimator
+def test_a_table_of_nothing_but_missing_values_gives_a_constant(estimator):
+    fitted = assert_fits(estimator, np.full((6, 2), np.nan), [0, 0, 0, 0, 0, 1])
+    assert len(set(fitted.predict([[1.0, np.nan], [np.nan, 2.0]]))) == 1
+
+
+@every_estimator
+@pytest.mark.parametrize("missing", [np.nan, None])
+def test_missing_targets_are_refused(estimator, missing):
+    y = np.array([0, 1, missing, *([1] * 9)], dtype=object)
+    assert "Input y contains NaN" in error_of(estimator, X, y)
+
+
+@pytest.mark.parametrize("estimator", REGRESSORS, ids=name_of)
+def test_infinite_targets_are_refused(estimator):
+    assert "Input y contains infinity" in error_of(estimator, X, np.where(Y == 0, np.inf, 1.0))
+
+
+@every_estimator
+def test_bad_weights_are_refused(estimator):
+    weights = np.ones(len(Y))
+    weights[3] = -1
+    assert error_of(estimator, X, Y, sample_weight=weights) == "sample_weight must be >= 0. Got -1.0."
+    assert "every row with weight zero" in error_of(estimator, X, Y, sample_weight=np.zeros(len(Y)))
+    weights[3] = np.nan
+    assert error_of(estimator, X, Y, sample_weight=weights) == "sample_weight must be finite. Got nan."
+
+
+# C4.5 counts weights as rows: they should be around 1, as its documentation says.
+@pytest.mark.parametrize(
+    "estimator", [each for each in ESTIMATORS if not name_of(each).startswith("C45")], ids=name_of
+)
+def test_tiny_and_huge_weights_are_weights(estimator):
+    for scale in (1e-300, 1e300):
+        fitted = clone(estimator).fit(X, Y, sample_weight=np.full(len(Y), scale))
+        assert list(fitted.predict([[1.0, 5.0], [9.0, 6.0]]).round()) == [0, 1]
+
+
+@every_estimator
+def test_text_where_numbers_were_is_refused_with_the_name_of_the_column(estimator):
+    fitted = clone(estimator).fit(pd.DataFrame(X, columns=["age", "size"]), Y)
+    with pytest.raises(ValueError, match=r"Column 'age' was a number .* and is text now"):
+        fitted.predict(pd.DataFrame({"age": ["old"], "size": [1.0]}))
+
+
+@every_estimator
+def test_missing_and_unseen_columns_are_refused_by_name(estimator):
+    fitted = clone(estimator).fit(pd.DataFrame(X, columns=["age", "size"]), Y)
+    with pytest.raises(ValueError, match="size"):
+        fitted.predict(pd.DataFrame({"age": [1.0], "shape": [1.0]}))
+    with pytest.raises(ValueError, match=r"1 features, but .* 2"), pytest.warns(UserWarning, match="names"):
+        fitted.predict(X[:, :1])
+
+
+@pytest.mark.parametrize(
+    "estimator", [each for each in ESTIMATORS if not name_of(each).startswith("C45")], ids=name_of
+)
+def test_a_million_categories_are_read(estimator):
+    # Of more than 65,535 categories the most frequent are kept, as the table's documentation says.
+    city = np.concatenate([np.arange(1_000_000 - 10), np.zeros(5), np.ones(5)]).astype(np.int64)
+    frame = pd.DataFrame({"city": pd.Categorical(city)})
+    y = (city % 2).astype(int)
+    small = make(type(estimator), **{"n_estimators": 1} if hasattr(estimator, "n_estimators") else {})
+    fitted = small.fit(frame[-70_000:], y[-70_000:])
+    assert np.isfinite(fitted.predict(frame[-5:])).all()
+
+
+@every_estimator
+def test_unusual_number_types_are_read(estimator, tmp_path):
+    expected = clone(estimator).fit(X, Y).predict(X)
+    np.save(tmp_path / "X.npy", X)
+    unusual = [
+        X.astype(np.float16),
+        X.astype(">f8"),
+        X.astype("<i2"),
+        X.astype(np.longdouble),
+        np.load(tmp_path / "X.npy", mmap_mode="r"),
+        X[::-1][::-1],
+    ]
+    for each in unusual:
+        np.testing.assert_array_equal(clone(estimator).fit(each, Y).predict(each), expected)
+
+
+@every_estimator
+def test_an_object_column_of_mixed_values_is_a_category(estimator):
+    mixed = np.array([[1, "a"], [2.5, "b"], ["x", None], [None, "a"]] * 3, dtype=object)
+    assert_fits(estimator, mixed, Y)
+
+
+@every_estimator
+def test_huge_values_are_values(estimator):
+    huge = X.copy()
+    huge[:4, 0] = [-1e308, 1e308, np.inf, -np.inf]
+    assert_fits(estimator, huge, Y)
+
+
+@pytest.mark.parametrize("estimator", REGRESSORS, ids=name_of)
+@pytest.mark.parametrize("scale", [1e-280, 1e-150, 1e150, 1e300])
+def test_huge_and_tiny_targets_are_targets(estimator, scale):
+    fitted = assert_fits(estimator, X, np.where(Y == 0, -scale, scale))
+    np.testing.assert_allclose(fitted.predict([[1.0, 5.0], [9.0, 6.0]]) / scale, [-1, 1], rtol=1e-9)
+
+
+@pytest.mark.parametrize("estimator", REGRESSORS, ids=name_of)
+def test_targets_too_large_to_be_summed_are_refused(estimator):
+    y = np.where(Y == 0, -1.7e308, 1.0)
+    assert error_of(estimator, X, y) == "y must be between -1e+300 and 1e+300. Got -1.7e+308. Scale it."
+
+
+@pytest.mark.parametrize("estimator", CLASSIFIERS, ids=name_of)
+def test_continuous_labels_are_refused(estimator):
+    assert "continuous" in error_of(estimator, X, Y + 0.5 * np.arange(len(Y)) / 7)
+
+
+@every_estimator
+def test_a_lazy_or_unreadable_table_is_refused(estimator):
+    error_of(estimator, "table.csv", Y)
+    error_of(estimator, None, Y)
+    assert "omplex" in error_of(estimator, X.astype(complex), Y)
+
+
+@every_estimator
+def test_predicting_before_fitting_is_an_error(estimator):
+    with pytest.raises(NotFittedError):
+        clone(estimator).predict(X)
+
+
+BAD_PARAMETERS = [
+    (RandomForestClassifier, {"n_estimators": 0}, 'n_estimators must be an integer >= 1 or "auto". Got 0.'),
+    (
+        RandomForestClassifier,
+        {"n_estimators": 2.0},
+        'n_estimators must be an integer >= 1 or "auto". Got 2.0.',
+    ),
+    (DecisionTreeClassifier, {"max_depth": 0}, "max_depth must be an integer >= 1 or None. Got 0."),
+    (DecisionTreeClassifier, {"max_depth": True}, "max_depth must be an integer >= 1 or None. Got True."),
+    (
+        DecisionTreeClassifier,
+        {"min_samples_split": 1},
+        "min_samples_split must be an integer >= 2 or a float in (0, 1]. Got 1.",
+    ),
+    (
+        DecisionTreeClassifier,
+        {"min_samples_leaf": 1.0},
+        "min_samples_leaf must be an integer >= 1 or a float in (0, 1). Got 1.0.",
+    ),
+    (
+        DecisionTreeClassifier,
+        {"criterion": "absolute_error"},
+        'criterion must be "gini", "entropy", "log_loss" or "gain_ratio". Got \'absolute_error\'.',
+    ),
+    (
+        DecisionTreeRegressor,
+        {"criterion": "friedman_mse"},
+        'criterion must be "squared_error" or "poisson". Got \'friedman_mse\'.',
+    ),
+    (DecisionTreeClassifier, {"splitter": "worst"}, 'splitter must be "best" or "random". Got \'worst\'.'),
+    (DecisionTreeClassifier, {"max_leaf_nodes": 1}, "max_leaf_nodes must be an integer >= 2 or None. Got 1."),
+    (DecisionTreeClassifier, {"ccp_alpha": -1.0}, "ccp_alpha must be a number >= 0. Got -1.0."),
+    (
+        DecisionTreeClassifier,
+        {"min_weight_fraction_leaf": 0.6},
+        "min_weight_fraction_leaf must be a number in [0, 0.5]. Got 0.6.",
+    ),
+    (
+        DecisionTreeClassifier,
+        {"min_impurity_decrease": np.nan},
+        "min_impurity_decrease must be a number >= 0. Got nan.",
+    ),
+    (
+        DecisionTreeClassifier,
+        {"max_features": "all"},
+        'max_features must be an integer >= 1, a float in (0, 1], "sqrt", "log2" or None. Got \'all\'.',
+    ),
+    (
+        RandomTreeClassifier,
+        {"max_features": 0},
+        'max_features must be an integer >= 1, a float in (0, 1], "auto", "sqrt", "log2" or None. Got 0.',
+    ),
+    (
+        DecisionTreeClassifier,
+        {"monotonic_cst": [1]},
+        "monotonic_cst must be None or a value of -1, 0 or 1 for each of 2 columns. Got [1].",
+    ),
+    (RandomForestClassifier, {"rule": "median"}, 'rule must be "mean" or "majority". Got \'median\'.'),
+    (RandomForestClassifier, {"n_jobs": 0}, "n_jobs must be an integer other than 0, or None. Got 0."),
+    (
+        RandomForestClassifier,
+        {"max_samples": 1.5},
+        "max_samples must be an integer >= 1, a float in (0, 1] or None. Got 1.5.",
+    ),
+    (
+        RandomForestClassifier,
+        {"class_weight": "even"},
+        "class_weight must be None, \"balanced\" or a dict of label to weight. Got 'even'.",
+    ),
+    (
+        ExtraTreesClassifier,
+        {"oob_score": True},
+        "Out of bag estimation only available if bootstrap=True. Got bootstrap=False.",
+    ),
+    (
+        ExtraTreesClassifier,
+        {"n_estimators": "auto"},
+        'n_estimators="auto" looks at the out-of-bag error. Set bootstrap=True.',
+    ),
+    (
+        ExtraTreesClassifier,
+        {"max_samples": 5},
+        "max_samples tells how many rows are drawn. Set bootstrap=True.",
+    ),
+]
+
+
+@pytest.mark.parametrize(("estimator", "parameters", "message"), BAD_PARAMETERS)
+def test_bad_parameters_are_refused_at_fit(estimator, parameters, message):
+    assert error_of(estimator(**parameters), X, Y) == message
+
+
+@pytest.mark.parametrize("estimator", [DecisionTreeRegressor, RandomForestRegressor])
+def test_poisson_needs_counts(estimator):
+    assert "needs y >= 0. Got -1.0" in error_of(estimator(criterion="poisson"), X, Y - 1.0)
+    assert "needs some y > 0" in error_of(estimator(criterion="poisson"), X, np.zeros(len(Y)))
+
+
+def test_monotonic_constraints_need_an_order_and_two_classes():
+    tree = DecisionTreeClassifier(monotonic_cst=[1])
+    assert "categories ['city'], which have no order" in error_of(
+        tree, pd.DataFrame({"city": ["Oslo", "Bonn"]}), [0, 1]
+    )
+    assert "needs two classes, and y has 3" in error_of(tree, [[1.0], [2.0], [3.0]], [0, 1, 2])
+
+
+@pytest.mark.parametrize("kind", [RandomForestClassifier, RandomForestRegressor])
+def test_warnings_point_at_the_caller(kind):
+    forest = kind(2, warm_start=True, oob_score=True, random_state=0)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        forest.fit(X[:1], Y[:1]).fit(X[:1], Y[:1])
+    assert [str(warning.message).split(",")[0].split(" without")[0] for warning in caught] == [
+        "Every tree has seen every row",
+        "Warm-start fitting",
+    ]
+    assert {warning.filename for warning in caught} == {__file__}

@@ -1,0 +1,33 @@
+"""What a user can reach from `committee` is listed, sorted and documented."""
+
+import inspect
+import re
+from types import ModuleType
+
+import pytest
+
+import committee
+
+DOCUMENTED = [name for name in committee.__all__ if callable(getattr(committee, name))]
+
+
+def test_all_is_the_sorted_list_of_public_names():
+    public = {
+        name
+        for name, value in vars(committee).items()
+        if not name.startswith("_") and not isinstance(value, ModuleType)
+    }
+    public_modules = {name for name in committee.__all__ if isinstance(getattr(committee, name), ModuleType)}
+    assert committee.__all__ == sorted(public | public_modules)
+
+
+@pytest.mark.parametrize("name", DOCUMENTED)
+def test_every_public_name_documents_all_its_parameters_and_shows_an_example(name):
+    thing = getattr(committee, name)
+    documentation = inspect.getdoc(thing) or ""
+    assert re.search(r"^Examples\n-{8}\n(.*\n)*?>>> ", documentation, re.MULTILINE), "no example"
+
+    parameters = list(inspect.signature(thing).parameters)
+    section = re.search(r"^Parameters\n-{10}\n((?:(?!\w+\n-{3}).*\n?)*)", documentation, re.MULTILINE)
+    documented = re.findall(r"^(\w[\w, ]*?) : ", section[1] if section else "", re.MULTILINE)
+    assert [each for names in documented for each in names.split(", ")] == parameters
