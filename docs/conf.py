@@ -10,6 +10,7 @@ html_title = "committee"
 
 myst_heading_anchors = 3
 napoleon_google_docstring = False
+napoleon_use_ivar = True
 napoleon_use_rtype = False
 
 autodoc_default_options = {"members": True, "inherited-members": True}

@@ -53,7 +53,7 @@ class ForestGrower {
             GrowTree grow;
             Bag bag;
         };
-        std::vector<Worker> workers(static_cast<std::size_t>(std::max(n_threads, 1)));
+        std::vector<Worker> workers(std::min(static_cast<std::size_t>(std::max(n_threads, 1)), finished_.size()));
         auto ask = [&] {
             if (!stop) return false;
             std::size_t n_done = 0;

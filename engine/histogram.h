@@ -36,25 +36,18 @@ struct CodeRange {
 // Copies the codes of a column for the rows of a node.
 template <class Code>
 CodeRange gather_codes(const Code* column, std::span<const std::uint32_t> rows, bool may_miss, std::uint16_t* out) {
+    const std::size_t n = rows.size();
+    for (std::size_t i = 0; i < n; ++i) out[i] = column[rows[i]];
     std::uint16_t lowest = 65535, highest = 0;
-    if (!may_miss) {
-        for (std::size_t i = 0; i < rows.size(); ++i) {
-            const std::uint16_t code = column[rows[i]];
-            out[i] = code;
-            lowest = std::min(lowest, code);
-            highest = std::max(highest, code);
-        }
-        return {lowest, highest, false};
+    for (std::size_t i = 0; i < n; ++i) {
+        lowest = std::min(lowest, out[i]);
+        highest = std::max(highest, out[i]);
     }
-    bool has_missing = false;
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-        const std::uint16_t code = column[rows[i]];
-        out[i] = code;
-        lowest = std::min(lowest, static_cast<std::uint16_t>(code - 1));  // missing wraps round to the top
-        highest = std::max(highest, code);
-        has_missing |= code == 0;
-    }
-    return {lowest + 1U, highest, has_missing};
+    if (!may_miss || lowest > 0) return {lowest, highest, false};
+    lowest = 65535;
+    for (std::size_t i = 0; i < n; ++i)
+        lowest = std::min(lowest, static_cast<std::uint16_t>(out[i] - 1));  // missing wraps
+    return {lowest + 1U, highest, true};
 }
 
 // An entry may be empty. Either entry e stands for the codes of bin e, or every entry has a code of its own, and
@@ -110,14 +103,26 @@ class Histogram {
         }
         // Bin 0 is for missing.
         const std::size_t n_bins = ((span - 1) >> shift) + 2;
-        if (n_bins * n_cells() > 2 * n + coarse_bins / 4) return radix_sort(codes, items, range, entries);
-        count(codes, items, range, shift, n_bins, entries);
+        if (n_bins * n_cells() <= 2 * n + coarse_bins / 4) {
+            count(codes, items, range, shift, n_bins, entries);
+        } else if (n_bins <= coarse_bins + 1) {
+            counting_sort(codes, items, range, shift, n_bins, entries);
+        } else {
+            radix_sort(codes, items, range, entries);
+        }
     }
 
   private:
     static constexpr bool many = std::is_same_v<Stat, ManyClasses>;
 
     std::size_t n_cells() const { return many ? n_classes_ : 1; }
+
+    void one_entry_each(std::size_t n_rows, Entries<Stat>& entries) const {
+        entries.reserve(n_rows);
+        entries.size = n_rows;
+        entries.are_bins = false;
+        if (count_rows_) std::fill_n(entries.counts.begin(), n_rows, 1);
+    }
 
     // The rank of a row is the number of rows with a lower (code, position): quadratic but free of branches.
     void rank_sort(std::span<const std::uint16_t> codes, std::span<const Item> items, Entries<Stat>& entries) {
@@ -127,9 +132,7 @@ class Histogram {
         std::array<std::int32_t, rank_sort_limit> keys;
         for (std::size_t i = 0; i < n; ++i) keys[i] = (std::int32_t{codes[i]} << 8) | static_cast<std::int32_t>(i);
         for (std::size_t i = n; i < n_padded; ++i) keys[i] = std::numeric_limits<std::int32_t>::max();
-        entries.reserve(n);
-        entries.size = n;
-        entries.are_bins = false;
+        one_entry_each(n, entries);
         for (std::size_t i = 0; i < n; ++i) {
             std::int32_t rank = 0;
             for (std::size_t j = 0; j < n_padded; j += lanes) {
@@ -138,7 +141,23 @@ class Histogram {
             const auto at = static_cast<std::size_t>(rank);
             entries.codes[at] = codes[i];
             entries.items[at] = items[i];
-            entries.counts[at] = 1;
+        }
+    }
+
+    void counting_sort(std::span<const std::uint16_t> codes, std::span<const Item> items, CodeRange range, int shift,
+                       std::size_t n_bins, Entries<Stat>& entries) {
+        one_entry_each(codes.size(), entries);
+        auto bin_of = [=](std::uint16_t code) -> std::size_t {
+            return code == 0 ? 0 : 1 + ((code - range.lowest) >> shift);
+        };
+        std::array<std::uint32_t, coarse_bins + 2> starts{};
+        for (const std::uint16_t code : codes) ++starts[bin_of(code) + 1];
+        for (std::size_t bin = 1; bin < n_bins; ++bin) starts[bin] += starts[bin - 1];
+        for (std::size_t i = 0; i < codes.size(); ++i) {
+            const std::size_t bin = bin_of(codes[i]);
+            const std::uint32_t at = starts[bin]++;
+            entries.codes[at] = last_code(bin, range, shift);
+            entries.items[at] = items[i];
         }
     }
 
@@ -159,14 +178,11 @@ class Histogram {
         }
         by_low_digit_.resize(n);
         for (std::uint32_t i = 0; i < n; ++i) by_low_digit_[low[(codes[i] - lowest) & 255]++] = i;
-        entries.reserve(n);
-        entries.size = n;
-        entries.are_bins = false;
+        one_entry_each(n, entries);
         for (const std::uint32_t i : by_low_digit_) {
             const std::uint32_t at = high[(codes[i] - lowest) >> 8]++;
             entries.codes[at] = codes[i];
             entries.items[at] = items[i];
-            entries.counts[at] = 1;
         }
     }
 

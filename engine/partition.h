@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "histogram.h"
@@ -31,23 +32,47 @@ template <class Item>
 class Partition {
   public:
     template <class Code>
-    Divided divide(std::span<std::uint32_t> rows, std::span<Item> items, const Code* codes, const Candidate& split) {
+    Divided divide(std::span<std::uint32_t> rows, std::span<Item> items, const Code* codes, bool may_miss,
+                   const Candidate& split) {
         if (split.is_category) {
             mark(split, 1);
-            const Divided divided = move(rows, items, codes, [&](std::uint16_t code) { return goes_left_[code] == 0; });
+            const Divided divided =
+                move<true>(rows, items, codes, [&](std::uint16_t code) { return goes_left_[code] == 0; });
             mark(split, 0);
             return divided;
+        }
+        if (!may_miss) {
+            return move<false>(rows, items, codes,
+                               [threshold = split.threshold](std::uint16_t code) { return code > threshold; });
         }
         // Code - 1 wraps missing round to the top.
         const std::uint16_t shift = split.missing_right ? 1 : 0;
         const auto threshold = static_cast<std::uint16_t>(split.threshold - shift);
-        return move(rows, items, codes,
-                    [=](std::uint16_t code) { return static_cast<std::uint16_t>(code - shift) > threshold; });
+        return move<true>(rows, items, codes,
+                          [=](std::uint16_t code) { return static_cast<std::uint16_t>(code - shift) > threshold; });
+    }
+
+    // Sends the other categories left. Categories that the node has not seen always go right, which is to be the
+    // heavier side.
+    template <class Code>
+    void swap_sides(std::span<const std::uint32_t> rows, const Code* codes, Candidate& split) {
+        mark(split, 1);
+        std::vector<std::uint16_t> others;
+        for (const std::uint32_t row : rows) {
+            const std::uint16_t code = codes[row];
+            if (code == 0 || goes_left_[code] != 0) continue;
+            goes_left_[code] = 1;
+            others.push_back(code);
+        }
+        mark(split, 0);
+        split.left_codes = std::move(others);
+        split.missing_right = !split.missing_right;
+        mark(split, 0);
     }
 
   private:
     // Every row is written to both sides, and one of the two places is then taken: no branch to guess.
-    template <class Code, class GoesRight>
+    template <bool may_miss, class Code, class GoesRight>
     Divided move(std::span<std::uint32_t> rows, std::span<Item> items, const Code* codes, GoesRight goes_right) {
         const std::size_t n = rows.size();
         if (spare_rows_.size() < n) {
@@ -70,9 +95,9 @@ class Partition {
             spare_items[n_right] = item;
             n_right += right ? 1 : 0;
             n_left += right ? 0 : 1;
-            lowest = std::min(lowest, code);
             below = std::max(below, right ? 0 : code);
-            above = std::min(above, right && code != 0 ? code : 65536);
+            above = std::min(above, right && (!may_miss || code != 0) ? code : 65536);
+            if constexpr (may_miss) lowest = std::min(lowest, code);
         }
         std::copy_n(spare_rows, n_right, rows.data() + n_left);
         std::copy_n(spare_items, n_right, items.data() + n_left);

@@ -12,7 +12,7 @@ namespace {
 
 // Rows of a group go down a tree together: enough of them to hide the latency of memory, few enough for the first
 // cache.
-constexpr std::size_t group_rows = 64;
+constexpr std::size_t group_rows = 128;
 constexpr std::size_t block_bytes = std::size_t{1} << 18;
 constexpr std::size_t most_block_rows = 4096;
 
@@ -51,9 +51,12 @@ void descend(const Tree& tree, CodeBlock<Code> block, std::uint32_t* leaves) {
                     at[i] = step<Code, true>(tree, word, rows[i]);
                     ++n_left;
                 } else {
+                    // Without a branch, which would be guessed wrong once for every row.
+                    const auto stays = static_cast<std::uint32_t>(word >> 35) & 1;
                     const std::uint32_t next = step<Code, false>(tree, word, rows[i]);
-                    at[i] = is_leaf(word) ? at[i] : next;
-                    n_left += is_leaf(word) ? 0 : 1;
+                    at[i] ^= (at[i] ^ next) & (stays - 1);
+                    __builtin_prefetch(nodes + at[i]);
+                    n_left += 1 - stays;
                 }
             }
             n_on = n_left;

@@ -102,10 +102,10 @@ nb::dict grow(const Table& table, AnyArray y, std::uint32_t n_classes, std::opti
     parameters.flat_trees = option("flat_trees", std::uint32_t{});
     OutOfBag before;
     if (!options["before"].is_none()) {
-        auto [sums, counts, curve] =
-            nb::cast<std::tuple<std::vector<double>, std::vector<std::uint32_t>, std::vector<double>>>(
-                options["before"]);
-        before = {std::move(sums), std::move(counts), std::move(curve)};
+        const auto [sums, counts, curve] =
+            nb::cast<std::tuple<Vector<double>, Vector<std::uint32_t>, Vector<double>>>(options["before"]);
+        const auto copied = [](const auto& array) { return std::vector(array.data(), array.data() + array.size()); };
+        before = {copied(sums), copied(counts), copied(curve)};
     }
 
     const Target target = read_target(y, n_classes, fixed, total_weight, grow.criterion == Criterion::poisson);

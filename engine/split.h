@@ -77,40 +77,40 @@ class Sides {
 
     class Cursor {
       public:
-        explicit Cursor(const Sides& sides) : sides_(sides) {}
+        explicit Cursor(const Sides& sides) : sides_(&sides) {}
 
-        void move_left(const Item& item) { left_ = left_ + item; }
+        [[gnu::always_inline]] void move_left(const Item& item) { left_ = left_ + item; }
         double left_weight() const { return Stat::weight(left_); }
-        double right_weight() const { return sides_.weight_ - left_weight(); }
+        double right_weight() const { return sides_->weight_ - left_weight(); }
 
         // Variance between the sides, which is half the gain of gini for two classes: with s and w the sums of target
         // and weight, (s_left w_right - s_right w_left)^2 / (w_left w_right w).
-        Fraction fraction() const {
+        [[gnu::always_inline]] Fraction fraction() const {
             const double left = left_weight(), right = right_weight();
             if constexpr (by_variance) {
-                const double difference = Stat::sum(left_) * right - Stat::sum(sides_.total_ - left_) * left;
+                const double difference = Stat::sum(left_) * right - Stat::sum(sides_->total_ - left_) * left;
                 return {difference * difference, left * right};
             } else {
                 if (left == 0 || right == 0) return {};
                 const double children =
-                    Stat::template score<criterion>(left_) + Stat::template score<criterion>(sides_.total_ - left_);
-                return {children - sides_.score_, 1};
+                    Stat::template score<criterion>(left_) + Stat::template score<criterion>(sides_->total_ - left_);
+                return {children - sides_->score_, 1};
             }
         }
 
         bool keeps(const Limits& limits) const {
-            return limits.keeps_values(Stat::value(left_), Stat::value(sides_.total_ - left_));
+            return limits.keeps_values(Stat::value(left_), Stat::value(sides_->total_ - left_));
         }
         bool is_perfect() const {
             if constexpr (std::is_same_v<Stat, TwoClasses>) {
-                return Stat::is_pure(left_) && Stat::is_pure(sides_.total_ - left_);
+                return Stat::is_pure(left_) && Stat::is_pure(sides_->total_ - left_);
             } else {
                 return false;
             }
         }
 
       private:
-        const Sides& sides_;
+        const Sides* sides_;
         Item left_{};
     };
 
@@ -147,33 +147,33 @@ class Sides<ManyClasses, criterion> {
 
     class Cursor {
       public:
-        explicit Cursor(Sides& sides) : sides_(sides), right_sum_(sides.sum_) {}
+        explicit Cursor(Sides& sides) : sides_(&sides), right_sum_(sides.sum_) {}
 
-        void move_left(Item item) {
+        [[gnu::always_inline]] void move_left(Item item) {
             const std::uint32_t label = ManyClasses::item_class(item);
             const std::int64_t weight = ManyClasses::item_weight(item);
-            left_sum_.change(sides_.left_[label], weight);
-            right_sum_.change(sides_.right_[label], -weight);
+            left_sum_.change(sides_->left_[label], weight);
+            right_sum_.change(sides_->right_[label], -weight);
         }
         double left_weight() const { return static_cast<double>(left_sum_.weight); }
         double right_weight() const { return static_cast<double>(right_sum_.weight); }
 
-        Fraction fraction() const {
+        [[gnu::always_inline]] Fraction fraction() const {
             const double left = left_weight(), right = right_weight();
             if constexpr (criterion == Criterion::gini) {
                 return {static_cast<double>(left_sum_.terms) * right + static_cast<double>(right_sum_.terms) * left,
                         left * right};
             } else {
                 if (left == 0 || right == 0) return {};
-                return {left_sum_.score(sides_.left_) + right_sum_.score(sides_.right_) - sides_.score_, 1};
+                return {left_sum_.score(sides_->left_) + right_sum_.score(sides_->right_) - sides_->score_, 1};
             }
         }
 
         bool keeps(const Limits&) const { return true; }
-        bool is_perfect() const { return left_sum_.score(sides_.left_) == 0 && right_sum_.score(sides_.right_) == 0; }
+        bool is_perfect() const { return left_sum_.score(sides_->left_) == 0 && right_sum_.score(sides_->right_) == 0; }
 
       private:
-        Sides& sides_;
+        Sides* sides_;
         ClassSum<criterion> left_sum_, right_sum_;
     };
 
@@ -204,12 +204,12 @@ void sweep(const Entries<Stat>& entries, std::size_t begin, std::size_t end, std
            std::uint32_t n_rows, const Limits& limits, typename Sides<Stat, criterion>::Cursor cursor, Candidate& best,
            Take take) {
     Fraction best_fraction = best.fraction;
+    auto best_cursor = cursor;
     std::size_t found = end;
     auto remember = [&](std::size_t e, const Fraction& fraction) {
         found = e;
         best_fraction = fraction;
-        best.left_weight = cursor.left_weight();
-        best.is_perfect = cursor.is_perfect();
+        best_cursor = cursor;
     };
     const auto* items = entries.items.data();
     const std::uint16_t* codes = entries.codes.data();
@@ -239,6 +239,8 @@ void sweep(const Entries<Stat>& entries, std::size_t begin, std::size_t end, std
     }
     if (found == end) return;
     best.fraction = best_fraction;
+    best.left_weight = best_cursor.left_weight();
+    best.is_perfect = best_cursor.is_perfect();
     take(found);
 }
 

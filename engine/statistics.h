@@ -114,20 +114,28 @@ struct ClassSum {
     std::int64_t terms = 0;
 
     static std::int64_t term(std::uint32_t class_weight) {
-        if constexpr (criterion == Criterion::gini) {
-            return std::int64_t{class_weight} * class_weight;
-        } else if constexpr (criterion == Criterion::error) {
-            return 0;
-        } else {
-            return fixed_xlogx(class_weight);
-        }
+        return criterion == Criterion::error ? 0 : fixed_xlogx(class_weight);
     }
 
-    void change(std::uint32_t& class_weight, std::int64_t by) {
-        terms -= term(class_weight);
-        class_weight += static_cast<std::uint32_t>(by);
-        terms += term(class_weight);
+    [[gnu::always_inline]] void change(std::uint32_t& class_weight, std::int64_t by) {
+        if constexpr (criterion == Criterion::gini) {
+            terms += by * (2 * std::int64_t{class_weight} + by);
+            class_weight += static_cast<std::uint32_t>(by);
+        } else {
+            terms -= term(class_weight);
+            class_weight += static_cast<std::uint32_t>(by);
+            terms += term(class_weight);
+        }
         weight += by;
+    }
+
+    // True only if all weight is known to be in one class; under the criterion error, the sums do not tell.
+    bool is_pure() const {
+        if constexpr (criterion == Criterion::gini) {
+            return terms == weight * weight;
+        } else {
+            return criterion != Criterion::error && terms == fixed_xlogx(static_cast<std::uint64_t>(weight));
+        }
     }
 
     // Minus the weighted impurity.

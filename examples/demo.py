@@ -18,7 +18,7 @@ TABLES = {
     "digits": load_digits,
 }
 LEARNERS = {
-    "forest of 100 trees": RandomForestClassifier(n_estimators=100, oob_score=True, n_jobs=2, random_state=0),
+    "forest of 100 trees": RandomForestClassifier(n_estimators=100, oob_score=True, random_state=0),
     "C4.5 tree": C45Classifier(),
     "stump": DecisionStumpClassifier(),
 }

@@ -98,6 +98,21 @@ def best_split(X, y, w, n_classes, criterion, is_category, min_samples_leaf=1):
     return best
 
 
+def best_set_by_one_class(column, y, w, n_classes, criterion):
+    """The best decrease of splits of the categories, missing being one, in order of the share of a class."""
+    parent = impurity(y, w, n_classes, criterion)
+    values = np.unique(column)
+    best = -np.inf
+    for label in range(n_classes):
+        shares = [np.average(y[column == v] == label, weights=w[column == v]) for v in values]
+        in_order = values[np.argsort(shares, kind="stable")]
+        for size in range(1, len(values)):
+            left = np.isin(column, in_order[:size])
+            burdens = [w[s].sum() * impurity(y[s], w[s], n_classes, criterion) for s in (left, ~left)]
+            best = max(best, parent - sum(burdens) / w.sum())
+    return best
+
+
 def grow(X, y, w, n_classes, criterion, is_category, max_depth=np.inf, min_samples_leaf=1):
     """The whole tree."""
     own = impurity(y, w, n_classes, criterion)

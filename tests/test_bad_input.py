@@ -118,9 +118,7 @@ def test_missing_and_unseen_columns_are_refused_by_name(estimator):
         fitted.predict(X[:, :1])
 
 
-@pytest.mark.parametrize(
-    "estimator", [each for each in ESTIMATORS if not name_of(each).startswith("C45")], ids=name_of
-)
+@every_estimator
 def test_a_million_categories_are_read(estimator):
     # Of more than 65,535 categories the most frequent are kept, as the table's documentation says.
     city = np.concatenate([np.arange(1_000_000 - 10), np.zeros(5), np.ones(5)]).astype(np.int64)
@@ -191,7 +189,81 @@ def test_predicting_before_fitting_is_an_error(estimator):
         clone(estimator).predict(X)
 
 
+@every_estimator
+def test_a_fit_that_fails_leaves_the_estimator_as_it_was(estimator):
+    failed = clone(estimator)
+    for bad_y in ([np.nan] * len(Y), Y[:-1]):
+        with pytest.raises(ValueError):
+            failed.fit(X, bad_y)
+        with pytest.raises(NotFittedError):
+            failed.predict(X)
+    fitted = clone(estimator).fit(pd.DataFrame(X, columns=["age", "size"]), Y)
+    before = set(vars(fitted))
+    with pytest.raises(ValueError):
+        fitted.fit(pd.DataFrame({"city": ["Oslo"] * len(Y)}), [np.nan] * len(Y))
+    assert set(vars(fitted)) == before
+    assert list(fitted.feature_names_in_) == ["age", "size"]
+    assert len(fitted.predict(pd.DataFrame(X, columns=["age", "size"]))) == len(X)
+
+
+def test_a_metric_that_fails_leaves_the_forest_as_it_was():
+    forest = RandomForestRegressor(5, random_state=0, keep_leaf_rows=True).fit(X, Y)
+    expected = forest.predict_quantiles(X)
+    with pytest.raises(ZeroDivisionError):
+        forest.set_params(oob_score=lambda truth, answer: 1 / 0).fit(X[:, :1], Y + 1.0)
+    np.testing.assert_array_equal(forest.predict_quantiles(X), expected)
+    assert len(forest.feature_importances_) == 2
+
+
+@pytest.mark.parametrize("estimator", REGRESSORS, ids=name_of)
+def test_targets_that_are_no_numbers_are_refused(estimator):
+    assert error_of(estimator, X, [10**400] * len(Y)).startswith("y must be numbers (")
+    assert error_of(estimator, X, ["one"] * len(Y)).endswith("Convert it, or use a classifier.")
+    dates = np.array(["2024-01-01"] * len(Y), dtype="datetime64[D]")
+    assert error_of(estimator, X, dates).startswith("y must be numbers. Got datetime64[D].")
+    assert "timedelta64" in error_of(estimator, X, dates - dates[0])
+
+
+@every_estimator
+def test_text_as_weights_is_refused(estimator):
+    weights = ["one"] * len(Y)
+    assert error_of(estimator, X, Y, sample_weight=weights).startswith("sample_weight must be numbers (")
+
+
+@pytest.mark.parametrize(
+    "estimator", [each for each in CLASSIFIERS if hasattr(each, "class_weight")], ids=name_of
+)
+def test_text_as_the_weight_of_a_class_is_refused(estimator):
+    weighted = clone(estimator).set_params(class_weight={0: "one"})
+    assert error_of(weighted, X, Y).startswith("class_weight must be numbers (")
+
+
+HUGE = 2**40
 BAD_PARAMETERS = [
+    (
+        RandomForestClassifier,
+        {"n_estimators": HUGE},
+        'n_estimators must be an integer >= 1 or "auto". Integers may go up to 2147483647. '
+        "Got 1099511627776.",
+    ),
+    (
+        RandomForestClassifier,
+        {"max_samples": HUGE},
+        "max_samples must be an integer >= 1, a float in (0, 1] or None. Integers may go up to 2147483647. "
+        "Got 1099511627776.",
+    ),
+    (DecisionTreeClassifier, {"ccp_alpha": np.inf}, "ccp_alpha must be a number >= 0. Got inf."),
+    (
+        DecisionTreeClassifier,
+        {"monotonic_cst": [[1], [1, 0]]},
+        "monotonic_cst must be None or a value of -1, 0 or 1 for each of 2 columns. Got [[1], [1, 0]].",
+    ),
+    (
+        DecisionTreeClassifier,
+        {"categorical_features": [[1], [1, 0]]},
+        'categorical_features must be "from_dtype", or a mask, indices or names of columns. '
+        "Got [[1], [1, 0]].",
+    ),
     (RandomForestClassifier, {"n_estimators": 0}, 'n_estimators must be an integer >= 1 or "auto". Got 0.'),
     (
         RandomForestClassifier,
@@ -258,7 +330,13 @@ BAD_PARAMETERS = [
     (
         RandomForestClassifier,
         {"class_weight": "even"},
-        "class_weight must be None, \"balanced\" or a dict of label to weight. Got 'even'.",
+        'class_weight must be None, "balanced", "balanced_subsample" or a dict of label to weight. '
+        "Got 'even'.",
+    ),
+    (
+        DecisionTreeClassifier,
+        {"class_weight": "balanced_subsample"},
+        "class_weight must be None, \"balanced\" or a dict of label to weight. Got 'balanced_subsample'.",
     ),
     (
         ExtraTreesClassifier,
@@ -281,6 +359,22 @@ BAD_PARAMETERS = [
 @pytest.mark.parametrize(("estimator", "parameters", "message"), BAD_PARAMETERS)
 def test_bad_parameters_are_refused_at_fit(estimator, parameters, message):
     assert error_of(estimator(**parameters), X, Y) == message
+
+
+@pytest.mark.parametrize("kind", [DecisionTreeClassifier, RandomForestClassifier, RandomForestRegressor])
+def test_limits_may_be_as_large_as_one_likes(kind):
+    limits = dict.fromkeys(["max_depth", "max_leaf_nodes", "max_features"], HUGE)
+    make(kind, **limits, **{"n_jobs": 2**70} if hasattr(kind, "n_jobs") else {}).fit(X, Y)
+    none = make(kind, min_samples_split=HUGE, min_samples_leaf=HUGE).fit(X, Y)
+    assert len(set(none.predict(X))) == 1
+
+
+def test_quantiles_and_predictors_take_numbers():
+    forest = RandomForestRegressor(2, random_state=0, keep_leaf_rows=True).fit(X, Y)
+    with pytest.raises(ValueError, match=r"^quantiles must be numbers \(.*\)\. Convert them\.$"):
+        forest.predict_quantiles(X, ["half"])
+    with pytest.raises(TypeError, match=r"^A predictor takes a matrix of float64\. Got list\. .*itself\.$"):
+        forest.predictor().predict([[1.0, 5.0]])
 
 
 @pytest.mark.parametrize("estimator", [DecisionTreeRegressor, RandomForestRegressor])

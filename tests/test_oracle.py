@@ -131,3 +131,27 @@ def test_missing_values_go_to_the_better_side(criterion):
         tree, nodes = fit(X, np.array(y), np.ones(5), criterion, [False])
         assert tree.get_n_leaves() == 2
         assert nodes["impurity"][1:] == pytest.approx([0, 0])
+
+
+@settings(max_examples=60)
+@given(
+    rows=st.lists(
+        st.tuples(st.integers(0, 6), st.integers(0, 4), st.integers(1, 3)), min_size=2, max_size=30
+    ),
+    criterion=st.sampled_from(["gini", "entropy"]),
+)
+def test_a_set_of_categories_is_no_worse_than_by_the_share_of_any_one_of_many_classes(rows, criterion):
+    column, y, w = (np.array(values) for values in zip(*rows, strict=True))
+    _, y = np.unique(y, return_inverse=True)
+    n_classes = y.max() + 1
+    if n_classes < 3:
+        return
+    X, w = column[:, np.newaxis].astype(float), w.astype(float)
+    tree, nodes = fit(X, y, w, criterion, [True])
+    if len(np.unique(column)) == 1:
+        assert tree.get_n_leaves() == 1
+        return
+    by_one_class = oracle.best_set_by_one_class(column, y, w, n_classes, criterion)
+    of_all, _, _ = oracle.best_split(X, y, w, n_classes, criterion, [True])
+    found = decreases(nodes).get(0, 0.0)
+    assert by_one_class - 1e-7 <= found <= of_all + 1e-7

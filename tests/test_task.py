@@ -185,6 +185,8 @@ def test_one_weight_is_for_every_row():
         ([[1], [1]], "Sample weights must be 1D array or scalar, got 2D array."),
         ([1, -2], "sample_weight must be >= 0. Got -2.0."),
         ([0, 0], "sample_weight leaves every row with weight zero. Give at least one row a weight > 0."),
+        ([1, "two"], r"sample_weight must be numbers \(could not .*'two'\)\. Convert them\."),
+        (10**400, "sample_weight must be numbers"),
         ([1, np.nan], "sample_weight must be finite. Got nan."),
         ([1, np.inf], "sample_weight must be finite. Got inf."),
         (0, "sample_weight leaves every row with weight zero"),
@@ -230,7 +232,7 @@ def test_a_fold_may_lack_a_class_that_has_a_weight():
 @pytest.mark.parametrize(
     ("class_weight", "message"),
     [
-        ("even", "class_weight must be None, \"balanced\" or a dict of label to weight. Got 'even'."),
+        ({"yes": "many"}, "class_weight must be numbers .*'many'.*Convert them."),
         ({"yes": -1}, "class_weight must be >= 0. Got -1.0."),
         ({"yes": 0, "no": 0}, "class_weight leaves every row with weight zero"),
     ],

@@ -18,6 +18,8 @@ from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
+from committee.table import is_missing
+
 
 @dataclass(frozen=True, eq=False)
 class Classification:
@@ -84,10 +86,9 @@ class Regression:
     def of(cls, y: Any) -> tuple[Regression, np.ndarray]:
         """Read y as float64."""
         target = check_target(y)
-        try:
-            values = target.astype(np.float64, copy=False)
-        except (TypeError, ValueError) as error:
-            raise ValueError(f"y must be numbers ({error}). Convert it, or use a classifier.") from error
+        if target.dtype.kind in "mM":
+            raise ValueError(f"y must be numbers. Got {target.dtype}. Convert it: say what 1 stands for.")
+        values = to_numbers(target, "y", "Convert it, or use a classifier.")
         check_finite(values)
         return cls(), values
 
@@ -136,9 +137,9 @@ def row_weights(sample_weight: Any, n_rows: int) -> np.ndarray | None:
     if sample_weight is None:
         return None
     if isinstance(sample_weight, numbers.Real):
-        weights = np.full(n_rows, sample_weight, dtype=np.float64)
+        weights = np.full(n_rows, to_numbers(sample_weight, "sample_weight"))
     else:
-        weights = np.asarray(sample_weight).astype(np.float64, copy=False)
+        weights = to_numbers(sample_weight, "sample_weight")
     if weights.ndim != 1:
         raise ValueError(f"Sample weights must be 1D array or scalar, got {weights.ndim}D array.")
     if weights.shape != (n_rows,):
@@ -155,8 +156,8 @@ def class_weights(
     Parameters
     ----------
     class_weight : None, "balanced" or dict of label to weight
-        "balanced" gives every class the same sum, counting rows as scikit-learn's forests do. A class that
-        the dict leaves out weighs 1. A label that is not in y is an error, unless every class of y has its
+        "balanced" weighs a class inversely to its number of rows, whatever the rows weigh. A class that the
+        dict leaves out weighs 1. A label that is not in y is an error, unless every class of y has its
         weight, as in a fold that lacks a class.
     task : Classification
     codes : ndarray of int of shape (n_rows,)
@@ -178,12 +179,8 @@ def class_weights(
         return row_weights
     if isinstance(class_weight, Mapping):
         by_row = dict_weights(class_weight, task)[codes]
-    elif isinstance(class_weight, str) and class_weight == "balanced":
-        by_row = compute_sample_weight("balanced", codes)
     else:
-        raise ValueError(
-            f'class_weight must be None, "balanced" or a dict of label to weight. Got {class_weight!r}.'
-        )
+        by_row = compute_sample_weight(class_weight, codes)
     weights = by_row if row_weights is None else by_row * row_weights
     check_weights(weights, "class_weight")
     return weights
@@ -255,12 +252,23 @@ def dict_weights(class_weight: Mapping[Any, float], task: Classification) -> np.
     without = [label for label in labels if label not in class_weight]
     if unknown and without:
         raise ValueError(f"class_weight has the labels {unknown}, which y does not have. It has {labels}.")
-    return np.array([class_weight.get(label, 1.0) for label in labels], dtype=np.float64)
+    return to_numbers([class_weight.get(label, 1.0) for label in labels], "class_weight")
 
 
-def is_missing(label: object) -> bool:
-    """Whether a label is None, NaN or pandas' NA."""
-    return label is None or type(label).__name__ == "NAType" or (isinstance(label, float) and label != label)
+def to_numbers(values: Any, name: str, way_out: str = "Convert them.") -> np.ndarray:
+    """Read values as float64, or say in one line whose values are no numbers.
+
+    Examples
+    --------
+    >>> to_numbers([1, "many"], "quantiles")
+    Traceback (most recent call last):
+    ValueError: quantiles must be numbers (could not convert string to float: 'many'). Convert them.
+    """
+    try:
+        return np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        reason = " ".join(str(error).split())
+        raise ValueError(f"{name} must be numbers ({reason}). {way_out}") from error
 
 
 def missing_error() -> ValueError:

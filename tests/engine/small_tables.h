@@ -50,7 +50,7 @@ inline std::uint32_t naive_code(const Column& column, double value) {
 
 // Numbers in [0, 1), one in ten missing if asked for.
 inline std::vector<double> random_numbers(std::size_t n, std::uint64_t key, bool some_missing = false) {
-    Random random(key, Purpose::threshold);
+    Random random(key, Purpose::split);
     std::vector<double> numbers(n);
     for (double& number : numbers) {
         number = random.uniform();
@@ -62,7 +62,7 @@ inline std::vector<double> random_numbers(std::size_t n, std::uint64_t key, bool
 // Codes 1 .. n_codes, or 0, missing, if asked for.
 inline std::vector<std::int32_t> random_codes(std::size_t n, std::uint32_t n_codes, std::uint64_t key,
                                               bool some_missing = false) {
-    Random random(key, Purpose::threshold);
+    Random random(key, Purpose::split);
     std::vector<std::int32_t> codes(n);
     for (auto& code : codes) {
         code = static_cast<std::int32_t>(some_missing ? random.below(n_codes + 1) : 1 + random.below(n_codes));
@@ -71,7 +71,7 @@ inline std::vector<std::int32_t> random_codes(std::size_t n, std::uint32_t n_cod
 }
 
 inline std::vector<std::uint32_t> random_labels(std::size_t n, std::uint32_t n_classes, std::uint64_t key) {
-    Random random(key, Purpose::threshold);
+    Random random(key, Purpose::split);
     std::vector<std::uint32_t> labels(n);
     for (auto& label : labels) label = static_cast<std::uint32_t>(random.below(n_classes));
     return labels;

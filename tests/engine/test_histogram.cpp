@@ -15,7 +15,7 @@ struct Rows {
 
 // Codes 0, missing, or lowest .. lowest + span - 1.
 Rows random_rows(std::size_t n, std::uint32_t lowest, std::uint32_t span, bool some_missing) {
-    Random random(n + span, Purpose::threshold);
+    Random random(n + span, Purpose::split);
     Rows rows{{}, {65535, 0, false}};
     for (std::size_t i = 0; i < n; ++i) {
         const bool is_missing = some_missing && random.below(5) == 0;

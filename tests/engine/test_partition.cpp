@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "check.h"
 #include "partition.h"
 
@@ -19,7 +21,8 @@ Result divide(const std::vector<std::uint16_t>& codes, const Candidate& split) {
         items.push_back(10 * i);
     }
     Partition<std::uint64_t> partition;
-    const Divided divided = partition.divide(std::span(rows), std::span(items), codes.data(), split);
+    const bool may_miss = std::ranges::find(codes, 0) != codes.end();
+    const Divided divided = partition.divide(std::span(rows), std::span(items), codes.data(), may_miss, split);
     for (std::size_t i = 0; i < rows.size(); ++i) check(items[i] == 10 * rows[i], "items move with their rows");
     return {rows, divided};
 }

@@ -13,7 +13,7 @@ void same_keys_give_the_same_numbers() {
 }
 
 void purposes_and_parts_of_a_key_give_other_numbers() {
-    check(Random(7, Purpose::bootstrap).next() != Random(7, Purpose::columns).next());
+    check(Random(7, Purpose::bootstrap).next() != Random(7, Purpose::split).next());
     std::set<std::uint64_t> keys;
     for (std::uint64_t key = 0; key < 50; ++key) {
         for (std::uint64_t part = 0; part < 50; ++part) keys.insert(derive_key(key, part));
@@ -22,7 +22,7 @@ void purposes_and_parts_of_a_key_give_other_numbers() {
 }
 
 void below_reaches_every_number_about_as_often() {
-    Random random(1, Purpose::columns);
+    Random random(1, Purpose::split);
     int counts[7] = {};
     for (int i = 0; i < 70000; ++i) ++counts[random.below(7)];
     for (const int count : counts) check(count > 9500 && count < 10500);
@@ -30,7 +30,7 @@ void below_reaches_every_number_about_as_often() {
 }
 
 void uniform_lies_in_the_half_open_unit_interval() {
-    Random random(1, Purpose::threshold);
+    Random random(1, Purpose::split);
     double sum = 0;
     for (int i = 0; i < 10000; ++i) {
         const double number = random.uniform();

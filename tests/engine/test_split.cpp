@@ -16,7 +16,7 @@ struct Rows {
 };
 
 Rows random_rows(std::size_t n, std::uint32_t n_codes, std::uint32_t n_classes, bool some_missing, std::uint64_t key) {
-    Random random(key, Purpose::threshold);
+    Random random(key, Purpose::split);
     Rows rows{{}, {}, {}, n_classes};
     for (std::size_t i = 0; i < n; ++i) {
         const auto code = some_missing ? random.below(n_codes + 1) : 1 + random.below(n_codes);

@@ -254,6 +254,14 @@ def test_a_bad_parameter_is_named(parameters, message):
     assert str(error.value) == message
 
 
+def test_it_has_what_every_classifier_has():
+    X, y = load_iris(return_X_y=True)
+    tree = C45Classifier().fit(X, y)
+    assert (tree.n_classes_, tree.n_outputs_, tree.nbytes) == (3, 1, tree.tree_.nbytes)
+    with np.errstate(divide="ignore"):
+        np.testing.assert_array_equal(tree.predict_log_proba(X), np.log(tree.predict_proba(X)))
+
+
 def test_weights_too_large_to_add_are_an_error():
     with pytest.raises(ValueError, match="weights are too large"):
         C45Classifier().fit([[1.0], [2.0]], [0, 1], [1e308, 1e308])

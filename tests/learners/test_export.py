@@ -8,11 +8,11 @@ from committee.table import Column, Kind
 
 
 def leaf(condition, prediction="yes", weight=1.0, errors=0.0):
-    return TreeNode(condition, prediction, weight, np.array([1.0]), errors)
+    return TreeNode(condition, prediction, weight, errors)
 
 
 def split(condition, *children):
-    return TreeNode(condition, "yes", 9.0, np.array([1.0]), 4.0, children)
+    return TreeNode(condition, "yes", 9.0, 4.0, children)
 
 
 def test_text_indents_by_depth():

@@ -90,6 +90,21 @@ def test_the_pruning_path_is_scikit_learns(criterion):
     np.testing.assert_allclose(ours.impurities, expected.impurities, atol=1e-7)
 
 
+def test_the_pruning_path_leaves_the_tree_as_it_is():
+    tree = DecisionTreeClassifier().fit(*IRIS)
+    before = dict(vars(tree))
+    tree.cost_complexity_pruning_path(pd.DataFrame({"city": ["Bonn", "Oslo"]}), [0, 1])
+    assert vars(tree) == before
+
+
+def test_it_has_the_fitted_attributes_of_scikit_learn():
+    tree = DecisionTreeClassifier(max_features="sqrt").fit(*CANCER)
+    theirs = sklearn.tree.DecisionTreeClassifier(max_features="sqrt").fit(*CANCER)
+    for name in ("max_features_", "n_outputs_", "n_classes_", "n_features_in_"):
+        assert getattr(tree, name) == getattr(theirs, name)
+    assert DecisionTreeRegressor().fit(*DIABETES).max_features_ == 10
+
+
 def test_every_step_of_the_pruning_path_has_fewer_leaves():
     alphas = DecisionTreeClassifier().cost_complexity_pruning_path(*CANCER).ccp_alphas
     leaves = [DecisionTreeClassifier(ccp_alpha=alpha).fit(*CANCER).get_n_leaves() for alpha in alphas]

@@ -10,7 +10,9 @@ def four_cores(monkeypatch):
     monkeypatch.setattr(threads, "usable_cores", lambda: 4)
 
 
-@pytest.mark.parametrize(("n_jobs", "expected"), [(None, 4), (-1, 4), (-2, 3), (-9, 1), (1, 1), (16, 16)])
+@pytest.mark.parametrize(
+    ("n_jobs", "expected"), [(None, 4), (-1, 4), (-2, 3), (-9, 1), (1, 1), (16, 16), (2**40, 1024)]
+)
 def test_n_jobs_counts_from_both_ends(four_cores, n_jobs, expected):
     assert n_threads(n_jobs) == expected
 

@@ -93,6 +93,31 @@ def test_members_share_columns_and_classes_with_their_forest():
 
 
 @every_forest
+def test_the_template_of_the_members_can_be_fitted(forest):
+    X, y = problem_for(forest)
+    limits = {"n_estimators": 2, "max_depth": 3, "min_samples_leaf": 4}
+    fitted = clone(forest).set_params(**limits).fit(X, y)
+    template = fitted.estimator_
+    assert type(template) is type(fitted.estimators_[0])
+    assert (template.max_depth, template.min_samples_leaf) == (3, 4)
+    assert template.splitter == ("random" if "Extra" in name_of(forest) else "best")
+    assert not hasattr(template, "n_features_in_")
+    assert template.fit(X, y).get_depth() <= 3
+    assert fitted.n_outputs_ == 1
+
+
+def test_the_template_leaves_the_weights_of_classes_to_the_forest():
+    X, y = IRIS
+    forest = RandomForestClassifier(2, class_weight="balanced_subsample", random_state=0).fit(X, y)
+    assert forest.estimator_.fit(X, y).class_weight is None
+
+
+@pytest.mark.parametrize("name", ["estimator_", "estimators_", "n_outputs_", "feature_importances_"])
+def test_there_are_no_members_before_the_fit(name):
+    assert not hasattr(RandomForestClassifier(), name)
+
+
+@every_forest
 def test_paths_of_all_trees_lie_side_by_side(forest):
     X, y = problem_for(forest)
     fitted = clone(forest).set_params(n_estimators=3).fit(X, y)
@@ -233,11 +258,33 @@ def test_auto_stops_when_the_error_is_flat(forest):
         ([2.0, 3.0, 0.0], None, 5),
         ([2.0, 3.0, 0.0], 0.5, 2),
         ([0.5, 0.5, 0.0], None, 2),
+        ([7.0, 1.0, 3.0, 0.0], None, 11),
+        ([8.0, 1.0, 3.0, 0.0], None, 3),
+        ([1000.0, 1000.0, 1000.0], None, 3),
+        ([189_778.0, 120_000.0, 0.0, 3.0], 0.5, 1),
     ],
 )
 def test_how_many_rows_are_drawn(weights, max_samples, expected):
     weights = None if weights is None else np.array(weights)
     assert n_draws(weights, 10, max_samples) == expected
+
+
+def test_large_integer_weights_leave_rows_out_of_the_bags():
+    X, y = CANCER
+    forest = RandomForestClassifier(30, oob_score=True, random_state=0)
+    scores = [
+        clone(forest).fit(X, y, sample_weight=np.full(len(y), weight)).oob_score_ for weight in (1, 1000)
+    ]
+    assert scores[0] == scores[1] > 0.9
+
+
+def test_small_integer_weights_are_repetitions():
+    X, y = CANCER
+    twice = np.concatenate([np.arange(len(y)), np.arange(0, len(y), 3)])
+    weights = np.bincount(twice)
+    forest = RandomForestClassifier(5, random_state=0)
+    repeated = clone(forest).fit(X[twice], y[twice])
+    np.testing.assert_array_equal(clone(forest).fit(X, y, sample_weight=weights).votes(X), repeated.votes(X))
 
 
 def test_fewer_rows_make_smaller_trees():
@@ -339,6 +386,45 @@ def test_monotonic_constraints_hold_in_a_forest():
     assert (np.diff(forest.predict(grid)) >= -1e-9).all()
 
 
+@pytest.mark.parametrize("kind", [RandomForestClassifier, ExtraTreesClassifier])
+@pytest.mark.parametrize("direction", [-1, 1])
+def test_monotonic_constraints_hold_in_a_forest_of_classes(kind, direction):
+    rng = np.random.default_rng(0)
+    X = rng.uniform(size=(400, 3))
+    y = np.sin(9 * X[:, 0]) + X[:, 1] + rng.normal(size=400) > 0.5
+    grid = np.repeat(X[:20], 30, axis=0)
+    grid[:, 0] = np.tile(np.linspace(0, 1, 30), 20)
+    limits = {"n_estimators": 20, "min_samples_leaf": 3, "random_state": 0}
+
+    def steps(monotonic_cst):
+        forest = kind(monotonic_cst=monotonic_cst, **limits).fit(X, y)
+        return direction * np.diff(forest.predict_proba(grid)[:, 1].reshape(20, 30), axis=1)
+
+    assert steps(None).min() < -0.1
+    assert steps([direction, 0, 0]).min() >= -1e-9
+
+
+@pytest.mark.parametrize("kind", [RandomForestClassifier, ExtraTreesClassifier])
+def test_gain_ratio_makes_a_good_forest_of_other_trees(kind):
+    X, y = CANCER
+    train_X, test_X, train_y, test_y = train_test_split(X, y, random_state=0)
+    by_ratio, by_gain = (
+        kind(30, criterion=criterion, random_state=0).fit(train_X, train_y)
+        for criterion in ("gain_ratio", "entropy")
+    )
+    assert by_ratio.score(test_X, test_y) > 0.9
+    assert not np.array_equal(by_ratio.votes(test_X), by_gain.votes(test_X))
+
+
+def test_gain_ratio_in_a_forest_splits_as_in_a_tree():
+    X, y = IRIS
+    on_all = {"criterion": "gain_ratio", "max_features": None, "random_state": 0}
+    forest = RandomForestClassifier(1, bootstrap=False, **on_all).fit(X, y)
+    np.testing.assert_array_equal(
+        forest.votes(X)[0], DecisionTreeClassifier(**on_all).fit(X, y).predict_proba(X)
+    )
+
+
 def test_probabilities_of_a_forest_are_better_than_those_of_a_tree():
     X, y = CANCER
     train_X, test_X, train_y, test_y = train_test_split(X, y, random_state=0)
@@ -352,6 +438,29 @@ def test_progress_is_told_on_stderr(capsys):
     told = capsys.readouterr()
     assert "committee: 5 of 5 trees" in told.err
     assert not told.out
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_progress_tells_how_many_trees_were_enough(capsys, n_jobs):
+    X, y = IRIS
+    forest = RandomForestClassifier("auto", verbose=1, random_state=0, n_jobs=n_jobs).fit(X, y)
+    last_line = capsys.readouterr().err.splitlines()[-1]
+    assert last_line.startswith(f"committee: {len(forest.estimators_)} of at most 1000 trees")
+
+
+def test_an_option_that_the_engine_does_not_know_is_an_error(monkeypatch):
+    X, y = IRIS
+    monkeypatch.setattr(RandomForestClassifier, "_options", lambda self, training: {"max_dept": 3})
+    with pytest.raises(TypeError, match=r"The engine has no option \['max_dept'\]"):
+        RandomForestClassifier(3).fit(X, y)
+
+
+@pytest.mark.parametrize("name", ["n_estimators", "max_samples"])
+@pytest.mark.parametrize("value", [2**40, 2**70])
+def test_huge_numbers_of_trees_and_draws_are_refused(name, value):
+    X, y = IRIS
+    with pytest.raises(ValueError, match=rf"{name} must be .* Got {value}\."):
+        RandomForestClassifier(3).set_params(**{name: value}).fit(X, y)
 
 
 def test_the_number_of_trees_may_come_first_as_in_scikit_learn():

@@ -199,12 +199,6 @@ def test_a_sparse_matrix_that_does_not_fit_in_memory_is_an_error():
         read(X)
 
 
-def test_a_machine_of_unknown_memory_is_trusted(monkeypatch):
-    monkeypatch.setattr(source_module.Path, "exists", lambda path: False)
-    monkeypatch.setattr(source_module.os, "sysconf_names", {})
-    assert source_module.available_bytes() == np.inf
-
-
 # frames
 
 

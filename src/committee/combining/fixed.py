@@ -30,7 +30,7 @@ def mean(votes: Any, weights: Any = None) -> np.ndarray:
     array([[0.53, 0.47]])
     """
     votes = check_votes(votes)
-    return np.tensordot(check_weights(weights, len(votes)), votes, axes=1)
+    return np.tensordot(shares_of(weights, len(votes)), votes, axes=1)
 
 
 def majority(votes: Any, weights: Any = None) -> np.ndarray:
@@ -92,7 +92,7 @@ def check_votes(votes: Any) -> np.ndarray:
     return votes
 
 
-def check_weights(weights: Any, n_members: int) -> np.ndarray:
+def shares_of(weights: Any, n_members: int) -> np.ndarray:
     """Weights as shares that sum to one."""
     if weights is None:
         return np.full(n_members, 1 / n_members)

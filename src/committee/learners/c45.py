@@ -11,7 +11,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -27,12 +26,14 @@ from committee.learners.parameters import (
     one_of,
     parameter,
 )
-from committee.table import Kind, Table, fit_table, predict_table
-from committee.task import Classification, check_lengths, class_weights, row_weights
+from committee.learners.training import training_of
+from committee.learners.tree_parameters import CATEGORICAL_FEATURES, CLASS_WEIGHT
+from committee.learners.voting import Classifies, Tabular
+from committee.table import Kind, Table, read
 
 
 @declared
-class C45Classifier(ClassifierMixin, BaseEstimator):
+class C45Classifier(Classifies, Tabular):
     """The C4.5 decision tree.
 
     A node splits on the column of highest gain ratio among those of at least average gain: numbers at a
@@ -43,13 +44,20 @@ class C45Classifier(ClassifierMixin, BaseEstimator):
     ----------
     classes_ : ndarray of shape (n_classes,)
         The labels, sorted.
+    n_classes_ : int
+    n_outputs_ : int
+        The number of columns of y, which is 1.
     n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_columns,)
         Only if all column names are text.
     schema_ : Schema
         The columns of the training table.
     tree_ : C45Tree
         The engine's tree.
+    feature_importances_ : ndarray of shape (n_columns,)
+        The entropy that the splits on each column remove, weighted by rows. They sum to 1, or are all 0.
+    nbytes : int
+        The size of the tree in memory.
 
     Notes
     -----
@@ -117,18 +125,8 @@ class C45Classifier(ClassifierMixin, BaseEstimator):
         "At least two branches of every split have this weight. Thresholds also leave a tenth of the rows, "
         "divided by the number of classes, on each side, but not more than 25.",
     )
-    categorical_features: Any = parameter(
-        "from_dtype",
-        '"from_dtype" or an array of bool, int or str',
-        anything,
-        "Which columns are categories: those of such a dtype, a mask, indices or names.",
-    )
-    class_weight: Any = parameter(
-        None,
-        'None, "balanced" or a dict of label to weight',
-        anything,
-        "Weights of the classes, multiplied with those of the rows.",
-    )
+    categorical_features: Any = parameter("from_dtype", *CATEGORICAL_FEATURES)
+    class_weight: Any = parameter(None, *CLASS_WEIGHT)
     random_state: Any = parameter(
         None,
         "an integer, a RandomState or None",
@@ -159,10 +157,9 @@ class C45Classifier(ClassifierMixin, BaseEstimator):
         2
         """
         check_parameters(self)
-        table = fit_table(self, X, categorical_features=self.categorical_features)
-        task, codes = Classification.of(y)
-        check_lengths(table.n_rows, codes)
-        weights = class_weights(self.class_weight, task, codes, row_weights(sample_weight, table.n_rows))
+        table = read(X, categorical_features=self.categorical_features)
+        training = training_of(self, table, y, sample_weight, self.class_weight)
+        schema, codes, weights = table.schema, training.y, training.weights
         if weights is None:
             weights = np.ones(table.n_rows)
         held_out = None
@@ -170,63 +167,27 @@ class C45Classifier(ClassifierMixin, BaseEstimator):
             held_out = hold_out(
                 codes, weights, self.reduced_error_folds, check_random_state(self.random_state)
             )
-        schema = table.schema
-        self.classes_ = task.classes
-        self.tree_ = _engine.C45Tree.grow(
+        tree = _engine.C45Tree.grow(
             engine_columns(table),
             np.where(schema.is_category, schema.n_categories, -1).astype(np.int32),
             codes,
-            task.n_outputs,
-            np.ascontiguousarray(weights),
+            training.n_classes,
+            weights,
             self.pruning,
             float(self.confidence_factor),
             bool(self.subtree_raising),
             float(self.min_samples_leaf),
             held_out,
         )
+        self._keep_task(schema, training.task)
+        self.tree_ = tree
         return self
 
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """Probabilities of the classes: their shares of the training rows in the leaf.
-
-        Parameters
-        ----------
-        X : table of shape (n_rows, n_columns)
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_classes)
-
-        Examples
-        --------
-        >>> tree = C45Classifier().fit([[1.0], [2.0], [8.0], [9.0]], ["low", "low", "high", "high"])
-        >>> tree.predict_proba([[7.0], [np.nan]])
-        array([[1. , 0. ],
-               [0.5, 0.5]])
-        """
+    @property
+    def nbytes(self) -> int:
+        """The size of the tree in memory, in bytes."""
         check_is_fitted(self)
-        table = predict_table(self, X)
-        return self.tree_.predict(engine_columns(table), table.n_rows)
-
-    def predict(self, X: Any) -> np.ndarray:
-        """The class of highest probability, the first of equal ones.
-
-        Parameters
-        ----------
-        X : table of shape (n_rows, n_columns)
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-
-        Examples
-        --------
-        >>> tree = C45Classifier().fit([[1.0], [2.0], [8.0], [9.0]], ["low", "low", "high", "high"])
-        >>> tree.predict([[7.0], [np.nan]])
-        array(['high', 'high'], dtype='<U4')
-        """
-        votes = self.predict_proba(X)
-        return Classification(self.classes_).decode(votes)
+        return self.tree_.nbytes
 
     def get_n_leaves(self) -> int:
         """The number of leaves. The branch of a category without training rows is one, as in J48.
@@ -273,7 +234,7 @@ class C45Classifier(ClassifierMixin, BaseEstimator):
         x0 <= 2: low (2)
         x0 > 2: high (2)
         """
-        return to_text(self._describe_tree())
+        return to_text(self._in_words())
 
     def export_graph(self) -> str:
         """The tree as a graph in Graphviz's DOT language.
@@ -284,23 +245,20 @@ class C45Classifier(ClassifierMixin, BaseEstimator):
         >>> print(tree.export_graph().splitlines()[-2])
         0 -> 2 [label="x0 > 2"]
         """
-        return to_graph(self._describe_tree())
+        return to_graph(self._in_words())
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
-        tags.input_tags.sparse = True
-        return tags
+    def _decide(self, X: Any) -> np.ndarray:
+        """The shares of the classes in the leaf of each row, mixed where a value is missing."""
+        table = self._read(X)
+        return self.tree_.predict(engine_columns(table), table.n_rows)
 
-    def _describe_tree(self) -> TreeNode:
+    def _in_words(self) -> TreeNode:
         check_is_fitted(self)
         arrays = self.tree_.arrays()
         nodes: dict[int, TreeNode] = {}
         # Children have higher numbers than their parents.
         for number in reversed(range(self.tree_.n_nodes)):
-            node = self._describe_leaf(arrays["distribution"][number])
+            node = self._leaf_in_words(arrays["distribution"][number])
             empty = replace(node, weight=0.0, errors=0.0)
             children = tuple(
                 replace(nodes.pop(child, empty), condition=condition)
@@ -311,14 +269,13 @@ class C45Classifier(ClassifierMixin, BaseEstimator):
             nodes[number] = replace(node, children=children)
         return nodes[0]
 
-    def _describe_leaf(self, counts: np.ndarray) -> TreeNode:
+    def _leaf_in_words(self, counts: np.ndarray) -> TreeNode:
         weight = float(counts.sum())
         majority = int(np.argmax(counts))
         return TreeNode(
             condition="",
             prediction=str(self.classes_[majority]),
             weight=weight,
-            value=counts / weight,
             errors=weight - float(counts[majority]),
         )
 

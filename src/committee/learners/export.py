@@ -7,10 +7,9 @@ so that all trees speak alike.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
-
-import numpy as np
 
 from committee.table import Column, Kind
 
@@ -27,9 +26,8 @@ class TreeNode:
     prediction : str
         What the tree says if a row stops here: a class, or a number.
     weight : float
-        The weight of the training rows that reach the node; a row counts 1 unless it was weighted.
-    value : ndarray of shape (n_outputs,)
-        The votes of the node: probabilities of the classes, or the mean.
+        The weight of the training rows that reach the node; a row counts 1 unless it was weighted. NaN if it
+        is not known.
     errors : float, default=0.0
         The weight of the training rows that `prediction` gets wrong. 0 in regression.
     children : tuple of TreeNode, default=()
@@ -37,7 +35,7 @@ class TreeNode:
 
     Examples
     --------
-    >>> leaf = TreeNode("x <= 2", "yes", weight=4, value=np.array([0.25, 0.75]), errors=1)
+    >>> leaf = TreeNode("x <= 2", "yes", weight=4, errors=1)
     >>> leaf.children
     ()
     """
@@ -45,7 +43,6 @@ class TreeNode:
     condition: str
     prediction: str
     weight: float
-    value: np.ndarray
     errors: float = 0.0
     children: tuple[TreeNode, ...] = ()
 
@@ -65,9 +62,9 @@ def to_text(root: TreeNode) -> str:
 
     Examples
     --------
-    >>> yes = TreeNode("x <= 2", "yes", 4, np.array([0.25, 0.75]), errors=1)
-    >>> no = TreeNode("x > 2", "no", 3, np.array([1.0, 0.0]))
-    >>> print(to_text(TreeNode("", "no", 7, np.array([0.57, 0.43]), errors=3, children=(yes, no))))
+    >>> yes = TreeNode("x <= 2", "yes", 4, errors=1)
+    >>> no = TreeNode("x > 2", "no", 3)
+    >>> print(to_text(TreeNode("", "no", 7, errors=3, children=(yes, no))))
     x <= 2: yes (4/1)
     x > 2: no (3)
     """
@@ -96,9 +93,9 @@ def to_graph(root: TreeNode) -> str:
 
     Examples
     --------
-    >>> yes = TreeNode("x <= 2", "yes", 4, np.array([0.25, 0.75]), errors=1)
-    >>> no = TreeNode("x > 2", "no", 3, np.array([1.0, 0.0]))
-    >>> print(to_graph(TreeNode("", "no", 7, np.array([0.57, 0.43]), errors=3, children=(yes, no))))
+    >>> yes = TreeNode("x <= 2", "yes", 4, errors=1)
+    >>> no = TreeNode("x > 2", "no", 3)
+    >>> print(to_graph(TreeNode("", "no", 7, errors=3, children=(yes, no))))
     digraph tree {
     node [shape=box, fontname="sans-serif"]
     edge [fontname="sans-serif"]
@@ -191,7 +188,9 @@ def walk(root: TreeNode) -> Iterator[tuple[TreeNode, int]]:
 
 
 def describe(node: TreeNode) -> str:
-    """The prediction of a node with the weight of its rows and, after a slash, of the wrong ones."""
+    """The prediction of a node and, if known, the weight of its rows and, after a slash, of wrong ones."""
+    if math.isnan(node.weight):
+        return node.prediction
     # Parts of rows are not exact, so an error of a millionth of a row is none.
     errors = f"/{format_weight(node.errors)}" if node.errors > 1e-6 else ""
     return f"{node.prediction} ({format_weight(node.weight)}{errors})"

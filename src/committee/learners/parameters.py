@@ -13,6 +13,7 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import numbers
+import sys
 import textwrap
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar, dataclass_transform
@@ -20,6 +21,8 @@ from typing import Any, TypeVar, dataclass_transform
 import numpy as np
 
 Test = Callable[[Any], bool]
+# The engine counts in 32 bits.
+LARGEST_INTEGER = 2**31 - 1
 # What a parameter may be in the words of an error message, the test of it, and its meaning.
 Declaration = tuple[str, Test, str]
 DeclaredField = tuple[dataclasses.Field[Any], Mapping[str, Any]]
@@ -51,16 +54,14 @@ def parameter(default: Any, allowed: str, test: Test, meaning: str, *, kw_only: 
 
 @dataclass_transform(kw_only_default=True, field_specifiers=(parameter,))
 def declared(cls: type[Estimator]) -> type[Estimator]:
-    """Make an estimator of a class with declared parameters, and document them if it is a public one.
+    """Make an estimator of a class with declared parameters, and add them to its documentation.
 
-    A subclass may give a parameter another default by a plain assignment; its declaration stays. A public
-    estimator is one whose docstring has an example.
+    A subclass may give a parameter another default by a plain assignment; its declaration stays.
     """
     made = dataclasses.dataclass(kw_only=True, eq=False, repr=False)(cls)
-    made._declarations = declarations(made)  # type: ignore[attr-defined]
-    documentation = inspect.cleandoc(cls.__doc__ or "")
-    if "\nExamples\n" in documentation:
-        made.__doc__ = with_parameters(documentation, declarations(made))
+    found = declarations(made)
+    made._declarations = found  # type: ignore[attr-defined]
+    made.__doc__ = with_parameters(inspect.cleandoc(cls.__doc__ or ""), found)
     return made
 
 
@@ -77,7 +78,9 @@ def check_parameters(estimator: Any) -> None:
     for field, declaration in estimator._declarations:
         value = getattr(estimator, field.name)
         if not declaration["test"](value):
-            raise ValueError(f"{field.name} must be {declaration['allowed']}. Got {value!r}.")
+            is_huge = is_integer(value) and value > LARGEST_INTEGER
+            limit = f" Integers may go up to {LARGEST_INTEGER}." if is_huge else ""
+            raise ValueError(f"{field.name} must be {declaration['allowed']}.{limit} Got {value!r}.")
 
 
 def declarations(cls: type[Any]) -> list[DeclaredField]:
@@ -92,7 +95,7 @@ def declarations(cls: type[Any]) -> list[DeclaredField]:
 
 
 def with_parameters(documentation: str, declared_fields: list[DeclaredField]) -> str:
-    """Insert the section on the parameters before the first other section."""
+    """Insert the section on the parameters before the first other section, if there is any."""
     entries = []
     for field, declaration in declared_fields:
         allowed = declaration["allowed"].removeprefix("an ").removeprefix("a ")
@@ -102,18 +105,20 @@ def with_parameters(documentation: str, declared_fields: list[DeclaredField]) ->
         )
     section = "\n".join(["Parameters", "----------", *entries, ""])
     lines = documentation.split("\n")
-    first_section = next(i for i, line in enumerate(lines) if line.startswith("---")) - 1
-    return "\n".join([*lines[:first_section], section, *lines[first_section:]])
+    underlines = (i for i, line in enumerate(lines) if line.startswith("---"))
+    first_section = next(underlines, len(lines) + 1) - 1
+    before = lines[:first_section] if first_section < len(lines) else [*lines, ""]
+    return "\n".join([*before, section, *lines[first_section:]])
 
 
-def integer(lowest: int) -> Test:
-    """A test for integers of at least `lowest`."""
-    return lambda value: is_integer(value) and value >= lowest
+def integer(lowest: int, highest: float = LARGEST_INTEGER) -> Test:
+    """A test for integers from `lowest` to `highest`."""
+    return lambda value: is_integer(value) and lowest <= value <= highest
 
 
-def number(lowest: float, highest: float = np.inf) -> Test:
+def number(lowest: float, highest: float = sys.float_info.max) -> Test:
     """A test for finite numbers from `lowest` to `highest`."""
-    return lambda value: is_number(value) and lowest <= value <= highest and np.isfinite(value)
+    return lambda value: is_number(value) and lowest <= value <= highest
 
 
 def share(*, whole: bool) -> Test:
@@ -154,6 +159,11 @@ def is_float(value: Any) -> bool:
 def is_number(value: Any) -> bool:
     """Whether a value is a number; True is none."""
     return is_integer(value) or is_float(value)
+
+
+def is_mapping(value: Any) -> bool:
+    """Whether a value is a dict or the like."""
+    return isinstance(value, Mapping)
 
 
 def anything(value: Any) -> bool:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from typing import Any, Self
 
-from committee.learners.growing import CLASS_WEIGHT, Growing, Training, read_training
 from committee.learners.parameters import (
     check_parameters,
     declared,
@@ -20,6 +19,8 @@ from committee.learners.parameters import (
     share,
 )
 from committee.learners.single import SingleTree
+from committee.learners.training import Training, read_training
+from committee.learners.tree_parameters import ANY_SIZE, CLASS_WEIGHT, Growing
 from committee.learners.voting import Classifies, Regresses
 from committee.running import n_threads
 
@@ -31,7 +32,7 @@ class RandomTree(Growing, SingleTree):
     max_features: int | float | str | None = parameter(
         "auto",
         'an integer >= 1, a float in (0, 1], "auto", "sqrt", "log2" or None',
-        either(integer(1), share(whole=True), one_of("auto", "sqrt", "log2", None)),
+        either(integer(1, ANY_SIZE), share(whole=True), one_of("auto", "sqrt", "log2", None)),
         'How many columns, drawn anew at every node, are tried for a split; "auto" is int(log2(n_columns) + '
         "1), a float is a share of all, None is all of them. If none of the drawn has a positive gain, "
         "others are tried.",
@@ -43,7 +44,7 @@ class RandomTree(Growing, SingleTree):
         Parameters
         ----------
         X : table of shape (n_rows, n_columns)
-            numpy, scipy sparse, pandas, polars or Arrow. NaN and None are missing values.
+            numpy, scipy sparse, pandas, polars or Arrow, or a `BinnedTable`. NaN and None are missing values.
         y : array-like of shape (n_rows,)
         sample_weight : array-like of shape (n_rows,), default=None
             Weights of the rows. None gives every row the weight 1.
@@ -56,7 +57,9 @@ class RandomTree(Growing, SingleTree):
         training = read_training(self, X, y, sample_weight)
         options = self._options(training) | {"needs_gain": True, "seed": self._draw_seed()}
         grown = training.grow(options, n_threads(None))
-        return self._keep_tree(grown["forest"], grown["importances"][0], training)
+        self._keep_tree(grown["forest"], grown["importances"][0], training, grown["has_missing"])
+        self.max_features_ = self._n_columns_tried(self.n_features_in_)
+        return self
 
     def _options(self, training: Training) -> dict[str, Any]:
         criterion = "entropy" if training.n_classes > 0 else "squared_error"
@@ -79,10 +82,15 @@ class RandomTreeClassifier(Classifies, RandomTree):
     ----------
     classes_ : ndarray of shape (n_classes,)
     n_classes_ : int
+    max_features_ : int
+        The number of columns tried at a node.
+    n_outputs_ : int
+        The number of columns of y, which is 1.
     n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_columns,)
         Only if all column names are text.
-    feature_importances_ : ndarray of shape (n_features_in_,)
+    feature_importances_ : ndarray of shape (n_columns,)
+        How much the splits on each column lower the impurity. They sum to 1, or are all 0.
     schema_ : Schema
         The columns of the training table.
     nbytes : int
@@ -108,10 +116,15 @@ class RandomTreeRegressor(Regresses, RandomTree):
 
     Attributes
     ----------
+    max_features_ : int
+        The number of columns tried at a node.
+    n_outputs_ : int
+        The number of columns of y, which is 1.
     n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_columns,)
         Only if all column names are text.
-    feature_importances_ : ndarray of shape (n_features_in_,)
+    feature_importances_ : ndarray of shape (n_columns,)
+        How much the splits on each column lower the impurity. They sum to 1, or are all 0.
     schema_ : Schema
         The columns of the training table.
     nbytes : int

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from committee import _engine
 from committee.learners.export import TreeNode, above, any_of, at_most, format_number, to_graph, to_text
-from committee.learners.growing import Training
+from committee.learners.training import Training
 from committee.learners.voting import Voter
 from committee.table import Column
 from committee.task import Classification
@@ -22,7 +22,6 @@ class SingleTree(Voter):
 
     _importances: np.ndarray
     _weight_unit: float
-    _has_missing: np.ndarray
 
     def apply(self, X: Any) -> np.ndarray:
         """The leaf of each row.
@@ -51,6 +50,14 @@ class SingleTree(Voter):
         -------
         csr_matrix of shape (n_rows, n_nodes)
             1 where the row passes the node.
+
+        Examples
+        --------
+        >>> from committee import DecisionTreeRegressor
+        >>> tree = DecisionTreeRegressor().fit([[1], [2], [9]], [0.0, 0.0, 5.0])
+        >>> tree.decision_path([[0], [10]]).toarray()
+        array([[1, 1, 0],
+               [1, 0, 1]])
         """
         leaves = self.apply(X)
         return paths_to_nodes(self._describe())[leaves]
@@ -74,7 +81,15 @@ class SingleTree(Voter):
         """The tree as indented text.
 
         A leaf tells its prediction, the weight of its training rows and, after a slash, of those that it gets
-        wrong.
+        wrong. The leaves of a forest's members tell their prediction only.
+
+        Examples
+        --------
+        >>> from committee import DecisionTreeClassifier
+        >>> tree = DecisionTreeClassifier(max_depth=1).fit([[1], [2], [8], [9]], [0, 0, 1, 1])
+        >>> print(tree.export_text())
+        x0 <= 5: 0 (2)
+        x0 > 5: 1 (2)
         """
         return to_text(self._in_words())
 
@@ -82,11 +97,12 @@ class SingleTree(Voter):
         """The tree as a graph in Graphviz's DOT language."""
         return to_graph(self._in_words())
 
-    def _keep_tree(self, forest: Any, importances: np.ndarray, training: Training) -> Self:
+    def _keep_tree(
+        self, forest: Any, importances: np.ndarray, training: Training, has_missing: np.ndarray
+    ) -> Self:
         self._importances = importances
         self._weight_unit = training.weight_unit
-        self._has_missing = training.has_missing
-        return self._keep(forest, training.task)
+        return self._keep(forest, training.table.schema, training.task, has_missing)
 
     def _describe(self) -> dict[str, np.ndarray]:
         check_is_fitted(self)
@@ -126,15 +142,15 @@ class SingleTree(Voter):
         self, nodes: dict[str, np.ndarray], node: int, condition: str, children: tuple[TreeNode, ...]
     ) -> TreeNode:
         value = nodes["value"][node]
-        # A member of a forest knows the values of its leaves only, and no weights.
+        # A member of a forest knows the values of its leaves only, and no weights of rows.
         weight = float(nodes["weight"][node]) * self._weight_unit if "weight" in nodes else np.nan
         if np.isnan(value[0]):
-            return TreeNode(condition, "", weight, value, children=children)
+            return TreeNode(condition, "", weight, children=children)
         if not isinstance(self._task, Classification):
-            return TreeNode(condition, format_number(value[0]), weight, value, children=children)
+            return TreeNode(condition, format_number(value[0]), weight, children=children)
         errors = weight * (1 - value.max())
         label = str(self._task.decode(value[np.newaxis])[0])
-        return TreeNode(condition, label, weight, value, errors, children)
+        return TreeNode(condition, label, weight, errors, children)
 
 
 def set_conditions(column: Column, categories: Sequence[Any]) -> tuple[str, str]:

@@ -10,9 +10,10 @@ from typing import Any, Self
 import numpy as np
 
 from committee import _engine
-from committee.learners.growing import CATEGORICAL_FEATURES, read_training
 from committee.learners.parameters import check_parameters, declared, one_of, parameter
 from committee.learners.single import SingleTree
+from committee.learners.training import read_training
+from committee.learners.tree_parameters import CATEGORICAL_FEATURES
 from committee.learners.voting import Classifies, Regresses
 from committee.running import n_threads
 
@@ -29,7 +30,7 @@ class DecisionStump(SingleTree):
         Parameters
         ----------
         X : table of shape (n_rows, n_columns)
-            numpy, scipy sparse, pandas, polars or Arrow. NaN and None are missing values.
+            numpy, scipy sparse, pandas, polars or Arrow, or a `BinnedTable`. NaN and None are missing values.
         y : array-like of shape (n_rows,)
         sample_weight : array-like of shape (n_rows,), default=None
             Weights of the rows. None gives every row the weight 1.
@@ -40,8 +41,9 @@ class DecisionStump(SingleTree):
         """
         check_parameters(self)
         training = read_training(self, X, y, sample_weight)
+        binned = training.bin(n_threads(None))
         stump = _engine.grow_stump(
-            training.bin(n_threads(None)),
+            binned.codes,
             training.y,
             training.n_classes,
             training.fixed,
@@ -49,10 +51,10 @@ class DecisionStump(SingleTree):
             getattr(self, "criterion", "squared_error"),
         )
         column = _engine.describe_tree(stump, 0)["column"][0]
-        importances = np.zeros(self.n_features_in_)
+        importances = np.zeros(binned.schema.n_columns)
         if column >= 0:
             importances[column] = 1.0
-        return self._keep_tree(stump, importances, training)
+        return self._keep_tree(stump, importances, training, binned.has_missing)
 
 
 @declared
@@ -66,11 +68,13 @@ class DecisionStumpClassifier(Classifies, DecisionStump):
     ----------
     classes_ : ndarray of shape (n_classes,)
     n_classes_ : int
+    n_outputs_ : int
+        The number of columns of y, which is 1.
     n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_columns,)
         Only if all column names are text.
-    feature_importances_ : ndarray of shape (n_features_in_,)
-        1 for the column of the split.
+    feature_importances_ : ndarray of shape (n_columns,)
+        1 for the column of the split; all 0 if there is none.
     schema_ : Schema
         The columns of the training table.
     nbytes : int
@@ -106,11 +110,13 @@ class DecisionStumpRegressor(Regresses, DecisionStump):
 
     Attributes
     ----------
+    n_outputs_ : int
+        The number of columns of y, which is 1.
     n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_columns,)
         Only if all column names are text.
-    feature_importances_ : ndarray of shape (n_features_in_,)
-        1 for the column of the split.
+    feature_importances_ : ndarray of shape (n_columns,)
+        1 for the column of the split; all 0 if there is none.
     schema_ : Schema
         The columns of the training table.
     nbytes : int

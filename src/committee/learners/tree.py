@@ -11,16 +11,10 @@ from typing import Any, Self
 from sklearn.utils import Bunch
 
 from committee import _engine
-from committee.learners.growing import (
-    CLASS_CRITERION,
-    CLASS_WEIGHT,
-    NUMBER_CRITERION,
-    CartGrowing,
-    Training,
-    read_training,
-)
 from committee.learners.parameters import check_parameters, declared, one_of, parameter
 from committee.learners.single import SingleTree, importances_of
+from committee.learners.training import Training, read_training
+from committee.learners.tree_parameters import CLASS_CRITERION, CLASS_WEIGHT, NUMBER_CRITERION, CartGrowing
 from committee.learners.voting import Classifies, Regresses
 from committee.running import n_threads
 
@@ -42,7 +36,7 @@ class DecisionTree(CartGrowing, SingleTree):
         Parameters
         ----------
         X : table of shape (n_rows, n_columns)
-            numpy, scipy sparse, pandas, polars or Arrow. NaN and None are missing values.
+            numpy, scipy sparse, pandas, polars or Arrow, or a `BinnedTable`. NaN and None are missing values.
         y : array-like of shape (n_rows,)
         sample_weight : array-like of shape (n_rows,), default=None
             Weights of the rows. None gives every row the weight 1.
@@ -51,13 +45,16 @@ class DecisionTree(CartGrowing, SingleTree):
         -------
         self
         """
-        training = self._read_training(X, y, sample_weight)
+        check_parameters(self)
+        training = read_training(self, X, y, sample_weight)
         grown = self._grow(training)
         forest, importances = grown["forest"], grown["importances"][0]
         if self.ccp_alpha > 0:
             forest = _engine.prune_tree(forest, float(self.ccp_alpha))
-            importances = importances_of(_engine.describe_tree(forest, 0), self.n_features_in_)
-        return self._keep_tree(forest, importances, training)
+            importances = importances_of(_engine.describe_tree(forest, 0), training.table.schema.n_columns)
+        self._keep_tree(forest, importances, training, grown["has_missing"])
+        self.max_features_ = self._n_columns_tried(self.n_features_in_)
+        return self
 
     def cost_complexity_pruning_path(self, X: Any, y: Any, sample_weight: Any = None) -> Bunch:
         """What minimal cost-complexity pruning leaves of the full tree as `ccp_alpha` grows.
@@ -72,14 +69,17 @@ class DecisionTree(CartGrowing, SingleTree):
         -------
         Bunch
             `ccp_alphas`, at each of which a subtree is cut, and `impurities` of the leaves that are left.
+
+        Examples
+        --------
+        >>> tree = DecisionTreeRegressor()
+        >>> tree.cost_complexity_pruning_path([[1], [2], [9]], [0.0, 1.0, 5.0]).ccp_alphas.round(2)
+        array([0.  , 0.17, 4.5 ])
         """
-        grown = self._grow(self._read_training(X, y, sample_weight))
+        check_parameters(self)
+        grown = self._grow(read_training(self, X, y, sample_weight))
         alphas, impurities = _engine.pruning_path(grown["forest"])
         return Bunch(ccp_alphas=alphas, impurities=impurities)
-
-    def _read_training(self, X: Any, y: Any, sample_weight: Any) -> Training:
-        check_parameters(self)
-        return read_training(self, X, y, sample_weight)
 
     def _grow(self, training: Training) -> dict[str, Any]:
         options = self._options(training) | {
@@ -100,10 +100,15 @@ class DecisionTreeClassifier(Classifies, DecisionTree):
     ----------
     classes_ : ndarray of shape (n_classes,)
     n_classes_ : int
+    max_features_ : int
+        The number of columns tried at a node.
+    n_outputs_ : int
+        The number of columns of y, which is 1.
     n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_columns,)
         Only if all column names are text.
-    feature_importances_ : ndarray of shape (n_features_in_,)
+    feature_importances_ : ndarray of shape (n_columns,)
+        How much the splits on each column lower the impurity. They sum to 1, or are all 0.
     schema_ : Schema
         The columns of the training table.
     nbytes : int
@@ -131,10 +136,15 @@ class DecisionTreeRegressor(Regresses, DecisionTree):
 
     Attributes
     ----------
+    max_features_ : int
+        The number of columns tried at a node.
+    n_outputs_ : int
+        The number of columns of y, which is 1.
     n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_columns,)
         Only if all column names are text.
-    feature_importances_ : ndarray of shape (n_features_in_,)
+    feature_importances_ : ndarray of shape (n_columns,)
+        How much the splits on each column lower the impurity. They sum to 1, or are all 0.
     schema_ : Schema
         The columns of the training table.
     nbytes : int

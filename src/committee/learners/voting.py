@@ -1,6 +1,6 @@
-"""From a table to votes: what every estimator that the engine has grown does with new rows.
+"""From a table to votes: what every estimator does with new rows.
 
-A fitted estimator holds the engine's forest (of one tree or many), the schema of its table and its task. A
+A fitted `Voter` holds the engine's forest (of one tree or many), the schema of its table and its task. A
 matrix of float64 goes to the engine as it is where the schema allows; all else is read by the schema first.
 """
 
@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from committee import _engine
 from committee.running import n_threads
-from committee.table import Kind, Schema, Table, predict_table
+from committee.table import Kind, Schema, Table, keep_schema, predict_table
 from committee.task import Classification, Regression
 
 FLOAT64 = np.dtype(np.float64)
@@ -22,20 +22,18 @@ FLOAT64 = np.dtype(np.float64)
 ROWS_OF_A_THREAD = 64
 
 
-class Voter(BaseEstimator):
-    """An estimator whose decision is that of a forest of the engine."""
+class Tabular(BaseEstimator):
+    """An estimator that reads tables of any kind, and remembers their columns and its task."""
 
     schema_: Schema
     n_features_in_: int
-    _forest: _engine.Forest
     _task: Classification | Regression
-    _matrix_width: int
 
     @property
-    def nbytes(self) -> int:
-        """The size of the trees in memory, in bytes."""
+    def n_outputs_(self) -> int:
+        """The number of columns of y, which is 1."""
         check_is_fitted(self)
-        return self._forest.nbytes
+        return 1
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -45,13 +43,43 @@ class Voter(BaseEstimator):
         tags.input_tags.sparse = True
         return tags
 
-    def _keep(self, forest: _engine.Forest, task: Classification | Regression) -> Self:
-        self._forest = forest
+    def _keep_task(self, schema: Schema, task: Classification | Regression) -> None:
+        keep_schema(self, schema)
         self._task = task
-        self._matrix_width = self.n_features_in_ if is_plain(self.schema_) else -1
         if isinstance(task, Classification):
             self.classes_ = task.classes
             self.n_classes_ = task.n_outputs
+
+    def _read(self, X: Any) -> Table:
+        check_is_fitted(self)
+        return predict_table(self, X)
+
+
+class Voter(Tabular):
+    """An estimator whose decision is that of a forest of the engine."""
+
+    _forest: _engine.Forest
+    _has_missing: np.ndarray
+    _matrix_width: int
+
+    @property
+    def nbytes(self) -> int:
+        """The size of the trees in memory, in bytes."""
+        check_is_fitted(self)
+        return self._forest.nbytes
+
+    def _keep(
+        self,
+        forest: _engine.Forest,
+        schema: Schema,
+        task: Classification | Regression,
+        has_missing: np.ndarray,
+    ) -> Self:
+        """Become a fitted estimator: the last step of a fit, so that one that fails changes nothing."""
+        self._keep_task(schema, task)
+        self._forest = forest
+        self._has_missing = has_missing
+        self._matrix_width = schema.n_columns if is_plain(schema) else -1
         return self
 
     def _decide(self, X: Any) -> np.ndarray:
@@ -67,10 +95,6 @@ class Voter(BaseEstimator):
         table = self._read(X)
         threads = self._threads(table.n_rows)
         return self._forest.predict(list(table.columns), table.n_rows, self._rule, threads)
-
-    def _read(self, X: Any) -> Table:
-        check_is_fitted(self)
-        return predict_table(self, X)
 
     @property
     def _rule(self) -> str:

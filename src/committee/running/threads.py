@@ -11,9 +11,11 @@ import math
 import os
 from pathlib import Path
 
-CONTROL_GROUPS = Path("/sys/fs/cgroup")
-OWN_GROUPS = Path("/proc/self/cgroup")
+from committee.running.control_groups import CONTROL_GROUPS, OWN_GROUPS, folders_of, read
+
 NO_QUOTA = 2**31
+# Every thread has memory of its own, and no machine has as many cores.
+MOST_THREADS = 1024
 
 
 def n_threads(n_jobs: int | None) -> int:
@@ -23,7 +25,8 @@ def n_threads(n_jobs: int | None) -> int:
     ----------
     n_jobs : int or None
         None and -1 are all cores that this process may use: its affinity, the quota of its control group and
-        the environment variable OMP_NUM_THREADS limit them. -2 is one fewer, and so on; there is always one.
+        the environment variable OMP_NUM_THREADS limit them. -2 is one fewer, and so on; there is always one,
+        and there are never more than 1024.
 
     Returns
     -------
@@ -38,7 +41,7 @@ def n_threads(n_jobs: int | None) -> int:
         raise ValueError("n_jobs must be an integer other than 0, or None. Got 0.")
     if n_jobs is None:
         return usable_cores()
-    return int(n_jobs) if n_jobs > 0 else max(1, usable_cores() + 1 + int(n_jobs))
+    return min(int(n_jobs), MOST_THREADS) if n_jobs > 0 else max(1, usable_cores() + 1 + int(n_jobs))
 
 
 def usable_cores() -> int:
@@ -55,13 +58,7 @@ def usable_cores() -> int:
 @functools.cache
 def quota(groups: Path, own_groups: Path) -> int:
     """The cores that the process's control groups allow, rounded up; a large number if they set no quota."""
-    folders = [groups, groups / "cpu"]
-    for line in read(own_groups).splitlines():
-        _, controllers, path = line.split(":", 2)
-        if controllers in ("", "cpu", "cpu,cpuacct"):
-            own = (groups / "cpu" if controllers else groups) / path.lstrip("/")
-            folders += [own, *(parent for parent in own.parents if parent.is_relative_to(groups))]
-    return min(map(quota_of_folder, folders))
+    return min(map(quota_of_folder, folders_of("cpu", groups, own_groups)))
 
 
 def quota_of_folder(folder: Path) -> int:
@@ -72,11 +69,3 @@ def quota_of_folder(folder: Path) -> int:
     if not all(word.isdecimal() and int(word) > 0 for word in words):
         return NO_QUOTA
     return math.ceil(int(words[0]) / int(words[1]))
-
-
-def read(path: Path) -> str:
-    """The text of a small file; nothing if it cannot be read."""
-    try:
-        return path.read_text(encoding="utf-8")
-    except OSError:
-        return ""

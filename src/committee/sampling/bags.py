@@ -6,9 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from committee.learners.growing import Training
 from committee.learners.parameters import is_float
+from committee.learners.training import Training
 from committee.task import Classification, class_weights
+
+# Integer weights of a mean below this say how often a row stands there. Larger ones, as surveys have them,
+# say for how many others a row stands: to draw as many rows would put every row into every bag.
+REPETITIONS_END = 4
 
 
 def n_draws(weights: np.ndarray | None, n_rows: int, max_samples: int | float | None) -> int:
@@ -17,7 +21,7 @@ def n_draws(weights: np.ndarray | None, n_rows: int, max_samples: int | float | 
     Parameters
     ----------
     weights : ndarray of shape (n_rows,) or None
-        Integer weights count as repetitions. Of other weights, only how many are positive matters.
+        Those that `are_repetitions` count as many rows. Of others, only how many are positive matters.
     n_rows : int
     max_samples : int, float or None
         A number of rows, or a share of what None draws.
@@ -45,8 +49,15 @@ def n_draws(weights: np.ndarray | None, n_rows: int, max_samples: int | float | 
 
 
 def are_repetitions(weights: np.ndarray) -> bool:
-    """Whether weights are integers, of a sum that the engine keeps as it is."""
-    return bool((weights == np.floor(weights)).all() and weights.sum() < 2**31)
+    """Whether a row of weight 2 is the row twice: all weights are integers, and the positive ones small.
+
+    Examples
+    --------
+    >>> are_repetitions(np.array([2.0, 0.0, 5.0])), are_repetitions(np.array([189_778.0, 0.0, 5.0]))
+    (True, False)
+    """
+    positive = weights[weights > 0]
+    return bool((positive == np.floor(positive)).all() and positive.mean() < REPETITIONS_END)
 
 
 def class_options(class_weight: Any, training: Training) -> dict[str, Any]:

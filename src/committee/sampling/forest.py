@@ -8,10 +8,12 @@ import numpy as np
 
 from committee import _engine
 from committee.learners import DecisionTreeClassifier, DecisionTreeRegressor
-from committee.learners.growing import CLASS_CRITERION, NUMBER_CRITERION, Training
-from committee.learners.parameters import anything, declared, is_boolean, one_of, parameter
+from committee.learners.parameters import declared, either, is_boolean, is_mapping, one_of, parameter
+from committee.learners.training import Training
+from committee.learners.tree_parameters import CLASS_CRITERION, NUMBER_CRITERION
 from committee.learners.voting import Classifies, Regresses
 from committee.sampling.growing import Forest
+from committee.task import to_numbers
 
 
 @declared
@@ -25,10 +27,11 @@ class ForestClassifier(Classifies, Forest):
     class_weight: Any = parameter(
         None,
         'None, "balanced", "balanced_subsample" or a dict of label to weight',
-        anything,
+        either(one_of(None, "balanced", "balanced_subsample"), is_mapping),
         "Weights of the classes, multiplied with those of the rows, after drawing them if bootstrap=True. "
-        '"balanced" gives every class the same sum over all rows, "balanced_subsample" over the rows of each '
-        "tree. A class that the dict leaves out weighs 1.",
+        '"balanced" makes them inverse to the number of rows of each class, whatever `sample_weight` is, '
+        '"balanced_subsample" to how many of them a tree has drawn. A class that the dict leaves out weighs '
+        "1.",
     )
     rule: str = parameter(
         "mean",
@@ -76,11 +79,19 @@ class ForestRegressor(Regresses, Forest):
         -------
         ndarray of shape (n_rows, n_quantiles)
             Each is the y of a training row that shares leaves with the row.
+
+        Examples
+        --------
+        >>> X, y = [[1], [1], [1], [9]], [1.0, 2.0, 3.0, 9.0]
+        >>> forest = ExtraTreesRegressor(keep_leaf_rows=True, random_state=0).fit(X, y)
+        >>> forest.predict_quantiles([[1], [9]], [0.1, 0.5, 0.9])
+        array([[1., 2., 3.],
+               [9., 9., 9.]])
         """
         table = self._read(X)
         if not self._leaf_rows:
             raise ValueError("predict_quantiles needs the rows of the leaves. Fit with keep_leaf_rows=True.")
-        levels = np.atleast_1d(np.asarray(quantiles, dtype=np.float64))
+        levels = np.atleast_1d(to_numbers(quantiles, "quantiles"))
         if levels.ndim != 1 or not ((levels >= 0) & (levels <= 1)).all():
             raise ValueError(f"quantiles must be numbers between 0 and 1. Got {quantiles!r}.")
         threads = self._threads(table.n_rows)
@@ -107,32 +118,41 @@ class ForestRegressor(Regresses, Forest):
             shift = np.uint32(len(self._y))
             moved = [(offsets, rows + shift, weights) for offsets, rows, weights in leaf_rows]
             leaf_rows, y = self._leaf_rows + moved, np.concatenate([self._y, y])
+        super()._keep_grown(grown, training, goes_on)
         self._leaf_rows: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = leaf_rows
         self._y: np.ndarray = y
-        super()._keep_grown(grown, training, goes_on)
 
 
 @declared
 class RandomForestClassifier(ForestClassifier):
     """A random forest for classes: full trees on rows drawn with replacement, few columns tried at each node.
 
+    A node of more than 32 rows sorts them into at most 256 bins, which span the node's own range of a column,
+    and tries the thresholds between the bins. Smaller nodes try all thresholds.
+
     Attributes
     ----------
+    estimator_ : DecisionTreeClassifier
+        A tree that is not fitted, with the parameters of the members.
     estimators_ : sequence of DecisionTreeClassifier
         The trees, made when they are asked for.
     classes_ : ndarray of shape (n_classes,)
     n_classes_ : int
+    n_outputs_ : int
+        The number of columns of y, which is 1.
     n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_columns,)
         Only if all column names are text.
-    feature_importances_, feature_importances_std_ : ndarray of shape (n_features_in_,)
+    feature_importances_, feature_importances_std_ : ndarray of shape (n_columns,)
+        How much the splits on each column lower the impurity: mean and standard deviation over the trees. The
+        means sum to 1, or are all 0.
     oob_score_ : float
         With `oob_score`, as are the next two.
     oob_decision_function_ : ndarray of shape (n_rows, n_classes)
         NaN for a row that all trees saw.
     oob_curve_ : ndarray of shape (n_members,)
         The misclassified share of the rows after every tree.
-    oob_importances_, oob_importances_std_ : ndarray of shape (n_features_in_,)
+    oob_importances_, oob_importances_std_ : ndarray of shape (n_columns,)
         With `oob_importances`.
     schema_ : Schema
         The columns of the training table.
@@ -153,21 +173,29 @@ class RandomForestClassifier(ForestClassifier):
 class RandomForestRegressor(ForestRegressor):
     """A random forest for numbers: full trees on rows drawn with replacement.
 
+    Splits are exact for columns of up to 65,535 distinct values.
+
     Attributes
     ----------
+    estimator_ : DecisionTreeRegressor
+        A tree that is not fitted, with the parameters of the members.
     estimators_ : sequence of DecisionTreeRegressor
         The trees, made when they are asked for.
+    n_outputs_ : int
+        The number of columns of y, which is 1.
     n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_columns,)
         Only if all column names are text.
-    feature_importances_, feature_importances_std_ : ndarray of shape (n_features_in_,)
+    feature_importances_, feature_importances_std_ : ndarray of shape (n_columns,)
+        How much the splits on each column lower the impurity: mean and standard deviation over the trees. The
+        means sum to 1, or are all 0.
     oob_score_ : float
         With `oob_score`, as are the next two.
     oob_prediction_ : ndarray of shape (n_rows,)
         NaN for a row that all trees saw.
     oob_curve_ : ndarray of shape (n_members,)
         The mean squared error after every tree.
-    oob_importances_, oob_importances_std_ : ndarray of shape (n_features_in_,)
+    oob_importances_, oob_importances_std_ : ndarray of shape (n_columns,)
         With `oob_importances`.
     schema_ : Schema
         The columns of the training table.
@@ -189,21 +217,27 @@ class ExtraTreesClassifier(ForestClassifier):
 
     Attributes
     ----------
+    estimator_ : DecisionTreeClassifier
+        A tree that is not fitted, with the parameters of the members.
     estimators_ : sequence of DecisionTreeClassifier
         The trees, made when they are asked for.
     classes_ : ndarray of shape (n_classes,)
     n_classes_ : int
+    n_outputs_ : int
+        The number of columns of y, which is 1.
     n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_columns,)
         Only if all column names are text.
-    feature_importances_, feature_importances_std_ : ndarray of shape (n_features_in_,)
+    feature_importances_, feature_importances_std_ : ndarray of shape (n_columns,)
+        How much the splits on each column lower the impurity: mean and standard deviation over the trees. The
+        means sum to 1, or are all 0.
     oob_score_ : float
         With `bootstrap` and `oob_score`, as are the next two.
     oob_decision_function_ : ndarray of shape (n_rows, n_classes)
         NaN for a row that all trees saw.
     oob_curve_ : ndarray of shape (n_members,)
         The misclassified share of the rows after every tree.
-    oob_importances_, oob_importances_std_ : ndarray of shape (n_features_in_,)
+    oob_importances_, oob_importances_std_ : ndarray of shape (n_columns,)
         With `bootstrap` and `oob_importances`.
     schema_ : Schema
         The columns of the training table.
@@ -229,19 +263,25 @@ class ExtraTreesRegressor(ForestRegressor):
 
     Attributes
     ----------
+    estimator_ : DecisionTreeRegressor
+        A tree that is not fitted, with the parameters of the members.
     estimators_ : sequence of DecisionTreeRegressor
         The trees, made when they are asked for.
+    n_outputs_ : int
+        The number of columns of y, which is 1.
     n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_columns,)
         Only if all column names are text.
-    feature_importances_, feature_importances_std_ : ndarray of shape (n_features_in_,)
+    feature_importances_, feature_importances_std_ : ndarray of shape (n_columns,)
+        How much the splits on each column lower the impurity: mean and standard deviation over the trees. The
+        means sum to 1, or are all 0.
     oob_score_ : float
         With `bootstrap` and `oob_score`, as are the next two.
     oob_prediction_ : ndarray of shape (n_rows,)
         NaN for a row that all trees saw.
     oob_curve_ : ndarray of shape (n_members,)
         The mean squared error after every tree.
-    oob_importances_, oob_importances_std_ : ndarray of shape (n_features_in_,)
+    oob_importances_, oob_importances_std_ : ndarray of shape (n_columns,)
         With `bootstrap` and `oob_importances`.
     schema_ : Schema
         The columns of the training table.

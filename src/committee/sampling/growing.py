@@ -14,7 +14,6 @@ import scipy.sparse
 from sklearn.utils.validation import check_is_fitted
 
 from committee import _engine
-from committee.learners.growing import CartGrowing, Training, training_of
 from committee.learners.parameters import (
     check_parameters,
     declared,
@@ -28,13 +27,15 @@ from committee.learners.parameters import (
     share,
 )
 from committee.learners.single import paths_to_nodes
+from committee.learners.training import OPTIONS, Training, fit_table, training_of
+from committee.learners.tree_parameters import CartGrowing
 from committee.running import n_threads
 from committee.sampling.bags import class_options, n_draws
 from committee.sampling.members import Members
 from committee.sampling.out_of_bag import Judged, OutOfBag, check_goes_on
 from committee.sampling.predictor import Predictor, prepare
 from committee.sampling.progress import Progress
-from committee.table import fit_table, predict_table
+from committee.table import BinnedTable, Table, predict_table
 from committee.task import Classification, Regression
 
 # n_estimators="auto" grows at most so many trees, and looks at so many to see whether the error is flat.
@@ -62,8 +63,9 @@ class Forest(Judged, CartGrowing):
         "True or False",
         is_boolean,
         "Whether each tree sees rows drawn with replacement, in proportion to their weights, rather than all "
-        "rows. As many are drawn as there are; a row of weight 2 counts as two rows where all weights are "
-        "integers, and as one row otherwise.",
+        "rows. As many are drawn as have a positive weight. Integer weights whose mean over those rows is "
+        "below 4 are repetitions: as many rows are drawn as they sum to, for a row of weight 2 is the row "
+        "twice. The drawn rows are not kept, so there is no `estimators_samples_`.",
     )
     max_samples: int | float | None = parameter(
         None,
@@ -111,10 +113,11 @@ class Forest(Judged, CartGrowing):
         Parameters
         ----------
         X : table of shape (n_rows, n_columns)
-            numpy, scipy sparse, pandas, polars or Arrow. NaN and None are missing values.
+            numpy, scipy sparse, pandas, polars or Arrow, or a `BinnedTable`. NaN and None are missing values.
         y : array-like of shape (n_rows,)
         sample_weight : array-like of shape (n_rows,), default=None
-            Weights of the rows. None gives every row the weight 1.
+            Weights of the rows. None gives every row the weight 1. With `bootstrap=True` a row is drawn in
+            proportion to its weight, and what is drawn weighs 1; see there how many rows are drawn.
 
         Returns
         -------
@@ -132,13 +135,20 @@ class Forest(Judged, CartGrowing):
             message = "Warm-start fitting without increasing n_estimators does not fit new trees."
             warnings.warn(message, stacklevel=2)
             return self
-        progress = Progress(first_tree, options["n_trees"]).tell if self.verbose else None
-        grown = training.grow(options, n_threads(self.n_jobs), progress)
+        grown = self._grow(training, options)
         self._keep_grown(grown, training, goes_on)
         if self._out_of_bag is not None and np.isnan(self._out_of_bag.score):
             message = "Every tree has seen every row, so oob_score_ is NaN. Grow more trees."
             warnings.warn(message, stacklevel=2)
         return self
+
+    @property
+    def estimator_(self) -> Any:
+        """A tree that is not fitted, with the parameters of the members. The forest weighs the classes."""
+        check_is_fitted(self)
+        member = self._member_type(splitter="random" if self._random_thresholds else "best")
+        shared = (member.get_params().keys() & self.get_params().keys()) - {"class_weight"}
+        return member.set_params(**{name: getattr(self, name) for name in shared})
 
     @property
     def estimators_(self) -> Members:
@@ -148,7 +158,10 @@ class Forest(Judged, CartGrowing):
 
     @property
     def feature_importances_(self) -> np.ndarray:
-        """How much the splits on each column lower the impurity, in the mean of the trees. They sum to 1."""
+        """How much the splits on each column lower the impurity, in the mean of the trees.
+
+        They sum to 1, or are all 0.
+        """
         mean = self._shares_by_tree().mean(axis=0)
         total = mean.sum()
         return mean / total if total > 0 else mean
@@ -169,6 +182,14 @@ class Forest(Judged, CartGrowing):
         -------
         ndarray of shape (n_members, n_rows, n_outputs)
             The functions of `committee.rules` combine them.
+
+        Examples
+        --------
+        >>> from committee import RandomForestClassifier, rules
+        >>> forest = RandomForestClassifier(3, random_state=0).fit([[1], [2], [8], [9]], [0, 0, 1, 1])
+        >>> votes = forest.votes([[1], [9]])
+        >>> votes.shape, bool((rules.mean(votes) == forest.predict_proba([[1], [9]])).all())
+        ((3, 2, 2), True)
         """
         table = self._read(X)
         return self._forest.votes(list(table.columns), table.n_rows, self._threads(table.n_rows))
@@ -202,6 +223,14 @@ class Forest(Judged, CartGrowing):
             1 where the row passes the node; the nodes of all trees lie side by side.
         n_nodes_ptr : ndarray of shape (n_members + 1,)
             The nodes of tree i are the columns from n_nodes_ptr[i] up to n_nodes_ptr[i + 1].
+
+        Examples
+        --------
+        >>> from committee import ExtraTreesRegressor
+        >>> forest = ExtraTreesRegressor(2, random_state=0).fit([[1], [9]], [0.0, 5.0])
+        >>> indicator, n_nodes_ptr = forest.decision_path([[1]])
+        >>> indicator.toarray(), n_nodes_ptr
+        (array([[1, 1, 0, 1, 1, 0]]), array([0, 3, 6]))
         """
         leaves = self.apply(X)
         paths = [paths_to_nodes(_engine.describe_tree(self._forest, i)) for i in range(leaves.shape[1])]
@@ -210,7 +239,21 @@ class Forest(Judged, CartGrowing):
         return scipy.sparse.hstack(passed, format="csr"), np.cumsum([0, *n_nodes])
 
     def predictor(self) -> Predictor:
-        """Prepare an object that decides on matrices of float64 without any check, for rows in a hurry."""
+        """Prepare an object that decides on matrices of float64 without any check, for rows in a hurry.
+
+        Returns
+        -------
+        Predictor
+            With `predict` and, for classes, `predict_proba`.
+
+        Examples
+        --------
+        >>> from committee import RandomForestClassifier
+        >>> forest = RandomForestClassifier(random_state=0).fit([[1], [2], [8], [9]] * 5, [0, 0, 1, 1] * 5)
+        >>> predictor = forest.predictor()
+        >>> predictor.predict(np.array([[1.5]]))
+        array([0])
+        """
         check_is_fitted(self)
         return prepare(self)
 
@@ -225,10 +268,7 @@ class Forest(Judged, CartGrowing):
             raise ValueError("max_samples tells how many rows are drawn. Set bootstrap=True.")
 
     def _read_training(self, X: Any, y: Any, sample_weight: Any, goes_on: bool) -> Training:
-        if goes_on:
-            table = predict_table(self, X)
-        else:
-            table = fit_table(self, X, categorical_features=self.categorical_features)
+        table = self._table_to_go_on(X) if goes_on else fit_table(self, X)
         # The weights of classes apply to what a tree has drawn; where nothing is drawn, to the rows.
         class_weight = None if self.bootstrap else getattr(self, "class_weight", None)
         if isinstance(class_weight, str) and class_weight == "balanced_subsample":
@@ -237,6 +277,13 @@ class Forest(Judged, CartGrowing):
         if goes_on and not is_same_task(training.task, self._task):
             raise ValueError("warm_start=True goes on with the classes of the fit before. Set it to False.")
         return training
+
+    def _table_to_go_on(self, X: Any) -> Table | BinnedTable:
+        if not isinstance(X, BinnedTable):
+            return predict_table(self, X)
+        if X.schema != self.schema_:
+            raise ValueError("warm_start=True goes on with the columns of the fit before. Set it to False.")
+        return X
 
     def _forest_options(self, training: Training, first_tree: int) -> dict[str, Any]:
         is_auto = self.n_estimators == "auto"
@@ -265,22 +312,49 @@ class Forest(Judged, CartGrowing):
             options |= class_options(getattr(self, "class_weight", None), training)
         return options
 
+    def _grow(self, training: Training, options: dict[str, Any]) -> dict[str, Any]:
+        check_options(options)
+        if not self.verbose:
+            return training.grow(options, n_threads(self.n_jobs))
+        is_auto = self.n_estimators == "auto"
+        progress = Progress(options["first_tree"], f"{'at most ' if is_auto else ''}{options['n_trees']}")
+        grown = training.grow(options, n_threads(self.n_jobs), progress.tell)
+        progress.write(grown["forest"].n_trees)
+        return grown
+
     def _keep_grown(self, grown: dict[str, Any], training: Training, goes_on: bool) -> None:
         forest, importances, before = grown["forest"], grown["importances"], None
+        schema, has_missing = training.table.schema, grown["has_missing"]
         if goes_on:
+            has_missing = has_missing | self._has_missing
             forest = _engine.append_trees(self._forest, forest)
             importances = np.concatenate([self._importances, importances])
             before = self._out_of_bag
-        self._importances: np.ndarray = importances
-        self._out_of_bag = None
+        out_of_bag = None
         if grown["out_of_bag_sums"] is not None:
-            self._out_of_bag = OutOfBag.of(grown, training, self.oob_score, before)
-        self._keep(forest, training.task)
+            out_of_bag = OutOfBag.of(grown, training, self.oob_score, before)
+        self._out_of_bag = out_of_bag
+        self._importances: np.ndarray = importances
+        self._keep(forest, schema, training.task, has_missing)
 
     def _shares_by_tree(self) -> np.ndarray:
         check_is_fitted(self)
         totals = self._importances.sum(axis=1, keepdims=True)
         return self._importances / np.where(totals > 0, totals, 1.0)
+
+
+def check_options(options: dict[str, Any]) -> None:
+    """Raise if the engine does not know an option.
+
+    Examples
+    --------
+    >>> check_options({"n_trees": 5, "boostrap": True})
+    Traceback (most recent call last):
+    TypeError: The engine has no option ['boostrap'].
+    """
+    unknown = sorted(options.keys() - OPTIONS.keys())
+    if unknown:
+        raise TypeError(f"The engine has no option {unknown}.")
 
 
 def n_trees_wanted(n_estimators: int | str, n_there: int) -> int:

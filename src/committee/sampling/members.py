@@ -51,10 +51,9 @@ def take_member(forest: Any, position: int) -> Any:
     names = member.get_params().keys() & forest.get_params().keys()
     member.set_params(**{name: getattr(forest, name) for name in names})
     member.set_params(splitter="random" if forest._random_thresholds else "best")
-    for name in ("schema_", "n_features_in_", "feature_names_in_"):
-        if hasattr(forest, name):
-            setattr(member, name, getattr(forest, name))
     member._importances = forest._importances[position]
-    member._weight_unit = 1.0
-    member._has_missing = np.ones(forest.n_features_in_, dtype=bool)
-    return member._keep(_engine.take_trees(forest._forest, position, position + 1), forest._task)
+    member.max_features_ = member._n_columns_tried(forest.n_features_in_)
+    # The engine keeps the weights of a forest's nodes for pruning only, and they count what was drawn.
+    member._weight_unit = np.nan
+    trees = _engine.take_trees(forest._forest, position, position + 1)
+    return member._keep(trees, forest.schema_, forest._task, forest._has_missing)

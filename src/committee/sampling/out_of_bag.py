@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.metrics import accuracy_score, r2_score
 
-from committee.learners.growing import Training
+from committee.learners.training import Training
 from committee.task import Classification
 
 
@@ -51,9 +51,9 @@ class OutOfBag:
         """The decision for each row, of shape (n_rows, n_outputs); NaN for a row that all trees have seen."""
         return means(self.sums, self.counts)
 
-    def to_go_on(self) -> tuple[list[float], list[int], list[float]]:
+    def to_go_on(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """What the engine needs to add the votes of further trees."""
-        return self.sums.ravel().tolist(), self.counts.tolist(), self.curve.tolist()
+        return self.sums.ravel(), self.counts, self.curve
 
 
 class Judged:

@@ -27,7 +27,15 @@ class Predictor:
 
     def predict(self, X: np.ndarray) -> np.ndarray:
         """The class or the number for each row."""
-        return self._task.decode(self._predict_matrix(X, self._rule, 1))
+        return self._task.decode(self._decide(X))
+
+    def _decide(self, X: np.ndarray) -> np.ndarray:
+        try:
+            return self._predict_matrix(X, self._rule, 1)
+        except TypeError as error:
+            raise TypeError(
+                f"A predictor takes a matrix of float64. Got {type(X).__name__}. Use the forest itself."
+            ) from error
 
 
 class ClassPredictor(Predictor):
@@ -37,7 +45,7 @@ class ClassPredictor(Predictor):
 
     def predict_proba(self, X: np.ndarray) -> np.ndarray:
         """The probabilities of the classes for each row."""
-        return self._predict_matrix(X, self._rule, 1)
+        return self._decide(X)
 
 
 def prepare(forest: Any) -> Predictor:

@@ -2,47 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
+import numpy as np
 from sklearn.utils.validation import validate_data
 
 from committee.table.matching import is_reordered
-from committee.table.reading import read_source, read_source_like
-from committee.table.schema import Table
+from committee.table.reading import read_like
+from committee.table.schema import Schema, Table
 from committee.table.source import open_source
 
 
-def fit_table(estimator: Any, X: Any, *, categorical_features: str | Iterable[Any] = "from_dtype") -> Table:
-    """Read the table that an estimator is fitted on.
+def keep_schema(estimator: Any, schema: Schema) -> None:
+    """Let an estimator remember the columns that it was fitted on: to be called when the fit has succeeded.
 
     Sets `schema_`, `n_features_in_` and, if all names are text, `feature_names_in_`.
 
     Parameters
     ----------
     estimator : estimator
-    X : ndarray, list of lists, sparse matrix, pandas, polars or Arrow frame, or Arrow stream
-    categorical_features : "from_dtype" or iterable of bool, int or str, default="from_dtype"
-        See `read`.
-
-    Returns
-    -------
-    Table
+    schema : Schema
 
     Examples
     --------
     >>> from sklearn.base import BaseEstimator
+    >>> from committee.table import read
     >>> import polars as pl
     >>> estimator = BaseEstimator()
-    >>> table = fit_table(estimator, pl.DataFrame({"age": [31, 54], "city": ["Oslo", "Bonn"]}))
+    >>> keep_schema(estimator, read(pl.DataFrame({"age": [31, 54], "city": ["Oslo", "Bonn"]})).schema)
     >>> estimator.feature_names_in_
     array(['age', 'city'], dtype=object)
     """
-    source = open_source(X)
-    table = read_source(source, categorical_features)
-    validate_data(estimator, source.native, reset=True, skip_check_array=True)
-    estimator.schema_ = table.schema
-    return table
+    estimator.schema_ = schema
+    estimator.n_features_in_ = schema.n_columns
+    if schema.named:
+        estimator.feature_names_in_ = np.array(schema.names, dtype=object)
+    elif hasattr(estimator, "feature_names_in_"):
+        del estimator.feature_names_in_
 
 
 def predict_table(estimator: Any, X: Any) -> Table:
@@ -53,7 +49,7 @@ def predict_table(estimator: Any, X: Any) -> Table:
     Parameters
     ----------
     estimator : estimator
-        Fitted with `fit_table`.
+        Fitted, with its schema kept by `keep_schema`.
     X : ndarray, list of lists, sparse matrix, pandas, polars or Arrow frame, or Arrow stream
 
     Returns
@@ -63,13 +59,14 @@ def predict_table(estimator: Any, X: Any) -> Table:
     Examples
     --------
     >>> from sklearn.base import BaseEstimator
+    >>> from committee.table import read
     >>> import polars as pl
     >>> estimator = BaseEstimator()
-    >>> table = fit_table(estimator, pl.DataFrame({"age": [31, 54], "city": ["Oslo", "Bonn"]}))
+    >>> keep_schema(estimator, read(pl.DataFrame({"age": [31, 54], "city": ["Oslo", "Bonn"]})).schema)
     >>> predict_table(estimator, pl.DataFrame({"city": ["Oslo"], "age": [40]})).columns
     (array([40]), array([2], dtype=int32))
     """
     source = open_source(X)
     if not is_reordered(source, estimator.schema_):
         validate_data(estimator, source.native, reset=False, skip_check_array=True)
-    return read_source_like(source, estimator.schema_)
+    return read_like(source, estimator.schema_)

@@ -41,7 +41,14 @@ def read(X: Any, *, categorical_features: str | Iterable[Any] = "from_dtype") ->
     >>> table.columns[1]
     array([2, 1, 0], dtype=int32)
     """
-    return read_source(open_source(X), categorical_features)
+    source = open_source(X)
+    marked = marked_columns(source, categorical_features)
+    read_columns = [
+        read_column(raw, name, is_marked)
+        for raw, name, is_marked in zip(source.columns, source.names, marked, strict=True)
+    ]
+    schema = Schema(tuple(column for column, _ in read_columns), source.named)
+    return Table(schema, tuple(values for _, values in read_columns), source.n_rows)
 
 
 def read_like(X: Any, schema: Schema) -> Table:
@@ -65,22 +72,7 @@ def read_like(X: Any, schema: Schema) -> Table:
     >>> read_like([[3.5, "Rome"], [4.5, "Oslo"]], schema).columns[1]
     array([0, 2], dtype=int32)
     """
-    return read_source_like(open_source(X), schema)
-
-
-def read_source(source: Source, categorical_features: str | Iterable[Any]) -> Table:
-    """Make the schema of an opened X, and the table."""
-    marked = marked_columns(source, categorical_features)
-    read_columns = [
-        read_column(raw, name, is_marked)
-        for raw, name, is_marked in zip(source.columns, source.names, marked, strict=True)
-    ]
-    schema = Schema(tuple(column for column, _ in read_columns), source.named)
-    return Table(schema, tuple(values for _, values in read_columns), source.n_rows)
-
-
-def read_source_like(source: Source, schema: Schema) -> Table:
-    """Make the table of an opened X by a schema."""
+    source = open_source(X)
     positions = match_columns(source, schema)
     columns = tuple(
         read_column_like(source.columns[position], column)
@@ -104,14 +96,7 @@ def marked_columns(source: Source, categorical_features: str | Iterable[Any]) ->
     marked = np.zeros(n_columns, dtype=bool)
     if isinstance(categorical_features, str) and categorical_features == "from_dtype":
         return marked
-    marks = np.asarray(categorical_features)
-    if marks.ndim != 1 or (
-        marks.dtype.kind not in "biu" and not all(isinstance(mark, str) for mark in marks)
-    ):
-        raise ValueError(
-            'categorical_features must be "from_dtype", or a mask, indices or names of columns. '
-            f"Got {categorical_features!r}."
-        )
+    marks = marks_of(categorical_features)
     if marks.dtype.kind == "b":
         if len(marks) != n_columns:
             raise ValueError(f"categorical_features is a mask of {len(marks)} columns. X has {n_columns}.")
@@ -126,3 +111,20 @@ def marked_columns(source: Source, categorical_features: str | Iterable[Any]) ->
     if unknown := sorted({str(mark) for mark in marks} - set(source.names)):
         raise ValueError(f"categorical_features names {unknown}, and X has no such columns.")
     return np.isin(source.names, marks)
+
+
+def marks_of(categorical_features: Iterable[Any]) -> np.ndarray:
+    """A mask, indices or names as a vector."""
+    error = ValueError(
+        'categorical_features must be "from_dtype", or a mask, indices or names of columns. '
+        f"Got {categorical_features!r}."
+    )
+    try:
+        marks = np.asarray(categorical_features)
+    except ValueError as ragged:
+        raise error from ragged
+    if marks.ndim != 1 or (
+        marks.dtype.kind not in "biu" and not all(isinstance(mark, str) for mark in marks)
+    ):
+        raise error
+    return marks

@@ -2,7 +2,8 @@
 
 A `Schema` says, for each column, its name, its kind and, for a category, the values that were seen when the
 schema was made. A `Table` is the schema with the data: numbers, booleans and dates as arrays of numbers with
-NaN for missing, categories as int32 codes with 0 for missing and 1..n for the categories in their order.
+NaN for missing, categories as int32 codes with 0 for missing and 1..n for the categories in their order. A
+`BinnedTable` is the schema with the engine's codes of the data.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+
+from committee import _engine
 
 MAX_CATEGORIES = 65_535
 
@@ -134,3 +137,34 @@ class Table:
     schema: Schema
     columns: tuple[np.ndarray, ...]
     n_rows: int
+
+
+@dataclass(frozen=True, eq=False)
+class BinnedTable:
+    """A table in the engine's codes, made by `bin_table`. Every estimator that learns from bins fits on it.
+
+    Parameters
+    ----------
+    schema : Schema
+    codes : the engine's BinnedTable
+    n_rows : int
+
+    Examples
+    --------
+    >>> from committee.table import bin_table
+    >>> binned = bin_table([[1.0, None], [2.0, 5.0]])
+    >>> binned.n_rows, binned.schema.names, binned.has_missing
+    (2, ('x0', 'x1'), array([False,  True]))
+    """
+
+    schema: Schema
+    codes: _engine.BinnedTable
+    n_rows: int
+
+    @cached_property
+    def has_missing(self) -> np.ndarray:
+        """A boolean for each column: whether some row has no value."""
+        return (self.codes.codes() == 0).any(axis=0)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        raise TypeError("A BinnedTable lives in memory only. Pickle the table that it was made of.")

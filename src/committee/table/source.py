@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import importlib.util
 import math
-import os
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -18,8 +16,10 @@ import numpy as np
 import scipy.sparse
 from sklearn.utils.validation import check_array
 
+from committee.running import available_bytes
 from committee.table.frame import raw_series
 from committee.table.raw import Raw, raw_array
+from committee.table.schema import BinnedTable
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +45,14 @@ class Source:
 
 
 def open_source(X: Any) -> Source:
-    """Open X, or say in one line why it cannot be read."""
+    """Open X, or say in one line why it cannot be read. What is open stays as it is."""
+    if isinstance(X, Source):
+        return X
+    if isinstance(X, BinnedTable):
+        raise TypeError(
+            "X is a BinnedTable, which only the fit of estimators that learn from bins takes. Pass the table "
+            "that it was made of."
+        )
     if scipy.sparse.issparse(X):
         return open_matrix(densify(X))
     if nw.dependencies.is_into_dataframe(X):
@@ -66,7 +73,13 @@ def open_frame(X: Any) -> Source:
         repeated = " ".join(str(error).split())
         raise ValueError(f"Two columns of X have one name: {repeated}. Rename them.") from error
     check_shape(frame.shape)
-    named = all(isinstance(label, str) for label in labels)
+    are_text = [isinstance(label, str) for label in labels]
+    named = all(are_text)
+    if any(are_text) and not named:
+        raise TypeError(
+            "Feature names are only supported if all input features have string names. X also has "
+            f"{[label for label in labels if not isinstance(label, str)]}. Rename them."
+        )
     names = tuple(labels) if named else position_names(len(labels))
     columns = tuple(map(raw_series, frame.iter_columns(), names))
     return Source(nw.to_native(frame), names, named, columns, len(frame))
@@ -108,21 +121,6 @@ def densify(X: Any) -> np.ndarray:
             f"{free / 1e9:.1f} GB are free. Select columns, or reduce them with TruncatedSVD."
         )
     return as_matrix(X.toarray(order="F"))
-
-
-def available_bytes() -> float:
-    """The memory this process may still take: what the machine has and the control group allows."""
-    machine = math.inf
-    memory, group = Path("/proc/meminfo"), Path("/sys/fs/cgroup")
-    if memory.exists():
-        fields = dict(line.split(":") for line in memory.read_text().splitlines())
-        machine = float(fields["MemAvailable"].split()[0]) * 1024
-    elif "SC_PHYS_PAGES" in getattr(os, "sysconf_names", {}):
-        machine = float(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
-    limit, used = group / "memory.max", group / "memory.current"
-    if limit.exists() and used.exists() and (allowed := limit.read_text().strip()) != "max":
-        machine = min(machine, float(allowed) - float(used.read_text()))
-    return machine
 
 
 def check_shape(shape: tuple[int, ...]) -> None:

@@ -1,0 +1,260 @@
+// The best split of one node: which columns are tried, and steps one and two of growing for each of them.
+#pragma once
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <numeric>
+#include <span>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "grow.h"
+#include "histogram.h"
+#include "knots.h"
+#include "random.h"
+#include "split.h"
+#include "statistics.h"
+#include "table.h"
+
+namespace committee {
+
+// Where codes lie by column: all of a table's, or a block of a subtree's own.
+template <class Code>
+struct CodeColumns {
+    const Code* first = nullptr;
+    std::size_t stride = 0;
+
+    const Code* column(std::size_t j) const { return first + j * stride; }
+};
+
+// A node as the search sees it.
+template <class Code, class Item>
+struct NodeRows {
+    CodeColumns<Code> codes;
+    std::span<const std::uint32_t> rows;
+    std::span<const Item> items;
+    std::uint64_t key = 0;
+    double lower = -std::numeric_limits<double>::infinity();  // what a monotonic tree's values must lie between
+    double upper = std::numeric_limits<double>::infinity();
+};
+
+template <class Code, class Stat, Criterion criterion>
+class SplitSearch {
+  public:
+    using Item = typename Stat::Item;
+    using Node = NodeRows<Code, Item>;
+
+    SplitSearch(const Table& table, const Target& target, const GrowParameters& parameters)
+        : table_(table),
+          parameters_(parameters),
+          n_classes_(target.n_classes),
+          n_columns_(table.n_columns()),
+          n_tried_(parameters.max_features == 0 ? n_columns_
+                                                : std::min<std::size_t>(parameters.max_features, n_columns_)),
+          histogram_(target.n_classes, parameters.exact, parameters.min_samples_leaf > 1),
+          sides_(no_sides(target.n_classes)),
+          order_(n_columns_) {
+        std::iota(order_.begin(), order_.end(), 0U);
+        limits_.min_rows = parameters.min_samples_leaf;
+        if (!parameters.random_thresholds) return;
+        for (const Column& column : table.binning->columns) knots_.emplace_back(column.is_category ? Column{} : column);
+    }
+
+    void start_tree(std::size_t n_rows, std::uint64_t min_weight) {
+        if (codes_.size() < n_rows) codes_.resize(n_rows);
+        limits_.min_weight = min_weight;
+    }
+
+    // The rows of the node that is looked at.
+    Sides<Stat, criterion>& sides() { return sides_; }
+    const Sides<Stat, criterion>& sides() const { return sides_; }
+
+    bool is_unlimited() const {
+        return limits_.min_rows <= 1 && limits_.min_weight == 0 && parameters_.monotonic.empty();
+    }
+
+    // What counts as no gain at all: rounding.
+    double smallest_gain() const { return 1e-12 * std::max(sides_.weight(), std::abs(sides_.score())); }
+
+    // Visits columns in random order, as scikit-learn does: max_features of them, and on until one can be split.
+    void find(const Node& node, Candidate& best) {
+        Random random(node.key, Purpose::split);
+        limits_.lower = node.lower;
+        limits_.upper = node.upper;
+        best.forget();
+        gain_ratio_candidates_.clear();
+        for (std::size_t visited = 0; visited < n_columns_; ++visited) {
+            if (visited >= n_tried_ && is_satisfied(best)) break;
+            try_column(node, draw_column(visited, random), random, best);
+            // No other column can do better than two pure children, or one row each.
+            if (best.is_perfect || (node.rows.size() == 2 && best.is_found())) break;
+        }
+        undo_draws();
+        if constexpr (criterion == Criterion::gain_ratio) choose_by_gain_ratio(best);
+    }
+
+    // For two rows of different targets, the first column of numbers that tells them apart is the split that `find`
+    // would find. A third of all nodes of a full tree are such pairs. False: `find` must do it.
+    bool find_for_pair(const Node& node, Candidate& best) {
+        Random random(node.key, Purpose::split);
+        std::uint32_t first = 0, second = 0;
+        for (std::size_t visited = 0; visited < n_columns_ && first == second; ++visited) {
+            best.column = draw_column(visited, random);
+            first = node.codes.column(best.column)[node.rows[0]];
+            second = node.codes.column(best.column)[node.rows[1]];
+        }
+        undo_draws();
+        const bool is_category = table_.binning->columns[best.column].is_category;
+        if (first == second || first == 0 || second == 0 || is_category) return false;
+        const auto [low, high] = std::minmax(first, second);
+        best.is_category = false;
+        best.threshold = parameters_.random_thresholds ? knots_[best.column].code_between(low, high, random.uniform())
+                                                       : low + (high - low) / 2;
+        return true;
+    }
+
+  private:
+    static Sides<Stat, criterion> no_sides(std::size_t n_classes) {
+        if constexpr (std::is_same_v<Stat, ManyClasses>) {
+            return Sides<Stat, criterion>(n_classes);
+        } else {
+            return Sides<Stat, criterion>(Item{});
+        }
+    }
+
+    // The column to be visited next, none of those before; see undo_draws.
+    std::uint32_t draw_column(std::size_t visited, Random& random) {
+        if (n_tried_ == n_columns_) return order_[visited];
+        const std::size_t other = visited + random.below(n_columns_ - visited);
+        std::swap(order_[visited], order_[other]);
+        swaps_.push_back(other);
+        return order_[visited];
+    }
+
+    // The order of the columns must not depend on the nodes that were grown before.
+    void undo_draws() {
+        for (std::size_t i = swaps_.size(); i-- > 0;) std::swap(order_[i], order_[swaps_[i]]);
+        swaps_.clear();
+    }
+
+    bool is_satisfied(const Candidate& best) const {
+        if (!best.is_found() && gain_ratio_candidates_.empty()) return false;
+        return !parameters_.needs_gain || (best.is_found() && sides_.gain(best.fraction) > smallest_gain());
+    }
+
+    void try_column(const Node& node, std::uint32_t column, Random& random, Candidate& best) {
+        const CodeRange range =
+            gather_codes(node.codes.column(column), node.rows, table_.has_missing[column], codes_.data());
+        if (range.is_constant()) return;
+        limits_.direction = parameters_.monotonic.empty() ? 0 : parameters_.monotonic[column];
+        constexpr bool by_ratio = criterion == Criterion::gain_ratio;
+        Candidate& found = by_ratio ? column_best_ : best;
+        if (by_ratio) column_best_.forget();
+        const Fraction before = found.fraction;
+        const bool is_category = table_.binning->columns[column].is_category;
+        if (is_category) {
+            try_categories(node, range, random, found);
+        } else if (parameters_.random_thresholds) {
+            draw_threshold(node, column, range, random, found);
+        } else {
+            histogram_.order(codes_of(node), node.items, range, false, entries_);
+            find_threshold<Stat, criterion>(entries_, range.has_missing, n_rows_of(node), limits_, sides_, found);
+        }
+        if (found.fraction.is_better_than(before)) {
+            found.column = column;
+            found.is_category = is_category;
+        }
+        if (by_ratio && found.is_found()) gain_ratio_candidates_.push_back(found);
+    }
+
+    void try_categories(const Node& node, CodeRange range, Random& random, Candidate& found) {
+        histogram_.order(codes_of(node), node.items, range, true, entries_);
+        if (parameters_.random_thresholds) {
+            categories_.draw(entries_, n_rows_of(node), limits_, random, sides_, found);
+        } else {
+            categories_.find(entries_, n_rows_of(node), limits_, n_classes_, sides_, found);
+        }
+    }
+
+    // One threshold, uniform between the lowest and the highest value of the node (Geurts, Ernst and Wehenkel 2006).
+    void draw_threshold(const Node& node, std::uint32_t column, CodeRange range, Random& random, Candidate& best) {
+        const bool missing_right = range.has_missing && (random.next() & 1) != 0;
+        const std::uint32_t threshold =
+            range.lowest == range.highest ? (missing_right ? range.highest : 0)
+                                          : knots_[column].code_between(range.lowest, range.highest, random.uniform());
+        auto cursor = sides_.start();
+        // Code - 1 wraps missing round to the top.
+        const std::uint16_t shift = missing_right ? 1 : 0;
+        const auto last = static_cast<std::uint16_t>(threshold - shift);
+        const auto codes = codes_of(node);
+        auto goes_left = [=](std::size_t i) { return static_cast<std::uint16_t>(codes[i] - shift) <= last; };
+        std::uint32_t rows_left = 0;
+        if constexpr (std::is_same_v<Stat, ManyClasses>) {
+            for (std::size_t i = 0; i < codes.size(); ++i) {
+                if (!goes_left(i)) continue;
+                cursor.move_left(node.items[i]);
+                ++rows_left;
+            }
+        } else {
+            Item left{};
+            for (std::size_t i = 0; i < codes.size(); ++i) {
+                left = left + Stat::only_if(goes_left(i), node.items[i]);
+                rows_left += goes_left(i) ? 1 : 0;
+            }
+            cursor.move_left(left);
+        }
+        const auto least = static_cast<double>(limits_.min_weight);
+        if (rows_left < limits_.min_rows || n_rows_of(node) - rows_left < limits_.min_rows) return;
+        if (cursor.left_weight() < least || cursor.right_weight() < least || !cursor.keeps(limits_)) return;
+        const Fraction fraction = cursor.fraction();
+        if (!fraction.is_better_than(best.fraction)) return;
+        best.fraction = fraction;
+        best.left_weight = cursor.left_weight();
+        best.is_perfect = cursor.is_perfect();
+        best.threshold = threshold;
+        best.missing_right = missing_right;
+    }
+
+    // Quinlan 1993, section 2.2: the best gain ratio among the columns of at least average gain.
+    void choose_by_gain_ratio(Candidate& best) {
+        double mean_gain = 0;
+        for (const Candidate& candidate : gain_ratio_candidates_) mean_gain += sides_.gain(candidate.fraction);
+        mean_gain /= static_cast<double>(std::max<std::size_t>(gain_ratio_candidates_.size(), 1));
+        double best_ratio = -std::numeric_limits<double>::infinity();
+        for (Candidate& candidate : gain_ratio_candidates_) {
+            const double gain = sides_.gain(candidate.fraction);
+            if (gain < mean_gain - smallest_gain()) continue;
+            const double share = candidate.left_weight / sides_.weight();
+            const double ratio = gain / -(share * std::log2(share) + (1 - share) * std::log2(1 - share));
+            if (ratio > best_ratio) {
+                best_ratio = ratio;
+                best = std::move(candidate);
+            }
+        }
+    }
+
+    std::span<const std::uint16_t> codes_of(const Node& node) const { return {codes_.data(), node.rows.size()}; }
+    static std::uint32_t n_rows_of(const Node& node) { return static_cast<std::uint32_t>(node.rows.size()); }
+
+    const Table& table_;
+    const GrowParameters& parameters_;
+    std::size_t n_classes_;
+    std::size_t n_columns_;
+    std::size_t n_tried_;
+    Limits limits_;
+    Histogram<Stat> histogram_;
+    Sides<Stat, criterion> sides_;
+    CategorySearch<Stat, criterion> categories_;
+    Entries<Stat> entries_;
+    std::vector<Knots> knots_;
+    std::vector<std::uint16_t> codes_;  // of the column that is looked at
+    std::vector<std::uint32_t> order_;
+    std::vector<std::size_t> swaps_;
+    Candidate column_best_;
+    std::vector<Candidate> gain_ratio_candidates_;
+};
+
+}  // namespace committee

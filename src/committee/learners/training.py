@@ -1,0 +1,166 @@
+"""What a fit learns from, and the engine's growing of trees.
+
+In: X, y and the weights as the user has them. Out: `Training`, from which the engine grows trees by options.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from committee import _engine
+from committee.table import BinnedTable, Table, read, to_codes
+from committee.task import Classification, Regression, check_lengths, class_weights, row_weights
+
+NO_LIMIT = 2**32 - 1
+# Numbers up to this one can be summed over many trees.
+LARGEST_TARGET = 1e300
+
+# What the engine does unless an estimator asks for something else: one tree on all rows.
+OPTIONS: dict[str, Any] = {
+    "criterion": "gini",
+    "max_depth": NO_LIMIT,
+    "max_leaf_nodes": 0,
+    "min_samples_split": 2,
+    "min_samples_leaf": 1,
+    "min_weight_fraction_leaf": 0.0,
+    "min_impurity_decrease": 0.0,
+    "max_features": 0,
+    "random_thresholds": False,
+    "exact": True,
+    "needs_gain": False,
+    "keep_records": True,
+    "ccp_alpha": 0.0,
+    "monotonic": [],
+    "first_tree": 0,
+    "n_trees": 1,
+    "seed": 0,
+    "bootstrap": False,
+    "n_draws": 0,
+    "class_weights": [],
+    "balance_bags": False,
+    "out_of_bag": False,
+    "out_of_bag_importances": False,
+    "keep_leaf_rows": False,
+    "rule": "mean",
+    "flat_trees": 0,
+    "before": None,
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Training:
+    """What a fit learns from.
+
+    Parameters
+    ----------
+    table : Table or BinnedTable
+    task : Classification or Regression
+    y : ndarray of shape (n_rows,)
+        Codes of the classes as int32, or numbers as float64.
+    weights : ndarray of float64 of shape (n_rows,), or None
+        The weights of the rows, times those of their classes.
+    """
+
+    table: Table | BinnedTable
+    task: Classification | Regression
+    y: np.ndarray
+    weights: np.ndarray | None
+
+    @property
+    def n_classes(self) -> int:
+        """The number of classes, 0 in regression."""
+        return self.task.n_outputs if isinstance(self.task, Classification) else 0
+
+    @cached_property
+    def fixed(self) -> np.ndarray | None:
+        """The weights in fixed point, for the engine: uint32 of shape (n_rows,), or None."""
+        return None if self.weights is None else _engine.fixed_weights(self.weights)
+
+    @cached_property
+    def total_weight(self) -> int:
+        """The sum of the fixed-point weights."""
+        return self.table.n_rows if self.fixed is None else int(self.fixed.sum(dtype=np.uint64))
+
+    @property
+    def weight_unit(self) -> float:
+        """The weight that a fixed-point weight of one stands for."""
+        return 1.0 if self.weights is None else float(self.weights.sum()) / self.total_weight
+
+    def bin(self, n_threads: int) -> BinnedTable:
+        """The table in the engine's codes."""
+        return (
+            self.table if isinstance(self.table, BinnedTable) else to_codes(self.table, self.fixed, n_threads)
+        )
+
+    def grow(self, options: dict[str, Any], n_threads: int, progress: Any = None) -> dict[str, Any]:
+        """Let the engine grow trees. `options` says what differs from `OPTIONS`.
+
+        Returns
+        -------
+        dict
+            What the engine returns, and `has_missing`: for each column, whether some row has no value.
+        """
+        options = OPTIONS | options
+        binned = self.bin(n_threads)
+        grown = _engine.grow_forest(
+            binned.codes,
+            self.y,
+            self.n_classes,
+            self.fixed,
+            max(self.total_weight, options["n_draws"]),
+            options,
+            progress,
+            n_threads,
+        )
+        return grown | {"has_missing": binned.has_missing}
+
+
+def read_training(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Training:
+    """Read and check what an estimator is fitted on."""
+    return training_of(
+        estimator, fit_table(estimator, X), y, sample_weight, getattr(estimator, "class_weight", None)
+    )
+
+
+def fit_table(estimator: Any, X: Any) -> Table | BinnedTable:
+    """Read the X of an estimator's fit; one that is binned is taken as it is."""
+    marks = estimator.categorical_features
+    if not isinstance(X, BinnedTable):
+        return read(X, categorical_features=marks)
+    if not (isinstance(marks, str) and marks == "from_dtype"):
+        raise ValueError("categorical_features comes too late for a BinnedTable. Pass it to bin_table.")
+    return X
+
+
+def training_of(
+    estimator: Any, table: Table | BinnedTable, y: Any, sample_weight: Any, class_weight: Any
+) -> Training:
+    """Check y and the weights that belong to a table."""
+    task, target = estimator._task_type.of(y)
+    check_lengths(table.n_rows, target)
+    if isinstance(task, Regression):
+        check_numbers(target, is_rate=getattr(estimator, "criterion", None) == "poisson")
+    weights = row_weights(sample_weight, table.n_rows)
+    if isinstance(task, Classification):
+        weights = class_weights(class_weight, task, target, weights)
+    if weights is not None:
+        weights = np.ascontiguousarray(weights)
+    return Training(table, task, np.ascontiguousarray(target), weights)
+
+
+def check_numbers(y: np.ndarray, is_rate: bool) -> None:
+    """Raise unless the numbers can be summed and, where they are rates, are not negative."""
+    largest = y[np.abs(y).argmax()]
+    if abs(largest) > LARGEST_TARGET:
+        limits = f"{-LARGEST_TARGET:g} and {LARGEST_TARGET:g}"
+        raise ValueError(f"y must be between {limits}. Got {largest}. Scale it.")
+    if not is_rate:
+        return
+    if (y < 0).any():
+        raise ValueError(f'criterion="poisson" needs y >= 0. Got {y.min()}. Use "squared_error".')
+    if not y.any():
+        raise ValueError('criterion="poisson" needs some y > 0. All are 0. Use "squared_error".')

@@ -1,0 +1,75 @@
+"""From a table to codes: what the engine's trees learn from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from committee import _engine
+from committee.running import n_threads
+from committee.table.reading import read
+from committee.table.schema import BinnedTable, Table
+
+# Codes are at most 16 bits wide, so splits are exact for columns of up to as many distinct values.
+MAX_BINS = 65_535
+
+
+def bin_table(
+    X: Any, *, categorical_features: str | Iterable[Any] = "from_dtype", n_jobs: int | None = None
+) -> BinnedTable:
+    """Read and bin a table once, to fit many estimators on it.
+
+    Trees, random trees, stumps and forests take the result as X in `fit` and learn what they would from X
+    itself. A fold is the whole table with `sample_weight` 0 for the rows that are left out.
+
+    Parameters
+    ----------
+    X : ndarray, list of lists, sparse matrix, pandas, polars or Arrow frame, or Arrow stream
+    categorical_features : "from_dtype" or iterable of bool, int or str, default="from_dtype"
+        Columns to take as categories beside those whose dtype says so: a mask, indices or names.
+    n_jobs : int, default=None
+        The number of threads. None and -1 are all cores, -2 is one fewer.
+
+    Returns
+    -------
+    BinnedTable
+
+    Notes
+    -----
+    Thresholds stand between the values of all rows, also in a fold. An estimator that is given the table
+    itself puts them between the values of the rows that weigh something, and cuts a column of more than
+    65,535 distinct values at their quantiles. Where every value of a column is in the fold too, there is no
+    difference.
+
+    Examples
+    --------
+    >>> from committee import DecisionTreeClassifier
+    >>> X, y = [[1.0], [2.0], [8.0], [9.0]], ["low", "low", "high", "high"]
+    >>> binned = bin_table(X)
+    >>> DecisionTreeClassifier().fit(binned, y).predict([[0.0], [10.0]])
+    array(['low', 'high'], dtype='<U4')
+    >>> DecisionTreeClassifier().fit(binned, y, sample_weight=[1, 1, 1, 0]).predict(X[3:])
+    array(['high'], dtype='<U4')
+    """
+    return to_codes(read(X, categorical_features=categorical_features), None, n_threads(n_jobs))
+
+
+def to_codes(table: Table, weights: np.ndarray | None, threads: int) -> BinnedTable:
+    """Let the engine bin a table whose rows have fixed-point weights.
+
+    Parameters
+    ----------
+    table : Table
+    weights : ndarray of uint32 of shape (n_rows,), or None
+    threads : int
+
+    Returns
+    -------
+    BinnedTable
+    """
+    schema = table.schema
+    n_categories = schema.n_categories.astype(np.uint32)
+    codes = _engine.bin_table(list(table.columns), n_categories, table.n_rows, weights, MAX_BINS, threads)
+    return BinnedTable(schema, codes, table.n_rows)

@@ -1,0 +1,122 @@
+"""`bin_table`: one table for many fits."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone, is_classifier
+
+from committee import (
+    C45Classifier,
+    DecisionStumpClassifier,
+    DecisionStumpRegressor,
+    DecisionTreeClassifier,
+    DecisionTreeRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+    RandomTreeClassifier,
+)
+from committee.table import bin_table
+
+LEARN_FROM_BINS = [
+    DecisionTreeClassifier(),
+    DecisionTreeRegressor(ccp_alpha=0.01),
+    RandomTreeClassifier(random_state=0),
+    DecisionStumpClassifier(),
+    DecisionStumpRegressor(),
+    RandomForestClassifier(5, random_state=0, oob_score=True),
+    RandomForestRegressor(5, random_state=0, keep_leaf_rows=True),
+]
+
+
+def problem(estimator, n_rows=90):
+    """Whole numbers, all of which are in every third of the rows, and a category, both with holes."""
+    rng = np.random.default_rng(0)
+    number = np.tile(np.arange(10.0), n_rows // 10)
+    city = np.tile(["Bonn", "Oslo", "Rome"], n_rows // 3)
+    signal = number * (city == "Oslo") + rng.normal(size=n_rows)
+    frame = pd.DataFrame({"number": number, "city": pd.Categorical(city)})
+    frame.loc[frame.index % 7 == 6, "number"] = np.nan
+    return frame, signal > 1 if is_classifier(estimator) else signal
+
+
+def votes_of(estimator, X):
+    return estimator.predict_proba(X) if is_classifier(estimator) else estimator.predict(X)
+
+
+every_estimator = pytest.mark.parametrize("estimator", LEARN_FROM_BINS, ids=lambda each: type(each).__name__)
+
+
+@every_estimator
+def test_a_fit_on_bins_is_the_fit_on_the_table(estimator):
+    X, y = problem(estimator)
+    binned, direct = clone(estimator).fit(bin_table(X), y), clone(estimator).fit(X, y)
+    np.testing.assert_array_equal(votes_of(binned, X), votes_of(direct, X))
+    np.testing.assert_array_equal(binned.feature_importances_, direct.feature_importances_)
+    assert binned.schema_ == direct.schema_
+    assert list(binned.feature_names_in_) == ["number", "city"]
+
+
+@every_estimator
+def test_a_fold_is_the_table_with_weights_of_zero(estimator):
+    X, y = problem(estimator)
+    binned = bin_table(X)
+    for fold in range(3):
+        weights = (np.arange(len(X)) // 30 != fold).astype(float)
+        on_bins = clone(estimator).fit(binned, y, sample_weight=weights)
+        on_table = clone(estimator).fit(X, y, sample_weight=weights)
+        on_rows = clone(estimator).fit(X[weights > 0], y[weights > 0])
+        np.testing.assert_array_equal(votes_of(on_bins, X), votes_of(on_table, X))
+        np.testing.assert_array_equal(votes_of(on_bins, X), votes_of(on_rows, X))
+
+
+def test_the_words_of_a_tree_are_the_same():
+    X, y = problem(DecisionTreeClassifier())
+    tree = DecisionTreeClassifier(max_depth=2)
+    assert clone(tree).fit(bin_table(X), y).export_text() == clone(tree).fit(X, y).export_text()
+
+
+def test_a_warm_start_goes_on_with_bins():
+    X, y = problem(RandomForestClassifier())
+    binned = bin_table(X)
+    forest = RandomForestClassifier(3, random_state=0, warm_start=True).fit(X, y)
+    forest.set_params(n_estimators=5).fit(binned, y)
+    whole = RandomForestClassifier(5, random_state=0).fit(binned, y)
+    np.testing.assert_array_equal(forest.predict_proba(X), whole.predict_proba(X))
+    with pytest.raises(ValueError, match="the columns of the fit before"):
+        forest.set_params(n_estimators=6).fit(bin_table(X[["number"]]), y)
+
+
+def test_columns_are_marked_as_categories_when_they_are_binned():
+    X, y = [[1.0], [2.0], [3.0]] * 4, [0, 1, 0] * 4
+    assert DecisionTreeClassifier().fit(bin_table(X, categorical_features=[0]), y).get_n_leaves() == 2
+    with pytest.raises(ValueError, match=r"comes too late for a BinnedTable\. Pass it to bin_table\.$"):
+        DecisionTreeClassifier(categorical_features=[0]).fit(bin_table(X), y)
+
+
+def test_bins_tell_their_columns_and_where_values_are_missing():
+    X, _ = problem(DecisionTreeClassifier())
+    binned = bin_table(X, n_jobs=1)
+    assert (binned.n_rows, binned.schema.n_columns) == (90, 2)
+    assert binned.has_missing.tolist() == [True, False]
+
+
+def test_a_y_of_another_length_is_refused():
+    with pytest.raises(ValueError, match=r"inconsistent numbers of samples: \[2, 3\]"):
+        DecisionTreeClassifier().fit(bin_table([[1.0], [2.0]]), [0, 1, 0])
+
+
+def test_bins_are_for_fitting_only():
+    X, y = [[1.0], [2.0]], [0, 1]
+    binned = bin_table(X)
+    for refuse in (
+        DecisionTreeClassifier().fit(X, y).predict,
+        RandomForestClassifier(2).fit(X, y).predict_proba,
+        lambda binned: C45Classifier().fit(binned, y),
+        bin_table,
+    ):
+        with pytest.raises(TypeError, match=r"^X is a BinnedTable, .* Pass the table that it was made of\.$"):
+            refuse(binned)
+    with pytest.raises(TypeError, match="lives in memory only"):
+        pickle.dumps(binned)
