@@ -21,21 +21,12 @@ void register_table(nb::module_& m) {
                              },
                              table.codes);
                      })
-        .def(
-            "codes",
+        .def_prop_ro(
+            "has_missing",
             [](const Table& table) {
-                return std::visit(
-                    [&](const auto& codes) {
-                        return to_numpy(std::vector<std::uint16_t>(codes.by_row.begin(), codes.by_row.end()),
-                                        {table.n_rows(), table.n_columns()});
-                    },
-                    table.codes);
+                return to_numpy(std::vector<std::uint8_t>(table.has_missing.begin(), table.has_missing.end()));
             },
-            "Codes by row: 0 is missing.")
-        .def(
-            "cuts",
-            [](const Table& table, std::size_t column) { return to_numpy(table.binning->columns.at(column).cuts); },
-            nb::arg("column"));
+            "1 for every column with a missing value.");
 
     m.def(
         "bin_table",

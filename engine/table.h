@@ -1,7 +1,7 @@
 // A table as the engine sees it. A column of numbers or categories becomes codes: 0 is missing, 1 .. n_bins are values
 // in increasing order (numbers) or categories in no order. The codes lie in memory twice: by column for nodes of many
-// rows, whose histograms stream one column, and by row for nodes of few rows, which find all their columns in one cache
-// line.
+// rows, whose histograms stream one column, and by row for whatever needs all columns of a row: subtrees of few rows,
+// which copy them into a block of their own, and prediction.
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -125,7 +125,8 @@ def test_a_million_categories_are_read(estimator):
     frame = pd.DataFrame({"city": pd.Categorical(city)})
     y = (city % 2).astype(int)
     small = make(type(estimator), **{"n_estimators": 1} if hasattr(estimator, "n_estimators") else {})
-    fitted = small.fit(frame[-70_000:], y[-70_000:])
+    # C4.5 sends a row of missing value down every branch, so there are not many of them.
+    fitted = small.fit(frame[-65_600:], y[-65_600:])
     assert np.isfinite(fitted.predict(frame[-5:])).all()
 
 

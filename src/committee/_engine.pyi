@@ -9,8 +9,7 @@ class BinnedTable:
     n_rows: int
     n_columns: int
     nbytes: int
-    def codes(self) -> np.ndarray: ...
-    def cuts(self, column: int) -> np.ndarray: ...
+    has_missing: np.ndarray
 
 class Forest:
     n_trees: int
