@@ -161,7 +161,9 @@ class ForestGrower {
         if (!parameters_.out_of_bag) return;
         finished.outside = bag.outside;
         finished.leaves.resize(bag.outside.size());
-        const CodeBlock<Code> block{codes.by_row.data(), codes.n_columns, bag.outside.size(), bag.outside.data()};
+        const bool has_missing = std::ranges::find(table_.has_missing, true) != table_.has_missing.end();
+        const CodeBlock<Code> block{codes.by_row.data(), codes.n_columns, bag.outside.size(), bag.outside.data(),
+                                    has_missing};
         find_leaves(finished.tree, block, finished.leaves.data());
         if (parameters_.out_of_bag_importances) permute_columns(codes, key, finished);
     }

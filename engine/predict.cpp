@@ -12,24 +12,24 @@ namespace {
 
 // Rows of a group go down a tree together: enough of them to hide the latency of memory, few enough for the first
 // cache.
-constexpr std::size_t group_rows = 128;
-constexpr std::size_t block_bytes = std::size_t{1} << 18;
+constexpr std::size_t group_rows = 256;
+constexpr std::size_t block_bytes = std::size_t{1} << 17;
 constexpr std::size_t most_block_rows = 4096;
 
-template <class Code, bool has_sets>
-std::uint32_t step(const Tree& tree, NodeWord word, const Code* row) {
-    const std::uint32_t code = row[column_of(word)];
-    if constexpr (has_sets) {
-        return next_node(word, code, tree.sets.data());
-    } else {
-        return next_number_node(word, code);
-    }
+// One step down. A row at its leaf stays there; no branch is guessed wrong, and the next node is on its way to the
+// cache while the other rows of the group take their step. False at a leaf.
+template <class Code, bool has_missing>
+[[gnu::always_inline]] inline bool step_numbers(const NodeWord* nodes, const Code* row, std::uint32_t& at) {
+    const NodeWord word = nodes[at];
+    const std::uint32_t next = next_number_node<has_missing>(word, row[column_of(word)]);
+    at = static_cast<std::int64_t>(word) < 0 ? at : next;
+    __builtin_prefetch(nodes + at);
+    return static_cast<std::int64_t>(word) >= 0;
 }
 
 // Rows that have reached a leaf drop out of the list of those still on their way.
-template <class Code, bool has_sets>
-void descend(const Tree& tree, CodeBlock<Code> block, std::uint32_t* leaves) {
-    const NodeWord* nodes = tree.nodes.data();
+template <class Code, class Step>
+void descend(CodeBlock<Code> block, std::uint32_t* leaves, Step step) {
     std::array<const Code*, group_rows> rows;
     std::array<std::uint32_t, group_rows> at;
     std::array<std::uint8_t, group_rows> on_their_way;
@@ -41,25 +41,13 @@ void descend(const Tree& tree, CodeBlock<Code> block, std::uint32_t* leaves) {
             on_their_way[i] = static_cast<std::uint8_t>(i);
         }
         for (std::size_t n_on = n; n_on > 0;) {
-            std::size_t n_left = 0;
+            std::size_t n_still = 0;
             for (std::size_t k = 0; k < n_on; ++k) {
                 const std::uint8_t i = on_their_way[k];
-                const NodeWord word = nodes[at[i]];
-                on_their_way[n_left] = i;
-                if constexpr (has_sets) {
-                    if (is_leaf(word)) continue;
-                    at[i] = step<Code, true>(tree, word, rows[i]);
-                    ++n_left;
-                } else {
-                    // Without a branch, which would be guessed wrong once for every row.
-                    const auto stays = static_cast<std::uint32_t>(word >> 35) & 1;
-                    const std::uint32_t next = step<Code, false>(tree, word, rows[i]);
-                    at[i] ^= (at[i] ^ next) & (stays - 1);
-                    __builtin_prefetch(nodes + at[i]);
-                    n_left += 1 - stays;
-                }
+                on_their_way[n_still] = i;
+                n_still += step(rows[i], at[i]) ? 1 : 0;
             }
-            n_on = n_left;
+            n_on = n_still;
         }
         std::copy_n(at.begin(), n, leaves + begin);
     }
@@ -84,7 +72,7 @@ void descend_trees(std::span<const Tree> trees, const Code* row, std::uint32_t* 
                 const NodeWord word = tree.nodes[leaves[begin + t]];
                 on_their_way[n_left] = t;
                 if (is_leaf(word)) continue;
-                leaves[begin + t] = step<Code, true>(tree, word, row);
+                leaves[begin + t] = next_node(word, row[column_of(word)], tree.sets.data());
                 ++n_left;
             }
             n_on = n_left;
@@ -92,12 +80,13 @@ void descend_trees(std::span<const Tree> trees, const Code* row, std::uint32_t* 
     }
 }
 
-// Writes the codes of rows [begin, begin + n) into row-major codes.
+// Writes the codes of rows [begin, begin + n) into row-major codes. True if some are missing.
 template <class Code>
-void encode(const Binning& binning, std::span<const ColumnView> columns, std::size_t begin, std::size_t n,
+bool encode(const Binning& binning, std::span<const ColumnView> columns, std::size_t begin, std::size_t n,
             Code* codes) {
     std::array<double, 256> values;
     std::array<std::uint16_t, 256> found;
+    bool has_missing = false;
     const std::size_t n_columns = columns.size();
     for (std::size_t j = 0; j < n_columns; ++j) {
         const Column& column = binning.columns[j];
@@ -111,9 +100,13 @@ void encode(const Binning& binning, std::span<const ColumnView> columns, std::si
                 read_values(columns[j], begin + from, {values.data(), count});
                 find_codes(column, {values.data(), count}, {found.data(), count});
             }
-            for (std::size_t i = 0; i < count; ++i) to[i * n_columns] = static_cast<Code>(found[i]);
+            for (std::size_t i = 0; i < count; ++i) {
+                to[i * n_columns] = static_cast<Code>(found[i]);
+                has_missing |= found[i] == 0;
+            }
         }
     }
+    return has_missing;
 }
 
 // Calls body(first row, CodeBlock, thread) for blocks of encoded rows.
@@ -131,8 +124,8 @@ void for_each_block(const Forest& forest, std::span<const ColumnView> columns, s
         const std::size_t n = std::min(block_rows, n_rows - begin);
         auto& own = codes[static_cast<std::size_t>(thread)];
         own.resize(block_rows * n_columns);
-        encode(forest.binning, columns, begin, n, own.data());
-        body(begin, CodeBlock<Code>{own.data(), n_columns, n}, thread);
+        const bool has_missing = encode(forest.binning, columns, begin, n, own.data());
+        body(begin, CodeBlock<Code>{own.data(), n_columns, n, nullptr, has_missing}, thread);
     });
 }
 
@@ -159,10 +152,19 @@ std::size_t Forest::nbytes() const {
 
 template <class Code>
 void find_leaves(const Tree& tree, CodeBlock<Code> block, std::uint32_t* leaves) {
-    if (tree.sets.empty()) {
-        descend<Code, false>(tree, block, leaves);
+    const NodeWord* nodes = tree.nodes.data();
+    if (!tree.sets.empty()) {
+        descend(block, leaves, [&](const Code* row, std::uint32_t& at) {
+            const NodeWord word = nodes[at];
+            if (!is_leaf(word)) at = next_node(word, row[column_of(word)], tree.sets.data());
+            return !is_leaf(word);
+        });
+    } else if (block.has_missing) {
+        descend(block, leaves,
+                [=](const Code* row, std::uint32_t& at) { return step_numbers<Code, true>(nodes, row, at); });
     } else {
-        descend<Code, true>(tree, block, leaves);
+        descend(block, leaves,
+                [=](const Code* row, std::uint32_t& at) { return step_numbers<Code, false>(nodes, row, at); });
     }
 }
 

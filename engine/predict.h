@@ -29,6 +29,7 @@ struct CodeBlock {
     std::size_t n_columns = 0;
     std::size_t n_rows = 0;
     const std::uint32_t* rows = nullptr;
+    bool has_missing = true;  // false: no code is 0
 
     const Code* row(std::size_t i) const { return codes + (rows == nullptr ? i : rows[i]) * n_columns; }
 };

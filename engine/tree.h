@@ -1,13 +1,11 @@
 // A flat tree. A node is one 64-bit word, children lie side by side, leaves point into a list of values:
 //
-//     bits  0-15  threshold   a code <= threshold goes left
+//     bits  0-15  threshold      a code <= threshold goes left
 //     bits 16-34  column
-//     bit  35     leaf        the address is an index into the values
-//     bit  36     shifted     missing goes right; the threshold is stored less one and compared with code - 1, which
-//     wraps
-//                             missing (code 0) round to the highest code
-//     bit  37     category    the address is an index into the sets
-//     bits 38-63  address     left child (right is the next), value or set
+//     bit  35     missing right  missing (code 0) goes right
+//     bit  36     category       the address is an index into the sets
+//     bits 37-62  address        left child (right is the next), set or value
+//     bit  63     leaf           the address is an index into the values
 //
 // A set says which categories go left: the left child, the first 32-bit word of the bit set, the number of words,
 // words.
@@ -22,34 +20,39 @@ using NodeWord = std::uint64_t;
 
 inline constexpr std::size_t max_columns = std::size_t{1} << 19;
 inline constexpr std::size_t max_address = (std::size_t{1} << 26) - 1;
-inline constexpr std::uint64_t leaf_bit = std::uint64_t{1} << 35;
-inline constexpr std::uint64_t shifted_bit = std::uint64_t{1} << 36;
-inline constexpr std::uint64_t category_bit = std::uint64_t{1} << 37;
+inline constexpr int address_shift = 37;
+inline constexpr std::uint64_t missing_right_bit = std::uint64_t{1} << 35;
+inline constexpr std::uint64_t category_bit = std::uint64_t{1} << 36;
+inline constexpr std::uint64_t leaf_bit = std::uint64_t{1} << 63;
 
-inline NodeWord leaf_word(std::uint32_t value) { return leaf_bit | (NodeWord{value} << 38); }
+inline NodeWord leaf_word(std::uint32_t value) { return leaf_bit | (NodeWord{value} << address_shift); }
 
 inline NodeWord number_word(std::uint32_t column, std::uint32_t threshold, bool missing_right, std::uint32_t left) {
-    const NodeWord stored = missing_right ? threshold - 1 : threshold;
-    return stored | (NodeWord{column} << 16) | (missing_right ? shifted_bit : 0) | (NodeWord{left} << 38);
+    return threshold | (NodeWord{column} << 16) | (missing_right ? missing_right_bit : 0) |
+           (NodeWord{left} << address_shift);
 }
 
 inline NodeWord category_word(std::uint32_t column, bool missing_right, std::uint32_t set) {
-    return (NodeWord{column} << 16) | (missing_right ? shifted_bit : 0) | category_bit | (NodeWord{set} << 38);
+    return (NodeWord{column} << 16) | (missing_right ? missing_right_bit : 0) | category_bit |
+           (NodeWord{set} << address_shift);
 }
 
 inline bool is_leaf(NodeWord word) { return (word & leaf_bit) != 0; }
 inline bool is_category(NodeWord word) { return (word & category_bit) != 0; }
-inline bool missing_goes_right(NodeWord word) { return (word & shifted_bit) != 0; }
+inline bool missing_goes_right(NodeWord word) { return (word & missing_right_bit) != 0; }
+inline std::uint32_t threshold_of(NodeWord word) { return static_cast<std::uint16_t>(word); }
 inline std::uint32_t column_of(NodeWord word) { return static_cast<std::uint32_t>(word >> 16) & 0x7ffffU; }
-inline std::uint32_t address_of(NodeWord word) { return static_cast<std::uint32_t>(word >> 38); }
-inline std::uint32_t threshold_of(NodeWord word) {
-    return static_cast<std::uint32_t>(word & 0xffffU) + (missing_goes_right(word) ? 1 : 0);
+inline std::uint32_t address_of(NodeWord word) {
+    return static_cast<std::uint32_t>(word >> address_shift) & static_cast<std::uint32_t>(max_address);
 }
 
-// The next node of a row with this code in the node's column; for a column of numbers.
-inline std::uint32_t next_number_node(NodeWord word, std::uint32_t code) {
-    const auto shifted = static_cast<std::uint16_t>(code - ((word >> 36) & 1));
-    return address_of(word) + (shifted > static_cast<std::uint16_t>(word) ? 1 : 0);
+// The next node of a row with this code in the node's column; for an inner node of a column of numbers.
+template <bool may_miss>
+std::uint32_t next_number_node(NodeWord word, std::uint32_t code) {
+    // Where missing goes right, code and threshold less one are compared: missing wraps round to the highest code.
+    const std::uint32_t shift = may_miss ? static_cast<std::uint32_t>(word >> 35) & 1 : 0;
+    const bool right = static_cast<std::uint16_t>(code - shift) > static_cast<std::uint16_t>(word - shift);
+    return static_cast<std::uint32_t>(word >> address_shift) + (right ? 1 : 0);
 }
 
 inline std::uint32_t next_category_node(NodeWord word, std::uint32_t code, const std::uint32_t* sets) {
@@ -61,7 +64,7 @@ inline std::uint32_t next_category_node(NodeWord word, std::uint32_t code, const
 }
 
 inline std::uint32_t next_node(NodeWord word, std::uint32_t code, const std::uint32_t* sets) {
-    return is_category(word) ? next_category_node(word, code, sets) : next_number_node(word, code);
+    return is_category(word) ? next_category_node(word, code, sets) : next_number_node<true>(word, code);
 }
 
 // Kept for single trees, which are pruned, drawn and asked for their impurities; forests do without.
