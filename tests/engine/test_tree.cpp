@@ -24,18 +24,19 @@ void codes_up_to_the_threshold_go_left() {
     for (const std::uint32_t threshold : {1U, 7U, 65534U}) {
         for (const bool missing_right : {false, true}) {
             const NodeWord word = number_word(0, threshold, missing_right, 10);
-            check(next_number_node(word, 1) == 10);
-            check(next_number_node(word, threshold) == 10);
-            check(next_number_node(word, threshold + 1) == 11);
-            check(next_number_node(word, 65535) == 11);
-            check(next_number_node(word, 0) == (missing_right ? 11U : 10U));
+            check(next_number_node<true>(word, 1) == 10);
+            check(next_number_node<true>(word, threshold) == 10);
+            check(next_number_node<true>(word, threshold + 1) == 11);
+            check(next_number_node<true>(word, 65535) == 11);
+            check(next_number_node<true>(word, 0) == (missing_right ? 11U : 10U));
         }
     }
 }
 
 void threshold_zero_asks_for_missing() {
     const NodeWord word = number_word(0, 0, false, 10);
-    check(next_number_node(word, 0) == 10 && next_number_node(word, 1) == 11 && next_number_node(word, 65535) == 11);
+    check(next_number_node<true>(word, 0) == 10 && next_number_node<true>(word, 1) == 11 &&
+          next_number_node<true>(word, 65535) == 11);
 }
 
 void categories_of_the_set_go_left() {
