@@ -1,6 +1,7 @@
 #include "predict.h"
 
 #include <array>
+#include <cmath>
 #include <iterator>
 #include <stdexcept>
 
@@ -25,6 +26,15 @@ template <class Code, bool has_missing>
     at = static_cast<std::int64_t>(word) < 0 ? at : next;
     __builtin_prefetch(nodes + at);
     return static_cast<std::int64_t>(word) >= 0;
+}
+
+template <class Code>
+bool step_anywhere(const Tree& tree, const Code* row, std::uint32_t& at) {
+    const NodeWord* nodes = tree.nodes.data();
+    if (tree.sets.empty()) return step_numbers<Code, true>(nodes, row, at);
+    const NodeWord word = nodes[at];
+    if (!is_leaf(word)) at = next_node(word, row[column_of(word)], tree.sets.data());
+    return !is_leaf(word);
 }
 
 // Rows that have reached a leaf drop out of the list of those still on their way.
@@ -53,29 +63,32 @@ void descend(CodeBlock<Code> block, std::uint32_t* leaves, Step step) {
     }
 }
 
-// One row through many trees, a few of them side by side.
+// One row through all trees side by side, so that the memory they wait for comes together.
 template <class Code>
 void descend_trees(std::span<const Tree> trees, const Code* row, std::uint32_t* leaves) {
-    constexpr std::size_t side_by_side = 16;
-    std::array<std::uint8_t, side_by_side> on_their_way;
-    for (std::size_t begin = 0; begin < trees.size(); begin += side_by_side) {
-        const std::size_t n = std::min(side_by_side, trees.size() - begin);
+    std::array<std::uint8_t, group_rows> on_their_way;
+    std::array<const NodeWord*, group_rows> nodes;
+    for (std::size_t begin = 0; begin < trees.size(); begin += group_rows) {
+        const std::size_t n = std::min(group_rows, trees.size() - begin);
+        bool has_sets = false;
         for (std::size_t t = 0; t < n; ++t) {
             on_their_way[t] = static_cast<std::uint8_t>(t);
+            nodes[t] = trees[begin + t].nodes.data();
+            has_sets |= !trees[begin + t].sets.empty();
             leaves[begin + t] = 0;
+            __builtin_prefetch(nodes[t]);
         }
         for (std::size_t n_on = n; n_on > 0;) {
-            std::size_t n_left = 0;
+            std::size_t n_still = 0;
             for (std::size_t k = 0; k < n_on; ++k) {
                 const std::uint8_t t = on_their_way[k];
-                const Tree& tree = trees[begin + t];
-                const NodeWord word = tree.nodes[leaves[begin + t]];
-                on_their_way[n_left] = t;
-                if (is_leaf(word)) continue;
-                leaves[begin + t] = next_node(word, row[column_of(word)], tree.sets.data());
-                ++n_left;
+                std::uint32_t& at = leaves[begin + t];
+                on_their_way[n_still] = t;
+                const bool moved =
+                    has_sets ? step_anywhere(trees[begin + t], row, at) : step_numbers<Code, true>(nodes[t], row, at);
+                n_still += moved ? 1 : 0;
             }
-            n_on = n_left;
+            n_on = n_still;
         }
     }
 }
@@ -107,6 +120,44 @@ bool encode(const Binning& binning, std::span<const ColumnView> columns, std::si
         }
     }
     return has_missing;
+}
+
+// The codes of one row: the columns are searched side by side.
+template <class Code>
+void encode_row(const Binning& binning, std::span<const ColumnView> columns, std::size_t row, Code* codes) {
+    constexpr std::size_t side_by_side = 32;
+    std::array<double, side_by_side> values;
+    std::array<const double*, side_by_side> below;
+    std::array<std::size_t, side_by_side> sizes;
+    for (std::size_t begin = 0; begin < columns.size(); begin += side_by_side) {
+        const std::size_t n = std::min(side_by_side, columns.size() - begin);
+        std::size_t most = 0;
+        for (std::size_t j = 0; j < n; ++j) {
+            const Column& column = binning.columns[begin + j];
+            if (!column.is_category) read_values(columns[begin + j], row, {&values[j], 1});
+            below[j] = column.cuts.data();
+            sizes[j] = column.is_used ? column.cuts.size() : 0;
+            most = std::max(most, sizes[j]);
+        }
+        for (; most > 0; most /= 2) {
+            for (std::size_t j = 0; j < n; ++j) {
+                if (sizes[j] == 0) continue;
+                const std::size_t half = (sizes[j] + 1) / 2;
+                below[j] += below[j][half - 1] < values[j] ? half : 0;
+                sizes[j] -= half;
+            }
+        }
+        for (std::size_t j = 0; j < n; ++j) {
+            const Column& column = binning.columns[begin + j];
+            std::uint16_t code = 0;
+            if (column.is_category) {
+                read_categories(columns[begin + j], row, column.n_bins, {&code, 1});
+            } else if (!std::isnan(values[j]) && column.n_bins > 0) {
+                code = static_cast<std::uint16_t>(1 + (below[j] - column.cuts.data()));
+            }
+            codes[begin + j] = static_cast<Code>(code);
+        }
+    }
 }
 
 // Calls body(first row, CodeBlock, thread) for blocks of encoded rows.
@@ -154,11 +205,7 @@ template <class Code>
 void find_leaves(const Tree& tree, CodeBlock<Code> block, std::uint32_t* leaves) {
     const NodeWord* nodes = tree.nodes.data();
     if (!tree.sets.empty()) {
-        descend(block, leaves, [&](const Code* row, std::uint32_t& at) {
-            const NodeWord word = nodes[at];
-            if (!is_leaf(word)) at = next_node(word, row[column_of(word)], tree.sets.data());
-            return !is_leaf(word);
-        });
+        descend(block, leaves, [&](const Code* row, std::uint32_t& at) { return step_anywhere(tree, row, at); });
     } else if (block.has_missing) {
         descend(block, leaves,
                 [=](const Code* row, std::uint32_t& at) { return step_numbers<Code, true>(nodes, row, at); });
@@ -183,7 +230,7 @@ void predict(const Forest& forest, std::span<const ColumnView> columns, std::siz
             for (std::size_t i = 0; i < n_rows; ++i) {
                 double* sums = out + i * n_outputs;
                 std::fill_n(sums, n_outputs, 0.0);
-                encode(forest.binning, columns, i, 1, codes.data());
+                encode_row(forest.binning, columns, i, codes.data());
                 descend_trees<Code>(forest.trees, codes.data(), leaves.data());
                 for (std::size_t t = 0; t < leaves.size(); ++t)
                     add_vote(forest.trees[t], leaves[t], n_outputs, rule, sums);
