@@ -78,7 +78,7 @@ class ForestGrower {
             commit();
         });
         grown_.stopped = !ran_through;
-        finish();
+        finish(n_threads);
         return std::move(grown_);
     }
 
@@ -302,12 +302,12 @@ class ForestGrower {
         return last >= 0.995 * before;
     }
 
-    void finish() {
+    void finish(int n_threads) {
         Forest& forest = grown_.forest;
         forest.binning = *table_.binning;
         forest.n_outputs = target_.n_outputs();
         forest.is_classifier = target_.n_classes > 0;
-        drop_unused_cuts(forest);
+        drop_unused_cuts(forest, n_threads);
     }
 
     const Table& table_;

@@ -161,26 +161,31 @@ class Histogram {
         }
     }
 
-    // Least significant digit first: by the low byte of the code, then by the high byte, both within the node's range.
+    // Least significant digit first: two digits, each half of the bits that the node's range of codes needs.
     void radix_sort(std::span<const std::uint16_t> codes, std::span<const Item> items, CodeRange range,
                     Entries<Stat>& entries) {
         const std::size_t n = codes.size();
         const std::uint32_t lowest = range.has_missing ? 0 : range.lowest;
-        std::array<std::uint32_t, 256> low{}, high{};
+        const int half = (std::bit_width(range.highest - lowest) + 1) / 2;
+        const std::uint32_t mask = (1U << half) - 1;
+        std::array<std::uint32_t, 256> low, high;
+        std::fill_n(low.begin(), mask + 1, 0);
+        std::fill_n(high.begin(), mask + 1, 0);
         for (const std::uint16_t code : codes) {
-            ++low[(code - lowest) & 255];
-            ++high[(code - lowest) >> 8];
+            ++low[(code - lowest) & mask];
+            ++high[(code - lowest) >> half];
         }
         std::uint32_t low_start = 0, high_start = 0;
-        for (std::size_t digit = 0; digit < 256; ++digit) {
+        for (std::size_t digit = 0; digit <= mask; ++digit) {
             low_start += std::exchange(low[digit], low_start);
             high_start += std::exchange(high[digit], high_start);
         }
-        by_low_digit_.resize(n);
-        for (std::uint32_t i = 0; i < n; ++i) by_low_digit_[low[(codes[i] - lowest) & 255]++] = i;
+        if (by_low_digit_.size() < n) by_low_digit_.resize(n);
+        for (std::uint32_t i = 0; i < n; ++i) by_low_digit_[low[(codes[i] - lowest) & mask]++] = i;
         one_entry_each(n, entries);
-        for (const std::uint32_t i : by_low_digit_) {
-            const std::uint32_t at = high[(codes[i] - lowest) >> 8]++;
+        for (std::size_t k = 0; k < n; ++k) {
+            const std::uint32_t i = by_low_digit_[k];
+            const std::uint32_t at = high[(codes[i] - lowest) >> half]++;
             entries.codes[at] = codes[i];
             entries.items[at] = items[i];
         }

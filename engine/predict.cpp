@@ -1,6 +1,7 @@
 #include "predict.h"
 
 #include <array>
+#include <atomic>
 #include <cmath>
 #include <iterator>
 #include <stdexcept>
@@ -299,25 +300,24 @@ void renumber(Tree& tree, NewThreshold new_threshold) {
 
 }  // namespace
 
-void drop_unused_cuts(Forest& forest) {
+void drop_unused_cuts(Forest& forest, int n_threads) {
     auto& columns = forest.binning.columns;
-    // used[j][t]: some node asks whether a code is <= t. new_threshold: how many of the thresholds <= t are used.
+    // used[j][t]: some node asks whether a code is <= t; then, how many of the thresholds <= t are asked about.
     std::vector<std::vector<std::uint32_t>> used(columns.size());
-    for (std::size_t j = 0; j < columns.size(); ++j) {
-        used[j].assign(columns[j].cuts.size() + 1, 0);
-        columns[j].is_used = false;
-    }
-    for (const Tree& tree : forest.trees) {
-        for (const NodeWord word : tree.nodes) {
+    for (std::size_t j = 0; j < columns.size(); ++j) used[j].assign(columns[j].cuts.size() + 1, 0);
+    std::vector<std::uint8_t> is_used(columns.size(), 0);
+    for_each_task(forest.trees.size(), n_threads, {}, [&](std::size_t t, int) {
+        for (const NodeWord word : forest.trees[t].nodes) {
             if (is_leaf(word)) continue;
-            columns[column_of(word)].is_used = true;
-            if (is_category(word)) continue;
-            const std::uint32_t threshold = threshold_of(word);
-            if (threshold < used[column_of(word)].size()) used[column_of(word)][threshold] = 1;
+            const std::uint32_t column = column_of(word), threshold = threshold_of(word);
+            std::atomic_ref(is_used[column]).store(1, std::memory_order_relaxed);
+            if (is_category(word) || threshold >= used[column].size()) continue;
+            std::atomic_ref(used[column][threshold]).store(1, std::memory_order_relaxed);
         }
-    }
+    });
     for (std::size_t j = 0; j < columns.size(); ++j) {
         Column& column = columns[j];
+        column.is_used = is_used[j] != 0;
         if (column.is_category || column.n_bins == 0) continue;
         std::vector<double> cuts;
         used[j][0] = 0;
@@ -328,10 +328,11 @@ void drop_unused_cuts(Forest& forest) {
         column.n_bins = static_cast<std::uint32_t>(cuts.size()) + 1;
         column.cuts = std::move(cuts);
     }
-    for (Tree& tree : forest.trees) {
-        renumber(tree,
-                 [&](std::uint32_t j, std::uint32_t t) { return t < used[j].size() ? used[j][t] : columns[j].n_bins; });
-    }
+    for_each_task(forest.trees.size(), n_threads, {}, [&](std::size_t t, int) {
+        renumber(forest.trees[t], [&](std::uint32_t j, std::uint32_t threshold) {
+            return threshold < used[j].size() ? used[j][threshold] : columns[j].n_bins;
+        });
+    });
 }
 
 void append_trees(Forest& forest, Forest more) {

@@ -61,7 +61,7 @@ void apply(const Forest& forest, std::span<const ColumnView> columns, std::size_
            std::uint32_t* out);
 
 // Drops the cuts that no tree asks about and renumbers the thresholds.
-void drop_unused_cuts(Forest& forest);
+void drop_unused_cuts(Forest& forest, int n_threads);
 
 // Puts the trees of `more` behind those of `forest`; the cuts of both are kept.
 void append_trees(Forest& forest, Forest more);

@@ -124,7 +124,7 @@ Forest take_trees(const Forest& forest, std::size_t begin, std::size_t end) {
     taken.is_classifier = forest.is_classifier;
     const auto first = forest.trees.begin();
     taken.trees.assign(first + static_cast<std::ptrdiff_t>(begin), first + static_cast<std::ptrdiff_t>(end));
-    drop_unused_cuts(taken);
+    drop_unused_cuts(taken, 1);
     return taken;
 }
 
@@ -211,7 +211,7 @@ Forest prune_forest(const Forest& forest, double ccp_alpha) {
     pruned.binning = forest.binning;
     pruned.n_outputs = forest.n_outputs;
     pruned.is_classifier = forest.is_classifier;
-    drop_unused_cuts(pruned);
+    drop_unused_cuts(pruned, 1);
     return pruned;
 }
 

@@ -2,6 +2,7 @@
 // of the node, the limits a split must keep. Goes out: a candidate. Knows no rows.
 #pragma once
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -213,18 +214,37 @@ void sweep(const Entries<Stat>& entries, std::size_t begin, std::size_t end, std
     };
     const auto* items = entries.items.data();
     const std::uint16_t* codes = entries.codes.data();
+    auto sweep_freely = [&](auto is_boundary) {
+        std::size_t e = begin;
+        if constexpr (!std::is_same_v<Stat, ManyClasses>) {
+            // Four boundaries at a time: improvements are rare, and then the four are looked at one by one.
+            for (; e + 4 < end; e += 4) {
+                const auto before = cursor;
+                std::array<Fraction, 4> fractions;
+                for (std::size_t k = 0; k < 4; ++k) {
+                    cursor.move_left(items[e + k]);
+                    fractions[k] = cursor.fraction();
+                }
+                bool is_any_better = false;
+                for (const Fraction& fraction : fractions) is_any_better |= fraction.is_better_than(best_fraction);
+                if (!is_any_better) continue;
+                cursor = before;
+                for (std::size_t k = 0; k < 4; ++k) {
+                    cursor.move_left(items[e + k]);
+                    if (fractions[k].is_better_than(best_fraction) && is_boundary(e + k)) remember(e + k, fractions[k]);
+                }
+            }
+        }
+        for (; e + 1 < end; ++e) {
+            cursor.move_left(items[e]);
+            const Fraction fraction = cursor.fraction();
+            if (fraction.is_better_than(best_fraction) & is_boundary(e)) remember(e, fraction);
+        }
+    };
     if (limits.is_free() && entries.are_bins) {
-        for (std::size_t e = begin; e + 1 < end; ++e) {
-            cursor.move_left(items[e]);
-            const Fraction fraction = cursor.fraction();
-            if (fraction.is_better_than(best_fraction)) remember(e, fraction);
-        }
+        sweep_freely([](std::size_t) { return true; });
     } else if (limits.is_free()) {
-        for (std::size_t e = begin; e + 1 < end; ++e) {
-            cursor.move_left(items[e]);
-            const Fraction fraction = cursor.fraction();
-            if (fraction.is_better_than(best_fraction) & (codes[e] != codes[e + 1])) remember(e, fraction);
-        }
+        sweep_freely([codes](std::size_t e) { return codes[e] != codes[e + 1]; });
     } else {
         const double least = std::max(static_cast<double>(limits.min_weight), 1.0);
         for (std::size_t e = begin; e + 1 < end; ++e) {

@@ -174,7 +174,7 @@ Forest grow_stump(const Table& table, const Target& target, std::span<const std:
     forest.binning = *table.binning;
     forest.n_outputs = target.n_outputs();
     forest.is_classifier = target.n_classes > 0;
-    drop_unused_cuts(forest);
+    drop_unused_cuts(forest, 1);
     return forest;
 }
 

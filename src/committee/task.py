@@ -56,8 +56,8 @@ class Classification:
             return cls(classes), codes
         check_finite(labels)
         check_classification_targets(labels)
-        classes, positions = np.unique(labels, return_inverse=True)
-        return cls(classes), positions.astype(np.int32)
+        classes = np.unique(labels)
+        return cls(classes), np.searchsorted(classes, labels).astype(np.int32)
 
     @property
     def n_outputs(self) -> int:

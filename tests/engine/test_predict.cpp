@@ -107,11 +107,11 @@ void dropping_unused_cuts_changes_no_decision() {
         Grown grown(max_bins);
         const auto before = decisions(grown.forest, grown.small);
         const std::size_t bytes = grown.forest.nbytes();
-        drop_unused_cuts(grown.forest);
+        drop_unused_cuts(grown.forest, 2);
         check(decisions(grown.forest, grown.small) == before);
         check(grown.forest.nbytes() <= bytes);
         const Forest once = grown.forest;
-        drop_unused_cuts(grown.forest);
+        drop_unused_cuts(grown.forest, 2);
         check(same_trees(once, grown.forest), "there is nothing left to drop");
     }
 }
@@ -121,15 +121,15 @@ void a_column_that_no_tree_asks_about_is_marked() {
     const Table table = small.bin();
     const Target target = labels_target(2, {0, 0, 1, 1});
     Forest forest = forest_of(table, target, {grow_one(table, target, {})});
-    drop_unused_cuts(forest);
+    drop_unused_cuts(forest, 2);
     check(forest.binning.columns[0].is_used && !forest.binning.columns[1].is_used);
     check(forest.binning.columns[0].cuts == std::vector<double>{2.5});
 }
 
 void appended_trees_vote_as_before() {
     Grown first(65535, 1), second(65535, 10);
-    drop_unused_cuts(first.forest);
-    drop_unused_cuts(second.forest);
+    drop_unused_cuts(first.forest, 2);
+    drop_unused_cuts(second.forest, 2);
     const auto of_first = decisions(first.forest, first.small), of_second = decisions(second.forest, first.small);
     append_trees(first.forest, second.forest);
     check(first.forest.trees.size() == 6);

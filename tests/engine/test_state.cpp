@@ -29,7 +29,7 @@ Forest some_forest(bool keep_records) {
         trees.push_back(grow_one(table, target, parameters));
     }
     Forest forest = forest_of(table, target, std::move(trees));
-    drop_unused_cuts(forest);
+    drop_unused_cuts(forest, 2);
     return forest;
 }
 
@@ -214,7 +214,7 @@ void what_is_accepted_after_random_damage_can_predict() {
                 Forest forest = from_arrays(bad);
                 ++n_accepted;
                 for (const double value : decisions(forest, small_table())) check(value >= 0 && value <= 1);
-                drop_unused_cuts(forest);
+                drop_unused_cuts(forest, 2);
                 append_trees(forest, Forest(forest));
                 decisions(forest, small_table());
             } catch (const std::invalid_argument&) {
