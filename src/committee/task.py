@@ -20,6 +20,10 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from committee.table import is_missing
 
+# Integer weights of a mean below this say how often a row stands there. Larger ones, as surveys have them,
+# say for how many others a row stands, and only their ratios mean something.
+REPETITIONS_END = 4
+
 
 @dataclass(frozen=True, eq=False)
 class Classification:
@@ -184,6 +188,18 @@ def class_weights(
     weights = by_row if row_weights is None else by_row * row_weights
     check_weights(weights, "class_weight")
     return weights
+
+
+def are_repetitions(weights: np.ndarray) -> bool:
+    """Whether a row of weight 2 is the row twice: all weights are integers, and the positive ones small.
+
+    Examples
+    --------
+    >>> are_repetitions(np.array([2.0, 0.0, 5.0])), are_repetitions(np.array([189_778.0, 0.0, 5.0]))
+    (True, False)
+    """
+    positive = weights[weights > 0]
+    return bool((positive == np.floor(positive)).all() and positive.mean() < REPETITIONS_END)
 
 
 def check_target(y: Any) -> np.ndarray:

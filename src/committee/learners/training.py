@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from committee import _engine
-from committee.table import BinnedTable, Table, read, to_codes
+from committee.table import BinnedTable, Table, predict_table, read, to_codes
 from committee.task import Classification, Regression, check_lengths, class_weights, row_weights
 
 NO_LIMIT = 2**32 - 1
@@ -134,6 +134,25 @@ def fit_table(estimator: Any, X: Any) -> Table | BinnedTable:
     if not (isinstance(marks, str) and marks == "from_dtype"):
         raise ValueError("categorical_features comes too late for a BinnedTable. Pass it to bin_table.")
     return X
+
+
+def table_to_go_on(estimator: Any, X: Any) -> Table | BinnedTable:
+    """Read the X of a fit that goes on with what a fitted estimator has learnt."""
+    if not isinstance(X, BinnedTable):
+        return predict_table(estimator, X)
+    if X.schema != estimator.schema_:
+        raise ValueError("warm_start=True goes on with the columns of the fit before. Set it to False.")
+    return X
+
+
+def check_same_task(task: Classification | Regression, before: Classification | Regression) -> None:
+    """Raise unless a fit may go on with what another has learnt: both regression, or of the same classes."""
+    if isinstance(task, Classification) and isinstance(before, Classification):
+        is_same = np.array_equal(task.classes, before.classes)
+    else:
+        is_same = type(task) is type(before)
+    if not is_same:
+        raise ValueError("warm_start=True goes on with the classes of the fit before. Set it to False.")
 
 
 def training_of(

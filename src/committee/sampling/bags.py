@@ -8,11 +8,7 @@ import numpy as np
 
 from committee.learners.parameters import is_float
 from committee.learners.training import Training
-from committee.task import Classification, class_weights
-
-# Integer weights of a mean below this say how often a row stands there. Larger ones, as surveys have them,
-# say for how many others a row stands: to draw as many rows would put every row into every bag.
-REPETITIONS_END = 4
+from committee.task import Classification, are_repetitions, class_weights
 
 
 def n_draws(weights: np.ndarray | None, n_rows: int, max_samples: int | float | None) -> int:
@@ -46,18 +42,6 @@ def n_draws(weights: np.ndarray | None, n_rows: int, max_samples: int | float | 
     else:
         available = int(np.count_nonzero(weights))
     return available if max_samples is None else max(1, int(max_samples * available))
-
-
-def are_repetitions(weights: np.ndarray) -> bool:
-    """Whether a row of weight 2 is the row twice: all weights are integers, and the positive ones small.
-
-    Examples
-    --------
-    >>> are_repetitions(np.array([2.0, 0.0, 5.0])), are_repetitions(np.array([189_778.0, 0.0, 5.0]))
-    (True, False)
-    """
-    positive = weights[weights > 0]
-    return bool((positive == np.floor(positive)).all() and positive.mean() < REPETITIONS_END)
 
 
 def class_options(class_weight: Any, training: Training) -> dict[str, Any]:

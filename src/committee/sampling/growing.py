@@ -27,16 +27,20 @@ from committee.learners.parameters import (
     share,
 )
 from committee.learners.single import paths_to_nodes
-from committee.learners.training import OPTIONS, Training, fit_table, training_of
+from committee.learners.training import (
+    OPTIONS,
+    Training,
+    check_same_task,
+    fit_table,
+    table_to_go_on,
+    training_of,
+)
 from committee.learners.tree_parameters import CartGrowing
-from committee.running import n_threads
+from committee.running import Progress, n_threads
 from committee.sampling.bags import class_options, n_draws
 from committee.sampling.members import Members
 from committee.sampling.out_of_bag import Judged, OutOfBag, check_goes_on
 from committee.sampling.predictor import Predictor, prepare
-from committee.sampling.progress import Progress
-from committee.table import BinnedTable, Table, predict_table
-from committee.task import Classification, Regression
 
 # n_estimators="auto" grows at most so many trees, and looks at so many to see whether the error is flat.
 MOST_TREES = 1000
@@ -268,22 +272,15 @@ class Forest(Judged, CartGrowing):
             raise ValueError("max_samples tells how many rows are drawn. Set bootstrap=True.")
 
     def _read_training(self, X: Any, y: Any, sample_weight: Any, goes_on: bool) -> Training:
-        table = self._table_to_go_on(X) if goes_on else fit_table(self, X)
+        table = table_to_go_on(self, X) if goes_on else fit_table(self, X)
         # The weights of classes apply to what a tree has drawn; where nothing is drawn, to the rows.
         class_weight = None if self.bootstrap else getattr(self, "class_weight", None)
         if isinstance(class_weight, str) and class_weight == "balanced_subsample":
             class_weight = "balanced"
         training = training_of(self, table, y, sample_weight, class_weight)
-        if goes_on and not is_same_task(training.task, self._task):
-            raise ValueError("warm_start=True goes on with the classes of the fit before. Set it to False.")
+        if goes_on:
+            check_same_task(training.task, self._task)
         return training
-
-    def _table_to_go_on(self, X: Any) -> Table | BinnedTable:
-        if not isinstance(X, BinnedTable):
-            return predict_table(self, X)
-        if X.schema != self.schema_:
-            raise ValueError("warm_start=True goes on with the columns of the fit before. Set it to False.")
-        return X
 
     def _forest_options(self, training: Training, first_tree: int) -> dict[str, Any]:
         is_auto = self.n_estimators == "auto"
@@ -317,7 +314,9 @@ class Forest(Judged, CartGrowing):
         if not self.verbose:
             return training.grow(options, n_threads(self.n_jobs))
         is_auto = self.n_estimators == "auto"
-        progress = Progress(options["first_tree"], f"{'at most ' if is_auto else ''}{options['n_trees']}")
+        progress = Progress(
+            options["first_tree"], f"{'at most ' if is_auto else ''}{options['n_trees']} trees"
+        )
         grown = training.grow(options, n_threads(self.n_jobs), progress.tell)
         progress.write(grown["forest"].n_trees)
         return grown
@@ -374,10 +373,3 @@ def n_trees_wanted(n_estimators: int | str, n_there: int) -> int:
             "warm_start=True goes on with."
         )
     return int(n_estimators)
-
-
-def is_same_task(task: Classification | Regression, other: Classification | Regression) -> bool:
-    """Whether two tasks are both regression, or have the same classes."""
-    if isinstance(task, Classification) and isinstance(other, Classification):
-        return np.array_equal(task.classes, other.classes)
-    return type(task) is type(other)

@@ -56,7 +56,7 @@ def bin_table(
     return to_codes(read(X, categorical_features=categorical_features), None, n_threads(n_jobs))
 
 
-def to_codes(table: Table, weights: np.ndarray | None, threads: int) -> BinnedTable:
+def to_codes(table: Table, weights: np.ndarray | None, threads: int, max_bins: int = MAX_BINS) -> BinnedTable:
     """Let the engine bin a table whose rows have fixed-point weights.
 
     Parameters
@@ -64,6 +64,8 @@ def to_codes(table: Table, weights: np.ndarray | None, threads: int) -> BinnedTa
     table : Table
     weights : ndarray of uint32 of shape (n_rows,), or None
     threads : int
+    max_bins : int, default=65_535
+        How many bins a column of numbers may have.
 
     Returns
     -------
@@ -71,5 +73,5 @@ def to_codes(table: Table, weights: np.ndarray | None, threads: int) -> BinnedTa
     """
     schema = table.schema
     n_categories = schema.n_categories.astype(np.uint32)
-    codes = _engine.bin_table(list(table.columns), n_categories, table.n_rows, weights, MAX_BINS, threads)
+    codes = _engine.bin_table(list(table.columns), n_categories, table.n_rows, weights, max_bins, threads)
     return BinnedTable(schema, codes, table.n_rows)
