@@ -11,6 +11,7 @@
 
 #include "prune.h"
 #include "random.h"
+#include "recode.h"
 #include "sampling.h"
 
 namespace committee {
@@ -304,9 +305,9 @@ class ForestGrower {
 
     void finish(int n_threads) {
         Forest& forest = grown_.forest;
-        forest.binning = *table_.binning;
-        forest.n_outputs = target_.n_outputs();
-        forest.is_classifier = target_.n_classes > 0;
+        Forest named = voting_forest(*table_.binning, target_.n_outputs(), target_.n_classes > 0);
+        named.trees = std::move(forest.trees);
+        forest = std::move(named);
         drop_unused_cuts(forest, n_threads);
     }
 

@@ -1,10 +1,8 @@
 #include "predict.h"
 
 #include <array>
-#include <atomic>
 #include <cmath>
-#include <iterator>
-#include <stdexcept>
+#include <utility>
 
 #include "binning.h"
 #include "thread_team.h"
@@ -161,14 +159,19 @@ void encode_row(const Binning& binning, std::span<const ColumnView> columns, std
     }
 }
 
+template <class Code>
+std::size_t rows_of_a_block(std::size_t n_columns, std::size_t n_rows, int n_threads) {
+    const std::size_t fitting = block_bytes / std::max<std::size_t>(n_columns * sizeof(Code), 1);
+    const auto n_shares = static_cast<std::size_t>(std::max(n_threads, 1));
+    return std::clamp(std::min(fitting, (n_rows + n_shares - 1) / n_shares), group_rows, most_block_rows);
+}
+
 // Calls body(first row, CodeBlock, thread) for blocks of encoded rows.
 template <class Code, class Body>
 void for_each_block(const Forest& forest, std::span<const ColumnView> columns, std::size_t n_rows, int n_threads,
                     Body body) {
     const std::size_t n_columns = columns.size();
-    const std::size_t fitting = block_bytes / std::max<std::size_t>(n_columns * sizeof(Code), 1);
-    const std::size_t shared = (n_rows + static_cast<std::size_t>(n_threads) - 1) / static_cast<std::size_t>(n_threads);
-    const std::size_t block_rows = std::clamp(std::min(fitting, shared), group_rows, most_block_rows);
+    const std::size_t block_rows = rows_of_a_block<Code>(n_columns, n_rows, n_threads);
     const std::size_t n_blocks = (n_rows + block_rows - 1) / block_rows;
     std::vector<std::vector<Code>> codes(static_cast<std::size_t>(n_threads));
     for_each_task(n_blocks, n_threads, {}, [&](std::size_t task, int thread) {
@@ -190,7 +193,47 @@ void with_code_type(const Forest& forest, Body body) {
     }
 }
 
+// The first score that tree t adds to.
+std::size_t offset_of(const Forest& forest, std::size_t t) { return forest.turns ? t % forest.n_scores : 0; }
+
+void start_scores(const Forest& forest, std::size_t n_rows, double* scores) {
+    for (std::size_t i = 0; i < n_rows; ++i) std::ranges::copy(forest.start, scores + i * forest.n_scores);
+}
+
+template <class Code>
+void add_trees(const Forest& forest, CodeBlock<Code> block, std::size_t first, std::size_t last, Rule rule,
+               double* scores) {
+    std::vector<std::uint32_t> leaves(block.n_rows);
+    for (std::size_t t = first; t < last; ++t) {
+        const Tree& tree = forest.trees[t];
+        find_leaves(tree, block, leaves.data());
+        double* to = scores + offset_of(forest, t);
+        for (std::size_t i = 0; i < block.n_rows; ++i) {
+            add_vote(tree, leaves[i], forest.leaf_size(), rule, to + i * forest.n_scores);
+        }
+    }
+}
+
 }  // namespace
+
+Forest voting_forest(Binning binning, std::size_t n_outputs, bool is_classifier) {
+    Forest forest;
+    forest.binning = std::move(binning);
+    forest.n_outputs = forest.n_scores = n_outputs;
+    forest.is_classifier = is_classifier;
+    forest.start.assign(n_outputs, 0.0);
+    return forest;
+}
+
+Forest without_trees(const Forest& forest) {
+    Forest bare = voting_forest(forest.binning, forest.n_outputs, forest.is_classifier);
+    bare.n_scores = forest.n_scores;
+    bare.turns = forest.turns;
+    bare.start = forest.start;
+    bare.link = forest.link;
+    bare.scale = forest.scale;
+    return bare;
+}
 
 std::size_t Forest::nbytes() const {
     std::size_t bytes = 0;
@@ -221,41 +264,98 @@ template void find_leaves<std::uint16_t>(const Tree&, CodeBlock<std::uint16_t>, 
 
 void predict(const Forest& forest, std::span<const ColumnView> columns, std::size_t n_rows, Rule rule, int n_threads,
              double* out) {
-    const std::size_t n_outputs = forest.n_outputs;
-    const auto n_trees = static_cast<double>(forest.trees.size());
+    const bool in_place = forest.n_scores == forest.n_outputs;
     with_code_type(forest, [&]<class Code>(Code) {
         constexpr std::size_t few_rows = 4;
         if (n_rows <= few_rows) {
             std::vector<Code> codes(columns.size());
             std::vector<std::uint32_t> leaves(forest.trees.size());
+            std::vector<double> scores(forest.n_scores);
             for (std::size_t i = 0; i < n_rows; ++i) {
-                double* sums = out + i * n_outputs;
-                std::fill_n(sums, n_outputs, 0.0);
+                std::ranges::copy(forest.start, scores.begin());
                 encode_row(forest.binning, columns, i, codes.data());
                 descend_trees<Code>(forest.trees, codes.data(), leaves.data());
-                for (std::size_t t = 0; t < leaves.size(); ++t)
-                    add_vote(forest.trees[t], leaves[t], n_outputs, rule, sums);
-                for (std::size_t k = 0; k < n_outputs; ++k) sums[k] /= n_trees;
+                for (std::size_t t = 0; t < leaves.size(); ++t) {
+                    add_vote(forest.trees[t], leaves[t], forest.leaf_size(), rule,
+                             scores.data() + offset_of(forest, t));
+                }
+                link_scores(forest, 1, scores.data(), out + i * forest.n_outputs);
             }
             return;
         }
         for_each_block<Code>(forest, columns, n_rows, n_threads, [&](std::size_t begin, CodeBlock<Code> block, int) {
-            std::vector<std::uint32_t> leaves(block.n_rows);
-            double* sums = out + begin * n_outputs;
-            std::fill_n(sums, block.n_rows * n_outputs, 0.0);
-            for (const Tree& tree : forest.trees) {
-                find_leaves(tree, block, leaves.data());
-                for (std::size_t i = 0; i < block.n_rows; ++i)
-                    add_vote(tree, leaves[i], n_outputs, rule, sums + i * n_outputs);
-            }
-            for (std::size_t i = 0; i < block.n_rows * n_outputs; ++i) sums[i] /= n_trees;
+            std::vector<double> own(in_place ? 0 : block.n_rows * forest.n_scores);
+            double* decision = out + begin * forest.n_outputs;
+            double* scores = in_place ? decision : own.data();
+            start_scores(forest, block.n_rows, scores);
+            add_trees(forest, block, 0, forest.trees.size(), rule, scores);
+            link_scores(forest, block.n_rows, scores, decision);
         });
     });
 }
 
+void predict_scores(const Forest& forest, std::span<const ColumnView> columns, std::size_t n_rows, std::size_t first,
+                    std::size_t last, int n_threads, double* out) {
+    with_code_type(forest, [&]<class Code>(Code) {
+        for_each_block<Code>(forest, columns, n_rows, n_threads, [&](std::size_t begin, CodeBlock<Code> block, int) {
+            double* scores = out + begin * forest.n_scores;
+            if (first == 0) {
+                start_scores(forest, block.n_rows, scores);
+            } else {
+                std::fill_n(scores, block.n_rows * forest.n_scores, 0.0);
+            }
+            add_trees(forest, block, first, last, Rule::mean, scores);
+        });
+    });
+}
+
+std::size_t count_stages(const Forest& forest, std::size_t trees_per_stage) {
+    return (forest.trees.size() + trees_per_stage - 1) / trees_per_stage;
+}
+
+void predict_stages(const Forest& forest, std::span<const ColumnView> columns, std::size_t n_rows,
+                    std::size_t trees_per_stage, int n_threads, double* out) {
+    const std::size_t n_stages = count_stages(forest, trees_per_stage);
+    with_code_type(forest, [&]<class Code>(Code) {
+        for_each_block<Code>(forest, columns, n_rows, n_threads, [&](std::size_t begin, CodeBlock<Code> block, int) {
+            const std::size_t size = block.n_rows * forest.n_scores;
+            for (std::size_t stage = 0; stage < n_stages; ++stage) {
+                double* scores = out + (stage * n_rows + begin) * forest.n_scores;
+                if (stage == 0) {
+                    start_scores(forest, block.n_rows, scores);
+                } else {
+                    std::copy_n(scores - n_rows * forest.n_scores, size, scores);
+                }
+                const std::size_t first = stage * trees_per_stage;
+                add_trees(forest, block, first, std::min(first + trees_per_stage, forest.trees.size()), Rule::mean,
+                          scores);
+            }
+        });
+    });
+}
+
+void add_scores(const Forest& forest, const Table& table, std::size_t first, std::size_t last, int n_threads,
+                double* scores) {
+    const bool has_missing = std::ranges::count(table.has_missing, true) > 0;
+    std::visit(
+        [&]<class Code>(const Codes<Code>& codes) {
+            const std::size_t rows = rows_of_a_block<Code>(codes.n_columns, codes.n_rows, n_threads);
+            for_each_task((codes.n_rows + rows - 1) / rows, n_threads, {}, [&](std::size_t task, int) {
+                const std::size_t begin = task * rows, n = std::min(rows, codes.n_rows - begin);
+                const CodeBlock<Code> block{codes.row(begin), codes.n_columns, n, nullptr, has_missing};
+                add_trees(forest, block, first, last, Rule::mean, scores + begin * forest.n_scores);
+            });
+        },
+        table.codes);
+}
+
+void link_scores(const Forest& forest, std::size_t n_rows, const double* scores, double* out) {
+    apply_link(forest.link, forest.scale, forest.trees.size(), n_rows, forest.n_scores, scores, out);
+}
+
 void predict_votes(const Forest& forest, std::span<const ColumnView> columns, std::size_t n_rows, int n_threads,
                    double* out) {
-    const std::size_t n_outputs = forest.n_outputs;
+    const std::size_t size = forest.leaf_size();
     with_code_type(forest, [&]<class Code>(Code) {
         for_each_block<Code>(forest, columns, n_rows, n_threads, [&](std::size_t begin, CodeBlock<Code> block, int) {
             std::vector<std::uint32_t> leaves(block.n_rows);
@@ -263,8 +363,8 @@ void predict_votes(const Forest& forest, std::span<const ColumnView> columns, st
                 const Tree& tree = forest.trees[t];
                 find_leaves(tree, block, leaves.data());
                 for (std::size_t i = 0; i < block.n_rows; ++i) {
-                    std::copy_n(tree.values.data() + address_of(tree.nodes[leaves[i]]) * n_outputs, n_outputs,
-                                out + ((t * n_rows) + begin + i) * n_outputs);
+                    std::copy_n(tree.values.data() + address_of(tree.nodes[leaves[i]]) * size, size,
+                                out + ((t * n_rows) + begin + i) * size);
                 }
             }
         });
@@ -283,84 +383,6 @@ void apply(const Forest& forest, std::span<const ColumnView> columns, std::size_
             }
         });
     });
-}
-
-namespace {
-
-// Rewrites the thresholds of one column of numbers by new_threshold(old).
-template <class NewThreshold>
-void renumber(Tree& tree, NewThreshold new_threshold) {
-    for (NodeWord& word : tree.nodes) {
-        if (is_leaf(word) || is_category(word)) continue;
-        const std::uint32_t column = column_of(word);
-        word =
-            number_word(column, new_threshold(column, threshold_of(word)), missing_goes_right(word), address_of(word));
-    }
-}
-
-}  // namespace
-
-void drop_unused_cuts(Forest& forest, int n_threads) {
-    auto& columns = forest.binning.columns;
-    // used[j][t]: some node asks whether a code is <= t; then, how many of the thresholds <= t are asked about.
-    std::vector<std::vector<std::uint32_t>> used(columns.size());
-    for (std::size_t j = 0; j < columns.size(); ++j) used[j].assign(columns[j].cuts.size() + 1, 0);
-    std::vector<std::uint8_t> is_used(columns.size(), 0);
-    for_each_task(forest.trees.size(), n_threads, {}, [&](std::size_t t, int) {
-        for (const NodeWord word : forest.trees[t].nodes) {
-            if (is_leaf(word)) continue;
-            const std::uint32_t column = column_of(word), threshold = threshold_of(word);
-            std::atomic_ref(is_used[column]).store(1, std::memory_order_relaxed);
-            if (is_category(word) || threshold >= used[column].size()) continue;
-            std::atomic_ref(used[column][threshold]).store(1, std::memory_order_relaxed);
-        }
-    });
-    for (std::size_t j = 0; j < columns.size(); ++j) {
-        Column& column = columns[j];
-        column.is_used = is_used[j] != 0;
-        if (column.is_category || column.n_bins == 0) continue;
-        std::vector<double> cuts;
-        used[j][0] = 0;
-        for (std::size_t t = 1; t < used[j].size(); ++t) {
-            if (used[j][t] != 0) cuts.push_back(column.cuts[t - 1]);
-            used[j][t] = static_cast<std::uint32_t>(cuts.size());
-        }
-        column.n_bins = static_cast<std::uint32_t>(cuts.size()) + 1;
-        column.cuts = std::move(cuts);
-    }
-    for_each_task(forest.trees.size(), n_threads, {}, [&](std::size_t t, int) {
-        renumber(forest.trees[t], [&](std::uint32_t j, std::uint32_t threshold) {
-            return threshold < used[j].size() ? used[j][threshold] : columns[j].n_bins;
-        });
-    });
-}
-
-void append_trees(Forest& forest, Forest more) {
-    auto& columns = forest.binning.columns;
-    std::vector<std::vector<double>> merged(columns.size());
-    for (std::size_t j = 0; j < columns.size(); ++j) {
-        std::ranges::set_union(columns[j].cuts, more.binning.columns[j].cuts, std::back_inserter(merged[j]));
-    }
-    auto renumber_all = [&](std::vector<Tree>& trees, const std::vector<Column>& old) {
-        for (Tree& tree : trees) {
-            renumber(tree, [&](std::uint32_t j, std::uint32_t t) -> std::uint32_t {
-                if (t == 0) return 0;
-                if (t > old[j].cuts.size()) return static_cast<std::uint32_t>(merged[j].size()) + 1;
-                return 1 + static_cast<std::uint32_t>(std::ranges::lower_bound(merged[j], old[j].cuts[t - 1]) -
-                                                      merged[j].begin());
-            });
-        }
-    };
-    renumber_all(forest.trees, columns);
-    renumber_all(more.trees, more.binning.columns);
-    for (std::size_t j = 0; j < columns.size(); ++j) {
-        columns[j].is_used = columns[j].is_used || more.binning.columns[j].is_used;
-        if (columns[j].is_category) continue;
-        if (merged[j].size() >= 65535) throw std::length_error("The cuts of the two forests outgrow 16-bit codes.");
-        columns[j].cuts = std::move(merged[j]);
-        columns[j].n_bins = static_cast<std::uint32_t>(columns[j].cuts.size()) + 1;
-    }
-    std::ranges::move(more.trees, std::back_inserter(forest.trees));
 }
 
 }  // namespace committee

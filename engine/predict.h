@@ -1,11 +1,15 @@
-// From rows to leaves, values and votes. Rows go in blocks that fit the cache beside one tree; a single row goes
+// From rows to leaves, scores and decisions. Rows go in blocks that fit the cache beside one tree; a single row goes
 // through all trees at once, several side by side, so that their cache misses overlap.
+//
+// A forest and a booster are one model: every tree adds the values of a row's leaf to the row's scores, and a link
+// turns the scores into the decision. A forest starts at 0 and takes the mean.
 #pragma once
 #include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
 
+#include "link.h"
 #include "table.h"
 #include "tree.h"
 
@@ -19,8 +23,22 @@ struct Forest {
     bool is_classifier = false;
     std::vector<Tree> trees;
 
+    std::size_t n_scores = 1;
+    bool turns = false;               // true: a leaf holds one number, which tree t adds to score t % n_scores
+    std::vector<double> start = {0};  // the scores before the first tree
+    Link link = Link::mean;
+    double scale = 1;  // by which the link multiplies the scores
+
+    // How many numbers a leaf holds.
+    std::size_t leaf_size() const { return turns ? 1 : n_scores; }
     std::size_t nbytes() const;
 };
+
+// A forest that decides by the mean of its trees' votes; without trees yet.
+Forest voting_forest(Binning binning, std::size_t n_outputs, bool is_classifier);
+
+// The same model before its first tree.
+Forest without_trees(const Forest& forest);
 
 // Some rows of row-major codes: those listed, or the first n_rows if none are.
 template <class Code>
@@ -38,32 +56,42 @@ struct CodeBlock {
 template <class Code>
 void find_leaves(const Tree& tree, CodeBlock<Code> block, std::uint32_t* leaves);
 
-// Adds the vote of a leaf to sums (n_outputs).
-inline void add_vote(const Tree& tree, std::uint32_t leaf, std::size_t n_outputs, Rule rule, double* sums) {
-    const double* value = tree.values.data() + address_of(tree.nodes[leaf]) * n_outputs;
+// Adds the numbers of a leaf (size), or its vote for the largest of them, to sums.
+inline void add_vote(const Tree& tree, std::uint32_t leaf, std::size_t size, Rule rule, double* sums) {
+    const double* value = tree.values.data() + address_of(tree.nodes[leaf]) * size;
     if (rule == Rule::majority) {
-        sums[std::max_element(value, value + n_outputs) - value] += 1;
+        sums[std::max_element(value, value + size) - value] += 1;
     } else {
-        for (std::size_t k = 0; k < n_outputs; ++k) sums[k] += value[k];
+        for (std::size_t k = 0; k < size; ++k) sums[k] += value[k];
     }
 }
 
-// The committee's decision, (n_rows, n_outputs): the mean of the votes.
+// The decision, (n_rows, n_outputs): the scores of all trees after the link. The majority is for link mean only.
 void predict(const Forest& forest, std::span<const ColumnView> columns, std::size_t n_rows, Rule rule, int n_threads,
              double* out);
 
-// Every member's vote, (n_trees, n_rows, n_outputs).
+// The scores, (n_rows, n_scores), of trees [first, last): with the start if the first tree is among them.
+void predict_scores(const Forest& forest, std::span<const ColumnView> columns, std::size_t n_rows, std::size_t first,
+                    std::size_t last, int n_threads, double* out);
+
+// The scores after every trees_per_stage trees, and after the last: (n_stages, n_rows, n_scores).
+std::size_t count_stages(const Forest& forest, std::size_t trees_per_stage);
+void predict_stages(const Forest& forest, std::span<const ColumnView> columns, std::size_t n_rows,
+                    std::size_t trees_per_stage, int n_threads, double* out);
+
+// Adds trees [first, last), without the start, to the scores of a binned table, whose cuts must be those of the forest.
+void add_scores(const Forest& forest, const Table& table, std::size_t first, std::size_t last, int n_threads,
+                double* scores);
+
+// The decision for some rows of scores. The two may be one array if they are of one shape.
+void link_scores(const Forest& forest, std::size_t n_rows, const double* scores, double* out);
+
+// What every tree adds, (n_trees, n_rows, leaf_size).
 void predict_votes(const Forest& forest, std::span<const ColumnView> columns, std::size_t n_rows, int n_threads,
                    double* out);
 
 // The leaf of every row in every tree, (n_rows, n_trees).
 void apply(const Forest& forest, std::span<const ColumnView> columns, std::size_t n_rows, int n_threads,
            std::uint32_t* out);
-
-// Drops the cuts that no tree asks about and renumbers the thresholds.
-void drop_unused_cuts(Forest& forest, int n_threads);
-
-// Puts the trees of `more` behind those of `forest`; the cuts of both are kept.
-void append_trees(Forest& forest, Forest more);
 
 }  // namespace committee

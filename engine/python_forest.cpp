@@ -40,10 +40,56 @@ Rule rule_named(const std::string& name) {
 
 nb::object predict_views(const Forest& forest, const std::vector<ColumnView>& views, std::size_t n_rows,
                          const std::string& rule, int n_threads) {
+    const Rule chosen = rule_named(rule);
+    if (chosen != Rule::mean && forest.link != Link::mean) {
+        throw std::invalid_argument("Only trees that vote have a majority.");
+    }
     std::vector<double> out(n_rows * forest.n_outputs);
     {
         const nb::gil_scoped_release release;
-        predict(forest, views, n_rows, rule_named(rule), n_threads, out.data());
+        predict(forest, views, n_rows, chosen, n_threads, out.data());
+    }
+    return to_numpy(std::move(out), {n_rows, forest.n_outputs});
+}
+
+nb::object scores_of(const Forest& forest, const std::vector<AnyArray>& columns, std::size_t n_rows,
+                     std::size_t first_tree, std::size_t last_tree, int n_threads) {
+    if (first_tree > last_tree || last_tree > forest.trees.size()) {
+        throw std::invalid_argument("Trees [" + std::to_string(first_tree) + ", " + std::to_string(last_tree) +
+                                    ") are not among the " + std::to_string(forest.trees.size()) + " of the forest.");
+    }
+    const auto views = checked_views(forest, columns, n_rows);
+    std::vector<double> out(n_rows * forest.n_scores);
+    {
+        const nb::gil_scoped_release release;
+        predict_scores(forest, views, n_rows, first_tree, last_tree, n_threads, out.data());
+    }
+    return to_numpy(std::move(out), {n_rows, forest.n_scores});
+}
+
+nb::object staged_scores_of(const Forest& forest, const std::vector<AnyArray>& columns, std::size_t n_rows,
+                            std::size_t trees_per_stage, int n_threads) {
+    if (trees_per_stage == 0) throw std::invalid_argument("A stage must have at least one tree.");
+    const auto views = checked_views(forest, columns, n_rows);
+    const std::size_t n_stages = count_stages(forest, trees_per_stage);
+    std::vector<double> out(n_stages * n_rows * forest.n_scores);
+    {
+        const nb::gil_scoped_release release;
+        predict_stages(forest, views, n_rows, trees_per_stage, n_threads, out.data());
+    }
+    return to_numpy(std::move(out), {n_stages, n_rows, forest.n_scores});
+}
+
+nb::object linked(const Forest& forest,
+                  const nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>& scores) {
+    if (scores.shape(1) != forest.n_scores) {
+        throw std::invalid_argument("There must be " + std::to_string(forest.n_scores) + " scores per row.");
+    }
+    const std::size_t n_rows = scores.shape(0);
+    std::vector<double> out(n_rows * forest.n_outputs);
+    {
+        const nb::gil_scoped_release release;
+        link_scores(forest, n_rows, scores.data(), out.data());
     }
     return to_numpy(std::move(out), {n_rows, forest.n_outputs});
 }
@@ -144,6 +190,7 @@ void register_forest(nb::module_& m) {
         .def_prop_ro("n_trees", [](const Forest& forest) { return forest.trees.size(); })
         .def_prop_ro("n_columns", [](const Forest& forest) { return forest.binning.columns.size(); })
         .def_prop_ro("n_outputs", [](const Forest& forest) { return forest.n_outputs; })
+        .def_prop_ro("n_scores", [](const Forest& forest) { return forest.n_scores; })
         .def_prop_ro("nbytes", &Forest::nbytes)
         .def(
             "predict",
@@ -158,16 +205,21 @@ void register_forest(nb::module_& m) {
                 return predict_views(forest, matrix_views(forest, matrix), matrix.shape(0), rule, n_threads);
             },
             nb::arg("matrix"), nb::arg("rule"), nb::arg("n_threads"))
+        .def("scores", &scores_of, nb::arg("columns"), nb::arg("n_rows"), nb::arg("first_tree"), nb::arg("last_tree"),
+             nb::arg("n_threads"))
+        .def("staged_scores", &staged_scores_of, nb::arg("columns"), nb::arg("n_rows"), nb::arg("trees_per_stage"),
+             nb::arg("n_threads"))
+        .def("link", &linked, nb::arg("scores"))
         .def(
             "votes",
             [](const Forest& forest, const std::vector<AnyArray>& columns, std::size_t n_rows, int n_threads) {
                 const auto views = checked_views(forest, columns, n_rows);
-                std::vector<double> out(forest.trees.size() * n_rows * forest.n_outputs);
+                std::vector<double> out(forest.trees.size() * n_rows * forest.leaf_size());
                 {
                     const nb::gil_scoped_release release;
                     predict_votes(forest, views, n_rows, n_threads, out.data());
                 }
-                return to_numpy(std::move(out), {forest.trees.size(), n_rows, forest.n_outputs});
+                return to_numpy(std::move(out), {forest.trees.size(), n_rows, forest.leaf_size()});
             },
             nb::arg("columns"), nb::arg("n_rows"), nb::arg("n_threads"))
         .def(

@@ -13,6 +13,7 @@
 #include "python_arrays.h"
 #include "python_inputs.h"
 #include "quantiles.h"
+#include "recode.h"
 #include "state.h"
 #include "stump.h"
 
@@ -28,6 +29,11 @@ nb::dict arrays_of(const Forest& forest) {
     nb::dict result;
     result["n_outputs"] = to_numpy(std::vector<std::uint64_t>{arrays.n_outputs});
     result["is_classifier"] = to_numpy(std::vector<std::uint8_t>{arrays.is_classifier});
+    result["n_scores"] = to_numpy(std::vector<std::uint64_t>{arrays.n_scores});
+    result["turns"] = to_numpy(std::vector<std::uint8_t>{arrays.turns});
+    result["start"] = to_numpy(std::move(arrays.start));
+    result["link"] = to_numpy(std::vector<std::uint8_t>{arrays.link});
+    result["scale"] = to_numpy(std::vector<double>{arrays.scale});
     result["nodes"] = to_numpy(std::move(arrays.nodes));
     result["node_offsets"] = to_numpy(std::move(arrays.node_offsets));
     result["sets"] = to_numpy(std::move(arrays.sets));
@@ -71,6 +77,11 @@ Forest forest_of(const nb::dict& from) {
     ForestArrays arrays;
     arrays.n_outputs = read_scalar<std::uint64_t>(from, "n_outputs");
     arrays.is_classifier = read_scalar<std::uint8_t>(from, "is_classifier") != 0;
+    arrays.n_scores = read_scalar<std::uint64_t>(from, "n_scores");
+    arrays.turns = read_scalar<std::uint8_t>(from, "turns") != 0;
+    arrays.start = read_vector<double>(from, "start");
+    arrays.link = read_scalar<std::uint8_t>(from, "link");
+    arrays.scale = read_scalar<double>(from, "scale");
     arrays.nodes = read_vector<std::uint64_t>(from, "nodes");
     arrays.node_offsets = read_vector<std::uint64_t>(from, "node_offsets");
     arrays.sets = read_vector<std::uint32_t>(from, "sets");
@@ -91,21 +102,26 @@ Forest forest_of(const nb::dict& from) {
     return from_arrays(arrays);
 }
 
-void check_same_columns(const Forest& forest, const Forest& more) {
+void check_same_kind(const Forest& forest, const Forest& more) {
     const bool same_columns =
         std::ranges::equal(forest.binning.columns, more.binning.columns, [](const Column& a, const Column& b) {
             return a.is_category == b.is_category && (!a.is_category || a.n_bins == b.n_bins);
         });
     const bool both_recorded =
         forest.trees.empty() || more.trees.empty() || forest.trees[0].records.empty() == more.trees[0].records.empty();
-    if (!same_columns || !both_recorded || forest.n_outputs != more.n_outputs ||
+    const bool same_scores = forest.n_scores == more.n_scores && forest.turns == more.turns &&
+                             forest.link == more.link && forest.scale == more.scale;
+    if (!same_columns || !both_recorded || !same_scores || forest.n_outputs != more.n_outputs ||
         forest.is_classifier != more.is_classifier) {
-        throw std::invalid_argument("The two forests differ in their columns, outputs or records.");
+        throw std::invalid_argument("The two forests differ in their columns, outputs, links or records.");
+    }
+    if (forest.turns && forest.trees.size() % forest.n_scores != 0) {
+        throw std::invalid_argument("The first forest ends in the middle of a round.");
     }
 }
 
 Forest join(const Forest& forest, const Forest& more) {
-    check_same_columns(forest, more);
+    check_same_kind(forest, more);
     const nb::gil_scoped_release release;
     Forest joined = forest;
     append_trees(joined, more);
@@ -117,11 +133,13 @@ Forest take_trees(const Forest& forest, std::size_t begin, std::size_t end) {
         throw std::invalid_argument("Trees [" + std::to_string(begin) + ", " + std::to_string(end) +
                                     ") are not among the " + std::to_string(forest.trees.size()) + " of the forest.");
     }
+    if (forest.turns && begin % forest.n_scores != 0) {
+        throw std::invalid_argument("Tree " + std::to_string(begin) + " does not begin a round of " +
+                                    std::to_string(forest.n_scores) + ".");
+    }
     const nb::gil_scoped_release release;
-    Forest taken;
-    taken.binning = forest.binning;
-    taken.n_outputs = forest.n_outputs;
-    taken.is_classifier = forest.is_classifier;
+    Forest taken = without_trees(forest);
+    if (begin > 0) taken.start.assign(forest.n_scores, 0.0);
     const auto first = forest.trees.begin();
     taken.trees.assign(first + static_cast<std::ptrdiff_t>(begin), first + static_cast<std::ptrdiff_t>(end));
     drop_unused_cuts(taken, 1);
@@ -146,15 +164,15 @@ double threshold_value(const Forest& forest, NodeWord word) {
 nb::dict describe_tree(const Forest& forest, std::size_t index) {
     constexpr double nan = std::numeric_limits<double>::quiet_NaN();
     const Tree& tree = tree_at(forest, index);
-    const std::size_t n_nodes = tree.nodes.size(), n_outputs = forest.n_outputs;
+    const std::size_t n_nodes = tree.nodes.size(), size = forest.leaf_size();
     std::vector<std::int32_t> left(n_nodes, -1), right(n_nodes, -1), column(n_nodes, -1);
-    std::vector<double> threshold(n_nodes, nan), value(n_nodes * n_outputs, nan);
+    std::vector<double> threshold(n_nodes, nan), value(n_nodes * size, nan);
     std::vector<std::uint8_t> missing_right(n_nodes, 0);
     for (std::size_t i = 0; i < n_nodes; ++i) {
         const NodeWord word = tree.nodes[i];
         if (is_leaf(word) || !tree.records.empty()) {
             const std::size_t at = is_leaf(word) ? address_of(word) : i;
-            std::copy_n(tree.values.data() + at * n_outputs, n_outputs, value.data() + i * n_outputs);
+            std::copy_n(tree.values.data() + at * size, size, value.data() + i * size);
         }
         if (is_leaf(word)) continue;
         left[i] = static_cast<std::int32_t>(is_category(word) ? tree.sets[address_of(word)] : address_of(word));
@@ -169,7 +187,7 @@ nb::dict describe_tree(const Forest& forest, std::size_t index) {
     result["column"] = to_numpy(std::move(column));
     result["threshold"] = to_numpy(std::move(threshold));
     result["missing_right"] = to_numpy(std::move(missing_right)).attr("view")("bool");
-    result["value"] = to_numpy(std::move(value), {n_nodes, n_outputs});
+    result["value"] = to_numpy(std::move(value), {n_nodes, size});
     if (tree.records.empty()) return result;
     std::vector<double> impurity, weight;
     std::vector<std::int64_t> n_rows;
@@ -206,11 +224,8 @@ const Tree& only_tree(const Forest& forest) {
 Forest prune_forest(const Forest& forest, double ccp_alpha) {
     if (!(ccp_alpha >= 0)) throw std::invalid_argument("ccp_alpha must be a number >= 0.");
     const nb::gil_scoped_release release;
-    Forest pruned;
-    pruned.trees.push_back(prune(only_tree(forest), ccp_alpha, forest.n_outputs));
-    pruned.binning = forest.binning;
-    pruned.n_outputs = forest.n_outputs;
-    pruned.is_classifier = forest.is_classifier;
+    Forest pruned = without_trees(forest);
+    pruned.trees.push_back(prune(only_tree(forest), ccp_alpha, forest.leaf_size()));
     drop_unused_cuts(pruned, 1);
     return pruned;
 }

@@ -127,7 +127,8 @@ void add_leaf(const LeafRowsView& leaf_rows, std::uint32_t value, const Ranks& r
 }  // namespace
 
 void check_leaf_rows(const Forest& forest, std::span<const LeafRowsView> leaf_rows, std::span<const double> y) {
-    require(!forest.is_classifier && forest.n_outputs == 1, "it is not a forest of regression");
+    require(!forest.is_classifier && forest.n_outputs == 1 && forest.link == Link::mean,
+            "it is not a forest of regression");
     require(leaf_rows.size() == forest.trees.size(), "there must be one list per tree");
     require(std::ranges::all_of(y, [](double target) { return std::isfinite(target); }), "a target is not finite");
     for (std::size_t t = 0; t < leaf_rows.size(); ++t) {

@@ -109,12 +109,43 @@ void check_nodes(const Tree& tree, const Binning& binning, std::size_t n_values)
     require(n_children + 1 == tree.nodes.size(), "a node has no parent");
 }
 
-void check_values(std::span<const double> values, std::size_t n_outputs, bool is_classifier) {
+// A forest without its columns and trees: what the scores are and what becomes of them.
+Forest read_scores(const ForestArrays& arrays) {
+    require(arrays.n_outputs > 0, "it has no outputs");
+    require(arrays.n_scores > 0, "it has no scores");
+    require(arrays.link < n_links, "its link is unknown");
+    Forest forest;
+    forest.n_outputs = arrays.n_outputs;
+    forest.is_classifier = arrays.is_classifier;
+    forest.n_scores = arrays.n_scores;
+    forest.turns = arrays.turns;
+    forest.start = arrays.start;
+    forest.link = Link{arrays.link};
+    forest.scale = arrays.scale;
+    require(forest.link != Link::logistic || forest.n_scores == 1, "a logistic link takes one score");
+    require(forest.n_outputs == count_outputs(forest.link, forest.n_scores), "the outputs do not fit the scores");
+    require(forest.link == Link::mean || forest.is_classifier == gives_probabilities(forest.link),
+            "the link does not fit the task");
+    require(forest.link != Link::mean || !forest.turns, "trees that vote cannot take turns");
+    require(forest.start.size() == forest.n_scores, "the start does not fit the scores");
+    require(std::ranges::all_of(forest.start,
+                                [&](double score) {
+                                    return std::isfinite(score) && (score == 0 || forest.link != Link::mean) &&
+                                           (score >= 0 || !needs_votes(forest.link));
+                                }),
+            "a score cannot start there");
+    require(std::isfinite(forest.scale) && forest.scale > 0, "the scale is not a positive number");
+    return forest;
+}
+
+void check_values(const Forest& forest, std::span<const double> values) {
     require(std::ranges::all_of(values, [](double value) { return std::isfinite(value); }), "a value is not finite");
-    if (!is_classifier) return;
-    for (std::size_t at = 0; at < values.size(); at += n_outputs) {
+    require(!needs_votes(forest.link) || std::ranges::all_of(values, [](double value) { return value >= 0; }),
+            "a vote is negative");
+    if (!forest.is_classifier || forest.link != Link::mean) return;
+    for (std::size_t at = 0; at < values.size(); at += forest.n_outputs) {
         double sum = 0;
-        for (const double value : values.subspan(at, n_outputs)) {
+        for (const double value : values.subspan(at, forest.n_outputs)) {
             require(value >= 0 && value <= 1, "a probability is not between 0 and 1");
             sum += value;
         }
@@ -133,23 +164,36 @@ void read_records(const ForestArrays& arrays, std::size_t begin, Tree& tree) {
     require(tree.records.front().weight > 0, "a root has no weight");
 }
 
-Tree read_tree(const ForestArrays& arrays, const Binning& binning, std::size_t t) {
+// Sums that overflow would leave a link with nothing to tell classes apart.
+void check_reach(const Forest& forest) {
+    double reach = 0;
+    for (const double score : forest.start) reach = std::max(reach, std::abs(score));
+    for (const Tree& tree : forest.trees) {
+        double largest = 0;
+        for (const double value : tree.values) largest = std::max(largest, std::abs(value));
+        reach += largest;
+    }
+    const double total = reach * static_cast<double>(forest.n_scores);
+    require(std::isfinite(total) && std::isfinite(total * forest.scale), "its scores are out of range");
+}
+
+Tree read_tree(const ForestArrays& arrays, const Forest& forest, std::size_t t) {
     Tree tree;
     const auto nodes = part(arrays.nodes, arrays.node_offsets, t);
     const auto sets = part(arrays.sets, arrays.set_offsets, t);
     const auto values = part(arrays.values, arrays.value_offsets, t);
     require(!nodes.empty(), "a tree has no nodes");
-    require(values.size() % arrays.n_outputs == 0, "a tree's values do not fit the number of outputs");
+    require(values.size() % forest.leaf_size() == 0, "a tree's values do not fit the number of scores");
     tree.nodes.assign(nodes.begin(), nodes.end());
     tree.sets.assign(sets.begin(), sets.end());
     tree.values.assign(values.begin(), values.end());
-    const std::size_t n_values = values.size() / arrays.n_outputs;
+    const std::size_t n_values = values.size() / forest.leaf_size();
     if (!arrays.impurities.empty()) {
         require(n_values == nodes.size(), "a recorded tree must have a value per node");
         read_records(arrays, arrays.node_offsets[t], tree);
     }
-    check_nodes(tree, binning, n_values);
-    check_values(values, arrays.n_outputs, arrays.is_classifier);
+    check_nodes(tree, forest.binning, n_values);
+    check_values(forest, values);
     return tree;
 }
 
@@ -159,6 +203,11 @@ ForestArrays to_arrays(const Forest& forest) {
     ForestArrays arrays;
     arrays.n_outputs = forest.n_outputs;
     arrays.is_classifier = forest.is_classifier;
+    arrays.n_scores = forest.n_scores;
+    arrays.turns = forest.turns;
+    arrays.start = forest.start;
+    arrays.link = static_cast<std::uint8_t>(forest.link);
+    arrays.scale = forest.scale;
     arrays.node_offsets = arrays.set_offsets = arrays.value_offsets = arrays.cut_offsets = {0};
     for (const Tree& tree : forest.trees) {
         if (tree.records.empty() != forest.trees.front().records.empty()) {
@@ -185,8 +234,8 @@ ForestArrays to_arrays(const Forest& forest) {
 }
 
 Forest from_arrays(const ForestArrays& arrays) {
-    require(arrays.n_outputs > 0, "it has no outputs");
-    require(arrays.node_offsets.size() > 1, "it has no trees");
+    Forest forest = read_scores(arrays);
+    require(arrays.node_offsets.size() > (forest.link == Link::mean ? 1 : 0), "it has no trees");
     const std::size_t n_trees = arrays.node_offsets.size() - 1;
     check_offsets(arrays.node_offsets, n_trees, arrays.nodes.size(), "the offsets of the nodes are out of order");
     check_offsets(arrays.set_offsets, n_trees, arrays.sets.size(), "the offsets of the sets are out of order");
@@ -195,12 +244,10 @@ Forest from_arrays(const ForestArrays& arrays) {
             "there must be a record for every node or for none");
     require(arrays.weights.size() == arrays.impurities.size() && arrays.n_rows.size() == arrays.impurities.size(),
             "the arrays of the records differ in length");
-    Forest forest;
-    forest.n_outputs = arrays.n_outputs;
-    forest.is_classifier = arrays.is_classifier;
     forest.binning = read_binning(arrays);
     forest.trees.reserve(n_trees);
-    for (std::size_t t = 0; t < n_trees; ++t) forest.trees.push_back(read_tree(arrays, forest.binning, t));
+    for (std::size_t t = 0; t < n_trees; ++t) forest.trees.push_back(read_tree(arrays, forest, t));
+    if (forest.link != Link::mean) check_reach(forest);
     return forest;
 }
 

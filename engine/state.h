@@ -13,6 +13,11 @@ namespace committee {
 struct ForestArrays {
     std::uint64_t n_outputs = 1;
     bool is_classifier = false;
+    std::uint64_t n_scores = 1;
+    bool turns = false;
+    std::vector<double> start = {0};
+    std::uint8_t link = 0;
+    double scale = 1;
 
     std::vector<std::uint64_t> nodes, node_offsets;
     std::vector<std::uint32_t> sets;

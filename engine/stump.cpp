@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "recode.h"
 #include "tree.h"
 
 namespace committee {
@@ -169,11 +170,8 @@ Forest grow_stump(const Table& table, const Target& target, std::span<const std:
     }
     for (double& value : tree.values) value = target.offset + value / target.scale;
     for (NodeRecord& record : tree.records) record.impurity /= target.scale * target.scale;
-    Forest forest;
+    Forest forest = voting_forest(*table.binning, target.n_outputs(), target.n_classes > 0);
     forest.trees.push_back(std::move(tree));
-    forest.binning = *table.binning;
-    forest.n_outputs = target.n_outputs();
-    forest.is_classifier = target.n_classes > 0;
     drop_unused_cuts(forest, 1);
     return forest;
 }

@@ -77,7 +77,7 @@ struct NodeRecord {
 struct Tree {
     std::vector<NodeWord> nodes;
     std::vector<std::uint32_t> sets;
-    std::vector<double> values;       // n_outputs per value
+    std::vector<double> values;       // as many numbers per value as a leaf of the forest holds
     std::vector<NodeRecord> records;  // one per node, or empty; with records, value i belongs to node i
     std::vector<double> importances;  // summed impurity decrease by column, not normalised
 };

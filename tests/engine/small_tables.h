@@ -11,6 +11,7 @@
 #include "grow.h"
 #include "predict.h"
 #include "random.h"
+#include "recode.h"
 #include "table.h"
 
 namespace committee {
@@ -98,13 +99,33 @@ inline Tree grow_one(const Table& table, const Target& target, const GrowParamet
 }
 
 inline Forest forest_of(const Table& table, const Target& target, std::vector<Tree> trees) {
-    Forest forest;
-    forest.binning = *table.binning;
-    forest.n_outputs = target.n_outputs();
-    forest.is_classifier = target.n_classes > 0;
+    Forest forest = voting_forest(*table.binning, target.n_outputs(), target.n_classes > 0);
     forest.trees = std::move(trees);
     return forest;
 }
+
+// A forest of three trees on two columns of numbers and one of categories, missing values everywhere.
+struct SmallForest {
+    SmallTable small;
+    Table table;
+    Target target;
+    Forest forest;
+
+    explicit SmallForest(std::uint32_t max_bins, std::uint64_t key = 1)
+        : small({random_numbers(700, key, true), random_numbers(700, key + 1, true)},
+                {random_codes(700, 70, key + 2, true)}, 70),
+          table(small.bin({}, max_bins)),
+          target(labels_target(3, random_labels(700, 3, key + 3))) {
+        std::vector<Tree> trees;
+        for (std::uint32_t tree = 0; tree < 3; ++tree) {
+            GrowParameters parameters;
+            parameters.max_features = 1 + tree;
+            parameters.max_depth = 4 + 4 * tree;
+            trees.push_back(grow_one(table, target, parameters));
+        }
+        forest = forest_of(table, target, std::move(trees));
+    }
+};
 
 inline std::vector<double> decisions(const Forest& forest, const SmallTable& table, int n_threads = 1,
                                      Rule rule = Rule::mean) {

@@ -8,29 +8,6 @@ using namespace committee;
 
 namespace {
 
-// A forest of three trees on two columns of numbers and one of categories, missing values everywhere.
-struct Grown {
-    SmallTable small;
-    Table table;
-    Target target;
-    Forest forest;
-
-    explicit Grown(std::uint32_t max_bins, std::uint64_t key = 1)
-        : small({random_numbers(700, key, true), random_numbers(700, key + 1, true)},
-                {random_codes(700, 70, key + 2, true)}, 70),
-          table(small.bin({}, max_bins)),
-          target(labels_target(3, random_labels(700, 3, key + 3))) {
-        std::vector<Tree> trees;
-        for (std::uint32_t tree = 0; tree < 3; ++tree) {
-            GrowParameters parameters;
-            parameters.max_features = 1 + tree;
-            parameters.max_depth = 4 + 4 * tree;
-            trees.push_back(grow_one(table, target, parameters));
-        }
-        forest = forest_of(table, target, std::move(trees));
-    }
-};
-
 // One row, one tree, node by node.
 std::uint32_t walk(const Forest& forest, const Tree& tree, const SmallTable& small, std::size_t row) {
     std::uint32_t node = 0;
@@ -45,7 +22,7 @@ std::uint32_t walk(const Forest& forest, const Tree& tree, const SmallTable& sma
 
 void every_way_of_predicting_ends_in_the_same_leaves() {
     for (const std::uint32_t max_bins : {255U, 65535U}) {
-        const Grown grown(max_bins);
+        const SmallForest grown(max_bins);
         const Forest& forest = grown.forest;
         std::vector<std::uint32_t> leaves(700 * 3);
         std::vector<double> votes(3 * 700 * 3);
@@ -69,7 +46,7 @@ void every_way_of_predicting_ends_in_the_same_leaves() {
 }
 
 void one_row_is_decided_as_among_many() {
-    const Grown grown(65535);
+    const SmallForest grown(65535);
     const auto all = decisions(grown.forest, grown.small);
     for (std::size_t i = 0; i < 700; i += 37) {
         const SmallTable one({std::vector{grown.small.numbers[0][i]}, std::vector{grown.small.numbers[1][i]}},
@@ -80,63 +57,95 @@ void one_row_is_decided_as_among_many() {
 }
 
 void any_number_of_threads_gives_the_same_decisions() {
-    const Grown grown(65535);
+    const SmallForest grown(65535);
     check(decisions(grown.forest, grown.small, 1) == decisions(grown.forest, grown.small, 4));
 }
 
 void a_majority_counts_the_first_of_the_best_classes() {
-    Forest forest;
-    forest.binning.columns.resize(1);
-    forest.n_outputs = 2;
-    forest.is_classifier = true;
+    Forest forest = voting_forest({{Column{}}}, 2, true);
     for (const double first : {0.5, 0.2, 0.9}) forest.trees.push_back({{leaf_word(0)}, {}, {first, 1 - first}, {}, {}});
     const SmallTable small({{1, 2, 3, 4, 5, 6}});
     const auto shares = decisions(forest, small, 1, Rule::majority);
     check(std::abs(shares[0] - 2.0 / 3) < 1e-15 && std::abs(shares[1] - 1.0 / 3) < 1e-15);
 }
 
+// The trees of SmallForest as a booster: leaves of three scores, or one score each in turn.
+Forest additive(Forest forest, bool turns, Link link) {
+    forest.turns = turns;
+    forest.link = link;
+    forest.n_scores = link == Link::logistic ? 1 : 3;
+    forest.n_outputs = count_outputs(link, forest.n_scores);
+    forest.start.assign(forest.n_scores, 0.25);
+    if (forest.leaf_size() == 1) {
+        for (Tree& tree : forest.trees) {
+            std::vector<double> first;
+            for (std::size_t i = 0; i < tree.values.size(); i += 3) first.push_back(tree.values[i] - 0.5);
+            tree.values = first;
+        }
+    }
+    return forest;
+}
+
+void scores_are_the_start_and_what_the_leaves_add() {
+    const SmallForest grown(65535);
+    for (const bool turns : {false, true}) {
+        const Forest forest = additive(grown.forest, turns, Link::softmax);
+        std::vector<double> scores(700 * 3), later(700 * 3), stages(2 * 700 * 3), binned(700 * 3, 1.0);
+        predict_scores(forest, grown.small.views, 700, 0, 3, 2, scores.data());
+        predict_scores(forest, grown.small.views, 700, 1, 3, 2, later.data());
+        predict_stages(forest, grown.small.views, 700, 2, 2, stages.data());
+        add_scores(forest, grown.table, 0, 3, 2, binned.data());
+        check(count_stages(forest, 2) == 2 && std::equal(scores.begin(), scores.end(), stages.begin() + 2100));
+        for (std::size_t i = 0; i < 700; ++i) {
+            double sums[3] = {0.25, 0.25, 0.25}, after[3] = {}, beside[3] = {1, 1, 1};
+            for (std::size_t t = 0; t < 3; ++t) {
+                const Tree& tree = forest.trees[t];
+                const std::uint32_t leaf = walk(forest, tree, grown.small, i);
+                const std::size_t offset = turns ? t : 0, size = turns ? 1 : 3;
+                add_vote(tree, leaf, size, Rule::mean, sums + offset);
+                add_vote(tree, leaf, size, Rule::mean, beside + offset);
+                if (t > 0) add_vote(tree, leaf, size, Rule::mean, after + offset);
+                if (t == 1) check(std::equal(sums, sums + 3, stages.begin() + static_cast<std::ptrdiff_t>(3 * i)));
+            }
+            check(std::equal(sums, sums + 3, scores.begin() + static_cast<std::ptrdiff_t>(3 * i)));
+            check(std::equal(after, after + 3, later.begin() + static_cast<std::ptrdiff_t>(3 * i)));
+            check(std::equal(beside, beside + 3, binned.begin() + static_cast<std::ptrdiff_t>(3 * i)));
+        }
+    }
+}
+
+void the_decision_is_the_link_of_the_scores() {
+    const SmallForest grown(65535);
+    for (std::uint8_t link = 0; link < n_links; ++link) {
+        for (const bool turns : {false, true}) {
+            const Forest forest = additive(grown.forest, turns, Link{link});
+            std::vector<double> scores(700 * forest.n_scores), linked(700 * forest.n_outputs);
+            predict_scores(forest, grown.small.views, 700, 0, 3, 1, scores.data());
+            link_scores(forest, 700, scores.data(), linked.data());
+            check(decisions(forest, grown.small, 2) == linked);
+            const SmallTable one({std::vector{grown.small.numbers[0][9]}, std::vector{grown.small.numbers[1][9]}},
+                                 {std::vector{grown.small.categories[0][9]}}, 70);
+            const auto alone = decisions(forest, one);
+            check(std::ranges::equal(alone, std::span(linked).subspan(9 * forest.n_outputs, forest.n_outputs)));
+        }
+    }
+}
+
+void a_booster_without_trees_decides_by_its_start() {
+    Forest forest = voting_forest({{Column{}}}, 1, false);
+    forest.link = Link::exponential;
+    forest.start = {0.5};
+    const SmallTable few({{1, 2}}), many({{1, 2, 3, 4, 5, 6}});
+    for (const SmallTable* small : {&few, &many}) {
+        for (const double decision : decisions(forest, *small)) check(decision == std::exp(0.5));
+    }
+}
+
 void unseen_categories_go_with_the_missing_ones() {
-    const Grown grown(65535);
+    const SmallForest grown(65535);
     const std::vector<double> half{0.5};
     const SmallTable unseen({half, half}, {std::vector{71}}, 70), none({half, half}, {std::vector{0}}, 70);
     check(decisions(grown.forest, unseen) == decisions(grown.forest, none));
-}
-
-void dropping_unused_cuts_changes_no_decision() {
-    for (const std::uint32_t max_bins : {255U, 65535U}) {
-        Grown grown(max_bins);
-        const auto before = decisions(grown.forest, grown.small);
-        const std::size_t bytes = grown.forest.nbytes();
-        drop_unused_cuts(grown.forest, 2);
-        check(decisions(grown.forest, grown.small) == before);
-        check(grown.forest.nbytes() <= bytes);
-        const Forest once = grown.forest;
-        drop_unused_cuts(grown.forest, 2);
-        check(same_trees(once, grown.forest), "there is nothing left to drop");
-    }
-}
-
-void a_column_that_no_tree_asks_about_is_marked() {
-    const SmallTable small({{1, 2, 3, 4}, {7, 7, 7, 7}});
-    const Table table = small.bin();
-    const Target target = labels_target(2, {0, 0, 1, 1});
-    Forest forest = forest_of(table, target, {grow_one(table, target, {})});
-    drop_unused_cuts(forest, 2);
-    check(forest.binning.columns[0].is_used && !forest.binning.columns[1].is_used);
-    check(forest.binning.columns[0].cuts == std::vector<double>{2.5});
-}
-
-void appended_trees_vote_as_before() {
-    Grown first(65535, 1), second(65535, 10);
-    drop_unused_cuts(first.forest, 2);
-    drop_unused_cuts(second.forest, 2);
-    const auto of_first = decisions(first.forest, first.small), of_second = decisions(second.forest, first.small);
-    append_trees(first.forest, second.forest);
-    check(first.forest.trees.size() == 6);
-    const auto joint = decisions(first.forest, first.small);
-    for (std::size_t i = 0; i < joint.size(); ++i) {
-        check(std::abs(joint[i] - (of_first[i] + of_second[i]) / 2) < 1e-12);
-    }
 }
 
 }  // namespace
@@ -146,9 +155,9 @@ int main() {
     one_row_is_decided_as_among_many();
     any_number_of_threads_gives_the_same_decisions();
     a_majority_counts_the_first_of_the_best_classes();
+    scores_are_the_start_and_what_the_leaves_add();
+    the_decision_is_the_link_of_the_scores();
+    a_booster_without_trees_decides_by_its_start();
     unseen_categories_go_with_the_missing_ones();
-    dropping_unused_cuts_changes_no_decision();
-    a_column_that_no_tree_asks_about_is_marked();
-    appended_trees_vote_as_before();
     return report();
 }

@@ -68,6 +68,63 @@ void a_stump_and_a_leaf_come_back_too() {
     check(same_trees(leaf, from_arrays(to_arrays(leaf))));
 }
 
+// One score of two takes its turn in each tree.
+Forest some_booster() {
+    Forest forest = some_forest(false);
+    forest.n_outputs = forest.n_scores = 2;
+    forest.turns = true;
+    forest.start = {0.5, -0.5};
+    forest.link = Link::softmax;
+    forest.scale = 2;
+    return forest;
+}
+
+void a_booster_comes_back_as_it_went() {
+    const Forest booster = some_booster();
+    const Forest back = from_arrays(to_arrays(booster));
+    check(same_trees(booster, back) && decisions(booster, small_table()) == decisions(back, small_table()));
+    check(back.n_scores == 2 && back.turns && back.start == booster.start && back.link == Link::softmax);
+    check(back.scale == 2);
+    const Forest bare = from_arrays(to_arrays(without_trees(booster)));
+    check(decisions(bare, small_table()) == decisions(without_trees(booster), small_table()), "even without trees");
+}
+
+void every_fault_of_a_booster_is_refused() {
+    const ForestArrays good = to_arrays(some_booster());
+    check(!is_refused(good));
+    const double nan = std::numeric_limits<double>::quiet_NaN();
+    using Fault = std::function<void(ForestArrays&)>;
+    const std::vector<std::pair<const char*, Fault>> faults{
+        {"no scores", [](auto& a) { a.n_scores = 0; }},
+        {"too many scores", [](auto& a) { a.n_scores = a.n_outputs = std::uint64_t{1} << 63; }},
+        {"outputs that do not fit", [](auto& a) { a.n_outputs = 3; }},
+        {"an unknown link", [](auto& a) { a.link = n_links; }},
+        {"a logistic link of two scores", [](auto& a) { a.link = static_cast<std::uint8_t>(Link::logistic); }},
+        {"probabilities for numbers", [](auto& a) { a.is_classifier = false; }},
+        {"numbers for classes", [](auto& a) { a.link = static_cast<std::uint8_t>(Link::identity); }},
+        {"votes in turn", [](auto& a) { a.link = static_cast<std::uint8_t>(Link::mean); }},
+        {"negative votes", [](auto& a) { a.link = static_cast<std::uint8_t>(Link::share); }},
+        {"no start", [](auto& a) { a.start.clear(); }},
+        {"a start that is no number", [&](auto& a) { a.start[1] = nan; }},
+        {"no scale", [](auto& a) { a.scale = 0; }},
+        {"a scale that is no number", [&](auto& a) { a.scale = nan; }},
+        {"a value that is no number", [&](auto& a) { a.values[0] = nan; }},
+        {"scores that overflow", [](auto& a) { a.values[0] = a.start[0] = 1e308; }},
+        {"scores that the scale lets overflow", [](auto& a) { a.scale = 1e308; }},
+    };
+    for (const auto& [name, fault] : faults) {
+        ForestArrays bad = good;
+        fault(bad);
+        check(is_refused(bad), name);
+    }
+    ForestArrays votes = good;
+    votes.link = static_cast<std::uint8_t>(Link::share);
+    votes.start = {0, 0};
+    check(!is_refused(votes));
+    votes.values[0] = -0.1;
+    check(is_refused(votes), "a negative vote of a leaf");
+}
+
 void mixed_records_are_refused() {
     Forest forest = some_forest(true);
     forest.trees[1].records.clear();
@@ -98,6 +155,7 @@ void every_fault_is_refused() {
         {"no outputs", [](auto& a) { a.n_outputs = 0; }},
         {"other number of outputs", [](auto& a) { a.n_outputs = 2; }},
         {"too many outputs", [](auto& a) { a.n_outputs = std::uint64_t{1} << 63; }},
+        {"a start", [](auto& a) { a.start[0] = 1; }},
         {"no trees", [](auto& a) { a.node_offsets = {0}; }},
         {"no offsets", [](auto& a) { a.node_offsets.clear(); }},
         {"offsets out of order", [](auto& a) { a.node_offsets[1] = a.nodes.size() + 1; }},
@@ -229,6 +287,8 @@ void what_is_accepted_after_random_damage_can_predict() {
 int main() {
     a_forest_comes_back_as_it_went();
     a_stump_and_a_leaf_come_back_too();
+    a_booster_comes_back_as_it_went();
+    every_fault_of_a_booster_is_refused();
     mixed_records_are_refused();
     every_fault_is_refused();
     two_parents_of_a_node_are_refused();

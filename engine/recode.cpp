@@ -1,0 +1,89 @@
+#include "recode.h"
+
+#include <algorithm>
+#include <atomic>
+#include <iterator>
+#include <stdexcept>
+
+#include "thread_team.h"
+
+namespace committee {
+namespace {
+
+// Rewrites the thresholds of one column of numbers by new_threshold(old).
+template <class NewThreshold>
+void renumber(Tree& tree, NewThreshold new_threshold) {
+    for (NodeWord& word : tree.nodes) {
+        if (is_leaf(word) || is_category(word)) continue;
+        const std::uint32_t column = column_of(word);
+        word =
+            number_word(column, new_threshold(column, threshold_of(word)), missing_goes_right(word), address_of(word));
+    }
+}
+
+}  // namespace
+
+void drop_unused_cuts(Forest& forest, int n_threads) {
+    auto& columns = forest.binning.columns;
+    // used[j][t]: some node asks whether a code is <= t; then, how many of the thresholds <= t are asked about.
+    std::vector<std::vector<std::uint32_t>> used(columns.size());
+    for (std::size_t j = 0; j < columns.size(); ++j) used[j].assign(columns[j].cuts.size() + 1, 0);
+    std::vector<std::uint8_t> is_used(columns.size(), 0);
+    for_each_task(forest.trees.size(), n_threads, {}, [&](std::size_t t, int) {
+        for (const NodeWord word : forest.trees[t].nodes) {
+            if (is_leaf(word)) continue;
+            const std::uint32_t column = column_of(word), threshold = threshold_of(word);
+            std::atomic_ref(is_used[column]).store(1, std::memory_order_relaxed);
+            if (is_category(word) || threshold >= used[column].size()) continue;
+            std::atomic_ref(used[column][threshold]).store(1, std::memory_order_relaxed);
+        }
+    });
+    for (std::size_t j = 0; j < columns.size(); ++j) {
+        Column& column = columns[j];
+        column.is_used = is_used[j] != 0;
+        if (column.is_category || column.n_bins == 0) continue;
+        std::vector<double> cuts;
+        used[j][0] = 0;
+        for (std::size_t t = 1; t < used[j].size(); ++t) {
+            if (used[j][t] != 0) cuts.push_back(column.cuts[t - 1]);
+            used[j][t] = static_cast<std::uint32_t>(cuts.size());
+        }
+        column.n_bins = static_cast<std::uint32_t>(cuts.size()) + 1;
+        column.cuts = std::move(cuts);
+    }
+    for_each_task(forest.trees.size(), n_threads, {}, [&](std::size_t t, int) {
+        renumber(forest.trees[t], [&](std::uint32_t j, std::uint32_t threshold) {
+            return threshold < used[j].size() ? used[j][threshold] : columns[j].n_bins;
+        });
+    });
+}
+
+void append_trees(Forest& forest, Forest more) {
+    auto& columns = forest.binning.columns;
+    std::vector<std::vector<double>> merged(columns.size());
+    for (std::size_t j = 0; j < columns.size(); ++j) {
+        std::ranges::set_union(columns[j].cuts, more.binning.columns[j].cuts, std::back_inserter(merged[j]));
+    }
+    auto renumber_all = [&](std::vector<Tree>& trees, const std::vector<Column>& old) {
+        for (Tree& tree : trees) {
+            renumber(tree, [&](std::uint32_t j, std::uint32_t t) -> std::uint32_t {
+                if (t == 0) return 0;
+                if (t > old[j].cuts.size()) return static_cast<std::uint32_t>(merged[j].size()) + 1;
+                return 1 + static_cast<std::uint32_t>(std::ranges::lower_bound(merged[j], old[j].cuts[t - 1]) -
+                                                      merged[j].begin());
+            });
+        }
+    };
+    renumber_all(forest.trees, columns);
+    renumber_all(more.trees, more.binning.columns);
+    for (std::size_t j = 0; j < columns.size(); ++j) {
+        columns[j].is_used = columns[j].is_used || more.binning.columns[j].is_used;
+        if (columns[j].is_category) continue;
+        if (merged[j].size() >= 65535) throw std::length_error("The cuts of the two forests outgrow 16-bit codes.");
+        columns[j].cuts = std::move(merged[j]);
+        columns[j].n_bins = static_cast<std::uint32_t>(columns[j].cuts.size()) + 1;
+    }
+    std::ranges::move(more.trees, std::back_inserter(forest.trees));
+}
+
+}  // namespace committee
