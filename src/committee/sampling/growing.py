@@ -26,6 +26,7 @@ from committee.learners.parameters import (
     parameter,
     share,
 )
+from committee.learners.predictor import Predictor, prepare
 from committee.learners.single import paths_to_nodes
 from committee.learners.training import (
     OPTIONS,
@@ -40,7 +41,6 @@ from committee.running import Progress, n_threads
 from committee.sampling.bags import class_options, n_draws
 from committee.sampling.members import Members
 from committee.sampling.out_of_bag import Judged, OutOfBag, check_goes_on
-from committee.sampling.predictor import Predictor, prepare
 
 # n_estimators="auto" grows at most so many trees, and looks at so many to see whether the error is flat.
 MOST_TREES = 1000

@@ -1,4 +1,4 @@
-"""A fitted forest, prepared to answer single rows at once."""
+"""A fitted estimator, prepared to answer single rows at once."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Predictor:
 
     Parameters
     ----------
-    forest : fitted forest
+    forest : fitted forest or booster
     """
 
     __slots__ = ("_predict_matrix", "_rule", "_task")
@@ -34,7 +34,7 @@ class Predictor:
             return self._predict_matrix(X, self._rule, 1)
         except TypeError as error:
             raise TypeError(
-                f"A predictor takes a matrix of float64. Got {type(X).__name__}. Use the forest itself."
+                f"A predictor takes a matrix of float64. Got {type(X).__name__}. Use the estimator itself."
             ) from error
 
 
@@ -60,5 +60,5 @@ def prepare(forest: Any) -> Predictor:
     """
     others = [column.name for column in forest.schema_.columns if column.kind is not Kind.NUMBER]
     if others:
-        raise ValueError(f"A predictor takes numbers only, and {others} are not. Use the forest itself.")
+        raise ValueError(f"A predictor takes numbers only, and {others} are not. Use the estimator itself.")
     return ClassPredictor(forest) if isinstance(forest._task, Classification) else Predictor(forest)
