@@ -175,7 +175,7 @@ class Grower {
             Sides<Stat, criterion> sides(low + high);
             auto cursor = sides.start();
             cursor.move_left(low);
-            gain = sides.gain(cursor.fraction());
+            gain = sides.gain(cursor.merit());
         }
         tree_.importances[split.column] += gain / (target_.scale * target_.scale);
     }
@@ -265,7 +265,7 @@ class Grower {
         }
         if constexpr (!many) search_.sides() = Sides<Stat, criterion>(total_);
         search_.find(rows_of(pending), decided.split);
-        decided.gain = decided.split.is_found() ? search_.sides().gain(decided.split.fraction) : -1;
+        decided.gain = decided.split.is_found() ? search_.sides().gain(decided.split.merit) : -1;
         if (!decided.split.is_found() || decided.gain < min_gain_ * (1 - 1e-12) ||
             (parameters_.needs_gain && decided.gain <= search_.smallest_gain())) {
             make_leaf(pending);

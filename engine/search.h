@@ -9,11 +9,13 @@
 #include <span>
 #include <type_traits>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "grow.h"
 #include "histogram.h"
 #include "knots.h"
+#include "narrowing.h"
 #include "random.h"
 #include "split.h"
 #include "statistics.h"
@@ -85,6 +87,7 @@ class SplitSearch {
         limits_.lower = node.lower;
         limits_.upper = node.upper;
         best.forget();
+        is_narrowing_ = false;
         gain_ratio_candidates_.clear();
         for (std::size_t visited = 0; visited < n_columns_; ++visited) {
             if (visited >= n_tried_ && is_satisfied(best)) break;
@@ -142,7 +145,7 @@ class SplitSearch {
 
     bool is_satisfied(const Candidate& best) const {
         if (!best.is_found() && gain_ratio_candidates_.empty()) return false;
-        return !parameters_.needs_gain || (best.is_found() && sides_.gain(best.fraction) > smallest_gain());
+        return !parameters_.needs_gain || (best.is_found() && sides_.gain(best.merit) > smallest_gain());
     }
 
     void try_column(const Node& node, std::uint32_t column, Random& random, Candidate& best) {
@@ -153,21 +156,33 @@ class SplitSearch {
         constexpr bool by_ratio = criterion == Criterion::gain_ratio;
         Candidate& found = by_ratio ? column_best_ : best;
         if (by_ratio) column_best_.forget();
-        const Fraction before = found.fraction;
+        const double before = found.merit;
         const bool is_category = table_.binning->columns[column].is_category;
         if (is_category) {
             try_categories(node, range, random, found);
         } else if (parameters_.random_thresholds) {
             draw_threshold(node, column, range, random, found);
         } else {
-            histogram_.order(codes_of(node), node.items, range, false, entries_);
+            order(node, range, found);
             find_threshold<Stat, criterion>(entries_, range.has_missing, n_rows_of(node), limits_, sides_, found);
         }
-        if (found.fraction.is_better_than(before)) {
+        if (found.merit > before) {
             found.column = column;
             found.is_category = is_category;
         }
         if (by_ratio && found.is_found()) gain_ratio_candidates_.push_back(found);
+    }
+
+    void order(const Node& node, CodeRange range, const Candidate& found) {
+        if constexpr (Sides<Stat, criterion>::by_variance) {
+            if (parameters_.exact && node.rows.size() >= Narrowing<Stat>::fewest_rows &&
+                range.highest - range.lowest >= 2 * coarse_bins && !range.has_missing && limits_.is_free()) {
+                if (!is_narrowing_) narrowing_.start_node(node.items, sides_.total());
+                is_narrowing_ = true;
+                return narrowing_.order(codes_of(node), node.items, range, found.merit, histogram_, entries_);
+            }
+        }
+        histogram_.order(codes_of(node), node.items, range, false, entries_);
     }
 
     void try_categories(const Node& node, CodeRange range, Random& random, Candidate& found) {
@@ -209,9 +224,9 @@ class SplitSearch {
         const auto least = static_cast<double>(limits_.min_weight);
         if (rows_left < limits_.min_rows || n_rows_of(node) - rows_left < limits_.min_rows) return;
         if (cursor.left_weight() < least || cursor.right_weight() < least || !cursor.keeps(limits_)) return;
-        const Fraction fraction = cursor.fraction();
-        if (!fraction.is_better_than(best.fraction)) return;
-        best.fraction = fraction;
+        const double merit = cursor.merit();
+        if (!(merit > best.merit)) return;
+        best.merit = merit;
         best.left_weight = cursor.left_weight();
         best.is_perfect = cursor.is_perfect();
         best.threshold = threshold;
@@ -221,11 +236,11 @@ class SplitSearch {
     // Quinlan 1993, section 2.2: the best gain ratio among the columns of at least average gain.
     void choose_by_gain_ratio(Candidate& best) {
         double mean_gain = 0;
-        for (const Candidate& candidate : gain_ratio_candidates_) mean_gain += sides_.gain(candidate.fraction);
+        for (const Candidate& candidate : gain_ratio_candidates_) mean_gain += sides_.gain(candidate.merit);
         mean_gain /= static_cast<double>(std::max<std::size_t>(gain_ratio_candidates_.size(), 1));
         double best_ratio = -std::numeric_limits<double>::infinity();
         for (Candidate& candidate : gain_ratio_candidates_) {
-            const double gain = sides_.gain(candidate.fraction);
+            const double gain = sides_.gain(candidate.merit);
             if (gain < mean_gain - smallest_gain()) continue;
             const double share = candidate.left_weight / sides_.weight();
             const double ratio = gain / -(share * std::log2(share) + (1 - share) * std::log2(1 - share));
@@ -246,6 +261,8 @@ class SplitSearch {
     std::size_t n_tried_;
     Limits limits_;
     Histogram<Stat> histogram_;
+    std::conditional_t<Sides<Stat, criterion>::by_variance, Narrowing<Stat>, std::monostate> narrowing_;
+    bool is_narrowing_ = false;
     Sides<Stat, criterion> sides_;
     CategorySearch<Stat, criterion> categories_;
     Entries<Stat> entries_;

@@ -16,21 +16,11 @@
 
 namespace committee {
 
-// Compared by cross-multiplication.
-struct Fraction {
-    double numerator = 0;
-    double denominator = 0;
-
-    // An empty side has the fraction 0 / 0, which is never better than another.
-    bool is_better_than(const Fraction& other) const {
-        return numerator * other.denominator > other.numerator * denominator;
-    }
-};
-
-inline constexpr Fraction worst_fraction{-std::numeric_limits<double>::infinity(), 1};
+// What the splits of a node are compared by. That of an empty side is not a number, which is never more than another.
+inline constexpr double worst_merit = -std::numeric_limits<double>::infinity();
 
 struct Candidate {
-    Fraction fraction = worst_fraction;  // what the splits of a node are compared by
+    double merit = worst_merit;
     double left_weight = 0;
     std::uint32_t column = 0;
     std::uint32_t threshold = 0;  // of numbers: codes <= threshold go left
@@ -39,9 +29,9 @@ struct Candidate {
     bool is_perfect = false;                // both children are pure
     std::vector<std::uint16_t> left_codes;  // of categories, missing left out
 
-    bool is_found() const { return fraction.numerator > worst_fraction.numerator; }
+    bool is_found() const { return merit > worst_merit; }
     void forget() {
-        fraction = worst_fraction;
+        merit = worst_merit;
         is_perfect = false;
     }
 };
@@ -74,7 +64,10 @@ class Sides {
     using Item = typename Stat::Item;
 
     explicit Sides(Item total)
-        : total_(total), weight_(Stat::weight(total)), score_(Stat::template score<criterion>(total)) {}
+        : total_(total),
+          weight_(Stat::weight(total)),
+          sum_(Stat::sum(total)),
+          score_(Stat::template score<criterion>(total)) {}
 
     class Cursor {
       public:
@@ -85,17 +78,16 @@ class Sides {
         double right_weight() const { return sides_->weight_ - left_weight(); }
 
         // Variance between the sides, which is half the gain of gini for two classes: with s and w the sums of target
-        // and weight, (s_left w_right - s_right w_left)^2 / (w_left w_right w).
-        [[gnu::always_inline]] Fraction fraction() const {
+        // and weight, (s_left w - s w_left)^2 / (w_left w_right w).
+        [[gnu::always_inline]] double merit() const {
             const double left = left_weight(), right = right_weight();
             if constexpr (by_variance) {
-                const double difference = Stat::sum(left_) * right - Stat::sum(sides_->total_ - left_) * left;
-                return {difference * difference, left * right};
+                const double difference = Stat::sum(left_) * sides_->weight_ - sides_->sum_ * left;
+                return difference * difference / (left * right);
             } else {
-                if (left == 0 || right == 0) return {};
-                const double children =
-                    Stat::template score<criterion>(left_) + Stat::template score<criterion>(sides_->total_ - left_);
-                return {children - sides_->score_, 1};
+                if (left == 0 || right == 0) return std::numeric_limits<double>::quiet_NaN();
+                return Stat::template score<criterion>(left_) +
+                       Stat::template score<criterion>(sides_->total_ - left_) - sides_->score_;
             }
         }
 
@@ -117,18 +109,19 @@ class Sides {
 
     Cursor start() { return Cursor(*this); }
 
-    double gain(const Fraction& best) const {
-        const double ratio = best.numerator / best.denominator;
-        return by_variance ? ratio / weight_ * (criterion == Criterion::gini ? 2 : 1) : ratio;
+    double gain(double merit) const {
+        return by_variance ? merit / weight_ * (criterion == Criterion::gini ? 2 : 1) : merit;
     }
     double weight() const { return weight_; }
     double score() const { return score_; }
+    const Item& total() const { return total_; }
 
-  private:
     static constexpr bool by_variance = criterion == Criterion::gini || criterion == Criterion::squared_error;
 
+  private:
     Item total_;
     double weight_;
+    double sum_;
     double score_;
 };
 
@@ -153,40 +146,48 @@ class Sides<ManyClasses, criterion> {
         [[gnu::always_inline]] void move_left(Item item) {
             const std::uint32_t label = ManyClasses::item_class(item);
             const std::int64_t weight = ManyClasses::item_weight(item);
+            if constexpr (criterion == Criterion::gini) {
+                // The right side's square shrinks from (all - left)^2 to (all - left - weight)^2.
+                const std::int64_t right = std::int64_t{sides_->all_[label]} - sides_->left_[label];
+                right_sum_.terms -= weight * (2 * right - weight);
+                right_sum_.weight -= weight;
+            } else {
+                right_sum_.change(sides_->right_[label], -weight);
+            }
             left_sum_.change(sides_->left_[label], weight);
-            right_sum_.change(sides_->right_[label], -weight);
         }
         double left_weight() const { return static_cast<double>(left_sum_.weight); }
         double right_weight() const { return static_cast<double>(right_sum_.weight); }
 
-        [[gnu::always_inline]] Fraction fraction() const {
+        [[gnu::always_inline]] double merit() const {
             const double left = left_weight(), right = right_weight();
             if constexpr (criterion == Criterion::gini) {
-                return {static_cast<double>(left_sum_.terms) * right + static_cast<double>(right_sum_.terms) * left,
-                        left * right};
+                return (static_cast<double>(left_sum_.terms) * right + static_cast<double>(right_sum_.terms) * left) /
+                       (left * right);
             } else {
-                if (left == 0 || right == 0) return {};
-                return {left_sum_.score(sides_->left_) + right_sum_.score(sides_->right_) - sides_->score_, 1};
+                if (left == 0 || right == 0) return std::numeric_limits<double>::quiet_NaN();
+                return left_sum_.score(sides_->left_) + right_sum_.score(sides_->right_) - sides_->score_;
             }
         }
 
         bool keeps(const Limits&) const { return true; }
-        bool is_perfect() const { return left_sum_.score(sides_->left_) == 0 && right_sum_.score(sides_->right_) == 0; }
+        bool is_perfect() const { return left_sum_.is_pure() && right_sum_.is_pure(); }
 
       private:
         Sides* sides_;
         ClassSum<criterion> left_sum_, right_sum_;
     };
 
+    static constexpr bool by_variance = false;
+
     Cursor start() {
         std::ranges::fill(left_, 0);
-        std::ranges::copy(all_, right_.begin());
+        if (criterion != Criterion::gini) std::ranges::copy(all_, right_.begin());
         return Cursor(*this);
     }
 
-    double gain(const Fraction& best) const {
-        const double ratio = best.numerator / best.denominator;
-        return criterion == Criterion::gini ? ratio - static_cast<double>(sum_.terms) / weight() : ratio;
+    double gain(double merit) const {
+        return criterion == Criterion::gini ? merit - static_cast<double>(sum_.terms) / weight() : merit;
     }
     double weight() const { return static_cast<double>(sum_.weight); }
     double score() const { return score_; }
@@ -198,47 +199,51 @@ class Sides<ManyClasses, criterion> {
     double score_ = 0;
 };
 
+inline constexpr std::size_t abreast = 8;
+
 // Sweeps the cursor through entries[begin, end) and remembers where it was best. take(e) is told of a split after entry
 // e if one is better than the best so far.
 template <class Stat, Criterion criterion, class Take>
 void sweep(const Entries<Stat>& entries, std::size_t begin, std::size_t end, std::uint32_t rows_left,
            std::uint32_t n_rows, const Limits& limits, typename Sides<Stat, criterion>::Cursor cursor, Candidate& best,
            Take take) {
-    Fraction best_fraction = best.fraction;
-    auto best_cursor = cursor;
+    using Cursor = typename Sides<Stat, criterion>::Cursor;
+    double best_merit = best.merit;
+    Cursor best_cursor = cursor;
     std::size_t found = end;
-    auto remember = [&](std::size_t e, const Fraction& fraction) {
+    auto remember = [&](std::size_t e, double merit, const Cursor& here) {
         found = e;
-        best_fraction = fraction;
-        best_cursor = cursor;
+        best_merit = merit;
+        best_cursor = here;
     };
     const auto* items = entries.items.data();
     const std::uint16_t* codes = entries.codes.data();
     auto sweep_freely = [&](auto is_boundary) {
         std::size_t e = begin;
+        Cursor here = cursor;
         if constexpr (!std::is_same_v<Stat, ManyClasses>) {
-            // Four boundaries at a time: improvements are rare, and then the four are looked at one by one.
-            for (; e + 4 < end; e += 4) {
-                const auto before = cursor;
-                std::array<Fraction, 4> fractions;
-                for (std::size_t k = 0; k < 4; ++k) {
-                    cursor.move_left(items[e + k]);
-                    fractions[k] = cursor.fraction();
+            // Some boundaries at a time: improvements are rare, and then they are looked at one by one.
+            for (; e + abreast < end; e += abreast) {
+                const Cursor before = here;
+                std::array<double, abreast> merits;
+                for (std::size_t k = 0; k < abreast; ++k) {
+                    here.move_left(items[e + k]);
+                    merits[k] = here.merit();
                 }
                 bool is_any_better = false;
-                for (const Fraction& fraction : fractions) is_any_better |= fraction.is_better_than(best_fraction);
+                for (const double merit : merits) is_any_better |= merit > best_merit;
                 if (!is_any_better) continue;
-                cursor = before;
-                for (std::size_t k = 0; k < 4; ++k) {
-                    cursor.move_left(items[e + k]);
-                    if (fractions[k].is_better_than(best_fraction) && is_boundary(e + k)) remember(e + k, fractions[k]);
+                here = before;
+                for (std::size_t k = 0; k < abreast; ++k) {
+                    here.move_left(items[e + k]);
+                    if (merits[k] > best_merit && is_boundary(e + k)) remember(e + k, merits[k], here);
                 }
             }
         }
         for (; e + 1 < end; ++e) {
-            cursor.move_left(items[e]);
-            const Fraction fraction = cursor.fraction();
-            if (fraction.is_better_than(best_fraction) & is_boundary(e)) remember(e, fraction);
+            here.move_left(items[e]);
+            const double merit = here.merit();
+            if ((merit > best_merit) & is_boundary(e)) remember(e, merit, here);
         }
     };
     if (limits.is_free() && entries.are_bins) {
@@ -253,12 +258,12 @@ void sweep(const Entries<Stat>& entries, std::size_t begin, std::size_t end, std
             if (entries.last_code(e) == entries.last_code(e + 1)) continue;
             if (limits.min_rows > 1 && (rows_left < limits.min_rows || n_rows - rows_left < limits.min_rows)) continue;
             if (cursor.left_weight() < least || cursor.right_weight() < least || !cursor.keeps(limits)) continue;
-            const Fraction fraction = cursor.fraction();
-            if (fraction.is_better_than(best_fraction)) remember(e, fraction);
+            const double merit = cursor.merit();
+            if (merit > best_merit) remember(e, merit, cursor);
         }
     }
     if (found == end) return;
-    best.fraction = best_fraction;
+    best.merit = best_merit;
     best.left_weight = best_cursor.left_weight();
     best.is_perfect = best_cursor.is_perfect();
     take(found);

@@ -1,8 +1,8 @@
 // What a node must know of its rows. Every sum is an integer: weights are fixed-point, so is the regression target, and
 // integers add up to the same bits in any order. A row's item holds its statistics and moves with it from node to node.
 //
-// The gain of a split is what it takes off the weighted impurity. Splits of a node are compared as fractions,
-// numerator / denominator, by cross-multiplication: no division, and no rounding where the numbers are small.
+// The gain of a split is what it takes off the weighted impurity. Splits of a node are compared by their merit, of
+// which the gain is a linear function that is the same for all of them.
 #pragma once
 #include <algorithm>
 #include <array>
