@@ -2,11 +2,15 @@
 #pragma once
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <exception>
 #include <functional>
 #include <mutex>
 #include <thread>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace committee {
@@ -47,5 +51,111 @@ bool for_each_task(std::size_t n_tasks, int n_threads, const StopQuestion& stop,
     if (failure) std::rethrow_exception(failure);
     return !stopped.load();
 }
+
+// Threads for many short pieces of work in a row. Between two pieces they look out for the next for some microseconds
+// and then sleep; whoever comes late finds the work done by the others.
+class ThreadTeam {
+  public:
+    explicit ThreadTeam(int n_threads) {
+        for (int thread = 1; thread < n_threads; ++thread) workers_.emplace_back([this, thread] { serve(thread); });
+    }
+    ThreadTeam(const ThreadTeam&) = delete;
+    ThreadTeam& operator=(const ThreadTeam&) = delete;
+    ~ThreadTeam() {
+        is_over_.store(true);
+        announce(0);
+    }
+
+    int size() const { return static_cast<int>(workers_.size()) + 1; }
+
+    // Runs body(task, thread) for every task in [0, n_tasks), the caller being thread 0. The first exception of a body
+    // is rethrown here, after all other tasks are done.
+    template <class Body>
+    void run(std::size_t n_tasks, Body&& body) {
+        if (workers_.empty() || n_tasks <= 1) {
+            for (std::size_t task = 0; task < n_tasks; ++task) body(task, 0);
+            return;
+        }
+        for (std::size_t begin = 0; begin < n_tasks; begin += most_tasks) {
+            auto part = [&](std::size_t task, int thread) { body(begin + task, thread); };
+            run_part(static_cast<std::uint32_t>(std::min(n_tasks - begin, most_tasks)), part);
+        }
+        if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
+    }
+
+  private:
+    static constexpr std::size_t most_tasks = 65535;
+    static constexpr std::chrono::microseconds patience{10};
+
+    // A ticket says which piece of work is on (its number, 32 bits), how many tasks it has (16) and which comes next
+    // (16): a task is taken by one exchange, and only from the work it belongs to.
+    static std::uint32_t taken(std::uint64_t ticket) { return static_cast<std::uint32_t>(ticket) & 0xffffU; }
+    static std::uint32_t of_all(std::uint64_t ticket) { return static_cast<std::uint32_t>(ticket) >> 16; }
+
+    template <class Part>
+    void run_part(std::uint32_t n_tasks, Part& part) {
+        part_ = &part;
+        call_ = [](void* what, std::size_t task, int thread) { (*static_cast<Part*>(what))(task, thread); };
+        n_done_.store(0, std::memory_order_relaxed);
+        announce(n_tasks);
+        take_tasks(0);
+        std::uint32_t done = n_done_.load(std::memory_order_acquire);
+        look_out([&] { return (done = n_done_.load(std::memory_order_acquire)) == n_tasks; });
+        for (; done != n_tasks; done = n_done_.load(std::memory_order_acquire)) n_done_.wait(done);
+    }
+
+    void announce(std::uint32_t n_tasks) {
+        const std::uint32_t number = number_.load(std::memory_order_relaxed) + 1;
+        ticket_.store((std::uint64_t{number} << 32) | (std::uint64_t{n_tasks} << 16), std::memory_order_release);
+        number_.store(number);
+        number_.notify_all();
+    }
+
+    void take_tasks(int thread) {
+        std::uint64_t ticket = ticket_.load(std::memory_order_acquire);
+        while (taken(ticket) < of_all(ticket)) {
+            if (!ticket_.compare_exchange_weak(ticket, ticket + 1, std::memory_order_acq_rel)) continue;
+            const std::uint32_t n_tasks = of_all(ticket);
+            try {
+                call_(part_, taken(ticket), thread);
+            } catch (...) {
+                const std::lock_guard lock(failure_mutex_);
+                if (!failure_) failure_ = std::current_exception();
+            }
+            if (n_done_.fetch_add(1, std::memory_order_acq_rel) + 1 == n_tasks) n_done_.notify_one();
+            ticket = ticket_.load(std::memory_order_acquire);
+        }
+    }
+
+    void serve(int thread) {
+        std::uint32_t seen = 0;
+        while (!is_over_.load()) {
+            look_out([&] { return number_.load(std::memory_order_acquire) != seen; });
+            number_.wait(seen);
+            seen = number_.load(std::memory_order_acquire);
+            take_tasks(thread);
+        }
+    }
+
+    template <class Come>
+    static void look_out(Come come) {
+        const auto end = std::chrono::steady_clock::now() + patience;
+        do {
+            for (int i = 0; i < 32; ++i) {
+                if (come()) return;
+            }
+        } while (std::chrono::steady_clock::now() < end);
+    }
+
+    std::atomic<std::uint64_t> ticket_{0};
+    std::atomic<std::uint32_t> number_{0};
+    std::atomic<std::uint32_t> n_done_{0};
+    std::atomic<bool> is_over_{false};
+    void* part_ = nullptr;
+    void (*call_)(void*, std::size_t, int) = nullptr;
+    std::exception_ptr failure_;
+    std::mutex failure_mutex_;
+    std::vector<std::jthread> workers_;
+};
 
 }  // namespace committee

@@ -61,6 +61,20 @@ def bin_table(
     max_bins: int,
     n_threads: int,
 ) -> BinnedTable: ...
+def take_rows(codes: BinnedTable, rows: np.ndarray) -> BinnedTable: ...
+def encode(
+    codes_like: BinnedTable, columns: list[np.ndarray], n_rows: int, n_threads: int
+) -> BinnedTable: ...
+def boost(
+    table: BinnedTable,
+    y: np.ndarray,
+    n_classes: int,
+    weights: np.ndarray | None,
+    options: dict[str, Any],
+    validation: tuple[BinnedTable, np.ndarray, np.ndarray | None, np.ndarray | None] | None,
+    progress: Callable[[int], object] | None,
+    n_threads: int,
+) -> dict[str, Any]: ...
 def fixed_weights(weights: np.ndarray) -> np.ndarray: ...
 def grow_forest(
     table: BinnedTable,

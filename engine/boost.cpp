@@ -1,0 +1,314 @@
+#include "boost.h"
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <utility>
+
+#include "random.h"
+#include "thread_team.h"
+
+namespace committee {
+namespace {
+
+// Threads that a tree of a table has work for, and those that the trees of a round have work for.
+std::size_t threads_in_a_tree(const Table& table, int n_threads) {
+    constexpr std::size_t codes_per_thread = 250'000;
+    const std::size_t most = std::min(static_cast<std::size_t>(std::max(n_threads, 1)), table.n_columns());
+    return std::clamp<std::size_t>(table.n_rows() * table.n_columns() / codes_per_thread, 1,
+                                   std::max<std::size_t>(most, 1));
+}
+
+std::size_t threads_over_trees(const Table& table, std::size_t n_trees, int n_threads) {
+    constexpr std::size_t codes_per_thread = 60'000;
+    const std::size_t most = std::min(static_cast<std::size_t>(std::max(n_threads, 1)), n_trees);
+    return std::clamp<std::size_t>(n_trees * table.n_rows() * table.n_columns() / codes_per_thread, 1, most);
+}
+
+template <class Code>
+class Rounds {
+  public:
+    Rounds(BoostSample& training, std::optional<BoostSample>& validation, const BoostParameters& parameters,
+           const CustomGradients& custom, int n_threads)
+        : training_(training),
+          validation_(validation),
+          parameters_(parameters),
+          objective_(parameters.objective),
+          custom_(custom),
+          table_(*training.table),
+          n_rows_(table_.n_rows()),
+          n_scores_(objective_.n_scores()),
+          grows_side_by_side_(is_better_side_by_side(n_threads)),
+          team_(static_cast<int>(grows_side_by_side_ ? threads_over_trees(table_, n_scores_, n_threads)
+                                                     : threads_in_a_tree(table_, n_threads))),
+          alone_(1) {
+        const std::size_t n_growers = grows_side_by_side_ ? static_cast<std::size_t>(team_.size()) : 1;
+        for (std::size_t i = 0; i < n_growers; ++i) {
+            growers_.push_back(
+                std::make_unique<BoostGrower<Code>>(table_, parameters.tree, grows_side_by_side_ ? alone_ : team_));
+        }
+        own_.resize(n_growers);
+        split_totals_.resize(n_scores_, {std::vector(table_.n_columns(), 0.0), std::vector(table_.n_columns(), 0.0)});
+        gradients_.gradient.resize(n_rows_ * n_scores_);
+        gradients_.hessian.resize(n_rows_ * n_scores_);
+        blocks_.resize((n_rows_ + block_rows - 1) / block_rows);
+        const auto weights = training.observed.weights;
+        has_absent_ = std::ranges::any_of(weights, [](double weight) { return !(weight > 0); });
+        has_constant_hessian_ = objective_.has_constant_hessian() && std::ranges::all_of(weights, [](double weight) {
+                                    return weight == 1 || !(weight > 0);
+                                });
+    }
+
+    Boosted run(const std::function<bool(std::size_t)>& stop) {
+        Boosted result;
+        const bool stops_early = parameters_.n_iter_no_change > 0;
+        const std::vector<double> initial = stops_early ? training_.scores : std::vector<double>();
+        const LossParts parts = parts_of(training_);
+        const LossParts validation_parts = validation_ ? parts_of(*validation_) : LossParts{};
+        const auto& watched = validation_ ? result.validation_loss : result.train_loss;
+        for (std::uint32_t round = 0;; ++round) {
+            const bool is_over = round == parameters_.n_rounds || result.stopped;
+            if (objective_.loss == Loss::huber) {
+                objective_.delta = huber_delta(objective_, training_.observed, training_.scores.data());
+            }
+            result.train_loss.push_back(is_over ? mean_loss(training_, parts) : differentiate(parts));
+            if (validation_) result.validation_loss.push_back(mean_loss(*validation_, validation_parts));
+            if (is_over || (stops_early && is_flat(watched))) break;
+            const std::size_t first = result.trees.size();
+            result.trees.resize(first + n_scores_);
+            grow_round(parameters_.first_round + round, std::span(result.trees).subspan(first));
+            if (validation_) add_trees(std::span<const Tree>(result.trees).subspan(first), *validation_);
+            result.stopped = stop && stop(round + 1);
+        }
+        result.n_rounds = static_cast<std::uint32_t>(result.train_loss.size()) - 1;
+        if (stops_early) keep_best(watched, initial, result);
+        result.scores = std::move(training_.scores);
+        result.totals = split_totals_[0];
+        for (std::size_t k = 1; k < n_scores_; ++k) {
+            for (std::size_t j = 0; j < table_.n_columns(); ++j) {
+                result.totals.gain[j] += split_totals_[k].gain[j];
+                result.totals.n_splits[j] += split_totals_[k].n_splits[j];
+            }
+        }
+        return result;
+    }
+
+  private:
+    // What a thread that grows trees of its own keeps.
+    struct Own {
+        std::vector<std::uint8_t> takes_part;
+        std::vector<std::uint32_t> absent;  // rows that the tree did not see
+    };
+
+    // The part of a sample's summed loss that no score changes, and its weight.
+    struct LossParts {
+        double fixed = 0;
+        double weight = 1;
+    };
+
+    // The trees of a round do not depend on each other: they are grown side by side where that keeps all threads busy,
+    // and one after the other by all threads where it would not.
+    bool is_better_side_by_side(int n_threads) const {
+        if (n_scores_ == 1) return false;
+        const std::size_t n = threads_over_trees(table_, n_scores_, n_threads);
+        const std::size_t n_turns = (n_scores_ + n - 1) / n;
+        return threads_in_a_tree(table_, n_threads) == 1 || 4 * n_scores_ >= 3 * n * n_turns;
+    }
+
+    // Gradients of all rows at the scores so far. The mean loss.
+    double differentiate(const LossParts& parts) {
+        if (objective_.loss == Loss::custom) custom_(training_.scores, gradients_);
+        for_each_block(n_rows_, [&](std::size_t block, std::size_t begin, std::size_t end) {
+            fill_gradients(objective_, training_.observed, training_.scores.data(), begin, end, gradients_,
+                           blocks_[block]);
+        });
+        totals_.assign(n_scores_, {});
+        double loss = parts.fixed;
+        for (const BlockTotals& block : blocks_) {
+            loss += block.loss;
+            for (std::size_t k = 0; k < n_scores_; ++k) {
+                totals_[k].absolute_gradient += block.by_score[k].absolute_gradient;
+                totals_[k].hessian += block.by_score[k].hessian;
+                totals_[k].largest_hessian = std::max(totals_[k].largest_hessian, block.by_score[k].largest_hessian);
+            }
+        }
+        return loss / parts.weight;
+    }
+
+    double mean_loss(const BoostSample& sample, const LossParts& parts) {
+        const std::size_t n_rows = sample.table->n_rows();
+        std::vector<double> losses((n_rows + block_rows - 1) / block_rows);
+        for_each_block(n_rows, [&](std::size_t block, std::size_t begin, std::size_t end) {
+            losses[block] = block_loss(objective_, sample.observed, sample.scores.data(), begin, end);
+        });
+        double loss = parts.fixed;
+        for (const double of_block : losses) loss += of_block;
+        return loss / parts.weight;
+    }
+
+    LossParts parts_of(const BoostSample& sample) const {
+        double weight = 0;
+        for (const double of_row : sample.observed.weights) weight += std::max(of_row, 0.0);
+        if (sample.observed.weights.empty()) weight = static_cast<double>(sample.table->n_rows());
+        return {fixed_loss(objective_, sample.observed), weight};
+    }
+
+    template <class Body>
+    void for_each_block(std::size_t n_rows, Body body) {
+        const std::size_t n_blocks = (n_rows + block_rows - 1) / block_rows;
+        const auto n_tasks = std::min(n_blocks, static_cast<std::size_t>(team_.size()));
+        team_.run(n_tasks, [&](std::size_t task, int) {
+            for (std::size_t block = task; block < n_blocks; block += n_tasks) {
+                body(block, block * block_rows, std::min(n_rows, (block + 1) * block_rows));
+            }
+        });
+    }
+
+    void grow_round(std::uint32_t round, std::span<Tree> trees) {
+        const auto grow = [&](std::size_t k, int thread) {
+            const std::size_t index = grows_side_by_side_ ? static_cast<std::size_t>(thread) : 0;
+            trees[k] = grow_tree(*growers_[index], own_[index], k, round * n_scores_ + k);
+        };
+        if (grows_side_by_side_) return team_.run(n_scores_, grow);
+        for (std::size_t k = 0; k < n_scores_; ++k) grow(k, 0);
+    }
+
+    Tree grow_tree(BoostGrower<Code>& grower, Own& own, std::size_t k, std::uint64_t number) {
+        const std::uint64_t key = derive_key(parameters_.seed, number);
+        draw_rows(key, own);
+        const BoostRows rows{gradients_.gradient.data() + k * n_rows_, gradients_.hessian.data() + k * n_rows_,
+                             own.takes_part};
+        Tree tree = grower.grow(rows, scale_for(totals_[k], n_rows_, has_constant_hessian_), key, split_totals_[k]);
+        double* scores = training_.scores.data() + k * n_rows_;
+        if (objective_.needs_line_search()) search_steps(grower, scores, tree);
+        for (double& value : tree.values) value *= parameters_.learning_rate * objective_.step();
+        ThreadTeam& team = grows_side_by_side_ ? alone_ : team_;
+        team.run(grower.parts().n_parts(), [&](std::size_t part, int) {
+            grower.for_each_leaf(part, [&](std::size_t leaf, std::span<const std::uint32_t> leaf_rows) {
+                const double value = tree.values[leaf];
+                for (const std::uint32_t row : leaf_rows) scores[row] += value;
+            });
+        });
+        if (!own.absent.empty()) add_tree(tree, table_, own.absent, scores);
+        return tree;
+    }
+
+    void draw_rows(std::uint64_t key, Own& own) const {
+        if (!has_absent_ && parameters_.subsample == 1) return;
+        const auto weights = training_.observed.weights;
+        const std::uint64_t row_key = derive_key(key, static_cast<std::uint64_t>(Purpose::bootstrap));
+        own.takes_part.resize(n_rows_);
+        own.absent.clear();
+        for (std::size_t i = 0; i < n_rows_; ++i) {
+            const double drawn = static_cast<double>(mix(row_key + i) >> 11) * 0x1.0p-53;
+            const bool takes_part = drawn < parameters_.subsample && (weights.empty() || weights[i] > 0);
+            own.takes_part[i] = takes_part ? 1 : 0;
+            if (!takes_part) own.absent.push_back(static_cast<std::uint32_t>(i));
+        }
+    }
+
+    void search_steps(const BoostGrower<Code>& grower, const double* scores, Tree& tree) {
+        std::vector<std::vector<Weighted>> residuals(tree.values.size());
+        for (std::size_t part = 0; part < grower.parts().n_parts(); ++part) {
+            grower.for_each_leaf(part, [&](std::size_t leaf, std::span<const std::uint32_t> rows) {
+                for (const std::uint32_t row : rows) {
+                    residuals[leaf].emplace_back(training_.observed.numbers[row] - scores[row],
+                                                 training_.observed.weight(row));
+                }
+            });
+        }
+        team_.run(residuals.size(),
+                  [&](std::size_t leaf, int) { tree.values[leaf] = line_search(objective_, residuals[leaf]); });
+        if (parameters_.tree.is_monotonic()) keep_monotonic(parameters_.tree, tree);
+    }
+
+    // Adds a tree's values to the scores of some rows, or of all if none are listed.
+    static void add_tree(const Tree& tree, const Table& table, std::span<const std::uint32_t> rows, double* scores) {
+        constexpr std::size_t at_a_time = 1024;
+        const auto& codes = std::get<Codes<Code>>(table.codes);
+        const bool has_missing = std::ranges::count(table.has_missing, true) > 0;
+        std::uint32_t leaves[at_a_time];
+        const std::size_t n_rows = rows.empty() ? table.n_rows() : rows.size();
+        for (std::size_t begin = 0; begin < n_rows; begin += at_a_time) {
+            const std::size_t n = std::min(at_a_time, n_rows - begin);
+            const std::uint32_t* listed = rows.empty() ? nullptr : rows.data() + begin;
+            const Code* first = rows.empty() ? codes.row(begin) : codes.by_row.data();
+            find_leaves(tree, CodeBlock<Code>{first, codes.n_columns, n, listed, has_missing}, leaves);
+            for (std::size_t i = 0; i < n; ++i) {
+                scores[listed == nullptr ? begin + i : listed[i]] += tree.values[address_of(tree.nodes[leaves[i]])];
+            }
+        }
+    }
+
+    // Adds trees, in turns of the scores, to all rows.
+    void add_trees(std::span<const Tree> trees, BoostSample& sample) {
+        team_.run(n_scores_, [&](std::size_t k, int) {
+            double* scores = sample.scores.data() + k * sample.table->n_rows();
+            for (std::size_t t = k; t < trees.size(); t += n_scores_) add_tree(trees[t], *sample.table, {}, scores);
+        });
+    }
+
+    // True if the last n_iter_no_change losses were no better than the best before them, by more than tol.
+    bool is_flat(std::span<const double> losses) const {
+        const std::size_t n_last = parameters_.n_iter_no_change;
+        if (losses.size() <= n_last) return false;
+        const auto last = losses.last(n_last), before = losses.first(losses.size() - n_last);
+        return std::ranges::min(last) >= std::ranges::min(before) - parameters_.tol;
+    }
+
+    // Takes back the rounds after the best, which is the first at the earliest.
+    void keep_best(std::span<const double> losses, const std::vector<double>& initial, Boosted& result) {
+        if (losses.size() < 2) return;
+        const auto best = static_cast<std::uint32_t>(std::ranges::min_element(losses.subspan(1)) - losses.begin());
+        if (best == result.n_rounds) return;
+        result.n_rounds = best;
+        result.trees.resize(best * n_scores_);
+        training_.scores = initial;
+        add_trees(result.trees, training_);
+    }
+
+    BoostSample& training_;
+    std::optional<BoostSample>& validation_;
+    const BoostParameters& parameters_;
+    Objective objective_;
+    const CustomGradients& custom_;
+    const Table& table_;
+    std::size_t n_rows_, n_scores_;
+    bool grows_side_by_side_;
+    ThreadTeam team_, alone_;
+    std::vector<std::unique_ptr<BoostGrower<Code>>> growers_;
+    std::vector<Own> own_;
+    std::vector<SplitTotals> split_totals_;  // by score
+    Gradients gradients_;
+    std::vector<BlockTotals> blocks_;
+    std::vector<GradientTotals> totals_;  // by score
+    bool has_absent_ = false;             // some rows have no weight
+    bool has_constant_hessian_ = false;
+};
+
+}  // namespace
+
+Boosted boost(BoostSample training, std::optional<BoostSample> validation, const BoostParameters& parameters,
+              const CustomGradients& custom, int n_threads, const std::function<bool(std::size_t)>& stop) {
+    return std::visit(
+        [&]<class Code>(const Codes<Code>&) {
+            return Rounds<Code>(training, validation, parameters, custom, n_threads).run(stop);
+        },
+        training.table->codes);
+}
+
+Link link_of(const Objective& objective) {
+    switch (objective.loss) {
+        case Loss::poisson:
+        case Loss::gamma:
+        case Loss::tweedie:
+            return Link::exponential;
+        default:
+            if (objective.n_classes == 0) return Link::identity;
+            if (objective.n_classes == 2) return Link::logistic;
+            return objective.loss == Loss::logit && objective.one_versus_all ? Link::shares_of_logistics
+                                                                             : Link::softmax;
+    }
+}
+
+}  // namespace committee

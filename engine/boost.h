@@ -1,0 +1,56 @@
+// Gradient boosting: round after round, gradients of the loss, a tree that fits them, a step. Comes in: a binned table
+// and what was observed. Goes out: an additive model, its loss after every round, what the columns were worth.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "boost_tree.h"
+#include "objective.h"
+#include "predict.h"
+#include "table.h"
+
+namespace committee {
+
+struct BoostParameters {
+    Objective objective;
+    BoostTreeParameters tree;
+    std::uint32_t first_round = 0;  // rounds [first_round, first_round + n_rounds): a warm start goes on
+    std::uint32_t n_rounds = 100;
+    double learning_rate = 0.1;
+    double subsample = 1;
+    std::uint64_t seed = 0;
+    std::uint32_t n_iter_no_change = 0;  // 0: no early stopping
+    double tol = 0;
+};
+
+// Rows with what was observed of them. Scores are by score, then by row.
+struct BoostSample {
+    const Table* table = nullptr;
+    Observed observed;
+    std::vector<double> scores;
+};
+
+// Fills the gradients and hessians of a custom loss, by score, then by row, for scores of the same shape.
+using CustomGradients = std::function<void(std::span<const double> scores, Gradients& out)>;
+
+struct Boosted {
+    std::vector<Tree> trees;              // of the rounds that are kept, in turns of the scores
+    std::vector<double> train_loss;       // before the first round and after every round
+    std::vector<double> validation_loss;  // the same, or empty
+    std::uint32_t n_rounds = 0;           // kept: with early stopping, up to the best
+    SplitTotals totals;                   // of all rounds
+    std::vector<double> scores;           // of the training rows, after the rounds that are kept
+    bool stopped = false;                 // the caller asked to stop; the rounds so far are whole
+};
+
+// stop is asked on the calling thread after every round with the number of rounds that are done.
+Boosted boost(BoostSample training, std::optional<BoostSample> validation, const BoostParameters& parameters,
+              const CustomGradients& custom, int n_threads, const std::function<bool(std::size_t)>& stop);
+
+// How the scores of an objective become a decision.
+Link link_of(const Objective& objective);
+
+}  // namespace committee

@@ -1,0 +1,70 @@
+// Grows one tree of a boosted model. Comes in: the gradients and hessians of the rows. Goes out: a tree whose leaves
+// hold Newton steps, and which rows ended in which leaf.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "boost_rows.h"
+#include "boost_search.h"
+#include "boost_words.h"
+#include "table.h"
+#include "thread_team.h"
+#include "tree.h"
+
+namespace committee {
+
+// What splits were worth, by column.
+struct SplitTotals {
+    std::vector<double> gain;
+    std::vector<double> n_splits;
+};
+
+template <class Code>
+class BoostGrower {
+  public:
+    BoostGrower(const Table& table, const BoostTreeParameters& parameters, ThreadTeam& team);
+    BoostGrower(const BoostGrower&) = delete;
+    BoostGrower& operator=(const BoostGrower&) = delete;
+
+    Tree grow(const BoostRows& rows, const WordScale& scale, std::uint64_t key, SplitTotals& totals);
+
+    const RowParts& parts() const { return parts_; }
+
+    // Calls body(value, rows) for every leaf of the last tree: the index of its value, and its rows of this part.
+    template <class Body>
+    void for_each_leaf(std::size_t part, Body body) const {
+        for (std::size_t leaf = 0; leaf < leaves_.size(); ++leaf) {
+            body(leaf, parts_.rows(leaves_[leaf], nodes_[leaves_[leaf]].depth, part));
+        }
+    }
+
+  private:
+    void divide(std::uint32_t parent, bool are_last);
+    std::size_t divide_rows(const BoostNode& parent);
+    void bound_children(const BoostNode& parent);
+    void offer(const BoostNode& node);
+    std::uint32_t take_open();
+    bool comes_later(std::uint32_t a, std::uint32_t b) const;
+    Tree write_tree(const WordScale& scale, SplitTotals& totals);
+    static std::uint32_t write_set(Tree& tree, const BoostNode& node);
+
+    const Codes<Code>& codes_;
+    BoostTreeParameters parameters_;
+    ThreadTeam& team_;
+    RowParts parts_;
+    NodeSearch<Code> search_;
+
+    std::vector<BoostNode> nodes_;
+    std::vector<std::uint32_t> leaves_;
+    std::vector<std::uint32_t> open_;      // nodes with a split that is not yet made
+    std::vector<std::uint8_t> goes_left_;  // by code, of the categories being divided
+};
+
+// Keeps values that are not Newton steps monotonic: a split of a monotonic column parts the values of its sides midway
+// between their means.
+void keep_monotonic(const BoostTreeParameters& parameters, Tree& tree);
+
+extern template class BoostGrower<std::uint8_t>;
+extern template class BoostGrower<std::uint16_t>;
+
+}  // namespace committee

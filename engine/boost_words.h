@@ -1,0 +1,90 @@
+// Gradients as integers. A row's gradient, hessian and the row itself, counted once, are three fields of one 64-bit
+// word, and a sum over rows is a sum of words: one addition in a histogram, and the same bits in any order. The scales
+// are chosen once per tree, from the sums of what they scale, so that no field can overflow into its neighbour:
+//
+//     gradient (signed, on top) | hessian | count
+//
+// Tables of many rows have no bits to spare for the count, and a loss of constant hessian needs no other hessian than
+// the count.
+#pragma once
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+
+namespace committee {
+
+using Word = std::uint64_t;
+
+// Which bits of a word hold what.
+struct WordFields {
+    int gradient_bits = 32;
+    int hessian_shift = 0;
+    std::uint32_t hessian_mask = 0x7fffffffU;
+    std::uint32_t count_mask = 0;  // 0: rows are not counted
+
+    bool counts() const { return count_mask != 0; }
+    std::int32_t gradient(Word word) const { return static_cast<std::int32_t>(word >> 32) >> (32 - gradient_bits); }
+    std::int32_t hessian(Word word) const {
+        return static_cast<std::int32_t>(static_cast<std::uint32_t>(word >> hessian_shift) & hessian_mask);
+    }
+    std::int32_t count(Word word) const {
+        return static_cast<std::int32_t>(static_cast<std::uint32_t>(word) & count_mask);
+    }
+};
+
+inline WordFields fields_for(std::size_t n_rows, bool has_constant_hessian) {
+    constexpr std::size_t most_counted_rows = std::size_t{1} << 15;
+    if (has_constant_hessian) return {.count_mask = 0x7fffffffU};
+    if (n_rows > most_counted_rows) return {};
+    const int count_bits = std::bit_width(n_rows);
+    const int gradient_bits = (64 - count_bits) / 2 + 1;
+    const int hessian_bits = 64 - count_bits - gradient_bits;
+    return {.gradient_bits = gradient_bits,
+            .hessian_shift = count_bits,
+            .hessian_mask = (1U << hessian_bits) - 1,
+            .count_mask = (1U << count_bits) - 1};
+}
+
+// From gradients to words and back.
+struct WordScale {
+    WordFields fields;
+    double gradient = 1;  // a field's unit is 1 / scale
+    double hessian = 1;
+    std::int32_t largest_hessian = 1;  // of one row, in units
+
+    // A row always has a hessian of one unit at least, so a word is 0 only where there is no row.
+    Word word(float g, float h) const {
+        const auto fixed_gradient = static_cast<std::int64_t>(std::nearbyint(static_cast<double>(g) * gradient));
+        if (fields.hessian_mask == fields.count_mask) return (static_cast<Word>(fixed_gradient) << 32) + 1;
+        const auto fixed_hessian =
+            std::max(static_cast<std::int64_t>(std::nearbyint(static_cast<double>(h) * hessian)), std::int64_t{1});
+        return (static_cast<Word>(fixed_gradient) << (64 - fields.gradient_bits)) +
+               (static_cast<Word>(fixed_hessian) << fields.hessian_shift) + (fields.counts() ? 1 : 0);
+    }
+};
+
+// Sums over the rows that a scale must hold.
+struct GradientTotals {
+    double absolute_gradient = 0;
+    double hessian = 0;
+    double largest_hessian = 0;
+};
+
+// Scales are powers of two, so gradients that are short binary fractions stay exact.
+inline WordScale scale_for(const GradientTotals& totals, std::size_t n_rows, bool has_constant_hessian) {
+    WordScale scale{.fields = fields_for(n_rows, has_constant_hessian)};
+    const auto fitting = [&](double most, double total) {
+        const double room = most - static_cast<double>(n_rows) - 1;
+        return total > 0 ? std::exp2(std::clamp(std::floor(std::log2(room / total)), -500.0, 500.0)) : 1.0;
+    };
+    scale.gradient = fitting(std::exp2(scale.fields.gradient_bits - 1), totals.absolute_gradient);
+    if (has_constant_hessian) return scale;
+    scale.hessian = fitting(scale.fields.hessian_mask, totals.hessian);
+    scale.largest_hessian =
+        static_cast<std::int32_t>(std::max(std::nearbyint(totals.largest_hessian * scale.hessian), 1.0));
+    return scale;
+}
+
+}  // namespace committee

@@ -1,0 +1,321 @@
+#include "objective.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <tuple>
+
+namespace committee {
+namespace {
+
+// e^x for |x| < 700 to 13 digits, from operations that are the same on every machine and go side by side.
+inline double exponential(double x) {
+    constexpr double to_integer = 6755399441055744.0;  // 1.5 * 2^52: adding it leaves the integer in the low bits
+    x = std::min(std::max(x, -700.0), 700.0);
+    const double shifted = x * 1.4426950408889634 + to_integer;
+    const double whole = shifted - to_integer;
+    const double r = (x - whole * 0.6931471803691238) - whole * 1.9082149292705877e-10;
+    double sum = 1.0 / 3628800;
+    sum = sum * r + 1.0 / 362880;
+    sum = sum * r + 1.0 / 40320;
+    sum = sum * r + 1.0 / 5040;
+    sum = sum * r + 1.0 / 720;
+    sum = sum * r + 1.0 / 120;
+    sum = sum * r + 1.0 / 24;
+    sum = sum * r + 1.0 / 6;
+    sum = sum * r + 0.5;
+    sum = sum * r + 1.0;
+    sum = sum * r + 1.0;
+    const std::uint64_t power = (std::bit_cast<std::uint64_t>(shifted) + 1023) << 52;
+    return sum * std::bit_cast<double>(power);
+}
+
+inline double logistic(double score) { return 1.0 / (1.0 + exponential(-score)); }
+
+// Probabilities for the log loss: no row costs more than about 69.
+constexpr double least_probability = 1e-30;
+
+// The sum of -log p, as the logarithm of products.
+class LogSum {
+  public:
+    void add(double probability) {
+        product_ *= std::max(probability, least_probability);
+        if (++n_ == 8) flush();
+    }
+    double sum() {
+        flush();
+        return sum_;
+    }
+
+  private:
+    void flush() {
+        sum_ -= std::log(product_);
+        product_ = 1;
+        n_ = 0;
+    }
+    double product_ = 1;
+    double sum_ = 0;
+    int n_ = 0;
+};
+
+double loss_of_probabilities(const double* probabilities, std::size_t begin, std::size_t n, const Observed& observed) {
+    if (observed.weights.empty()) {
+        LogSum sum;
+        for (std::size_t i = 0; i < n; ++i) sum.add(probabilities[i]);
+        return sum.sum();
+    }
+    double sum = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+        sum -= observed.weights[begin + i] * std::log(std::max(probabilities[i], least_probability));
+    }
+    return sum;
+}
+
+// What a row adds: the first and second derivative of its loss by its score, and the loss.
+struct Slope {
+    double gradient;
+    double hessian;
+    double loss;
+};
+
+constexpr double most_exponent = 80;  // of a mean that is e^score
+
+inline double capped(double score) { return std::min(std::max(score, -most_exponent), most_exponent); }
+
+// Calls body with the function (number or label, score) -> Slope of a loss of one score, log loss and logit apart.
+template <class Body>
+void with_slope(const Objective& objective, Body body) {
+    switch (objective.loss) {
+        case Loss::exponential:
+            // exp(-margin / 2), so that its best score is the log-odds.
+            return body([](double label, double score) -> Slope {
+                const double sign = 2 * label - 1;
+                const double e = exponential(capped(-0.5 * sign * score));
+                return {-0.5 * sign * e, 0.25 * e, e};
+            });
+        case Loss::squared_error:
+            return body([](double y, double score) -> Slope { return {score - y, 1, (score - y) * (score - y)}; });
+        case Loss::absolute_error:
+            return body([](double y, double score) -> Slope {
+                return {score > y ? 1.0 : score < y ? -1.0 : 0.0, 1, std::abs(score - y)};
+            });
+        case Loss::quantile:
+            return body([q = objective.quantile](double y, double score) -> Slope {
+                const double residual = y - score;
+                return {residual > 0   ? -q
+                        : residual < 0 ? 1 - q
+                                       : 0.0,
+                        1, residual > 0 ? q * residual : (q - 1) * residual};
+            });
+        case Loss::huber:
+            return body([delta = objective.delta](double y, double score) -> Slope {
+                const double error = score - y, size = std::abs(error);
+                return {std::clamp(error, -delta, delta), 1,
+                        size <= delta ? 0.5 * error * error : delta * (size - 0.5 * delta)};
+            });
+        case Loss::poisson:
+            return body([](double y, double score) -> Slope {
+                const double mean = exponential(capped(score));
+                return {mean - y, mean, 2 * (mean - y * score)};
+            });
+        case Loss::gamma:
+            return body([](double y, double score) -> Slope {
+                const double ratio = y * exponential(capped(-score));
+                return {1 - ratio, ratio, 2 * (score + ratio)};
+            });
+        case Loss::tweedie:
+            return body([p = objective.tweedie_power](double y, double score) -> Slope {
+                const double a = y * exponential(capped((1 - p) * score)), b = exponential(capped((2 - p) * score));
+                return {b - a, (2 - p) * b - (1 - p) * a, 2 * (b / (2 - p) - a / (1 - p))};
+            });
+        default:
+            return;
+    }
+}
+
+// Weighs the rows' gradients and adds them up. Eight sums side by side.
+void weigh_and_add(const Observed& observed, std::size_t begin, std::size_t n, float* gradient, float* hessian,
+                   GradientTotals& totals) {
+    constexpr std::size_t lanes = 8;
+    if (!observed.weights.empty()) {
+        for (std::size_t i = 0; i < n; ++i) {
+            const auto weight = static_cast<float>(observed.weights[begin + i]);
+            gradient[i] = weight > 0 ? gradient[i] * weight : 0;
+            hessian[i] = weight > 0 ? hessian[i] * weight : 0;
+        }
+    }
+    std::array<double, lanes> absolute{}, sum{};
+    std::array<float, lanes> most{};
+    std::size_t i = 0;
+    for (; i + lanes <= n; i += lanes) {
+        for (std::size_t k = 0; k < lanes; ++k) {
+            absolute[k] += static_cast<double>(std::abs(gradient[i + k]));
+            sum[k] += static_cast<double>(hessian[i + k]);
+            most[k] = std::max(most[k], hessian[i + k]);
+        }
+    }
+    for (; i < n; ++i) {
+        absolute[0] += static_cast<double>(std::abs(gradient[i]));
+        sum[0] += static_cast<double>(hessian[i]);
+        most[0] = std::max(most[0], hessian[i]);
+    }
+    totals = {};
+    for (std::size_t k = 0; k < lanes; ++k) {
+        totals.absolute_gradient += absolute[k];
+        totals.hessian += sum[k];
+        totals.largest_hessian = std::max(totals.largest_hessian, static_cast<double>(most[k]));
+    }
+}
+
+// Gradient and hessian of the log loss, or of logit's weighted working response, where `is_class` is 1 or 0.
+struct ClassSlope {
+    bool clamps;
+    double z_max;
+
+    std::pair<float, float> operator()(double p, double is_class) const {
+        const double variance = p * (1 - p);
+        if (!clamps) return {static_cast<float>(p - is_class), static_cast<float>(variance)};
+        const double weight = std::max(variance, 2 * std::numeric_limits<double>::epsilon());
+        const double z = std::clamp((is_class - p) / weight, -z_max, z_max);
+        return {static_cast<float>(-weight * z), static_cast<float>(weight)};
+    }
+};
+
+// Two classes: one score, the log-odds of class 1. The loss.
+double two_classes(const Objective& objective, const Observed& observed, const double* scores, std::size_t begin,
+                   std::size_t n, float* gradient, float* hessian) {
+    std::array<double, block_rows> p;
+    std::array<float, block_rows> label;
+    for (std::size_t i = 0; i < n; ++i) label[i] = static_cast<float>(static_cast<int>(observed.labels[begin + i]));
+    for (std::size_t i = 0; i < n; ++i) p[i] = logistic(scores[begin + i]);
+    if (gradient != nullptr && objective.loss == Loss::log_loss) {
+        for (std::size_t i = 0; i < n; ++i) {
+            gradient[i] = static_cast<float>(p[i] - static_cast<double>(label[i]));
+            hessian[i] = static_cast<float>(p[i] * (1 - p[i]));
+        }
+    } else if (gradient != nullptr) {
+        const ClassSlope slope{true, objective.z_max};
+        for (std::size_t i = 0; i < n; ++i) {
+            std::tie(gradient[i], hessian[i]) = slope(p[i], static_cast<double>(label[i]));
+        }
+    }
+    for (std::size_t i = 0; i < n; ++i) p[i] = label[i] != 0 ? p[i] : 1 - p[i];
+    return loss_of_probabilities(p.data(), begin, n, observed);
+}
+
+// Many classes: a score each, softmax. gradient(k) and hessian(k) are where the block's values of class k go.
+template <class Place>
+double many_classes(const Objective& objective, const Observed& observed, const double* scores, std::size_t begin,
+                    std::size_t n, Place place) {
+    const std::size_t n_rows = observed.n_rows(), n_classes = objective.n_classes;
+    const ClassSlope slope{objective.loss == Loss::logit, objective.z_max};
+    std::array<double, block_rows> largest, sum, of_label;
+    largest.fill(-std::numeric_limits<double>::infinity());
+    sum.fill(0);
+    for (std::size_t k = 0; k < n_classes; ++k) {
+        const double* score = scores + k * n_rows + begin;
+        for (std::size_t i = 0; i < n; ++i) largest[i] = std::max(largest[i], score[i]);
+    }
+    for (std::size_t k = 0; k < n_classes; ++k) {
+        const double* score = scores + k * n_rows + begin;
+        for (std::size_t i = 0; i < n; ++i) sum[i] += exponential(score[i] - largest[i]);
+    }
+    for (std::size_t i = 0; i < n; ++i) sum[i] = 1 / sum[i];
+    for (std::size_t k = 0; k < n_classes; ++k) {
+        const double* score = scores + k * n_rows + begin;
+        const auto [gradient, hessian] = place(k);
+        std::array<double, block_rows> p;
+        for (std::size_t i = 0; i < n; ++i) p[i] = exponential(score[i] - largest[i]) * sum[i];
+        for (std::size_t i = 0; i < n; ++i) of_label[i] = observed.labels[begin + i] == k ? p[i] : of_label[i];
+        if (gradient == nullptr) continue;
+        for (std::size_t i = 0; i < n; ++i) {
+            std::tie(gradient[i], hessian[i]) = slope(p[i], observed.labels[begin + i] == k ? 1.0 : 0.0);
+        }
+    }
+    return loss_of_probabilities(of_label.data(), begin, n, observed);
+}
+
+// One two-class model per class; the loss is the sum of theirs.
+template <class Place>
+double one_versus_all(const Objective& objective, const Observed& observed, const double* scores, std::size_t begin,
+                      std::size_t n, Place place) {
+    const std::size_t n_rows = observed.n_rows();
+    const ClassSlope slope{true, objective.z_max};
+    std::array<double, block_rows> right;
+    double loss = 0;
+    for (std::size_t k = 0; k < objective.n_classes; ++k) {
+        const double* score = scores + k * n_rows + begin;
+        const auto [gradient, hessian] = place(k);
+        for (std::size_t i = 0; i < n; ++i) {
+            const bool is_class = observed.labels[begin + i] == k;
+            const double p = logistic(score[i]);
+            right[i] = is_class ? p : 1 - p;
+            if (gradient != nullptr) std::tie(gradient[i], hessian[i]) = slope(p, is_class ? 1.0 : 0.0);
+        }
+        loss += loss_of_probabilities(right.data(), begin, n, observed);
+    }
+    return loss;
+}
+
+double one_score(const Objective& objective, const Observed& observed, const double* scores, std::size_t begin,
+                 std::size_t n, float* gradient, float* hessian) {
+    double loss = 0;
+    with_slope(objective, [&](auto slope) {
+        for (std::size_t i = 0; i < n; ++i) {
+            const std::size_t row = begin + i;
+            const double y = observed.numbers.empty() ? observed.labels[row] : observed.numbers[row];
+            const Slope at = slope(y, scores[row]);
+            if (gradient != nullptr) {
+                gradient[i] = static_cast<float>(at.gradient);
+                hessian[i] = static_cast<float>(at.hessian);
+            }
+            const double weight = observed.weight(row);
+            if (weight > 0) loss += weight * at.loss;
+        }
+    });
+    return loss;
+}
+
+// Fills what place(k) points to, if anything; the loss.
+template <class Place>
+double evaluate(const Objective& objective, const Observed& observed, const double* scores, std::size_t begin,
+                std::size_t n, Place place) {
+    if (objective.loss == Loss::custom) return std::numeric_limits<double>::quiet_NaN();
+    if (objective.loss == Loss::log_loss || objective.loss == Loss::logit) {
+        if (objective.n_classes > 2) {
+            return objective.one_versus_all ? one_versus_all(objective, observed, scores, begin, n, place)
+                                            : many_classes(objective, observed, scores, begin, n, place);
+        }
+        const auto [gradient, hessian] = place(0);
+        return two_classes(objective, observed, scores, begin, n, gradient, hessian);
+    }
+    const auto [gradient, hessian] = place(0);
+    return one_score(objective, observed, scores, begin, n, gradient, hessian);
+}
+
+}  // namespace
+
+void fill_gradients(const Objective& objective, const Observed& observed, const double* scores, std::size_t begin,
+                    std::size_t end, Gradients& out, BlockTotals& totals) {
+    const std::size_t n_rows = observed.n_rows(), n = end - begin;
+    const auto place = [&](std::size_t k) {
+        const std::size_t at = k * n_rows + begin;
+        return std::pair(out.gradient.data() + at, out.hessian.data() + at);
+    };
+    totals.loss = evaluate(objective, observed, scores, begin, n, place);
+    totals.by_score.resize(objective.n_scores());
+    for (std::size_t k = 0; k < totals.by_score.size(); ++k) {
+        const auto [gradient, hessian] = place(k);
+        weigh_and_add(observed, begin, n, gradient, hessian, totals.by_score[k]);
+    }
+}
+
+double block_loss(const Objective& objective, const Observed& observed, const double* scores, std::size_t begin,
+                  std::size_t end) {
+    return evaluate(objective, observed, scores, begin, end - begin,
+                    [](std::size_t) { return std::pair<float*, float*>(nullptr, nullptr); });
+}
+
+}  // namespace committee
