@@ -116,12 +116,11 @@ void read_derivative(nb::handle given, const char* name, std::size_t n_rows, std
     const auto values = nb::cast<nb::ndarray<const double, nb::c_contig, nb::device::cpu>>(array);
     const bool is_vector = values.ndim() == 1 && n_scores == 1 && values.shape(0) == n_rows;
     const bool is_matrix = values.ndim() == 2 && values.shape(0) == n_rows && values.shape(1) == n_scores;
-    if (!is_vector && !is_matrix) refuse("shape " + nb::cast<std::string>(nb::str(array.attr("shape"))));
+    if (!is_vector && !is_matrix) refuse("shape " + std::string(nb::str(nb::object(array.attr("shape"))).c_str()));
     for (std::size_t i = 0; i < n_rows; ++i) {
         for (std::size_t k = 0; k < n_scores; ++k) {
             const double value = values.data()[i * n_scores + k];
-            if (!std::isfinite(value))
-                refuse(nb::cast<std::string>(nb::str(nb::float_(value))) + " in row " + std::to_string(i));
+            if (!std::isfinite(value)) refuse(std::to_string(value) + " in row " + std::to_string(i));
             out[k * n_rows + i] = static_cast<float>(value);
         }
     }

@@ -54,9 +54,48 @@ void a_question_answered_with_yes_stops_the_work() {
     check(n_run < 1000000);
 }
 
+void a_team_runs_every_task_of_every_piece_of_work_once() {
+    for (const int n_threads : {1, 2, 5}) {
+        ThreadTeam team(n_threads);
+        check(team.size() == n_threads);
+        std::vector<std::atomic<int>> runs(300);
+        for (int piece = 0; piece < 200; ++piece) {
+            team.run(static_cast<std::size_t>(piece % 7), [&](std::size_t task, int thread) {
+                check(thread >= 0 && thread < n_threads);
+                ++runs[task];
+            });
+        }
+        team.run(100'000, [&](std::size_t task, int) { ++runs[200 + task % 100]; });
+        int n_run = 0;
+        for (std::size_t i = 0; i < 6; ++i) n_run += runs[i];
+        check(n_run == 28 * 21 + 6, "28 rounds of 0 to 6 tasks, and then 0 to 3");
+        for (std::size_t i = 200; i < 300; ++i) check(runs[i] == 1000);
+    }
+}
+
+void a_team_carries_an_exception_and_works_on() {
+    ThreadTeam team(3);
+    for (int piece = 0; piece < 20; ++piece) {
+        bool is_caught = false;
+        try {
+            team.run(10, [&](std::size_t task, int) {
+                if (task == 4) throw std::runtime_error("four");
+            });
+        } catch (const std::runtime_error&) {
+            is_caught = true;
+        }
+        check(is_caught);
+        std::atomic<int> n_run{0};
+        team.run(10, [&](std::size_t, int) { ++n_run; });
+        check(n_run == 10);
+    }
+}
+
 }  // namespace
 
 int main() {
+    a_team_runs_every_task_of_every_piece_of_work_once();
+    a_team_carries_an_exception_and_works_on();
     every_task_runs_once();
     no_tasks_are_done_at_once();
     threads_are_numbered_and_no_more_than_the_tasks();
