@@ -48,7 +48,6 @@ class Rounds {
                 std::make_unique<BoostGrower<Code>>(table_, parameters.tree, grows_side_by_side_ ? alone_ : team_));
         }
         own_.resize(n_growers);
-        split_totals_.resize(n_scores_, {std::vector(table_.n_columns(), 0.0), std::vector(table_.n_columns(), 0.0)});
         gradients_.gradient.resize(n_rows_ * n_scores_);
         gradients_.hessian.resize(n_rows_ * n_scores_);
         blocks_.resize((n_rows_ + block_rows - 1) / block_rows);
@@ -59,7 +58,7 @@ class Rounds {
                                 });
     }
 
-    Boosted run(const std::function<bool(std::size_t)>& stop) {
+    Boosted run(const AfterRound& stop) {
         Boosted result;
         const bool stops_early = parameters_.n_iter_no_change > 0;
         const std::vector<double> initial = stops_early ? training_.scores : std::vector<double>();
@@ -76,20 +75,15 @@ class Rounds {
             if (is_over || (stops_early && is_flat(watched))) break;
             const std::size_t first = result.trees.size();
             result.trees.resize(first + n_scores_);
-            grow_round(parameters_.first_round + round, std::span(result.trees).subspan(first));
+            gains_.resize(first + n_scores_);
+            grow_round(round, std::span(result.trees).subspan(first));
             if (validation_) add_trees(std::span<const Tree>(result.trees).subspan(first), *validation_);
-            result.stopped = stop && stop(round + 1);
+            result.stopped = stop && stop(round + 1, result.trees);
         }
         result.n_rounds = static_cast<std::uint32_t>(result.train_loss.size()) - 1;
         if (stops_early) keep_best(watched, initial, result);
         result.scores = std::move(training_.scores);
-        result.totals = split_totals_[0];
-        for (std::size_t k = 1; k < n_scores_; ++k) {
-            for (std::size_t j = 0; j < table_.n_columns(); ++j) {
-                result.totals.gain[j] += split_totals_[k].gain[j];
-                result.totals.n_splits[j] += split_totals_[k].n_splits[j];
-            }
-        }
+        result.totals = totals_of(result.trees.size());
         return result;
     }
 
@@ -174,11 +168,11 @@ class Rounds {
     }
 
     Tree grow_tree(BoostGrower<Code>& grower, Own& own, std::size_t k, std::uint64_t number) {
-        const std::uint64_t key = derive_key(parameters_.seed, number);
+        const std::uint64_t key = derive_key(parameters_.seed, parameters_.first_round * n_scores_ + number);
         draw_rows(key, own);
         const BoostRows rows{gradients_.gradient.data() + k * n_rows_, gradients_.hessian.data() + k * n_rows_,
                              own.takes_part};
-        Tree tree = grower.grow(rows, scale_for(totals_[k], n_rows_, has_constant_hessian_), key, split_totals_[k]);
+        Tree tree = grower.grow(rows, scale_for(totals_[k], n_rows_, has_constant_hessian_), key, gains_[number]);
         double* scores = training_.scores.data() + k * n_rows_;
         if (objective_.needs_line_search()) search_steps(grower, scores, tree);
         for (double& value : tree.values) value *= parameters_.learning_rate * objective_.step();
@@ -191,6 +185,18 @@ class Rounds {
         });
         if (!own.absent.empty()) add_tree(tree, table_, own.absent, scores);
         return tree;
+    }
+
+    // What the splits of the first n_trees trees were worth.
+    SplitTotals totals_of(std::size_t n_trees) const {
+        SplitTotals totals{std::vector(table_.n_columns(), 0.0), std::vector(table_.n_columns(), 0.0)};
+        for (std::size_t t = 0; t < n_trees; ++t) {
+            for (const auto& [column, gain] : gains_[t]) {
+                totals.gain[column] += gain;
+                totals.n_splits[column] += 1;
+            }
+        }
+        return totals;
     }
 
     void draw_rows(std::uint64_t key, Own& own) const {
@@ -278,7 +284,7 @@ class Rounds {
     ThreadTeam team_, alone_;
     std::vector<std::unique_ptr<BoostGrower<Code>>> growers_;
     std::vector<Own> own_;
-    std::vector<SplitTotals> split_totals_;  // by score
+    std::vector<std::vector<SplitGain>> gains_;  // by tree
     Gradients gradients_;
     std::vector<BlockTotals> blocks_;
     std::vector<GradientTotals> totals_;  // by score
@@ -289,7 +295,7 @@ class Rounds {
 }  // namespace
 
 Boosted boost(BoostSample training, std::optional<BoostSample> validation, const BoostParameters& parameters,
-              const CustomGradients& custom, int n_threads, const std::function<bool(std::size_t)>& stop) {
+              const CustomGradients& custom, int n_threads, const AfterRound& stop) {
     return std::visit(
         [&]<class Code>(const Codes<Code>&) {
             return Rounds<Code>(training, validation, parameters, custom, n_threads).run(stop);

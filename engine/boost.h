@@ -36,19 +36,28 @@ struct BoostSample {
 // Fills the gradients and hessians of a custom loss, by score, then by row, for scores of the same shape.
 using CustomGradients = std::function<void(std::span<const double> scores, Gradients& out)>;
 
+// What splits were worth, by column.
+struct SplitTotals {
+    std::vector<double> gain;
+    std::vector<double> n_splits;
+};
+
 struct Boosted {
     std::vector<Tree> trees;              // of the rounds that are kept, in turns of the scores
     std::vector<double> train_loss;       // before the first round and after every round
     std::vector<double> validation_loss;  // the same, or empty
     std::uint32_t n_rounds = 0;           // kept: with early stopping, up to the best
-    SplitTotals totals;                   // of all rounds
+    SplitTotals totals;                   // of the rounds that are kept
     std::vector<double> scores;           // of the training rows, after the rounds that are kept
     bool stopped = false;                 // the caller asked to stop; the rounds so far are whole
 };
 
-// stop is asked on the calling thread after every round with the number of rounds that are done.
+// Asked on the calling thread after every round, with the number of rounds that are done and their trees: whether to
+// stop.
+using AfterRound = std::function<bool(std::size_t, std::span<const Tree>)>;
+
 Boosted boost(BoostSample training, std::optional<BoostSample> validation, const BoostParameters& parameters,
-              const CustomGradients& custom, int n_threads, const std::function<bool(std::size_t)>& stop);
+              const CustomGradients& custom, int n_threads, const AfterRound& stop);
 
 // How the scores of an objective become a decision.
 Link link_of(const Objective& objective);

@@ -19,7 +19,8 @@ BoostGrower<Code>::BoostGrower(const Table& table, const BoostTreeParameters& pa
       goes_left_(std::size_t{std::numeric_limits<Code>::max()} + 1) {}
 
 template <class Code>
-Tree BoostGrower<Code>::grow(const BoostRows& rows, const WordScale& scale, std::uint64_t key, SplitTotals& totals) {
+Tree BoostGrower<Code>::grow(const BoostRows& rows, const WordScale& scale, std::uint64_t key,
+                             std::vector<SplitGain>& gains) {
     open_.clear();
     nodes_.assign(1, {});
     BoostNode& root = nodes_[0];
@@ -35,7 +36,7 @@ Tree BoostGrower<Code>::grow(const BoostRows& rows, const WordScale& scale, std:
         divide(take_open(), n_leaves == most_leaves);
     }
     for (const std::uint32_t node : open_) search_.release(nodes_[node]);
-    return write_tree(scale, totals);
+    return write_tree(scale, gains);
 }
 
 template <class Code>
@@ -123,7 +124,7 @@ std::uint32_t BoostGrower<Code>::take_open() {
 }
 
 template <class Code>
-Tree BoostGrower<Code>::write_tree(const WordScale& scale, SplitTotals& totals) {
+Tree BoostGrower<Code>::write_tree(const WordScale& scale, std::vector<SplitGain>& gains) {
     Tree tree;
     tree.nodes.reserve(nodes_.size());
     tree.values.reserve(nodes_.size() / 2 + 1);
@@ -136,8 +137,7 @@ Tree BoostGrower<Code>::write_tree(const WordScale& scale, SplitTotals& totals) 
             continue;
         }
         const BoostSplit& split = node.split;
-        totals.gain[split.column] += node.gain;
-        totals.n_splits[split.column] += 1;
+        gains.push_back({split.column, node.gain});
         tree.nodes.push_back(split.is_category
                                  ? category_word(split.column, split.missing_right, write_set(tree, node))
                                  : number_word(split.column, split.threshold, split.missing_right, node.left));

@@ -13,10 +13,10 @@
 
 namespace committee {
 
-// What splits were worth, by column.
-struct SplitTotals {
-    std::vector<double> gain;
-    std::vector<double> n_splits;
+// What a split was worth.
+struct SplitGain {
+    std::uint32_t column;
+    double gain;
 };
 
 template <class Code>
@@ -26,7 +26,7 @@ class BoostGrower {
     BoostGrower(const BoostGrower&) = delete;
     BoostGrower& operator=(const BoostGrower&) = delete;
 
-    Tree grow(const BoostRows& rows, const WordScale& scale, std::uint64_t key, SplitTotals& totals);
+    Tree grow(const BoostRows& rows, const WordScale& scale, std::uint64_t key, std::vector<SplitGain>& gains);
 
     const RowParts& parts() const { return parts_; }
 
@@ -45,7 +45,7 @@ class BoostGrower {
     void offer(const BoostNode& node);
     std::uint32_t take_open();
     bool comes_later(std::uint32_t a, std::uint32_t b) const;
-    Tree write_tree(const WordScale& scale, SplitTotals& totals);
+    Tree write_tree(const WordScale& scale, std::vector<SplitGain>& gains);
     static std::uint32_t write_set(Tree& tree, const BoostNode& node);
 
     const Codes<Code>& codes_;

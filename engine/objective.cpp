@@ -171,15 +171,17 @@ void weigh_and_add(const Observed& observed, std::size_t begin, std::size_t n, f
 
 // Gradient and hessian of the log loss, or of logit's weighted working response, where `is_class` is 1 or 0.
 struct ClassSlope {
+    static constexpr double least_weight = 2 * std::numeric_limits<double>::epsilon();
     bool clamps;
     double z_max;
 
     std::pair<float, float> operator()(double p, double is_class) const {
-        const double variance = p * (1 - p);
-        if (!clamps) return {static_cast<float>(p - is_class), static_cast<float>(variance)};
-        const double weight = std::max(variance, 2 * std::numeric_limits<double>::epsilon());
-        const double z = std::clamp((is_class - p) / weight, -z_max, z_max);
-        return {static_cast<float>(-weight * z), static_cast<float>(weight)};
+        const double gradient = p - is_class, variance = p * (1 - p);
+        if (!clamps) return {static_cast<float>(gradient), static_cast<float>(variance)};
+        // A working response that z_max cuts has a weight with which their product stays is_class - p, as in Weka.
+        // With the weight p (1 - p) of the paper, the rows that are most wrong would hardly count.
+        const double weight = std::max({variance, std::abs(gradient) / z_max, least_weight});
+        return {static_cast<float>(gradient), static_cast<float>(weight)};
     }
 };
 

@@ -1,6 +1,9 @@
 // The constants and steps of the objectives: what one number is best for many rows.
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <cstdint>
+#include <limits>
 #include <numeric>
 
 #include "objective.h"
@@ -18,15 +21,35 @@ std::vector<Weighted> weighted_numbers(const Observed& observed, const double* s
     return values;
 }
 
+// Sums of numbers on a grid that makes them exact: their order does not matter.
+class ExactSum {
+  public:
+    // For n numbers of at most this size.
+    ExactSum(double largest, std::size_t n)
+        : grid_(std::exp2(std::ceil(std::log2(std::max(largest, std::numeric_limits<double>::min()))) -
+                          (61 - std::bit_width(n)))) {}
+    void add(double value) { sum_ += std::llrint(value / grid_); }
+    double value() const { return static_cast<double>(sum_) * grid_; }
+
+  private:
+    double grid_;
+    std::int64_t sum_ = 0;
+};
+
 double weighted_mean(const Observed& observed) {
-    double sum = 0, total = 0;
+    double largest_sum = 0, largest_weight = 0;
     for (std::size_t i = 0; i < observed.n_rows(); ++i) {
-        const double weight = observed.weight(i);
-        if (!(weight > 0)) continue;
-        sum += weight * observed.numbers[i];
-        total += weight;
+        const double weight = std::max(observed.weight(i), 0.0);
+        largest_weight = std::max(largest_weight, weight);
+        largest_sum = std::max(largest_sum, weight * std::abs(observed.numbers[i]));
     }
-    return sum / total;
+    ExactSum sum(largest_sum, observed.n_rows()), total(largest_weight, observed.n_rows());
+    for (std::size_t i = 0; i < observed.n_rows(); ++i) {
+        const double weight = std::max(observed.weight(i), 0.0);
+        sum.add(weight * observed.numbers[i]);
+        total.add(weight);
+    }
+    return sum.value() / total.value();
 }
 
 // Shares of the classes, none of them quite 0 or 1.

@@ -2,7 +2,9 @@
 #include <nanobind/stl/string.h>
 
 #include <cmath>
+#include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -186,19 +188,30 @@ BoostParameters read_parameters(const nb::dict& options, std::uint32_t n_classes
     return parameters;
 }
 
-// Asked between rounds on the calling thread: Ctrl-C, and the caller's progress hook.
+// Asked between rounds on the calling thread: Ctrl-C, and the caller's progress hook, which gets the number of rounds
+// and a function that makes the model so far, and may ask to stop.
 struct Interruption {
     nb::object progress;
+    std::function<Forest(std::span<const Tree>)> model;
     bool failed = false;
 
-    bool operator()(std::size_t n_done) {
+    bool operator()(std::size_t n_done, std::span<const Tree> trees) {
         const nb::gil_scoped_acquire acquire;
         if (PyErr_CheckSignals() != 0) return failed = true;
         if (progress.is_none()) return false;
-        PyObject* result = PyObject_CallFunction(progress.ptr(), "n", static_cast<Py_ssize_t>(n_done));
-        if (result == nullptr) return failed = true;
-        Py_DECREF(result);
-        return false;
+        // The trees are there as long as the hook runs, and the function may outlive it.
+        const auto is_over = std::make_shared<bool>(false);
+        nb::object so_far = nb::cpp_function([this, trees, is_over] {
+            if (*is_over) throw std::invalid_argument("The model of a round can be had only before the next one.");
+            return model(trees);
+        });
+        PyObject* answer = PyObject_CallFunction(progress.ptr(), "nO", static_cast<Py_ssize_t>(n_done), so_far.ptr());
+        *is_over = true;
+        if (answer == nullptr) return failed = true;
+        const int wants_to_stop = PyObject_IsTrue(answer);
+        Py_DECREF(answer);
+        if (wants_to_stop < 0) failed = true;
+        return wants_to_stop != 0;
     }
 };
 
@@ -258,7 +271,14 @@ nb::dict boost_python(const Table& table, nb::object y, std::uint32_t n_classes,
     }
     CustomGradients custom;
     if (objective.loss == Loss::custom) custom = custom_gradients(options["gradients"], y, n_scores);
-    Interruption interruption{std::move(progress)};
+    const auto model = [&](std::span<const Tree> trees) {
+        Forest fitted = model_of(table, objective, start, {trees.begin(), trees.end()});
+        if (!so_far) return fitted;
+        Forest joined = *so_far;
+        append_trees(joined, std::move(fitted));
+        return joined;
+    };
+    Interruption interruption{std::move(progress), model};
     Boosted boosted;
     Forest forest;
     {

@@ -72,7 +72,7 @@ def boost(
     weights: np.ndarray | None,
     options: dict[str, Any],
     validation: tuple[BinnedTable, np.ndarray, np.ndarray | None, np.ndarray | None] | None,
-    progress: Callable[[int], object] | None,
+    progress: Callable[[int, Callable[[], Forest]], bool] | None,
     n_threads: int,
 ) -> dict[str, Any]: ...
 def fixed_weights(weights: np.ndarray) -> np.ndarray: ...

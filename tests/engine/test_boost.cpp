@@ -242,7 +242,7 @@ void the_caller_can_stop_between_rounds() {
     const Table table = small.bin({}, 255);
     const Observed observed{.labels = {}, .numbers = y, .weights = {}};
     const auto boosted = boost({&table, observed, std::vector<double>(500, 0.0)}, {}, {}, {}, 2,
-                               [](std::size_t n_done) { return n_done == 4; });
+                               [](std::size_t n_done, std::span<const Tree>) { return n_done == 4; });
     check(boosted.stopped && boosted.n_rounds == 4 && boosted.trees.size() == 4 && boosted.train_loss.size() == 5);
 }
 
