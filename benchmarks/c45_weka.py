@@ -1,45 +1,23 @@
 """Is C45Classifier the J48 of Weka? The same tables, the same folds, tree by tree.
 
-Weka chooses the folds: it cross-validates a copy of the table with a number for each row, hidden from J48,
-and tells which row it predicted when. C45Classifier is then fitted on the same folds. Needs Debian's `weka`
-package, for the program and for the example tables; two runs of Java per table, half a minute in all.
+Weka chooses the folds, as `weka.py` tells. Needs Debian's `weka` package, for the program and for the example
+tables; two runs of Java per table, half a minute in all.
 """
 
 import importlib.metadata
 import re
-import shutil
-import statistics
-import subprocess
-import sys
-import tempfile
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
-import pandas as pd
 
 import results
+import weka
 from committee.learners.c45 import C45Classifier
 
-JAR = Path("/usr/share/java/weka.jar")
-EXAMPLES = Path("/usr/share/doc/weka/examples")
 TABLES = (
     "breast-cancer", "contact-lenses", "credit-g", "diabetes", "glass", "ionosphere",
     "iris", "labor", "segment-challenge", "soybean", "vote", "weather.numeric",
 )  # fmt: skip
-N_FOLDS = 10
-VALUE = re.compile(r"""\s*('(?:[^'\\]|\\.)*'|"[^"]*"|[^,]+?)\s*(?:,|$)""")
-ATTRIBUTE = re.compile(r"""@attribute\s+('[^']*'|"[^"]*"|\S+)\s+(.*)""", re.IGNORECASE)
-
-
-@dataclass(frozen=True)
-class Arff:
-    """A table in Weka's format, the class last. `header` and `lines` are its text without comments."""
-
-    header: list[str]
-    lines: list[str]
-    X: pd.DataFrame
-    y: np.ndarray  # the position of the class among the declared ones
 
 
 @dataclass(frozen=True)
@@ -53,111 +31,48 @@ class Tree:
 
 
 def main():
-    if shutil.which("java") is None or not JAR.exists():
-        sys.exit(f"This comparison needs Java and {JAR}. On Debian: apt-get install weka")
-    unknown = [name for name in sys.argv[1:] if name not in TABLES]
-    if unknown:
-        sys.exit(f"There is no table {unknown[0]!r}. Choose among {', '.join(TABLES)}.")
-    names = sys.argv[1:] or TABLES
+    names = weka.asked_tables(TABLES)
     trees = {}
     for name in names:
-        arff = read_arff(EXAMPLES / f"{name}.arff")
-        weka, folds = run_weka(arff)
-        trees[name] = run_committee(arff, folds), weka, len(arff.y)
+        arff = weka.read_arff(name)
+        theirs, folds = run_weka(arff)
+        trees[name] = run_committee(arff, folds), theirs, len(arff.y)
         print(describe(name, *trees[name]), flush=True)
     result = make_result(trees)
     print(results.markdown(*results.verdict_table(result)))
     print(results.write(result, complete=len(names) == len(TABLES)))
 
 
-def read_arff(path):
-    """The part of the format that the example tables use: numbers, categories, quotes, missing values."""
-    text = [line.strip() for line in path.read_text(encoding="latin-1").splitlines()]
-    text = [line for line in text if line and not line.startswith("%")]
-    start = next(i for i, line in enumerate(text) if line.lower().startswith("@data"))
-    header = [line for line in text[:start] if line.lower().startswith("@attribute")]
-    lines = text[start + 1 :]
-    rows = [split_values(line) for line in lines]
-    columns = {}
-    for j, line in enumerate(header):
-        name, kind = ATTRIBUTE.match(line).groups()
-        values = [None if row[j] == "?" else row[j] for row in rows]
-        if kind.startswith("{"):
-            declared = split_values(kind[1 : kind.rindex("}")])
-            columns[name.strip("'\"")] = pd.Categorical(values, categories=declared)
-        else:
-            columns[name.strip("'\"")] = [np.nan if value is None else float(value) for value in values]
-    table = pd.DataFrame(columns)
-    target = table.columns[-1]
-    return Arff(header, lines, table.drop(columns=target), table[target].cat.codes.to_numpy())
-
-
-def split_values(line):
-    return [value.strip("'\"") for value in VALUE.findall(line)]
-
-
 def run_weka(arff):
-    """J48's tree on the whole table, its accuracy by fold, and the folds: the rows that each tests."""
-    with tempfile.TemporaryDirectory() as folder:
-        numbered = Path(folder) / "numbered.arff"
-        header = ["@relation numbered", "@attribute row numeric", *arff.header, "@data"]
-        lines = [f"{i},{line}" for i, line in enumerate(arff.lines)]
-        numbered.write_text("\n".join([*header, *lines]) + "\n", encoding="latin-1")
-        hidden = ["-F", "weka.filters.unsupervised.attribute.Remove -R 1", "-W", "weka.classifiers.trees.J48"]
-        grown = run_java(numbered, "-no-cv", "-v", *hidden)
-        tested = run_java(numbered, "-x", str(N_FOLDS), "-s", "1", "-p", "1", *hidden)
+    """J48's tree on the whole table, its accuracy by fold, and the folds."""
+    grown, tested = weka.run(arff, "weka.classifiers.trees.J48", ("-no-cv", "-v"), weka.CROSS_VALIDATE)
     leaves = int(re.search(r"Number of Leaves\s*:\s*(\d+)", grown)[1])
     size = int(re.search(r"Size of the tree\s*:\s*(\d+)", grown)[1])
-    folds = []
-    right = np.zeros(len(arff.y), dtype=bool)
-    # A line ends with a plus if the prediction is wrong, its probability, and the row. Folds count from 1.
-    for line in re.findall(r"^ +\d+ .*\(\d+\)$", tested, re.MULTILINE):
-        words = line.split()
-        if words[0] == "1":
-            folds.append([])
-        row = int(words[-1].strip("()"))
-        folds[-1].append(row)
-        right[row] = words[-3] != "+"
-    assert sorted(row for fold in folds for row in fold) == list(range(len(arff.y))), (
-        "Every row is tested once."
-    )
+    folds, right = weka.read_folds(tested, len(arff.y))
     return Tree(leaves, size, [float(right[fold].mean()) for fold in folds], right), folds
-
-
-def run_java(path, *arguments):
-    classifier = "weka.classifiers.meta.FilteredClassifier"
-    command = ["java", "-cp", str(JAR), classifier, "-t", str(path), *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, encoding="latin-1")
-    if done.returncode != 0 or not done.stdout.strip():
-        sys.exit(f"Weka failed: {done.stderr.strip()}")
-    return done.stdout
 
 
 def run_committee(arff, folds):
     tree = C45Classifier().fit(arff.X, arff.y)
-    right = np.zeros(len(arff.y), dtype=bool)
-    for fold in folds:
-        rest = np.setdiff1d(np.arange(len(arff.y)), fold)
-        member = C45Classifier().fit(arff.X.iloc[rest], arff.y[rest])
-        right[fold] = member.predict(arff.X.iloc[fold]) == arff.y[fold]
+    right = weka.right_on_folds(C45Classifier, arff.X, arff.y, folds)
     # Weka counts the leaves of empty branches as nodes.
     n_empty = int((tree.tree_.arrays()["branch"] < 0).sum())
     accuracies = [float(right[fold].mean()) for fold in folds]
     return Tree(tree.get_n_leaves(), tree.tree_.n_nodes + n_empty, accuracies, right)
 
 
-def describe(name, ours, weka, n_rows):
-    same = int((ours.right == weka.right).sum())
+def describe(name, ours, theirs, n_rows):
+    same = int((ours.right == theirs.right).sum())
     return (
-        f"{name:18} leaves {ours.leaves:3} / {weka.leaves:3}  size {ours.size:3} / {weka.size:3}  "
-        f"accuracy {ours.right.mean():.4f} / {weka.right.mean():.4f}  same verdict on {same} of {n_rows} rows"
+        f"{name:18} leaves {ours.leaves:3} / {theirs.leaves:3}  size {ours.size:3} / {theirs.size:3}  "
+        f"accuracy {ours.right.mean():.4f} / {theirs.right.mean():.4f}  same verdict on {same} of {n_rows}"
     )
 
 
 def make_result(trees):
     measurements = []
-    for name, (ours, weka, _) in trees.items():
-        for peer, tree in ("committee", ours), ("weka", weka):
+    for name, (ours, theirs, _) in trees.items():
+        for peer, tree in ("committee", ours), ("weka", theirs):
             readings = {"leaves": [tree.leaves], "size": [tree.size], "accuracy": [float(tree.right.mean())]}
             measurements += [
                 {"case": name, "peer": peer, "metric": metric, "values": values}
@@ -178,7 +93,7 @@ def make_result(trees):
         "machine": results.machine(),
         "peers": {
             "committee": {"version": importlib.metadata.version("committee"), "settings": "C45Classifier()"},
-            "weka": {"version": weka_version(), "settings": "J48 -C 0.25 -M 2"},
+            "weka": {"version": weka.version(), "settings": "J48 -C 0.25 -M 2"},
         },
         "metrics": {
             "leaves": {"label": "leaves", "unit": "leaves", "ratio": False},
@@ -196,21 +111,15 @@ def make_result(trees):
     }
 
 
-def weka_version():
-    """From the name of the jar, which Debian's link points to."""
-    found = re.search(r"(\d+(?:\.\d+)+)", JAR.resolve().name)
-    return found[1] if found else "unknown"
-
-
 def judge(trees):
     """Sizes within 5 %, accuracies within one standard error of Weka's."""
     size_gaps = {
-        name: max(abs(ours.size / weka.size - 1), abs(ours.leaves / weka.leaves - 1))
-        for name, (ours, weka, _) in trees.items()
+        name: max(abs(ours.size / theirs.size - 1), abs(ours.leaves / theirs.leaves - 1))
+        for name, (ours, theirs, _) in trees.items()
     }
     errors = {
-        name: abs(float(ours.right.mean() - weka.right.mean())) / standard_error(weka.accuracies)
-        for name, (ours, weka, _) in trees.items()
+        name: abs(float(ours.right.mean() - theirs.right.mean())) / weka.standard_error(theirs.accuracies)
+        for name, (ours, theirs, _) in trees.items()
     }
     widest, furthest = max(size_gaps, key=size_gaps.get), max(errors, key=errors.get)
     return [
@@ -227,11 +136,6 @@ def judge(trees):
             "met": errors[furthest] <= 1,
         },
     ]
-
-
-def standard_error(accuracies):
-    """Of their mean. A table on which all folds agree has none to divide by."""
-    return max(statistics.stdev(accuracies) / len(accuracies) ** 0.5, 1e-9)
 
 
 if __name__ == "__main__":

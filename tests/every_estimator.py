@@ -24,6 +24,11 @@ CLASSIFIERS = [each for each in ESTIMATORS if is_classifier(each)]
 REGRESSORS = [each for each in ESTIMATORS if not is_classifier(each)]
 
 
+def needs_two_classes(estimator):
+    """Whether y of one class is an error: there is nothing to boost."""
+    return name_of(estimator) in ("GradientBoostingClassifier", "LogitBoostClassifier")
+
+
 def name_of(estimator):
     """What a test's name says of an estimator."""
     return type(estimator).__name__

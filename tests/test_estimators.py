@@ -13,7 +13,7 @@ import pytest
 from sklearn.base import clone, is_classifier
 from sklearn.utils.estimator_checks import estimator_checks_generator, parametrize_with_checks
 
-from every_estimator import CLASSIFIERS, ESTIMATORS, REGRESSORS, make, name_of
+from every_estimator import CLASSIFIERS, ESTIMATORS, REGRESSORS, make, name_of, needs_two_classes
 
 every_estimator = pytest.mark.parametrize("estimator", ESTIMATORS, ids=name_of)
 every_classifier = pytest.mark.parametrize("estimator", CLASSIFIERS, ids=name_of)
@@ -180,10 +180,14 @@ def test_labels_may_be_text_booleans_or_numbers(estimator):
 
 @every_estimator
 def test_one_row_one_class_and_constant_columns_give_constant_answers(estimator):
-    one_row = clone(estimator).fit([[1.0, 2.0]], [3])
-    assert one_row.predict([[5.0, 5.0]])[0] == 3
-    one_class = clone(estimator).fit([[1.0], [2.0], [3.0]], [7, 7, 7])
-    assert list(one_class.predict([[0.0], [9.0]])) == [7, 7]
+    if needs_two_classes(estimator):
+        with pytest.raises(ValueError, match="y has one class, 3, and boosting needs two"):
+            clone(estimator).fit([[1.0, 2.0]], [3])
+    else:
+        one_row = clone(estimator).fit([[1.0, 2.0]], [3])
+        assert one_row.predict([[5.0, 5.0]])[0] == 3
+        one_class = clone(estimator).fit([[1.0], [2.0], [3.0]], [7, 7, 7])
+        assert list(one_class.predict([[0.0], [9.0]])) == [7, 7]
     constant = clone(estimator).fit([[1.0, np.nan]] * 6, [0, 1, 1, 1, 1, 1])
     answers = constant.predict([[1.0, np.nan], [9.0, 9.0]])
     assert answers[0] == answers[1]

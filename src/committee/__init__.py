@@ -1,6 +1,11 @@
 """Ensemble learning for tables: members vote, a rule decides."""
 
 from committee import rules
+from committee.boosting import (
+    GradientBoostingClassifier,
+    GradientBoostingRegressor,
+    LogitBoostClassifier,
+)
 from committee.learners import (
     C45Classifier,
     DecisionStumpClassifier,
@@ -25,6 +30,9 @@ __all__ = [
     "DecisionTreeRegressor",
     "ExtraTreesClassifier",
     "ExtraTreesRegressor",
+    "GradientBoostingClassifier",
+    "GradientBoostingRegressor",
+    "LogitBoostClassifier",
     "RandomForestClassifier",
     "RandomForestRegressor",
     "RandomTreeClassifier",

@@ -110,7 +110,7 @@ class Growing(Voter):
         return columns_of(self.max_features, n_columns)
 
     def _draw_seed(self) -> int:
-        return int(check_random_state(self.random_state).randint(0, 2**64, dtype=np.uint64))
+        return draw_seed(self.random_state)
 
 
 @declared
@@ -151,6 +151,11 @@ class CartGrowing(Growing):
             "min_impurity_decrease": float(self.min_impurity_decrease),
             "monotonic": directions_of(self.monotonic_cst, training),
         }
+
+
+def draw_seed(random_state: Any) -> int:
+    """The engine's seed: always another one if the state is None."""
+    return int(check_random_state(random_state).randint(0, 2**64, dtype=np.uint64))
 
 
 def rows_of(asked: int | float, n_rows: int) -> int:

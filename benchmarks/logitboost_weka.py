@@ -1,0 +1,193 @@
+"""Is LogitBoostClassifier the LogitBoost of Weka? The same tables, the same folds, the same ten rounds of
+stumps.
+
+Weka chooses the folds, as `weka.py` tells, and gives the probabilities of the training rows with three
+decimals. Needs Debian's `weka` package, for the program and for the example tables; two runs of Java per
+table.
+"""
+
+import importlib.metadata
+import re
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+import results
+import weka
+from committee import LogitBoostClassifier
+
+TABLES = (
+    "breast-cancer", "contact-lenses", "credit-g", "diabetes", "glass", "ionosphere",
+    "iris", "labor", "segment-challenge", "soybean", "vote", "weather.numeric",
+)  # fmt: skip
+N_ROUNDS = 10
+PRINTED = 0.0005  # Weka prints three decimals
+
+
+@dataclass(frozen=True)
+class Model:
+    """What the two are compared by."""
+
+    accuracies: list[float]  # one per fold
+    right: np.ndarray  # per row, whether it was predicted well when it was tested
+    probabilities: np.ndarray  # of the training rows, after ten rounds
+
+
+def main():
+    names = weka.asked_tables(TABLES)
+    models = {}
+    for name in names:
+        arff = weka.read_arff(name)
+        theirs, folds = run_weka(arff)
+        models[name] = (
+            run_committee(arff.X, arff, folds),
+            run_committee(indicators(arff.X), arff, folds),
+            theirs,
+        )
+        print(describe(name, *models[name]), flush=True)
+    result = make_result(models, {name: weka.read_arff(name) for name in names})
+    print(results.markdown(*results.verdict_table(result)))
+    print(results.write(result, complete=len(names) == len(TABLES)))
+
+
+def run_weka(arff):
+    """Weka's LogitBoost and the folds. Of the declared classes, only those that occur have a probability."""
+    told, tested = weka.run(
+        arff,
+        "weka.classifiers.meta.LogitBoost",
+        ("-no-cv", "-p", "1", "-distribution"),
+        weka.CROSS_VALIDATE,
+    )
+    folds, right = weka.read_folds(tested, len(arff.y))
+    probabilities = {}
+    for shares, row in re.findall(r"^ +\d+ .*?([\d.*,]+) \((\d+)\)$", told, re.MULTILINE):
+        probabilities[int(row)] = [float(share.strip("*")) for share in shares.split(",")]
+    declared = np.array([probabilities[row] for row in range(len(arff.y))])
+    return Model([float(right[fold].mean()) for fold in folds], right, declared[:, np.unique(arff.y)]), folds
+
+
+def run_committee(X, arff, folds):
+    right = weka.right_on_folds(make, X, arff.y, folds)
+    probabilities = make().fit(X, arff.y).predict_proba(X)
+    return Model([float(right[fold].mean()) for fold in folds], right, probabilities)
+
+
+def make():
+    """Ten rounds of stumps that try every threshold, as Weka's do."""
+    return LogitBoostClassifier(N_ROUNDS, max_bins=65_535)
+
+
+def indicators(X):
+    """Categories as Weka's stumps see them: one against the rest."""
+    columns = {}
+    for name, values in X.items():
+        if not isinstance(values.dtype, pd.CategoricalDtype):
+            columns[name] = values
+            continue
+        for category in values.cat.categories:
+            columns[f"{name}={category}"] = np.where(values.isna(), np.nan, values == category)
+    return pd.DataFrame(columns)
+
+
+def gap(ours, theirs):
+    """The largest difference of a probability."""
+    return float(np.abs(ours.probabilities - theirs.probabilities).max())
+
+
+def describe(name, ours, one_hot, theirs):
+    return (
+        f"{name:18} accuracy {ours.right.mean():.4f} / {one_hot.right.mean():.4f} one-hot / "
+        f"{theirs.right.mean():.4f}  largest gap {gap(ours, theirs):.4f} / {gap(one_hot, theirs):.4f} one-hot"
+    )
+
+
+def make_result(models, tables):
+    measurements = []
+    for name, (ours, one_hot, theirs) in models.items():
+        for peer, model in ("committee", ours), ("committee, one-hot", one_hot), ("weka", theirs):
+            readings = {"accuracy": float(model.right.mean()), "gap": gap(model, theirs)}
+            measurements += [
+                {"case": name, "peer": peer, "metric": metric, "values": [value]}
+                for metric, value in readings.items()
+            ]
+    return {
+        "name": "logitboost_weka",
+        "title": "Is LogitBoostClassifier the LogitBoost of Weka?",
+        "about": (
+            "Ten rounds of stumps that try every threshold, on example tables of Weka: the accuracy of "
+            "10-fold cross-validation on the folds that Weka draws with seed 1, and the largest difference "
+            "of a probability of a training row, of which Weka prints three decimals. Where all columns "
+            "are numbers without missing values, the probabilities are the same. Weka's stump splits one "
+            "category off from the others, ours finds the best two sets of categories; `one-hot` gives "
+            "ours a column for each category, which makes it Weka's stump. Weka's stump has a third branch "
+            "for missing values, ours sends them to the better side. Weka also counts declared classes "
+            "without rows (glass has one), LogitBoostClassifier does not know them."
+        ),
+        "rerun": "python benchmarks/logitboost_weka.py",
+        "quick": False,
+        "date": results.today(),
+        "machine": results.machine(),
+        "peers": {
+            "committee": {
+                "version": importlib.metadata.version("committee"),
+                "settings": f"LogitBoostClassifier({N_ROUNDS}, max_bins=65_535)",
+            },
+            "committee, one-hot": {
+                "version": importlib.metadata.version("committee"),
+                "settings": "the same, with a column of 0 and 1 for each category",
+            },
+            "weka": {"version": weka.version(), "settings": "LogitBoost -I 10 -W DecisionStump"},
+        },
+        "metrics": {
+            "accuracy": {"label": "accuracy", "unit": "", "ratio": False},
+            "gap": {"label": "largest gap of a probability", "unit": "", "ratio": False},
+        },
+        "cases": [{"name": name, "about": about(tables[name]), "axis": None, "at": None} for name in models],
+        "measurements": measurements,
+        "targets": judge(models, tables),
+        "plots": [],
+        "failures": [],
+    }
+
+
+def about(arff):
+    n_categories = sum(isinstance(dtype, pd.CategoricalDtype) for dtype in arff.X.dtypes)
+    return (
+        f"{len(arff.y)} rows, {arff.X.shape[1] - n_categories} numbers, {n_categories} categories, "
+        f"{arff.X.isna().to_numpy().mean():.1%} missing"
+    )
+
+
+def judge(models, tables):
+    """Equal probabilities where the algorithms are, accuracies within one standard error elsewhere."""
+    complete = [
+        name
+        for name in models
+        if not tables[name].X.isna().any(axis=None) and len(set(tables[name].y)) == tables[name].n_declared
+    ]
+    gaps = {name: gap(models[name][1], models[name][2]) for name in complete}
+    errors = {
+        name: abs(float(ours.right.mean() - theirs.right.mean())) / weka.standard_error(theirs.accuracies)
+        for name, (ours, _, theirs) in models.items()
+    }
+    widest, furthest = max(gaps, key=gaps.get, default=None), max(errors, key=errors.get)
+    n_equal = sum(each <= 2 * PRINTED for each in gaps.values())
+    return [
+        {
+            "what": f"probabilities on {len(complete)} tables without missing values, one-hot",
+            "target": "equal, as far as Weka prints them",
+            "measured": f"equal on {n_equal}; at most {gaps.get(widest, 0.0):.4f} apart ({widest})",
+            "met": n_equal == len(complete) if complete else None,
+        },
+        {
+            "what": "10-fold accuracy",
+            "target": "within one standard error of Weka",
+            "measured": f"at most {errors[furthest]:.2f} standard errors apart ({furthest})",
+            "met": errors[furthest] <= 1,
+        },
+    ]
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,131 @@
+"""Debian's Weka as a peer: its example tables, its folds, its predictions.
+
+Weka chooses the folds: it cross-validates a copy of the table with a number for each row, hidden from the
+learner, and tells which row it predicted when. Ours is then fitted on the same folds.
+"""
+
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+JAR = Path("/usr/share/java/weka.jar")
+EXAMPLES = Path("/usr/share/doc/weka/examples")
+N_FOLDS = 10
+VALUE = re.compile(r"""\s*('(?:[^'\\]|\\.)*'|"[^"]*"|[^,]+?)\s*(?:,|$)""")
+ATTRIBUTE = re.compile(r"""@attribute\s+('[^']*'|"[^"]*"|\S+)\s+(.*)""", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Arff:
+    """A table in Weka's format, the class last. `header` and `lines` are its text without comments."""
+
+    header: list[str]
+    lines: list[str]
+    X: pd.DataFrame
+    y: np.ndarray  # the position of the class among the declared ones
+    n_declared: int  # how many classes are declared
+
+
+def asked_tables(tables):
+    """The tables that the command line names, or all. Ends the program if there is no Weka."""
+    if shutil.which("java") is None or not JAR.exists():
+        sys.exit(f"This comparison needs Java and {JAR}. On Debian: apt-get install weka")
+    unknown = [name for name in sys.argv[1:] if name not in tables]
+    if unknown:
+        sys.exit(f"There is no table {unknown[0]!r}. Choose among {', '.join(tables)}.")
+    return sys.argv[1:] or tables
+
+
+def read_arff(name):
+    """The part of the format that the example tables use: numbers, categories, quotes, missing values."""
+    path = EXAMPLES / f"{name}.arff"
+    text = [line.strip() for line in path.read_text(encoding="latin-1").splitlines()]
+    text = [line for line in text if line and not line.startswith("%")]
+    start = next(i for i, line in enumerate(text) if line.lower().startswith("@data"))
+    header = [line for line in text[:start] if line.lower().startswith("@attribute")]
+    lines = text[start + 1 :]
+    rows = [split_values(line) for line in lines]
+    columns = {}
+    for j, line in enumerate(header):
+        name, kind = ATTRIBUTE.match(line).groups()
+        values = [None if row[j] == "?" else row[j] for row in rows]
+        if kind.startswith("{"):
+            declared = split_values(kind[1 : kind.rindex("}")])
+            columns[name.strip("'\"")] = pd.Categorical(values, categories=declared)
+        else:
+            columns[name.strip("'\"")] = [np.nan if value is None else float(value) for value in values]
+    table = pd.DataFrame(columns)
+    target = table.columns[-1]
+    classes = table[target].cat
+    return Arff(header, lines, table.drop(columns=target), classes.codes.to_numpy(), len(classes.categories))
+
+
+def split_values(line):
+    return [value.strip("'\"") for value in VALUE.findall(line)]
+
+
+def run(arff, learner, *commands):
+    """What Weka prints about a learner, once for each list of further arguments."""
+    with tempfile.TemporaryDirectory() as folder:
+        numbered = Path(folder) / "numbered.arff"
+        header = ["@relation numbered", "@attribute row numeric", *arff.header, "@data"]
+        lines = [f"{i},{line}" for i, line in enumerate(arff.lines)]
+        numbered.write_text("\n".join([*header, *lines]) + "\n", encoding="latin-1")
+        hidden = ["-F", "weka.filters.unsupervised.attribute.Remove -R 1", "-W", learner]
+        return [run_java(numbered, *command, *hidden) for command in commands]
+
+
+CROSS_VALIDATE = ("-x", str(N_FOLDS), "-s", "1", "-p", "1")
+
+
+def read_folds(tested, n_rows):
+    """The rows that each fold tests, and for each row whether it was predicted well, of CROSS_VALIDATE."""
+    folds = []
+    right = np.zeros(n_rows, dtype=bool)
+    # A line ends with a plus if the prediction is wrong, its probability, and the row. Folds count from 1.
+    for line in re.findall(r"^ +\d+ .*\(\d+\)$", tested, re.MULTILINE):
+        words = line.split()
+        if words[0] == "1":
+            folds.append([])
+        row = int(words[-1].strip("()"))
+        folds[-1].append(row)
+        right[row] = words[-3] != "+"
+    assert sorted(row for fold in folds for row in fold) == list(range(n_rows)), "Every row is tested once."
+    return folds, right
+
+
+def run_java(path, *arguments):
+    classifier = "weka.classifiers.meta.FilteredClassifier"
+    command = ["java", "-cp", str(JAR), classifier, "-t", str(path), *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, encoding="latin-1")
+    if done.returncode != 0 or not done.stdout.strip():
+        sys.exit(f"Weka failed: {done.stderr.strip()}")
+    return done.stdout
+
+
+def right_on_folds(make, X, y, folds):
+    """For each row, whether an estimator that was fitted on the other folds predicts it well."""
+    right = np.zeros(len(y), dtype=bool)
+    for fold in folds:
+        rest = np.setdiff1d(np.arange(len(y)), fold)
+        right[fold] = make().fit(X.iloc[rest], y[rest]).predict(X.iloc[fold]) == y[fold]
+    return right
+
+
+def version():
+    """From the name of the jar, which Debian's link points to."""
+    found = re.search(r"(\d+(?:\.\d+)+)", JAR.resolve().name)
+    return found[1] if found else "unknown"
+
+
+def standard_error(accuracies):
+    """Of their mean. A table on which all folds agree has none to divide by."""
+    return max(statistics.stdev(accuracies) / len(accuracies) ** 0.5, 1e-9)

@@ -1,0 +1,120 @@
+"""Record the trees of XGBoost for tests/boosting/test_xgboost_trees.py, which must run without XGBoost.
+
+Small tables whose numbers are exact in 32 bits, `tree_method="exact"`, a few rounds. For each tree, each
+node's column, threshold and side of missing values, or the value of the leaf. Run it again to record other
+cases:
+
+    python benchmarks/xgboost_trees.py
+"""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import xgboost
+
+OUT = Path(__file__).parents[1] / "tests" / "boosting" / "xgboost_trees.json"
+N_ROWS, N_COLUMNS, N_ROUNDS = 60, 4, 4
+COMMON = {"max_depth": 3, "learning_rate": 0.5, "reg_lambda": 1.0, "reg_alpha": 0.0, "min_split_gain": 0.0,
+          "min_child_weight": 1.0}  # fmt: skip
+# The loss here and there, and what differs from the parameters that all cases share.
+CASES = {
+    "squared_error": ("squared_error", "reg:squarederror", {}),
+    "no regularisation": ("squared_error", "reg:squarederror", {"reg_lambda": 0.0, "min_child_weight": 0.0}),
+    "L1": ("squared_error", "reg:squarederror", {"reg_alpha": 2.0, "reg_lambda": 0.5}),
+    # XGBoost cuts such splits off after growing, but for those above a better one. Here there are none.
+    "gamma": ("squared_error", "reg:squarederror", {"min_split_gain": 2.0}),
+    "large leaves": ("squared_error", "reg:squarederror", {"min_child_weight": 9.0}),
+    "log_loss": ("log_loss", "binary:logistic", {}),
+    "log_loss, regularised": (
+        "log_loss",
+        "binary:logistic",
+        {"reg_alpha": 0.25, "reg_lambda": 2.0, "min_split_gain": 0.125, "min_child_weight": 2.0},
+    ),
+    "poisson": ("poisson", "count:poisson", {}),
+    "gamma loss": ("gamma", "reg:gamma", {}),
+    "tweedie": ("tweedie", "reg:tweedie", {}),
+}
+
+
+def main():
+    X, targets, weights = table()
+    recorded = {
+        "about": f"XGBoost {xgboost.__version__}, tree_method=exact; made by benchmarks/xgboost_trees.py",
+        "X": [[None if np.isnan(value) else value for value in row] for row in X.tolist()],
+        "targets": {name: target.tolist() for name, target in targets.items()},
+        "weights": weights.tolist(),
+        "n_rounds": N_ROUNDS,
+        "cases": [],
+    }
+    for name, (loss, objective, changes) in CASES.items():
+        for with_weights in (False, True):
+            parameters = COMMON | changes
+            trees = grow(X, targets[loss], weights if with_weights else None, objective, parameters)
+            recorded["cases"].append(
+                {
+                    "name": name,
+                    "loss": loss,
+                    "weighted": with_weights,
+                    "parameters": parameters,
+                    "trees": trees,
+                }
+            )
+    OUT.write_text(json.dumps(recorded) + "\n", encoding="utf-8")
+    print(f"{OUT.name}: {len(recorded['cases'])} cases, {OUT.stat().st_size:,} bytes")
+
+
+def table():
+    """Numbers in sixteenths, some missing, with a target for each loss that depends on them."""
+    rng = np.random.default_rng(7)
+    X = rng.integers(-64, 64, size=(N_ROWS, N_COLUMNS)) / 16
+    signal = X[:, 0] + np.where(X[:, 1] > 0, 2.0, -1.0) * (X[:, 2] > -1) + rng.normal(size=N_ROWS)
+    X[rng.random(X.shape) < 0.1] = np.nan
+    positive = np.round(np.exp(signal / 4) * 16) / 16 + 1 / 16
+    targets = {
+        "squared_error": np.round(signal * 16) / 16,
+        "log_loss": (signal > np.median(signal)).astype(float),
+        "poisson": rng.poisson(np.exp(signal / 4)).astype(float),
+        "gamma": positive,
+        "tweedie": np.where(rng.random(N_ROWS) < 0.3, 0.0, positive),
+    }
+    return X, targets, rng.integers(1, 4, N_ROWS).astype(float)
+
+
+def grow(X, y, weights, objective, parameters):
+    settings = {
+        "objective": objective,
+        "tree_method": "exact",
+        "max_depth": parameters["max_depth"],
+        "eta": parameters["learning_rate"],
+        "lambda": parameters["reg_lambda"],
+        "alpha": parameters["reg_alpha"],
+        "gamma": parameters["min_split_gain"],
+        "min_child_weight": parameters["min_child_weight"],
+        # The scores start at 0, whatever the link.
+        "base_score": {"reg:squarederror": 0.0, "binary:logistic": 0.5}.get(objective, 1.0),
+        "nthread": 1,
+    }
+    if objective == "count:poisson":
+        settings["max_delta_step"] = 0.0
+    data = xgboost.DMatrix(X, label=y, weight=weights)
+    model = xgboost.train(settings, data, num_boost_round=N_ROUNDS)
+    return [node_of(json.loads(tree)) for tree in model.get_dump(dump_format="json")]
+
+
+def node_of(node):
+    """A leaf is its value; other nodes are column, threshold, whether missing goes left, and two children."""
+    if "leaf" in node:
+        return node["leaf"]
+    children = {child["nodeid"]: child for child in node["children"]}
+    return [
+        int(node["split"].removeprefix("f")),
+        node["split_condition"],
+        node["missing"] == node["yes"],
+        node_of(children[node["yes"]]),
+        node_of(children[node["no"]]),
+    ]
+
+
+if __name__ == "__main__":
+    main()

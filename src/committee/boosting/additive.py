@@ -1,0 +1,161 @@
+"""A fitted sum of trees: scores that grow round by round, and the decision that a link makes of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from sklearn.metrics import accuracy_score, r2_score
+from sklearn.utils.validation import check_is_fitted
+
+from committee.boosting.boosted import Boosted
+from committee.learners.voting import Classifies, Voter
+from committee.table import Table
+
+
+class AdditiveTrees(Voter):
+    """What can be asked of boosted trees beside their decision."""
+
+    _boosted: Boosted
+    _seed: int
+
+    @property
+    def n_iter_(self) -> int:
+        """The number of rounds that the model has: with early stopping, those up to the best one."""
+        check_is_fitted(self)
+        return self._boosted.n_rounds
+
+    @property
+    def n_estimators_(self) -> int:
+        """The number of rounds that the model has; `n_iter_` by another name of scikit-learn."""
+        return self.n_iter_
+
+    @property
+    def feature_importances_(self) -> np.ndarray:
+        """How much the splits on each column lower the loss. They sum to 1, or are all 0."""
+        check_is_fitted(self)
+        gains = self._boosted.gains
+        return gains / gains.sum() if gains.any() else gains
+
+    @property
+    def split_counts_(self) -> np.ndarray:
+        """How many splits there are on each column."""
+        check_is_fitted(self)
+        return self._boosted.split_counts
+
+    @property
+    def train_score_(self) -> np.ndarray:
+        """Minus the mean loss on the training rows, before the first round and after each."""
+        check_is_fitted(self)
+        return self._boosted.train_score
+
+    @property
+    def validation_score_(self) -> np.ndarray:
+        """Minus the mean loss on the rows to validate by, as `train_score_`; empty if there were none."""
+        check_is_fitted(self)
+        return self._boosted.validation_score
+
+    def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
+        """What `predict` would answer after each round.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_columns)
+
+        Yields
+        ------
+        ndarray of shape (n_rows,)
+        """
+        for scores in self._staged_scores(X):
+            yield self._task.decode(self._forest.link(scores))
+
+    def staged_score(self, X: Any, y: Any, sample_weight: Any = None) -> Iterator[float]:
+        """What `score` would answer after each round: accuracy or R2.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_columns)
+        y : array-like of shape (n_rows,)
+        sample_weight : array-like of shape (n_rows,), default=None
+
+        Yields
+        ------
+        float
+        """
+        metric = accuracy_score if isinstance(self, Classifies) else r2_score
+        for answer in self.staged_predict(X):
+            yield float(metric(y, answer, sample_weight=sample_weight))
+
+    def _read(self, X: Any) -> Table:
+        table = super()._read(X)
+        statistics = self._boosted.statistics
+        return table if statistics is None else statistics.encode(table)
+
+    def _scores(self, X: Any) -> np.ndarray:
+        """The sums of the trees, of shape (n_rows, n_scores)."""
+        table = self._read(X)
+        threads = self._threads(table.n_rows)
+        return self._forest.scores(list(table.columns), table.n_rows, 0, self._forest.n_trees, threads)
+
+    def _staged_scores(self, X: Any) -> Iterator[np.ndarray]:
+        """The sums after each round; the next one overwrites what was yielded."""
+        table = self._read(X)
+        columns, threads = list(table.columns), self._threads(table.n_rows)
+        width = self._forest.n_trees // self.n_iter_
+        scores = self._forest.scores(columns, table.n_rows, 0, width, threads)
+        yield scores
+        for first in range(width, self._forest.n_trees, width):
+            scores += self._forest.scores(columns, table.n_rows, first, first + width, threads)
+            yield scores
+
+
+class AdditiveClasses(Classifies):
+    """Scores that a link turns into probabilities."""
+
+    def decision_function(self: Any, X: Any) -> np.ndarray:
+        """The scores of the classes before they are turned into probabilities.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_columns)
+
+        Returns
+        -------
+        ndarray of shape (n_rows,) or (n_rows, n_classes)
+            For two classes, the score of the second one.
+        """
+        return as_decision(self._scores(X))
+
+    def staged_decision_function(self: Any, X: Any) -> Iterator[np.ndarray]:
+        """What `decision_function` would answer after each round.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_columns)
+
+        Yields
+        ------
+        ndarray of shape (n_rows,) or (n_rows, n_classes)
+        """
+        for scores in self._staged_scores(X):
+            yield as_decision(scores.copy())
+
+    def staged_predict_proba(self: Any, X: Any) -> Iterator[np.ndarray]:
+        """What `predict_proba` would answer after each round.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_columns)
+
+        Yields
+        ------
+        ndarray of shape (n_rows, n_classes)
+        """
+        for scores in self._staged_scores(X):
+            yield self._forest.link(scores)
+
+
+def as_decision(scores: np.ndarray) -> np.ndarray:
+    """Scores in the shape that scikit-learn expects: a vector if there is one for each row."""
+    return scores[:, 0] if scores.shape[1] == 1 else scores

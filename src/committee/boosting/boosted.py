@@ -1,0 +1,90 @@
+"""What rounds of boosting leave beside their trees: how the loss fell, and which columns did it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from committee.boosting.target_statistics import TargetStatistics
+
+
+@dataclass(frozen=True, eq=False)
+class Boosted:
+    """The record of some rounds.
+
+    Parameters
+    ----------
+    n_rounds : int
+        How many rounds the model has.
+    statistics : TargetStatistics, or None
+        What stands in place of columns of many categories.
+    gains : ndarray of shape (n_columns,)
+        How much the splits on each column lower the loss.
+    split_counts : ndarray of int of shape (n_columns,)
+        How many splits there are on each column.
+    has_missing : ndarray of bool of shape (n_columns,)
+        Whether some training row misses the column.
+    train_score, validation_score : ndarray
+        Minus the mean loss, before the first round and after each.
+    """
+
+    n_rounds: int
+    statistics: TargetStatistics | None
+    gains: np.ndarray
+    split_counts: np.ndarray
+    has_missing: np.ndarray
+    train_score: np.ndarray
+    validation_score: np.ndarray
+
+    @classmethod
+    def of(
+        cls,
+        answer: dict[str, Any],
+        has_missing: np.ndarray,
+        statistics: TargetStatistics | None,
+        n_columns: int,
+    ) -> Self:
+        """Take what the engine tells of its columns as what it tells of those of the table."""
+        sources = sources_of(statistics, n_columns)
+        return cls(
+            answer["n_rounds"],
+            statistics,
+            np.bincount(sources, answer["importances_gain"], n_columns),
+            np.bincount(sources, answer["importances_split"], n_columns).astype(np.int64),
+            np.bincount(sources, has_missing, n_columns) > 0,
+            -answer["train_loss"],
+            -answer["validation_loss"],
+        )
+
+    @classmethod
+    def unfinished(
+        cls, n_rounds: int, has_missing: np.ndarray, statistics: TargetStatistics | None, n_columns: int
+    ) -> Self:
+        """What is known while the rounds go on: enough to predict."""
+        unknown = np.full(n_columns, np.nan)
+        missing = np.bincount(sources_of(statistics, n_columns), has_missing, n_columns) > 0
+        return cls(n_rounds, statistics, unknown, unknown, missing, np.empty(0), np.empty(0))
+
+    def after(self, before: Boosted) -> Boosted:
+        """These rounds and those before them, in one record."""
+        return Boosted(
+            before.n_rounds + self.n_rounds,
+            self.statistics,
+            before.gains + self.gains,
+            before.split_counts + self.split_counts,
+            before.has_missing | self.has_missing,
+            joined(before.train_score, self.train_score, before.n_rounds),
+            joined(before.validation_score, self.validation_score, before.n_rounds),
+        )
+
+
+def sources_of(statistics: TargetStatistics | None, n_columns: int) -> np.ndarray:
+    """For each column that the engine sees, the column of the table that it was made of."""
+    return np.arange(n_columns) if statistics is None else statistics.sources(n_columns)
+
+
+def joined(before: np.ndarray, after: np.ndarray, n_rounds: int) -> np.ndarray:
+    """The scores of some rounds, of which the first `n_rounds` were kept, and of the rounds after them."""
+    return np.concatenate([before[: n_rounds + 1], after[1:] if len(before) else after])

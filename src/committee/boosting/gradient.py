@@ -1,0 +1,246 @@
+"""Gradient boosting of trees (Friedman 2001), second order and regularised (Chen and Guestrin 2016)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from committee.boosting.additive import AdditiveClasses
+from committee.boosting.losses import (
+    CLASS_LOSS,
+    HUBER_QUANTILE,
+    NUMBER_LOSS,
+    Loss,
+    check_numbers,
+)
+from committee.boosting.rounds import Rounds
+from committee.learners.parameters import (
+    declared,
+    integer,
+    number,
+    one_of,
+    optional,
+    parameter,
+)
+from committee.learners.training import NO_LIMIT, Training
+from committee.learners.tree_parameters import ANY_SIZE, CLASS_WEIGHT, directions_of
+from committee.learners.voting import Regresses
+
+
+def is_share(value: Any) -> bool:
+    """Whether a value is a number above 0, and at most 1."""
+    return number(0, 1)(value) and value > 0
+
+
+@declared
+class GradientBoosting(Rounds):
+    """What gradient boosting of classes and of numbers share. Subclasses declare `loss`."""
+
+    grow_policy: str = parameter(
+        "lossguide",
+        '"lossguide" or "depthwise"',
+        one_of("lossguide", "depthwise"),
+        'Which leaf is split next: "lossguide" splits the one that lowers the loss most, "depthwise" level '
+        "by level.",
+    )
+    min_child_weight: float = parameter(
+        1.0,
+        "a number >= 0",
+        number(0),
+        "How large the sum of the second derivatives in a leaf must be. With squared_error that is the "
+        "weight of its rows, with log_loss the sum of p (1 - p).",
+    )
+    min_split_gain: float = parameter(
+        0.0,
+        "a number >= 0",
+        number(0),
+        "By how much a split must lower the regularised loss: gamma in XGBoost's paper.",
+    )
+    reg_lambda: float = parameter(
+        1.0,
+        "a number >= 0",
+        number(0),
+        "The weight of the squares of the leaves' values in the loss: L2 regularisation.",
+    )
+    reg_alpha: float = parameter(
+        0.0,
+        "a number >= 0",
+        number(0),
+        "The weight of the absolute values of the leaves in the loss: L1 regularisation.",
+    )
+    subsample: float = parameter(
+        1.0,
+        "a number in (0, 1]",
+        is_share,
+        "The share of the rows, drawn anew for each round, that its trees learn from.",
+    )
+    colsample_bytree: float = parameter(
+        1.0,
+        "a number in (0, 1]",
+        is_share,
+        "The share of the columns, drawn anew for each tree, that its splits ask about.",
+    )
+    colsample_bynode: float = parameter(
+        1.0,
+        "a number in (0, 1]",
+        is_share,
+        "The share of the columns of the tree, drawn anew at every node, that are tried for a split.",
+    )
+    max_cat_to_onehot: int = parameter(
+        4,
+        "an integer >= 0",
+        integer(0, ANY_SIZE),
+        "A column of at most so many categories is split into one category and the rest. Those of more are "
+        "put in the order of their derivatives, and the best cut of that order makes the two sets.",
+    )
+    cat_smooth: float = parameter(
+        10.0,
+        "a number >= 0",
+        number(0),
+        "What is added to the second derivatives of a category before categories are put in order. It moves "
+        "categories of few rows towards the middle.",
+    )
+    monotonic_cst: Any = parameter(
+        None,
+        "None or a value of -1, 0 or 1 for each column",
+        lambda value: True,
+        "1: the score (of the second of two classes) may only rise with the column. -1: it may only fall. "
+        "0: no constraint.",
+    )
+
+    def _options(self, training: Training) -> dict[str, Any]:
+        own = callable(self.loss)
+        return super()._options(training) | {
+            "loss": "custom" if own else self.loss,
+            "gradients": self.loss if own else None,
+            "grow_policy": self.grow_policy,
+            "min_child_weight": float(self.min_child_weight),
+            "min_split_gain": float(self.min_split_gain),
+            "reg_lambda": float(self.reg_lambda),
+            "reg_alpha": float(self.reg_alpha),
+            "subsample": float(self.subsample),
+            "colsample_bytree": float(self.colsample_bytree),
+            "colsample_bynode": float(self.colsample_bynode),
+            "max_cat_to_onehot": min(int(self.max_cat_to_onehot), NO_LIMIT),
+            "cat_smooth": float(self.cat_smooth),
+            "monotonic": directions_of(self.monotonic_cst, training),
+        }
+
+
+@declared
+class GradientBoostingClassifier(AdditiveClasses, GradientBoosting):
+    """Gradient boosting for classes: trees that are fitted, round by round, to the errors of the sum so far.
+
+    The scores of the sum become probabilities by the logistic function, or by softmax for more than two
+    classes, which take one tree for each class in every round. The same seed gives the same bits on any
+    number of threads.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+    n_classes_ : int
+    n_iter_, n_estimators_ : int
+        The number of rounds: with early stopping, those up to the best one.
+    train_score_, validation_score_ : ndarray of shape (n_rounds + 1,)
+        Minus the mean loss before the first round and after each; `validation_score_` is empty if there were
+        no rows to validate by.
+    feature_importances_ : ndarray of shape (n_columns,)
+        How much the splits on each column lower the loss. They sum to 1, or are all 0.
+    split_counts_ : ndarray of shape (n_columns,)
+        How many splits there are on each column.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_columns,)
+        Only if all column names are text.
+    n_outputs_ : int
+        The number of columns of y, which is 1.
+    schema_ : Schema
+        The columns of the training table.
+    nbytes : int
+        The size of the trees in memory.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.model_selection import train_test_split
+    >>> train_X, test_X, train_y, test_y = train_test_split(
+    ...     *load_breast_cancer(return_X_y=True), random_state=0
+    ... )
+    >>> booster = GradientBoostingClassifier(500).fit(train_X, train_y, X_val=test_X, y_val=test_y)
+    >>> booster.score(test_X, test_y) > 0.95, booster.n_iter_ < 500
+    (True, True)
+    """
+
+    loss: str | Loss = parameter("log_loss", *CLASS_LOSS)
+    class_weight: Any = parameter(None, *CLASS_WEIGHT)
+
+    def _check_target(self, y: np.ndarray, training: Training, name: str = "y") -> None:
+        if self.loss == "exponential" and training.n_classes > 2:
+            raise ValueError(
+                f'loss="exponential" needs two classes, and y has {training.n_classes}. Use "log_loss".'
+            )
+
+
+@declared
+class GradientBoostingRegressor(Regresses, GradientBoosting):
+    """Gradient boosting for numbers: trees that are fitted, round by round, to the errors of the sum so far.
+
+    With the losses absolute_error, quantile and huber, the value of a leaf is found by line search among its
+    rows. The same seed gives the same bits on any number of threads.
+
+    Attributes
+    ----------
+    n_iter_, n_estimators_ : int
+        The number of rounds: with early stopping, those up to the best one.
+    train_score_, validation_score_ : ndarray of shape (n_rounds + 1,)
+        Minus the mean loss before the first round and after each; `validation_score_` is empty if there were
+        no rows to validate by.
+    feature_importances_ : ndarray of shape (n_columns,)
+        How much the splits on each column lower the loss. They sum to 1, or are all 0.
+    split_counts_ : ndarray of shape (n_columns,)
+        How many splits there are on each column.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_columns,)
+        Only if all column names are text.
+    n_outputs_ : int
+        The number of columns of y, which is 1.
+    schema_ : Schema
+        The columns of the training table.
+    nbytes : int
+        The size of the trees in memory.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> middle = GradientBoostingRegressor(50).fit(X[:300], y[:300])
+    >>> high = GradientBoostingRegressor(50, loss="quantile", quantile=0.9).fit(X[:300], y[:300])
+    >>> float((middle.predict(X) < high.predict(X)).mean()) > 0.9
+    True
+    """
+
+    loss: str | Loss = parameter("squared_error", *NUMBER_LOSS)
+    quantile: float | None = parameter(
+        None,
+        "a number in (0, 1) or None",
+        optional(lambda value: number(0, 1)(value) and 0 < value < 1),
+        'For loss="quantile", the quantile to predict; None is the median. For loss="huber", the quantile '
+        "of the absolute residuals from which on they are large; None is 0.9.",
+    )
+    tweedie_power: float = parameter(
+        1.5,
+        "a number in (1, 2)",
+        lambda value: number(1, 2)(value) and 1 < value < 2,
+        'For loss="tweedie": the variance grows with this power of the mean. Near 1 the numbers are like '
+        "counts, near 2 like gamma.",
+    )
+
+    def _options(self, training: Training) -> dict[str, Any]:
+        usual = HUBER_QUANTILE if self.loss == "huber" else 0.5
+        return super()._options(training) | {
+            "quantile": usual if self.quantile is None else float(self.quantile),
+            "tweedie_power": float(self.tweedie_power),
+        }
+
+    def _check_target(self, y: np.ndarray, training: Training, name: str = "y") -> None:
+        check_numbers(self.loss, y, name)

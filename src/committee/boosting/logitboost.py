@@ -1,0 +1,81 @@
+"""LogitBoost: additive logistic regression (Friedman, Hastie and Tibshirani 2000)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from committee.boosting.additive import AdditiveClasses
+from committee.boosting.rounds import Rounds
+from committee.learners.parameters import declared, is_boolean, number, parameter
+from committee.learners.training import Training
+
+
+@declared
+class LogitBoostClassifier(AdditiveClasses, Rounds):
+    """LogitBoost: in every round, each class gets a regression tree that is fitted to a Newton step.
+
+    The target of the tree is the working response z = (y - p) / (p (1 - p)), where y is 1 for the rows of the
+    class and 0 for the others, and p the probability so far; a row weighs p (1 - p). Where z is cut at
+    `z_max`, the row weighs (y - p) / z, as in Weka, because rows that are far off would hardly count
+    otherwise. Two classes take one tree in every round. J classes take J trees, whose values are multiplied
+    by (J - 1) / J; that is the paper's symmetric step, for softmax does not see what is added to all scores.
+
+    The trees are stumps unless `max_depth` says otherwise, and the values of their leaves are not
+    regularised. With more rounds than there is to learn, the probabilities go to 0 and 1: stop early, or
+    lower the `learning_rate`.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+    n_classes_ : int
+    n_iter_, n_estimators_ : int
+        The number of rounds: with early stopping, those up to the best one.
+    train_score_, validation_score_ : ndarray of shape (n_rounds + 1,)
+        Minus the mean log loss before the first round and after each; `validation_score_` is empty if there
+        were no rows to validate by.
+    feature_importances_ : ndarray of shape (n_columns,)
+        How much the splits on each column lower the loss. They sum to 1, or are all 0.
+    split_counts_ : ndarray of shape (n_columns,)
+        How many splits there are on each column.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_columns,)
+        Only if all column names are text.
+    n_outputs_ : int
+        The number of columns of y, which is 1.
+    schema_ : Schema
+        The columns of the training table.
+    nbytes : int
+        The size of the trees in memory.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> booster = LogitBoostClassifier(10).fit(X, y)
+    >>> booster.score(X, y) > 0.95, booster.predict_proba(X[:1]).argmax()
+    (True, np.int64(0))
+    """
+
+    learning_rate: float = 1.0
+    max_leaf_nodes: int | None = None
+    max_depth: int | None = 1
+    z_max: float = parameter(
+        3.0,
+        "a number >= 1",
+        number(1),
+        "How large a working response may be. The paper finds values from 2 to 4 to work well.",
+    )
+    one_versus_all: bool = parameter(
+        False,
+        "True or False",
+        is_boolean,
+        "Whether to boost, for each of more than two classes, a model of its own of the class against all "
+        "others. Their probabilities are divided by their sum. False boosts one model of all classes.",
+    )
+
+    def _options(self, training: Training) -> dict[str, Any]:
+        return super()._options(training) | {
+            "loss": "logit",
+            "z_max": float(self.z_max),
+            "one_versus_all": bool(self.one_versus_all) and training.n_classes > 2,
+        }

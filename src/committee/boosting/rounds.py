@@ -1,0 +1,285 @@
+"""The fit of boosting in rounds, shared by gradient boosting and LogitBoost.
+
+In: a table, a class or a number for each row and, if one likes, rows to validate by. Out: a sum of trees. The
+engine does all rounds in one call: each fits trees to the derivatives of the loss by the scores so far.
+"""
+
+from __future__ import annotations
+
+import copy
+import warnings
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from committee import _engine
+from committee.boosting.boosted import Boosted, sources_of
+from committee.boosting.callbacks import CallbackSupportMixin, RoundCalls, with_callbacks
+from committee.boosting.round_parameters import RoundParameters
+from committee.boosting.rows import Rows, check_two_classes, hold_out, training_rows, validation_rows
+from committee.boosting.target_statistics import TargetStatistics, learn_statistics
+from committee.learners.parameters import check_parameters, declared
+from committee.learners.predictor import Predictor, prepare
+from committee.learners.training import Training, check_same_task, fit_table, table_to_go_on, training_of
+from committee.learners.tree_parameters import draw_seed
+from committee.running import Progress, n_threads
+from committee.table import BinnedTable, Table, to_codes
+
+# What the engine does unless an estimator asks for something else: plain Newton steps on all rows.
+OPTIONS: dict[str, Any] = {
+    "quantile": 0.5,
+    "tweedie_power": 1.5,
+    "z_max": 3.0,
+    "gradients": None,
+    "one_versus_all": False,
+    "grow_policy": "lossguide",
+    "min_child_weight": 0.0,
+    "min_split_gain": 0.0,
+    "reg_lambda": 0.0,
+    "reg_alpha": 0.0,
+    "subsample": 1.0,
+    "colsample_bytree": 1.0,
+    "colsample_bynode": 1.0,
+    "monotonic": [],
+    "cat_smooth": 0.0,
+    "max_cat_to_onehot": 0,
+    "multi_output": False,
+    "start": None,
+    "scores": None,
+    "forest": None,
+    "n_iter_no_change": 0,
+}
+
+
+@declared
+class Rounds(CallbackSupportMixin, RoundParameters):
+    """Trees that are added up, each correcting the sum of those before."""
+
+    @with_callbacks
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        X_val: Any = None,
+        y_val: Any = None,
+        sample_weight_val: Any = None,
+        init_score: Any = None,
+        init_score_val: Any = None,
+    ) -> Self:
+        """Add trees, round by round.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_columns)
+            numpy, scipy sparse, pandas, polars or Arrow, or a `BinnedTable`. NaN and None are missing values.
+        y : array-like of shape (n_rows,)
+        sample_weight : array-like of shape (n_rows,), default=None
+            Weights of the rows. None gives every row the weight 1. Integers whose mean over the positive ones
+            is below 4 are repetitions: a row of weight 2 is the row twice. Other weights are scaled to a mean
+            of 1.
+        X_val, y_val : table and array-like, default=None
+            Rows to validate by.
+        sample_weight_val : array-like, default=None
+            Weights of the rows to validate by.
+        init_score : array-like of shape (n_rows,) or (n_rows, n_classes), default=None
+            Scores to start from, for example those of another model. Predictions do not contain them: add
+            them to the decision function of new rows.
+        init_score_val : array-like, default=None
+            Scores to start from of the rows to validate by.
+
+        Returns
+        -------
+        self
+        """
+        check_parameters(self)
+        goes_on = bool(self.warm_start) and hasattr(self, "_forest")
+        training = self._read_training(X, y, sample_weight, goes_on)
+        if goes_on and self._has_enough():
+            return self
+        n_scores = training.n_classes if training.n_classes > 2 else 1
+        rows = training_rows(training, init_score, n_scores)
+        check_two_classes(rows.y, training.task)
+        self._check_target(rows.y, training)
+        seed = self._seed if goes_on else draw_seed(self.random_state)
+        given = X_val, y_val, sample_weight_val, init_score_val
+        validation = None
+        if any(each is not None for each in given):
+            validation = validation_rows(self, training, given, n_scores)
+            self._check_target(validation.y, training, "y_val")
+            if (init_score is None) != (init_score_val is None):
+                raise ValueError("init_score needs init_score_val for the rows of X_val. Pass both or none.")
+        elif self.early_stopping not in (False, "auto"):
+            rows, validation = hold_out(rows, training.n_classes, self.validation_fraction, seed)
+        n_rounds = self.n_estimators - (self.n_iter_ if goes_on else 0)
+        calls = RoundCalls(self, X, y, n_rounds) if hasattr(self, "_skl_callbacks") else None
+        self._boost(training, rows, validation, seed, goes_on, calls)
+        if calls:
+            calls.end(lambda: self.__dict__)
+        return self
+
+    def predictor(self) -> Predictor:
+        """Prepare an object that decides on matrices of float64 without any check, for rows in a hurry.
+
+        Returns
+        -------
+        Predictor
+            With `predict` and, for classes, `predict_proba`.
+        """
+        check_is_fitted(self)
+        return prepare(self)
+
+    def _read_training(self, X: Any, y: Any, sample_weight: Any, goes_on: bool) -> Training:
+        if goes_on and isinstance(X, BinnedTable):
+            raise ValueError("warm_start=True goes on with a table, not with a BinnedTable. Pass the table.")
+        table = table_to_go_on(self, X) if goes_on else fit_table(self, X)
+        training = training_of(self, table, y, sample_weight, getattr(self, "class_weight", None))
+        if goes_on:
+            check_same_task(training.task, self._task)
+        return training
+
+    def _has_enough(self) -> bool:
+        if self.n_estimators < self.n_iter_:
+            raise ValueError(
+                f"n_estimators={self.n_estimators} must be larger or equal to the {self.n_iter_} rounds that "
+                "warm_start=True goes on with."
+            )
+        if self.n_estimators > self.n_iter_:
+            return False
+        message = "Warm-start fitting without increasing n_estimators does not fit new trees."
+        warnings.warn(message, stacklevel=4)
+        return True
+
+    def _check_target(self, y: np.ndarray, training: Training, name: str = "y") -> None:
+        """Raise unless the loss can be computed for y."""
+
+    def _boost(
+        self,
+        training: Training,
+        rows: Rows,
+        validation: Rows | None,
+        seed: int,
+        goes_on: bool,
+        calls: RoundCalls | None,
+    ) -> None:
+        """Do the rounds, and become a fitted estimator at last, so that a fit that fails changes nothing."""
+        threads, n_columns = n_threads(self.n_jobs), training.table.schema.n_columns
+        before = self._boosted if goes_on else None
+        options = OPTIONS | self._options(training) | {"seed": seed}
+        if rows.scores is not None:
+            options["start"] = np.zeros(rows.scores.shape[1])
+        if validation is not None and self.early_stopping:
+            check_stops(options["loss"])
+            options["n_iter_no_change"] = int(self.n_iter_no_change)
+        statistics = None
+        if replaced := self._replaced_columns(rows.table, before):
+            statistics, rows = with_statistics(rows, training.n_classes, replaced, seed)
+            if before and before.statistics:
+                # The trees of the fit before ask about the statistics of that fit.
+                statistics = before.statistics
+            validation = None if validation is None else encoded(validation, statistics)
+        if before:
+            options["forest"] = self._forest
+            options["n_rounds"] -= before.n_rounds
+            rows = scored(rows, self._forest, threads)
+            validation = None if validation is None else scored(validation, self._forest, threads)
+        options["scores"] = rows.scores
+        if options["monotonic"]:
+            options["monotonic"] = [options["monotonic"][i] for i in sources_of(statistics, n_columns)]
+        binned = binned_rows(rows, threads, self.max_bins)
+        held_out = None if validation is None else validation_codes(validation, binned, threads)
+        n_there = before.n_rounds if before else 0
+        progress = Progress(n_there, f"{self.n_estimators} rounds")
+
+        def fitted(n_done: int, forest: _engine.Forest) -> dict[str, Any]:
+            boosted = Boosted.unfinished(n_there + n_done, binned.has_missing, statistics, n_columns)
+            return copy.copy(self)._keep_boosted(forest, boosted, training, seed).__dict__
+
+        def after_round(n_done: int, model: Callable[[], _engine.Forest]) -> bool:
+            if self.verbose:
+                progress.tell(n_done)
+            return calls is not None and calls.tell(n_done, lambda: fitted(n_done, model()))
+
+        answer = _engine.boost(
+            binned.codes,
+            rows.y,
+            training.n_classes,
+            rows.weights,
+            options,
+            held_out,
+            after_round if self.verbose or calls else None,
+            threads,
+        )
+        boosted = Boosted.of(answer, binned.has_missing, statistics, n_columns)
+        if self.verbose:
+            progress.write(len(boosted.train_score) - 1)
+        if before:
+            boosted = boosted.after(before)
+        self._keep_boosted(answer["forest"], boosted, training, seed)
+
+    def _keep_boosted(self, forest: _engine.Forest, boosted: Boosted, training: Training, seed: int) -> Self:
+        self._boosted, self._seed = boosted, seed
+        return self._keep(forest, training.table.schema, training.task, boosted.has_missing)
+
+    def _replaced_columns(self, table: Table | BinnedTable, before: Boosted | None) -> list[int]:
+        """The columns of many categories, which target statistics replace."""
+        if before is not None:
+            return [] if before.statistics is None else list(before.statistics.by_column)
+        if isinstance(table, BinnedTable) or self.max_native_categories is None:
+            return []
+        return np.flatnonzero(table.schema.n_categories > self.max_native_categories).tolist()
+
+
+def check_stops(loss: str) -> None:
+    """Raise if early stopping has no loss to watch."""
+    if loss == "custom":
+        raise ValueError(
+            "Early stopping watches the loss, and a callable gives its derivatives only. Set "
+            "early_stopping=False."
+        )
+
+
+def with_statistics(
+    rows: Rows, n_classes: int, columns: list[int], seed: int
+) -> tuple[TargetStatistics, Rows]:
+    """Replace columns of training rows: what is averaged is the number, or whether a row is of a class."""
+    assert isinstance(rows.table, Table)
+    targets = np.eye(n_classes)[rows.y] if n_classes > 2 else rows.y.astype(np.float64)[:, np.newaxis]
+    statistics, table = learn_statistics(rows.table, targets, rows.weights, columns, seed)
+    return statistics, replace(rows, table=table)
+
+
+def encoded(rows: Rows, statistics: TargetStatistics) -> Rows:
+    """Replace columns of rows to validate by."""
+    assert isinstance(rows.table, Table)
+    return replace(rows, table=statistics.encode(rows.table))
+
+
+def scored(rows: Rows, forest: _engine.Forest, threads: int) -> Rows:
+    """Rows with the scores that the trees so far give them."""
+    table = rows.table
+    assert isinstance(table, Table)
+    scores = forest.scores(list(table.columns), table.n_rows, 0, forest.n_trees, threads)
+    return replace(rows, scores=scores if rows.scores is None else rows.scores + scores)
+
+
+def binned_rows(rows: Rows, threads: int, max_bins: int) -> BinnedTable:
+    """The rows in the engine's codes."""
+    if isinstance(rows.table, BinnedTable):
+        return rows.table
+    fixed = None if rows.weights is None else _engine.fixed_weights(rows.weights)
+    return to_codes(rows.table, fixed, threads, max_bins)
+
+
+def validation_codes(rows: Rows, binned: BinnedTable, threads: int) -> tuple[Any, ...]:
+    """Rows to validate by in the bins of the training rows, as the engine takes them."""
+    table = rows.table
+    if isinstance(table, BinnedTable):
+        codes = table.codes
+    else:
+        codes = _engine.encode(binned.codes, list(table.columns), table.n_rows, threads)
+    return codes, rows.y, rows.weights, rows.scores

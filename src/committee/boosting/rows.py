@@ -1,0 +1,195 @@
+"""The rows of a fit: those that it learns from, and those that tell it when to stop.
+
+In: X, y, weights and initial scores as the user has them. Out: `Rows`, of positive weight only, so that a row
+of weight zero is a row that is not there, whatever else is drawn by chance.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from committee import _engine
+from committee.learners.training import Training
+from committee.table import BinnedTable, Table, read_like
+from committee.task import (
+    Classification,
+    Regression,
+    are_repetitions,
+    check_lengths,
+    class_weights,
+    row_weights,
+    to_numbers,
+)
+
+# The engine rounds the derivatives of a row, so three rows are not quite a row of weight 3, and that would
+# decide between splits that are equally good. Small tables have such splits, so their rows are repeated.
+MOST_REPEATED = 2**15
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Rows with their targets.
+
+    Parameters
+    ----------
+    table : Table or BinnedTable
+    y : ndarray of shape (n_rows,)
+        Codes of the classes as int32, or numbers as float64.
+    weights : ndarray of float64 of shape (n_rows,), or None
+        All positive.
+    scores : ndarray of float64 of shape (n_rows, n_scores), or None
+        The user's scores before the first round.
+    """
+
+    table: Table | BinnedTable
+    y: np.ndarray
+    weights: np.ndarray | None
+    scores: np.ndarray | None
+
+    def take(self, rows: np.ndarray) -> Rows:
+        """Some of the rows."""
+        return Rows(
+            take_table(self.table, rows),
+            self.y[rows],
+            None if self.weights is None else self.weights[rows],
+            None if self.scores is None else self.scores[rows],
+        )
+
+
+def training_rows(training: Training, init_score: Any, n_scores: int) -> Rows:
+    """The rows to learn from. Their weights mean 1 unless they are repetitions."""
+    scores = initial_scores(init_score, training.table.n_rows, n_scores, "init_score")
+    weights = training.weights
+    if weights is None:
+        return Rows(training.table, training.y, None, scores)
+    if are_repetitions(weights) and weights.sum() <= MOST_REPEATED:
+        repeated = np.repeat(np.arange(len(weights)), weights.astype(np.int64))
+        return Rows(training.table, training.y, None, scores).take(repeated)
+    rows = Rows(training.table, training.y, scaled(weights), scores)
+    return rows.take(np.flatnonzero(weights)) if (weights == 0).any() else rows
+
+
+def validation_rows(
+    estimator: Any,
+    training: Training,
+    given: tuple[Any, Any, Any, Any],
+    n_scores: int,
+) -> Rows:
+    """The rows of X_val, y_val, sample_weight_val and init_score_val, read as those of the fit were."""
+    X, y, sample_weight, init_score = given
+    check_given(X, y, sample_weight)
+    try:
+        table = read_like(X, training.table.schema)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"X_val does not fit X. {error}") from error
+    target = validation_target(y, training.task)
+    check_lengths(table.n_rows, target)
+    weights = row_weights(sample_weight, table.n_rows)
+    class_weight = getattr(estimator, "class_weight", None)
+    if isinstance(training.task, Classification) and class_weight is not None:
+        by_class = np.ones(training.n_classes)
+        by_class[training.y] = class_weights(class_weight, training.task, training.y, None)
+        weights = by_class[target] * (1.0 if weights is None else weights)
+    scores = initial_scores(init_score, table.n_rows, n_scores, "init_score_val")
+    rows = Rows(table, target, weights, scores)
+    if weights is not None and (weights == 0).any():
+        rows = rows.take(np.flatnonzero(weights))
+    return rows
+
+
+def check_given(X: Any, y: Any, sample_weight: Any) -> None:
+    """Raise unless the rows to validate by are complete."""
+    if X is None and y is None:
+        there = "init_score_val" if sample_weight is None else "sample_weight_val"
+        raise ValueError(f"{there} needs X_val and y_val. Pass all or none.")
+    if X is None or y is None:
+        there, other = ("X_val", "y_val") if y is None else ("y_val", "X_val")
+        raise ValueError(f"{there} needs {other}. Pass both or none.")
+    if isinstance(X, BinnedTable):
+        raise TypeError("X_val is a BinnedTable, whose bins are its own. Pass the table that it was made of.")
+
+
+def check_two_classes(y: np.ndarray, task: Classification | Regression) -> None:
+    """Raise if there is nothing to tell apart."""
+    if isinstance(task, Classification) and (y == y[0]).all():
+        label = task.classes[y[0]]
+        raise ValueError(f"y has one class, {label}, and boosting needs two. Add rows of another class.")
+
+
+def hold_out(rows: Rows, n_classes: int, fraction: float, seed: int) -> tuple[Rows, Rows]:
+    """Split rows into those to learn from and those to validate by, with the same shares of the classes.
+
+    No class loses its last row.
+    """
+    n_rows = len(rows.y)
+    classes = rows.y if n_classes else np.zeros(n_rows, dtype=np.int32)
+    chance = np.random.Generator(np.random.Philox(key=seed + 1)).random(n_rows)
+    order = np.lexsort([chance, classes])
+    is_first = np.diff(classes[order], prepend=-1) != 0
+    candidates = order[~is_first]
+    # Every so many rows along the classes, one is held out.
+    steps = np.floor(np.arange(len(candidates) + 1) * fraction)
+    held_out = np.sort(candidates[np.diff(steps) > 0])
+    if not len(held_out):
+        raise ValueError(
+            f"validation_fraction={fraction} leaves no row of {n_rows} to validate by. Pass X_val and y_val, "
+            "or set early_stopping=False."
+        )
+    return rows.take(np.setdiff1d(np.arange(n_rows), held_out)), rows.take(held_out)
+
+
+def scaled(weights: np.ndarray) -> np.ndarray:
+    """Weights whose mean over the positive ones is 1, unless they say how often a row stands there.
+
+    `reg_lambda` and `min_child_weight` are compared with sums of weights, which therefore must not depend on
+    the unit that the weights happen to have.
+
+    Examples
+    --------
+    >>> scaled(np.array([1e-9, 3e-9])), scaled(np.array([1.0, 2.0]))
+    (array([0.5, 1.5]), array([1., 2.]))
+    """
+    if are_repetitions(weights):
+        return weights
+    # By the largest first: the sum of huge weights is no number.
+    shares = weights / weights.max()
+    return shares / shares[shares > 0].mean()
+
+
+def initial_scores(init_score: Any, n_rows: int, n_scores: int, name: str) -> np.ndarray | None:
+    """The user's scores as a matrix."""
+    if init_score is None:
+        return None
+    scores = to_numbers(init_score, name)
+    expected = (n_rows,) if n_scores == 1 else (n_rows, n_scores)
+    if scores.shape not in (expected, (n_rows, n_scores)):
+        raise ValueError(f"{name} must have the shape {expected}. Got {scores.shape}.")
+    if not np.isfinite(scores).all():
+        raise ValueError(f"{name} must be finite. Got {scores[~np.isfinite(scores)][0]}.")
+    return np.ascontiguousarray(scores.reshape(n_rows, n_scores))
+
+
+def validation_target(y: Any, task: Classification | Regression) -> np.ndarray:
+    """The codes or numbers of y_val."""
+    if isinstance(task, Regression):
+        return np.ascontiguousarray(Regression.of(y)[1])
+    found, codes = Classification.of(y)
+    known = {label: code for code, label in enumerate(task.classes.tolist())}
+    labels = found.classes.tolist()
+    unseen = [label for label in labels if label not in known]
+    if unseen:
+        raise ValueError(
+            f"y_val has the classes {unseen}, which y does not have. It has {list(known)}. Drop those rows."
+        )
+    return np.array([known[label] for label in labels], dtype=np.int32)[codes]
+
+
+def take_table(table: Table | BinnedTable, rows: np.ndarray) -> Table | BinnedTable:
+    """Some rows of a table."""
+    if isinstance(table, BinnedTable):
+        codes = _engine.take_rows(table.codes, rows.astype(np.uint32))
+        return BinnedTable(table.schema, codes, len(rows))
+    return Table(table.schema, tuple(column[rows] for column in table.columns), len(rows))

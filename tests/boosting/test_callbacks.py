@@ -1,0 +1,106 @@
+"""scikit-learn's callbacks are told of every round, get the model so far, and may end the fit."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
+
+from committee import GradientBoostingClassifier, GradientBoostingRegressor, LogitBoostClassifier
+
+callback = pytest.importorskip("sklearn.callback", reason="scikit-learn < 1.9 has no callbacks")
+CANCER = load_breast_cancer(return_X_y=True)
+
+
+class Diary:
+    """Writes down what it is told, and asks to stop after some rounds."""
+
+    def __init__(self, rounds=None):
+        self.rounds = rounds
+        self.lines = []
+        self.models = []
+
+    def setup(self, estimator, context):
+        self.lines.append("setup")
+
+    def teardown(self, estimator, context):
+        self.lines.append("teardown")
+
+    def on_fit_task_begin(self, estimator, context):
+        self.lines.append(f"begin {context.task_name}")
+
+    def on_fit_task_end(self, estimator, context, *, X, y, fitted_estimator):
+        self.lines.append(f"end {context.task_name}")
+        if context.task_name == "round" and fitted_estimator is not None:
+            self.models.append(fitted_estimator.predict(X))
+            return context.task_id + 1 == self.rounds
+        return False
+
+
+@pytest.mark.parametrize(
+    ("booster", "problem"),
+    [
+        (GradientBoostingClassifier(4), CANCER),
+        (GradientBoostingRegressor(4), load_diabetes(return_X_y=True)),
+        (LogitBoostClassifier(4), load_iris(return_X_y=True)),
+    ],
+)
+def test_callbacks_are_told_of_every_round_and_get_the_model_so_far(booster, problem):
+    diary = Diary()
+    fitted = booster.set_callbacks(diary).fit(*problem)
+    rounds = ["begin round", "end round"] * 4
+    assert diary.lines == ["setup", "begin fit", *rounds, "end fit", "teardown"]
+    for model, stage in zip(diary.models, fitted.staged_predict(problem[0]), strict=True):
+        np.testing.assert_array_equal(model, stage)
+
+
+def test_a_callback_may_end_the_fit():
+    X, y = CANCER
+    stopped = GradientBoostingClassifier(50).set_callbacks(Diary(rounds=3)).fit(X, y)
+    assert stopped.n_iter_ == 3
+    assert len(stopped.train_score_) == 4
+    np.testing.assert_array_equal(
+        stopped.predict_proba(X), GradientBoostingClassifier(3).fit(X, y).predict_proba(X)
+    )
+    stopped.set_params(warm_start=True, n_estimators=5).set_callbacks().fit(X, y)
+    assert stopped.n_iter_ == 5
+
+
+def test_a_warm_start_tells_of_its_own_rounds_only():
+    X, y = CANCER
+    booster = GradientBoostingClassifier(3, warm_start=True).fit(X, y)
+    diary = Diary()
+    booster.set_params(n_estimators=5).set_callbacks(diary).fit(X, y)
+    assert diary.lines.count("end round") == 2
+    np.testing.assert_array_equal(diary.models[-1], booster.predict(X))
+
+
+def test_early_stopping_closes_the_round_that_never_ran():
+    X, y = CANCER
+    diary = Diary()
+    booster = (
+        GradientBoostingClassifier(400, early_stopping=True, random_state=0).set_callbacks(diary).fit(X, y)
+    )
+    assert booster.n_iter_ < 400
+    assert diary.lines.count("begin round") == diary.lines.count("end round")
+    assert diary.lines[-2:] == ["end fit", "teardown"]
+
+
+def test_an_error_in_a_callback_ends_the_fit_and_changes_nothing():
+    class Broken(Diary):
+        def on_fit_task_end(self, estimator, context):
+            raise ZeroDivisionError
+
+    broken = Broken()
+    booster = GradientBoostingClassifier(4).set_callbacks(broken)
+    with pytest.raises(ZeroDivisionError):
+        booster.fit(*CANCER)
+    assert broken.lines[-1] == "teardown"
+    assert not hasattr(booster, "classes_")
+    assert set(vars(booster)) == {*booster.get_params(), "_skl_callbacks"}
+
+
+def test_scikit_learns_own_callback_records_scores():
+    monitor = callback.ScoringMonitor(scoring="accuracy")
+    booster = GradientBoostingClassifier(5).set_callbacks(monitor).fit(*CANCER)
+    log = monitor.get_logs()
+    scores = [row["accuracy"] for row in log.data if row["task_name"] == "round"]
+    np.testing.assert_allclose(scores, list(booster.staged_score(*CANCER)))

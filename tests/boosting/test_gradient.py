@@ -1,0 +1,270 @@
+"""Gradient boosting: its trees, weights, columns, stages, warm starts and what can be asked of it."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
+from sklearn.inspection import partial_dependence, permutation_importance
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from committee import GradientBoostingClassifier, GradientBoostingRegressor, LogitBoostClassifier
+from committee.table import bin_table
+
+CANCER = load_breast_cancer(return_X_y=True)
+DIABETES = load_diabetes(return_X_y=True)
+IRIS = load_iris(return_X_y=True)
+BOOSTERS = [
+    (GradientBoostingClassifier(12, random_state=0), CANCER),
+    (
+        GradientBoostingClassifier(
+            12, random_state=0, subsample=0.7, colsample_bytree=0.6, colsample_bynode=0.5
+        ),
+        IRIS,
+    ),
+    (GradientBoostingRegressor(12, random_state=0), DIABETES),
+    (GradientBoostingRegressor(12, random_state=0, loss="absolute_error", subsample=0.5), DIABETES),
+    (LogitBoostClassifier(12, random_state=0), CANCER),
+    (LogitBoostClassifier(12, random_state=0, max_depth=3), IRIS),
+    (LogitBoostClassifier(12, random_state=0, one_versus_all=True), IRIS),
+]
+every_booster = pytest.mark.parametrize(
+    ("booster", "problem"),
+    BOOSTERS,
+    ids=lambda value: str(value).split("(")[0] if hasattr(value, "fit") else "",
+)
+
+
+def votes_of(booster, X):
+    return booster.predict_proba(X) if hasattr(booster, "predict_proba") else booster.predict(X)
+
+
+@every_booster
+def test_any_number_of_threads_gives_the_same_bits(booster, problem):
+    X, y = problem
+    models = [clone(booster).set_params(n_jobs=n_jobs).fit(X, y) for n_jobs in (1, 2, 3, 7)]
+    states = {pickle.dumps(model._forest) for model in models}
+    assert len(states) == 1
+    assert len({votes_of(model, X).tobytes() for model in models}) == 1
+
+
+@every_booster
+def test_stages_end_in_the_answer(booster, problem):
+    X, y = problem
+    fitted = clone(booster).fit(X, y)
+    assert fitted.n_iter_ == fitted.n_estimators_ == 12
+    stages = list(fitted.staged_predict(X))
+    assert len(stages) == 12
+    np.testing.assert_array_equal(stages[-1], fitted.predict(X))
+    scores = list(fitted.staged_score(X, y))
+    assert scores[-1] == fitted.score(X, y)
+    assert scores[-1] > scores[0]
+    if hasattr(fitted, "predict_proba"):
+        np.testing.assert_array_equal(list(fitted.staged_predict_proba(X))[-1], fitted.predict_proba(X))
+        np.testing.assert_array_equal(
+            list(fitted.staged_decision_function(X))[-1], fitted.decision_function(X)
+        )
+    fewer = clone(booster).set_params(n_estimators=5).fit(X, y)
+    np.testing.assert_array_equal(stages[4], fewer.predict(X))
+
+
+@every_booster
+def test_a_warm_start_ends_where_one_go_does(booster, problem):
+    X, y = problem
+    in_one_go = clone(booster).fit(X, y)
+    warm = clone(booster).set_params(n_estimators=5, warm_start=True).fit(X, y)
+    warm.set_params(n_estimators=12).fit(X, y)
+    np.testing.assert_array_equal(votes_of(warm, X), votes_of(in_one_go, X))
+    np.testing.assert_allclose(warm.train_score_, in_one_go.train_score_, rtol=1e-12)
+    np.testing.assert_allclose(warm.feature_importances_, in_one_go.feature_importances_, rtol=1e-9)
+    np.testing.assert_array_equal(warm.split_counts_, in_one_go.split_counts_)
+    assert warm.n_iter_ == 12
+    with pytest.warns(UserWarning, match="without increasing n_estimators") as caught:
+        warm.fit(X, y)
+    assert caught[0].filename == __file__
+    with pytest.raises(ValueError, match="n_estimators=3 must be larger or equal to the 12 rounds"):
+        warm.set_params(n_estimators=3).fit(X, y)
+
+
+@every_booster
+def test_rows_of_weight_zero_are_not_there(booster, problem):
+    X, y = problem
+    weights = np.arange(len(y)) % 3
+    weighted = clone(booster).fit(X, y, sample_weight=weights)
+    fewer = clone(booster).fit(X[weights > 0], y[weights > 0], sample_weight=weights[weights > 0])
+    np.testing.assert_array_equal(votes_of(weighted, X), votes_of(fewer, X))
+
+
+@every_booster
+def test_pickles_go_on_as_if_nothing_had_been(booster, problem):
+    X, y = problem
+    fitted = clone(booster).set_params(warm_start=True).fit(X, y)
+    again = pickle.loads(pickle.dumps(fitted))
+    np.testing.assert_array_equal(votes_of(again, X), votes_of(fitted, X))
+    for each in (fitted, again):
+        each.set_params(n_estimators=14).fit(X, y)
+    np.testing.assert_array_equal(votes_of(again, X), votes_of(fitted, X))
+
+
+@every_booster
+def test_a_binned_table_is_as_good_as_the_table(booster, problem):
+    X, y = problem
+    # bin_table makes every distinct value a bin.
+    expected = clone(booster).set_params(max_bins=65_535).fit(X, y)
+    binned = clone(booster).fit(bin_table(X), y)
+    np.testing.assert_array_equal(votes_of(binned, X), votes_of(expected, X))
+
+
+@every_booster
+def test_a_predictor_answers_as_the_booster(booster, problem):
+    X, y = problem
+    fitted = clone(booster).fit(X, y)
+    np.testing.assert_array_equal(fitted.predictor().predict(X[:9]), fitted.predict(X[:9]))
+
+
+@every_booster
+def test_importances_tell_which_columns_matter(booster, problem):
+    X, y = problem
+    fitted = clone(booster).fit(np.column_stack([X, np.zeros(len(X))]), y)
+    assert fitted.feature_importances_.shape == fitted.split_counts_.shape == (X.shape[1] + 1,)
+    assert fitted.feature_importances_.sum() == pytest.approx(1)
+    assert fitted.feature_importances_[-1] == fitted.split_counts_[-1] == 0
+    assert (fitted.split_counts_ > 0).tolist() == (fitted.feature_importances_ > 0).tolist()
+    assert fitted.nbytes > 0
+
+
+def test_scikit_learn_inspects_a_booster():
+    X, y = DIABETES
+    booster = GradientBoostingRegressor(20, random_state=0).fit(X, y)
+    importances = permutation_importance(booster, X, y, n_repeats=2, random_state=0).importances_mean
+    assert importances.argmax() == booster.feature_importances_.argmax()
+    curve = partial_dependence(booster, X, [2], grid_resolution=5)
+    assert curve["average"].shape == (1, 5)
+    assert curve["average"][0, -1] > curve["average"][0, 0]
+    classifier = GradientBoostingClassifier(5).fit(*IRIS)
+    assert partial_dependence(classifier, IRIS[0], [2], grid_resolution=4)["average"].shape == (3, 4)
+
+
+def test_it_works_in_pipelines_and_searches():
+    X, y = CANCER
+    pipeline = make_pipeline(StandardScaler(), GradientBoostingClassifier(20, random_state=0))
+    assert cross_val_score(pipeline, X, y, cv=3).mean() > 0.93
+    search = GridSearchCV(GradientBoostingClassifier(5, random_state=0), {"learning_rate": [0.01, 0.3]}, cv=3)
+    assert search.fit(X, y).best_params_ == {"learning_rate": 0.3}
+
+
+@pytest.mark.parametrize("grow_policy", ["lossguide", "depthwise"])
+def test_a_monotonic_booster_never_falls(grow_policy):
+    rng = np.random.default_rng(0)
+    X = rng.random((400, 2))
+    y = 2 * X[:, 0] + np.sin(12 * X[:, 0]) + rng.normal(scale=0.2, size=400)
+    grid = np.column_stack([np.tile(np.linspace(0, 1, 60), 3), np.repeat([0.1, 0.5, 0.9], 60)])
+    for direction in (1, -1):
+        booster = GradientBoostingRegressor(
+            40, monotonic_cst=[direction, 0], grow_policy=grow_policy, max_depth=5, min_child_weight=5
+        ).fit(X, direction * y)
+        curves = direction * booster.predict(grid).reshape(3, 60)
+        assert (np.diff(curves, axis=1) >= -1e-9).all()
+        free = clone(booster).set_params(monotonic_cst=None).fit(X, direction * y)
+        assert (np.diff(direction * free.predict(grid).reshape(3, 60), axis=1) < -1e-3).any()
+
+
+def test_missing_values_learn_their_side():
+    x = np.where(np.arange(200) % 4 == 0, np.nan, np.arange(200) % 7)
+    y = np.isnan(x).astype(int)
+    booster = GradientBoostingClassifier(20).fit(x[:, np.newaxis], y)
+    assert booster.score(x[:, np.newaxis], y) == 1
+    later = GradientBoostingClassifier(5).fit([[1.0], [2.0], [8.0], [9.0]] * 5, [0, 0, 1, 1] * 5)
+    assert np.isfinite(later.predict_proba([[np.nan]])).all()
+
+
+def test_categories_are_split_into_sets():
+    rng = np.random.default_rng(0)
+    city = rng.integers(0, 40, 2000)
+    y = np.isin(city, [3, 7, 8, 21, 33]).astype(int)
+    frame = pd.DataFrame({"city": pd.Categorical([f"c{code}" for code in city])})
+    booster = GradientBoostingClassifier(5, max_depth=1, max_leaf_nodes=None, max_cat_to_onehot=0).fit(
+        frame, y
+    )
+    assert booster.score(frame, y) == 1
+    one_hot = clone(booster).set_params(max_cat_to_onehot=64, n_estimators=1).fit(frame, y)
+    assert len(set(one_hot.decision_function(frame).round(9))) == 2
+    assert one_hot.score(frame, y) < 1
+    assert np.isfinite(booster.predict_proba(pd.DataFrame({"city": ["unseen", None]}))).all()
+
+
+def test_initial_scores_are_what_rounds_start_from():
+    X, y = DIABETES
+    first = GradientBoostingRegressor(10).fit(X, y)
+    second = GradientBoostingRegressor(10).fit(X, y, init_score=first.predict(X))
+    both = GradientBoostingRegressor(20).fit(X, y)
+    np.testing.assert_allclose(first.predict(X) + second.predict(X), both.predict(X), rtol=1e-6)
+    labels = CANCER[1]
+    first = GradientBoostingClassifier(10).fit(CANCER[0], labels)
+    second = clone(first).fit(CANCER[0], labels, init_score=first.decision_function(CANCER[0]))
+    both = GradientBoostingClassifier(20).fit(CANCER[0], labels)
+    sums = first.decision_function(CANCER[0]) + second.decision_function(CANCER[0])
+    np.testing.assert_allclose(sums, both.decision_function(CANCER[0]), rtol=1e-5, atol=1e-6)
+
+
+def test_weights_of_classes_are_weights_of_their_rows():
+    X, y = CANCER
+    weighted = GradientBoostingClassifier(8, class_weight={0: 3.0}).fit(X, y)
+    by_row = GradientBoostingClassifier(8).fit(X, y, sample_weight=np.where(y == 0, 3.0, 1.0))
+    np.testing.assert_array_equal(weighted.predict_proba(X), by_row.predict_proba(X))
+    balanced = GradientBoostingClassifier(8, class_weight="balanced").fit(X, y)
+    assert (
+        balanced.predict_proba(X)[:, 0].mean()
+        > GradientBoostingClassifier(8).fit(X, y).predict_proba(X)[:, 0].mean()
+    )
+
+
+def test_the_unit_of_the_weights_does_not_matter():
+    X, y = DIABETES
+    weights = 1 + np.arange(len(y)) % 5 / 7
+    expected = GradientBoostingRegressor(8).fit(X, y, sample_weight=weights).predict(X)
+    for unit in (1e-200, 1e7):
+        scaled = GradientBoostingRegressor(8).fit(X, y, sample_weight=unit * weights).predict(X)
+        np.testing.assert_allclose(scaled, expected, rtol=1e-6)
+
+
+def test_limits_of_trees_hold():
+    X, y = CANCER
+    leaves = GradientBoostingClassifier(3, max_leaf_nodes=4).fit(X, y)
+    assert leaves.split_counts_.sum() <= 9
+    shallow = GradientBoostingClassifier(3, max_depth=2, max_leaf_nodes=None).fit(X, y)
+    assert shallow.split_counts_.sum() <= 9
+    none = GradientBoostingClassifier(3, min_split_gain=1e9).fit(X, y)
+    assert none.split_counts_.sum() == 0
+    few = GradientBoostingClassifier(1, min_samples_leaf=250, max_leaf_nodes=None).fit(X, y)
+    assert few.split_counts_.sum() == 1
+
+
+def test_seeds_draw_other_rows_and_columns():
+    X, y = CANCER
+    for drawn in ({"subsample": 0.5}, {"colsample_bytree": 0.3}, {"colsample_bynode": 0.3}):
+        booster = GradientBoostingClassifier(8, **drawn)
+        first = booster.set_params(random_state=0).fit(X, y).predict_proba(X)
+        np.testing.assert_array_equal(clone(booster).fit(X, y).predict_proba(X), first)
+        assert (clone(booster).set_params(random_state=1).fit(X, y).predict_proba(X) != first).any()
+
+
+def test_more_bins_than_bytes_make_splits_exact():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(3000, 1))
+    y = (X[:, 0] > np.sort(X[:, 0])[1234]).astype(float)
+    exact = GradientBoostingRegressor(1, max_bins=65_535, max_depth=1, learning_rate=1.0, reg_lambda=0.0).fit(
+        X, y
+    )
+    assert exact.score(X, y) == pytest.approx(1)
+    coarse = clone(exact).set_params(max_bins=255).fit(X, y)
+    assert 0.98 < coarse.score(X, y) < 1
+
+
+def test_progress_is_told_on_stderr(capsys):
+    GradientBoostingClassifier(7, verbose=1).fit(*IRIS)
+    assert capsys.readouterr().err.startswith("committee: 7 of 7 rounds, ")
