@@ -72,7 +72,10 @@ class ForestGrower {
             fill_bag(key, worker.bag);
             Finished finished;
             finished.tree = worker.grow(worker.bag.rows, worker.bag.weights, key);
-            if (parameters_.ccp_alpha > 0) finished.tree = pruned(finished.tree);
+            if (parameters_.ccp_alpha > 0) {
+                finished.tree =
+                    prune_grown(finished.tree, parameters_.ccp_alpha, target_.n_outputs(), table_.n_columns());
+            }
             std::visit([&](const auto& codes) { judge(codes, key, worker.bag, finished); }, table_.codes);
             const std::lock_guard lock(mutex_);
             finished_[task] = std::move(finished);
@@ -112,19 +115,6 @@ class ForestGrower {
                                 : static_cast<std::uint32_t>(std::max(1LL, std::llround(bag.counts[row] * factor))));
         }
         if (!factors.empty()) drop_weightless_classes(factors, bag);
-    }
-
-    Tree pruned(const Tree& tree) const {
-        Tree kept = prune(tree, parameters_.ccp_alpha, target_.n_outputs());
-        kept.importances.assign(table_.n_columns(), 0.0);
-        auto burden = [&](std::size_t node) { return kept.records[node].weight * kept.records[node].impurity; };
-        for (std::size_t i = 0; i < kept.nodes.size(); ++i) {
-            const NodeWord word = kept.nodes[i];
-            if (is_leaf(word)) continue;
-            const std::size_t left = is_category(word) ? kept.sets[address_of(word)] : address_of(word);
-            kept.importances[column_of(word)] += burden(i) - burden(left) - burden(left + 1);
-        }
-        return kept;
     }
 
     void drop_weightless_classes(const std::vector<double>& factors, Bag& bag) const {

@@ -154,4 +154,17 @@ Tree prune(const Tree& tree, double ccp_alpha, std::size_t n_outputs) {
     return pruned;
 }
 
+Tree prune_grown(const Tree& tree, double ccp_alpha, std::size_t n_outputs, std::size_t n_columns) {
+    Tree kept = prune(tree, ccp_alpha, n_outputs);
+    kept.importances.assign(n_columns, 0.0);
+    auto burden = [&](std::size_t node) { return kept.records[node].weight * kept.records[node].impurity; };
+    for (std::size_t i = 0; i < kept.nodes.size(); ++i) {
+        const NodeWord word = kept.nodes[i];
+        if (is_leaf(word)) continue;
+        const std::size_t left = is_category(word) ? kept.sets[address_of(word)] : address_of(word);
+        kept.importances[column_of(word)] += burden(i) - burden(left) - burden(left + 1);
+    }
+    return kept;
+}
+
 }  // namespace committee

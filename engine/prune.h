@@ -22,4 +22,7 @@ PruningPath pruning_path(const Tree& tree);
 // stay are kept; the importances, which a caller can sum from the records, are not.
 Tree prune(const Tree& tree, double ccp_alpha, std::size_t n_outputs);
 
+// The same, with the importances of the columns.
+Tree prune_grown(const Tree& tree, double ccp_alpha, std::size_t n_outputs, std::size_t n_columns);
+
 }  // namespace committee

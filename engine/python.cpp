@@ -2,6 +2,7 @@
 #include <nanobind/nanobind.h>
 
 namespace committee {
+void register_adaboost(nanobind::module_& m);
 void register_boost(nanobind::module_& m);
 void register_c45(nanobind::module_& m);
 void register_table(nanobind::module_& m);
@@ -11,9 +12,10 @@ void register_trees(nanobind::module_& m);
 
 NB_MODULE(_engine, m) {
     m.doc() = "The compiled engine of committee. Private: use the package.";
-    committee::register_boost(m);
     committee::register_c45(m);
     committee::register_table(m);
     committee::register_forest(m);
     committee::register_trees(m);
+    committee::register_boost(m);
+    committee::register_adaboost(m);
 }

@@ -94,22 +94,6 @@ nb::object linked(const Forest& forest,
     return to_numpy(std::move(out), {n_rows, forest.n_outputs});
 }
 
-// Asked between trees on the calling thread: Ctrl-C, and the caller's progress hook.
-struct Interruption {
-    nb::object progress;
-    bool failed = false;
-
-    bool operator()(std::size_t n_done) {
-        const nb::gil_scoped_acquire acquire;
-        if (PyErr_CheckSignals() != 0) return failed = true;
-        if (progress.is_none()) return false;
-        PyObject* result = PyObject_CallFunction(progress.ptr(), "n", static_cast<Py_ssize_t>(n_done));
-        if (result == nullptr) return failed = true;
-        Py_DECREF(result);
-        return false;
-    }
-};
-
 nb::dict grow(const Table& table, AnyArray y, std::uint32_t n_classes, std::optional<Vector<std::uint32_t>> weights,
               std::uint64_t total_weight, const nb::dict& options, nb::object progress, int n_threads) {
     auto option = [&]<class T>(const char* name, T) { return nb::cast<T>(options[name]); };
@@ -119,20 +103,7 @@ nb::dict grow(const Table& table, AnyArray y, std::uint32_t n_classes, std::opti
         throw std::invalid_argument("The target and the weights must have a value per row of the table.");
     }
     ForestParameters parameters;
-    GrowParameters& grow = parameters.grow;
-    grow.criterion = criterion_named(option("criterion", std::string()));
-    grow.max_depth = option("max_depth", std::uint32_t{});
-    grow.max_leaf_nodes = option("max_leaf_nodes", std::uint32_t{});
-    grow.min_samples_split = option("min_samples_split", std::uint32_t{});
-    grow.min_samples_leaf = option("min_samples_leaf", std::uint32_t{});
-    grow.min_weight_fraction_leaf = option("min_weight_fraction_leaf", double{});
-    grow.min_impurity_decrease = option("min_impurity_decrease", double{});
-    grow.max_features = option("max_features", std::uint32_t{});
-    grow.random_thresholds = option("random_thresholds", bool{});
-    grow.exact = option("exact", bool{});
-    grow.needs_gain = option("needs_gain", bool{});
-    grow.keep_records = option("keep_records", bool{});
-    grow.monotonic = option("monotonic", std::vector<std::int8_t>());
+    parameters.grow = read_grow_parameters(options);
     parameters.first_tree = option("first_tree", std::uint32_t{});
     parameters.n_trees = option("n_trees", std::uint32_t{});
     parameters.seed = option("seed", std::uint64_t{});
@@ -154,7 +125,8 @@ nb::dict grow(const Table& table, AnyArray y, std::uint32_t n_classes, std::opti
         before = {copied(sums), copied(counts), copied(curve)};
     }
 
-    const Target target = read_target(y, n_classes, fixed, total_weight, grow.criterion == Criterion::poisson);
+    const Target target =
+        read_target(y, n_classes, fixed, total_weight, parameters.grow.criterion == Criterion::poisson);
 
     Interruption interruption{std::move(progress)};
     Grown grown;

@@ -1,5 +1,7 @@
 // What Python hands to those who learn and predict, checked: criteria by name, targets, the columns of a forest.
 #pragma once
+#include <nanobind/stl/string.h>
+
 #include <cstdint>
 #include <span>
 #include <stdexcept>
@@ -21,6 +23,25 @@ inline Criterion criterion_named(const std::string& name) {
     if (name == "squared_error") return Criterion::squared_error;
     if (name == "poisson") return Criterion::poisson;
     throw std::invalid_argument("There is no criterion '" + name + "'.");
+}
+
+inline GrowParameters read_grow_parameters(const nb::dict& options) {
+    auto option = [&]<class T>(const char* name, T) { return nb::cast<T>(options[name]); };
+    GrowParameters grow;
+    grow.criterion = criterion_named(option("criterion", std::string()));
+    grow.max_depth = option("max_depth", std::uint32_t{});
+    grow.max_leaf_nodes = option("max_leaf_nodes", std::uint32_t{});
+    grow.min_samples_split = option("min_samples_split", std::uint32_t{});
+    grow.min_samples_leaf = option("min_samples_leaf", std::uint32_t{});
+    grow.min_weight_fraction_leaf = option("min_weight_fraction_leaf", double{});
+    grow.min_impurity_decrease = option("min_impurity_decrease", double{});
+    grow.max_features = option("max_features", std::uint32_t{});
+    grow.random_thresholds = option("random_thresholds", bool{});
+    grow.exact = option("exact", bool{});
+    grow.needs_gain = option("needs_gain", bool{});
+    grow.keep_records = option("keep_records", bool{});
+    grow.monotonic = option("monotonic", std::vector<std::int8_t>());
+    return grow;
 }
 
 // Labels below n_classes, or doubles if n_classes is 0.
@@ -61,5 +82,21 @@ inline std::vector<ColumnView> checked_views(const Forest& forest, const std::ve
     }
     return views;
 }
+
+// Asked between trees or rounds on the calling thread: Ctrl-C, and the caller's progress hook.
+struct Interruption {
+    nb::object progress;
+    bool failed = false;
+
+    bool operator()(std::size_t n_done) {
+        const nb::gil_scoped_acquire acquire;
+        if (PyErr_CheckSignals() != 0) return failed = true;
+        if (progress.is_none()) return false;
+        PyObject* result = PyObject_CallFunction(progress.ptr(), "n", static_cast<Py_ssize_t>(n_done));
+        if (result == nullptr) return failed = true;
+        Py_DECREF(result);
+        return false;
+    }
+};
 
 }  // namespace committee

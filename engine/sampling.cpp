@@ -18,6 +18,16 @@ std::uint64_t hash_row(const Code* row, std::size_t n_columns, std::uint64_t tar
     return mix(hash);
 }
 
+// cumulative[i]: the weight of the rows up to and with rows[i].
+void draw_by_weight(Random& random, std::uint64_t n_draws, std::span<const std::uint64_t> cumulative,
+                    std::span<const std::uint32_t> rows, std::span<std::uint32_t> counts) {
+    for (std::uint64_t i = 0; i < n_draws; ++i) {
+        const std::uint64_t drawn = random.below(cumulative.back());
+        const auto at = std::ranges::upper_bound(cumulative, drawn) - cumulative.begin();
+        ++counts[rows[static_cast<std::size_t>(at)]];
+    }
+}
+
 }  // namespace
 
 std::vector<std::uint32_t> fixed_weights(std::span<const double> weights) {
@@ -106,11 +116,16 @@ void Bootstrap::draw(std::uint64_t key, std::uint64_t n_draws, std::span<std::ui
         for (std::uint64_t i = 0; i < n_draws; ++i) ++counts[rows_[random.below(rows_.size())]];
         return;
     }
-    for (std::uint64_t i = 0; i < n_draws; ++i) {
-        const std::uint64_t drawn = random.below(cumulative_.back());
-        const auto at = std::ranges::upper_bound(cumulative_, drawn) - cumulative_.begin();
-        ++counts[rows_[static_cast<std::size_t>(at)]];
-    }
+    draw_by_weight(random, n_draws, cumulative_, rows_, counts);
+}
+
+void Bootstrap::draw(std::uint64_t key, std::uint64_t n_draws, std::span<const std::uint32_t> weights,
+                     std::span<std::uint32_t> counts) const {
+    std::vector<std::uint64_t> cumulative(rows_.size());
+    std::uint64_t total = 0;
+    for (std::size_t i = 0; i < rows_.size(); ++i) cumulative[i] = total += weights[rows_[i]];
+    Random random(key, Purpose::bootstrap);
+    draw_by_weight(random, n_draws, cumulative, rows_, counts);
 }
 
 }  // namespace committee

@@ -29,6 +29,10 @@ class Bootstrap {
     // Adds to counts[row] how often each row was drawn in n_draws draws.
     void draw(std::uint64_t key, std::uint64_t n_draws, std::span<std::uint32_t> counts) const;
 
+    // The same by other weights, one per row of the table: those of a round of boosting.
+    void draw(std::uint64_t key, std::uint64_t n_draws, std::span<const std::uint32_t> weights,
+              std::span<std::uint32_t> counts) const;
+
   private:
     std::vector<std::uint32_t> rows_;        // those of positive weight, by content
     std::vector<std::uint64_t> cumulative_;  // weight up to and with rows_[i]; empty if all weights are one

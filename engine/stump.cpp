@@ -1,177 +1,468 @@
 #include "stump.h"
 
+#include <algorithm>
+#include <array>
 #include <limits>
 #include <memory>
 #include <stdexcept>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "histogram.h"
 #include "recode.h"
+#include "split.h"
 #include "tree.h"
 
 namespace committee {
 namespace {
 
-// Rows that take part, with their weights.
-struct Branch {
-    std::vector<std::uint32_t> rows;
-    std::vector<std::uint32_t> weights;
+constexpr std::size_t block_rows = 16384;
 
-    void push(std::uint32_t row, std::uint32_t weight) {
-        rows.push_back(row);
-        weights.push_back(weight);
+// The nodes of a stump.
+constexpr std::uint32_t root = 0, missing_branch = 1, present_branch = 2, left_branch = 3, right_branch = 4;
+
+// What a set of rows adds up to: one item of two classes or of a mean; a list of weights of many classes.
+template <class Stat>
+class Sum {
+  public:
+    using Item = typename Stat::Item;
+
+    explicit Sum(std::size_t) {}
+    void add(const Item& item) { item_ = item_ + item; }
+    void add(const Sum& other) { item_ = item_ + other.item_; }
+    void subtract(const Sum& other) { item_ = item_ - other.item_; }
+    bool is_pure() const { return Stat::is_pure(item_); }
+    double weight() const { return Stat::weight(item_); }
+    const Item& item() const { return item_; }
+
+    template <Criterion criterion>
+    double score() const {
+        return weight() == 0 ? 0 : Stat::template score<criterion>(item_);
     }
+
+    void append_value(const Target& target, std::vector<double>& values) const {
+        const double value = Stat::value(item_);
+        if constexpr (std::is_same_v<Stat, Mean>) {
+            values.push_back(target.offset + value / target.scale);
+        } else {
+            values.push_back(1 - value);
+            values.push_back(value);
+        }
+    }
+
+  private:
+    Item item_{};
 };
 
-Branch rows_with_weight(std::size_t n_rows, std::span<const std::uint32_t> weights) {
-    Branch branch;
-    for (std::uint32_t row = 0; row < n_rows; ++row) {
-        const std::uint32_t weight = weights.empty() ? 1 : weights[row];
-        if (weight > 0) branch.push(row, weight);
+template <>
+class Sum<ManyClasses> {
+  public:
+    explicit Sum(std::size_t n_classes) : weights_(n_classes) {}
+    void add(ManyClasses::Item item) { weights_[ManyClasses::item_class(item)] += ManyClasses::item_weight(item); }
+    void add(const Sum& other) {
+        for (std::size_t k = 0; k < weights_.size(); ++k) weights_[k] += other.weights_[k];
     }
-    if (branch.rows.empty()) throw std::invalid_argument("No row has a positive weight.");
-    return branch;
-}
-
-// Rows with a value in the column, and rows without.
-std::pair<Branch, Branch> set_missing_apart(const Table& table, std::uint32_t column, const Branch& all) {
-    Branch present, missing;
-    std::visit(
-        [&](const auto& codes) {
-            const auto* code_of = codes.column(column);
-            for (std::size_t i = 0; i < all.rows.size(); ++i) {
-                (code_of[all.rows[i]] == 0 ? missing : present).push(all.rows[i], all.weights[i]);
-            }
-        },
-        table.codes);
-    return {std::move(present), std::move(missing)};
-}
-
-// A table of one of the columns.
-Table column_alone(const Table& table, std::uint32_t column) {
-    Table alone;
-    auto binning = std::make_shared<Binning>();
-    binning->columns.push_back(table.binning->columns[column]);
-    alone.binning = std::move(binning);
-    alone.has_missing = {static_cast<bool>(table.has_missing[column])};
-    std::visit(
-        [&]<class Code>(const Codes<Code>& codes) {
-            const std::vector<Code> own(codes.column(column), codes.column(column) + codes.n_rows);
-            alone.codes = Codes<Code>{codes.n_rows, 1, own, own};
-        },
-        table.codes);
-    return alone;
-}
-
-Tree grow(const Table& table, const Target& target, const Branch& branch, Criterion criterion, std::uint32_t depth) {
-    GrowParameters parameters;
-    parameters.criterion = criterion;
-    parameters.max_depth = depth;
-    parameters.exact = true;
-    parameters.keep_records = true;
-    return make_grower(table, target, parameters)(branch.rows, branch.weights, 0);
-}
-
-double loss(const Tree& tree) {
-    double sum = 0;
-    for (std::size_t i = 0; i < tree.nodes.size(); ++i) {
-        if (is_leaf(tree.nodes[i])) sum += tree.records[i].impurity * tree.records[i].weight;
+    void subtract(const Sum& other) {
+        for (std::size_t k = 0; k < weights_.size(); ++k) weights_[k] -= other.weights_[k];
     }
-    return sum;
-}
+    double weight() const {
+        std::uint64_t weight = 0;
+        for (const std::uint32_t class_weight : weights_) weight += class_weight;
+        return static_cast<double>(weight);
+    }
+    bool is_pure() const {
+        return std::ranges::count_if(weights_, [](std::uint32_t weight) { return weight > 0; }) <= 1;
+    }
 
-// The branches of one column: a leaf for missing, a leaf or a split for the rest.
-struct Split {
-    std::uint32_t column = 0;
-    Tree missing;
-    Tree present;
+    template <Criterion criterion>
+    double score() const {
+        ClassSum<criterion> sum;
+        std::vector<std::uint32_t> weights(weights_.size());
+        for (std::size_t k = 0; k < weights.size(); ++k) sum.change(weights[k], weights_[k]);
+        return sum.weight == 0 ? 0 : sum.score(weights);
+    }
+
+    void append_value(const Target&, std::vector<double>& values) const {
+        const double all = weight();
+        for (const std::uint32_t class_weight : weights_) values.push_back(class_weight / all);
+    }
+
+  private:
+    std::vector<std::uint32_t> weights_;
+};
+
+// The branches of one column. Only `missing` and `present` if the values are not split.
+template <class Stat>
+struct Branches {
+    bool is_found = false;
+    bool is_split = false;
+    Candidate split;
+    Sum<Stat> missing, left, right;
     double loss = std::numeric_limits<double>::infinity();
 };
 
-Split find_split(const Table& table, const Target& target, const Branch& all, const Tree& whole, Criterion criterion) {
-    Split best;
-    for (std::uint32_t column = 0; column < table.n_columns(); ++column) {
-        const auto [present, missing] = set_missing_apart(table, column, all);
-        if (present.rows.empty()) continue;
-        const Table alone = column_alone(table, column);
-        Split split{column, whole, grow(alone, target, present, criterion, 1), 0};
-        if (missing.rows.empty()) {
-            if (split.present.nodes.size() == 1) continue;
-            split.missing.records[0].weight = 0;
-            split.missing.records[0].n_rows = 0;
+template <class Code, class Stat, Criterion criterion>
+class StumpGrower {
+  public:
+    using Item = typename Stat::Item;
+    static constexpr bool many = std::is_same_v<Stat, ManyClasses>;
+
+    StumpGrower(const Table& table, const Target& target, bool keep_records, ThreadTeam& team)
+        : table_(table),
+          codes_(std::get<Codes<Code>>(table.codes)),
+          target_(target),
+          keep_records_(keep_records),
+          team_(team) {
+        for (int i = 0; i < team.size(); ++i) workers_.emplace_back(target.n_classes);
+        branches_.assign(table.n_columns(), no_branches());
+        items_.resize(table.n_rows());
+    }
+
+    Tree grow(std::span<const std::uint32_t> weights) {
+        fill_items(weights);
+        if (is_pure(total_)) return leaf();
+        team_.run(table_.n_columns(), [&](std::size_t column, int thread) {
+            branches_[column] = find(static_cast<std::uint32_t>(column), workers_[static_cast<std::size_t>(thread)]);
+        });
+        const auto best = std::ranges::min_element(branches_, {}, &Branches<Stat>::loss);
+        return best->is_found ? assemble(*best, static_cast<std::uint32_t>(best - branches_.begin())) : leaf();
+    }
+
+  private:
+    struct Worker {
+        explicit Worker(std::size_t n_classes) : histogram(n_classes, true, false) {}
+
+        Histogram<Stat> histogram;
+        Entries<Stat> entries;
+        CategorySearch<Stat, criterion> categories;
+        std::vector<std::uint16_t> codes;
+        std::vector<Item> items;
+    };
+
+    Branches<Stat> no_branches() const {
+        const Sum<Stat> nothing(target_.n_classes);
+        return {false, false, {}, nothing, nothing, nothing};
+    }
+
+    void fill_items(std::span<const std::uint32_t> weights) {
+        const std::size_t n_blocks = (items_.size() + block_rows - 1) / block_rows;
+        std::vector<Sum<Stat>> sums(n_blocks, Sum<Stat>(target_.n_classes));
+        team_.run(n_blocks, [&](std::size_t block, int) {
+            const std::size_t end = std::min(items_.size(), (block + 1) * block_rows);
+            for (std::size_t i = block * block_rows; i < end; ++i) {
+                if constexpr (std::is_same_v<Stat, Mean>) {
+                    items_[i] = {target_.fixed[i] * std::int64_t{weights[i]}, weights[i]};
+                } else {
+                    items_[i] = Stat::item(weights[i], target_.labels[i]);
+                }
+                sums[block].add(items_[i]);
+            }
+        });
+        total_ = Sum<Stat>(target_.n_classes);
+        for (const Sum<Stat>& sum : sums) total_.add(sum);
+        if (total_.weight() == 0) throw std::invalid_argument("No row has a positive weight.");
+    }
+
+    // Whether all rows that take part have the same target; of those with a value in a column, if one is given.
+    bool is_pure(const Sum<Stat>& sum, const Code* codes = nullptr) const {
+        if constexpr (std::is_same_v<Stat, Mean>) {
+            bool is_any = false;
+            std::int64_t value = 0;
+            for (std::size_t i = 0; i < items_.size(); ++i) {
+                const Item& item = items_[i];
+                if (item.weight == 0 || (codes != nullptr && codes[i] == 0)) continue;
+                if (!std::exchange(is_any, true)) value = item.sum / item.weight;
+                if (item.sum != value * item.weight) return false;
+            }
+            return true;
         } else {
-            split.missing = grow(alone, target, missing, criterion, 0);
+            return sum.is_pure();
         }
-        split.loss = loss(split.missing) + loss(split.present);
-        if (split.loss < best.loss) best = std::move(split);
     }
-    return best;
-}
 
-void append(Tree& tree, const Tree& part) {
-    tree.values.insert(tree.values.end(), part.values.begin(), part.values.end());
-    tree.records.insert(tree.records.end(), part.records.begin(), part.records.end());
-}
-
-// Root 0, missing 1, the rest from 2 on.
-Tree assemble(const Tree& whole, const Split& split, bool is_category_column) {
-    Tree tree;
-    append(tree, whole);
-    append(tree, split.missing);
-    append(tree, split.present);
-    tree.sets = split.present.sets;
-    if (is_category_column) {
-        tree.nodes = {category_word(split.column, false, static_cast<std::uint32_t>(tree.sets.size())), leaf_word(1)};
-        tree.sets.insert(tree.sets.end(), {1, 0, 0});
-    } else {
-        tree.nodes = {number_word(split.column, 0, false, 1), leaf_word(1)};
+    Branches<Stat> find(std::uint32_t column, Worker& worker) const {
+        Branches<Stat> found = no_branches();
+        count(column, worker, found.missing);
+        Sum<Stat> present = total_;
+        present.subtract(found.missing);
+        if (present.weight() == 0) return found;
+        split_values(column, present, worker, found);
+        if (!found.is_split && found.missing.weight() == 0) return found;
+        if (!found.is_split) found.left = present;
+        found.is_found = true;
+        found.loss = -(found.missing.template score<criterion>() +
+                       (found.left.template score<criterion>() + found.right.template score<criterion>()));
+        return found;
     }
-    for (const NodeWord word : split.present.nodes) {
-        if (is_leaf(word)) {
-            tree.nodes.push_back(leaf_word(address_of(word) + 2));
-        } else if (is_category(word)) {
-            tree.sets[address_of(word)] += 2;
-            tree.nodes.push_back(category_word(split.column, missing_goes_right(word), address_of(word)));
+
+    // Rows with a value become entries, rows without one a sum.
+    void count(std::uint32_t column, Worker& worker, Sum<Stat>& missing) const {
+        const Code* codes = codes_.column(column);
+        Entries<Stat>& entries = worker.entries;
+        if constexpr (many) {
+            worker.codes.clear();
+            worker.items.clear();
+            CodeRange range{65535, 0, false};
+            for (std::size_t i = 0; i < items_.size(); ++i) {
+                if (ManyClasses::item_weight(items_[i]) == 0) continue;
+                if (codes[i] == 0) {
+                    missing.add(items_[i]);
+                    continue;
+                }
+                worker.codes.push_back(codes[i]);
+                worker.items.push_back(items_[i]);
+                range.lowest = std::min<std::uint32_t>(range.lowest, codes[i]);
+                range.highest = std::max<std::uint32_t>(range.highest, codes[i]);
+            }
+            if (worker.codes.empty()) return;
+            worker.histogram.order(worker.codes, worker.items, range, true, entries);
         } else {
-            tree.nodes.push_back(
-                number_word(split.column, threshold_of(word), missing_goes_right(word), address_of(word) + 2));
+            const std::uint32_t n_bins = table_.binning->columns[column].n_bins;
+            entries.reserve(n_bins + 1);
+            entries.size = n_bins + 1;
+            entries.are_bins = true;
+            entries.lowest = 1;
+            entries.highest = n_bins;
+            entries.shift = 0;
+            Item* bins = entries.items.data();
+            std::fill_n(bins, n_bins + 1, Item{});
+            for (std::size_t i = 0; i < items_.size(); ++i) bins[codes[i]] += items_[i];
+            missing.add(bins[0]);
+            bins[0] = {};
         }
     }
-    return tree;
+
+    void split_values(std::uint32_t column, const Sum<Stat>& present, Worker& worker, Branches<Stat>& found) const {
+        if (is_pure(present, codes_.column(column))) return;
+        auto sides = sides_of(worker, present);
+        const bool is_category = table_.binning->columns[column].is_category;
+        const auto n_rows = static_cast<std::uint32_t>(items_.size());
+        Candidate& split = found.split;
+        split.forget();
+        if (is_category) {
+            worker.categories.find(worker.entries, n_rows, Limits{}, target_.n_classes, sides, split);
+        } else {
+            find_threshold<Stat, criterion>(worker.entries, false, n_rows, Limits{}, sides, split);
+        }
+        if (!split.is_found() || sides.gain(split.merit) < 0) return;
+        found.is_split = true;
+        split.column = column;
+        split.is_category = is_category;
+        take_sides(worker, present, found);
+    }
+
+    Sides<Stat, criterion> sides_of(const Worker& worker, const Sum<Stat>& present) const {
+        if constexpr (many) {
+            Sides<Stat, criterion> sides(target_.n_classes);
+            sides.reset({worker.entries.items.data(), worker.entries.size});
+            return sides;
+        } else {
+            return Sides<Stat, criterion>(present.item());
+        }
+    }
+
+    static bool is_empty(const Item& item) {
+        if constexpr (many) {
+            return ManyClasses::item_weight(item) == 0;
+        } else {
+            return Stat::weight(item) == 0;
+        }
+    }
+
+    // Sums of the two sides; the threshold moves to the middle, in codes, of the gap between them. Categories of no row
+    // go right, which is to be the heavier side.
+    void take_sides(const Worker& worker, const Sum<Stat>& present, Branches<Stat>& found) const {
+        const Entries<Stat>& entries = worker.entries;
+        Candidate& split = found.split;
+        std::uint32_t below = 0, above = 65536;
+        std::vector<std::uint16_t> right_codes;
+        for (std::size_t e = 0; e < entries.size; ++e) {
+            if (is_empty(entries.items[e])) continue;
+            const std::uint32_t code = entries.last_code(e);
+            const bool goes_left = split.is_category
+                                       ? std::ranges::find(split.left_codes, code) != split.left_codes.end()
+                                       : code <= split.threshold;
+            if (goes_left) {
+                found.left.add(entries.items[e]);
+                below = code;
+            } else {
+                above = std::min(above, code);
+                if (split.is_category) right_codes.push_back(static_cast<std::uint16_t>(code));
+            }
+        }
+        found.right = present;
+        found.right.subtract(found.left);
+        if (!split.is_category) {
+            split.threshold = below + (above - below) / 2;
+            split.missing_right = found.left.weight() < found.right.weight();
+            return;
+        }
+        split.missing_right = true;
+        if (found.left.weight() > found.right.weight()) {
+            std::swap(found.left, found.right);
+            split.left_codes = std::move(right_codes);
+        }
+    }
+
+    Tree leaf() const {
+        Tree tree;
+        tree.nodes = {leaf_word(root)};
+        add_node(tree, total_, total_);
+        if (keep_records_) count_rows(tree, 0);
+        return tree;
+    }
+
+    Tree assemble(const Branches<Stat>& found, std::uint32_t column) const {
+        const Candidate& split = found.split;
+        Tree tree;
+        Sum<Stat> present = total_;
+        present.subtract(found.missing);
+        add_node(tree, total_, total_);
+        add_node(tree, found.missing, found.missing.weight() > 0 ? found.missing : total_);
+        add_node(tree, present, present);
+        tree.nodes = {0, leaf_word(missing_branch), leaf_word(present_branch)};
+        if (found.is_split) {
+            add_node(tree, found.left, found.left);
+            add_node(tree, found.right, found.right);
+            tree.nodes[present_branch] =
+                split.is_category
+                    ? category_word(column, split.missing_right, add_set(tree, left_branch, split.left_codes))
+                    : number_word(column, split.threshold, split.missing_right, left_branch);
+            tree.nodes.insert(tree.nodes.end(), {leaf_word(left_branch), leaf_word(right_branch)});
+        }
+        tree.nodes[root] = table_.binning->columns[column].is_category
+                               ? category_word(column, false, add_set(tree, missing_branch, {}))
+                               : number_word(column, 0, false, missing_branch);
+        if (keep_records_) count_rows(tree, column);
+        return tree;
+    }
+
+    // The value and the record of a node of which `rows` are the rows, and `shown` those that it tells of.
+    void add_node(Tree& tree, const Sum<Stat>& rows, const Sum<Stat>& shown) const {
+        shown.append_value(target_, tree.values);
+        if (!keep_records_) return;
+        NodeRecord& record = tree.records.emplace_back();
+        record.weight = rows.weight();
+        if constexpr (!std::is_same_v<Stat, Mean>) {
+            record.impurity = -shown.template score<criterion>() / shown.weight() + 0.0;
+        }
+    }
+
+    // Fills the records with numbers of rows and, for a mean, with squared errors, which need the rows too.
+    void count_rows(Tree& tree, std::uint32_t column) const {
+        const Code* codes = codes_.column(column);
+        const std::size_t n_nodes = tree.nodes.size();
+        std::vector<std::uint32_t> nodes_by_code(table_.binning->columns[column].n_bins + std::size_t{1});
+        for (std::uint32_t code = 0; code < nodes_by_code.size(); ++code) {
+            std::uint32_t node = root;
+            while (!is_leaf(tree.nodes[node])) node = next_node(tree.nodes[node], code, tree.sets.data());
+            nodes_by_code[code] = node;
+        }
+        // Up to the root: a leaf, the present branch, all.
+        const std::array<std::uint32_t, 5> parents{root, root, root, present_branch, present_branch};
+        std::array<double, 5> squares{};
+        for (std::size_t i = 0; i < items_.size(); ++i) {
+            if (is_empty(items_[i])) continue;
+            std::uint32_t node = nodes_by_code[codes[i]];
+            ++tree.records[node].n_rows;
+            if constexpr (std::is_same_v<Stat, Mean>) {
+                for (;; node = parents[node]) {
+                    squares[node] += squared_error(items_[i], tree.values[node]);
+                    if (node == root) break;
+                }
+            }
+        }
+        for (std::uint32_t node = static_cast<std::uint32_t>(n_nodes); node-- > 1;) {
+            tree.records[parents[node]].n_rows += tree.records[node].n_rows;
+        }
+        if constexpr (std::is_same_v<Stat, Mean>) {
+            for (std::size_t node = 0; node < n_nodes; ++node) {
+                // Nobody is in the branch of missing rows: it tells of all.
+                const double weight = tree.records[node].weight;
+                tree.records[node].impurity = weight > 0 ? squares[node] / weight : squares[root] / total_.weight();
+            }
+        }
+    }
+
+    double squared_error(const Item& item, double value) const {
+        if constexpr (std::is_same_v<Stat, Mean>) {
+            const auto weight = static_cast<double>(item.weight);
+            const double error = target_.offset + static_cast<double>(item.sum) / weight / target_.scale - value;
+            return weight * error * error;
+        } else {
+            return 0;
+        }
+    }
+
+    static std::uint32_t add_set(Tree& tree, std::uint32_t left, const std::vector<std::uint16_t>& codes) {
+        const auto at = static_cast<std::uint32_t>(tree.sets.size());
+        const std::uint32_t first = codes.empty() ? 0 : std::ranges::min(codes) >> 5;
+        const std::uint32_t n_words = codes.empty() ? 0 : (std::ranges::max(codes) >> 5) - first + 1;
+        tree.sets.resize(tree.sets.size() + 3 + n_words, 0);
+        tree.sets[at] = left;
+        tree.sets[at + 1] = first;
+        tree.sets[at + 2] = n_words;
+        for (const std::uint16_t code : codes) tree.sets[at + 3 + (code >> 5) - first] |= 1U << (code & 31);
+        return at;
+    }
+
+    const Table& table_;
+    const Codes<Code>& codes_;
+    const Target& target_;
+    bool keep_records_;
+    ThreadTeam& team_;
+    std::vector<Worker> workers_;
+    std::vector<Branches<Stat>> branches_;  // by column
+    std::vector<Item> items_;               // by row
+    Sum<Stat> total_{0};
+};
+
+template <class Code, class Stat, Criterion criterion>
+GrowStump grower_of(const Table& table, const Target& target, bool keep_records, ThreadTeam& team) {
+    auto grower = std::make_shared<StumpGrower<Code, Stat, criterion>>(table, target, keep_records, team);
+    return [grower](std::span<const std::uint32_t> weights) { return grower->grow(weights); };
 }
 
-void check_criterion(const Target& target, Criterion criterion) {
-    const bool is_for_classes =
-        criterion == Criterion::gini || criterion == Criterion::entropy || criterion == Criterion::error;
-    if (target.n_classes > 0 && !is_for_classes) {
-        throw std::invalid_argument("A stump of classes takes gini, entropy or error.");
+template <class Code, class Stat>
+GrowStump classes_grower(const Table& table, const Target& target, Criterion criterion, bool keep_records,
+                         ThreadTeam& team) {
+    switch (criterion) {
+        case Criterion::entropy:
+            return grower_of<Code, Stat, Criterion::entropy>(table, target, keep_records, team);
+        case Criterion::error:
+            return grower_of<Code, Stat, Criterion::error>(table, target, keep_records, team);
+        case Criterion::gini:
+            return grower_of<Code, Stat, Criterion::gini>(table, target, keep_records, team);
+        default:
+            throw std::invalid_argument("A stump of classes takes gini, entropy or error.");
     }
-    if (target.n_classes == 0 && criterion != Criterion::squared_error) {
-        throw std::invalid_argument("A stump of numbers takes squared_error.");
-    }
+}
+
+template <class Code>
+GrowStump grower_for(const Table& table, const Target& target, Criterion criterion, bool keep_records,
+                     ThreadTeam& team) {
+    if (target.n_classes == 2) return classes_grower<Code, TwoClasses>(table, target, criterion, keep_records, team);
+    if (target.n_classes > 0) return classes_grower<Code, ManyClasses>(table, target, criterion, keep_records, team);
+    if (criterion != Criterion::squared_error) throw std::invalid_argument("A stump of numbers takes squared_error.");
+    return grower_of<Code, Mean, Criterion::squared_error>(table, target, keep_records, team);
 }
 
 }  // namespace
 
-Forest grow_stump(const Table& table, const Target& target, std::span<const std::uint32_t> weights,
-                  Criterion criterion) {
-    check_criterion(target, criterion);
-    // Columns are compared in fixed-point units, whose squares neither overflow nor vanish.
-    Target fixed = target;
-    fixed.offset = 0;
-    fixed.scale = 1;
-    const Branch all = rows_with_weight(table.n_rows(), weights);
-    Tree tree = grow(table, fixed, all, criterion, 0);
-    const bool is_pure = tree.records[0].impurity == 0;
-    if (!is_pure) {
-        const Split split = find_split(table, fixed, all, tree, criterion);
-        const bool is_found = split.loss < std::numeric_limits<double>::infinity();
-        if (is_found) tree = assemble(tree, split, table.binning->columns[split.column].is_category);
-    }
-    for (double& value : tree.values) value = target.offset + value / target.scale;
-    for (NodeRecord& record : tree.records) record.impurity /= target.scale * target.scale;
+GrowStump make_stump_grower(const Table& table, const Target& target, Criterion criterion, bool keep_records,
+                            ThreadTeam& team) {
+    return std::holds_alternative<Codes<std::uint8_t>>(table.codes)
+               ? grower_for<std::uint8_t>(table, target, criterion, keep_records, team)
+               : grower_for<std::uint16_t>(table, target, criterion, keep_records, team);
+}
+
+Forest grow_stump(const Table& table, const Target& target, std::span<const std::uint32_t> weights, Criterion criterion,
+                  int n_threads) {
+    const std::vector<std::uint32_t> ones(weights.empty() ? table.n_rows() : 0, 1);
     Forest forest = voting_forest(*table.binning, target.n_outputs(), target.n_classes > 0);
-    forest.trees.push_back(std::move(tree));
+    ThreadTeam team(n_threads);
+    forest.trees.push_back(make_stump_grower(table, target, criterion, true, team)(weights.empty() ? ones : weights));
     drop_unused_cuts(forest, 1);
     return forest;
 }

@@ -2,22 +2,32 @@
 // 1992). As a tree: the root asks whether the value is missing, its right child asks for the value.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <span>
 
 #include "grow.h"
 #include "predict.h"
 #include "statistics.h"
 #include "table.h"
+#include "thread_team.h"
 
 namespace committee {
+
+// Grows stumps from one table, again and again; keeps its buffers from call to call.
+// weights: fixed-point, one per row of the table, summing to less than 2^31; rows of weight 0 take no part.
+using GrowStump = std::function<Tree(std::span<const std::uint32_t> weights)>;
 
 // The column and the split that leave the least impurity in the three branches; ties go to the first column. A column
 // of numbers is split at a threshold, one of categories into two sets; where its values are all the same, or all have
 // the same target, missing against the rest is the split. Rows that all have the same target, or that no column tells
 // apart, become a single leaf. The branch of missing rows has the value of all rows if there were none in training.
-// weights: fixed-point, empty for all one; rows of weight 0 take no part.
 // criterion: gini, entropy or error for classes, squared_error for numbers; others throw std::invalid_argument.
-Forest grow_stump(const Table& table, const Target& target, std::span<const std::uint32_t> weights,
-                  Criterion criterion);
+// Table, target and team must outlive the result.
+GrowStump make_stump_grower(const Table& table, const Target& target, Criterion criterion, bool keep_records,
+                            ThreadTeam& team);
+
+// One stump. weights may be empty (all one).
+Forest grow_stump(const Table& table, const Target& target, std::span<const std::uint32_t> weights, Criterion criterion,
+                  int n_threads = 1);
 
 }  // namespace committee

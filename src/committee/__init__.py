@@ -2,6 +2,10 @@
 
 from committee import rules
 from committee.boosting import (
+    AdaBoostClassifier,
+    AdaBoostM1Classifier,
+    AdaBoostM2Classifier,
+    AdaBoostRegressor,
     GradientBoostingClassifier,
     GradientBoostingRegressor,
     LogitBoostClassifier,
@@ -23,6 +27,10 @@ from committee.sampling import (
 )
 
 __all__ = [
+    "AdaBoostClassifier",
+    "AdaBoostM1Classifier",
+    "AdaBoostM2Classifier",
+    "AdaBoostRegressor",
     "C45Classifier",
     "DecisionStumpClassifier",
     "DecisionStumpRegressor",

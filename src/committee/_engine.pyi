@@ -111,3 +111,14 @@ def predict_quantiles(
     quantiles: np.ndarray,
     n_threads: int,
 ) -> np.ndarray: ...
+def boost_adaptively(
+    table: BinnedTable,
+    y: np.ndarray,
+    n_classes: int,
+    counts: np.ndarray,
+    units: np.ndarray,
+    options: dict[str, Any],
+    progress: Callable[[int], object] | None,
+    n_threads: int,
+) -> dict[str, Any]: ...
+def weigh_votes(members: Forest, votes: np.ndarray, are_crisp: bool, link: str, scale: float) -> Forest: ...

@@ -1,0 +1,450 @@
+#include "adaboost.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <numeric>
+#include <optional>
+#include <stdexcept>
+#include <utility>
+
+#include "prune.h"
+#include "random.h"
+#include "recode.h"
+#include "sampling.h"
+#include "stump.h"
+#include "thread_team.h"
+
+namespace committee {
+namespace {
+
+constexpr std::size_t block_rows = 16384;
+// A thread for less costs more than it does.
+constexpr std::size_t cells_of_a_thread = std::size_t{1} << 18;
+constexpr double one = 0x1.0p60;  // all weight, in fixed point
+constexpr double smallest_unit = std::numeric_limits<double>::min();
+
+// Rounds a number that is not negative.
+std::int64_t rounded(double number) { return static_cast<std::int64_t>(number + 0.5); }
+
+// What a member gets right and wrong, in fixed point.
+struct Verdict {
+    std::int64_t right = 0;
+    std::int64_t wrong = 0;
+    bool is_perfect = true;
+
+    Verdict& operator+=(const Verdict& other) {
+        right += other.right;
+        wrong += other.wrong;
+        is_perfect = is_perfect && other.is_perfect;
+        return *this;
+    }
+    double error() const {
+        return static_cast<double>(wrong) / (static_cast<double>(wrong) + static_cast<double>(right));
+    }
+    // right / wrong; a member that is not perfect has some error, however small.
+    double odds() const { return static_cast<double>(right) / static_cast<double>(std::max<std::int64_t>(wrong, 1)); }
+};
+
+class AdaBooster {
+  public:
+    AdaBooster(const Table& table, const Target& target, std::span<const double> y, Distribution distribution,
+               const AdaBoostParameters& parameters, int n_threads)
+        : table_(table),
+          target_(target),
+          y_(y),
+          parameters_(parameters),
+          team_(std::min(n_threads, 1 + static_cast<int>(table.n_rows() * table.n_columns() / cells_of_a_thread))),
+          n_rows_(table.n_rows()),
+          width_(parameters.scheme == Scheme::m2 ? target.n_classes - 1 : 1),
+          counts_(std::move(distribution.counts)),
+          units_(std::move(distribution.units)),
+          weights_(n_rows_),
+          values_(n_rows_),
+          has_missing_(std::ranges::find(table.has_missing, true) != table.has_missing.end()) {
+        n_draws_ = std::accumulate(counts_.begin(), counts_.end(), std::uint64_t{0});
+        if (n_draws_ == 0) throw std::invalid_argument("No row has a positive weight.");
+        for (std::uint32_t row = 0; row < n_rows_; ++row) {
+            if (counts_[row] > 0) rows_.push_back(row);
+        }
+        if (parameters.scheme == Scheme::r2) {
+            losses_.resize(n_rows_);
+            const auto [lowest, highest] = std::ranges::minmax(rows_, {}, [&](std::uint32_t row) { return y_[row]; });
+            rounding_ = (y_[highest] / 2 - y_[lowest] / 2) * 0x1.0p-25;
+        }
+        if (parameters.resample) {
+            bootstrap_.emplace(table, target, std::span<const std::uint32_t>{}, team_.size());
+            drawn_.resize(n_rows_);
+        }
+        if (parameters.is_stump) {
+            grow_stump_ = make_stump_grower(table, target, parameters.grow.criterion, false, team_);
+        } else {
+            grow_tree_ = make_grower(table, target, parameters.grow);
+        }
+        boosted_.members = voting_forest(*table.binning, target.n_outputs(), target.n_classes > 0);
+    }
+
+    AdaBoosted run(const std::function<bool(std::size_t)>& stop) {
+        weigh([](std::size_t, std::size_t) { return 1.0; });
+        for (std::uint32_t round = 0; round < parameters_.n_rounds && !boosted_.is_over; ++round) {
+            Tree member = grow(derive_key(parameters_.seed, parameters_.first_round + round));
+            const Verdict verdict = judge(member);
+            const bool is_first = parameters_.first_round + round == 0;
+            boosted_.is_over = verdict.is_perfect || is_no_better_than_chance(verdict);
+            if (boosted_.is_over && !verdict.is_perfect && !is_first) break;
+            const double vote = boosted_.is_over ? last_vote(verdict) : vote_of(verdict);
+            if (parameters_.keep_weights) keep_weights();
+            if (!boosted_.is_over) reweigh(member, verdict, vote);
+            keep(std::move(member), verdict.error(), vote);
+            if (stop && stop(round + 1)) {
+                boosted_.stopped = true;
+                break;
+            }
+        }
+        drop_unused_cuts(boosted_.members, team_.size());
+        boosted_.units = std::move(units_);
+        return std::move(boosted_);
+    }
+
+  private:
+    // body(begin, end, block) for blocks of rows.
+    template <class Body>
+    void for_each_block(Body body) const {
+        team_.run(n_blocks(), [&](std::size_t block, int) {
+            body(block * block_rows, std::min(n_rows_, (block + 1) * block_rows), block);
+        });
+    }
+    std::size_t n_blocks() const { return (n_rows_ + block_rows - 1) / block_rows; }
+
+    // Sums what row_of(row) returns over the rows that take part.
+    template <class Result, class RowOf>
+    Result sum_rows(RowOf row_of) const {
+        return sum_rows<Result>([](std::size_t, std::size_t) {}, row_of);
+    }
+
+    // The same, after prepare(begin, end) for each block.
+    template <class Result, class Prepare, class RowOf>
+    Result sum_rows(Prepare prepare, RowOf row_of) const {
+        std::vector<Result> sums(n_blocks());
+        for_each_block([&](std::size_t begin, std::size_t end, std::size_t block) {
+            prepare(begin, end);
+            Result sum{};
+            for (std::size_t row = begin; row < end; ++row) {
+                if (counts_[row] > 0) sum += row_of(row);
+            }
+            sums[block] = sum;
+        });
+        Result total{};
+        for (const Result& sum : sums) total += sum;
+        return total;
+    }
+
+    // Multiplies units by factor_of(row, place) and turns them to the members' fixed-point weights, of a mean of about
+    // 2^30 / n_rows. None vanishes.
+    template <class FactorOf>
+    void weigh(FactorOf factor_of) {
+        const auto n = static_cast<double>(n_draws_);
+        const double scale = std::ldexp(n, 29 - std::ilogb(n));
+        for_each_block([&](std::size_t begin, std::size_t end, std::size_t) {
+            for (std::size_t row = begin; row < end; ++row) {
+                double unit = 0;
+                for (std::size_t place = row * width_; place < (row + 1) * width_; ++place) {
+                    if (units_[place] > 0) {
+                        units_[place] = std::max(units_[place] * factor_of(row, place), smallest_unit);
+                    }
+                    unit += units_[place];
+                }
+                weights_[row] =
+                    counts_[row] * static_cast<std::uint32_t>(std::max<std::int64_t>(1, rounded(unit * scale)));
+            }
+        });
+    }
+
+    Tree grow(std::uint64_t key) {
+        if (parameters_.resample) {
+            std::ranges::fill(drawn_, 0);
+            bootstrap_->draw(key, n_draws_, weights_, drawn_);
+        }
+        const auto& weights = parameters_.resample ? drawn_ : weights_;
+        if (parameters_.is_stump) {
+            Tree tree = grow_stump_(weights);
+            tree.importances.assign(table_.n_columns(), 0.0);
+            if (!is_leaf(tree.nodes[0])) tree.importances[column_of(tree.nodes[0])] = 1;
+            return tree;
+        }
+        seen_rows_.clear();
+        seen_weights_.clear();
+        for (const std::uint32_t row : rows_) {
+            if (weights[row] == 0) continue;
+            seen_rows_.push_back(row);
+            seen_weights_.push_back(weights[row]);
+        }
+        Tree tree = grow_tree_(seen_rows_, seen_weights_, key);
+        return parameters_.ccp_alpha > 0
+                   ? prune_grown(tree, parameters_.ccp_alpha, target_.n_outputs(), table_.n_columns())
+                   : tree;
+    }
+
+    // Finds values_, the place of each row's leaf among the values of the tree.
+    void find_values(const Tree& tree, std::size_t begin, std::size_t end) {
+        std::visit(
+            [&]<class Code>(const Codes<Code>& codes) {
+                if (parameters_.is_stump) {
+                    const Code* code_of = codes.column(stump_column_);
+                    for (std::size_t row = begin; row < end; ++row) values_[row] = values_by_code_[code_of[row]];
+                } else {
+                    const std::size_t n = end - begin;
+                    find_leaves(tree, CodeBlock<Code>{codes.row(begin), codes.n_columns, n, nullptr, has_missing_},
+                                values_.data() + begin);
+                    for (std::size_t row = begin; row < end; ++row) values_[row] = address_of(tree.nodes[values_[row]]);
+                }
+            },
+            table_.codes);
+    }
+
+    auto values_finder(const Tree& tree) {
+        return [&](std::size_t begin, std::size_t end) { find_values(tree, begin, end); };
+    }
+
+    // A stump asks about one column: every code has its leaf.
+    void look_up_codes(const Tree& tree) {
+        stump_column_ = is_leaf(tree.nodes[0]) ? 0 : column_of(tree.nodes[0]);
+        values_by_code_.resize(table_.binning->columns[stump_column_].n_bins + std::size_t{1});
+        for (std::uint32_t code = 0; code < values_by_code_.size(); ++code) {
+            std::uint32_t node = 0;
+            while (!is_leaf(tree.nodes[node])) node = next_node(tree.nodes[node], code, tree.sets.data());
+            values_by_code_[code] = address_of(tree.nodes[node]);
+        }
+    }
+
+    Verdict judge(const Tree& tree) {
+        if (parameters_.is_stump) look_up_codes(tree);
+        switch (parameters_.scheme) {
+            case Scheme::m2:
+                return judge_plausibilities(tree);
+            case Scheme::r2:
+                return judge_numbers(tree);
+            default:
+                return judge_labels(tree);
+        }
+    }
+
+    Verdict judge_labels(const Tree& tree) {
+        find_labels(tree);
+        return sum_rows<Verdict>(values_finder(tree), [&](std::size_t row) -> Verdict {
+            const std::int64_t weight = rounded(units_[row] * one) * counts_[row];
+            return is_right(row) ? Verdict{weight, 0, true} : Verdict{0, weight, false};
+        });
+    }
+
+    void find_labels(const Tree& tree) {
+        const std::size_t n_classes = target_.n_classes;
+        labels_.resize(tree.values.size() / n_classes);
+        for (std::size_t value = 0; value < labels_.size(); ++value) {
+            const double* votes = tree.values.data() + value * n_classes;
+            labels_[value] = static_cast<std::uint32_t>(std::max_element(votes, votes + n_classes) - votes);
+        }
+    }
+    bool is_right(std::size_t row) const { return labels_[values_[row]] == target_.labels[row]; }
+
+    // The label that a place of units_ stands for: the wrong ones of the row, in order.
+    std::uint32_t label_at(std::size_t row, std::size_t place) const {
+        const auto label = static_cast<std::uint32_t>(place - row * width_);
+        return label + (label >= target_.labels[row] ? 1 : 0);
+    }
+    const double* plausibilities(const Tree& tree, std::size_t row) const {
+        return tree.values.data() + std::size_t{values_[row]} * target_.n_classes;
+    }
+
+    // The pseudo-loss: the weight of (row, wrong label) times (1 - h(row, label) + h(row, wrong label)) / 2.
+    Verdict judge_plausibilities(const Tree& tree) {
+        return sum_rows<Verdict>(values_finder(tree), [&](std::size_t row) {
+            const double* h = plausibilities(tree, row);
+            const double own = h[target_.labels[row]];
+            Verdict verdict;
+            for (std::size_t place = row * width_; place < (row + 1) * width_; ++place) {
+                const double loss = (1 - own + h[label_at(row, place)]) / 2;
+                verdict.wrong += rounded(units_[place] * loss * one);
+                verdict.right += rounded(units_[place] * (1 - loss) * one);
+                verdict.is_perfect = verdict.is_perfect && loss == 0;
+            }
+            verdict.wrong *= counts_[row];
+            verdict.right *= counts_[row];
+            return verdict;
+        });
+    }
+
+    Verdict judge_numbers(const Tree& tree) {
+        struct Largest {
+            double error = 0;
+            Largest& operator+=(const Largest& other) {
+                error = std::max(error, other.error);
+                return *this;
+            }
+        };
+        const Largest largest = sum_rows<Largest>(values_finder(tree), [&](std::size_t row) -> Largest {
+            const double error = std::abs(tree.values[values_[row]] - y_[row]);
+            losses_[row] = error > rounding_ ? error : 0;
+            return {losses_[row]};
+        });
+        return sum_rows<Verdict>([&](std::size_t row) -> Verdict {
+            const double loss = losses_[row] = row_loss(largest.error > 0 ? losses_[row] / largest.error : 0);
+            return {rounded(units_[row] * (1 - loss) * one) * counts_[row],
+                    rounded(units_[row] * loss * one) * counts_[row], loss == 0};
+        });
+    }
+
+    double row_loss(double share) const {
+        switch (parameters_.loss) {
+            case RowLoss::square:
+                return share * share;
+            case RowLoss::exponential:
+                return 1 - std::exp(-share);
+            default:
+                return share;
+        }
+    }
+
+    bool is_no_better_than_chance(const Verdict& verdict) const {
+        switch (parameters_.scheme) {
+            case Scheme::samme:
+                return verdict.wrong >= static_cast<__int128>(verdict.right) * (target_.n_classes - 1);
+            case Scheme::r2:
+                return verdict.wrong >= verdict.right;
+            default:
+                return verdict.wrong > verdict.right;
+        }
+    }
+
+    double vote_of(const Verdict& verdict) const {
+        const double log_odds = std::log(verdict.odds());
+        switch (parameters_.scheme) {
+            case Scheme::samme:
+                return parameters_.learning_rate * (log_odds + std::log(target_.n_classes - 1.0));
+            case Scheme::r2:
+                return parameters_.learning_rate * log_odds;
+            default:
+                return log_odds;
+        }
+    }
+
+    double last_vote(const Verdict& verdict) const {
+        const bool is_by_odds = parameters_.scheme == Scheme::m1 || parameters_.scheme == Scheme::m2;
+        return verdict.is_perfect && is_by_odds ? std::log(2 * static_cast<double>(n_draws_) + 1) : 1;
+    }
+
+    // The distribution of the next round: what was right is multiplied by exp(-vote), what was half right by its root.
+    void reweigh(const Tree& tree, const Verdict& verdict, double vote) {
+        const double lighter = parameters_.scheme == Scheme::m1 ? 1 / verdict.odds() : std::exp(-vote);
+        switch (parameters_.scheme) {
+            case Scheme::m2:
+                reweigh_mislabels(tree, lighter);
+                break;
+            case Scheme::r2:
+                normalise([&](std::size_t row, std::size_t) { return std::pow(lighter, 1 - losses_[row]); });
+                break;
+            default: {
+                const double wrong =
+                    one / (static_cast<double>(verdict.right) * lighter + static_cast<double>(verdict.wrong));
+                const double right = lighter * wrong;
+                weigh([&](std::size_t row, std::size_t) { return is_right(row) ? right : wrong; });
+            }
+        }
+    }
+
+    // lighter^((1 + h(label) - h(wrong label)) / 2), by a table of roots.
+    void reweigh_mislabels(const Tree& tree, double lighter) {
+        std::vector<double> roots(tree.values.size());
+        for (std::size_t i = 0; i < roots.size(); ++i) roots[i] = std::pow(lighter, tree.values[i] / 2);
+        const double half = std::sqrt(lighter);
+        normalise([&](std::size_t row, std::size_t place) {
+            const double* root = roots.data() + std::size_t{values_[row]} * target_.n_classes;
+            return half * root[target_.labels[row]] / root[label_at(row, place)];
+        });
+    }
+
+    template <class FactorOf>
+    void normalise(FactorOf factor_of) {
+        const auto total = static_cast<double>(sum_rows<std::int64_t>([&](std::size_t row) {
+            std::int64_t sum = 0;
+            for (std::size_t place = row * width_; place < (row + 1) * width_; ++place) {
+                units_[place] *= factor_of(row, place);
+                sum += rounded(units_[place] * one);
+            }
+            return sum * counts_[row];
+        }));
+        weigh([=](std::size_t, std::size_t) { return one / total; });
+    }
+
+    void keep_weights() {
+        for (std::size_t row = 0; row < n_rows_; ++row) {
+            const double unit = std::accumulate(units_.begin() + static_cast<std::ptrdiff_t>(row * width_),
+                                                units_.begin() + static_cast<std::ptrdiff_t>((row + 1) * width_), 0.0);
+            boosted_.weights.push_back(counts_[row] * unit);
+        }
+    }
+
+    void keep(Tree member, double error, double vote) {
+        boosted_.importances.insert(boosted_.importances.end(), member.importances.begin(), member.importances.end());
+        member.importances = {};
+        boosted_.members.trees.push_back(std::move(member));
+        boosted_.errors.push_back(error);
+        boosted_.votes.push_back(vote);
+    }
+
+    const Table& table_;
+    const Target& target_;
+    std::span<const double> y_;
+    const AdaBoostParameters& parameters_;
+    mutable ThreadTeam team_;
+    std::size_t n_rows_;
+    std::size_t width_;  // units per row
+    std::vector<std::uint32_t> counts_;
+    std::vector<double> units_;
+    std::vector<std::uint32_t> weights_;  // fixed-point, for the grower
+    std::vector<std::uint32_t> values_;   // the leaf of each row, as a place among the values
+    std::vector<std::uint32_t> labels_;   // of the leaves
+    std::uint32_t stump_column_ = 0;
+    std::vector<std::uint32_t> values_by_code_;
+    std::vector<double> losses_;  // of the rows of r2
+    double rounding_ = 0;         // errors of r2 up to this one are due to the fixed point of the target
+    bool has_missing_;
+    std::uint64_t n_draws_ = 0;
+    std::vector<std::uint32_t> rows_;  // those that take part
+    std::optional<Bootstrap> bootstrap_;
+    std::vector<std::uint32_t> drawn_, seen_rows_, seen_weights_;
+    GrowStump grow_stump_;
+    GrowTree grow_tree_;
+    AdaBoosted boosted_;
+};
+
+}  // namespace
+
+AdaBoosted boost_adaptively(const Table& table, const Target& target, std::span<const double> y,
+                            Distribution distribution, const AdaBoostParameters& parameters, int n_threads,
+                            const std::function<bool(std::size_t)>& stop) {
+    return AdaBooster(table, target, y, std::move(distribution), parameters, n_threads).run(stop);
+}
+
+Forest weigh_votes(const Forest& members, std::span<const double> votes, bool are_crisp, Link link, double scale) {
+    Forest weighed = members;
+    weighed.link = link;
+    weighed.scale = scale;
+    const std::size_t n = members.n_outputs;
+    for (std::size_t t = 0; t < weighed.trees.size(); ++t) {
+        Tree& tree = weighed.trees[t];
+        tree.records = {};
+        for (auto value = tree.values.begin(); value != tree.values.end(); value += static_cast<std::ptrdiff_t>(n)) {
+            const std::span<double> leaf(value, n);
+            if (are_crisp) {
+                const auto largest = std::ranges::max_element(leaf);
+                std::ranges::fill(leaf, 0.0);
+                *largest = 1;
+            }
+            for (double& number : leaf) number *= votes[t];
+        }
+    }
+    return weighed;
+}
+
+}  // namespace committee

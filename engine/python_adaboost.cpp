@@ -1,0 +1,108 @@
+#include <string>
+
+#include "adaboost.h"
+#include "python_arrays.h"
+#include "python_inputs.h"
+
+namespace committee {
+namespace {
+
+Scheme scheme_named(const std::string& name) {
+    if (name == "m1") return Scheme::m1;
+    if (name == "samme") return Scheme::samme;
+    if (name == "m2") return Scheme::m2;
+    if (name == "r2") return Scheme::r2;
+    throw std::invalid_argument("There is no scheme '" + name + "'.");
+}
+
+RowLoss loss_named(const std::string& name) {
+    if (name == "linear") return RowLoss::linear;
+    if (name == "square") return RowLoss::square;
+    if (name == "exponential") return RowLoss::exponential;
+    throw std::invalid_argument("There is no loss '" + name + "'.");
+}
+
+Link link_named(const std::string& name) {
+    if (name == "mean") return Link::mean;
+    if (name == "share") return Link::share;
+    if (name == "softmax_of_shares") return Link::softmax_of_shares;
+    throw std::invalid_argument("AdaBoost has no link '" + name + "'.");
+}
+
+AdaBoostParameters read_parameters(const nb::dict& options) {
+    auto option = [&]<class T>(const char* name, T) { return nb::cast<T>(options[name]); };
+    AdaBoostParameters parameters;
+    parameters.scheme = scheme_named(option("scheme", std::string()));
+    parameters.loss = loss_named(option("loss", std::string()));
+    parameters.learning_rate = option("learning_rate", double{});
+    parameters.resample = option("resample", bool{});
+    parameters.is_stump = option("is_stump", bool{});
+    parameters.grow = read_grow_parameters(options);
+    parameters.ccp_alpha = option("ccp_alpha", double{});
+    parameters.first_round = option("first_round", std::uint32_t{});
+    parameters.n_rounds = option("n_rounds", std::uint32_t{});
+    parameters.seed = option("seed", std::uint64_t{});
+    parameters.keep_weights = option("keep_weights", bool{});
+    return parameters;
+}
+
+nb::dict boost(const Table& table, AnyArray y, std::uint32_t n_classes, Vector<std::uint32_t> counts,
+               Vector<double> units, const nb::dict& options, nb::object progress, int n_threads) {
+    const AdaBoostParameters parameters = read_parameters(options);
+    const std::size_t n_rows = table.n_rows();
+    const std::size_t width = parameters.scheme == Scheme::m2 ? n_classes - std::size_t{1} : 1;
+    if (y.ndim() != 1 || y.shape(0) != n_rows || counts.size() != n_rows || units.size() != n_rows * width) {
+        throw std::invalid_argument("The target and the weights must have their values for every row of the table.");
+    }
+    if ((parameters.scheme == Scheme::r2) != (n_classes == 0) || (parameters.scheme == Scheme::m2 && n_classes < 2)) {
+        throw std::invalid_argument("The scheme does not fit the target.");
+    }
+    // The weights of a round sum to less than 2^30, and to little more where small ones are rounded up.
+    const Target target = read_target(y, n_classes, as_span(counts), (std::uint64_t{1} << 30) - 1,
+                                      parameters.grow.criterion == Criterion::poisson);
+    const std::span<const double> numbers(static_cast<const double*>(n_classes == 0 ? y.data() : nullptr),
+                                          n_classes == 0 ? n_rows : 0);
+    Distribution distribution{{counts.data(), counts.data() + counts.size()},
+                              {units.data(), units.data() + units.size()}};
+
+    Interruption interruption{std::move(progress)};
+    AdaBoosted boosted;
+    {
+        const nb::gil_scoped_release release;
+        boosted = boost_adaptively(table, target, numbers, std::move(distribution), parameters, n_threads,
+                                   std::ref(interruption));
+    }
+    if (interruption.failed) throw nb::python_error();
+    const std::size_t n_members = boosted.members.trees.size();
+    nb::dict result;
+    result["errors"] = to_numpy(std::move(boosted.errors));
+    result["votes"] = to_numpy(std::move(boosted.votes));
+    result["importances"] = to_numpy(std::move(boosted.importances), {n_members, table.n_columns()});
+    result["weights"] =
+        parameters.keep_weights ? to_numpy(std::move(boosted.weights), {n_members, n_rows}) : nb::none();
+    result["units"] =
+        width == 1 ? to_numpy(std::move(boosted.units)) : to_numpy(std::move(boosted.units), {n_rows, width});
+    result["is_over"] = boosted.is_over;
+    result["members"] = std::move(boosted.members);
+    return result;
+}
+
+Forest weighed(const Forest& members, Vector<double> votes, bool are_crisp, const std::string& link, double scale) {
+    if (votes.size() != members.trees.size() || members.link != Link::mean) {
+        throw std::invalid_argument("There must be a vote for each of the members of a forest.");
+    }
+    const Link chosen = link_named(link);
+    const nb::gil_scoped_release release;
+    return weigh_votes(members, as_span(votes), are_crisp, chosen, scale);
+}
+
+}  // namespace
+
+void register_adaboost(nb::module_& m) {
+    m.def("boost_adaptively", &boost, nb::arg("table"), nb::arg("y"), nb::arg("n_classes"), nb::arg("counts"),
+          nb::arg("units"), nb::arg("options"), nb::arg("progress").none(), nb::arg("n_threads"));
+    m.def("weigh_votes", &weighed, nb::arg("members"), nb::arg("votes"), nb::arg("are_crisp"), nb::arg("link"),
+          nb::arg("scale"));
+}
+
+}  // namespace committee

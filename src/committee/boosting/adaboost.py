@@ -1,0 +1,393 @@
+"""AdaBoost (Freund and Schapire 1997): M1 and M2, the SAMME of scikit-learn, and Drucker's R2 for numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from sklearn.metrics import accuracy_score, r2_score
+from sklearn.utils.validation import check_is_fitted
+
+from committee import _engine
+from committee.boosting.adaptive import AdaBoost
+from committee.boosting.deciding import samme_scale, shares_of, softmax, weighted_median
+from committee.boosting.margins import error_bounds, margins_of
+from committee.boosting.python_rounds import Run
+from committee.boosting.weighting import Scheme
+from committee.learners.parameters import declared, is_number, one_of, parameter
+from committee.learners.voting import Classifies, Regresses
+from committee.task import Classification, check_lengths
+
+# A median needs the votes of all members for a row: so many numbers at a time.
+NUMBERS_AT_ONCE = 2**22
+
+LEARNING_RATE = (
+    "a finite number > 0",
+    lambda value: is_number(value) and 0 < value < np.inf,
+    "By what the votes of the members are multiplied. Smaller ones learn more slowly and need more members.",
+)
+
+
+@declared
+class AdaBoostOfClasses(Classifies, AdaBoost):
+    """What the AdaBoosts for classes share."""
+
+    @property
+    def error_bounds_(self) -> np.ndarray:
+        """The bound on the training error after each member: the mean exponential loss of the rows.
+
+        It is the product over the members of (1 - error) exp(-vote / 2) + error exp(vote / 2), and of
+        2 sqrt(error (1 - error)) where the vote is log((1 - error) / error).
+        """
+        check_is_fitted(self)
+        n_mislabels = self._scheme(self._task).n_mislabels or 1
+        return error_bounds(self.estimator_errors_, self.estimator_weights_, n_mislabels)
+
+    def margins(self, X: Any, y: Any) -> np.ndarray:
+        """The margin of each row: the share of the votes for its class less the most for another.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_columns)
+        y : array-like of shape (n_rows,)
+            Of the training rows, for the distribution of training margins (Schapire et al. 1998).
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Between -1 and 1; positive where the decision is right.
+        """
+        shares = shares_of(self._sums(X))
+        task, codes = Classification.of(y)
+        check_lengths(len(shares), codes)
+        unseen = [label for label in task.classes.tolist() if label not in set(self.classes_.tolist())]
+        if unseen:
+            raise ValueError(f"y has the classes {unseen}, which the fit did not see. Drop those rows.")
+        return margins_of(shares, np.searchsorted(self.classes_, task.classes)[codes])
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """How far the votes are for each class.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_columns)
+
+        Returns
+        -------
+        ndarray of shape (n_rows,) for two classes, else (n_rows, n_classes)
+            For two classes, positive means the second.
+        """
+        return self._leaning(self._sums(X))
+
+    def staged_decision_function(self, X: Any) -> Iterator[np.ndarray]:
+        """The decision function after each member.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_columns)
+
+        Yields
+        ------
+        ndarray of shape (n_rows,) for two classes, else (n_rows, n_classes)
+        """
+        for sums in self._staged_sums(X):
+            yield self._leaning(sums)
+
+    def staged_predict_proba(self, X: Any) -> Iterator[np.ndarray]:
+        """The probabilities of the classes after each member.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_columns)
+
+        Yields
+        ------
+        ndarray of shape (n_rows, n_classes)
+        """
+        return self._staged_decisions(X)
+
+    def _decide(self, X: Any) -> np.ndarray:
+        return super()._decide(X) if self._is_engine() else self._probabilities(self._sums(X))
+
+    def _sums(self, X: Any) -> np.ndarray:
+        """The weighted votes, of shape (n_rows, n_classes)."""
+        if self._is_engine():
+            table = self._read(X)
+            threads = self._threads(table.n_rows)
+            return self._forest.scores(list(table.columns), table.n_rows, 0, self._forest.n_trees, threads)
+        *_, sums = self._staged_sums(X)
+        return sums
+
+    def _staged_sums(self, X: Any) -> Iterator[np.ndarray]:
+        sums: Any = 0.0
+        if self._is_engine():
+            table = self._read(X)
+            columns, threads = list(table.columns), self._threads(table.n_rows)
+            for tree in range(self._forest.n_trees):
+                sums = sums + self._forest.scores(columns, table.n_rows, tree, tree + 1, threads)
+                yield sums
+        else:
+            for vote, votes in zip(self.estimator_weights_, self._each_vote(X), strict=True):
+                sums = sums + vote * votes
+                yield sums
+
+    def _staged_decisions(self, X: Any) -> Iterator[np.ndarray]:
+        for sums in self._staged_sums(X):
+            yield self._forest.link(sums) if self._is_engine() else self._probabilities(sums)
+
+    def _probabilities(self, sums: np.ndarray) -> np.ndarray:
+        return shares_of(sums)
+
+    def _leaning(self, sums: np.ndarray) -> np.ndarray:
+        shares = shares_of(sums)
+        if shares.shape[1] == 1:
+            return np.zeros_like(shares)
+        return shares[:, 1] - shares[:, 0] if shares.shape[1] == 2 else shares
+
+    def _weighed(self, run: Run, scheme: Scheme) -> _engine.Forest:
+        return _engine.weigh_votes(run.members, run.votes, scheme.is_crisp, "share", 1.0)
+
+    def _score_of(self, y: Any, prediction: np.ndarray, sample_weight: Any) -> float:
+        return float(accuracy_score(y, prediction, sample_weight=sample_weight))
+
+
+@declared
+class AdaBoostM1Classifier(AdaBoostOfClasses):
+    """AdaBoost.M1 of Freund and Schapire, to the letter.
+
+    A member's error is the weight of the rows that it misclassifies. If it exceeds 1/2, boosting ends and
+    keeps the members before; if it is the first, it is kept alone, with a vote of 1 and a warning. Else rows
+    that are classified well are multiplied by beta = error / (1 - error), and the member's vote weighs
+    log(1 / beta). A member without error, whose vote would be infinite, ends the run with the vote of half an
+    error in one row more than there are, log(2 n_rows + 1). Probabilities are shares of the votes. With more
+    than two classes, members must be right more often than not; where they are not, `AdaBoostM2Classifier`
+    and `AdaBoostClassifier` ask less.
+
+    Attributes
+    ----------
+    estimator_ : estimator
+        A member that is not fitted.
+    estimators_ : sequence of estimators
+        The members. Those of the engine are made when they are asked for.
+    estimator_weights_, estimator_errors_ : ndarray of shape (n_members,)
+        The votes of the members, and their errors on the rows as each saw them.
+    error_bounds_ : ndarray of shape (n_members,)
+        The bound on the training error after each member.
+    validation_errors_ : ndarray or None
+        The errors on `X_val`, on the held-out rows or out of fold after each member.
+    row_weights_ : ndarray of shape (n_members, n_rows) or None
+        The weights of the rows in each round, with `store_weights`.
+    classes_ : ndarray of shape (n_classes,)
+    n_classes_ : int
+    n_outputs_ : int
+        The number of columns of y, which is 1.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_columns,)
+        Only if all column names are text.
+    feature_importances_ : ndarray of shape (n_columns,)
+        The importances of the members, weighted by their votes.
+    schema_ : Schema
+        The columns of the training table, if the members are of the engine.
+    nbytes : int
+        The size of the members in memory, if they are of the engine.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> booster = AdaBoostM1Classifier().fit(X, y)
+    >>> round(booster.score(X, y), 2), booster.estimator_errors_[:2].round(2)
+    (1.0, array([0.08, 0.15]))
+    """
+
+    _scheme_name = "m1"
+
+
+@declared
+class AdaBoostClassifier(AdaBoostOfClasses):
+    """AdaBoost with scikit-learn's parameters: SAMME of Zhu, Zou, Rosset and Hastie (2009).
+
+    A member only has to be better than a guess among all classes: boosting ends where its error is not below
+    1 - 1 / n_classes. Its vote weighs log((1 - error) / error) + log(n_classes - 1), times `learning_rate`.
+    A member without error ends the run with a vote of 1, as in scikit-learn. A first member that is no better
+    than chance is kept alone, with a vote of 1 and a warning.
+
+    Attributes
+    ----------
+    estimator_ : estimator
+        A member that is not fitted.
+    estimators_ : sequence of estimators
+        The members. Those of the engine are made when they are asked for.
+    estimator_weights_, estimator_errors_ : ndarray of shape (n_members,)
+        The votes of the members, and their errors on the rows as each saw them.
+    error_bounds_ : ndarray of shape (n_members,)
+        The bound on the training error after each member.
+    validation_errors_ : ndarray or None
+        The errors on `X_val`, on the held-out rows or out of fold after each member.
+    row_weights_ : ndarray of shape (n_members, n_rows) or None
+        The weights of the rows in each round, with `store_weights`.
+    classes_ : ndarray of shape (n_classes,)
+    n_classes_ : int
+    n_outputs_ : int
+        The number of columns of y, which is 1.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_columns,)
+        Only if all column names are text.
+    feature_importances_ : ndarray of shape (n_columns,)
+        The importances of the members, weighted by their votes.
+    schema_ : Schema
+        The columns of the training table, if the members are of the engine.
+    nbytes : int
+        The size of the members in memory, if they are of the engine.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> booster = AdaBoostClassifier(learning_rate=0.5, random_state=0).fit(X, y)
+    >>> booster.estimator_.max_depth, booster.predict(X[:2])
+    (3, array([0, 0]))
+    """
+
+    _scheme_name = "samme"
+
+    learning_rate: float = parameter(1.0, *LEARNING_RATE)
+
+    def _weighed(self, run: Run, scheme: Scheme) -> _engine.Forest:
+        scale = samme_scale(scheme.n_classes)
+        return _engine.weigh_votes(run.members, run.votes, True, "softmax_of_shares", scale)
+
+    def _probabilities(self, sums: np.ndarray) -> np.ndarray:
+        return softmax(samme_scale(self.n_classes_) * shares_of(sums))
+
+    def _leaning(self, sums: np.ndarray) -> np.ndarray:
+        if sums.shape[1] <= 2:
+            return 2 * super()._leaning(sums)
+        return (sums.shape[1] * shares_of(sums) - 1) / (sums.shape[1] - 1)
+
+
+@declared
+class AdaBoostM2Classifier(AdaBoostOfClasses):
+    """AdaBoost.M2 of Freund and Schapire: members say how plausible each class is.
+
+    The distribution is over pairs of a row and a wrong label. A member's pseudo-loss is the mean of
+    (1 - h(x, label) + h(x, wrong label)) / 2, where h, between 0 and 1, is the probability that the member
+    gives to a class (or 0 and 1, if it gives none). Members learn from the weights of the rows, summed over
+    their wrong labels. Pairs are multiplied by beta^((1 + h(x, label) - h(x, wrong label)) / 2), where beta
+    is pseudo-loss / (1 - pseudo-loss), and the member's plausibilities weigh log(1 / beta). Boosting ends
+    where the pseudo-loss exceeds 1/2, and with a member without any, whose vote is log(2 n_rows + 1).
+    Probabilities are shares of the weighted plausibilities.
+
+    Attributes
+    ----------
+    estimator_ : estimator
+        A member that is not fitted.
+    estimators_ : sequence of estimators
+        The members. Those of the engine are made when they are asked for.
+    estimator_weights_, estimator_errors_ : ndarray of shape (n_members,)
+        The votes of the members, and their pseudo-losses.
+    error_bounds_ : ndarray of shape (n_members,)
+        The bound on the training error after each member.
+    validation_errors_ : ndarray or None
+        The errors on `X_val`, on the held-out rows or out of fold after each member.
+    row_weights_ : ndarray of shape (n_members, n_rows) or None
+        The weights of the rows, summed over their wrong labels, in each round, with `store_weights`.
+    classes_ : ndarray of shape (n_classes,)
+    n_classes_ : int
+    n_outputs_ : int
+        The number of columns of y, which is 1.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_columns,)
+        Only if all column names are text.
+    feature_importances_ : ndarray of shape (n_columns,)
+        The importances of the members, weighted by their votes.
+    schema_ : Schema
+        The columns of the training table, if the members are of the engine.
+    nbytes : int
+        The size of the members in memory, if they are of the engine.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> booster = AdaBoostM2Classifier().fit(X, y)
+    >>> booster.predict(X[:2]), bool((booster.estimator_errors_ < 0.5).all())
+    (array([0, 0]), True)
+    """
+
+    _scheme_name = "m2"
+
+
+@declared
+class AdaBoostRegressor(Regresses, AdaBoost):
+    """AdaBoost.R2 of Drucker (1997), with scikit-learn's parameters.
+
+    A row's loss is its error as a share of the largest. Rows are multiplied by beta^(1 - loss), where beta is
+    mean loss / (1 - mean loss), and the prediction is the median of the members', weighted by log(1 / beta).
+    Boosting ends where the mean loss is not below 1/2; if the first member's is not, it is kept alone, with a
+    vote of 1 and a warning. Drucker draws the rows of each member, which is the default here too.
+
+    Attributes
+    ----------
+    estimator_ : estimator
+        A member that is not fitted.
+    estimators_ : sequence of estimators
+        The members. Those of the engine are made when they are asked for.
+    estimator_weights_, estimator_errors_ : ndarray of shape (n_members,)
+        The votes of the members, and their mean losses.
+    validation_errors_ : ndarray or None
+        The mean absolute errors on `X_val`, on the held-out rows or out of fold after each member.
+    row_weights_ : ndarray of shape (n_members, n_rows) or None
+        The weights of the rows in each round, with `store_weights`.
+    n_outputs_ : int
+        The number of columns of y, which is 1.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_columns,)
+        Only if all column names are text.
+    feature_importances_ : ndarray of shape (n_columns,)
+        The importances of the members, weighted by their votes.
+    schema_ : Schema
+        The columns of the training table, if the members are of the engine.
+    nbytes : int
+        The size of the members in memory, if they are of the engine.
+
+    Examples
+    --------
+    >>> X, y = [[1], [2], [8], [9]] * 5, [1.0, 2.0, 5.0, 6.0] * 5
+    >>> booster = AdaBoostRegressor(loss="square", random_state=0).fit(X, y)
+    >>> booster.predict([[0], [10]])
+    array([1., 6.])
+    """
+
+    _scheme_name = "r2"
+
+    weighting: str = "resample"
+    learning_rate: float = parameter(1.0, *LEARNING_RATE)
+    loss: str = parameter(
+        "linear",
+        '"linear", "square" or "exponential"',
+        one_of("linear", "square", "exponential"),
+        "How wrong a number is, by its share s of the largest error: s, its square or 1 - exp(-s).",
+    )
+
+    def _decide(self, X: Any) -> np.ndarray:
+        if not self._is_engine():
+            return weighted_median(self.votes(X)[:, :, 0], self.estimator_weights_)[:, np.newaxis]
+        table = self._read(X)
+        n_rows = max(1, NUMBERS_AT_ONCE // self._members.n_trees)
+        medians = []
+        for begin in range(0, table.n_rows, n_rows):
+            columns = [column[begin : begin + n_rows] for column in table.columns]
+            votes = self._members.votes(columns, len(columns[0]), self._threads(len(columns[0])))
+            medians.append(weighted_median(votes[:, :, 0], self.estimator_weights_))
+        return np.concatenate(medians)[:, np.newaxis]
+
+    def _staged_decisions(self, X: Any) -> Iterator[np.ndarray]:
+        votes = self.votes(X)[:, :, 0]
+        for n_members in range(1, len(votes) + 1):
+            median = weighted_median(votes[:n_members], self.estimator_weights_[:n_members])
+            yield median[:, np.newaxis]
+
+    def _score_of(self, y: Any, prediction: np.ndarray, sample_weight: Any) -> float:
+        return float(r2_score(y, prediction, sample_weight=sample_weight))

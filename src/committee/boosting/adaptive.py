@@ -1,0 +1,482 @@
+"""What the four AdaBoosts share: their parameters, their fit, and what can be asked of their members.
+
+In: a table and a class or a number for each row. Out: members that were made one after the other, each for
+what those before it got wrong, and their votes. Our own trees are made in the engine, all rounds in one call;
+other estimators in Python, round by round. Nothing else differs between the two.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from committee import _engine
+from committee.boosting.engine_rounds import EngineRounds, default_member, runs_in_engine
+from committee.boosting.members import BoostedMembers
+from committee.boosting.python_rounds import (
+    Plan,
+    PythonRounds,
+    Run,
+    member_votes,
+    native_table,
+    takes_weights,
+)
+from committee.boosting.stopping import (
+    Curve,
+    first_members,
+    go_while_better,
+    held_out_rows,
+    out_of_fold_errors,
+    start,
+    validation_curve,
+)
+from committee.boosting.weighting import ROUNDING, Distribution, Scheme
+from committee.learners.parameters import (
+    check_parameters,
+    declared,
+    either,
+    integer,
+    is_boolean,
+    is_integer,
+    one_of,
+    optional,
+    parameter,
+    share,
+)
+from committee.learners.training import check_same_task, fit_table, table_to_go_on, training_of
+from committee.learners.tree_parameters import CATEGORICAL_FEATURES
+from committee.learners.voting import Voter
+from committee.running import Progress, n_threads
+from committee.table import BinnedTable
+from committee.task import Classification, Regression, check_lengths, row_weights
+
+MOST_BINS = 65_535
+
+
+def is_member(value: Any) -> bool:
+    """Whether a value can be fitted and asked."""
+    return callable(getattr(value, "fit", None)) and callable(getattr(value, "predict", None))
+
+
+@declared
+class AdaBoost(Voter):
+    """Members made one after the other, each for the rows that those before it got wrong."""
+
+    _scheme_name: ClassVar[str]
+    # The decisions after each member, and what a score is: the classifier and the regressor differ in them.
+    _staged_decisions: ClassVar[Callable[..., Iterator[np.ndarray]]]
+    _score_of: ClassVar[Callable[..., float]]
+
+    estimator: Any = parameter(
+        None,
+        "an estimator with fit and predict, or None",
+        optional(is_member),
+        "The member, cloned for every round. None is a stump for two classes, a tree of depth 1 + "
+        "ceil(log2(n_classes)) for more and one of depth 3 for numbers. The engine makes all rounds for "
+        "`DecisionStump` and `DecisionTree` members without `class_weight`; others are fitted one by one, "
+        "with weights of a mean of 1.",
+        kw_only=False,
+    )
+    n_estimators: int = parameter(50, "an integer >= 1", integer(1), "The most members that are made.")
+    weighting: str = parameter(
+        "reweight",
+        '"reweight" or "resample"',
+        one_of("reweight", "resample"),
+        '"reweight" gives the weights to the member. "resample" draws as many rows as there are, with '
+        "replacement, in proportion to their weights: for members that fit the weighted rows without error, "
+        "such as full trees, which would end the run at once. A member whose `fit` takes no "
+        "`sample_weight` is always resampled.",
+    )
+    max_bins: int = parameter(
+        255,
+        "an integer from 2 to 65535",
+        integer(2, MOST_BINS),
+        "How many bins a column of numbers may have, for members of the engine. Columns of no more distinct "
+        "values are split exactly, others at quantiles. More than 255 take twice the memory.",
+    )
+    early_stopping: Any = parameter(
+        False,
+        'True, False or "out_of_fold"',
+        either(is_boolean, one_of("out_of_fold")),
+        "True stops when the error on `X_val`, or on held-out rows if it is not given, has not fallen for "
+        '`n_iter_no_change` rounds, and keeps the members up to the lowest error. "out_of_fold" looks for '
+        "the number of members of the lowest error in 5-fold cross-validation, and then makes as many from "
+        "all rows. The error is the misclassified share or the mean absolute error.",
+    )
+    validation_fraction: float = parameter(
+        0.1,
+        "a float in (0, 1)",
+        share(whole=False),
+        "The share of the rows that early_stopping=True holds out if there is no `X_val`.",
+    )
+    n_iter_no_change: int = parameter(
+        10,
+        "an integer >= 1",
+        integer(1),
+        "How many rounds early_stopping=True waits for a lower error.",
+    )
+    store_weights: bool = parameter(
+        False,
+        "True or False",
+        is_boolean,
+        "Whether to keep the weights of the rows in every round, as `row_weights_`.",
+    )
+    warm_start: bool = parameter(
+        False,
+        "True or False",
+        is_boolean,
+        "Whether `fit` adds members to those of the fit before, up to `n_estimators`. The rows must be "
+        "the same.",
+    )
+    categorical_features: Any = parameter("from_dtype", *CATEGORICAL_FEATURES)
+    n_jobs: int | None = parameter(
+        None,
+        "an integer other than 0, or None",
+        optional(lambda value: is_integer(value) and value != 0),
+        "The number of threads of the engine, which changes nothing but the time. None and -1 are all cores "
+        "(None is one in scikit-learn), -2 is one fewer.",
+    )
+    verbose: int = parameter(
+        0,
+        "an integer >= 0 or a boolean",
+        either(integer(0), is_boolean),
+        "Whether to tell on stderr how many members are made.",
+    )
+    random_state: Any = parameter(
+        None,
+        "an integer, a RandomState or None",
+        lambda value: True,
+        "The seed of drawn rows, held-out rows and members that draw. The same seed gives the same "
+        "members on any number of threads.",
+    )
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        X_val: Any = None,
+        y_val: Any = None,
+        sample_weight_val: Any = None,
+    ) -> Self:
+        """Make the members.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_columns)
+            numpy, scipy sparse, pandas, polars or Arrow, or a `BinnedTable`. NaN and None are missing values.
+            A member that is not of the engine gets it as it is.
+        y : array-like of shape (n_rows,)
+        sample_weight : array-like of shape (n_rows,), default=None
+            Weights of the rows in the first round. None gives every row the weight 1.
+        X_val : table of shape (n_validation_rows, n_columns), default=None
+            Rows on which `validation_errors_` are measured, and by which early_stopping=True stops.
+        y_val : array-like of shape (n_validation_rows,), default=None
+        sample_weight_val : array-like of shape (n_validation_rows,), default=None
+
+        Returns
+        -------
+        self
+        """
+        check_parameters(self)
+        self._check_stopping(X_val, y_val)
+        goes_on = self.warm_start and "_distribution" in self.__dict__
+        rounds = self._read_rounds(X, y, sample_weight, goes_on)
+        scheme = self._scheme(rounds.task)
+        n_before = len(self.estimator_weights_) if goes_on else 0
+        if goes_on and not self._has_rounds_left(n_before):
+            return self
+        seed = self._seed if goes_on else self._draw_seed()
+        resamples = self.weighting == "resample" or not takes_weights(rounds.member)
+        progress = Progress(n_before, f"{self.n_estimators} members") if self.verbose else None
+        plan = Plan(
+            scheme,
+            resamples,
+            seed,
+            int(self.n_estimators) - n_before,
+            n_before,
+            bool(self.store_weights),
+            None if progress is None else progress.tell,
+        )
+        curve = None if X_val is None else validation_curve(rounds, scheme, X_val, y_val, sample_weight_val)
+        run, errors = self._make(rounds, plan, curve, goes_on)
+        if progress is not None:
+            progress.write(len(run.votes))
+        if goes_on:
+            run = self._before().then(run, rounds.join)
+        self._keep_run(rounds, run, plan, X)
+        self.validation_errors_: np.ndarray | None = None if errors is None else np.array(errors)
+        warn_of_chance(scheme, run)
+        return self
+
+    @property
+    def estimators_(self) -> Any:
+        """The members: a sequence of fitted estimators, those of the engine made when they are asked for."""
+        check_is_fitted(self)
+        return BoostedMembers(self) if isinstance(self._members, _engine.Forest) else self._members
+
+    @property
+    def feature_importances_(self) -> np.ndarray:
+        """How much the members' splits on each column lower the impurity, weighted by the members' votes.
+
+        They sum to 1, or are all 0. Members of other libraries must have `feature_importances_`.
+        """
+        check_is_fitted(self)
+        if self._importances is None:
+            by_member = np.array([member.feature_importances_ for member in self._members])
+        else:
+            by_member = self._importances
+        totals = by_member.sum(axis=1, keepdims=True)
+        shares = by_member / np.where(totals > 0, totals, 1.0)
+        votes = self.estimator_weights_ if self.estimator_weights_.any() else None
+        return np.average(shares, axis=0, weights=votes)
+
+    @property
+    def nbytes(self) -> int:
+        """The size of the members in memory, in bytes, if they are of the engine."""
+        check_is_fitted(self)
+        if not isinstance(self._members, _engine.Forest):
+            raise AttributeError("Only members of the engine know their size.")
+        return self._members.nbytes + (self._forest.nbytes if self._forest is not self._members else 0)
+
+    def votes(self, X: Any) -> np.ndarray:
+        """The vote of every member, before it is weighed.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_columns)
+
+        Returns
+        -------
+        ndarray of shape (n_members, n_rows, n_outputs)
+            The functions of `committee.rules` combine them, with `estimator_weights_` as weights.
+        """
+        if self._is_engine():
+            table = self._read(X)
+            return self._members.votes(list(table.columns), table.n_rows, self._threads(table.n_rows))
+        return np.array(list(self._each_vote(X)))
+
+    def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
+        """The predictions after each member.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_columns)
+
+        Yields
+        ------
+        ndarray of shape (n_rows,)
+        """
+        for decision in self._staged_decisions(X):
+            yield self._task.decode(decision)
+
+    def staged_score(self, X: Any, y: Any, sample_weight: Any = None) -> Iterator[float]:
+        """The score after each member: accuracy or R2.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_columns)
+        y : array-like of shape (n_rows,)
+        sample_weight : array-like of shape (n_rows,), default=None
+
+        Yields
+        ------
+        float
+        """
+        for prediction in self.staged_predict(X):
+            yield self._score_of(y, prediction, sample_weight)
+
+    def _is_engine(self) -> bool:
+        check_is_fitted(self)
+        return isinstance(self._members, _engine.Forest)
+
+    def _scheme(self, task: Classification | Regression) -> Scheme:
+        n_classes = task.n_outputs if isinstance(task, Classification) else 0
+        # There are no wrong labels where there is one class.
+        name = "m1" if n_classes == 1 else self._scheme_name
+        rate, loss = getattr(self, "learning_rate", 1.0), getattr(self, "loss", "linear")
+        return Scheme(name, n_classes, float(rate), loss)
+
+    def _draw_seed(self) -> int:
+        return int(check_random_state(self.random_state).randint(0, 2**64, dtype=np.uint64))
+
+    def _check_stopping(self, X_val: Any, y_val: Any) -> None:
+        if (X_val is None) != (y_val is None):
+            raise ValueError("X_val and y_val belong together. Pass both, or neither.")
+        if self.warm_start and (self.early_stopping or X_val is not None):
+            raise ValueError(
+                "warm_start=True goes on with all members and knows no validation set. Set it to False, or "
+                "early_stopping to False and pass no X_val."
+            )
+        if self.early_stopping == "out_of_fold" and X_val is not None:
+            raise ValueError('early_stopping="out_of_fold" needs no X_val. Set it to True, or pass no X_val.')
+
+    def _read_rounds(self, X: Any, y: Any, sample_weight: Any, goes_on: bool) -> EngineRounds | PythonRounds:
+        asked = self.estimator
+        self._check_kind(asked)
+        rounds: EngineRounds | PythonRounds
+        if asked is None or runs_in_engine(asked):
+            if asked is not None:
+                check_engine_member(asked)
+            table = table_to_go_on(self, X) if goes_on and self._is_engine() else fit_table(self, X)
+            training = training_of(self, table, y, sample_weight, None)
+            member = default_member(training.task) if asked is None else clone(asked)
+            rounds = EngineRounds(member, training, int(self.max_bins), n_threads(self.n_jobs)).binned()
+        else:
+            if isinstance(X, BinnedTable):
+                raise TypeError(
+                    "X is a BinnedTable, which only members of the engine take. Pass the table itself."
+                )
+            native = native_table(X)
+            task, target = self._task_type.of(y)
+            check_lengths(native.shape[0], target)
+            rounds = PythonRounds(clone(asked), native, task, target, row_weights(sample_weight, len(target)))
+        if goes_on:
+            self._check_goes_on(rounds)
+        return rounds
+
+    def _check_kind(self, member: Any) -> None:
+        is_kind, kind = (
+            (is_classifier, "classifier")
+            if self._task_type is Classification
+            else (is_regressor, "regressor")
+        )
+        if member is not None and not is_kind(member):
+            raise ValueError(f"estimator must be a {kind}. Got {member!r}.")
+
+    def _check_goes_on(self, rounds: EngineRounds | PythonRounds) -> None:
+        check_same_task(rounds.task, self._task)
+        if len(self._distribution.counts) != rounds.n_rows:
+            raise ValueError(
+                f"X has {rounds.n_rows} rows, and the members of the fit before saw "
+                f"{len(self._distribution.counts)}. With warm_start=True, pass the same rows."
+            )
+        if isinstance(rounds, EngineRounds) != self._is_engine():
+            raise ValueError("warm_start=True goes on with members of the same kind. Set it to False.")
+        if self.store_weights and self.row_weights_ is None:
+            raise ValueError("store_weights must be True from the first fit on. Set warm_start=False.")
+
+    def _has_rounds_left(self, n_before: int) -> bool:
+        if self.n_estimators < n_before:
+            raise ValueError(
+                f"n_estimators={self.n_estimators} must be >= {n_before}, the number of members there are, "
+                "with warm_start=True."
+            )
+        if self._is_over:
+            warnings.warn("A member has ended the run, so warm_start=True adds none.", stacklevel=3)
+        elif self.n_estimators == n_before:
+            message = "Warm-start fitting without increasing n_estimators does not fit new members."
+            warnings.warn(message, stacklevel=3)
+        return not self._is_over and self.n_estimators > n_before
+
+    def _make(
+        self, rounds: Any, plan: Plan, curve: Curve | None, goes_on: bool
+    ) -> tuple[Run, np.ndarray | list[float] | None]:
+        """The run, and the validation errors if there are any."""
+        if self.early_stopping == "out_of_fold":
+            errors = out_of_fold_errors(rounds, plan)
+            run = rounds.go(plan, start(rounds, plan.scheme))
+            return first_members(rounds, run, min(int(errors.argmin()) + 1, len(run.votes))), errors
+        if self.early_stopping and curve is not None:
+            return go_while_better(rounds, plan, curve, int(self.n_iter_no_change)), curve.errors
+        if self.early_stopping:
+            return self._hold_out(rounds, plan)
+        run = rounds.go(plan, self._distribution if goes_on else start(rounds, plan.scheme))
+        if curve is None:
+            return run, None
+        curve.add(run)
+        return run, curve.errors
+
+    def _hold_out(self, rounds: Any, plan: Plan) -> tuple[Run, list[float]]:
+        is_held_out = held_out_rows(rounds, float(self.validation_fraction), plan.seed)
+        held_out, seen = np.flatnonzero(is_held_out), np.flatnonzero(~is_held_out)
+        some = rounds.only(seen)
+        weights = None if rounds.weights is None else rounds.weights[held_out]
+        curve = Curve(some, plan.scheme, rounds.table_of(held_out), rounds.y[held_out], weights)
+        run = go_while_better(some, plan, curve, int(self.n_iter_no_change))
+        if run.weights is not None:
+            all_weights = np.zeros((len(run.votes), rounds.n_rows))
+            all_weights[:, seen] = run.weights
+            run = Run(
+                run.members,
+                run.errors,
+                run.votes,
+                all_weights,
+                run.distribution,
+                run.is_over,
+                run.importances,
+            )
+        return run, curve.errors
+
+    def _before(self) -> Run:
+        return Run(
+            self._members,
+            self.estimator_errors_,
+            self.estimator_weights_,
+            self.row_weights_,
+            self._distribution,
+            self._is_over,
+            self._importances,
+        )
+
+    def _keep_run(self, rounds: EngineRounds | PythonRounds, run: Run, plan: Plan, X: Any) -> None:
+        """Become a fitted estimator: the last step of a fit, so that one that fails changes nothing."""
+        if isinstance(rounds, EngineRounds):
+            assert rounds.codes is not None
+            forest = self._weighed(run, plan.scheme)
+            self._keep(forest, rounds.training.table.schema, rounds.task, rounds.codes.has_missing)
+        else:
+            validate_data(self, X, skip_check_array=True)
+            self._task = rounds.task
+            self._matrix_width = -1
+            if isinstance(rounds.task, Classification):
+                self.classes_, self.n_classes_ = rounds.task.classes, rounds.task.n_outputs
+        self._seed, self._members, self._importances = plan.seed, run.members, run.importances
+        self._is_over = run.is_over
+        self.__dict__.pop("_distribution", None)
+        if self.warm_start:
+            self._distribution: Distribution = run.distribution
+        self.estimator_ = rounds.member
+        self.estimator_weights_, self.estimator_errors_ = run.votes, run.errors
+        self.row_weights_ = run.weights
+
+    def _weighed(self, run: Run, scheme: Scheme) -> _engine.Forest:
+        """The members as the model that decides."""
+        return run.members
+
+    def _each_vote(self, X: Any) -> Iterator[np.ndarray]:
+        """The votes of members that are not of the engine, one member after the other."""
+        validate_data(self, X, reset=False, skip_check_array=True)
+        native = native_table(X)
+        is_crisp = self._scheme(self._task).is_crisp
+        for member in self._members:
+            yield member_votes(member, native, self._task, is_crisp=is_crisp)
+
+
+def check_engine_member(member: Any) -> None:
+    """Check the parameters of a member that the engine makes."""
+    check_parameters(member)
+    marks = member.categorical_features
+    if not (isinstance(marks, str) and marks == "from_dtype"):
+        raise ValueError(
+            "The table is read once for all members. Set categorical_features of the booster, not of its "
+            "estimator."
+        )
+
+
+def warn_of_chance(scheme: Scheme, run: Run) -> None:
+    """Tell that boosting did not work: the first member is no better than chance, and stays alone."""
+    chance = 1 - 1 / scheme.n_classes if scheme.name == "samme" else 0.5
+    if run.is_over and len(run.votes) == 1 and run.errors[0] > chance * (1 - ROUNDING):
+        warnings.warn(
+            f"The first member is no better than chance (error {run.errors[0]:.3g}), so it is the only one. "
+            "Take a stronger estimator.",
+            stacklevel=3,
+        )

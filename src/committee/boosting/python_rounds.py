@@ -1,0 +1,269 @@
+"""The rounds of AdaBoost in Python, for members of any kind.
+
+In: an estimator of scikit-learn's kind, the table as the user has it, y and a distribution over the rows.
+Out: a `Run`: members, errors and votes, and the distribution that the next member would see. `engine_rounds`
+does the same for our own trees.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+import scipy.sparse
+from sklearn.base import clone
+from sklearn.utils.validation import check_array, has_fit_parameter
+
+from committee.boosting.weighting import Distribution, Scheme, reweigh, weigh
+from committee.combining import one_hot
+from committee.task import Classification, Regression
+
+LARGEST_SEED = 2**31 - 1
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """What is to be done in some rounds.
+
+    Parameters
+    ----------
+    scheme : Scheme
+    resamples : bool
+        Whether members see rows drawn by weight instead of weights.
+    seed : int
+    n_rounds : int
+    first_round : int, default=0
+        How many rounds were made before.
+    keeps_weights : bool, default=False
+    progress : callable, default=None
+        Called with the number of rounds done.
+    """
+
+    scheme: Scheme
+    resamples: bool
+    seed: int
+    n_rounds: int
+    first_round: int = 0
+    keeps_weights: bool = False
+    progress: Callable[[int], object] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """What some rounds have made.
+
+    Parameters
+    ----------
+    members : list of estimators, or the engine's Forest
+    errors, votes : ndarray of shape (n_members,)
+    weights : ndarray of shape (n_members, n_rows), or None
+        What each member saw.
+    distribution : Distribution
+        What the next member would see.
+    is_over : bool
+        Whether a perfect member, or one that is no better than chance, has ended the run.
+    importances : ndarray of shape (n_members, n_columns), or None
+    """
+
+    members: Any
+    errors: np.ndarray
+    votes: np.ndarray
+    weights: np.ndarray | None
+    distribution: Distribution
+    is_over: bool
+    importances: np.ndarray | None = None
+
+    def then(self, more: Run, join: Callable[[Any, Any], Any]) -> Run:
+        """The run, and one that went on with it."""
+
+        def both(first: np.ndarray | None, second: np.ndarray | None) -> Any:
+            return None if first is None or second is None else np.concatenate([first, second])
+
+        return replace(
+            more,
+            members=join(self.members, more.members),
+            errors=both(self.errors, more.errors),
+            votes=both(self.votes, more.votes),
+            weights=both(self.weights, more.weights),
+            importances=both(self.importances, more.importances),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class PythonRounds:
+    """Rounds whose members are fitted one by one.
+
+    Parameters
+    ----------
+    member : estimator
+        Cloned for every round.
+    X : table
+        As `native_table` returns it.
+    task : Classification or Regression
+    y : ndarray of shape (n_rows,)
+        Codes of classes, or numbers.
+    weights : ndarray of shape (n_rows,), or None
+
+    Examples
+    --------
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> task, y = Classification.of(["a", "a", "b", "a"])
+    >>> rounds = PythonRounds(GaussianNB(), np.array([[1.0], [2.0], [3.0], [9.0]]), task, y, None)
+    >>> run = rounds.go(Plan(Scheme("m1", 2), False, 0, n_rounds=3), Distribution.start(None, 4))
+    >>> len(run.members), run.is_over
+    (1, True)
+    """
+
+    member: Any
+    X: Any
+    task: Classification | Regression
+    y: np.ndarray
+    weights: np.ndarray | None
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows."""
+        return len(self.y)
+
+    def go(self, plan: Plan, distribution: Distribution) -> Run:
+        """Make the rounds of a plan."""
+        scheme = plan.scheme
+        members: list[Any] = []
+        errors: list[float] = []
+        votes: list[float] = []
+        weights: list[np.ndarray] = []
+        is_over = False
+        for i in range(plan.n_rounds):
+            member = self._fit(plan, plan.first_round + i, distribution)
+            losses = scheme.losses(self.votes_of(member, self.X, scheme), self.y, distribution)
+            verdict = weigh(distribution, losses)
+            is_bad = not verdict.is_perfect and scheme.is_no_better_than_chance(verdict)
+            is_over = verdict.is_perfect or is_bad
+            if is_bad and plan.first_round + i > 0:
+                break
+            vote = scheme.last_vote(verdict, distribution) if is_over else scheme.vote(verdict)
+            members.append(member)
+            errors.append(verdict.error)
+            votes.append(vote)
+            if plan.keeps_weights:
+                weights.append(distribution.row_weights)
+            if plan.progress is not None:
+                plan.progress(i + 1)
+            if is_over:
+                break
+            distribution = reweigh(distribution, losses, vote)
+        kept = np.array(weights).reshape(len(members), self.n_rows) if plan.keeps_weights else None
+        return Run(members, np.array(errors), np.array(votes), kept, distribution, is_over)
+
+    def only(self, rows: np.ndarray) -> PythonRounds:
+        """The same on some of the rows."""
+        weights = None if self.weights is None else self.weights[rows]
+        return replace(self, X=take_rows(self.X, rows), y=self.y[rows], weights=weights)
+
+    def table_of(self, rows: np.ndarray) -> Any:
+        """Some rows as `votes` takes them."""
+        return take_rows(self.X, rows)
+
+    def read(self, X: Any) -> Any:
+        """Another table as `votes` takes it."""
+        X = native_table(X)
+        if X.shape[1] != self.X.shape[1]:
+            raise ValueError(
+                f"X_val has {X.shape[1]} columns, and X has {self.X.shape[1]}. Give it the same."
+            )
+        return X
+
+    def votes(self, members: list[Any], X: Any, scheme: Scheme) -> np.ndarray:
+        """The votes of members, of shape (n_members, n_rows, n_outputs)."""
+        return np.array([self.votes_of(member, X, scheme) for member in members])
+
+    def votes_of(self, member: Any, X: Any, scheme: Scheme) -> np.ndarray:
+        """The votes of one member, of shape (n_rows, n_outputs)."""
+        return member_votes(member, X, self.task, is_crisp=scheme.is_crisp)
+
+    def join(self, first: list[Any], second: list[Any]) -> list[Any]:
+        """The members of two runs."""
+        return first + second
+
+    def take(self, members: list[Any], n_members: int) -> list[Any]:
+        """The first of some members."""
+        return members[:n_members]
+
+    def _fit(self, plan: Plan, number: int, distribution: Distribution) -> Any:
+        # A generator for each round: a run that goes on later draws what it would have drawn at once.
+        rng = np.random.default_rng([plan.seed, number])
+        member = seeded(self.member, rng)
+        y = self.task.classes[self.y] if isinstance(self.task, Classification) else self.y
+        if not plan.resamples:
+            rows = np.flatnonzero(distribution.counts)
+            weights = distribution.member_weights
+            if len(rows) == self.n_rows:
+                return member.fit(self.X, y, sample_weight=weights)
+            return member.fit(take_rows(self.X, rows), y[rows], sample_weight=weights[rows])
+        shares = distribution.row_weights
+        rows = rng.choice(self.n_rows, size=distribution.n_draws, p=shares / shares.sum())
+        return member.fit(take_rows(self.X, rows), y[rows])
+
+
+def takes_weights(member: Any) -> bool:
+    """Whether an estimator can be fitted with `sample_weight`.
+
+    Examples
+    --------
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> takes_weights(GaussianNB()), takes_weights(KNeighborsClassifier())
+    (True, False)
+    """
+    return has_fit_parameter(member, "sample_weight")
+
+
+def member_votes(member: Any, X: Any, task: Classification | Regression, *, is_crisp: bool) -> np.ndarray:
+    """The votes of a fitted estimator: numbers, crisp votes for its labels, or its probabilities.
+
+    A class that the member has not seen gets no vote.
+    """
+    if isinstance(task, Regression):
+        return np.asarray(member.predict(X), dtype=np.float64).reshape(-1, 1)
+    if is_crisp or not hasattr(member, "predict_proba"):
+        return one_hot(np.searchsorted(task.classes, member.predict(X)), task.n_outputs)
+    votes = np.zeros((X.shape[0], task.n_outputs))
+    votes[:, np.searchsorted(task.classes, member.classes_)] = member.predict_proba(X)
+    return votes
+
+
+def seeded(member: Any, rng: np.random.Generator) -> Any:
+    """A clone of an estimator, every `random_state` of it and of its parts drawn anew."""
+    member = clone(member)
+    names = [
+        name
+        for name in sorted(member.get_params(deep=True))
+        if name == "random_state" or name.endswith("__random_state")
+    ]
+    return member.set_params(**{name: int(rng.integers(LARGEST_SEED)) for name in names})
+
+
+def native_table(X: Any) -> Any:
+    """X as members of any kind take it: frames and matrices as they are, lists as arrays."""
+    if scipy.sparse.issparse(X):
+        return X.tocsr()
+    if nw.dependencies.is_into_dataframe(X) or (isinstance(X, np.ndarray) and X.ndim == 2):
+        return X
+    return check_array(X, dtype=None, ensure_all_finite=False)
+
+
+def take_rows(X: Any, rows: np.ndarray) -> Any:
+    """Some rows of what `native_table` returns.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> take_rows(pl.DataFrame({"age": [31, 54, 27]}), np.array([2, 0]))["age"].to_list()
+    [27, 31]
+    """
+    if nw.dependencies.is_into_dataframe(X):
+        return nw.from_native(X, eager_only=True)[rows.tolist()].to_native()
+    return X[rows]

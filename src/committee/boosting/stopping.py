@@ -1,0 +1,180 @@
+"""When AdaBoost has enough members: rows that are held out, and the error on them after each member.
+
+In: rounds that can be made on some of the rows, and a plan. Out: a run with as many members as did best on
+rows that they had not seen.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from committee.boosting.deciding import weighted_median
+from committee.boosting.python_rounds import Plan, Run
+from committee.boosting.weighting import Distribution, Scheme
+from committee.combining import one_hot
+from committee.task import Classification, check_lengths, row_weights
+
+N_FOLDS = 5
+
+
+class Curve:
+    """The error on a table after each member: the misclassified share, or the mean absolute error.
+
+    Parameters
+    ----------
+    rounds : EngineRounds or PythonRounds
+    scheme : Scheme
+    X : table, as the rounds read it
+    y : ndarray of shape (n_rows,)
+        Codes of classes, or numbers.
+    weights : ndarray of shape (n_rows,), or None
+    """
+
+    def __init__(
+        self, rounds: Any, scheme: Scheme, X: Any, y: np.ndarray, weights: np.ndarray | None
+    ) -> None:
+        self.rounds, self.scheme = rounds, scheme
+        self.X, self.y, self.weights = X, y, weights
+        self.errors: list[float] = []
+        self._sums: Any = 0.0
+        self._numbers: list[np.ndarray] = []
+        self._votes: list[float] = []
+
+    @property
+    def best(self) -> int:
+        """The number of members at which the error was lowest, the first of equal ones."""
+        return int(np.argmin(self.errors)) + 1
+
+    def add(self, run: Run) -> None:
+        """Go on with the members of a run."""
+        if not len(run.votes):
+            return
+        for votes, vote in zip(self.rounds.votes(run.members, self.X, self.scheme), run.votes, strict=True):
+            self.errors.append(self._after(votes, vote))
+
+    def _after(self, votes: np.ndarray, vote: float) -> float:
+        if self.scheme.name == "r2":
+            self._numbers.append(votes[:, 0])
+            self._votes.append(vote)
+            median = weighted_median(np.array(self._numbers), np.array(self._votes))
+            return float(np.average(np.abs(median - self.y), weights=self.weights))
+        if self.scheme.is_crisp:
+            votes = one_hot(votes.argmax(axis=1), votes.shape[1])
+        self._sums = self._sums + vote * votes
+        return float(np.average(self._sums.argmax(axis=1) != self.y, weights=self.weights))
+
+
+def start(rounds: Any, scheme: Scheme) -> Distribution:
+    """The distribution of the first round."""
+    return Distribution.start(rounds.weights, rounds.n_rows, scheme.n_mislabels)
+
+
+def go_while_better(rounds: Any, plan: Plan, curve: Curve, n_iter_no_change: int) -> Run:
+    """Make rounds until the error of the curve has not fallen for some; keep the members up to its lowest."""
+    run: Run | None = None
+    distribution = start(rounds, plan.scheme)
+    n_done = 0
+    while n_done < plan.n_rounds:
+        n_next = min(n_iter_no_change, plan.n_rounds - n_done)
+        progress = later(plan, n_done)
+        part = replace(plan, n_rounds=n_next, first_round=n_done, progress=progress)
+        more = rounds.go(part, distribution)
+        curve.add(more)
+        run = more if run is None else run.then(more, rounds.join)
+        distribution, n_done = run.distribution, len(run.votes)
+        if run.is_over or n_done - curve.best >= n_iter_no_change:
+            break
+    assert run is not None
+    return first_members(rounds, run, curve.best)
+
+
+def later(plan: Plan, n_done: int) -> Any:
+    """The progress of a plan of which some rounds are done."""
+    tell = plan.progress
+    return None if tell is None else lambda n_more: tell(n_done + n_more)
+
+
+def first_members(rounds: Any, run: Run, n_members: int) -> Run:
+    """A run as it was after some of its members."""
+    if n_members == len(run.votes):
+        return run
+    return replace(
+        run,
+        members=rounds.take(run.members, n_members),
+        errors=run.errors[:n_members],
+        votes=run.votes[:n_members],
+        weights=None if run.weights is None else run.weights[:n_members],
+        importances=None if run.importances is None else run.importances[:n_members],
+    )
+
+
+def out_of_fold_errors(rounds: Any, plan: Plan) -> np.ndarray:
+    """The mean error after each member on folds that the members have not seen.
+
+    A run that ends early keeps its last error.
+    """
+    folds = fold_numbers(rounds, N_FOLDS, plan.seed)
+    total = np.zeros(plan.n_rounds)
+    heaviness = 0.0
+    for fold in range(N_FOLDS):
+        held_out = np.flatnonzero(folds == fold)
+        if not len(held_out):
+            continue
+        some = rounds.only(np.flatnonzero(folds != fold))
+        weights = None if rounds.weights is None else rounds.weights[held_out]
+        curve = Curve(some, plan.scheme, rounds.table_of(held_out), rounds.y[held_out], weights)
+        curve.add(some.go(replace(plan, progress=None, keeps_weights=False), start(some, plan.scheme)))
+        weight = float(len(held_out) if weights is None else weights.sum())
+        total += weight * np.array(curve.errors + curve.errors[-1:] * (plan.n_rounds - len(curve.errors)))
+        heaviness += weight
+    return total / heaviness
+
+
+def fold_numbers(rounds: Any, n_folds: int, seed: int) -> np.ndarray:
+    """The fold of each row, -1 for rows without weight. Every fold has its share of every class."""
+    order = order_to_deal(rounds, seed)
+    folds = np.full(rounds.n_rows, -1)
+    folds[order] = np.arange(len(order)) % n_folds
+    return folds
+
+
+def held_out_rows(rounds: Any, share: float, seed: int) -> np.ndarray:
+    """A mask of the rows to hold out: their share of the rows of every class, at least one."""
+    order = order_to_deal(rounds, seed)
+    steps = np.floor((np.arange(len(order)) + 1) * share)
+    is_taken = np.diff(steps, prepend=0.0) > 0
+    is_taken[-1] |= not is_taken.any()
+    mask = np.zeros(rounds.n_rows, dtype=bool)
+    mask[order[is_taken]] = True
+    return mask
+
+
+def order_to_deal(rounds: Any, seed: int) -> np.ndarray:
+    """The rows of positive weight in random order, those of a class side by side."""
+    rows = np.arange(rounds.n_rows) if rounds.weights is None else np.flatnonzero(rounds.weights)
+    if len(rows) < 2:
+        raise ValueError(
+            f"Early stopping divides the rows, and X has {len(rows)} with weight. Set early_stopping=False."
+        )
+    order = rows[np.random.default_rng(seed).permutation(len(rows))]
+    if isinstance(rounds.task, Classification):
+        order = order[np.argsort(rounds.y[order], kind="stable")]
+    return order
+
+
+def validation_curve(rounds: Any, scheme: Scheme, X_val: Any, y_val: Any, sample_weight_val: Any) -> Curve:
+    """Read the validation set that the user passes."""
+    X = rounds.read(X_val)
+    task, y = type(rounds.task).of(y_val)
+    n_rows = X.n_rows if hasattr(X, "n_rows") else X.shape[0]
+    check_lengths(n_rows, y)
+    if isinstance(task, Classification):
+        known = rounds.task.classes
+        unseen = [label for label in task.classes.tolist() if label not in set(known.tolist())]
+        if unseen:
+            raise ValueError(f"y_val has the classes {unseen}, which y does not have. Drop those rows.")
+        y = np.searchsorted(known, task.classes)[y].astype(np.int32)
+    return Curve(rounds, scheme, X, y, row_weights(sample_weight_val, n_rows))
