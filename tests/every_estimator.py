@@ -26,7 +26,7 @@ REGRESSORS = [each for each in ESTIMATORS if not is_classifier(each)]
 
 def needs_two_classes(estimator):
     """Whether y of one class is an error: there is nothing to boost."""
-    return name_of(estimator) in ("GradientBoostingClassifier", "LogitBoostClassifier")
+    return is_classifier(estimator) and "Boost" in name_of(estimator)
 
 
 def name_of(estimator):

@@ -141,8 +141,6 @@ class AdaBoostOfClasses(Classifies, AdaBoost):
 
     def _leaning(self, sums: np.ndarray) -> np.ndarray:
         shares = shares_of(sums)
-        if shares.shape[1] == 1:
-            return np.zeros_like(shares)
         return shares[:, 1] - shares[:, 0] if shares.shape[1] == 2 else shares
 
     def _weighed(self, run: Run, scheme: Scheme) -> _engine.Forest:
@@ -262,7 +260,7 @@ class AdaBoostClassifier(AdaBoostOfClasses):
         return softmax(samme_scale(self.n_classes_) * shares_of(sums))
 
     def _leaning(self, sums: np.ndarray) -> np.ndarray:
-        if sums.shape[1] <= 2:
+        if sums.shape[1] == 2:
             return 2 * super()._leaning(sums)
         return (sums.shape[1] * shares_of(sums) - 1) / (sums.shape[1] - 1)
 

@@ -17,6 +17,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from committee import _engine
+from committee.boosting.adaptive_parameters import Adaptive
 from committee.boosting.engine_rounds import EngineRounds, default_member, runs_in_engine
 from committee.boosting.members import BoostedMembers
 from committee.boosting.python_rounds import (
@@ -27,6 +28,7 @@ from committee.boosting.python_rounds import (
     native_table,
     takes_weights,
 )
+from committee.boosting.rows import check_given, check_two_classes
 from committee.boosting.stopping import (
     Curve,
     first_members,
@@ -40,121 +42,21 @@ from committee.boosting.weighting import ROUNDING, Distribution, Scheme
 from committee.learners.parameters import (
     check_parameters,
     declared,
-    either,
-    integer,
-    is_boolean,
-    is_integer,
-    one_of,
-    optional,
-    parameter,
-    share,
 )
 from committee.learners.training import check_same_task, fit_table, table_to_go_on, training_of
-from committee.learners.tree_parameters import CATEGORICAL_FEATURES
-from committee.learners.voting import Voter
 from committee.running import Progress, n_threads
 from committee.table import BinnedTable
 from committee.task import Classification, Regression, check_lengths, row_weights
 
-MOST_BINS = 65_535
-
-
-def is_member(value: Any) -> bool:
-    """Whether a value can be fitted and asked."""
-    return callable(getattr(value, "fit", None)) and callable(getattr(value, "predict", None))
-
 
 @declared
-class AdaBoost(Voter):
+class AdaBoost(Adaptive):
     """Members made one after the other, each for the rows that those before it got wrong."""
 
     _scheme_name: ClassVar[str]
     # The decisions after each member, and what a score is: the classifier and the regressor differ in them.
     _staged_decisions: ClassVar[Callable[..., Iterator[np.ndarray]]]
     _score_of: ClassVar[Callable[..., float]]
-
-    estimator: Any = parameter(
-        None,
-        "an estimator with fit and predict, or None",
-        optional(is_member),
-        "The member, cloned for every round. None is a stump for two classes, a tree of depth 1 + "
-        "ceil(log2(n_classes)) for more and one of depth 3 for numbers. The engine makes all rounds for "
-        "`DecisionStump` and `DecisionTree` members without `class_weight`; others are fitted one by one, "
-        "with weights of a mean of 1.",
-        kw_only=False,
-    )
-    n_estimators: int = parameter(50, "an integer >= 1", integer(1), "The most members that are made.")
-    weighting: str = parameter(
-        "reweight",
-        '"reweight" or "resample"',
-        one_of("reweight", "resample"),
-        '"reweight" gives the weights to the member. "resample" draws as many rows as there are, with '
-        "replacement, in proportion to their weights: for members that fit the weighted rows without error, "
-        "such as full trees, which would end the run at once. A member whose `fit` takes no "
-        "`sample_weight` is always resampled.",
-    )
-    max_bins: int = parameter(
-        255,
-        "an integer from 2 to 65535",
-        integer(2, MOST_BINS),
-        "How many bins a column of numbers may have, for members of the engine. Columns of no more distinct "
-        "values are split exactly, others at quantiles. More than 255 take twice the memory.",
-    )
-    early_stopping: Any = parameter(
-        False,
-        'True, False or "out_of_fold"',
-        either(is_boolean, one_of("out_of_fold")),
-        "True stops when the error on `X_val`, or on held-out rows if it is not given, has not fallen for "
-        '`n_iter_no_change` rounds, and keeps the members up to the lowest error. "out_of_fold" looks for '
-        "the number of members of the lowest error in 5-fold cross-validation, and then makes as many from "
-        "all rows. The error is the misclassified share or the mean absolute error.",
-    )
-    validation_fraction: float = parameter(
-        0.1,
-        "a float in (0, 1)",
-        share(whole=False),
-        "The share of the rows that early_stopping=True holds out if there is no `X_val`.",
-    )
-    n_iter_no_change: int = parameter(
-        10,
-        "an integer >= 1",
-        integer(1),
-        "How many rounds early_stopping=True waits for a lower error.",
-    )
-    store_weights: bool = parameter(
-        False,
-        "True or False",
-        is_boolean,
-        "Whether to keep the weights of the rows in every round, as `row_weights_`.",
-    )
-    warm_start: bool = parameter(
-        False,
-        "True or False",
-        is_boolean,
-        "Whether `fit` adds members to those of the fit before, up to `n_estimators`. The rows must be "
-        "the same.",
-    )
-    categorical_features: Any = parameter("from_dtype", *CATEGORICAL_FEATURES)
-    n_jobs: int | None = parameter(
-        None,
-        "an integer other than 0, or None",
-        optional(lambda value: is_integer(value) and value != 0),
-        "The number of threads of the engine, which changes nothing but the time. None and -1 are all cores "
-        "(None is one in scikit-learn), -2 is one fewer.",
-    )
-    verbose: int = parameter(
-        0,
-        "an integer >= 0 or a boolean",
-        either(integer(0), is_boolean),
-        "Whether to tell on stderr how many members are made.",
-    )
-    random_state: Any = parameter(
-        None,
-        "an integer, a RandomState or None",
-        lambda value: True,
-        "The seed of drawn rows, held-out rows and members that draw. The same seed gives the same "
-        "members on any number of threads.",
-    )
 
     def fit(
         self,
@@ -186,7 +88,8 @@ class AdaBoost(Voter):
         self
         """
         check_parameters(self)
-        self._check_stopping(X_val, y_val)
+        given = X_val, y_val, sample_weight_val
+        self._check_stopping(given)
         goes_on = self.warm_start and "_distribution" in self.__dict__
         rounds = self._read_rounds(X, y, sample_weight, goes_on)
         scheme = self._scheme(rounds.task)
@@ -205,7 +108,7 @@ class AdaBoost(Voter):
             bool(self.store_weights),
             None if progress is None else progress.tell,
         )
-        curve = None if X_val is None else validation_curve(rounds, scheme, X_val, y_val, sample_weight_val)
+        curve = None if X_val is None else validation_curve(rounds, scheme, given)
         run, errors = self._make(rounds, plan, curve, goes_on)
         if progress is not None:
             progress.write(len(run.votes))
@@ -299,23 +202,22 @@ class AdaBoost(Voter):
 
     def _scheme(self, task: Classification | Regression) -> Scheme:
         n_classes = task.n_outputs if isinstance(task, Classification) else 0
-        # There are no wrong labels where there is one class.
-        name = "m1" if n_classes == 1 else self._scheme_name
         rate, loss = getattr(self, "learning_rate", 1.0), getattr(self, "loss", "linear")
-        return Scheme(name, n_classes, float(rate), loss)
+        return Scheme(self._scheme_name, n_classes, float(rate), loss)
 
     def _draw_seed(self) -> int:
         return int(check_random_state(self.random_state).randint(0, 2**64, dtype=np.uint64))
 
-    def _check_stopping(self, X_val: Any, y_val: Any) -> None:
-        if (X_val is None) != (y_val is None):
-            raise ValueError("X_val and y_val belong together. Pass both, or neither.")
-        if self.warm_start and (self.early_stopping or X_val is not None):
+    def _check_stopping(self, given: tuple[Any, Any, Any]) -> None:
+        is_given = any(value is not None for value in given)
+        if is_given:
+            check_given(*given)
+        if self.warm_start and (self.early_stopping or is_given):
             raise ValueError(
                 "warm_start=True goes on with all members and knows no validation set. Set it to False, or "
                 "early_stopping to False and pass no X_val."
             )
-        if self.early_stopping == "out_of_fold" and X_val is not None:
+        if self.early_stopping == "out_of_fold" and is_given:
             raise ValueError('early_stopping="out_of_fold" needs no X_val. Set it to True, or pass no X_val.')
 
     def _read_rounds(self, X: Any, y: Any, sample_weight: Any, goes_on: bool) -> EngineRounds | PythonRounds:
@@ -338,6 +240,8 @@ class AdaBoost(Voter):
             task, target = self._task_type.of(y)
             check_lengths(native.shape[0], target)
             rounds = PythonRounds(clone(asked), native, task, target, row_weights(sample_weight, len(target)))
+        seen = rounds.y if rounds.weights is None else rounds.y[rounds.weights > 0]
+        check_two_classes(seen, rounds.task)
         if goes_on:
             self._check_goes_on(rounds)
         return rounds

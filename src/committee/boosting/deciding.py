@@ -24,7 +24,7 @@ def samme_scale(n_classes: int) -> float:
     The scores are 1 for the class of a member and -1 / (n_classes - 1) for the others, in the mean of the
     votes, and the softmax takes scores / (n_classes - 1). What does not depend on the class falls out of it.
     """
-    return n_classes / (n_classes - 1) ** 2 if n_classes > 1 else 1.0
+    return n_classes / (n_classes - 1) ** 2
 
 
 def softmax(scores: np.ndarray) -> np.ndarray:

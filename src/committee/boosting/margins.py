@@ -28,8 +28,7 @@ def margins_of(shares: np.ndarray, y: np.ndarray) -> np.ndarray:
     rows = np.arange(len(y))
     others = shares.copy()
     others[rows, y] = -np.inf
-    most = others.max(axis=1) if shares.shape[1] > 1 else np.zeros(len(y))
-    return shares[rows, y] - most
+    return shares[rows, y] - others.max(axis=1)
 
 
 def error_bounds(errors: np.ndarray, votes: np.ndarray, n_mislabels: int = 1) -> np.ndarray:

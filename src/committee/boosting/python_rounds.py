@@ -171,9 +171,7 @@ class PythonRounds:
         """Another table as `votes` takes it."""
         X = native_table(X)
         if X.shape[1] != self.X.shape[1]:
-            raise ValueError(
-                f"X_val has {X.shape[1]} columns, and X has {self.X.shape[1]}. Give it the same."
-            )
+            raise ValueError(f"It has {X.shape[1]} columns instead of {self.X.shape[1]}.")
         return X
 
     def votes(self, members: list[Any], X: Any, scheme: Scheme) -> np.ndarray:

@@ -13,8 +13,10 @@ import numpy as np
 
 from committee.boosting.deciding import weighted_median
 from committee.boosting.python_rounds import Plan, Run
+from committee.boosting.rows import validation_target
 from committee.boosting.weighting import Distribution, Scheme
 from committee.combining import one_hot
+from committee.table import Table
 from committee.task import Classification, check_lengths, row_weights
 
 N_FOLDS = 5
@@ -165,16 +167,14 @@ def order_to_deal(rounds: Any, seed: int) -> np.ndarray:
     return order
 
 
-def validation_curve(rounds: Any, scheme: Scheme, X_val: Any, y_val: Any, sample_weight_val: Any) -> Curve:
-    """Read the validation set that the user passes."""
-    X = rounds.read(X_val)
-    task, y = type(rounds.task).of(y_val)
-    n_rows = X.n_rows if hasattr(X, "n_rows") else X.shape[0]
+def validation_curve(rounds: Any, scheme: Scheme, given: tuple[Any, Any, Any]) -> Curve:
+    """Read the X_val, y_val and sample_weight_val that the user passes."""
+    X_val, y_val, sample_weight_val = given
+    try:
+        X = rounds.read(X_val)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"X_val does not fit X. {error}") from error
+    y = validation_target(y_val, rounds.task)
+    n_rows = X.n_rows if isinstance(X, Table) else X.shape[0]
     check_lengths(n_rows, y)
-    if isinstance(task, Classification):
-        known = rounds.task.classes
-        unseen = [label for label in task.classes.tolist() if label not in set(known.tolist())]
-        if unseen:
-            raise ValueError(f"y_val has the classes {unseen}, which y does not have. Drop those rows.")
-        y = np.searchsorted(known, task.classes)[y].astype(np.int32)
     return Curve(rounds, scheme, X, y, row_weights(sample_weight_val, n_rows))
