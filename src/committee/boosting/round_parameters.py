@@ -67,7 +67,7 @@ class RoundParameters(AdditiveTrees):
     )
     categorical_features: Any = parameter("from_dtype", *CATEGORICAL_FEATURES)
     max_native_categories: int | None = parameter(
-        255,
+        32,
         "an integer >= 0 or None",
         optional(integer(0, ANY_SIZE)),
         "Columns of at most so many categories are split into sets of categories. Those of more are "
