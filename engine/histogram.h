@@ -60,7 +60,8 @@ struct Entries {
     int shift = 0;
     std::vector<std::uint16_t> codes;
     std::vector<typename Stat::Item> items;
-    std::vector<std::uint32_t> counts;  // rows of the entry; only kept where a limit asks for them
+    std::vector<std::uint32_t> counts;         // rows of the entry; only kept where a limit asks for them
+    std::vector<std::uint32_t> class_weights;  // of bins of many classes, in place of items: n_classes for each bin
     std::size_t size = 0;
 
     void reserve(std::size_t n) {
@@ -73,6 +74,9 @@ struct Entries {
     std::uint32_t last_code(std::size_t e) const {
         if (!are_bins) return codes[e];
         return e == 0 ? 0 : std::min(lowest + (static_cast<std::uint32_t>(e) << shift) - 1, highest);
+    }
+    const std::uint32_t* class_weights_of(std::size_t e) const {
+        return class_weights.data() + e * (class_weights.size() / size);
     }
     void push(std::uint16_t code, const typename Stat::Item& item, std::uint32_t count) {
         codes[size] = code;
@@ -104,7 +108,7 @@ class Histogram {
         // Bin 0 is for missing.
         const std::size_t n_bins = ((span - 1) >> shift) + 2;
         if (n_bins * n_cells() <= 2 * n + coarse_bins / 4) {
-            count(codes, items, range, shift, n_bins, entries);
+            count(codes, items, range, shift, n_bins, is_category, entries);
         } else if (n_bins <= coarse_bins + 1) {
             counting_sort(codes, items, range, shift, n_bins, entries);
         } else {
@@ -192,30 +196,27 @@ class Histogram {
     }
 
     void count(std::span<const std::uint16_t> codes, std::span<const Item> items, CodeRange range, int shift,
-               std::size_t n_bins, Entries<Stat>& entries) {
+               std::size_t n_bins, bool is_category, Entries<Stat>& entries) {
         auto bin_of = [=](std::uint16_t code) -> std::size_t {
             return code == 0 ? 0 : 1 + ((code - range.lowest) >> shift);
         };
+        entries.reserve(n_bins);
+        entries.size = n_bins;
+        entries.are_bins = true;
+        entries.lowest = range.lowest;
+        entries.highest = range.highest;
+        entries.shift = shift;
         if (count_rows_) {
-            counts_.assign(n_bins, 0);
-            for (const std::uint16_t code : codes) ++counts_[bin_of(code)];
+            std::fill_n(entries.counts.begin(), n_bins, 0);
+            for (const std::uint16_t code : codes) ++entries.counts[bin_of(code)];
         }
         if constexpr (many) {
-            class_bins_.assign(n_bins * n_classes_, 0);
-            for (std::size_t i = 0; i < codes.size(); ++i) {
-                class_bins_[bin_of(codes[i]) * n_classes_ + Stat::item_class(items[i])] += Stat::item_weight(items[i]);
-            }
-            entries.reserve(n_bins * n_classes_ + 1);
-            entries.size = 0;
-            entries.are_bins = false;
-            for (std::size_t bin = 0; bin < n_bins; ++bin) emit(bin, last_code(bin, range, shift), entries);
+            auto& weights = entries.class_weights;
+            weights.assign(n_bins * n_classes_, 0);
+            for (std::size_t i = 0; i < codes.size(); ++i)
+                weights[bin_of(codes[i]) * n_classes_ + Stat::item_class(items[i])] += Stat::item_weight(items[i]);
+            if (is_category) emit_classes(range, entries);
         } else {
-            entries.reserve(n_bins);
-            entries.size = n_bins;
-            entries.are_bins = true;
-            entries.lowest = range.lowest;
-            entries.highest = range.highest;
-            entries.shift = shift;
             std::fill_n(entries.items.begin(), n_bins, Item{});
             if (range.has_missing) {
                 for (std::size_t i = 0; i < codes.size(); ++i) entries.items[bin_of(codes[i])] += items[i];
@@ -224,7 +225,6 @@ class Histogram {
                 const std::uint32_t lowest = range.lowest;
                 for (std::size_t i = 0; i < codes.size(); ++i) first[(codes[i] - lowest) >> shift] += items[i];
             }
-            if (count_rows_) std::copy_n(counts_.begin(), n_bins, entries.counts.begin());
         }
     }
 
@@ -233,23 +233,27 @@ class Histogram {
             bin == 0 ? 0 : std::min<std::size_t>(range.lowest + (bin << shift) - 1, range.highest));
     }
 
-    // The classes that a bin has; the place is always written, and kept only if there is something in it.
-    void emit(std::size_t bin, std::uint16_t code, Entries<Stat>& entries) {
-        std::uint32_t rows = count_rows_ ? counts_[bin] : 0;
-        const std::uint32_t* weights = class_bins_.data() + bin * n_classes_;
-        for (std::size_t k = 0; k < n_classes_; ++k) {
-            entries.codes[entries.size] = code;
-            entries.items[entries.size] = ManyClasses::item(weights[k], static_cast<std::uint32_t>(k));
-            entries.counts[entries.size] = rows;
-            rows = weights[k] > 0 ? 0 : rows;
-            entries.size += weights[k] > 0 ? 1 : 0;
+    // Categories are put in order later, so each of their classes becomes an entry.
+    void emit_classes(CodeRange range, Entries<Stat>& entries) {
+        const std::size_t n_bins = entries.size;
+        entries.are_bins = false;
+        entries.size = 0;
+        if (count_rows_)
+            counts_.assign(entries.counts.begin(), entries.counts.begin() + static_cast<std::ptrdiff_t>(n_bins));
+        entries.reserve(n_bins * n_classes_);
+        for (std::size_t bin = 0; bin < n_bins; ++bin) {
+            std::uint32_t rows = count_rows_ ? counts_[bin] : 0;
+            for (std::uint32_t k = 0; k < n_classes_; ++k) {
+                const std::uint32_t weight = entries.class_weights[bin * n_classes_ + k];
+                if (weight > 0)
+                    entries.push(last_code(bin, range, 0), ManyClasses::item(weight, k), std::exchange(rows, 0));
+            }
         }
     }
 
     std::size_t n_classes_;
     bool exact_;
     bool count_rows_;
-    std::vector<std::uint32_t> class_bins_;
     std::vector<std::uint32_t> counts_;
     std::vector<std::uint32_t> by_low_digit_;
 };

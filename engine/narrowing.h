@@ -18,8 +18,8 @@
 namespace committee {
 
 // For statistics whose splits are compared by the variance between the sides (see Sides). With s and w the sums of
-// target and weight and d = s_left w - s w_left, that is d^2 / (w_left w_right). Inside a bin, d can rise at most by
-// the rows above the node's mean and fall at most by those below.
+// target and weight and d = s_left w - s w_left, it is d^2 / (w_left w_right), but for rounding. Inside a bin, d can
+// rise at most by the rows above the node's mean and fall at most by those below.
 template <class Stat>
 class Narrowing {
   public:
@@ -88,7 +88,7 @@ class Narrowing {
             left = left + bins_[b].item;
             const double w_high = Stat::weight(left) - 1, to = difference(left);
             const double highest = (from + to + bins_[b].reach) / 2, lowest = (from + to - bins_[b].reach) / 2;
-            const double reach = std::max(std::abs(highest), std::abs(lowest)) * (1 + 1e-9);
+            const double reach = std::max(std::abs(highest), std::abs(lowest)) * (1 + 1e-6);
             const double bound = reach * reach / std::min(w_low * (weight - w_low), w_high * (weight - w_high));
             bins_[b].is_fine = bins_[b].n_rows > 1 && bound >= best ? 1 : 0;
             n_fine += bins_[b].is_fine * bins_[b].n_rows;

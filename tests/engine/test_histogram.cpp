@@ -57,7 +57,17 @@ typename Stat::Item some_item(std::size_t i, std::uint32_t n_classes) {
 
 // Whatever the way (few rows, many rows in few bins, rows in wide bins), exact entries hold the rows' sums by code.
 template <class Stat>
-void entries_add_up_to_the_rows(std::uint32_t n_classes) {
+void add_entry_to(Sums& sums, const Entries<Stat>& entries, std::size_t e, std::uint32_t n_classes) {
+    if constexpr (std::is_same_v<Stat, ManyClasses>) {
+        for (std::uint32_t k = 0; entries.are_bins && k < n_classes; ++k)
+            sums[{entries.last_code(e), k}] += entries.class_weights_of(e)[k];
+        if (entries.are_bins) return;
+    }
+    add_to<Stat>(sums, entries.last_code(e), entries.items[e]);
+}
+
+template <class Stat>
+void entries_add_up_to_the_rows(std::uint32_t n_classes, bool is_category) {
     Histogram<Stat> histogram(n_classes, true, true);
     Entries<Stat> entries;
     for (const std::size_t n : {2, 31, 32, 33, 100, 1000, 5000}) {
@@ -71,11 +81,11 @@ void entries_add_up_to_the_rows(std::uint32_t n_classes) {
                     items.push_back(some_item<Stat>(i, n_classes));
                     add_to<Stat>(expected, rows.codes[i], items[i]);
                 }
-                histogram.order(rows.codes, items, rows.range, false, entries);
+                histogram.order(rows.codes, items, rows.range, is_category, entries);
                 std::size_t n_rows = 0;
                 for (std::size_t e = 0; e < entries.size; ++e) {
                     check(e == 0 || entries.last_code(e - 1) <= entries.last_code(e), "entries are in order of code");
-                    add_to<Stat>(found, entries.last_code(e), entries.items[e]);
+                    add_entry_to(found, entries, e, n_classes);
                     n_rows += entries.counts[e];
                 }
                 std::erase_if(expected, [](const auto& sum) { return sum.second == 0; });
@@ -118,9 +128,11 @@ void categories_are_never_merged() {
 }  // namespace
 
 int main() {
-    entries_add_up_to_the_rows<TwoClasses>(2);
-    entries_add_up_to_the_rows<ManyClasses>(7);
-    entries_add_up_to_the_rows<Mean>(0);
+    for (const bool is_category : {false, true}) {
+        entries_add_up_to_the_rows<TwoClasses>(2, is_category);
+        entries_add_up_to_the_rows<ManyClasses>(7, is_category);
+        entries_add_up_to_the_rows<Mean>(0, is_category);
+    }
     coarse_entries_are_few_and_add_up_too();
     categories_are_never_merged();
     return report();
