@@ -61,12 +61,19 @@ class RowParts {
             std::size_t at = offsets_[part];
             Word sum = 0;
             for_each_block(part, [&](std::size_t begin, std::size_t end) {
+                if (rows.takes_part.empty()) {
+                    const WordScale own = scale;
+                    for (std::size_t i = begin; i < end; ++i) to[at + i - begin] = static_cast<std::uint32_t>(i);
+                    for (std::size_t i = begin; i < end; ++i) {
+                        sum += words[at + i - begin] = own.word(rows.gradient[i], rows.hessian[i]);
+                    }
+                    at += end - begin;
+                    return;
+                }
                 for (std::size_t i = begin; i < end; ++i) {
+                    if (rows.takes_part[i] == 0) continue;
                     to[at] = static_cast<std::uint32_t>(i);
-                    words[at] = scale.word(rows.gradient[i], rows.hessian[i]);
-                    const bool takes_part = rows.takes_part.empty() || rows.takes_part[i] != 0;
-                    sum += takes_part ? words[at] : 0;
-                    at += takes_part ? 1 : 0;
+                    sum += words[at++] = scale.word(rows.gradient[i], rows.hessian[i]);
                 }
             });
             stretches_[part] = {offsets_[part], at - offsets_[part]};

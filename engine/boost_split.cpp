@@ -1,53 +1,8 @@
 #include "boost_split.h"
 
-#include <cmath>
-#include <numeric>
+#include <algorithm>
 
 namespace committee {
-namespace {
-
-// The scores of the splits that send left[i] left; -1 where a side is too light. Counts: of the words, given, or none.
-// Written for the compiler to do several at a time.
-template <bool has_alpha, class LeftCount>
-void score_splits(const Word* left, std::size_t n, double g, double h, double rows, const WordFields& fields,
-                  const BoostLimits& limits, LeftCount left_count, double* scores) {
-    const double lambda = limits.lambda, alpha = limits.alpha;
-    const double min_hessian = limits.min_hessian, min_rows = limits.min_rows;
-    const WordFields f = fields;
-    for (std::size_t i = 0; i < n; ++i) {
-        double left_g = f.gradient(left[i]);
-        const double left_h = f.hessian(left[i]), right_h = h - left_h;
-        double right_g = g - left_g;
-        if constexpr (has_alpha) {
-            left_g = std::max(std::abs(left_g) - alpha, 0.0);
-            right_g = std::max(std::abs(right_g) - alpha, 0.0);
-        }
-        const double a = left_h + lambda, b = right_h + lambda;
-        const double score = (left_g * left_g * b + right_g * right_g * a) / (a * b);
-        const double rows_left = left_count(i), rows_right = rows - rows_left;
-        const double lightest = std::min(left_h, right_h) - min_hessian;
-        const double fewest = std::min(rows_left, rows_right) - min_rows;
-        scores[i] = std::min(lightest, fewest) >= 0 ? score : -1.0;
-    }
-}
-
-template <class LeftCount>
-void score_bounded_splits(const Word* left, std::size_t n, double g, double h, double rows, const WordFields& fields,
-                          const BoostLimits& limits, LeftCount left_count, double* scores) {
-    for (std::size_t i = 0; i < n; ++i) {
-        const double left_g = fields.gradient(left[i]), left_h = fields.hessian(left[i]);
-        const double right_g = g - left_g, right_h = h - left_h;
-        const double rows_left = left_count(i);
-        scores[i] = -1;
-        if (std::min(left_h, right_h) < limits.min_hessian) continue;
-        if (std::min(rows_left, rows - rows_left) < limits.min_rows) continue;
-        const double rise = limits.value(right_g, right_h) - limits.value(left_g, left_h);
-        if (rise * limits.direction < 0) continue;
-        scores[i] = limits.score(left_g, left_h) + limits.score(right_g, right_h);
-    }
-}
-
-}  // namespace
 
 void BoostSearch::find(const BinSums& bins, std::uint32_t column, bool is_category, Word total, std::size_t n_rows,
                        const WordFields& fields, const BoostLimits& limits, BoostSplit& best) {
@@ -64,16 +19,19 @@ void BoostSearch::find_threshold(const BinSums& bins, std::size_t first, std::ui
                                  std::size_t n_rows, const WordFields& fields, const BoostLimits& limits,
                                  bool saw_missing, BoostSplit& best) {
     if (bins.size <= first) return;
-    add_up(bins, first);
-    const Place place = best_place(bins.size - first, bins.counts != nullptr, total, n_rows, fields, limits);
-    if (place.score <= best.score) return;
+    Word sum = 0;
+    for (std::size_t i = first; i < bins.size; ++i) left_[i - first] = sum += bins.sums[i];
+    if (bins.counts != nullptr) {
+        std::uint32_t count = 0;
+        for (std::size_t i = first; i < bins.size; ++i) left_count_[i - first] = count += bins.counts[i];
+    }
+    if (!improves(bins.size - first, bins.counts != nullptr, total, n_rows, fields, limits, best)) return;
     // The threshold lies midway, in codes, to the next bin that has rows.
-    const std::size_t at = first + place.at;
+    const std::size_t at = first + found_;
     std::size_t next = at + 1;
     while (next < bins.size && bins.sums[next] == 0) ++next;
     const std::uint32_t code = bins.code(at);
-    best.score = place.score;
-    best.left = left_[place.at];
+    best.left = left_[found_];
     best.column = column;
     best.threshold = next < bins.size && code > 0 ? code + (bins.code(next) - code) / 2 : code;
     best.is_category = false;
@@ -108,10 +66,8 @@ void BoostSearch::find_categories(const BinSums& bins, std::uint32_t column, Wor
         count = (one_by_one ? 0 : count) + bins.counts[bin];
         left_count_[k] = count;
     }
-    const Place place = best_place(order_.size(), bins.counts != nullptr, total, n_rows, fields, limits);
-    if (place.score <= best.score) return;
-    best.score = place.score;
-    best.left = left_[place.at];
+    if (!improves(order_.size(), bins.counts != nullptr, total, n_rows, fields, limits, best)) return;
+    best.left = left_[found_];
     best.column = column;
     best.threshold = 0;
     best.is_category = true;
@@ -122,7 +78,7 @@ void BoostSearch::find_categories(const BinSums& bins, std::uint32_t column, Wor
     const bool swaps = 2.0 * fields.hessian(best.left) > fields.hessian(total);
     if (swaps) best.left = total - best.left;
     for (std::size_t k = 0; k < order_.size(); ++k) {
-        const bool is_chosen = one_by_one ? k == place.at : k <= place.at;
+        const bool is_chosen = one_by_one ? k == found_ : k <= found_;
         const std::uint32_t code = bins.code(order_[k]);
         if (code == 0) best.saw_missing = true;
         if (is_chosen == swaps) continue;
@@ -135,45 +91,23 @@ void BoostSearch::find_categories(const BinSums& bins, std::uint32_t column, Wor
 }
 
 void BoostSearch::reserve(std::size_t size) {
+    size += score_lanes;
     if (left_.size() >= size) return;
     left_.resize(size);
     left_count_.resize(size);
     scores_.resize(size);
 }
 
-void BoostSearch::add_up(const BinSums& bins, std::size_t first) {
-    Word sum = 0;
-    for (std::size_t i = first; i < bins.size; ++i) left_[i - first] = sum += bins.sums[i];
-    if (bins.counts == nullptr) return;
-    std::uint32_t count = 0;
-    for (std::size_t i = first; i < bins.size; ++i) left_count_[i - first] = count += bins.counts[i];
-}
-
-BoostSearch::Place BoostSearch::best_place(std::size_t size, bool has_counts, Word total, std::size_t n_rows,
-                                           const WordFields& fields, const BoostLimits& limits) {
-    const double g = fields.gradient(total), h = fields.hessian(total);
-    const Word* left = left_.data();
-    double* scores = scores_.data();
-    const auto score = [&](double rows, auto left_count) {
-        if (limits.is_bounded) {
-            score_bounded_splits(left, size, g, h, rows, fields, limits, left_count, scores);
-        } else if (limits.alpha > 0) {
-            score_splits<true>(left, size, g, h, rows, fields, limits, left_count, scores);
-        } else {
-            score_splits<false>(left, size, g, h, rows, fields, limits, left_count, scores);
-        }
-    };
-    if (has_counts) {
-        score(static_cast<double>(n_rows), [counts = left_count_.data()](std::size_t i) {
-            return static_cast<double>(static_cast<int>(counts[i]));
-        });
-    } else if (fields.counts()) {
-        score(static_cast<double>(n_rows), [=](std::size_t i) { return static_cast<double>(fields.count(left[i])); });
-    } else {
-        score(2 * limits.min_rows, [=](std::size_t) { return limits.min_rows; });
-    }
-    const double* found = std::max_element(scores, scores + size);
-    return {*found, static_cast<std::size_t>(found - scores)};
+bool BoostSearch::improves(std::size_t size, bool has_counts, Word total, std::size_t n_rows, const WordFields& fields,
+                           const BoostLimits& limits, BoostSplit& best) {
+    // Past the end all goes left, which is no split.
+    std::fill_n(left_.begin() + static_cast<std::ptrdiff_t>(size), score_lanes, total);
+    const SplitRow row{left_.data(), has_counts ? left_count_.data() : nullptr, size, total, n_rows};
+    const double score = score_splits(row, fields, limits, scores_.data());
+    if (score <= best.score) return false;
+    best.score = score;
+    found_ = static_cast<std::size_t>(std::find(scores_.begin(), scores_.end(), score) - scores_.begin());
+    return true;
 }
 
 }  // namespace committee

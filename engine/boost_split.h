@@ -12,37 +12,10 @@
 #include <span>
 #include <vector>
 
+#include "boost_score.h"
 #include "boost_words.h"
 
 namespace committee {
-
-// What a split of a node must keep, in units.
-struct BoostLimits {
-    double lambda = 0;
-    double alpha = 0;
-    double min_hessian = 1;
-    double min_rows = 1;
-    double cat_smooth = 0;
-    std::uint32_t max_cat_to_onehot = 4;
-    bool is_bounded = false;  // some column of the tree is monotonic: values stay between the bounds
-    int direction = 0;        // of this column
-    double lower = -std::numeric_limits<double>::infinity();
-    double upper = std::numeric_limits<double>::infinity();
-
-    double shrunk(double gradient) const {
-        return gradient > alpha ? gradient - alpha : gradient < -alpha ? gradient + alpha : 0.0;
-    }
-    double value(double gradient, double hessian) const {
-        return std::clamp(-shrunk(gradient) / (hessian + lambda), lower, upper);
-    }
-    // Twice what the value takes off the loss; T(G)^2 / (H + lambda) at the best value.
-    double score(double gradient, double hessian) const {
-        const double shrunken = shrunk(gradient);
-        if (!is_bounded) return shrunken * shrunken / (hessian + lambda);
-        const double at = value(gradient, hessian);
-        return -(2 * shrunken + (hessian + lambda) * at) * at;
-    }
-};
 
 struct BoostSplit {
     double score = -1;  // the two sides' scores together; the gain is what it exceeds the node's own by
@@ -77,23 +50,19 @@ class BoostSearch {
               const WordFields& fields, const BoostLimits& limits, BoostSplit& best);
 
   private:
-    struct Place {
-        double score;
-        std::size_t at;
-    };
-
     void find_threshold(const BinSums& bins, std::size_t first, std::uint32_t column, Word total, std::size_t n_rows,
                         const WordFields& fields, const BoostLimits& limits, bool saw_missing, BoostSplit& best);
     void find_categories(const BinSums& bins, std::uint32_t column, Word total, std::size_t n_rows,
                          const WordFields& fields, const BoostLimits& limits, BoostSplit& best);
     void reserve(std::size_t size);
-    void add_up(const BinSums& bins, std::size_t first);
-    Place best_place(std::size_t size, bool has_counts, Word total, std::size_t n_rows, const WordFields& fields,
-                     const BoostLimits& limits);
+    // Whether some split of left_ is better than the best; its place is then found_.
+    bool improves(std::size_t size, bool has_counts, Word total, std::size_t n_rows, const WordFields& fields,
+                  const BoostLimits& limits, BoostSplit& best);
 
     std::vector<Word> left_;  // sums of what would go left
     std::vector<std::uint32_t> left_count_;
     std::vector<double> scores_;
+    std::size_t found_ = 0;
     std::vector<std::uint32_t> order_;  // of categories
     std::vector<double> ratios_;
 };

@@ -25,6 +25,8 @@ struct WordFields {
     std::uint32_t count_mask = 0;  // 0: rows are not counted
 
     bool counts() const { return count_mask != 0; }
+    // Whether the count has a field of its own.
+    bool counts_apart() const { return hessian_shift > 0; }
     std::int32_t gradient(Word word) const { return static_cast<std::int32_t>(word >> 32) >> (32 - gradient_bits); }
     std::int32_t hessian(Word word) const {
         return static_cast<std::int32_t>(static_cast<std::uint32_t>(word >> hessian_shift) & hessian_mask);
@@ -54,14 +56,14 @@ struct WordScale {
     double hessian = 1;
     std::int32_t largest_hessian = 1;  // of one row, in units
 
+    // The nearest integer, for sizes below 2^51: adding 1.5 * 2^52 leaves it in the low bits.
+    static Word nearest(double value) { return std::bit_cast<Word>(value + 0x1.8p52) - std::bit_cast<Word>(0x1.8p52); }
+
     // A row always has a hessian of one unit at least, so a word is 0 only where there is no row.
     Word word(float g, float h) const {
-        const auto fixed_gradient = static_cast<std::int64_t>(std::nearbyint(static_cast<double>(g) * gradient));
-        if (fields.hessian_mask == fields.count_mask) return (static_cast<Word>(fixed_gradient) << 32) + 1;
-        const auto fixed_hessian =
-            std::max(static_cast<std::int64_t>(std::nearbyint(static_cast<double>(h) * hessian)), std::int64_t{1});
-        return (static_cast<Word>(fixed_gradient) << (64 - fields.gradient_bits)) +
-               (static_cast<Word>(fixed_hessian) << fields.hessian_shift) + (fields.counts() ? 1 : 0);
+        const Word fixed_gradient = nearest(static_cast<double>(g) * gradient) << (64 - fields.gradient_bits);
+        const Word fixed_hessian = nearest(std::max(static_cast<double>(h) * hessian, 1.0));
+        return fixed_gradient + (fixed_hessian << fields.hessian_shift) + (fields.counts_apart() ? 1 : 0);
     }
 };
 

@@ -7,65 +7,34 @@
 #include <limits>
 #include <tuple>
 
+#include "exponentials.h"
+
 namespace committee {
 namespace {
-
-// e^x for |x| < 700 to 13 digits, from operations that are the same on every machine and go side by side.
-inline double exponential(double x) {
-    constexpr double to_integer = 6755399441055744.0;  // 1.5 * 2^52: adding it leaves the integer in the low bits
-    x = std::min(std::max(x, -700.0), 700.0);
-    const double shifted = x * 1.4426950408889634 + to_integer;
-    const double whole = shifted - to_integer;
-    const double r = (x - whole * 0.6931471803691238) - whole * 1.9082149292705877e-10;
-    double sum = 1.0 / 3628800;
-    sum = sum * r + 1.0 / 362880;
-    sum = sum * r + 1.0 / 40320;
-    sum = sum * r + 1.0 / 5040;
-    sum = sum * r + 1.0 / 720;
-    sum = sum * r + 1.0 / 120;
-    sum = sum * r + 1.0 / 24;
-    sum = sum * r + 1.0 / 6;
-    sum = sum * r + 0.5;
-    sum = sum * r + 1.0;
-    sum = sum * r + 1.0;
-    const std::uint64_t power = (std::bit_cast<std::uint64_t>(shifted) + 1023) << 52;
-    return sum * std::bit_cast<double>(power);
-}
 
 inline double logistic(double score) { return 1.0 / (1.0 + exponential(-score)); }
 
 // Probabilities for the log loss: no row costs more than about 69.
 constexpr double least_probability = 1e-30;
 
-// The sum of -log p, as the logarithm of products.
-class LogSum {
-  public:
-    void add(double probability) {
-        product_ *= std::max(probability, least_probability);
-        if (++n_ == 8) flush();
+// The sum of -log p, as the logarithms of products of a few, four side by side.
+double sum_of_logarithms(const double* probabilities, std::size_t n) {
+    constexpr std::size_t lanes = 4, factors = 8;
+    double sum = 0;
+    std::size_t i = 0;
+    while (i + lanes * factors <= n) {
+        std::array<double, lanes> products{1, 1, 1, 1};
+        for (std::size_t f = 0; f < factors; ++f, i += lanes) {
+            for (std::size_t k = 0; k < lanes; ++k) products[k] *= std::max(probabilities[i + k], least_probability);
+        }
+        for (const double product : products) sum -= std::log(product);
     }
-    double sum() {
-        flush();
-        return sum_;
-    }
-
-  private:
-    void flush() {
-        sum_ -= std::log(product_);
-        product_ = 1;
-        n_ = 0;
-    }
-    double product_ = 1;
-    double sum_ = 0;
-    int n_ = 0;
-};
+    for (; i < n; ++i) sum -= std::log(std::max(probabilities[i], least_probability));
+    return sum;
+}
 
 double loss_of_probabilities(const double* probabilities, std::size_t begin, std::size_t n, const Observed& observed) {
-    if (observed.weights.empty()) {
-        LogSum sum;
-        for (std::size_t i = 0; i < n; ++i) sum.add(probabilities[i]);
-        return sum.sum();
-    }
+    if (observed.weights.empty()) return sum_of_logarithms(probabilities, n);
     double sum = 0;
     for (std::size_t i = 0; i < n; ++i) {
         sum -= observed.weights[begin + i] * std::log(std::max(probabilities[i], least_probability));
@@ -169,18 +138,16 @@ void weigh_and_add(const Observed& observed, std::size_t begin, std::size_t n, f
     }
 }
 
-// Gradient and hessian of the log loss, or of logit's weighted working response, where `is_class` is 1 or 0.
+// Gradient and hessian of logit's weighted working response, where `is_class` is 1 or 0.
 struct ClassSlope {
     static constexpr double least_weight = 2 * std::numeric_limits<double>::epsilon();
-    bool clamps;
     double z_max;
 
     std::pair<float, float> operator()(double p, double is_class) const {
-        const double gradient = p - is_class, variance = p * (1 - p);
-        if (!clamps) return {static_cast<float>(gradient), static_cast<float>(variance)};
         // A working response that z_max cuts has a weight with which their product stays is_class - p, as in Weka.
         // With the weight p (1 - p) of the paper, the rows that are most wrong would hardly count.
-        const double weight = std::max({variance, std::abs(gradient) / z_max, least_weight});
+        const double gradient = p - is_class;
+        const double weight = std::max({p * (1 - p), std::abs(gradient) / z_max, least_weight});
         return {static_cast<float>(gradient), static_cast<float>(weight)};
     }
 };
@@ -189,21 +156,23 @@ struct ClassSlope {
 double two_classes(const Objective& objective, const Observed& observed, const double* scores, std::size_t begin,
                    std::size_t n, float* gradient, float* hessian) {
     std::array<double, block_rows> p;
-    std::array<float, block_rows> label;
-    for (std::size_t i = 0; i < n; ++i) label[i] = static_cast<float>(static_cast<int>(observed.labels[begin + i]));
-    for (std::size_t i = 0; i < n; ++i) p[i] = logistic(scores[begin + i]);
+    std::array<double, block_rows> label;
+    for (std::size_t i = 0; i < n; ++i) label[i] = static_cast<int>(observed.labels[begin + i]);
+    for (std::size_t i = 0; i < n; ++i) p[i] = -scores[begin + i];
+    to_exponentials(p.data(), n);
+    for (std::size_t i = 0; i < n; ++i) p[i] = 1 / (1 + p[i]);
     if (gradient != nullptr && objective.loss == Loss::log_loss) {
         for (std::size_t i = 0; i < n; ++i) {
-            gradient[i] = static_cast<float>(p[i] - static_cast<double>(label[i]));
+            gradient[i] = static_cast<float>(p[i] - label[i]);
             hessian[i] = static_cast<float>(p[i] * (1 - p[i]));
         }
     } else if (gradient != nullptr) {
-        const ClassSlope slope{true, objective.z_max};
+        const ClassSlope slope{objective.z_max};
         for (std::size_t i = 0; i < n; ++i) {
-            std::tie(gradient[i], hessian[i]) = slope(p[i], static_cast<double>(label[i]));
+            std::tie(gradient[i], hessian[i]) = slope(p[i], label[i]);
         }
     }
-    for (std::size_t i = 0; i < n; ++i) p[i] = label[i] != 0 ? p[i] : 1 - p[i];
+    for (std::size_t i = 0; i < n; ++i) p[i] = label[i] * p[i] + (1 - label[i]) * (1 - p[i]);
     return loss_of_probabilities(p.data(), begin, n, observed);
 }
 
@@ -212,7 +181,7 @@ template <class Place>
 double many_classes(const Objective& objective, const Observed& observed, const double* scores, std::size_t begin,
                     std::size_t n, Place place) {
     const std::size_t n_rows = observed.n_rows(), n_classes = objective.n_classes;
-    const ClassSlope slope{objective.loss == Loss::logit, objective.z_max};
+    const ClassSlope slope{objective.z_max};
     std::array<double, block_rows> largest, sum, of_label;
     largest.fill(-std::numeric_limits<double>::infinity());
     sum.fill(0);
@@ -220,20 +189,33 @@ double many_classes(const Objective& objective, const Observed& observed, const 
         const double* score = scores + k * n_rows + begin;
         for (std::size_t i = 0; i < n; ++i) largest[i] = std::max(largest[i], score[i]);
     }
-    for (std::size_t k = 0; k < n_classes; ++k) {
+    std::array<double, block_rows> p;
+    const auto exponentials_of = [&](std::size_t k) {
         const double* score = scores + k * n_rows + begin;
-        for (std::size_t i = 0; i < n; ++i) sum[i] += exponential(score[i] - largest[i]);
+        for (std::size_t i = 0; i < n; ++i) p[i] = score[i] - largest[i];
+        to_exponentials(p.data(), n);
+    };
+    for (std::size_t k = 0; k < n_classes; ++k) {
+        exponentials_of(k);
+        for (std::size_t i = 0; i < n; ++i) sum[i] += p[i];
     }
     for (std::size_t i = 0; i < n; ++i) sum[i] = 1 / sum[i];
+    const std::uint32_t* labels = observed.labels.data() + begin;
     for (std::size_t k = 0; k < n_classes; ++k) {
-        const double* score = scores + k * n_rows + begin;
         const auto [gradient, hessian] = place(k);
-        std::array<double, block_rows> p;
-        for (std::size_t i = 0; i < n; ++i) p[i] = exponential(score[i] - largest[i]) * sum[i];
-        for (std::size_t i = 0; i < n; ++i) of_label[i] = observed.labels[begin + i] == k ? p[i] : of_label[i];
+        exponentials_of(k);
+        for (std::size_t i = 0; i < n; ++i) p[i] *= sum[i];
+        for (std::size_t i = 0; i < n; ++i) of_label[i] = labels[i] == k ? p[i] : of_label[i];
         if (gradient == nullptr) continue;
+        if (objective.loss == Loss::logit) {
+            for (std::size_t i = 0; i < n; ++i) {
+                std::tie(gradient[i], hessian[i]) = slope(p[i], labels[i] == k ? 1.0 : 0.0);
+            }
+            continue;
+        }
         for (std::size_t i = 0; i < n; ++i) {
-            std::tie(gradient[i], hessian[i]) = slope(p[i], observed.labels[begin + i] == k ? 1.0 : 0.0);
+            gradient[i] = static_cast<float>(p[i] - (labels[i] == k ? 1.0 : 0.0));
+            hessian[i] = static_cast<float>(p[i] * (1 - p[i]));
         }
     }
     return loss_of_probabilities(of_label.data(), begin, n, observed);
@@ -244,7 +226,7 @@ template <class Place>
 double one_versus_all(const Objective& objective, const Observed& observed, const double* scores, std::size_t begin,
                       std::size_t n, Place place) {
     const std::size_t n_rows = observed.n_rows();
-    const ClassSlope slope{true, objective.z_max};
+    const ClassSlope slope{objective.z_max};
     std::array<double, block_rows> right;
     double loss = 0;
     for (std::size_t k = 0; k < objective.n_classes; ++k) {

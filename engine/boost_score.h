@@ -1,0 +1,58 @@
+// The innermost loops of the search for splits, several bins at a time: compiled for the vectors of every machine, and
+// once more for wider ones, which are used where the machine has them. Both give the same bits.
+#pragma once
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+
+#include "boost_words.h"
+
+namespace committee {
+
+// What a split of a node must keep, in units.
+struct BoostLimits {
+    double lambda = 0;
+    double alpha = 0;
+    double min_hessian = 1;
+    double min_rows = 1;
+    double cat_smooth = 0;
+    std::uint32_t max_cat_to_onehot = 4;
+    bool is_bounded = false;  // some column of the tree is monotonic: values stay between the bounds
+    int direction = 0;        // of this column
+    double lower = -std::numeric_limits<double>::infinity();
+    double upper = std::numeric_limits<double>::infinity();
+
+    double shrunk(double gradient) const {
+        return gradient > alpha ? gradient - alpha : gradient < -alpha ? gradient + alpha : 0.0;
+    }
+    double value(double gradient, double hessian) const {
+        return std::clamp(-shrunk(gradient) / (hessian + lambda), lower, upper);
+    }
+    // Twice what the value takes off the loss; T(G)^2 / (H + lambda) at the best value.
+    double score(double gradient, double hessian) const {
+        const double shrunken = shrunk(gradient);
+        if (!is_bounded) return shrunken * shrunken / (hessian + lambda);
+        const double at = value(gradient, hessian);
+        return -(2 * shrunken + (hessian + lambda) * at) * at;
+    }
+};
+
+// The splits that send left[i] left, of a node of this total; counts are the rows of left[i], or null if the words hold
+// them or nobody counts.
+struct SplitRow {
+    const Word* left = nullptr;
+    const std::uint32_t* counts = nullptr;
+    std::size_t size = 0;
+    Word total = 0;
+    std::size_t n_rows = 0;
+};
+
+// Arrays of splits are this much longer than their size says.
+inline constexpr std::size_t score_lanes = 4;
+
+// Writes the scores of the splits; -1 where a side is too light. The best of them.
+double score_splits(const SplitRow& row, const WordFields& fields, const BoostLimits& limits, double* scores);
+
+}  // namespace committee
