@@ -18,7 +18,7 @@ WORKFLOW := PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/cmake --workflow --preset
 help:  ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-demo: .venv/committee  ## Train a forest, a stump and a C4.5 tree on four tables and compare them
+demo: .venv/committee  ## Train a forest, two boosters, a C4.5 tree and a stump on four tables and compare them
 	$(BIN)/python examples/demo.py
 
 test: .venv/committee  ## Run the engine's tests (ctest), then the package's tests and doctests (pytest)

@@ -1,6 +1,6 @@
-"""Compare a forest, a C4.5 tree and a stump on four small tables: `make demo`.
+"""Compare a forest, two boosters, a C4.5 tree and a stump on four small tables: `make demo`.
 
-The forest is judged by its out-of-bag error, which costs nothing beyond the fit; the other two by
+The forest is judged by its out-of-bag error, which costs nothing beyond the fit; the others by
 cross-validation.
 """
 
@@ -9,7 +9,13 @@ import time
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
 from sklearn.model_selection import StratifiedKFold, cross_val_score
 
-from committee import C45Classifier, DecisionStumpClassifier, RandomForestClassifier
+from committee import (
+    AdaBoostClassifier,
+    C45Classifier,
+    DecisionStumpClassifier,
+    GradientBoostingClassifier,
+    RandomForestClassifier,
+)
 
 TABLES = {
     "iris": load_iris,
@@ -19,6 +25,8 @@ TABLES = {
 }
 LEARNERS = {
     "forest of 100 trees": RandomForestClassifier(n_estimators=100, oob_score=True, random_state=0),
+    "gradient boosting": GradientBoostingClassifier(random_state=0),
+    "AdaBoost": AdaBoostClassifier(random_state=0),
     "C4.5 tree": C45Classifier(),
     "stump": DecisionStumpClassifier(),
 }
