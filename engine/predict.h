@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "descend.h"
 #include "link.h"
 #include "table.h"
 #include "tree.h"
@@ -39,22 +40,6 @@ Forest voting_forest(Binning binning, std::size_t n_outputs, bool is_classifier)
 
 // The same model before its first tree.
 Forest without_trees(const Forest& forest);
-
-// Some rows of row-major codes: those listed, or the first n_rows if none are.
-template <class Code>
-struct CodeBlock {
-    const Code* codes = nullptr;
-    std::size_t n_columns = 0;
-    std::size_t n_rows = 0;
-    const std::uint32_t* rows = nullptr;
-    bool has_missing = true;  // false: no code is 0
-
-    const Code* row(std::size_t i) const { return codes + (rows == nullptr ? i : rows[i]) * n_columns; }
-};
-
-// leaves[i] = the node that row i of the block ends in.
-template <class Code>
-void find_leaves(const Tree& tree, CodeBlock<Code> block, std::uint32_t* leaves);
 
 // Adds the numbers of a leaf (size), or its vote for the largest of them, to sums.
 inline void add_vote(const Tree& tree, std::uint32_t leaf, std::size_t size, Rule rule, double* sums) {

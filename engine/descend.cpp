@@ -1,0 +1,170 @@
+#include "descend.h"
+
+#include <algorithm>
+#include <array>
+
+#include "thread_team.h"
+
+namespace committee {
+namespace {
+
+// Rows of a group go down a tree together: enough of them to hide the latency of memory, few enough for the first
+// cache.
+constexpr std::size_t group_rows = 256;
+
+// One step down. A row at its leaf stays there; no branch is guessed wrong, and the next node is on its way to the
+// cache while the other rows of the group take their step. False at a leaf.
+template <class Code, bool has_missing>
+[[gnu::always_inline]] inline bool step_numbers(const NodeWord* nodes, const Code* row, std::uint32_t& at) {
+    const NodeWord word = nodes[at];
+    const std::uint32_t next = next_number_node<has_missing>(word, row[column_of(word)]);
+    at = static_cast<std::int64_t>(word) < 0 ? at : next;
+    __builtin_prefetch(nodes + at);
+    return static_cast<std::int64_t>(word) >= 0;
+}
+
+template <class Code>
+bool step_anywhere(const Tree& tree, const Code* row, std::uint32_t& at) {
+    const NodeWord* nodes = tree.nodes.data();
+    if (tree.sets.empty()) return step_numbers<Code, true>(nodes, row, at);
+    const NodeWord word = nodes[at];
+    if (!is_leaf(word)) at = next_node(word, row[column_of(word)], tree.sets.data());
+    return !is_leaf(word);
+}
+
+// From the nodes where the rows are to their leaves. Rows that have reached a leaf drop out of the list of those still
+// on their way.
+template <class Code, class Step>
+void descend(CodeBlock<Code> block, std::uint32_t* nodes, Step step) {
+    std::array<const Code*, group_rows> rows;
+    std::array<std::uint8_t, group_rows> on_their_way;
+    for (std::size_t begin = 0; begin < block.n_rows; begin += group_rows) {
+        const std::size_t n = std::min(group_rows, block.n_rows - begin);
+        std::uint32_t* at = nodes + begin;
+        for (std::size_t i = 0; i < n; ++i) {
+            rows[i] = block.row(begin + i);
+            on_their_way[i] = static_cast<std::uint8_t>(i);
+        }
+        for (std::size_t n_on = n; n_on > 0;) {
+            std::size_t n_still = 0;
+            for (std::size_t k = 0; k < n_on; ++k) {
+                const std::uint8_t i = on_their_way[k];
+                on_their_way[n_still] = i;
+                n_still += step(rows[i], at[i]) ? 1 : 0;
+            }
+            n_on = n_still;
+        }
+    }
+}
+
+template <class Code>
+void descend_tree(const Tree& tree, CodeBlock<Code> block, std::uint32_t* at) {
+    const NodeWord* nodes = tree.nodes.data();
+    if (!tree.sets.empty()) {
+        descend(block, at, [&](const Code* row, std::uint32_t& node) { return step_anywhere(tree, row, node); });
+    } else if (block.has_missing) {
+        descend(block, at,
+                [=](const Code* row, std::uint32_t& node) { return step_numbers<Code, true>(nodes, row, node); });
+    } else {
+        descend(block, at,
+                [=](const Code* row, std::uint32_t& node) { return step_numbers<Code, false>(nodes, row, node); });
+    }
+}
+
+}  // namespace
+
+template <class Code>
+void find_leaves(const Tree& tree, CodeBlock<Code> block, std::uint32_t* leaves) {
+    std::fill_n(leaves, block.n_rows, 0U);
+    descend_tree(tree, block, leaves);
+}
+
+// One row through all trees side by side, so that the memory they wait for comes together.
+template <class Code>
+void descend_trees(std::span<const Tree> trees, const Code* row, std::uint32_t* leaves) {
+    std::array<std::uint8_t, group_rows> on_their_way;
+    std::array<const NodeWord*, group_rows> nodes;
+    for (std::size_t begin = 0; begin < trees.size(); begin += group_rows) {
+        const std::size_t n = std::min(group_rows, trees.size() - begin);
+        bool has_sets = false;
+        for (std::size_t t = 0; t < n; ++t) {
+            on_their_way[t] = static_cast<std::uint8_t>(t);
+            nodes[t] = trees[begin + t].nodes.data();
+            has_sets |= !trees[begin + t].sets.empty();
+            leaves[begin + t] = 0;
+            __builtin_prefetch(nodes[t]);
+        }
+        for (std::size_t n_on = n; n_on > 0;) {
+            std::size_t n_still = 0;
+            for (std::size_t k = 0; k < n_on; ++k) {
+                const std::uint8_t t = on_their_way[k];
+                std::uint32_t& at = leaves[begin + t];
+                on_their_way[n_still] = t;
+                const bool moved =
+                    has_sets ? step_anywhere(trees[begin + t], row, at) : step_numbers<Code, true>(nodes[t], row, at);
+                n_still += moved ? 1 : 0;
+            }
+            n_on = n_still;
+        }
+    }
+}
+
+template <class Code>
+Reached Descent<Code>::reach(std::size_t t, CodeBlock<Code> block, Scratch& scratch) const {
+    const Tree& tree = trees_[t];
+    scratch.leaves.resize(block.n_rows);
+    if (crowns_.empty() || !crowns_[t - first_].is_worth_asking()) {
+        find_leaves(tree, block, scratch.leaves.data());
+        return {nullptr, scratch.leaves.data()};
+    }
+    const Crown<Code>& crown = crowns_[t - first_];
+    const std::size_t n = block.n_rows - block.n_rows % Crown<Code>::n_rows;
+    scratch.exits.resize(block.n_rows);
+    find_exits(crown, block.by_column, block.stride, n, block.has_missing, scratch.exits.data());
+    if (crown.is_whole) {
+        for (std::size_t i = 0; i < n; ++i) scratch.leaves[i] = crown.exits[scratch.exits[i]];
+        CodeBlock<Code> rest = block;
+        rest.codes += n * block.n_columns;
+        rest.n_rows -= n;
+        find_leaves(tree, rest, scratch.leaves.data() + n);
+        return {nullptr, scratch.leaves.data()};
+    }
+    // Rows that leave by the same exit go on together, while their subtree is in the nearest cache.
+    std::array<std::uint32_t, Crown<Code>::most_exits + 1> begins{};
+    for (std::size_t i = 0; i < n; ++i) ++begins[scratch.exits[i] + 1U];
+    for (std::size_t exit = 1; exit < begins.size(); ++exit) begins[exit] += begins[exit - 1];
+    scratch.rows.resize(block.n_rows);
+    for (std::size_t i = 0; i < n; ++i) {
+        const std::uint8_t exit = scratch.exits[i];
+        const std::uint32_t place = begins[exit]++;
+        scratch.rows[place] = static_cast<std::uint32_t>(i);
+        scratch.leaves[place] = crown.exits[exit];
+    }
+    for (std::size_t i = n; i < block.n_rows; ++i) {
+        scratch.rows[i] = static_cast<std::uint32_t>(i);
+        scratch.leaves[i] = 0;
+    }
+    block.rows = scratch.rows.data();
+    descend_tree(tree, block, scratch.leaves.data());
+    return {scratch.rows.data(), scratch.leaves.data()};
+}
+
+template <class Code>
+Descent<Code>::Descent(std::span<const Tree> trees, std::size_t first, std::size_t last, std::size_t n_rows,
+                       int n_threads)
+    : trees_(trees), first_(first) {
+    constexpr std::size_t rows_worth_a_crown = 512;
+    if (n_rows < rows_worth_a_crown) return;
+    crowns_.resize(last - first);
+    for_each_task(crowns_.size(), n_threads, {},
+                  [&](std::size_t i, int) { crowns_[i] = make_crown<Code>(trees[first + i]); });
+}
+
+template class Descent<std::uint8_t>;
+template class Descent<std::uint16_t>;
+template void find_leaves<std::uint8_t>(const Tree&, CodeBlock<std::uint8_t>, std::uint32_t*);
+template void find_leaves<std::uint16_t>(const Tree&, CodeBlock<std::uint16_t>, std::uint32_t*);
+template void descend_trees<std::uint8_t>(std::span<const Tree>, const std::uint8_t*, std::uint32_t*);
+template void descend_trees<std::uint16_t>(std::span<const Tree>, const std::uint16_t*, std::uint32_t*);
+
+}  // namespace committee

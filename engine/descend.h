@@ -1,0 +1,66 @@
+// From rows of codes to leaves.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "crown.h"
+#include "tree.h"
+
+namespace committee {
+
+// Some rows of row-major codes: those listed, or the first n_rows if none are.
+template <class Code>
+struct CodeBlock {
+    const Code* codes = nullptr;
+    std::size_t n_columns = 0;
+    std::size_t n_rows = 0;
+    const std::uint32_t* rows = nullptr;
+    bool has_missing = true;          // false: no code is 0
+    const Code* by_column = nullptr;  // the same codes, if no rows are listed, column by column; or nullptr
+    std::size_t stride = 0;           // from one column to the next
+
+    const Code* row(std::size_t i) const { return codes + (rows == nullptr ? i : rows[i]) * n_columns; }
+};
+
+// leaves[i] = the node that row i of the block ends in.
+template <class Code>
+void find_leaves(const Tree& tree, CodeBlock<Code> block, std::uint32_t* leaves);
+
+// leaves[t] = the node of tree t that one row ends in. The trees are walked side by side, so that the memory they wait
+// for comes together.
+template <class Code>
+void descend_trees(std::span<const Tree> trees, const Code* row, std::uint32_t* leaves);
+
+// leaves[k] is the leaf of row rows[k] of a block, or of row k if rows is nullptr.
+struct Reached {
+    const std::uint32_t* rows;
+    const std::uint32_t* leaves;
+
+    std::size_t row(std::size_t k) const { return rows == nullptr ? k : rows[k]; }
+};
+
+// Some trees, prepared for as many rows as will come.
+template <class Code>
+class Descent {
+  public:
+    // What one thread reuses from tree to tree.
+    struct Scratch {
+        std::vector<std::uint32_t> leaves, rows;
+        std::vector<std::uint8_t> exits;
+    };
+
+    // Of trees [first, last).
+    Descent(std::span<const Tree> trees, std::size_t first, std::size_t last, std::size_t n_rows, int n_threads);
+
+    // The leaves of a block in tree t, valid until the scratch is used again.
+    Reached reach(std::size_t t, CodeBlock<Code> block, Scratch& scratch) const;
+
+  private:
+    std::span<const Tree> trees_;
+    std::size_t first_;
+    std::vector<Crown<Code>> crowns_;  // empty for few rows
+};
+
+}  // namespace committee
