@@ -1,18 +1,13 @@
 #include "adaboost.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <numeric>
-#include <optional>
 #include <stdexcept>
 #include <utility>
 
-#include "prune.h"
 #include "random.h"
 #include "recode.h"
-#include "sampling.h"
-#include "stump.h"
 #include "thread_team.h"
 
 namespace committee {
@@ -59,27 +54,21 @@ class AdaBooster {
           width_(parameters.scheme == Scheme::m2 ? target.n_classes - 1 : 1),
           counts_(std::move(distribution.counts)),
           units_(std::move(distribution.units)),
+          n_draws_(std::accumulate(counts_.begin(), counts_.end(), std::uint64_t{0})),
+          grower_(table, target, parameters.member, n_draws_, team_),
           weights_(n_rows_),
           values_(n_rows_),
-          has_missing_(std::ranges::find(table.has_missing, true) != table.has_missing.end()) {
-        n_draws_ = std::accumulate(counts_.begin(), counts_.end(), std::uint64_t{0});
+          is_wrong_(n_rows_) {
         if (n_draws_ == 0) throw std::invalid_argument("No row has a positive weight.");
-        for (std::uint32_t row = 0; row < n_rows_; ++row) {
-            if (counts_[row] > 0) rows_.push_back(row);
-        }
         if (parameters.scheme == Scheme::r2) {
             losses_.resize(n_rows_);
-            const auto [lowest, highest] = std::ranges::minmax(rows_, {}, [&](std::uint32_t row) { return y_[row]; });
-            rounding_ = (y_[highest] / 2 - y_[lowest] / 2) * 0x1.0p-25;
-        }
-        if (parameters.resample) {
-            bootstrap_.emplace(table, target, std::span<const std::uint32_t>{}, team_.size());
-            drawn_.resize(n_rows_);
-        }
-        if (parameters.is_stump) {
-            grow_stump_ = make_stump_grower(table, target, parameters.grow.criterion, false, team_);
-        } else {
-            grow_tree_ = make_grower(table, target, parameters.grow);
+            double lowest = std::numeric_limits<double>::infinity(), highest = -lowest;
+            for (std::size_t row = 0; row < n_rows_; ++row) {
+                if (counts_[row] == 0) continue;
+                lowest = std::min(lowest, y_[row]);
+                highest = std::max(highest, y_[row]);
+            }
+            rounding_ = (highest / 2 - lowest / 2) * 0x1.0p-25;
         }
         boosted_.members = voting_forest(*table.binning, target.n_outputs(), target.n_classes > 0);
     }
@@ -87,7 +76,7 @@ class AdaBooster {
     AdaBoosted run(const std::function<bool(std::size_t)>& stop) {
         weigh([](std::size_t, std::size_t) { return 1.0; });
         for (std::uint32_t round = 0; round < parameters_.n_rounds && !boosted_.is_over; ++round) {
-            Tree member = grow(derive_key(parameters_.seed, parameters_.first_round + round));
+            Tree member = grower_.grow(weights_, derive_key(parameters_.seed, parameters_.first_round + round));
             const Verdict verdict = judge(member);
             const bool is_first = parameters_.first_round + round == 0;
             boosted_.is_over = verdict.is_perfect || is_no_better_than_chance(verdict);
@@ -149,76 +138,21 @@ class AdaBooster {
             for (std::size_t row = begin; row < end; ++row) {
                 double unit = 0;
                 for (std::size_t place = row * width_; place < (row + 1) * width_; ++place) {
-                    if (units_[place] > 0) {
-                        units_[place] = std::max(units_[place] * factor_of(row, place), smallest_unit);
-                    }
+                    units_[place] = std::max(units_[place] * factor_of(row, place), smallest_unit);
                     unit += units_[place];
                 }
+                // Weights stay below 2^31, and 32 bits are converted several at a time.
                 weights_[row] =
-                    counts_[row] * static_cast<std::uint32_t>(std::max<std::int64_t>(1, rounded(unit * scale)));
+                    counts_[row] * static_cast<std::uint32_t>(std::max(1, static_cast<int>(unit * scale + 0.5)));
             }
         });
     }
 
-    Tree grow(std::uint64_t key) {
-        if (parameters_.resample) {
-            std::ranges::fill(drawn_, 0);
-            bootstrap_->draw(key, n_draws_, weights_, drawn_);
-        }
-        const auto& weights = parameters_.resample ? drawn_ : weights_;
-        if (parameters_.is_stump) {
-            Tree tree = grow_stump_(weights);
-            tree.importances.assign(table_.n_columns(), 0.0);
-            if (!is_leaf(tree.nodes[0])) tree.importances[column_of(tree.nodes[0])] = 1;
-            return tree;
-        }
-        seen_rows_.clear();
-        seen_weights_.clear();
-        for (const std::uint32_t row : rows_) {
-            if (weights[row] == 0) continue;
-            seen_rows_.push_back(row);
-            seen_weights_.push_back(weights[row]);
-        }
-        Tree tree = grow_tree_(seen_rows_, seen_weights_, key);
-        return parameters_.ccp_alpha > 0
-                   ? prune_grown(tree, parameters_.ccp_alpha, target_.n_outputs(), table_.n_columns())
-                   : tree;
-    }
-
-    // Finds values_, the place of each row's leaf among the values of the tree.
-    void find_values(const Tree& tree, std::size_t begin, std::size_t end) {
-        std::visit(
-            [&]<class Code>(const Codes<Code>& codes) {
-                if (parameters_.is_stump) {
-                    const Code* code_of = codes.column(stump_column_);
-                    for (std::size_t row = begin; row < end; ++row) values_[row] = values_by_code_[code_of[row]];
-                } else {
-                    const std::size_t n = end - begin;
-                    find_leaves(tree, CodeBlock<Code>{codes.row(begin), codes.n_columns, n, nullptr, has_missing_},
-                                values_.data() + begin);
-                    for (std::size_t row = begin; row < end; ++row) values_[row] = address_of(tree.nodes[values_[row]]);
-                }
-            },
-            table_.codes);
-    }
-
     auto values_finder(const Tree& tree) {
-        return [&](std::size_t begin, std::size_t end) { find_values(tree, begin, end); };
-    }
-
-    // A stump asks about one column: every code has its leaf.
-    void look_up_codes(const Tree& tree) {
-        stump_column_ = is_leaf(tree.nodes[0]) ? 0 : column_of(tree.nodes[0]);
-        values_by_code_.resize(table_.binning->columns[stump_column_].n_bins + std::size_t{1});
-        for (std::uint32_t code = 0; code < values_by_code_.size(); ++code) {
-            std::uint32_t node = 0;
-            while (!is_leaf(tree.nodes[node])) node = next_node(tree.nodes[node], code, tree.sets.data());
-            values_by_code_[code] = address_of(tree.nodes[node]);
-        }
+        return [&](std::size_t begin, std::size_t end) { grower_.find_values(tree, begin, end, values_.data()); };
     }
 
     Verdict judge(const Tree& tree) {
-        if (parameters_.is_stump) look_up_codes(tree);
         switch (parameters_.scheme) {
             case Scheme::m2:
                 return judge_plausibilities(tree);
@@ -229,12 +163,26 @@ class AdaBooster {
         }
     }
 
+    // Half of the rows may be wrong, so no branch is to guess which.
     Verdict judge_labels(const Tree& tree) {
         find_labels(tree);
-        return sum_rows<Verdict>(values_finder(tree), [&](std::size_t row) -> Verdict {
-            const std::int64_t weight = rounded(units_[row] * one) * counts_[row];
-            return is_right(row) ? Verdict{weight, 0, true} : Verdict{0, weight, false};
+        const auto finder = values_finder(tree);
+        std::vector<Verdict> verdicts(n_blocks());
+        for_each_block([&](std::size_t begin, std::size_t end, std::size_t block) {
+            finder(begin, end);
+            std::int64_t all = 0, wrong = 0, n_wrong = 0;
+            for (std::size_t row = begin; row < end; ++row) {
+                const std::int64_t is_wrong = labels_[values_[row]] != target_.labels[row] ? 1 : 0;
+                const std::int64_t weight = rounded(units_[row] * one) * counts_[row];
+                all += weight;
+                wrong += weight & -is_wrong;
+                n_wrong += counts_[row] * is_wrong;
+                is_wrong_[row] = static_cast<std::uint8_t>(is_wrong);
+            }
+            verdicts[block] = {all - wrong, wrong, n_wrong == 0};
         });
+        return std::accumulate(verdicts.begin(), verdicts.end(), Verdict{},
+                               [](Verdict a, const Verdict& b) { return a += b; });
     }
 
     void find_labels(const Tree& tree) {
@@ -245,7 +193,6 @@ class AdaBooster {
             labels_[value] = static_cast<std::uint32_t>(std::max_element(votes, votes + n_classes) - votes);
         }
     }
-    bool is_right(std::size_t row) const { return labels_[values_[row]] == target_.labels[row]; }
 
     // The label that a place of units_ stands for: the wrong ones of the row, in order.
     std::uint32_t label_at(std::size_t row, std::size_t place) const {
@@ -346,8 +293,8 @@ class AdaBooster {
             default: {
                 const double wrong =
                     one / (static_cast<double>(verdict.right) * lighter + static_cast<double>(verdict.wrong));
-                const double right = lighter * wrong;
-                weigh([&](std::size_t row, std::size_t) { return is_right(row) ? right : wrong; });
+                const double factors[2] = {lighter * wrong, wrong};
+                weigh([&](std::size_t row, std::size_t) { return factors[is_wrong_[row]]; });
             }
         }
     }
@@ -401,20 +348,14 @@ class AdaBooster {
     std::size_t width_;  // units per row
     std::vector<std::uint32_t> counts_;
     std::vector<double> units_;
+    std::uint64_t n_draws_;  // the number of rows, repetitions counted
+    MemberGrower grower_;
     std::vector<std::uint32_t> weights_;  // fixed-point, for the grower
     std::vector<std::uint32_t> values_;   // the leaf of each row, as a place among the values
     std::vector<std::uint32_t> labels_;   // of the leaves
-    std::uint32_t stump_column_ = 0;
-    std::vector<std::uint32_t> values_by_code_;
-    std::vector<double> losses_;  // of the rows of r2
-    double rounding_ = 0;         // errors of r2 up to this one are due to the fixed point of the target
-    bool has_missing_;
-    std::uint64_t n_draws_ = 0;
-    std::vector<std::uint32_t> rows_;  // those that take part
-    std::optional<Bootstrap> bootstrap_;
-    std::vector<std::uint32_t> drawn_, seen_rows_, seen_weights_;
-    GrowStump grow_stump_;
-    GrowTree grow_tree_;
+    std::vector<std::uint8_t> is_wrong_;  // 1 for every row whose label is not that of its leaf
+    std::vector<double> losses_;          // of the rows of r2
+    double rounding_ = 0;                 // errors of r2 up to this one are due to the fixed point of the target
     AdaBoosted boosted_;
 };
 

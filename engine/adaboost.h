@@ -14,6 +14,7 @@
 #include <span>
 #include <vector>
 
+#include "adaboost_member.h"
 #include "grow.h"
 #include "predict.h"
 #include "table.h"
@@ -37,10 +38,7 @@ struct AdaBoostParameters {
     Scheme scheme = Scheme::m1;
     RowLoss loss = RowLoss::linear;  // r2
     double learning_rate = 1;        // samme, r2
-    bool resample = false;           // members see rows drawn by weight instead of weights
-    bool is_stump = false;           // members are stumps by grow.criterion instead of grown trees
-    GrowParameters grow;
-    double ccp_alpha = 0;
+    MemberParameters member;
     std::uint32_t first_round = 0;  // rounds before, of a run that goes on
     std::uint32_t n_rounds = 50;
     std::uint64_t seed = 0;

@@ -35,10 +35,10 @@ AdaBoostParameters read_parameters(const nb::dict& options) {
     parameters.scheme = scheme_named(option("scheme", std::string()));
     parameters.loss = loss_named(option("loss", std::string()));
     parameters.learning_rate = option("learning_rate", double{});
-    parameters.resample = option("resample", bool{});
-    parameters.is_stump = option("is_stump", bool{});
-    parameters.grow = read_grow_parameters(options);
-    parameters.ccp_alpha = option("ccp_alpha", double{});
+    parameters.member.resample = option("resample", bool{});
+    parameters.member.is_stump = option("is_stump", bool{});
+    parameters.member.grow = read_grow_parameters(options);
+    parameters.member.ccp_alpha = option("ccp_alpha", double{});
     parameters.first_round = option("first_round", std::uint32_t{});
     parameters.n_rounds = option("n_rounds", std::uint32_t{});
     parameters.seed = option("seed", std::uint64_t{});
@@ -59,7 +59,7 @@ nb::dict boost(const Table& table, AnyArray y, std::uint32_t n_classes, Vector<s
     }
     // The weights of a round sum to less than 2^30, and to little more where small ones are rounded up.
     const Target target = read_target(y, n_classes, as_span(counts), (std::uint64_t{1} << 30) - 1,
-                                      parameters.grow.criterion == Criterion::poisson);
+                                      parameters.member.grow.criterion == Criterion::poisson);
     const std::span<const double> numbers(static_cast<const double*>(n_classes == 0 ? y.data() : nullptr),
                                           n_classes == 0 ? n_rows : 0);
     Distribution distribution{{counts.data(), counts.data() + counts.size()},

@@ -19,8 +19,8 @@ AdaBoostParameters stumps(Scheme scheme, std::uint32_t n_rounds) {
     AdaBoostParameters parameters;
     parameters.scheme = scheme;
     parameters.n_rounds = n_rounds;
-    parameters.is_stump = true;
-    parameters.grow.criterion = Criterion::entropy;
+    parameters.member.is_stump = true;
+    parameters.member.grow.criterion = Criterion::entropy;
     parameters.keep_weights = true;
     return parameters;
 }
@@ -72,7 +72,7 @@ void a_row_of_count_two_is_the_row_twice() {
     const Distribution start{{1, 2, 1, 1, 2, 1}, std::vector<double>(6, 0.125)};
     for (const bool resample : {false, true}) {
         AdaBoostParameters parameters = stumps(Scheme::m1, 4);
-        parameters.resample = resample;
+        parameters.member.resample = resample;
         const AdaBoosted a = boost(counted, few, start, parameters);
         const AdaBoosted b = boost(repeated, many, uniform(8), parameters);
         check(a.errors == b.errors && a.votes == b.votes);
@@ -98,7 +98,7 @@ void threads_and_parts_of_a_run_change_nothing() {
         const Target target = labels_target(n_classes, random_labels(n, n_classes, 99));
         const Distribution start = uniform(n, scheme == Scheme::m2 ? 2 : 1);
         AdaBoostParameters parameters = stumps(scheme, 4);
-        parameters.resample = scheme == Scheme::samme;
+        parameters.member.resample = scheme == Scheme::samme;
         const AdaBoosted whole = boost(small, target, start, parameters);
         check(!whole.errors.empty());
         for (const int n_threads : {2, 3, 7}) check(same(whole, boost(small, target, start, parameters, n_threads)));
@@ -114,7 +114,7 @@ void numbers_are_weighed_by_their_share_of_the_largest_error() {
     const SmallTable small({{1, 2, 3, 4}});
     const std::vector<double> y{0, 2, 10, 14};
     AdaBoostParameters parameters = stumps(Scheme::r2, 2);
-    parameters.grow.criterion = Criterion::squared_error;
+    parameters.member.grow.criterion = Criterion::squared_error;
     const Target target = fixed_target(y, {}, 1 << 30, false);
     const AdaBoosted boosted = boost_adaptively(small.bin(), target, y, uniform(4), parameters, 1, {});
     // The stump says 1, 1, 12, 12: errors of 1, 1, 2, 2.
