@@ -72,6 +72,16 @@ def test_held_out_rows_keep_the_shares_of_the_classes_and_no_class_loses_its_las
     assert not set(rest.table.columns[0]) & set(held_out.table.columns[0])
 
 
+def test_no_row_is_both_learnt_from_and_validated_by():
+    # Rows whose labels are chance: only copies of the training rows could be validated by well.
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(200, 5)), rng.integers(0, 2, 200)
+    booster = GradientBoostingClassifier(100, early_stopping=True, random_state=0)
+    booster.fit(X, y, sample_weight=rng.integers(1, 5, 200))
+    assert booster.n_iter_ < 30
+    assert booster.validation_score_.max() < -0.6
+
+
 def test_weights_of_the_validation_rows_count():
     X_val = np.concatenate([VALIDATION[0], VALIDATION[0]])
     y_val = np.concatenate([VALIDATION[1], 1 - VALIDATION[1]])

@@ -52,6 +52,18 @@ def test_any_number_of_threads_gives_the_same_bits(booster, problem):
     assert len({votes_of(model, X).tobytes() for model in models}) == 1
 
 
+@pytest.mark.parametrize("n_classes", [0, 2, 4])
+def test_tables_that_threads_share_give_the_same_bits(n_classes):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40_000, 20))
+    signal = X[:, 0] + X[:, 1] * X[:, 2] + rng.normal(size=len(X))
+    y = np.digitize(signal, np.quantile(signal, np.arange(1, n_classes) / n_classes)) if n_classes else signal
+    kind = GradientBoostingClassifier if n_classes else GradientBoostingRegressor
+    models = [kind(3, subsample=0.8, random_state=0, n_jobs=n_jobs).fit(X, y) for n_jobs in (1, 2, 3, 7)]
+    assert len({pickle.dumps(model._forest) for model in models}) == 1
+    assert len({model.feature_importances_.tobytes() for model in models}) == 1
+
+
 @every_booster
 def test_stages_end_in_the_answer(booster, problem):
     X, y = problem

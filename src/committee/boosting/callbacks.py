@@ -9,6 +9,9 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+from committee import _engine
+from committee.running import Progress
+
 try:
     from sklearn.callback import CallbackSupportMixin, with_callbacks
 except ImportError:
@@ -26,7 +29,10 @@ except ImportError:
         return called
 
 
-__all__ = ["CallbackSupportMixin", "RoundCalls", "with_callbacks"]
+__all__ = ["CallbackSupportMixin", "RoundCalls", "after_round", "with_callbacks"]
+
+
+Model = Callable[[], _engine.Forest]
 
 
 class RoundCalls:
@@ -73,3 +79,23 @@ class RoundCalls:
         if self.round is not None:
             self.round.call_on_fit_task_end(**self.about)
         self.fit.call_on_fit_task_end(**self.about, reconstruction_attributes=fitted)
+
+
+def after_round(
+    progress: Progress | None,
+    calls: RoundCalls | None,
+    fitted: Callable[[int, _engine.Forest], dict[str, Any]],
+) -> Callable[[int, Model], bool] | None:
+    """What the engine calls after every round, with the number of rounds and a function that gives the model.
+
+    It stops if the answer is True. `fitted` makes a model the attributes of an estimator.
+    """
+    if progress is None and calls is None:
+        return None
+
+    def tell(n_done: int, model: Model) -> bool:
+        if progress is not None:
+            progress.tell(n_done)
+        return calls is not None and calls.tell(n_done, lambda: fitted(n_done, model()))
+
+    return tell

@@ -69,5 +69,5 @@ def check_numbers(loss: Any, y: np.ndarray, name: str = "y") -> None:
         return
     if (y < 0).any():
         raise ValueError(f'loss="{loss}" needs {name} >= 0. Got {y.min()}. Use "squared_error".')
-    if not y.any():
+    if name == "y" and not y.any():
         raise ValueError(f'loss="{loss}" needs some {name} > 0. All are 0. Use "squared_error".')

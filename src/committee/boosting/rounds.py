@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import copy
 import warnings
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Self
 
@@ -17,9 +16,16 @@ from sklearn.utils.validation import check_is_fitted
 
 from committee import _engine
 from committee.boosting.boosted import Boosted, sources_of
-from committee.boosting.callbacks import CallbackSupportMixin, RoundCalls, with_callbacks
+from committee.boosting.callbacks import CallbackSupportMixin, RoundCalls, after_round, with_callbacks
 from committee.boosting.round_parameters import RoundParameters
-from committee.boosting.rows import Rows, check_two_classes, hold_out, training_rows, validation_rows
+from committee.boosting.rows import (
+    Rows,
+    check_two_classes,
+    hold_out,
+    repeated,
+    training_rows,
+    validation_rows,
+)
 from committee.boosting.target_statistics import TargetStatistics, learn_statistics
 from committee.learners.parameters import check_parameters, declared
 from committee.learners.predictor import Predictor, prepare
@@ -115,9 +121,11 @@ class Rounds(CallbackSupportMixin, RoundParameters):
                 raise ValueError("init_score needs init_score_val for the rows of X_val. Pass both or none.")
         elif self.early_stopping not in (False, "auto"):
             rows, validation = hold_out(rows, training.n_classes, self.validation_fraction, seed)
-        n_rounds = self.n_estimators - (self.n_iter_ if goes_on else 0)
+        rows = repeated(rows)
+        before = self._boosted if goes_on else None
+        n_rounds = self.n_estimators - (before.n_rounds if before else 0)
         calls = RoundCalls(self, X, y, n_rounds) if hasattr(self, "_skl_callbacks") else None
-        self._boost(training, rows, validation, seed, goes_on, calls)
+        self._boost(training, rows, validation, seed, before, calls)
         if calls:
             calls.end(lambda: self.__dict__)
         return self
@@ -163,63 +171,66 @@ class Rounds(CallbackSupportMixin, RoundParameters):
         rows: Rows,
         validation: Rows | None,
         seed: int,
-        goes_on: bool,
+        before: Boosted | None,
         calls: RoundCalls | None,
     ) -> None:
         """Do the rounds, and become a fitted estimator at last, so that a fit that fails changes nothing."""
         threads, n_columns = n_threads(self.n_jobs), training.table.schema.n_columns
-        before = self._boosted if goes_on else None
-        options = OPTIONS | self._options(training) | {"seed": seed}
-        if rows.scores is not None:
-            options["start"] = np.zeros(rows.scores.shape[1])
-        if validation is not None and self.early_stopping:
-            check_stops(options["loss"])
-            options["n_iter_no_change"] = int(self.n_iter_no_change)
-        statistics = None
-        if replaced := self._replaced_columns(rows.table, before):
-            statistics, rows = with_statistics(rows, training.n_classes, replaced, seed)
-            if before and before.statistics:
-                # The trees of the fit before ask about the statistics of that fit.
-                statistics = before.statistics
-            validation = None if validation is None else encoded(validation, statistics)
+        statistics, rows, validation = self._encode(rows, validation, training.n_classes, seed, before)
+        options = self._engine_options(training, rows, validation, sources_of(statistics, n_columns))
+        n_there = before.n_rounds if before else 0
         if before:
-            options["forest"] = self._forest
-            options["n_rounds"] -= before.n_rounds
+            options |= {"forest": self._forest, "n_rounds": options["n_rounds"] - n_there}
             rows = scored(rows, self._forest, threads)
             validation = None if validation is None else scored(validation, self._forest, threads)
-        options["scores"] = rows.scores
-        if options["monotonic"]:
-            options["monotonic"] = [options["monotonic"][i] for i in sources_of(statistics, n_columns)]
         binned = binned_rows(rows, threads, self.max_bins)
-        held_out = None if validation is None else validation_codes(validation, binned, threads)
-        n_there = before.n_rounds if before else 0
-        progress = Progress(n_there, f"{self.n_estimators} rounds")
 
         def fitted(n_done: int, forest: _engine.Forest) -> dict[str, Any]:
             boosted = Boosted.unfinished(n_there + n_done, binned.has_missing, statistics, n_columns)
             return copy.copy(self)._keep_boosted(forest, boosted, training, seed).__dict__
 
-        def after_round(n_done: int, model: Callable[[], _engine.Forest]) -> bool:
-            if self.verbose:
-                progress.tell(n_done)
-            return calls is not None and calls.tell(n_done, lambda: fitted(n_done, model()))
-
+        progress = Progress(n_there, f"{self.n_estimators} rounds") if self.verbose else None
         answer = _engine.boost(
             binned.codes,
             rows.y,
             training.n_classes,
             rows.weights,
-            options,
-            held_out,
-            after_round if self.verbose or calls else None,
+            options | {"seed": seed, "scores": rows.scores},
+            None if validation is None else validation_codes(validation, binned, threads),
+            after_round(progress, calls, fitted),
             threads,
         )
         boosted = Boosted.of(answer, binned.has_missing, statistics, n_columns)
-        if self.verbose:
+        if progress:
             progress.write(len(boosted.train_score) - 1)
-        if before:
-            boosted = boosted.after(before)
+        boosted = boosted.after(before) if before else boosted
         self._keep_boosted(answer["forest"], boosted, training, seed)
+
+    def _encode(
+        self, rows: Rows, validation: Rows | None, n_classes: int, seed: int, before: Boosted | None
+    ) -> tuple[TargetStatistics | None, Rows, Rows | None]:
+        """Replace the columns of many categories by target statistics."""
+        columns = self._replaced_columns(rows.table, before)
+        if not columns:
+            return None, rows, validation
+        statistics, rows = with_statistics(rows, n_classes, columns, seed)
+        if before and before.statistics:
+            # The trees of the fit before ask about the statistics of that fit.
+            statistics = before.statistics
+        return statistics, rows, None if validation is None else encoded(validation, statistics)
+
+    def _engine_options(
+        self, training: Training, rows: Rows, validation: Rows | None, sources: np.ndarray
+    ) -> dict[str, Any]:
+        options = OPTIONS | self._options(training)
+        if options["monotonic"]:
+            options["monotonic"] = [options["monotonic"][source] for source in sources]
+        if rows.scores is not None:
+            options["start"] = np.zeros(rows.scores.shape[1])
+        if validation is not None and self.early_stopping:
+            check_stops(options["loss"])
+            options["n_iter_no_change"] = int(self.n_iter_no_change)
+        return options
 
     def _keep_boosted(self, forest: _engine.Forest, boosted: Boosted, training: Training, seed: int) -> Self:
         self._boosted, self._seed = boosted, seed

@@ -6,7 +6,7 @@ of weight zero is a row that is not there, whatever else is drawn by chance.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -65,11 +65,16 @@ def training_rows(training: Training, init_score: Any, n_scores: int) -> Rows:
     weights = training.weights
     if weights is None:
         return Rows(training.table, training.y, None, scores)
-    if are_repetitions(weights) and weights.sum() <= MOST_REPEATED:
-        repeated = np.repeat(np.arange(len(weights)), weights.astype(np.int64))
-        return Rows(training.table, training.y, None, scores).take(repeated)
     rows = Rows(training.table, training.y, scaled(weights), scores)
     return rows.take(np.flatnonzero(weights)) if (weights == 0).any() else rows
+
+
+def repeated(rows: Rows) -> Rows:
+    """Rows as often as their weights say, if these are repetitions and there are not too many."""
+    weights = rows.weights
+    if weights is None or not are_repetitions(weights) or weights.sum() > MOST_REPEATED:
+        return rows
+    return replace(rows, weights=None).take(np.repeat(np.arange(len(weights)), weights.astype(np.int64)))
 
 
 def validation_rows(
