@@ -44,6 +44,7 @@ sanitize: .venv/tools  ## Run the engine's tests under the address, undefined-be
 bench: $(BENCH)/committee  ## Measure against the peers, in an environment of their own; writes docs/benchmarks.md
 	$(BENCH)/bin/python benchmarks/forest.py
 	$(BENCH)/bin/python benchmarks/growth.py
+	$(BENCH)/bin/python benchmarks/boosting.py
 	$(BENCH)/bin/python benchmarks/c45_weka.py
 	$(BENCH)/bin/python benchmarks/report.py
 

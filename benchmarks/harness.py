@@ -11,12 +11,12 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 import results
-from peers import PEERS, THREADS
+from peers import PEERS, THREADS, Peer
 
 TIMEOUT_SECONDS = 1800
 
@@ -40,6 +40,7 @@ METRICS = {
     "accuracy": Metric("accuracy", "", False),
     "log_loss": Metric("log loss", "", False),
     "rmse": Metric("RMSE", "", False),
+    "distinct": Metric("distinct models", "", False),
 }
 
 
@@ -74,6 +75,7 @@ class Question:
     about: str
     cases: tuple[Case, ...]
     judge: Callable  # Readings -> list of verdicts
+    registry: Mapping[str, Peer] = field(default_factory=lambda: PEERS)
     plots: tuple[Plot, ...] = ()
 
 
@@ -83,7 +85,7 @@ def main(question):
     if arguments.worker:
         return _work(question, **json.loads(arguments.worker))
     cases = [case for case in question.cases if case.name in arguments.cases]
-    _check_installed(arguments.peers)
+    _check_installed(arguments.peers, question.registry)
     values, failures = _run(cases, arguments)
     result = _result(question, cases, arguments, values, failures)
     _print(result)
@@ -116,14 +118,14 @@ def _names(question):
 
 def _peers(question):
     taking_part = {peer for case in question.cases for peer in case.peers}
-    return [name for name in PEERS if name in taking_part]
+    return [name for name in question.registry if name in taking_part]
 
 
-def _check_installed(peers):
+def _check_installed(peers, registry):
     missing = []
     for name in peers:
         try:
-            PEERS[name].version()
+            registry[name].version()
         except ModuleNotFoundError:
             missing.append(name)
     if missing:
@@ -171,7 +173,7 @@ def _in_fresh_process(job):
 
 def _work(question, *, case, peer, seed, quick):
     chosen = next(c for c in question.cases if c.name == case)
-    print(json.dumps(chosen.measure(PEERS[peer], seed=seed, quick=quick)))
+    print(json.dumps(chosen.measure(question.registry[peer], seed=seed, quick=quick)))
 
 
 def _result(question, cases, arguments, values, failures):
@@ -188,7 +190,10 @@ def _result(question, cases, arguments, values, failures):
         "quick": arguments.quick,
         "date": results.today(),
         "machine": results.machine(),
-        "peers": {p: {"version": PEERS[p].version(), "settings": PEERS[p].settings} for p in arguments.peers},
+        "peers": {
+            name: {"version": question.registry[name].version(), "settings": question.registry[name].settings}
+            for name in arguments.peers
+        },
         "metrics": {name: asdict(metric) for name, metric in METRICS.items() if name in measured},
         "cases": [{"name": c.name, "about": c.about, "axis": c.axis, "at": c.at} for c in cases],
         "measurements": measurements,

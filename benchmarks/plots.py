@@ -16,8 +16,13 @@ NAMED = {
     "scikit-learn": "#1d4ed8",
     "scikit-learn-intelex": "#0f766e",
     "YDF": "#6d28d9",
+    "LightGBM": "#15803d",
+    "LightGBM quantised": "#86efac",
+    "XGBoost": "#a16207",
+    "XGBoost depth 6": "#fcd34d",
+    "CatBoost": "#be185d",
 }
-FREE = ("#a16207", "#be185d", "#475569", "#4d7c0f")
+FREE = ("#475569", "#4d7c0f", "#0369a1", "#9f1239")
 STYLE = {
     "svg.hashsalt": "committee",
     "svg.fonttype": "none",

@@ -98,6 +98,8 @@ def load_all():
 def tables(result):
     """The measurements as tables of text: cases with the same metrics share one.
 
+    A case has a line for each peer or, where there is but one metric, a column for each.
+
     Returns
     -------
     list of (list of str, list of list of str)
@@ -109,7 +111,12 @@ def tables(result):
         shown = tuple(name for name in result["metrics"] if name in readings.metrics(case["name"]))
         if shown:
             grouped.setdefault(shown, []).append(case["name"])
-    return [_table(result, readings, metrics, cases) for metrics, cases in grouped.items()]
+    return [
+        _table(result, readings, metrics, cases)
+        if len(metrics) > 1
+        else _wide_table(result, readings, metrics[0], cases)
+        for metrics, cases in grouped.items()
+    ]
 
 
 def verdict_table(result):
@@ -151,6 +158,15 @@ def _table(result, readings, metrics, cases):
             if any(cells):
                 rows.append([case, peer, *cells])
     return ["table", "peer", *labels], rows
+
+
+def _wide_table(result, readings, metric, cases):
+    """One metric: a line for each case, a column for each peer that has a value."""
+    about = result["metrics"][metric]
+    first = next(iter(result["peers"]))
+    peers = [peer for peer in result["peers"] if any(readings.values(case, peer, metric) for case in cases)]
+    rows = [[case, *(_cell(result, readings, case, peer, first, metric) for peer in peers)] for case in cases]
+    return [f"{about['label']} {about['unit']}".strip(), *peers], rows
 
 
 def _cell(result, readings, case, peer, first, metric):

@@ -8,12 +8,25 @@ US = "committee"
 
 def ratio(readings, what, case, metric, *, times, peer=None):
     """A peer's cost must be at least `times` committee's; without a peer, the cheapest other peer's."""
-    others = [peer] if peer else [name for name in readings.peers(case, metric) if name != US]
+    others = [peer] if peer else _others(readings, case, metric)
+    return ratio_among(readings, what, case, metric, times=times, peers=others, whose=peer or "the best peer")
+
+
+def ratio_to_good(readings, what, case, metric, *, times, loss, percent):
+    """The cost of the cheapest peer whose loss is within `percent` of the best peer's, as in `ratio`."""
+    losses = {name: readings.median(case, name, loss) for name in _others(readings, case, loss)}
+    limit = min(losses.values(), default=0.0) * (1 + percent / 100)
+    good = [name for name in losses if losses[name] <= limit]
+    whose = f"the fastest peer whose loss is within {percent:g} % of the best"
+    return ratio_among(readings, what, case, metric, times=times, peers=good, whose=whose)
+
+
+def ratio_among(readings, what, case, metric, *, times, peers, whose):
+    """The cheapest of some peers must cost at least `times` what committee does."""
     costs = {
-        name: readings.median(case, name, metric) for name in others if readings.values(case, name, metric)
+        name: readings.median(case, name, metric) for name in peers if readings.values(case, name, metric)
     }
     ours = readings.median(case, US, metric)
-    whose = peer or "the best peer"
     target = f"at most {whose}'s" if times == 1 else f">= {times:g}x less than {whose}"
     if not costs or not ours:
         return _verdict(what, target, "", None)
@@ -31,10 +44,13 @@ def not_worse_by(readings, what, case, metric, *, peer, difference):
     return _verdict(what, target, f"{ours:.4f} against {theirs:.4f}", ours >= theirs - difference)
 
 
-def not_above(readings, what, case, metric, *, peer, percent):
-    """A loss may be at most `percent` above the peer's."""
-    ours, theirs = readings.median(case, US, metric), readings.median(case, peer, metric)
-    target = f"at most {percent:g} % above {peer}"
+def not_above(readings, what, case, metric, *, percent, peer=None):
+    """A loss may be at most `percent` above the peer's; without a peer, above the best other peer's."""
+    others = [peer] if peer else _others(readings, case, metric)
+    losses = [readings.median(case, name, metric) for name in others if readings.values(case, name, metric)]
+    ours, theirs = readings.median(case, US, metric), min(losses, default=None)
+    whose = peer or "the best peer"
+    target = f"at most {percent:g} % above {whose}" if percent else f"not above {whose}"
     if ours is None or theirs is None:
         return _verdict(what, target, "", None)
     return _verdict(what, target, f"{ours:.4f} against {theirs:.4f}", ours <= theirs * (1 + percent / 100))
@@ -68,6 +84,18 @@ def proportional(readings, what, sizes, metric, *, limit):
     return _verdict(
         what, target, f"{max(growth[1:]):.2f}x at worst, {growth[-1]:.2f}x at the end", max(growth) <= limit
     )
+
+
+def one_model(readings, what, case, metric):
+    """All that was fitted in a run must be one and the same."""
+    counts = readings.values(case, US, metric)
+    if not counts:
+        return _verdict(what, "one model", "", None)
+    return _verdict(what, "one model", f"{max(counts)}", max(counts) == 1)
+
+
+def _others(readings, case, metric):
+    return [name for name in readings.peers(case, metric) if name != US]
 
 
 def _verdict(what, target, measured, met):
