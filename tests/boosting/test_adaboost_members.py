@@ -141,6 +141,26 @@ def test_rows_of_weight_zero_reach_no_member():
     np.testing.assert_array_equal(zeros.predict_proba(X), fewer.predict_proba(X))
 
 
+def test_a_fit_with_members_of_another_kind_forgets_the_first():
+    X, y = noisy()
+    booster = AdaBoostM1Classifier(n_estimators=3).fit(X, y)
+    foreign = booster.set_params(estimator=GaussianNB()).fit(X[:, :4], y)
+    assert not hasattr(foreign, "schema_")
+    assert foreign.predict(X[:, :4]).shape == (len(X),)
+    again = booster.set_params(estimator=None).fit(X, y)
+    np.testing.assert_array_equal(
+        again.predict_proba(X), AdaBoostM1Classifier(n_estimators=3).fit(X, y).predict_proba(X)
+    )
+
+
+def test_a_predictor_says_what_the_booster_says():
+    X, y = noisy()
+    booster = AdaBoostM1Classifier(n_estimators=3).fit(X, y)
+    np.testing.assert_array_equal(booster.predictor().predict_proba(X), booster.predict_proba(X))
+    with pytest.raises(ValueError, match="Only members of the engine can be prepared"):
+        AdaBoostM1Classifier(GaussianNB(), n_estimators=3).fit(X, y).predictor()
+
+
 # When there are enough members.
 
 

@@ -16,6 +16,7 @@ from committee.boosting.margins import error_bounds, margins_of
 from committee.boosting.python_rounds import Run
 from committee.boosting.weighting import Scheme
 from committee.learners.parameters import declared, is_number, one_of, parameter
+from committee.learners.predictor import Predictor, prepare
 from committee.learners.voting import Classifies, Regresses
 from committee.task import Classification, check_lengths
 
@@ -66,6 +67,18 @@ class AdaBoostOfClasses(Classifies, AdaBoost):
             raise ValueError(f"y has the classes {unseen}, which the fit did not see. Drop those rows.")
         return margins_of(shares, np.searchsorted(self.classes_, task.classes)[codes])
 
+    def predictor(self) -> Predictor:
+        """Prepare an object that decides on matrices of float64 without any check, for rows in a hurry.
+
+        Returns
+        -------
+        Predictor
+            With `predict` and `predict_proba`. The members must be of the engine.
+        """
+        if not self._is_engine():
+            raise ValueError("Only members of the engine can be prepared. Use the booster itself.")
+        return prepare(self)
+
     def decision_function(self, X: Any) -> np.ndarray:
         """How far the votes are for each class.
 
@@ -108,7 +121,7 @@ class AdaBoostOfClasses(Classifies, AdaBoost):
         return self._staged_decisions(X)
 
     def _decide(self, X: Any) -> np.ndarray:
-        return super()._decide(X) if self._is_engine() else self._probabilities(self._sums(X))
+        return super()._decide(X) if "_forest" in self.__dict__ else self._probabilities(self._sums(X))
 
     def _sums(self, X: Any) -> np.ndarray:
         """The weighted votes, of shape (n_rows, n_classes)."""

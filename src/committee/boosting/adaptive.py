@@ -337,6 +337,9 @@ class AdaBoost(Adaptive):
             forest = self._weighed(run, plan.scheme)
             self._keep(forest, rounds.training.table.schema, rounds.task, rounds.codes.has_missing)
         else:
+            # What an earlier fit with members of the engine left is not this fit's.
+            for name in ("schema_", "_forest", "_has_missing"):
+                self.__dict__.pop(name, None)
             validate_data(self, X, skip_check_array=True)
             self._task = rounds.task
             self._matrix_width = -1
