@@ -46,6 +46,7 @@ bench: $(BENCH)/committee  ## Measure against the peers, in an environment of th
 	$(BENCH)/bin/python benchmarks/growth.py
 	$(BENCH)/bin/python benchmarks/boosting.py
 	$(BENCH)/bin/python benchmarks/c45_weka.py
+	$(BENCH)/bin/python benchmarks/logitboost_weka.py
 	$(BENCH)/bin/python benchmarks/report.py
 
 docs: .venv/docs  ## Build the pages and the API reference into build/site; a broken link is an error

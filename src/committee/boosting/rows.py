@@ -137,13 +137,14 @@ def hold_out(rows: Rows, n_classes: int, fraction: float, seed: int) -> tuple[Ro
     candidates = order[~is_first]
     # Every so many rows along the classes, one is held out.
     steps = np.floor(np.arange(len(candidates) + 1) * fraction)
-    held_out = np.sort(candidates[np.diff(steps) > 0])
-    if not len(held_out):
+    is_held_out = np.zeros(n_rows, dtype=bool)
+    is_held_out[candidates[np.diff(steps) > 0]] = True
+    if not is_held_out.any():
         raise ValueError(
             f"validation_fraction={fraction} leaves no row of {n_rows} to validate by. Pass X_val and y_val, "
             "or set early_stopping=False."
         )
-    return rows.take(np.setdiff1d(np.arange(n_rows), held_out)), rows.take(held_out)
+    return rows.take(np.flatnonzero(~is_held_out)), rows.take(np.flatnonzero(is_held_out))
 
 
 def scaled(weights: np.ndarray) -> np.ndarray:
