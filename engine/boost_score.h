@@ -39,20 +39,27 @@ struct BoostLimits {
     }
 };
 
-// The splits that send left[i] left, of a node of this total; counts are the rows of left[i], or null if the words hold
-// them or nobody counts.
+// Splits of a node: split i sends left before + sums[0] + ... + sums[i]. A side's rows are counted by the words, by
+// counts, or not at all.
 struct SplitRow {
-    const Word* left = nullptr;
-    const std::uint32_t* counts = nullptr;
+    const Word* sums = nullptr;
+    const std::uint32_t* counts = nullptr;  // rows by bin
     std::size_t size = 0;
+    Word before = 0;
+    std::uint32_t n_before = 0;
     Word total = 0;
     std::size_t n_rows = 0;
 };
 
-// Arrays of splits are this much longer than their size says.
-inline constexpr std::size_t score_lanes = 4;
+struct ScoredSplit {
+    double score = -1;  // none: some side is always too light
+    std::size_t at = 0;
+};
 
-// Writes the scores of the splits; -1 where a side is too light. The best of them.
-double score_splits(const SplitRow& row, const WordFields& fields, const BoostLimits& limits, double* scores);
+// The best of the splits, the first of equals.
+ScoredSplit best_split(const SplitRow& row, const WordFields& fields, const BoostLimits& limits);
+
+// The best of the splits that send sums[i] alone left.
+ScoredSplit best_single(const SplitRow& row, const WordFields& fields, const BoostLimits& limits);
 
 }  // namespace committee

@@ -199,7 +199,7 @@ void NodeSearch<Code>::search_column(std::uint32_t column, Scratch& own, const W
     limits.lower = node.lower;
     limits.upper = node.upper;
     limits.direction = parameters_.direction(column);
-    own.search.find(bins, column, table_.binning->columns[column].is_category, node.sum, node.n_rows, scale_.fields,
+    own.search.find(bins, column, table_.binning->columns[column].is_category, {node.sum, node.n_rows}, scale_.fields,
                     limits, best);
 }
 
@@ -220,9 +220,10 @@ template <class Code>
 BinSums NodeSearch<Code>::collect(std::uint32_t column, const BoostNode& node, Scratch& own) const {
     const Code* codes = codes_.column(column);
     const std::size_t width = shape_.widths[column];
-    own.sums.clear();
-    own.counts.clear();
-    own.codes.clear();
+    // The bin of missing comes first, and may be empty.
+    own.codes.assign(1, 0);
+    own.sums.assign(1, 0);
+    own.counts.assign(1, 0);
     const auto push = [&](std::uint16_t code, Word sum, std::uint32_t count) {
         own.codes.push_back(code);
         own.sums.push_back(sum);
@@ -242,7 +243,9 @@ BinSums NodeSearch<Code>::collect(std::uint32_t column, const BoostNode& node, S
             own.dense[code] += word;
             ++own.dense_counts[code];
         });
-        for (std::size_t code = 0; code < width; ++code) {
+        own.sums[0] = own.dense[0];
+        own.counts[0] = own.dense_counts[0];
+        for (std::size_t code = 1; code < width; ++code) {
             if (own.dense_counts[code] == 0) continue;
             push(static_cast<std::uint16_t>(code), own.dense[code], own.dense_counts[code]);
         }
@@ -251,7 +254,7 @@ BinSums NodeSearch<Code>::collect(std::uint32_t column, const BoostNode& node, S
         for_each_row([&](Code code, Word word) { own.entries.emplace_back(code, word); });
         std::ranges::sort(own.entries, {}, &std::pair<std::uint16_t, Word>::first);
         for (const auto& [code, word] : own.entries) {
-            if (own.codes.empty() || own.codes.back() != code) push(code, 0, 0);
+            if (own.codes.back() != code) push(code, 0, 0);
             own.sums.back() += word;
             ++own.counts.back();
         }

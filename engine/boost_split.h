@@ -5,11 +5,8 @@
 //
 // All in units of the words' fields. Knows no rows.
 #pragma once
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
-#include <span>
 #include <vector>
 
 #include "boost_score.h"
@@ -30,7 +27,7 @@ struct BoostSplit {
     bool is_found() const { return score >= 0; }
 };
 
-// The bins of one column at one node, empty ones too, or only those that have rows, with their codes.
+// The bins of one column at one node: that of missing first, then all or only those that have rows, with their codes.
 struct BinSums {
     const Word* sums = nullptr;
     const std::uint32_t* counts = nullptr;  // rows by bin, or null if the words hold them or nobody knows
@@ -42,28 +39,28 @@ struct BinSums {
     }
 };
 
+// A node as its splits see it.
+struct NodeSums {
+    Word total = 0;
+    std::size_t n_rows = 0;
+};
+
 // Finds the best split of a column after another. One per thread: it owns the scratch.
 class BoostSearch {
   public:
-    // Looks for a split of the column that is better than `best`. total and n_rows are the node's.
-    void find(const BinSums& bins, std::uint32_t column, bool is_category, Word total, std::size_t n_rows,
+    // Looks for a split of the column that is better than `best`.
+    void find(const BinSums& bins, std::uint32_t column, bool is_category, const NodeSums& node,
               const WordFields& fields, const BoostLimits& limits, BoostSplit& best);
 
   private:
-    void find_threshold(const BinSums& bins, std::size_t first, std::uint32_t column, Word total, std::size_t n_rows,
-                        const WordFields& fields, const BoostLimits& limits, bool saw_missing, BoostSplit& best);
-    void find_categories(const BinSums& bins, std::uint32_t column, Word total, std::size_t n_rows,
-                         const WordFields& fields, const BoostLimits& limits, BoostSplit& best);
-    void reserve(std::size_t size);
-    // Whether some split of left_ is better than the best; its place is then found_.
-    bool improves(std::size_t size, bool has_counts, Word total, std::size_t n_rows, const WordFields& fields,
-                  const BoostLimits& limits, BoostSplit& best);
+    void find_threshold(const BinSums& bins, bool missing_right, std::uint32_t column, const NodeSums& node,
+                        const WordFields& fields, const BoostLimits& limits, BoostSplit& best);
+    void find_categories(const BinSums& bins, std::uint32_t column, const NodeSums& node, const WordFields& fields,
+                         const BoostLimits& limits, BoostSplit& best);
 
-    std::vector<Word> left_;  // sums of what would go left
-    std::vector<std::uint32_t> left_count_;
-    std::vector<double> scores_;
-    std::size_t found_ = 0;
     std::vector<std::uint32_t> order_;  // of categories
+    std::vector<Word> ordered_;         // their sums
+    std::vector<std::uint32_t> ordered_counts_;
     std::vector<double> ratios_;
 };
 

@@ -151,7 +151,7 @@ void the_best_threshold_is_the_best_of_all() {
                            .min_rows = 5};
         BoostSplit split;
         BoostSearch search;
-        search.find({sums.data(), nullptr, nullptr, sums.size()}, 0, false, total, n, scale.fields, limits, split);
+        search.find({sums.data(), nullptr, nullptr, sums.size()}, 0, false, {total, n}, scale.fields, limits, split);
         const double found = split.score * scale.hessian / (scale.gradient * scale.gradient);
         check(std::abs(found - naive_best(x, g, h, lambda, alpha, min_hessian, 5)) < 1e-4);
     }
@@ -169,7 +169,8 @@ void the_best_set_of_categories_is_the_best_of_all() {
             BoostSplit split;
             BoostSearch search;
             const BoostLimits limits{.max_cat_to_onehot = max_cat_to_onehot};
-            search.find({sums.data(), nullptr, nullptr, n_codes}, 3, true, total, n_codes, scale.fields, limits, split);
+            search.find({sums.data(), nullptr, nullptr, n_codes}, 3, true, {total, n_codes}, scale.fields, limits,
+                        split);
             double best = -1;
             for (std::uint32_t set = 1; set + 1 < (1U << n_codes); ++set) {
                 if (max_cat_to_onehot == 20 && std::popcount(set) != 1) continue;
