@@ -1,5 +1,4 @@
-"""Is LogitBoostClassifier the LogitBoost of Weka? The same tables, the same folds, the same ten rounds of
-stumps.
+"""Is LogitBoostClassifier the LogitBoost of Weka? The same tables, folds and ten rounds of stumps.
 
 Weka chooses the folds, as `weka.py` tells, and gives the probabilities of the training rows with three
 decimals. Needs Debian's `weka` package, for the program and for the example tables; two runs of Java per

@@ -1,6 +1,9 @@
 """Gradient boosting: its trees, weights, columns, stages, warm starts and what can be asked of it."""
 
+import os
 import pickle
+import subprocess
+import sys
 
 import numpy as np
 import pandas as pd
@@ -62,6 +65,26 @@ def test_tables_that_threads_share_give_the_same_bits(n_classes):
     models = [kind(3, subsample=0.8, random_state=0, n_jobs=n_jobs).fit(X, y) for n_jobs in (1, 2, 3, 7)]
     assert len({pickle.dumps(model._forest) for model in models}) == 1
     assert len({model.feature_importances_.tobytes() for model in models}) == 1
+
+
+FORKING = """
+import os
+import numpy as np
+from committee import GradientBoostingClassifier
+X = np.random.default_rng(0).normal(size=(30_000, 20))
+y = X[:, 0] + X[:, 1] > 0
+before = GradientBoostingClassifier(3, n_jobs=2).fit(X, y).predict_proba(X)
+child = os.fork()
+if child == 0:
+    again = GradientBoostingClassifier(3, n_jobs=2).fit(X, y).predict_proba(X)
+    os._exit(0 if (again == before).all() else 1)
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+def test_a_forked_process_can_boost():
+    subprocess.run([sys.executable, "-W", "ignore", "-c", FORKING], check=True, timeout=60)
 
 
 @every_booster
