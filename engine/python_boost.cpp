@@ -184,7 +184,6 @@ BoostParameters read_parameters(const nb::dict& options, std::uint32_t n_classes
     parameters.seed = option("seed", std::uint64_t{});
     parameters.n_iter_no_change = option("n_iter_no_change", std::uint32_t{});
     parameters.tol = option("tol", double{});
-    if (option("multi_output", bool{})) throw std::invalid_argument("Trees of many outputs are not grown yet.");
     return parameters;
 }
 

@@ -52,7 +52,6 @@ OPTIONS: dict[str, Any] = {
     "monotonic": [],
     "cat_smooth": 0.0,
     "max_cat_to_onehot": 0,
-    "multi_output": False,
     "start": None,
     "scores": None,
     "forest": None,
