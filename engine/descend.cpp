@@ -71,6 +71,28 @@ void descend_tree(const Tree& tree, CodeBlock<Code> block, std::uint32_t* at) {
     }
 }
 
+// One row through a group of trees.
+template <class Step>
+void descend_group(std::span<const Tree> trees, std::uint32_t* at, Step step) {
+    std::array<std::uint8_t, group_rows> on_their_way;
+    std::array<const NodeWord*, group_rows> nodes;
+    for (std::size_t t = 0; t < trees.size(); ++t) {
+        on_their_way[t] = static_cast<std::uint8_t>(t);
+        nodes[t] = trees[t].nodes.data();
+        at[t] = 0;
+        __builtin_prefetch(nodes[t]);
+    }
+    for (std::size_t n_on = trees.size(); n_on > 0;) {
+        std::size_t n_still = 0;
+        for (std::size_t k = 0; k < n_on; ++k) {
+            const std::uint8_t t = on_their_way[k];
+            on_their_way[n_still] = t;
+            n_still += step(trees[t], nodes[t], at[t]) ? 1 : 0;
+        }
+        n_on = n_still;
+    }
+}
+
 }  // namespace
 
 template <class Code>
@@ -79,32 +101,23 @@ void find_leaves(const Tree& tree, CodeBlock<Code> block, std::uint32_t* leaves)
     descend_tree(tree, block, leaves);
 }
 
-// One row through all trees side by side, so that the memory they wait for comes together.
 template <class Code>
-void descend_trees(std::span<const Tree> trees, const Code* row, std::uint32_t* leaves) {
-    std::array<std::uint8_t, group_rows> on_their_way;
-    std::array<const NodeWord*, group_rows> nodes;
+void descend_trees(std::span<const Tree> trees, const Code* row, bool has_missing, std::uint32_t* leaves) {
     for (std::size_t begin = 0; begin < trees.size(); begin += group_rows) {
-        const std::size_t n = std::min(group_rows, trees.size() - begin);
-        bool has_sets = false;
-        for (std::size_t t = 0; t < n; ++t) {
-            on_their_way[t] = static_cast<std::uint8_t>(t);
-            nodes[t] = trees[begin + t].nodes.data();
-            has_sets |= !trees[begin + t].sets.empty();
-            leaves[begin + t] = 0;
-            __builtin_prefetch(nodes[t]);
-        }
-        for (std::size_t n_on = n; n_on > 0;) {
-            std::size_t n_still = 0;
-            for (std::size_t k = 0; k < n_on; ++k) {
-                const std::uint8_t t = on_their_way[k];
-                std::uint32_t& at = leaves[begin + t];
-                on_their_way[n_still] = t;
-                const bool moved =
-                    has_sets ? step_anywhere(trees[begin + t], row, at) : step_numbers<Code, true>(nodes[t], row, at);
-                n_still += moved ? 1 : 0;
-            }
-            n_on = n_still;
+        const auto group = trees.subspan(begin, std::min(group_rows, trees.size() - begin));
+        const bool has_sets = std::ranges::any_of(group, [](const Tree& tree) { return !tree.sets.empty(); });
+        if (has_sets) {
+            descend_group(group, leaves + begin, [=](const Tree& tree, const NodeWord*, std::uint32_t& at) {
+                return step_anywhere(tree, row, at);
+            });
+        } else if (has_missing) {
+            descend_group(group, leaves + begin, [=](const Tree&, const NodeWord* nodes, std::uint32_t& at) {
+                return step_numbers<Code, true>(nodes, row, at);
+            });
+        } else {
+            descend_group(group, leaves + begin, [=](const Tree&, const NodeWord* nodes, std::uint32_t& at) {
+                return step_numbers<Code, false>(nodes, row, at);
+            });
         }
     }
 }
@@ -164,7 +177,7 @@ template class Descent<std::uint8_t>;
 template class Descent<std::uint16_t>;
 template void find_leaves<std::uint8_t>(const Tree&, CodeBlock<std::uint8_t>, std::uint32_t*);
 template void find_leaves<std::uint16_t>(const Tree&, CodeBlock<std::uint16_t>, std::uint32_t*);
-template void descend_trees<std::uint8_t>(std::span<const Tree>, const std::uint8_t*, std::uint32_t*);
-template void descend_trees<std::uint16_t>(std::span<const Tree>, const std::uint16_t*, std::uint32_t*);
+template void descend_trees<std::uint8_t>(std::span<const Tree>, const std::uint8_t*, bool, std::uint32_t*);
+template void descend_trees<std::uint16_t>(std::span<const Tree>, const std::uint16_t*, bool, std::uint32_t*);
 
 }  // namespace committee

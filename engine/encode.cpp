@@ -10,6 +10,17 @@
 #include "thread_team.h"
 
 namespace committee {
+namespace {
+
+// One step of a binary search, of 2 to the power of `step`: how many cuts are known to be below the value. A step
+// behind the last cut is cut short by the caller in the end. No branch has to be guessed.
+std::uint32_t step_on(std::span<const double> cuts, double value, std::uint32_t below, std::uint32_t step) {
+    const std::uint32_t next = below + (1U << step);
+    const double cut = cuts[std::min(next, static_cast<std::uint32_t>(cuts.size())) - 1];
+    return below + (static_cast<std::uint32_t>(cut < value) << step);
+}
+
+}  // namespace
 
 CutBuckets::CutBuckets(const Column& column) {
     constexpr std::size_t few_cuts = 256;
@@ -31,7 +42,7 @@ CutBuckets::CutBuckets(const Column& column) {
         start = static_cast<std::uint16_t>(before);
     }
     fullest = std::max(fullest, static_cast<std::uint32_t>(cuts.size()) - before);
-    n_steps_ = static_cast<std::size_t>(std::bit_width(fullest));
+    n_steps_ = static_cast<std::uint32_t>(std::bit_width(fullest));
 }
 
 // A missing value gets a bucket like any other.
@@ -42,17 +53,15 @@ std::size_t CutBuckets::bucket_of(double value) const {
 
 void CutBuckets::find_codes(const Column& column, std::span<const double> values, std::span<std::uint16_t> out) const {
     constexpr std::size_t side_by_side = 16;
-    const double* cuts = column.cuts.data();
-    const auto n_cuts = static_cast<std::uint32_t>(column.cuts.size());
+    const std::span<const double> cuts = column.cuts;
+    const auto n_cuts = static_cast<std::uint32_t>(cuts.size());
     std::array<std::uint32_t, side_by_side> below;
     for (std::size_t begin = 0; begin < values.size(); begin += side_by_side) {
         const std::size_t n = std::min(side_by_side, values.size() - begin);
         const double* value = values.data() + begin;
         for (std::size_t i = 0; i < n; ++i) below[i] = starts_[bucket_of(value[i])];
-        for (std::uint32_t step = 1U << n_steps_; (step >>= 1U) > 0;) {
-            for (std::size_t i = 0; i < n; ++i) {
-                below[i] += cuts[std::min(below[i] + step, n_cuts) - 1] < value[i] ? step : 0U;
-            }
+        for (std::uint32_t step = n_steps_; step-- > 0;) {
+            for (std::size_t i = 0; i < n; ++i) below[i] = step_on(cuts, value[i], below[i], step);
         }
         for (std::size_t i = 0; i < n; ++i) {
             const std::uint32_t code = 1 + std::min(below[i], n_cuts);
@@ -105,47 +114,55 @@ bool Encoder::encode(std::span<const ColumnView> columns, std::size_t begin, std
 }
 
 template <class Code>
-void encode_row(const Binning& binning, std::span<const ColumnView> columns, std::size_t row, Code* codes) {
+bool Encoder::encode_row(std::span<const ColumnView> columns, std::size_t row, Code* codes) const {
     constexpr std::size_t side_by_side = 32;
     std::array<double, side_by_side> values;
-    std::array<const double*, side_by_side> below;
-    std::array<std::size_t, side_by_side> sizes;
+    std::array<std::uint32_t, side_by_side> below, n_steps;
+    bool has_missing = false;
     for (std::size_t begin = 0; begin < columns.size(); begin += side_by_side) {
         const std::size_t n = std::min(side_by_side, columns.size() - begin);
-        std::size_t most = 0;
+        std::uint32_t most_steps = 0;
         for (std::size_t j = 0; j < n; ++j) {
-            const Column& column = binning.columns[begin + j];
-            if (!column.is_category) read_values(columns[begin + j], row, {&values[j], 1});
-            below[j] = column.cuts.data();
-            sizes[j] = column.is_used ? column.cuts.size() : 0;
-            most = std::max(most, sizes[j]);
+            const Column& column = binning_.columns[begin + j];
+            below[j] = n_steps[j] = 0;
+            if (column.is_category || !column.is_used) continue;
+            read_values(columns[begin + j], row, {&values[j], 1});
+            if (buckets_.empty() || buckets_[begin + j].empty()) {
+                n_steps[j] = static_cast<std::uint32_t>(std::bit_width(column.cuts.size()));
+            } else {
+                below[j] = buckets_[begin + j].start_of(values[j]);
+                n_steps[j] = buckets_[begin + j].n_steps();
+            }
+            most_steps = std::max(most_steps, n_steps[j]);
         }
-        for (; most > 0; most /= 2) {
+        while (most_steps-- > 0) {
             for (std::size_t j = 0; j < n; ++j) {
-                if (sizes[j] == 0) continue;
-                const std::size_t half = (sizes[j] + 1) / 2;
-                below[j] += below[j][half - 1] < values[j] ? half : 0;
-                sizes[j] -= half;
+                if (most_steps < n_steps[j])
+                    below[j] = step_on(binning_.columns[begin + j].cuts, values[j], below[j], most_steps);
             }
         }
         for (std::size_t j = 0; j < n; ++j) {
-            const Column& column = binning.columns[begin + j];
+            const Column& column = binning_.columns[begin + j];
             std::uint16_t code = 0;
-            if (column.is_category) {
+            if (!column.is_used) {
+                code = 1;
+            } else if (column.is_category) {
                 read_categories(columns[begin + j], row, column.n_bins, {&code, 1});
             } else if (!std::isnan(values[j]) && column.n_bins > 0) {
-                code = static_cast<std::uint16_t>(1 + (below[j] - column.cuts.data()));
+                code = static_cast<std::uint16_t>(1 + std::min<std::size_t>(below[j], column.cuts.size()));
             }
+            has_missing |= code == 0;
             codes[begin + j] = static_cast<Code>(code);
         }
     }
+    return has_missing;
 }
 
 template bool Encoder::encode(std::span<const ColumnView>, std::size_t, std::size_t, std::uint8_t*,
                               std::uint8_t*) const;
 template bool Encoder::encode(std::span<const ColumnView>, std::size_t, std::size_t, std::uint16_t*,
                               std::uint16_t*) const;
-template void encode_row(const Binning&, std::span<const ColumnView>, std::size_t, std::uint8_t*);
-template void encode_row(const Binning&, std::span<const ColumnView>, std::size_t, std::uint16_t*);
+template bool Encoder::encode_row(std::span<const ColumnView>, std::size_t, std::uint8_t*) const;
+template bool Encoder::encode_row(std::span<const ColumnView>, std::size_t, std::uint16_t*) const;
 
 }  // namespace committee

@@ -18,13 +18,15 @@ class CutBuckets {
     explicit CutBuckets(const Column& column);
 
     bool empty() const { return starts_.empty(); }
+    std::uint32_t start_of(double value) const { return starts_[bucket_of(value)]; }
+    std::uint32_t n_steps() const { return n_steps_; }
     void find_codes(const Column& column, std::span<const double> values, std::span<std::uint16_t> out) const;
 
   private:
     std::size_t bucket_of(double value) const;
 
     double lowest_ = 0, buckets_per_unit_ = 0;
-    std::size_t n_steps_ = 0;            // of the search through the fullest bucket
+    std::uint32_t n_steps_ = 0;          // of the search through the fullest bucket
     std::vector<std::uint16_t> starts_;  // how many cuts lie in the buckets before each
 };
 
@@ -38,13 +40,13 @@ class Encoder {
     bool encode(std::span<const ColumnView> columns, std::size_t begin, std::size_t n, Code* by_row,
                 Code* by_column) const;
 
+    // The codes of one row. The columns are searched side by side. True if some are missing.
+    template <class Code>
+    bool encode_row(std::span<const ColumnView> columns, std::size_t row, Code* codes) const;
+
   private:
     const Binning& binning_;
     std::vector<CutBuckets> buckets_;  // per column; empty for few rows
 };
-
-// The codes of one row. The columns are searched side by side.
-template <class Code>
-void encode_row(const Binning& binning, std::span<const ColumnView> columns, std::size_t row, Code* codes);
 
 }  // namespace committee

@@ -1,9 +1,9 @@
 #include "predict.h"
 
+#include <limits>
 #include <type_traits>
 #include <utility>
 
-#include "encode.h"
 #include "thread_team.h"
 
 namespace committee {
@@ -90,17 +90,19 @@ void add_trees(const Forest& forest, std::size_t n_rows, const Reach& reach, std
     }
 }
 
+constexpr std::size_t few_rows = 4;
+
 // A few rows, each through all trees side by side.
 template <class Code>
-void predict_few(const Forest& forest, std::span<const ColumnView> columns, std::size_t n_rows, Rule rule,
-                 double* out) {
+void predict_few(const Forest& forest, const Encoder& encoder, std::span<const ColumnView> columns, std::size_t n_rows,
+                 Rule rule, double* out) {
     std::vector<Code> codes(columns.size());
     std::vector<std::uint32_t> leaves(forest.trees.size());
     std::vector<double> scores(forest.n_scores);
     for (std::size_t i = 0; i < n_rows; ++i) {
         std::ranges::copy(forest.start, scores.begin());
-        encode_row(forest.binning, columns, i, codes.data());
-        descend_trees<Code>(forest.trees, codes.data(), leaves.data());
+        const bool has_missing = encoder.encode_row(columns, i, codes.data());
+        descend_trees<Code>(forest.trees, codes.data(), has_missing, leaves.data());
         for (std::size_t t = 0; t < leaves.size(); ++t) {
             add_vote(forest.trees[t], leaves[t], forest.leaf_size(), rule, scores.data() + offset_of(forest, t));
         }
@@ -141,9 +143,10 @@ std::size_t Forest::nbytes() const {
 
 void predict(const Forest& forest, std::span<const ColumnView> columns, std::size_t n_rows, Rule rule, int n_threads,
              double* out) {
-    constexpr std::size_t few_rows = 4;
     if (n_rows <= few_rows) {
-        with_code_type(forest, [&]<class Code>(Code) { predict_few<Code>(forest, columns, n_rows, rule, out); });
+        const Encoder encoder(forest.binning, n_rows, 1);
+        with_code_type(forest,
+                       [&]<class Code>(Code) { predict_few<Code>(forest, encoder, columns, n_rows, rule, out); });
         return;
     }
     const std::size_t n_trees = forest.trees.size();
@@ -156,6 +159,15 @@ void predict(const Forest& forest, std::span<const ColumnView> columns, std::siz
         add_trees(forest, n, reach, 0, n_trees, rule, scores);
         link_scores(forest, n, scores, decision);
     });
+}
+
+Prepared::Prepared(const Forest& forest, Rule rule)
+    : forest_(forest), rule_(rule), encoder_(forest.binning, std::numeric_limits<std::size_t>::max(), 1) {}
+
+void Prepared::predict(std::span<const ColumnView> columns, std::size_t n_rows, double* out) const {
+    if (n_rows > few_rows) return committee::predict(forest_, columns, n_rows, rule_, 1, out);
+    with_code_type(forest_,
+                   [&]<class Code>(Code) { predict_few<Code>(forest_, encoder_, columns, n_rows, rule_, out); });
 }
 
 void predict_scores(const Forest& forest, std::span<const ColumnView> columns, std::size_t n_rows, std::size_t first,

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "descend.h"
+#include "encode.h"
 #include "link.h"
 #include "table.h"
 #include "tree.h"
@@ -54,6 +55,21 @@ inline void add_vote(const Tree& tree, std::uint32_t leaf, std::size_t size, Rul
 // The decision, (n_rows, n_outputs): the scores of all trees after the link. The majority is for link mean only.
 void predict(const Forest& forest, std::span<const ColumnView> columns, std::size_t n_rows, Rule rule, int n_threads,
              double* out);
+
+// A model that is asked for single rows again and again: its cuts lie in buckets. The forest must outlive it. Any
+// number of threads may ask at the same time.
+class Prepared {
+  public:
+    Prepared(const Forest& forest, Rule rule);
+
+    const Forest& forest() const { return forest_; }
+    void predict(std::span<const ColumnView> columns, std::size_t n_rows, double* out) const;
+
+  private:
+    const Forest& forest_;
+    Rule rule_;
+    Encoder encoder_;
+};
 
 // The scores, (n_rows, n_scores), of trees [first, last): with the start if the first tree is among them.
 void predict_scores(const Forest& forest, std::span<const ColumnView> columns, std::size_t n_rows, std::size_t first,

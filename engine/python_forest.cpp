@@ -3,6 +3,7 @@
 #include <nanobind/stl/tuple.h>
 
 #include <limits>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -38,12 +39,17 @@ Rule rule_named(const std::string& name) {
     throw std::invalid_argument("There is no rule '" + name + "'.");
 }
 
-nb::object predict_views(const Forest& forest, const std::vector<ColumnView>& views, std::size_t n_rows,
-                         const std::string& rule, int n_threads) {
-    const Rule chosen = rule_named(rule);
-    if (chosen != Rule::mean && forest.link != Link::mean) {
+Rule rule_for(const Forest& forest, const std::string& name) {
+    const Rule rule = rule_named(name);
+    if (rule != Rule::mean && forest.link != Link::mean) {
         throw std::invalid_argument("Only trees that vote have a majority.");
     }
+    return rule;
+}
+
+nb::object predict_views(const Forest& forest, const std::vector<ColumnView>& views, std::size_t n_rows,
+                         const std::string& rule, int n_threads) {
+    const Rule chosen = rule_for(forest, rule);
     std::vector<double> out(n_rows * forest.n_outputs);
     {
         const nb::gil_scoped_release release;
@@ -206,6 +212,27 @@ void register_forest(nb::module_& m) {
                 return to_numpy(std::move(out), {n_rows, forest.trees.size()});
             },
             nb::arg("columns"), nb::arg("n_rows"), nb::arg("n_threads"));
+
+    nb::class_<Prepared>(m, "Prepared", "A forest that is asked for single rows again and again.")
+        .def(
+            "__init__",
+            [](Prepared* self, const Forest& forest, const std::string& rule) {
+                std::construct_at(self, forest, rule_for(forest, rule));
+            },
+            nb::arg("forest"), nb::arg("rule"), nb::keep_alive<1, 2>())
+        .def(
+            "predict_matrix",
+            [](const Prepared& prepared, AnyArray matrix) {
+                const auto views = matrix_views(prepared.forest(), matrix);
+                const std::size_t n_rows = matrix.shape(0), n_outputs = prepared.forest().n_outputs;
+                std::vector<double> out(n_rows * n_outputs);
+                {
+                    const nb::gil_scoped_release release;
+                    prepared.predict(views, n_rows, out.data());
+                }
+                return to_numpy(std::move(out), {n_rows, n_outputs});
+            },
+            nb::arg("matrix"));
 
     m.def("grow_forest", &grow, nb::arg("table"), nb::arg("y"), nb::arg("n_classes"), nb::arg("weights").none(),
           nb::arg("total_weight"), nb::arg("options"), nb::arg("progress").none(), nb::arg("n_threads"));

@@ -53,6 +53,9 @@ void one_row_is_decided_as_among_many() {
                              {std::vector{grown.small.categories[0][i]}}, 70);
         const auto alone = decisions(grown.forest, one);
         check(std::equal(alone.begin(), alone.end(), all.begin() + static_cast<std::ptrdiff_t>(3 * i)));
+        std::vector<double> prepared(3);
+        Prepared(grown.forest, Rule::mean).predict(one.views, 1, prepared.data());
+        check(prepared == alone);
     }
 }
 

@@ -86,6 +86,16 @@ def test_a_booster_pickles_and_goes_on():
     np.testing.assert_array_equal(rest.scores(COLUMNS, 300, 0, 4, 1), model.scores(COLUMNS, 300, 2, 6, 1))
 
 
+def test_a_predictor_pickles_and_outlives_its_forest():
+    forest = RandomForestClassifier(5, random_state=0).fit(X, Y > 0)
+    expected = forest.predict_proba(X)
+    predictor = forest.predictor()
+    del forest
+    for each in (predictor, pickle.loads(pickle.dumps(predictor))):
+        np.testing.assert_array_equal(each.predict_proba(X), expected)
+        np.testing.assert_array_equal(each.predict_proba(X[3:4]), expected[3:4])
+
+
 def test_what_does_not_fit_a_booster_is_refused():
     model, turning = booster("logistic"), booster("softmax", n_scores=2, turns=True)
     with pytest.raises(ValueError, match="majority"):

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from committee import _engine
 from committee.table import Kind
 from committee.task import Classification
 
@@ -18,12 +19,17 @@ class Predictor:
     forest : fitted forest or booster
     """
 
-    __slots__ = ("_predict_matrix", "_rule", "_task")
+    __slots__ = ("_forest", "_predict_matrix", "_rule", "_task")
 
     def __init__(self, forest: Any) -> None:
-        self._predict_matrix = forest._forest.predict_matrix
-        self._rule = forest._rule
-        self._task = forest._task
+        self.__setstate__((forest._forest, forest._rule, forest._task))
+
+    def __getstate__(self) -> tuple[Any, ...]:
+        return self._forest, self._rule, self._task
+
+    def __setstate__(self, state: tuple[Any, ...]) -> None:
+        self._forest, self._rule, self._task = state
+        self._predict_matrix = _engine.Prepared(self._forest, self._rule).predict_matrix
 
     def predict(self, X: np.ndarray) -> np.ndarray:
         """The class or the number for each row."""
@@ -31,7 +37,7 @@ class Predictor:
 
     def _decide(self, X: np.ndarray) -> np.ndarray:
         try:
-            return self._predict_matrix(X, self._rule, 1)
+            return self._predict_matrix(X)
         except TypeError as error:
             raise TypeError(
                 f"A predictor takes a matrix of float64. Got {type(X).__name__}. Use the estimator itself."
