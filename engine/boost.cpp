@@ -11,6 +11,9 @@
 namespace committee {
 namespace {
 
+// Of a leaf: scores that run away stay sums whose derivatives are floats.
+constexpr double largest_value = 1e30;
+
 // Threads that a tree of a table has work for, and those that the trees of a round have work for.
 std::size_t threads_in_a_tree(const Table& table, int n_threads) {
     constexpr std::size_t codes_per_thread = 250'000;
@@ -175,7 +178,8 @@ class Rounds {
         Tree tree = grower.grow(rows, scale_for(totals_[k], n_rows_, has_constant_hessian_), key, gains_[number]);
         double* scores = training_.scores.data() + k * n_rows_;
         if (objective_.needs_line_search()) search_steps(grower, scores, tree);
-        for (double& value : tree.values) value *= parameters_.learning_rate * objective_.step();
+        const double rate = parameters_.learning_rate * objective_.step();
+        for (double& value : tree.values) value = std::clamp(value * rate, -largest_value, largest_value);
         ThreadTeam& team = grows_side_by_side_ ? alone_ : team_;
         team.run(grower.parts().n_parts(), [&](std::size_t part, int) {
             grower.for_each_leaf(part, [&](std::size_t leaf, std::span<const std::uint32_t> leaf_rows) {

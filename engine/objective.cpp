@@ -86,13 +86,13 @@ void with_slope(const Objective& objective, Body body) {
             });
         case Loss::poisson:
             return body([](double y, double score) -> Slope {
-                const double mean = exponential(capped(score));
-                return {mean - y, mean, 2 * (mean - y * score)};
+                const double log_mean = capped(score), mean = exponential(log_mean);
+                return {mean - y, mean, 2 * (mean - y * log_mean)};
             });
         case Loss::gamma:
             return body([](double y, double score) -> Slope {
-                const double ratio = y * exponential(capped(-score));
-                return {1 - ratio, ratio, 2 * (score + ratio)};
+                const double log_mean = capped(score), ratio = y * exponential(-log_mean);
+                return {1 - ratio, ratio, 2 * (log_mean + ratio)};
             });
         case Loss::tweedie:
             return body([p = objective.tweedie_power](double y, double score) -> Slope {

@@ -126,7 +126,7 @@ double fixed_loss(const Objective& objective, const Observed& observed) {
 }
 
 std::vector<double> best_constants(const Objective& objective, const Observed& observed) {
-    constexpr double least_mean = 1e-10;
+    constexpr double least_mean = 1e-30;
     switch (objective.loss) {
         case Loss::log_loss:
         case Loss::exponential: {

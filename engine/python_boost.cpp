@@ -105,6 +105,9 @@ std::string shape_text(std::size_t n_rows, std::size_t n_scores) {
     return "(" + std::to_string(n_rows) + ", " + std::to_string(n_scores) + ")";
 }
 
+// Of a custom loss: sums of what rows of any weight have stay floats.
+constexpr double largest_derivative = 1e30;
+
 // Copies what a custom loss returned.
 void read_derivative(nb::handle given, const char* name, std::size_t n_rows, std::size_t n_scores,
                      std::vector<float>& out) {
@@ -123,6 +126,11 @@ void read_derivative(nb::handle given, const char* name, std::size_t n_rows, std
         for (std::size_t k = 0; k < n_scores; ++k) {
             const double value = values.data()[i * n_scores + k];
             if (!std::isfinite(value)) refuse(std::to_string(value) + " in row " + std::to_string(i));
+            if (std::abs(value) > largest_derivative) {
+                throw nb::value_error(("The " + std::string(name) + " of a custom loss must be between -1e+30 and " +
+                                       "1e+30. Row " + std::to_string(i) + " has more. Scale it.")
+                                          .c_str());
+            }
             out[k * n_rows + i] = static_cast<float>(value);
         }
     }

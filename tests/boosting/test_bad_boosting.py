@@ -40,9 +40,9 @@ def test_one_class_is_refused(booster):
     ("parameters", "message"),
     [
         ({"n_estimators": 0}, "n_estimators must be an integer >= 1. Got 0."),
-        ({"learning_rate": 0.0}, "learning_rate must be a number > 0. Got 0.0."),
-        ({"learning_rate": -1}, "learning_rate must be a number > 0. Got -1."),
-        ({"learning_rate": np.inf}, "learning_rate must be a number > 0. Got inf."),
+        ({"learning_rate": 0.0}, "learning_rate must be a finite number > 0. Got 0.0."),
+        ({"learning_rate": -1}, "learning_rate must be a finite number > 0. Got -1."),
+        ({"learning_rate": np.inf}, "learning_rate must be a finite number > 0. Got inf."),
         ({"loss": "deviance"}, 'loss must be "log_loss", "exponential" or a callable. Got \'deviance\'.'),
         ({"max_leaf_nodes": 1}, "max_leaf_nodes must be an integer >= 2 or None. Got 1."),
         ({"max_bins": 1}, "max_bins must be an integer in [2, 65535]. Got 1."),
@@ -99,6 +99,16 @@ ARRAY = " of a custom loss must be an array of finite numbers of shape (20,). "
 def test_an_own_loss_must_answer_with_numbers_of_the_right_shape(answer, message):
     booster = GradientBoostingRegressor(3, loss=lambda y, scores: answer(scores))
     assert error_of(booster, X, Y).startswith(message)
+
+
+@pytest.mark.parametrize("name", ["gradient", "hessian"])
+def test_an_own_loss_must_not_answer_with_numbers_that_overflow(name):
+    def huge(y, scores):
+        return (scores - y + 1e300, scores + 1) if name == "gradient" else (scores - y, scores + 1e300)
+
+    assert error_of(GradientBoostingRegressor(3, loss=huge), X, Y) == (
+        f"The {name} of a custom loss must be between -1e+30 and 1e+30. Row 0 has more. Scale it."
+    )
 
 
 def test_an_error_in_an_own_loss_comes_through():
@@ -158,6 +168,9 @@ def test_initial_scores_must_have_the_right_shape():
     )
     bad = np.where(Y, np.nan, 0.0)
     assert error_of(CLASSIFIER, X, Y, init_score=bad) == "init_score must be finite. Got nan."
+    assert error_of(REGRESSOR, X, Y, init_score=np.full(20, -1e300)) == (
+        "init_score must be between -1e+30 and 1e+30. Got -1e+300. Scale it."
+    )
     message = error_of(CLASSIFIER, X, Y, init_score=np.zeros(20), X_val=X, y_val=Y)
     assert message == "init_score needs init_score_val for the rows of X_val. Pass both or none."
 

@@ -210,3 +210,20 @@ def test_scores_that_would_overflow_stay_finite():
     extreme = np.where(labels, 700.0, -700.0)
     booster = GradientBoostingClassifier(5).fit(X, labels, init_score=-extreme)
     assert np.isfinite(booster.decision_function(X)).all()
+
+
+@pytest.mark.parametrize(
+    "loss", ["squared_error", "absolute_error", "huber", "quantile", "poisson", "gamma", "tweedie"]
+)
+def test_numbers_that_run_away_stay_finite_and_never_look_better(loss):
+    booster = GradientBoostingRegressor(150, loss=loss, learning_rate=1e300, min_child_weight=0.0)
+    booster.fit(X, POSITIVE)
+    assert np.isfinite(booster.predict(X)).all()
+    assert np.isfinite(booster.train_score_).all()
+    assert (booster.train_score_[1:] < booster.train_score_[0]).all()
+
+
+def test_gamma_does_not_depend_on_the_unit_of_the_numbers():
+    parts = GradientBoostingRegressor(5, loss="gamma").fit(X, POSITIVE * 1e-20).predict(X)
+    whole = GradientBoostingRegressor(5, loss="gamma").fit(X, POSITIVE).predict(X)
+    np.testing.assert_allclose(parts * 1e20, whole, rtol=1e-5)

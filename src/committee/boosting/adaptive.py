@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import clone, is_classifier, is_regressor
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from committee import _engine
@@ -39,11 +39,9 @@ from committee.boosting.stopping import (
     validation_curve,
 )
 from committee.boosting.weighting import ROUNDING, Distribution, Scheme
-from committee.learners.parameters import (
-    check_parameters,
-    declared,
-)
+from committee.learners.parameters import check_parameters, declared
 from committee.learners.training import check_same_task, fit_table, table_to_go_on, training_of
+from committee.learners.tree_parameters import draw_seed
 from committee.running import Progress, n_threads
 from committee.table import BinnedTable
 from committee.task import Classification, Regression, check_lengths, row_weights
@@ -96,7 +94,7 @@ class AdaBoost(Adaptive):
         n_before = len(self.estimator_weights_) if goes_on else 0
         if goes_on and not self._has_rounds_left(n_before):
             return self
-        seed = self._seed if goes_on else self._draw_seed()
+        seed = self._seed if goes_on else draw_seed(self.random_state)
         resamples = self.weighting == "resample" or not takes_weights(rounds.member)
         progress = Progress(n_before, f"{self.n_estimators} members") if self.verbose else None
         plan = Plan(
@@ -205,9 +203,6 @@ class AdaBoost(Adaptive):
         rate, loss = getattr(self, "learning_rate", 1.0), getattr(self, "loss", "linear")
         return Scheme(self._scheme_name, n_classes, float(rate), loss)
 
-    def _draw_seed(self) -> int:
-        return int(check_random_state(self.random_state).randint(0, 2**64, dtype=np.uint64))
-
     def _check_stopping(self, given: tuple[Any, Any, Any]) -> None:
         is_given = any(value is not None for value in given)
         if is_given:
@@ -308,15 +303,7 @@ class AdaBoost(Adaptive):
         if run.weights is not None:
             all_weights = np.zeros((len(run.votes), rounds.n_rows))
             all_weights[:, seen] = run.weights
-            run = Run(
-                run.members,
-                run.errors,
-                run.votes,
-                all_weights,
-                run.distribution,
-                run.is_over,
-                run.importances,
-            )
+            run = replace(run, weights=all_weights)
         return run, curve.errors
 
     def _before(self) -> Run:

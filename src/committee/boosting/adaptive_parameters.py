@@ -10,16 +10,14 @@ from committee.learners.parameters import (
     either,
     integer,
     is_boolean,
-    is_integer,
     one_of,
     optional,
     parameter,
     share,
 )
-from committee.learners.tree_parameters import CATEGORICAL_FEATURES
+from committee.learners.tree_parameters import CATEGORICAL_FEATURES, N_JOBS
 from committee.learners.voting import Voter
-
-MOST_BINS = 65_535
+from committee.table.binning import MAX_BINS
 
 
 def is_member(value: Any) -> bool:
@@ -53,8 +51,8 @@ class Adaptive(Voter):
     )
     max_bins: int = parameter(
         255,
-        "an integer from 2 to 65535",
-        integer(2, MOST_BINS),
+        f"an integer in [2, {MAX_BINS}]",
+        integer(2, MAX_BINS),
         "How many bins a column of numbers may have, for members of the engine. Columns of no more distinct "
         "values are split exactly, others at quantiles. More than 255 take twice the memory.",
     )
@@ -90,16 +88,10 @@ class Adaptive(Voter):
         "True or False",
         is_boolean,
         "Whether `fit` adds members to those of the fit before, up to `n_estimators`. The rows must be "
-        "the same.",
+        "the same, and their weights go on from where they were: `sample_weight` counts in the first fit.",
     )
     categorical_features: Any = parameter("from_dtype", *CATEGORICAL_FEATURES)
-    n_jobs: int | None = parameter(
-        None,
-        "an integer other than 0, or None",
-        optional(lambda value: is_integer(value) and value != 0),
-        "The number of threads of the engine, which changes nothing but the time. None and -1 are all cores "
-        "(None is one in scikit-learn), -2 is one fewer.",
-    )
+    n_jobs: int | None = parameter(None, *N_JOBS)
     verbose: int = parameter(
         0,
         "an integer >= 0 or a boolean",

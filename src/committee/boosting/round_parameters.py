@@ -6,11 +6,11 @@ from typing import Any
 
 from committee.boosting.additive import AdditiveTrees
 from committee.learners.parameters import (
+    anything,
     declared,
     either,
     integer,
     is_boolean,
-    is_integer,
     number,
     one_of,
     optional,
@@ -18,7 +18,7 @@ from committee.learners.parameters import (
     share,
 )
 from committee.learners.training import NO_LIMIT, Training
-from committee.learners.tree_parameters import ANY_SIZE, CATEGORICAL_FEATURES
+from committee.learners.tree_parameters import ANY_SIZE, CATEGORICAL_FEATURES, N_JOBS
 from committee.table.binning import MAX_BINS
 
 
@@ -35,7 +35,7 @@ class RoundParameters(AdditiveTrees):
     )
     learning_rate: float = parameter(
         0.1,
-        "a number > 0",
+        "a finite number > 0",
         lambda value: number(0)(value) and value > 0,
         "What the values of the leaves are multiplied by.",
     )
@@ -104,17 +104,11 @@ class RoundParameters(AdditiveTrees):
     random_state: Any = parameter(
         None,
         "an integer, a RandomState or None",
-        lambda value: True,
+        anything,
         "The seed of what is drawn: rows, columns, validation rows, and the order of target statistics. "
         "The same seed gives the same model on any number of threads.",
     )
-    n_jobs: int | None = parameter(
-        None,
-        "an integer other than 0, or None",
-        optional(lambda value: is_integer(value) and value != 0),
-        "The number of threads, which changes nothing but the time. None and -1 are all cores, -2 is one "
-        "fewer.",
-    )
+    n_jobs: int | None = parameter(None, *N_JOBS)
     verbose: int = parameter(
         0,
         "an integer >= 0 or a boolean",

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from committee import _engine
+from committee.boosting.losses import LARGEST_NUMBER
 from committee.learners.training import Training
 from committee.table import BinnedTable, Table, read_like
 from committee.task import (
@@ -175,6 +176,10 @@ def initial_scores(init_score: Any, n_rows: int, n_scores: int, name: str) -> np
         raise ValueError(f"{name} must have the shape {expected}. Got {scores.shape}.")
     if not np.isfinite(scores).all():
         raise ValueError(f"{name} must be finite. Got {scores[~np.isfinite(scores)][0]}.")
+    largest = scores.flat[np.abs(scores).argmax()]
+    if abs(largest) > LARGEST_NUMBER:
+        limits = f"{-LARGEST_NUMBER:g} and {LARGEST_NUMBER:g}"
+        raise ValueError(f"{name} must be between {limits}. Got {largest:g}. Scale it.")
     return np.ascontiguousarray(scores.reshape(n_rows, n_scores))
 
 

@@ -47,8 +47,8 @@ class Curve:
 
     @property
     def best(self) -> int:
-        """The number of members at which the error was lowest, the first of equal ones."""
-        return int(np.argmin(self.errors)) + 1
+        """The number of members of the lowest error, the first of equal ones; 0 if there are none."""
+        return int(np.argmin(self.errors)) + 1 if self.errors else 0
 
     def add(self, run: Run) -> None:
         """Go on with the members of a run."""
@@ -80,7 +80,8 @@ def go_while_better(rounds: Any, plan: Plan, curve: Curve, n_iter_no_change: int
     distribution = start(rounds, plan.scheme)
     n_done = 0
     while n_done < plan.n_rounds:
-        n_next = min(n_iter_no_change, plan.n_rounds - n_done)
+        # As many as must be made before the run may end, so that it ends where it should.
+        n_next = min(curve.best + n_iter_no_change, plan.n_rounds) - n_done
         progress = later(plan, n_done)
         part = replace(plan, n_rounds=n_next, first_round=n_done, progress=progress)
         more = rounds.go(part, distribution)

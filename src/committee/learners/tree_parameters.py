@@ -15,6 +15,7 @@ from committee.learners.parameters import (
     either,
     integer,
     is_float,
+    is_integer,
     is_mapping,
     number,
     one_of,
@@ -50,6 +51,12 @@ CATEGORICAL_FEATURES: Declaration = (
     '"from_dtype", a mask, or an iterable of indices or names',
     anything,
     "Columns to take as categories beside those whose dtype says so.",
+)
+N_JOBS: Declaration = (
+    "an integer other than 0, or None",
+    optional(lambda value: is_integer(value) and value != 0),
+    "The number of threads, which changes nothing but the time. None and -1 are all cores (None is one in "
+    "scikit-learn), -2 is one fewer.",
 )
 
 

@@ -20,7 +20,6 @@ from committee.learners.parameters import (
     either,
     integer,
     is_boolean,
-    is_integer,
     one_of,
     optional,
     parameter,
@@ -36,7 +35,7 @@ from committee.learners.training import (
     table_to_go_on,
     training_of,
 )
-from committee.learners.tree_parameters import CartGrowing
+from committee.learners.tree_parameters import N_JOBS, CartGrowing
 from committee.running import Progress, n_threads
 from committee.sampling.bags import class_options, n_draws
 from committee.sampling.members import Members
@@ -97,13 +96,7 @@ class Forest(Judged, CartGrowing):
         is_boolean,
         "Whether `fit` adds trees to those of the fit before, up to `n_estimators`.",
     )
-    n_jobs: int | None = parameter(
-        None,
-        "an integer other than 0, or None",
-        optional(lambda value: is_integer(value) and value != 0),
-        "The number of threads, which changes nothing but the time. None and -1 are all cores (None is one "
-        "in scikit-learn), -2 is one fewer.",
-    )
+    n_jobs: int | None = parameter(None, *N_JOBS)
     verbose: int = parameter(
         0,
         "an integer >= 0 or a boolean",
