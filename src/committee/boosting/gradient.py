@@ -16,6 +16,7 @@ from committee.boosting.losses import (
 )
 from committee.boosting.rounds import Rounds
 from committee.learners.parameters import (
+    anything,
     declared,
     integer,
     number,
@@ -73,7 +74,7 @@ class GradientBoosting(Rounds):
         1.0,
         "a number in (0, 1]",
         is_share,
-        "The share of the rows, drawn anew for each round, that its trees learn from.",
+        "The share of the rows, drawn anew for each tree, that it learns from.",
     )
     colsample_bytree: float = parameter(
         1.0,
@@ -91,8 +92,9 @@ class GradientBoosting(Rounds):
         4,
         "an integer >= 0",
         integer(0, ANY_SIZE),
-        "A column of at most so many categories is split into one category and the rest. Those of more are "
-        "put in the order of their derivatives, and the best cut of that order makes the two sets.",
+        "A column with at most so many categories in a node, of which missing is one, is split into one "
+        "category and the rest. More are put in the order of their derivatives, and the best cut of that "
+        "order makes the two sets.",
     )
     cat_smooth: float = parameter(
         10.0,
@@ -104,7 +106,7 @@ class GradientBoosting(Rounds):
     monotonic_cst: Any = parameter(
         None,
         "None or a value of -1, 0 or 1 for each column",
-        lambda value: True,
+        anything,
         "1: the score (of the second of two classes) may only rise with the column. -1: it may only fall. "
         "0: no constraint.",
     )
@@ -143,8 +145,8 @@ class GradientBoostingClassifier(AdditiveClasses, GradientBoosting):
     n_iter_, n_estimators_ : int
         The number of rounds: with early stopping, those up to the best one.
     train_score_, validation_score_ : ndarray of shape (n_rounds + 1,)
-        Minus the mean loss before the first round and after each; `validation_score_` is empty if there were
-        no rows to validate by.
+        Minus the mean loss before the first round and after each, NaN if the loss is a callable;
+        `validation_score_` is empty if there were no rows to validate by.
     feature_importances_ : ndarray of shape (n_columns,)
         How much the splits on each column lower the loss. They sum to 1, or are all 0.
     split_counts_ : ndarray of shape (n_columns,)
@@ -186,15 +188,17 @@ class GradientBoostingRegressor(Regresses, GradientBoosting):
     """Gradient boosting for numbers: trees that are fitted, round by round, to the errors of the sum so far.
 
     With the losses absolute_error, quantile and huber, the value of a leaf is found by line search among its
-    rows. The same seed gives the same bits on any number of threads.
+    rows; `reg_lambda` and `reg_alpha` then count in the choice of splits only. The same seed gives the same
+    bits on any number of threads.
 
     Attributes
     ----------
     n_iter_, n_estimators_ : int
         The number of rounds: with early stopping, those up to the best one.
     train_score_, validation_score_ : ndarray of shape (n_rounds + 1,)
-        Minus the mean loss before the first round and after each; `validation_score_` is empty if there were
-        no rows to validate by.
+        Minus the mean loss before the first round and after each: the squared or absolute error, the pinball
+        or Huber loss, or the deviance, as in `sklearn.metrics`; NaN if the loss is a callable.
+        `validation_score_` is empty if there were no rows to validate by.
     feature_importances_ : ndarray of shape (n_columns,)
         How much the splits on each column lower the loss. They sum to 1, or are all 0.
     split_counts_ : ndarray of shape (n_columns,)

@@ -31,8 +31,8 @@ class LogitBoostClassifier(AdditiveClasses, Rounds):
     n_iter_, n_estimators_ : int
         The number of rounds: with early stopping, those up to the best one.
     train_score_, validation_score_ : ndarray of shape (n_rounds + 1,)
-        Minus the mean log loss before the first round and after each; `validation_score_` is empty if there
-        were no rows to validate by.
+        Minus the mean log loss before the first round and after each, summed over the models of
+        `one_versus_all`; `validation_score_` is empty if there were no rows to validate by.
     feature_importances_ : ndarray of shape (n_columns,)
         How much the splits on each column lower the loss. They sum to 1, or are all 0.
     split_counts_ : ndarray of shape (n_columns,)
