@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from committee import _engine
 from committee.boosting.adaptive_parameters import Adaptive
 from committee.boosting.engine_rounds import EngineRounds, default_member, runs_in_engine
-from committee.boosting.members import BoostedMembers
+from committee.boosting.members import take_member
 from committee.boosting.python_rounds import (
     Plan,
     PythonRounds,
@@ -39,6 +39,7 @@ from committee.boosting.stopping import (
     validation_curve,
 )
 from committee.boosting.weighting import ROUNDING, Distribution, Scheme
+from committee.learners.members import Members
 from committee.learners.parameters import check_parameters, declared
 from committee.learners.training import check_same_task, fit_table, table_to_go_on, training_of
 from committee.learners.tree_parameters import draw_seed
@@ -121,7 +122,7 @@ class AdaBoost(Adaptive):
     def estimators_(self) -> Any:
         """The members: a sequence of fitted estimators, those of the engine made when they are asked for."""
         check_is_fitted(self)
-        return BoostedMembers(self) if isinstance(self._members, _engine.Forest) else self._members
+        return Members(self, self._members.n_trees, take_member) if self._is_engine() else self._members
 
     @property
     def feature_importances_(self) -> np.ndarray:

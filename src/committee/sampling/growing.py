@@ -14,6 +14,7 @@ import scipy.sparse
 from sklearn.utils.validation import check_is_fitted
 
 from committee import _engine
+from committee.learners.members import Members
 from committee.learners.parameters import (
     check_parameters,
     declared,
@@ -38,7 +39,7 @@ from committee.learners.training import (
 from committee.learners.tree_parameters import N_JOBS, CartGrowing
 from committee.running import Progress, n_threads
 from committee.sampling.bags import class_options, n_draws
-from committee.sampling.members import Members
+from committee.sampling.members import take_member
 from committee.sampling.out_of_bag import Judged, OutOfBag, check_goes_on
 
 # n_estimators="auto" grows at most so many trees, and looks at so many to see whether the error is flat.
@@ -151,7 +152,7 @@ class Forest(Judged, CartGrowing):
     def estimators_(self) -> Members:
         """The trees: a sequence of fitted estimators, each made when it is asked for."""
         check_is_fitted(self)
-        return Members(self)
+        return Members(self, self._forest.n_trees, take_member)
 
     @property
     def feature_importances_(self) -> np.ndarray:

@@ -1,48 +1,12 @@
-"""The trees of a forest as estimators of their own."""
+"""A tree of a forest as an estimator of its own."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 
 from committee import _engine
-
-
-class Members(Sequence[Any]):
-    """A view of a forest's trees; each is made an estimator when it is asked for.
-
-    Parameters
-    ----------
-    forest : fitted forest
-
-    Examples
-    --------
-    >>> from committee import RandomForestClassifier
-    >>> forest = RandomForestClassifier(3, random_state=0).fit([[1], [2], [8], [9]], [0, 0, 1, 1])
-    >>> len(forest.estimators_), forest.estimators_[-1].n_features_in_
-    (3, 1)
-    """
-
-    def __init__(self, forest: Any) -> None:
-        self.forest = forest
-
-    def __len__(self) -> int:
-        return self.forest._forest.n_trees
-
-    @overload
-    def __getitem__(self, index: int) -> Any: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[Any]: ...
-    def __getitem__(self, index: int | slice) -> Any:
-        positions = range(len(self))[index]
-        if isinstance(positions, range):
-            return [take_member(self.forest, position) for position in positions]
-        return take_member(self.forest, positions)
-
-    def __repr__(self) -> str:
-        return f"<{len(self)} trees of {type(self.forest).__name__}>"
 
 
 def take_member(forest: Any, position: int) -> Any:
