@@ -274,6 +274,10 @@ nb::dict boost_python(const Table& table, nb::object y, std::uint32_t n_classes,
         if (so_far->n_scores != n_scores || so_far->binning.columns.size() != table.n_columns()) {
             throw std::invalid_argument("The model so far is of another table or another loss.");
         }
+        if (so_far->link != link_of(objective)) {
+            throw std::invalid_argument(
+                "The scores so far are of a loss with another link. Go on with that loss, or start anew.");
+        }
         parameters.first_round = static_cast<std::uint32_t>(so_far->trees.size() / n_scores);
     }
     CustomGradients custom;

@@ -196,6 +196,21 @@ def test_a_warm_start_goes_on_with_the_same_columns_and_classes():
     np.testing.assert_array_equal(booster.predict_proba(X), before)
 
 
+@pytest.mark.parametrize(
+    ("booster", "change"),
+    [
+        (GradientBoostingRegressor(2), {"loss": "poisson"}),
+        (LogitBoostClassifier(2), {"one_versus_all": True}),
+    ],
+)
+def test_a_warm_start_goes_on_with_scores_that_mean_the_same(booster, change):
+    booster = clone(booster).set_params(warm_start=True).fit(X, np.arange(20) % 3)
+    before = booster.predict(X)
+    with pytest.raises(ValueError, match="of a loss with another link"):
+        booster.set_params(n_estimators=4, **change).fit(X, np.arange(20) % 3)
+    np.testing.assert_array_equal(booster.predict(X), before)
+
+
 def test_numbers_out_of_reach_are_refused():
     assert error_of(REGRESSOR, X, 1e40 * Y) == "y must be between -1e+30 and 1e+30. Got 1e+40. Scale it."
     assert (

@@ -172,6 +172,9 @@ class PythonRounds:
         X = native_table(X)
         if X.shape[1] != self.X.shape[1]:
             raise ValueError(f"It has {X.shape[1]} columns instead of {self.X.shape[1]}.")
+        names, expected = column_names(X), column_names(self.X)
+        if names is not None and expected is not None and names != expected:
+            raise ValueError(f"Its columns are {names} instead of {expected}.")
         return X
 
     def votes(self, members: list[Any], X: Any, scheme: Scheme) -> np.ndarray:
@@ -251,6 +254,13 @@ def native_table(X: Any) -> Any:
     if nw.dependencies.is_into_dataframe(X) or (isinstance(X, np.ndarray) and X.ndim == 2):
         return X
     return check_array(X, dtype=None, ensure_all_finite=False)
+
+
+def column_names(X: Any) -> list[Any] | None:
+    """The names of the columns of a frame."""
+    if not nw.dependencies.is_into_dataframe(X):
+        return None
+    return list(nw.from_native(X, eager_only=True).columns)
 
 
 def take_rows(X: Any, rows: np.ndarray) -> Any:
