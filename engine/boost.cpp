@@ -37,6 +37,7 @@ class Rounds {
           validation_(validation),
           parameters_(parameters),
           objective_(parameters.objective),
+          measured_(parameters.objective),
           custom_(custom),
           table_(*training.table),
           n_rows_(table_.n_rows()),
@@ -54,6 +55,7 @@ class Rounds {
         gradients_.gradient.resize(n_rows_ * n_scores_);
         gradients_.hessian.resize(n_rows_ * n_scores_);
         blocks_.resize((n_rows_ + block_rows - 1) / block_rows);
+        if (measured_.loss == Loss::huber) measured_.delta = huber_delta_at_median(measured_, training.observed);
         const auto weights = training.observed.weights;
         has_absent_ = std::ranges::any_of(weights, [](double weight) { return !(weight > 0); });
         has_constant_hessian_ = objective_.has_constant_hessian() && std::ranges::all_of(weights, [](double weight) {
@@ -73,7 +75,9 @@ class Rounds {
             if (objective_.loss == Loss::huber) {
                 objective_.delta = huber_delta(objective_, training_.observed, training_.scores.data());
             }
-            result.train_loss.push_back(is_over ? mean_loss(training_, parts) : differentiate(parts));
+            const double loss = is_over ? 0 : differentiate(parts);
+            const bool is_measured = !is_over && objective_.loss != Loss::huber;
+            result.train_loss.push_back(is_measured ? loss : mean_loss(training_, parts));
             if (validation_) result.validation_loss.push_back(mean_loss(*validation_, validation_parts));
             if (is_over || (stops_early && is_flat(watched))) break;
             const std::size_t first = result.trees.size();
@@ -136,7 +140,7 @@ class Rounds {
         const std::size_t n_rows = sample.table->n_rows();
         std::vector<double> losses((n_rows + block_rows - 1) / block_rows);
         for_each_block(n_rows, [&](std::size_t block, std::size_t begin, std::size_t end) {
-            losses[block] = block_loss(objective_, sample.observed, sample.scores.data(), begin, end);
+            losses[block] = block_loss(measured_, sample.observed, sample.scores.data(), begin, end);
         });
         double loss = parts.fixed;
         for (const double of_block : losses) loss += of_block;
@@ -281,6 +285,7 @@ class Rounds {
     std::optional<BoostSample>& validation_;
     const BoostParameters& parameters_;
     Objective objective_;
+    Objective measured_;  // what losses are reported by: Huber's delta must not shrink with the residuals it judges
     const CustomGradients& custom_;
     const Table& table_;
     std::size_t n_rows_, n_scores_;

@@ -97,8 +97,9 @@ using Weighted = std::pair<double, double>;
 // exactly. Reorders the values.
 double weighted_quantile(std::span<Weighted> values, double quantile);
 
-// Huber's delta for the scores so far.
+// Huber's delta for the scores so far, and for the median in place of scores.
 double huber_delta(const Objective& objective, const Observed& observed, const double* scores);
+double huber_delta_at_median(const Objective& objective, const Observed& observed);
 
 // The step that makes the loss of these residuals (number - score) smallest. Reorders them.
 double line_search(const Objective& objective, std::span<Weighted> residuals);

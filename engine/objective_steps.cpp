@@ -147,8 +147,7 @@ std::vector<double> best_constants(const Objective& objective, const Observed& o
             std::vector<Weighted> values = weighted_numbers(observed, nullptr);
             if (objective.loss != Loss::huber) return {line_search(objective, values)};
             Objective around = objective;
-            const std::vector<double> middle(observed.n_rows(), weighted_quantile(values, 0.5));
-            around.delta = huber_delta(objective, observed, middle.data());
+            around.delta = huber_delta_at_median(objective, observed);
             return {line_search(around, values)};
         }
         default:
@@ -160,6 +159,12 @@ double huber_delta(const Objective& objective, const Observed& observed, const d
     std::vector<Weighted> residuals = weighted_numbers(observed, scores);
     for (auto& [residual, weight] : residuals) residual = std::abs(residual);
     return weighted_quantile(residuals, objective.quantile);
+}
+
+double huber_delta_at_median(const Objective& objective, const Observed& observed) {
+    std::vector<Weighted> values = weighted_numbers(observed, nullptr);
+    const std::vector<double> middle(observed.n_rows(), weighted_quantile(values, 0.5));
+    return huber_delta(objective, observed, middle.data());
 }
 
 double line_search(const Objective& objective, std::span<Weighted> residuals) {

@@ -124,3 +124,14 @@ def test_columns_of_validation_rows_are_found_by_name_and_unseen_categories_are_
         else booster.validation_score_[-1]
     )
     assert np.isfinite(booster.validation_score_).all()
+
+
+def test_huber_stops_although_its_delta_shrinks_with_the_residuals():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 5))
+    y = X[:, 0] + rng.standard_t(3, size=400)
+    booster = GradientBoostingRegressor(200, loss="huber", early_stopping=False)
+    booster.fit(X[:200], y[:200], X_val=X[200:], y_val=y[200:])
+    errors = [np.abs(prediction - y[200:]).mean() for prediction in booster.staged_predict(X[200:])]
+    assert errors[int(booster.validation_score_[1:].argmax())] < 1.02 * min(errors)
+    assert (np.diff(booster.train_score_) > 0).all()

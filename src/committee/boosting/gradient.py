@@ -197,8 +197,9 @@ class GradientBoostingRegressor(Regresses, GradientBoosting):
         The number of rounds: with early stopping, those up to the best one.
     train_score_, validation_score_ : ndarray of shape (n_rounds + 1,)
         Minus the mean loss before the first round and after each: the squared or absolute error, the pinball
-        or Huber loss, or the deviance, as in `sklearn.metrics`; NaN if the loss is a callable.
-        `validation_score_` is empty if there were no rows to validate by.
+        loss, or the deviance, as in `sklearn.metrics`; the Huber loss with the delta of the residuals from
+        the median of y, the same in all rounds; NaN if the loss is a callable. `validation_score_` is empty
+        if there were no rows to validate by.
     feature_importances_ : ndarray of shape (n_columns,)
         How much the splits on each column lower the loss. They sum to 1, or are all 0.
     split_counts_ : ndarray of shape (n_columns,)
