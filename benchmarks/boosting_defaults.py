@@ -196,6 +196,7 @@ def defaults_result(runs, tables):
         {"case": ALL_TABLES, "peer": learner, "metric": metric, "values": [float(numbers[learner])]}
         for metric, numbers in summary.items()
         for learner in complete
+        if len(complete)
     ]
     measurements += loss_list(losses)
     readings = results.Readings(measurements)

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "random.h"
+#include "sampling.h"
 #include "thread_team.h"
 
 namespace committee {
@@ -56,6 +57,7 @@ class Rounds {
         gradients_.hessian.resize(n_rows_ * n_scores_);
         blocks_.resize((n_rows_ + block_rows - 1) / block_rows);
         if (measured_.loss == Loss::huber) measured_.delta = huber_delta_at_median(measured_, training.observed);
+        if (parameters.subsample < 1) place_rows(n_threads);
         const auto weights = training.observed.weights;
         has_absent_ = std::ranges::any_of(weights, [](double weight) { return !(weight > 0); });
         has_constant_hessian_ = objective_.has_constant_hessian() && std::ranges::all_of(weights, [](double weight) {
@@ -207,6 +209,25 @@ class Rounds {
         return totals;
     }
 
+    // Where a row stands in the order by content: rows are drawn by that. Numbers count by their rank, which does not
+    // depend on their unit.
+    void place_rows(int n_threads) {
+        const Observed& observed = training_.observed;
+        std::vector<std::uint64_t> targets(observed.labels.begin(), observed.labels.end());
+        if (targets.empty()) {
+            std::vector<double> distinct(observed.numbers.begin(), observed.numbers.end());
+            std::ranges::sort(distinct);
+            distinct.erase(std::ranges::unique(distinct).begin(), distinct.end());
+            for (const double number : observed.numbers) {
+                targets.push_back(
+                    static_cast<std::uint64_t>(std::ranges::lower_bound(distinct, number) - distinct.begin()));
+            }
+        }
+        const auto order = order_by_content(table_, targets, n_threads);
+        places_.resize(n_rows_);
+        for (std::size_t place = 0; place < n_rows_; ++place) places_[order[place]] = static_cast<std::uint32_t>(place);
+    }
+
     void draw_rows(std::uint64_t key, Own& own) const {
         if (!has_absent_ && parameters_.subsample == 1) return;
         const auto weights = training_.observed.weights;
@@ -214,8 +235,9 @@ class Rounds {
         own.takes_part.resize(n_rows_);
         own.absent.clear();
         for (std::size_t i = 0; i < n_rows_; ++i) {
-            const double drawn = static_cast<double>(mix(row_key + i) >> 11) * 0x1.0p-53;
-            const bool takes_part = drawn < parameters_.subsample && (weights.empty() || weights[i] > 0);
+            const bool is_drawn = places_.empty() || static_cast<double>(mix(row_key + places_[i]) >> 11) * 0x1.0p-53 <
+                                                         parameters_.subsample;
+            const bool takes_part = is_drawn && (weights.empty() || weights[i] > 0);
             own.takes_part[i] = takes_part ? 1 : 0;
             if (!takes_part) own.absent.push_back(static_cast<std::uint32_t>(i));
         }
@@ -281,6 +303,7 @@ class Rounds {
         add_trees(result.trees, training_);
     }
 
+    std::vector<std::uint32_t> places_;  // by row; empty if none are drawn
     BoostSample& training_;
     std::optional<BoostSample>& validation_;
     const BoostParameters& parameters_;

@@ -45,6 +45,20 @@ void register_table(nb::module_& m) {
         nb::arg("n_threads"));
 
     m.def(
+        "order_by_content",
+        [](const Table& table, Vector<std::uint64_t> targets, int n_threads) {
+            if (targets.size() != table.n_rows()) throw std::invalid_argument("Every row needs one target.");
+            const auto view = as_span(targets);
+            std::vector<std::uint32_t> order;
+            {
+                const nb::gil_scoped_release release;
+                order = order_by_content(table, view, n_threads);
+            }
+            return to_numpy(std::move(order));
+        },
+        nb::arg("table"), nb::arg("targets"), nb::arg("n_threads"));
+
+    m.def(
         "fixed_weights", [](Vector<double> weights) { return to_numpy(fixed_weights(as_span(weights))); },
         nb::arg("weights"));
 }

@@ -77,7 +77,7 @@ Target fixed_target(std::span<const double> y, std::span<const std::uint32_t> we
     return target;
 }
 
-Bootstrap::Bootstrap(const Table& table, const Target& target, std::span<const std::uint32_t> weights, int n_threads) {
+std::vector<std::uint32_t> order_by_content(const Table& table, std::span<const std::uint64_t> targets, int n_threads) {
     const std::size_t n_rows = table.n_rows();
     struct Hashed {
         std::uint64_t hash;
@@ -89,25 +89,30 @@ Bootstrap::Bootstrap(const Table& table, const Target& target, std::span<const s
         [&](const auto& codes) {
             for_each_task((n_rows + block - 1) / block, n_threads, {}, [&](std::size_t task, int) {
                 for (std::size_t i = task * block; i < std::min(n_rows, (task + 1) * block); ++i) {
-                    const auto y =
-                        target.n_classes > 0 ? target.labels[i] : static_cast<std::uint64_t>(target.fixed[i]);
-                    hashed[i] = {hash_row(codes.row(i), codes.n_columns, mix(y)), static_cast<std::uint32_t>(i)};
+                    hashed[i] = {hash_row(codes.row(i), codes.n_columns, mix(targets[i])),
+                                 static_cast<std::uint32_t>(i)};
                 }
             });
         },
         table.codes);
-    if (!weights.empty()) std::erase_if(hashed, [&](const Hashed& h) { return weights[h.row] == 0; });
     // Rows of one hash are the same row for every tree; among them the order does not matter, but must be one.
     std::ranges::sort(
         hashed, [](const Hashed& a, const Hashed& b) { return a.hash != b.hash ? a.hash < b.hash : a.row < b.row; });
-    rows_.reserve(hashed.size());
-    std::uint64_t total = 0;
-    for (const Hashed& h : hashed) {
-        rows_.push_back(h.row);
-        if (weights.empty()) continue;
-        total += weights[h.row];
-        cumulative_.push_back(total);
+    std::vector<std::uint32_t> rows(n_rows);
+    std::ranges::transform(hashed, rows.begin(), &Hashed::row);
+    return rows;
+}
+
+Bootstrap::Bootstrap(const Table& table, const Target& target, std::span<const std::uint32_t> weights, int n_threads) {
+    std::vector<std::uint64_t> targets(table.n_rows());
+    for (std::size_t i = 0; i < targets.size(); ++i) {
+        targets[i] = target.n_classes > 0 ? target.labels[i] : static_cast<std::uint64_t>(target.fixed[i]);
     }
+    rows_ = order_by_content(table, targets, n_threads);
+    if (weights.empty()) return;
+    std::erase_if(rows_, [&](std::uint32_t row) { return weights[row] == 0; });
+    std::uint64_t total = 0;
+    for (const std::uint32_t row : rows_) cumulative_.push_back(total += weights[row]);
 }
 
 void Bootstrap::draw(std::uint64_t key, std::uint64_t n_draws, std::span<std::uint32_t> counts) const {

@@ -18,6 +18,10 @@ std::vector<std::uint32_t> fixed_weights(std::span<const double> weights);
 Target fixed_target(std::span<const double> y, std::span<const std::uint32_t> weights, std::uint64_t total_weight,
                     bool is_poisson);
 
+// The rows of a table, by what they contain and not by where they stand. targets: a number per row, one for each
+// different target. What is drawn along this order is the same for any order of the table.
+std::vector<std::uint32_t> order_by_content(const Table& table, std::span<const std::uint64_t> targets, int n_threads);
+
 // Draws rows with replacement, in proportion to their weights. Draws are made along an order of the rows by what they
 // contain, not by where they stand, so neither the order of the table nor whether a row has weight 2 or stands there
 // twice changes the sample.

@@ -39,7 +39,7 @@ def test_one_class_is_refused(booster):
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"n_estimators": 0}, "n_estimators must be an integer >= 1. Got 0."),
+        ({"n_estimators": 0}, 'n_estimators must be an integer >= 1 or "auto". Got 0.'),
         ({"learning_rate": 0.0}, "learning_rate must be a finite number > 0. Got 0.0."),
         ({"learning_rate": -1}, "learning_rate must be a finite number > 0. Got -1."),
         ({"learning_rate": np.inf}, "learning_rate must be a finite number > 0. Got inf."),
@@ -229,7 +229,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 rng = np.random.default_rng(0)
 X = rng.normal(size=(2000, 5))
 y = X[:, 0] + X[:, 1] > 0
-booster = GradientBoostingClassifier(5, n_jobs=2).fit(X, y)
+booster = GradientBoostingClassifier(5, n_jobs=2, random_state=0).fit(X, y)
 before = booster.predict_proba(X)
 threading.Timer(0.5, signal.raise_signal, (signal.SIGINT,)).start()
 try:

@@ -54,11 +54,11 @@ def test_callbacks_are_told_of_every_round_and_get_the_model_so_far(booster, pro
 
 def test_a_callback_may_end_the_fit():
     X, y = CANCER
-    stopped = GradientBoostingClassifier(50).set_callbacks(Diary(rounds=3)).fit(X, y)
+    stopped = GradientBoostingClassifier(50, random_state=0).set_callbacks(Diary(rounds=3)).fit(X, y)
     assert stopped.n_iter_ == 3
     assert len(stopped.train_score_) == 4
     np.testing.assert_array_equal(
-        stopped.predict_proba(X), GradientBoostingClassifier(3).fit(X, y).predict_proba(X)
+        stopped.predict_proba(X), GradientBoostingClassifier(3, random_state=0).fit(X, y).predict_proba(X)
     )
     stopped.set_params(warm_start=True, n_estimators=5).set_callbacks().fit(X, y)
     assert stopped.n_iter_ == 5

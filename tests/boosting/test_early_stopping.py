@@ -17,7 +17,9 @@ GIVEN = {"X_val": VALIDATION[0], "y_val": VALIDATION[1]}
 MANY = make_classification(600, 8, n_informative=5, n_classes=4, flip_y=0.3, random_state=0)
 
 
-@pytest.mark.parametrize("booster", [GradientBoostingClassifier(300), LogitBoostClassifier(300)])
+@pytest.mark.parametrize(
+    "booster", [GradientBoostingClassifier(300, random_state=0), LogitBoostClassifier(300)]
+)
 def test_the_best_round_is_the_last_that_is_kept(booster):
     fitted = clone(booster).fit(*TRAIN, **GIVEN)
     scores = fitted.validation_score_
@@ -32,18 +34,19 @@ def test_the_best_round_is_the_last_that_is_kept(booster):
 
 
 def test_patience_and_tolerance_are_obeyed():
-    patient = GradientBoostingClassifier(300, n_iter_no_change=25).fit(*TRAIN, **GIVEN)
+    patient = GradientBoostingClassifier(300, n_iter_no_change=25, random_state=0).fit(*TRAIN, **GIVEN)
     assert len(patient.validation_score_) == patient.n_iter_ + 1 + 25
-    demanding = GradientBoostingClassifier(300, tol=0.02).fit(*TRAIN, **GIVEN)
-    assert demanding.n_iter_ < GradientBoostingClassifier(300).fit(*TRAIN, **GIVEN).n_iter_
+    demanding = GradientBoostingClassifier(300, tol=0.02, random_state=0).fit(*TRAIN, **GIVEN)
+    assert demanding.n_iter_ < GradientBoostingClassifier(300, random_state=0).fit(*TRAIN, **GIVEN).n_iter_
 
 
 def test_without_early_stopping_validation_is_only_told():
-    fitted = GradientBoostingClassifier(60, early_stopping=False).fit(*TRAIN, **GIVEN)
+    fitted = GradientBoostingClassifier(60, early_stopping=False, random_state=0).fit(*TRAIN, **GIVEN)
     assert fitted.n_iter_ == 60
     assert len(fitted.validation_score_) == 61
     np.testing.assert_array_equal(
-        fitted.predict_proba(NOISY[0]), GradientBoostingClassifier(60).fit(*TRAIN).predict_proba(NOISY[0])
+        fitted.predict_proba(NOISY[0]),
+        GradientBoostingClassifier(60, random_state=0).fit(*TRAIN).predict_proba(NOISY[0]),
     )
 
 
@@ -86,17 +89,19 @@ def test_weights_of_the_validation_rows_count():
     X_val = np.concatenate([VALIDATION[0], VALIDATION[0]])
     y_val = np.concatenate([VALIDATION[1], 1 - VALIDATION[1]])
     weights = np.repeat([1.0, 0.0], len(VALIDATION[1]))
-    weighted = GradientBoostingClassifier(100).fit(
+    weighted = GradientBoostingClassifier(100, random_state=0).fit(
         *TRAIN, X_val=X_val, y_val=y_val, sample_weight_val=weights
     )
-    expected = GradientBoostingClassifier(100).fit(*TRAIN, **GIVEN)
+    expected = GradientBoostingClassifier(100, random_state=0).fit(*TRAIN, **GIVEN)
     np.testing.assert_allclose(weighted.validation_score_, expected.validation_score_, rtol=1e-12)
 
 
 def test_initial_scores_of_the_validation_rows_count():
-    first = GradientBoostingClassifier(10).fit(*TRAIN)
+    first = GradientBoostingClassifier(10, random_state=0).fit(*TRAIN)
     start, start_val = (first.decision_function(X) for X, _ in (TRAIN, VALIDATION))
-    second = GradientBoostingClassifier(10).fit(*TRAIN, **GIVEN, init_score=start, init_score_val=start_val)
+    second = GradientBoostingClassifier(10, random_state=0).fit(
+        *TRAIN, **GIVEN, init_score=start, init_score_val=start_val
+    )
     before = log_loss(VALIDATION[1], first.predict_proba(VALIDATION[0]))
     assert second.validation_score_[0] == pytest.approx(-before, rel=1e-9)
 
@@ -115,7 +120,7 @@ def test_columns_of_validation_rows_are_found_by_name_and_unseen_categories_are_
         city=np.where(TRAIN[1] > 0, "Oslo", "Bonn")
     )
     other = pd.DataFrame(VALIDATION[0], columns=list("abcdefgh")).assign(city="Rome")
-    booster = GradientBoostingClassifier(5).fit(
+    booster = GradientBoostingClassifier(5, random_state=0).fit(
         frame, TRAIN[1], X_val=other[other.columns[::-1]], y_val=GIVEN["y_val"]
     )
     assert booster.validation_score_[-1] == pytest.approx(
@@ -130,7 +135,9 @@ def test_huber_stops_although_its_delta_shrinks_with_the_residuals():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(400, 5))
     y = X[:, 0] + rng.standard_t(3, size=400)
-    booster = GradientBoostingRegressor(200, loss="huber", early_stopping=False)
+    booster = GradientBoostingRegressor(
+        200, loss="huber", early_stopping=False, subsample=1.0, random_state=0
+    )
     booster.fit(X[:200], y[:200], X_val=X[200:], y_val=y[200:])
     errors = [np.abs(prediction - y[200:]).mean() for prediction in booster.staged_predict(X[200:])]
     assert errors[int(booster.validation_score_[1:].argmax())] < 1.02 * min(errors)

@@ -18,6 +18,7 @@ from sklearn.preprocessing import StandardScaler
 from committee import GradientBoostingClassifier, GradientBoostingRegressor, LogitBoostClassifier
 from committee.table import bin_table
 
+WHOLE = {"subsample": 1.0, "colsample_bynode": 1.0}
 CANCER = load_breast_cancer(return_X_y=True)
 DIABETES = load_diabetes(return_X_y=True)
 IRIS = load_iris(return_X_y=True)
@@ -73,10 +74,10 @@ import numpy as np
 from committee import GradientBoostingClassifier
 X = np.random.default_rng(0).normal(size=(30_000, 20))
 y = X[:, 0] + X[:, 1] > 0
-before = GradientBoostingClassifier(3, n_jobs=2).fit(X, y).predict_proba(X)
+before = GradientBoostingClassifier(3, n_jobs=2, random_state=0).fit(X, y).predict_proba(X)
 child = os.fork()
 if child == 0:
-    again = GradientBoostingClassifier(3, n_jobs=2).fit(X, y).predict_proba(X)
+    again = GradientBoostingClassifier(3, n_jobs=2, random_state=0).fit(X, y).predict_proba(X)
     os._exit(0 if (again == before).all() else 1)
 assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 """
@@ -222,7 +223,7 @@ def test_categories_are_split_into_sets():
     city = rng.integers(0, 40, 2000)
     y = np.isin(city, [3, 7, 8, 21, 33]).astype(int)
     frame = pd.DataFrame({"city": pd.Categorical([f"c{code}" for code in city])})
-    booster = GradientBoostingClassifier(5, max_depth=1, max_leaf_nodes=None, max_cat_to_onehot=0).fit(
+    booster = GradientBoostingClassifier(10, max_depth=1, max_leaf_nodes=None, max_cat_to_onehot=0).fit(
         frame, y
     )
     assert booster.score(frame, y) == 1
@@ -234,22 +235,22 @@ def test_categories_are_split_into_sets():
 
 def test_initial_scores_are_what_rounds_start_from():
     X, y = DIABETES
-    first = GradientBoostingRegressor(10).fit(X, y)
-    second = GradientBoostingRegressor(10).fit(X, y, init_score=first.predict(X))
-    both = GradientBoostingRegressor(20).fit(X, y)
+    first = GradientBoostingRegressor(10, **WHOLE).fit(X, y)
+    second = GradientBoostingRegressor(10, **WHOLE).fit(X, y, init_score=first.predict(X))
+    both = GradientBoostingRegressor(20, **WHOLE).fit(X, y)
     np.testing.assert_allclose(first.predict(X) + second.predict(X), both.predict(X), rtol=1e-6)
     labels = CANCER[1]
-    first = GradientBoostingClassifier(10).fit(CANCER[0], labels)
+    first = GradientBoostingClassifier(10, **WHOLE).fit(CANCER[0], labels)
     second = clone(first).fit(CANCER[0], labels, init_score=first.decision_function(CANCER[0]))
-    both = GradientBoostingClassifier(20).fit(CANCER[0], labels)
+    both = GradientBoostingClassifier(20, **WHOLE).fit(CANCER[0], labels)
     sums = first.decision_function(CANCER[0]) + second.decision_function(CANCER[0])
     np.testing.assert_allclose(sums, both.decision_function(CANCER[0]), rtol=1e-5, atol=1e-6)
 
 
 def test_weights_of_classes_are_weights_of_their_rows():
     X, y = CANCER
-    weighted = GradientBoostingClassifier(8, class_weight={0: 3.0}).fit(X, y)
-    by_row = GradientBoostingClassifier(8).fit(X, y, sample_weight=np.where(y == 0, 3.0, 1.0))
+    weighted = GradientBoostingClassifier(8, class_weight={0: 3.0}, random_state=0).fit(X, y)
+    by_row = GradientBoostingClassifier(8, random_state=0).fit(X, y, sample_weight=np.where(y == 0, 3.0, 1.0))
     np.testing.assert_array_equal(weighted.predict_proba(X), by_row.predict_proba(X))
     balanced = GradientBoostingClassifier(8, class_weight="balanced").fit(X, y)
     assert (
@@ -261,9 +262,11 @@ def test_weights_of_classes_are_weights_of_their_rows():
 def test_the_unit_of_the_weights_does_not_matter():
     X, y = DIABETES
     weights = 1 + np.arange(len(y)) % 5 / 7
-    expected = GradientBoostingRegressor(8).fit(X, y, sample_weight=weights).predict(X)
+    expected = GradientBoostingRegressor(8, random_state=0).fit(X, y, sample_weight=weights).predict(X)
     for unit in (1e-200, 1e7):
-        scaled = GradientBoostingRegressor(8).fit(X, y, sample_weight=unit * weights).predict(X)
+        scaled = (
+            GradientBoostingRegressor(8, random_state=0).fit(X, y, sample_weight=unit * weights).predict(X)
+        )
         np.testing.assert_allclose(scaled, expected, rtol=1e-6)
 
 
@@ -275,7 +278,7 @@ def test_limits_of_trees_hold():
     assert shallow.split_counts_.sum() <= 9
     none = GradientBoostingClassifier(3, min_split_gain=1e9).fit(X, y)
     assert none.split_counts_.sum() == 0
-    few = GradientBoostingClassifier(1, min_samples_leaf=250, max_leaf_nodes=None).fit(X, y)
+    few = GradientBoostingClassifier(1, min_samples_leaf=250, max_leaf_nodes=None, **WHOLE).fit(X, y)
     assert few.split_counts_.sum() == 1
 
 
@@ -292,9 +295,9 @@ def test_more_bins_than_bytes_make_splits_exact():
     rng = np.random.default_rng(1)
     X = rng.normal(size=(3000, 1))
     y = (X[:, 0] > np.sort(X[:, 0])[1234]).astype(float)
-    exact = GradientBoostingRegressor(1, max_bins=65_535, max_depth=1, learning_rate=1.0, reg_lambda=0.0).fit(
-        X, y
-    )
+    exact = GradientBoostingRegressor(
+        1, max_bins=65_535, max_depth=1, learning_rate=1.0, reg_lambda=0.0, **WHOLE
+    ).fit(X, y)
     assert exact.score(X, y) == pytest.approx(1)
     coarse = clone(exact).set_params(max_bins=255).fit(X, y)
     assert 0.98 < coarse.score(X, y) < 1

@@ -24,7 +24,8 @@ SIGNAL = np.sin(X[:, 0]) + (X[:, 1] > 2) * X[:, 2] / 3 + RNG.normal(scale=0.3, s
 POSITIVE = np.exp(SIGNAL)
 COUNTS = RNG.poisson(POSITIVE).astype(float)
 LABELS = (np.median(SIGNAL) < SIGNAL).astype(int)
-PLAIN = {"reg_lambda": 0.0, "min_child_weight": 0.0}
+WHOLE = {"subsample": 1.0, "colsample_bynode": 1.0}
+PLAIN = {"reg_lambda": 0.0, "min_child_weight": 0.0, **WHOLE}
 
 
 def log_odds(labels):
@@ -77,7 +78,7 @@ def test_a_classifier_of_three_classes_is_the_forward_stagewise_fit():
     start = np.log(np.bincount(y) / len(y))
     expected = stagewise.boost_classes(X, y, 3, start, 6, depth=2, limits=(1.0, 0.0, 1.0))
     booster = GradientBoostingClassifier(6, max_depth=2, max_leaf_nodes=None).set_params(
-        reg_lambda=1.0, min_child_weight=1.0
+        reg_lambda=1.0, min_child_weight=1.0, **WHOLE
     )
     stages = list(booster.fit(X, y).staged_decision_function(X))
     np.testing.assert_allclose(stages, expected, rtol=1e-5, atol=1e-6)
@@ -94,6 +95,7 @@ def test_regularisation_is_that_of_the_formula():
         reg_lambda=reg_lambda,
         reg_alpha=reg_alpha,
         min_child_weight=min_child_weight,
+        **WHOLE,
     ).fit(X, SIGNAL)
     np.testing.assert_allclose(list(booster.staged_predict(X)), expected, rtol=1e-5)
 
@@ -183,22 +185,22 @@ def test_an_own_loss_that_is_the_log_loss_gives_the_same_trees(n_classes):
         return p - (y[:, np.newaxis] == np.arange(n_classes)), p * (1 - p)
 
     zeros = np.zeros(len(X) if n_classes == 2 else (len(X), n_classes))
-    builtin = GradientBoostingClassifier(5).fit(X, y, init_score=zeros)
-    booster = GradientBoostingClassifier(5, loss=own).fit(X, y)
+    builtin = GradientBoostingClassifier(5, random_state=0).fit(X, y, init_score=zeros)
+    booster = GradientBoostingClassifier(5, loss=own, random_state=0).fit(X, y)
     np.testing.assert_allclose(booster.predict_proba(X), builtin.predict_proba(X), rtol=1e-6)
     assert np.isnan(booster.train_score_).all()
 
 
 def test_an_own_loss_for_numbers():
-    own = GradientBoostingRegressor(8, loss=stagewise.squared_error).fit(X, SIGNAL)
-    builtin = GradientBoostingRegressor(8).fit(X, SIGNAL, init_score=np.zeros(len(X)))
+    own = GradientBoostingRegressor(8, loss=stagewise.squared_error, random_state=0).fit(X, SIGNAL)
+    builtin = GradientBoostingRegressor(8, random_state=0).fit(X, SIGNAL, init_score=np.zeros(len(X)))
     np.testing.assert_allclose(own.predict(X), builtin.predict(X), rtol=1e-6, atol=1e-7)
 
 
 def test_scores_that_would_overflow_stay_finite():
     labels = (X[:, 0] > 2).astype(int)
     for loss in ("log_loss", "exponential"):
-        booster = GradientBoostingClassifier(60, loss=loss, learning_rate=1e6, reg_lambda=0.0).fit(X, labels)
+        booster = GradientBoostingClassifier(60, loss=loss, learning_rate=1e6, **PLAIN).fit(X, labels)
         assert np.isfinite(booster.decision_function(X)).all()
         assert np.isfinite(booster.predict_proba(X)).all()
         assert booster.score(X, labels) == 1
@@ -224,6 +226,6 @@ def test_numbers_that_run_away_stay_finite_and_never_look_better(loss):
 
 
 def test_gamma_does_not_depend_on_the_unit_of_the_numbers():
-    parts = GradientBoostingRegressor(5, loss="gamma").fit(X, POSITIVE * 1e-20).predict(X)
-    whole = GradientBoostingRegressor(5, loss="gamma").fit(X, POSITIVE).predict(X)
+    parts = GradientBoostingRegressor(5, loss="gamma", random_state=0).fit(X, POSITIVE * 1e-20).predict(X)
+    whole = GradientBoostingRegressor(5, loss="gamma", random_state=0).fit(X, POSITIVE).predict(X)
     np.testing.assert_allclose(parts * 1e20, whole, rtol=1e-5)

@@ -116,8 +116,8 @@ def test_constraints_stay_with_their_columns():
 
 def test_no_column_is_replaced_if_none_has_too_many_categories():
     frame, y, _ = towns(500, 20, np.random.default_rng(2))
-    native = GradientBoostingClassifier(5).fit(frame, y)
+    native = GradientBoostingClassifier(5, random_state=0).fit(frame, y)
     forced = GradientBoostingClassifier(5, max_native_categories=10).fit(frame, y)
-    never = GradientBoostingClassifier(5, max_native_categories=None).fit(frame, y)
+    never = GradientBoostingClassifier(5, max_native_categories=None, random_state=0).fit(frame, y)
     np.testing.assert_array_equal(native.predict_proba(frame), never.predict_proba(frame))
     assert (native.predict_proba(frame) != forced.predict_proba(frame)).any()

@@ -39,6 +39,8 @@ def test_the_trees_are_those_of_xgboost(case):
         loss=case["loss"],
         grow_policy="depthwise",
         max_leaf_nodes=None,
+        subsample=1.0,
+        colsample_bynode=1.0,
         **case["parameters"],
     )
     y = np.array(RECORDED["targets"][case["loss"]])

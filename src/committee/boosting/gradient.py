@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,10 +16,13 @@ from committee.boosting.losses import (
     Loss,
     check_numbers,
 )
-from committee.boosting.rounds import Rounds
+from committee.boosting.out_of_fold import USUAL_ROUNDS, best_rounds, fold_rows, stride_of
+from committee.boosting.rounds import Rounds, binned_rows, by_content
+from committee.boosting.rows import Rows
 from committee.learners.parameters import (
     anything,
     declared,
+    either,
     integer,
     number,
     one_of,
@@ -27,6 +32,10 @@ from committee.learners.parameters import (
 from committee.learners.training import NO_LIMIT, Training
 from committee.learners.tree_parameters import ANY_SIZE, CLASS_WEIGHT, directions_of
 from committee.learners.voting import Regresses
+from committee.running import n_threads
+
+# Of n_estimators="auto".
+MOST_ROUNDS = 200
 
 
 def is_share(value: Any) -> bool:
@@ -38,6 +47,16 @@ def is_share(value: Any) -> bool:
 class GradientBoosting(Rounds):
     """What gradient boosting of classes and of numbers share. Subclasses declare `loss`."""
 
+    n_estimators: int | str = parameter(
+        "auto",
+        'an integer >= 1 or "auto"',
+        either(integer(1), one_of("auto")),
+        'The number of rounds. Early stopping may end them before. "auto" does as many as do best on rows '
+        "that were not learned from, those of up to five folds, and at most 200; folds are learned in fewer "
+        "and larger steps, then all rows as usual. It does 100 if there are too few rows to tell, or if "
+        "`loss` is a callable, which does not tell the loss.",
+        kw_only=False,
+    )
     grow_policy: str = parameter(
         "lossguide",
         '"lossguide" or "depthwise"',
@@ -46,7 +65,7 @@ class GradientBoosting(Rounds):
         "by level.",
     )
     min_child_weight: float = parameter(
-        1.0,
+        0.1,
         "a number >= 0",
         number(0),
         "How large the sum of the second derivatives in a leaf must be. With squared_error that is the "
@@ -59,7 +78,7 @@ class GradientBoosting(Rounds):
         "By how much a split must lower the regularised loss: gamma in XGBoost's paper.",
     )
     reg_lambda: float = parameter(
-        1.0,
+        3.0,
         "a number >= 0",
         number(0),
         "The weight of the squares of the leaves' values in the loss: L2 regularisation.",
@@ -71,7 +90,7 @@ class GradientBoosting(Rounds):
         "The weight of the absolute values of the leaves in the loss: L1 regularisation.",
     )
     subsample: float = parameter(
-        1.0,
+        0.6,
         "a number in (0, 1]",
         is_share,
         "The share of the rows, drawn anew for each tree, that it learns from.",
@@ -83,7 +102,7 @@ class GradientBoosting(Rounds):
         "The share of the columns, drawn anew for each tree, that its splits ask about.",
     )
     colsample_bynode: float = parameter(
-        1.0,
+        0.6,
         "a number in (0, 1]",
         is_share,
         "The share of the columns of the tree, drawn anew at every node, that are tried for a split.",
@@ -110,6 +129,34 @@ class GradientBoosting(Rounds):
         "1: the score (of the second of two classes) may only rise with the column. -1: it may only fall. "
         "0: no constraint.",
     )
+
+    def _find_rounds(self, training: Training, rows: Rows, validation: Rows | None, seed: int) -> int:
+        if self.n_estimators != "auto":
+            return int(self.n_estimators)
+        if validation is not None and self.early_stopping:
+            return MOST_ROUNDS
+        if callable(self.loss):
+            return USUAL_ROUNDS
+        return self._search_rounds(training, rows, seed)
+
+    def _search_rounds(self, training: Training, rows: Rows, seed: int) -> int:
+        """The number of rounds that does best out of fold, found by a copy that takes larger steps."""
+        stride = stride_of(self.learning_rate)
+        scout = copy.copy(self)
+        scout.learning_rate, scout.early_stopping, scout.verbose = self.learning_rate * stride, True, 0
+        threads = n_threads(self.n_jobs)
+        if not self._replaced_columns(rows.table, None):
+            # The folds share the bins of all rows, but target statistics must not know of rows held out.
+            rows = replace(rows, table=binned_rows(rows, threads, self.max_bins))
+        rows = by_content(rows, threads, self.max_bins)
+        losses, weights = [], []
+        for rest, held_out in fold_rows(rows, training.n_classes, seed):
+            scout._boost(training, rest, held_out, round(MOST_ROUNDS / stride), seed, None, None)
+            losses.append(-scout._boosted.validation_score)
+            weights.append(float(len(held_out.y) if held_out.weights is None else held_out.weights.sum()))
+        if not losses:
+            return USUAL_ROUNDS
+        return min(max(1, round(best_rounds(losses, weights) * stride)), MOST_ROUNDS)
 
     def _options(self, training: Training) -> dict[str, Any]:
         own = callable(self.loss)

@@ -26,7 +26,7 @@ from committee.table.binning import MAX_BINS
 class RoundParameters(AdditiveTrees):
     """The rounds, the trees of a round, and when to stop."""
 
-    n_estimators: int = parameter(
+    n_estimators: int | str = parameter(
         100,
         "an integer >= 1",
         integer(1),
@@ -118,7 +118,6 @@ class RoundParameters(AdditiveTrees):
 
     def _options(self, training: Training) -> dict[str, Any]:
         return {
-            "n_rounds": int(self.n_estimators),
             "learning_rate": float(self.learning_rate),
             "max_leaf_nodes": min(int(self.max_leaf_nodes or 0), NO_LIMIT),
             "max_depth": NO_LIMIT if self.max_depth is None else min(int(self.max_depth), NO_LIMIT),

@@ -122,9 +122,10 @@ class Rounds(CallbackSupportMixin, RoundParameters):
             rows, validation = hold_out(rows, training.n_classes, self.validation_fraction, seed)
         rows = repeated(rows)
         before = self._boosted if goes_on else None
-        n_rounds = self.n_estimators - (before.n_rounds if before else 0)
-        calls = RoundCalls(self, X, y, n_rounds) if hasattr(self, "_skl_callbacks") else None
-        self._boost(training, rows, validation, seed, before, calls)
+        n_rounds = self._find_rounds(training, rows, validation, seed)
+        n_more = n_rounds - (before.n_rounds if before else 0)
+        calls = RoundCalls(self, X, y, n_more) if hasattr(self, "_skl_callbacks") else None
+        self._boost(training, rows, validation, n_rounds, seed, before, calls)
         if calls:
             calls.end(lambda: self.__dict__)
         return self
@@ -150,6 +151,11 @@ class Rounds(CallbackSupportMixin, RoundParameters):
         return training
 
     def _has_enough(self) -> bool:
+        if isinstance(self.n_estimators, str):
+            raise ValueError(
+                f"warm_start=True goes on with {self.n_iter_} rounds up to n_estimators. Set that to a "
+                f"number, not to {self.n_estimators!r}."
+            )
         if self.n_estimators < self.n_iter_:
             raise ValueError(
                 f"n_estimators={self.n_estimators} must be larger or equal to the {self.n_iter_} rounds that "
@@ -164,11 +170,16 @@ class Rounds(CallbackSupportMixin, RoundParameters):
     def _check_target(self, y: np.ndarray, training: Training, name: str = "y") -> None:
         """Raise unless the loss can be computed for y."""
 
+    def _find_rounds(self, training: Training, rows: Rows, validation: Rows | None, seed: int) -> int:
+        """The number of rounds, which early stopping may still lower."""
+        return int(self.n_estimators)
+
     def _boost(
         self,
         training: Training,
         rows: Rows,
         validation: Rows | None,
+        n_rounds: int,
         seed: int,
         before: Boosted | None,
         calls: RoundCalls | None,
@@ -178,8 +189,9 @@ class Rounds(CallbackSupportMixin, RoundParameters):
         statistics, rows, validation = self._encode(rows, validation, training.n_classes, seed, before)
         options = self._engine_options(training, rows, validation, sources_of(statistics, n_columns))
         n_there = before.n_rounds if before else 0
+        options["n_rounds"] = n_rounds - n_there
         if before:
-            options |= {"forest": self._forest, "n_rounds": options["n_rounds"] - n_there}
+            options["forest"] = self._forest
             rows = scored(rows, self._forest, threads)
             validation = None if validation is None else scored(validation, self._forest, threads)
         binned = binned_rows(rows, threads, self.max_bins)
@@ -188,7 +200,7 @@ class Rounds(CallbackSupportMixin, RoundParameters):
             boosted = Boosted.unfinished(n_there + n_done, binned.has_missing, statistics, n_columns)
             return copy.copy(self)._keep_boosted(forest, boosted, training, seed).__dict__
 
-        progress = Progress(n_there, f"{self.n_estimators} rounds") if self.verbose else None
+        progress = Progress(n_there, f"{n_rounds} rounds") if self.verbose else None
         answer = _engine.boost(
             binned.codes,
             rows.y,
@@ -283,6 +295,15 @@ def binned_rows(rows: Rows, threads: int, max_bins: int) -> BinnedTable:
         return rows.table
     fixed = None if rows.weights is None else _engine.fixed_weights(rows.weights)
     return to_codes(rows.table, fixed, threads, max_bins)
+
+
+def by_content(rows: Rows, threads: int, max_bins: int) -> Rows:
+    """Rows in an order that depends on what they contain, not on where they stand.
+
+    What is drawn along it is the same for any order of the table.
+    """
+    targets = np.unique(rows.y, return_inverse=True)[1].astype(np.uint64)
+    return rows.take(_engine.order_by_content(binned_rows(rows, threads, max_bins).codes, targets, threads))
 
 
 def validation_codes(rows: Rows, binned: BinnedTable, threads: int) -> tuple[Any, ...]:
