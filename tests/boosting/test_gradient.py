@@ -291,6 +291,14 @@ def test_seeds_draw_other_rows_and_columns():
         assert (clone(booster).set_params(random_state=1).fit(X, y).predict_proba(X) != first).any()
 
 
+@pytest.mark.parametrize(("n_rows", "share"), [(300, 0.6), (20_001, 1.0)])
+def test_rows_are_drawn_from_small_tables_only(n_rows, share):
+    X = np.random.default_rng(0).random((n_rows, 2))
+    by_default = GradientBoostingRegressor(3, random_state=0).fit(X, X.sum(axis=1))
+    told = clone(by_default).set_params(subsample=share).fit(X, X.sum(axis=1))
+    np.testing.assert_array_equal(told.predict(X), by_default.predict(X))
+
+
 def test_more_bins_than_bytes_make_splits_exact():
     rng = np.random.default_rng(1)
     X = rng.normal(size=(3000, 1))

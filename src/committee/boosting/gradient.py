@@ -36,6 +36,8 @@ from committee.running import n_threads
 
 # Of n_estimators="auto".
 MOST_ROUNDS = 200
+# Of subsample="auto". Trees of other rows err in other ways, which helps where each has few rows.
+SMALL_SHARE, MOST_DRAWN = 0.6, 20_000
 
 
 def is_share(value: Any) -> bool:
@@ -78,7 +80,7 @@ class GradientBoosting(Rounds):
         "By how much a split must lower the regularised loss: gamma in XGBoost's paper.",
     )
     reg_lambda: float = parameter(
-        3.0,
+        2.0,
         "a number >= 0",
         number(0),
         "The weight of the squares of the leaves' values in the loss: L2 regularisation.",
@@ -89,11 +91,12 @@ class GradientBoosting(Rounds):
         number(0),
         "The weight of the absolute values of the leaves in the loss: L1 regularisation.",
     )
-    subsample: float = parameter(
-        0.6,
-        "a number in (0, 1]",
-        is_share,
-        "The share of the rows, drawn anew for each tree, that it learns from.",
+    subsample: float | str = parameter(
+        "auto",
+        'a number in (0, 1] or "auto"',
+        either(is_share, one_of("auto")),
+        "The share of the rows, drawn anew for each tree, that it learns from. "
+        '"auto" is 0.6, and 1 for more than 20,000 rows.',
     )
     colsample_bytree: float = parameter(
         1.0,
@@ -129,6 +132,11 @@ class GradientBoosting(Rounds):
         "1: the score (of the second of two classes) may only rise with the column. -1: it may only fall. "
         "0: no constraint.",
     )
+
+    def _share_of_rows(self, n_rows: int) -> float:
+        if self.subsample == "auto":
+            return SMALL_SHARE if n_rows <= MOST_DRAWN else 1.0
+        return float(self.subsample)
 
     def _find_rounds(self, training: Training, rows: Rows, validation: Rows | None, seed: int) -> int:
         if self.n_estimators != "auto":
@@ -168,7 +176,7 @@ class GradientBoosting(Rounds):
             "min_split_gain": float(self.min_split_gain),
             "reg_lambda": float(self.reg_lambda),
             "reg_alpha": float(self.reg_alpha),
-            "subsample": float(self.subsample),
+            "subsample": self._share_of_rows(training.table.n_rows),
             "colsample_bytree": float(self.colsample_bytree),
             "colsample_bynode": float(self.colsample_bynode),
             "max_cat_to_onehot": min(int(self.max_cat_to_onehot), NO_LIMIT),
