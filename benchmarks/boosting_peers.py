@@ -86,9 +86,6 @@ def committee_model(kind, *, n_estimators, seed):
             learning_rate=RATE,
             max_leaf_nodes=LEAVES,
             max_bins=BINS,
-            min_samples_leaf=20,
-            min_child_weight=1e-3,
-            reg_lambda=0.0,
             subsample=1.0,
             colsample_bytree=1.0,
             colsample_bynode=1.0,
@@ -182,7 +179,7 @@ BOOSTERS = {
         Peer(
             "committee",
             "committee",
-            f"{SAME}; min_samples_leaf=20, min_child_weight=0.001, reg_lambda=0, as LightGBM; "
+            f"{SAME}; subsample=1, colsample_bynode=1: all rows and columns, as the others; "
             "AdaBoostClassifier at its defaults",
             (*GRADIENT, "stumps"),
             committee_model,
