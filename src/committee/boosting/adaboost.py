@@ -32,7 +32,13 @@ LEARNING_RATE = (
 
 @declared
 class AdaBoostOfClasses(Classifies, AdaBoost):
-    """What the AdaBoosts for classes share."""
+    """What the AdaBoosts for classes share.
+
+    Attributes
+    ----------
+    error_bounds_ : ndarray of shape (n_members,)
+        The bound on the training error after each member.
+    """
 
     @property
     def error_bounds_(self) -> np.ndarray:
@@ -175,34 +181,6 @@ class AdaBoostM1Classifier(AdaBoostOfClasses):
     than two classes, members must be right more often than not; where they are not, `AdaBoostM2Classifier`
     and `AdaBoostClassifier` ask less.
 
-    Attributes
-    ----------
-    estimator_ : estimator
-        A member that is not fitted.
-    estimators_ : sequence of estimators
-        The members. Those of the engine are made when they are asked for.
-    estimator_weights_, estimator_errors_ : ndarray of shape (n_members,)
-        The votes of the members, and their errors on the rows as each saw them.
-    error_bounds_ : ndarray of shape (n_members,)
-        The bound on the training error after each member.
-    validation_errors_ : ndarray or None
-        The errors on `X_val`, on the held-out rows or out of fold after each member.
-    row_weights_ : ndarray of shape (n_members, n_rows) or None
-        The weights of the rows in each round, with `store_weights`.
-    classes_ : ndarray of shape (n_classes,)
-    n_classes_ : int
-    n_outputs_ : int
-        The number of columns of y, which is 1.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_columns,)
-        Only if all column names are text.
-    feature_importances_ : ndarray of shape (n_columns,)
-        The importances of the members, weighted by their votes.
-    schema_ : Schema
-        The columns of the training table, if the members are of the engine.
-    nbytes : int
-        The size of the members in memory, if they are of the engine.
-
     Examples
     --------
     >>> from sklearn.datasets import load_breast_cancer
@@ -223,34 +201,6 @@ class AdaBoostClassifier(AdaBoostOfClasses):
     1 - 1 / n_classes. Its vote weighs log((1 - error) / error) + log(n_classes - 1), times `learning_rate`.
     A member without error ends the run with a vote of 1, as in scikit-learn. A first member that is no better
     than chance is kept alone, with a vote of 1 and a warning.
-
-    Attributes
-    ----------
-    estimator_ : estimator
-        A member that is not fitted.
-    estimators_ : sequence of estimators
-        The members. Those of the engine are made when they are asked for.
-    estimator_weights_, estimator_errors_ : ndarray of shape (n_members,)
-        The votes of the members, and their errors on the rows as each saw them.
-    error_bounds_ : ndarray of shape (n_members,)
-        The bound on the training error after each member.
-    validation_errors_ : ndarray or None
-        The errors on `X_val`, on the held-out rows or out of fold after each member.
-    row_weights_ : ndarray of shape (n_members, n_rows) or None
-        The weights of the rows in each round, with `store_weights`.
-    classes_ : ndarray of shape (n_classes,)
-    n_classes_ : int
-    n_outputs_ : int
-        The number of columns of y, which is 1.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_columns,)
-        Only if all column names are text.
-    feature_importances_ : ndarray of shape (n_columns,)
-        The importances of the members, weighted by their votes.
-    schema_ : Schema
-        The columns of the training table, if the members are of the engine.
-    nbytes : int
-        The size of the members in memory, if they are of the engine.
 
     Examples
     --------
@@ -292,31 +242,10 @@ class AdaBoostM2Classifier(AdaBoostOfClasses):
 
     Attributes
     ----------
-    estimator_ : estimator
-        A member that is not fitted.
-    estimators_ : sequence of estimators
-        The members. Those of the engine are made when they are asked for.
     estimator_weights_, estimator_errors_ : ndarray of shape (n_members,)
         The votes of the members, and their pseudo-losses.
-    error_bounds_ : ndarray of shape (n_members,)
-        The bound on the training error after each member.
-    validation_errors_ : ndarray or None
-        The errors on `X_val`, on the held-out rows or out of fold after each member.
     row_weights_ : ndarray of shape (n_members, n_rows) or None
         The weights of the rows, summed over their wrong labels, in each round, with `store_weights`.
-    classes_ : ndarray of shape (n_classes,)
-    n_classes_ : int
-    n_outputs_ : int
-        The number of columns of y, which is 1.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_columns,)
-        Only if all column names are text.
-    feature_importances_ : ndarray of shape (n_columns,)
-        The importances of the members, weighted by their votes.
-    schema_ : Schema
-        The columns of the training table, if the members are of the engine.
-    nbytes : int
-        The size of the members in memory, if they are of the engine.
 
     Examples
     --------
@@ -341,27 +270,10 @@ class AdaBoostRegressor(Regresses, AdaBoost):
 
     Attributes
     ----------
-    estimator_ : estimator
-        A member that is not fitted.
-    estimators_ : sequence of estimators
-        The members. Those of the engine are made when they are asked for.
     estimator_weights_, estimator_errors_ : ndarray of shape (n_members,)
         The votes of the members, and their mean losses.
     validation_errors_ : ndarray or None
         The mean absolute errors on `X_val`, on the held-out rows or out of fold after each member.
-    row_weights_ : ndarray of shape (n_members, n_rows) or None
-        The weights of the rows in each round, with `store_weights`.
-    n_outputs_ : int
-        The number of columns of y, which is 1.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_columns,)
-        Only if all column names are text.
-    feature_importances_ : ndarray of shape (n_columns,)
-        The importances of the members, weighted by their votes.
-    schema_ : Schema
-        The columns of the training table, if the members are of the engine.
-    nbytes : int
-        The size of the members in memory, if they are of the engine.
 
     Examples
     --------

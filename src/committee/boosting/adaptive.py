@@ -50,7 +50,27 @@ from committee.task import Classification, Regression, check_lengths, row_weight
 
 @declared
 class AdaBoost(Adaptive):
-    """Members made one after the other, each for the rows that those before it got wrong."""
+    """Members made one after the other, each for the rows that those before it got wrong.
+
+    Attributes
+    ----------
+    estimator_ : estimator
+        A member that is not fitted.
+    estimators_ : sequence of estimators
+        The members. Those of the engine are made when they are asked for.
+    estimator_weights_, estimator_errors_ : ndarray of shape (n_members,)
+        The votes of the members, and their errors on the rows as each saw them.
+    validation_errors_ : ndarray or None
+        The errors on `X_val`, on the held-out rows or out of fold after each member.
+    row_weights_ : ndarray of shape (n_members, n_rows) or None
+        The weights of the rows in each round, with `store_weights`.
+    feature_importances_ : ndarray of shape (n_columns,)
+        The importances of the members, weighted by their votes.
+    schema_ : Schema
+        The columns of the training table, if the members are of the engine.
+    nbytes : int
+        The size of the members in memory, if they are of the engine.
+    """
 
     _scheme_name: ClassVar[str]
     # The decisions after each member, and what a score is: the classifier and the regressor differ in them.

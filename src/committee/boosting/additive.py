@@ -15,7 +15,20 @@ from committee.table import Table
 
 
 class AdditiveTrees(Voter):
-    """What can be asked of boosted trees beside their decision."""
+    """What can be asked of boosted trees beside their decision.
+
+    Attributes
+    ----------
+    n_iter_, n_estimators_ : int
+        The number of rounds: with early stopping, those up to the best one.
+    train_score_, validation_score_ : ndarray of shape (n_rounds + 1,)
+        Minus the mean loss before the first round and after each, NaN if the loss is a callable;
+        `validation_score_` is empty if there were no rows to validate by.
+    feature_importances_ : ndarray of shape (n_columns,)
+        How much the splits on each column lower the loss. They sum to 1, or are all 0.
+    split_counts_ : ndarray of shape (n_columns,)
+        How many splits there are on each column.
+    """
 
     _boosted: Boosted
     _seed: int

@@ -193,29 +193,6 @@ class GradientBoostingClassifier(AdditiveClasses, GradientBoosting):
     classes, which take one tree for each class in every round. The same seed gives the same bits on any
     number of threads.
 
-    Attributes
-    ----------
-    classes_ : ndarray of shape (n_classes,)
-    n_classes_ : int
-    n_iter_, n_estimators_ : int
-        The number of rounds: with early stopping, those up to the best one.
-    train_score_, validation_score_ : ndarray of shape (n_rounds + 1,)
-        Minus the mean loss before the first round and after each, NaN if the loss is a callable;
-        `validation_score_` is empty if there were no rows to validate by.
-    feature_importances_ : ndarray of shape (n_columns,)
-        How much the splits on each column lower the loss. They sum to 1, or are all 0.
-    split_counts_ : ndarray of shape (n_columns,)
-        How many splits there are on each column.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_columns,)
-        Only if all column names are text.
-    n_outputs_ : int
-        The number of columns of y, which is 1.
-    schema_ : Schema
-        The columns of the training table.
-    nbytes : int
-        The size of the trees in memory.
-
     Examples
     --------
     >>> from sklearn.datasets import load_breast_cancer
@@ -248,26 +225,11 @@ class GradientBoostingRegressor(Regresses, GradientBoosting):
 
     Attributes
     ----------
-    n_iter_, n_estimators_ : int
-        The number of rounds: with early stopping, those up to the best one.
     train_score_, validation_score_ : ndarray of shape (n_rounds + 1,)
         Minus the mean loss before the first round and after each: the squared or absolute error, the pinball
         loss, or the deviance, as in `sklearn.metrics`; the Huber loss with the delta of the residuals from
         the median of y, the same in all rounds; NaN if the loss is a callable. `validation_score_` is empty
         if there were no rows to validate by.
-    feature_importances_ : ndarray of shape (n_columns,)
-        How much the splits on each column lower the loss. They sum to 1, or are all 0.
-    split_counts_ : ndarray of shape (n_columns,)
-        How many splits there are on each column.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_columns,)
-        Only if all column names are text.
-    n_outputs_ : int
-        The number of columns of y, which is 1.
-    schema_ : Schema
-        The columns of the training table.
-    nbytes : int
-        The size of the trees in memory.
 
     Examples
     --------

@@ -26,26 +26,9 @@ class LogitBoostClassifier(AdditiveClasses, Rounds):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-    n_classes_ : int
-    n_iter_, n_estimators_ : int
-        The number of rounds: with early stopping, those up to the best one.
     train_score_, validation_score_ : ndarray of shape (n_rounds + 1,)
         Minus the mean log loss before the first round and after each, summed over the models of
         `one_versus_all`; `validation_score_` is empty if there were no rows to validate by.
-    feature_importances_ : ndarray of shape (n_columns,)
-        How much the splits on each column lower the loss. They sum to 1, or are all 0.
-    split_counts_ : ndarray of shape (n_columns,)
-        How many splits there are on each column.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_columns,)
-        Only if all column names are text.
-    n_outputs_ : int
-        The number of columns of y, which is 1.
-    schema_ : Schema
-        The columns of the training table.
-    nbytes : int
-        The size of the trees in memory.
 
     Examples
     --------

@@ -40,25 +40,6 @@ class C45Classifier(Classifies, Tabular):
     threshold, categories with one branch each. A row with a missing value goes down all branches in parts, in
     training and in prediction. Afterwards the tree is pruned. The trees are those of J48 in Weka 3.6.
 
-    Attributes
-    ----------
-    classes_ : ndarray of shape (n_classes,)
-        The labels, sorted.
-    n_classes_ : int
-    n_outputs_ : int
-        The number of columns of y, which is 1.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_columns,)
-        Only if all column names are text.
-    schema_ : Schema
-        The columns of the training table.
-    tree_ : C45Tree
-        The engine's tree.
-    feature_importances_ : ndarray of shape (n_columns,)
-        The entropy that the splits on each column remove, weighted by rows. They sum to 1, or are all 0.
-    nbytes : int
-        The size of the tree in memory.
-
     Notes
     -----
     Where two choices are equally good, the first column, the lowest threshold, the first class and the last
@@ -74,6 +55,15 @@ class C45Classifier(Classifies, Tabular):
     ----------
     J. R. Quinlan, C4.5: Programs for Machine Learning, 1993.
     J. R. Quinlan, Improved use of continuous attributes in C4.5, JAIR 4, 1996.
+
+    Attributes
+    ----------
+    tree_ : C45Tree
+        The engine's tree.
+    feature_importances_ : ndarray of shape (n_columns,)
+        The entropy that the splits on each column remove, weighted by rows. They sum to 1, or are all 0.
+    nbytes : int
+        The size of the tree in memory.
 
     Examples
     --------

@@ -14,11 +14,17 @@ import dataclasses
 import inspect
 import numbers
 import sys
-import textwrap
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar, dataclass_transform
 
 import numpy as np
+
+from committee.learners.documentation import (
+    attributes_of,
+    parameter_entry,
+    with_section,
+    without_section,
+)
 
 Test = Callable[[Any], bool]
 # The engine counts in 32 bits.
@@ -27,6 +33,9 @@ LARGEST_INTEGER = 2**31 - 1
 Declaration = tuple[str, Test, str]
 DeclaredField = tuple[dataclasses.Field[Any], Mapping[str, Any]]
 Estimator = TypeVar("Estimator")
+# numpydoc's order of the sections.
+AFTER_ATTRIBUTES = ("See Also", "Notes", "References", "Examples")
+AFTER_PARAMETERS = ("Attributes", *AFTER_ATTRIBUTES)
 
 
 def parameter(default: Any, allowed: str, test: Test, meaning: str, *, kw_only: bool = True) -> Any:
@@ -54,15 +63,26 @@ def parameter(default: Any, allowed: str, test: Test, meaning: str, *, kw_only: 
 
 @dataclass_transform(kw_only_default=True, field_specifiers=(parameter,))
 def declared(cls: type[Estimator]) -> type[Estimator]:
-    """Make an estimator of a class with declared parameters, and add them to its documentation.
+    """Make an estimator of a class with declared parameters, and complete its documentation.
 
     A subclass may give a parameter another default by a plain assignment; its declaration stays.
     """
     made = dataclasses.dataclass(kw_only=True, eq=False, repr=False)(cls)
     found = declarations(made)
     made._declarations = found  # type: ignore[attr-defined]
-    made.__doc__ = with_parameters(inspect.cleandoc(cls.__doc__ or ""), found)
+    made.__doc__ = documented(made, found)
     return made
+
+
+def documented(cls: type[Any], declared_fields: list[DeclaredField]) -> str:
+    """The docstring of a class with its parameters, and the attributes of all its ancestors."""
+    entries = [
+        parameter_entry(field.name, declaration["allowed"], field.default, declaration["meaning"])
+        for field, declaration in declared_fields
+    ]
+    own = without_section(inspect.cleandoc(cls.__doc__ or ""), "Attributes")
+    own = with_section(own, "Parameters", entries, before=AFTER_PARAMETERS)
+    return with_section(own, "Attributes", attributes_of(cls), before=AFTER_ATTRIBUTES)
 
 
 def check_parameters(estimator: Any) -> None:
@@ -92,23 +112,6 @@ def declarations(cls: type[Any]) -> list[DeclaredField]:
         nearest = next(owned[name] for owned in ancestors if name in owned and owned[name].metadata)
         found.append((fields[name], nearest.metadata))
     return found
-
-
-def with_parameters(documentation: str, declared_fields: list[DeclaredField]) -> str:
-    """Insert the section on the parameters before the first other section, if there is any."""
-    entries = []
-    for field, declaration in declared_fields:
-        allowed = declaration["allowed"].removeprefix("an ").removeprefix("a ")
-        meaning = textwrap.fill(declaration["meaning"], 88)
-        entries.append(
-            f"{field.name} : {allowed}, default={field.default!r}\n{textwrap.indent(meaning, '    ')}"
-        )
-    section = "\n".join(["Parameters", "----------", *entries, ""])
-    lines = documentation.split("\n")
-    underlines = (i for i, line in enumerate(lines) if line.startswith("---"))
-    first_section = next(underlines, len(lines) + 1) - 1
-    before = lines[:first_section] if first_section < len(lines) else [*lines, ""]
-    return "\n".join([*before, section, *lines[first_section:]])
 
 
 def integer(lowest: int, highest: float = LARGEST_INTEGER) -> Test:

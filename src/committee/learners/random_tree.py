@@ -27,7 +27,13 @@ from committee.running import n_threads
 
 @declared
 class RandomTree(Growing, SingleTree):
-    """What the classifier and the regressor share."""
+    """What the classifier and the regressor share.
+
+    Attributes
+    ----------
+    max_features_ : int
+        The number of columns tried at a node.
+    """
 
     max_features: int | float | str | None = parameter(
         "auto",
@@ -78,24 +84,6 @@ class RandomTreeClassifier(Classifies, RandomTree):
     A full tree that tries a few random columns at every node and takes the split of the highest gain of
     information.
 
-    Attributes
-    ----------
-    classes_ : ndarray of shape (n_classes,)
-    n_classes_ : int
-    max_features_ : int
-        The number of columns tried at a node.
-    n_outputs_ : int
-        The number of columns of y, which is 1.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_columns,)
-        Only if all column names are text.
-    feature_importances_ : ndarray of shape (n_columns,)
-        How much the splits on each column lower the impurity. They sum to 1, or are all 0.
-    schema_ : Schema
-        The columns of the training table.
-    nbytes : int
-        The size of the tree in memory.
-
     Examples
     --------
     >>> from sklearn.datasets import load_iris
@@ -113,22 +101,6 @@ class RandomTreeRegressor(Regresses, RandomTree):
 
     A full tree that tries a few random columns at every node and takes the split that lowers the squared
     error most.
-
-    Attributes
-    ----------
-    max_features_ : int
-        The number of columns tried at a node.
-    n_outputs_ : int
-        The number of columns of y, which is 1.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_columns,)
-        Only if all column names are text.
-    feature_importances_ : ndarray of shape (n_columns,)
-        How much the splits on each column lower the impurity. They sum to 1, or are all 0.
-    schema_ : Schema
-        The columns of the training table.
-    nbytes : int
-        The size of the tree in memory.
 
     Examples
     --------

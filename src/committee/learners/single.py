@@ -18,7 +18,15 @@ from committee.task import Classification
 
 
 class SingleTree(Voter):
-    """A fitted tree that tells its shape, its leaves and its splits."""
+    """A fitted tree that tells its shape, its leaves and its splits.
+
+    Attributes
+    ----------
+    feature_importances_ : ndarray of shape (n_columns,)
+        How much the splits on each column lower the impurity. They sum to 1, or are all 0.
+    nbytes : int
+        The size of the tree in memory.
+    """
 
     _importances: np.ndarray
     _weight_unit: float

@@ -20,7 +20,13 @@ from committee.running import n_threads
 
 @declared
 class DecisionStump(SingleTree):
-    """What the classifier and the regressor share."""
+    """What the classifier and the regressor share.
+
+    Attributes
+    ----------
+    feature_importances_ : ndarray of shape (n_columns,)
+        1 for the column of the split; all 0 if there is none.
+    """
 
     categorical_features: Any = parameter("from_dtype", *CATEGORICAL_FEATURES)
 
@@ -64,22 +70,6 @@ class DecisionStumpClassifier(Classifies, DecisionStump):
     A row whose value is missing gets the classes of the training rows whose value is missing, or those of all
     rows if there were none.
 
-    Attributes
-    ----------
-    classes_ : ndarray of shape (n_classes,)
-    n_classes_ : int
-    n_outputs_ : int
-        The number of columns of y, which is 1.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_columns,)
-        Only if all column names are text.
-    feature_importances_ : ndarray of shape (n_columns,)
-        1 for the column of the split; all 0 if there is none.
-    schema_ : Schema
-        The columns of the training table.
-    nbytes : int
-        The size of the tree in memory.
-
     Examples
     --------
     >>> stump = DecisionStumpClassifier().fit([[1.0], [2.0], [8.0], [9.0]], ["low", "low", "high", "high"])
@@ -107,20 +97,6 @@ class DecisionStumpRegressor(Regresses, DecisionStump):
 
     A row whose value is missing gets the mean of the training rows whose value is missing, or that of all
     rows if there were none.
-
-    Attributes
-    ----------
-    n_outputs_ : int
-        The number of columns of y, which is 1.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_columns,)
-        Only if all column names are text.
-    feature_importances_ : ndarray of shape (n_columns,)
-        1 for the column of the split; all 0 if there is none.
-    schema_ : Schema
-        The columns of the training table.
-    nbytes : int
-        The size of the tree in memory.
 
     Examples
     --------

@@ -21,7 +21,13 @@ from committee.running import n_threads
 
 @declared
 class DecisionTree(CartGrowing, SingleTree):
-    """What the classifier and the regressor share."""
+    """What the classifier and the regressor share.
+
+    Attributes
+    ----------
+    max_features_ : int
+        The number of columns tried at a node.
+    """
 
     splitter: str = parameter(
         "best",
@@ -96,24 +102,6 @@ class DecisionTreeClassifier(Classifies, DecisionTree):
     Splits are exact for columns of up to 65,535 distinct values. Of equally good splits the first is taken:
     the first column, the lowest threshold.
 
-    Attributes
-    ----------
-    classes_ : ndarray of shape (n_classes,)
-    n_classes_ : int
-    max_features_ : int
-        The number of columns tried at a node.
-    n_outputs_ : int
-        The number of columns of y, which is 1.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_columns,)
-        Only if all column names are text.
-    feature_importances_ : ndarray of shape (n_columns,)
-        How much the splits on each column lower the impurity. They sum to 1, or are all 0.
-    schema_ : Schema
-        The columns of the training table.
-    nbytes : int
-        The size of the tree in memory.
-
     Examples
     --------
     >>> from sklearn.datasets import load_iris
@@ -133,22 +121,6 @@ class DecisionTreeRegressor(Regresses, DecisionTree):
 
     Splits are exact for columns of up to 65,535 distinct values. Of equally good splits the first is taken:
     the first column, the lowest threshold.
-
-    Attributes
-    ----------
-    max_features_ : int
-        The number of columns tried at a node.
-    n_outputs_ : int
-        The number of columns of y, which is 1.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_columns,)
-        Only if all column names are text.
-    feature_importances_ : ndarray of shape (n_columns,)
-        How much the splits on each column lower the impurity. They sum to 1, or are all 0.
-    schema_ : Schema
-        The columns of the training table.
-    nbytes : int
-        The size of the tree in memory.
 
     Examples
     --------

@@ -23,7 +23,18 @@ ROWS_OF_A_THREAD = 64
 
 
 class Tabular(BaseEstimator):
-    """An estimator that reads tables of any kind, and remembers their columns and its task."""
+    """An estimator that reads tables of any kind, and remembers their columns and its task.
+
+    Attributes
+    ----------
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_columns,)
+        Only if all column names are text.
+    n_outputs_ : int
+        The number of columns of y, which is 1.
+    schema_ : Schema
+        The columns of the training table.
+    """
 
     schema_: Schema
     n_features_in_: int
@@ -56,7 +67,13 @@ class Tabular(BaseEstimator):
 
 
 class Voter(Tabular):
-    """An estimator whose decision is that of a forest of the engine."""
+    """An estimator whose decision is that of a forest of the engine.
+
+    Attributes
+    ----------
+    nbytes : int
+        The size of the trees in memory.
+    """
 
     _forest: _engine.Forest
     _has_missing: np.ndarray
@@ -105,7 +122,14 @@ class Voter(Tabular):
 
 
 class Classifies(ClassifierMixin):
-    """Votes are probabilities of classes."""
+    """Votes are probabilities of classes.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The labels, sorted.
+    n_classes_ : int
+    """
 
     _task_type = Classification
     classes_: np.ndarray

@@ -18,7 +18,17 @@ from committee.task import to_numbers
 
 @declared
 class ForestClassifier(Classifies, Forest):
-    """What the forests for classes share."""
+    """What the forests for classes share.
+
+    Attributes
+    ----------
+    oob_score_ : float
+        With `bootstrap` and `oob_score`, as are the next two.
+    oob_decision_function_ : ndarray of shape (n_rows, n_classes)
+        NaN for a row that all trees saw.
+    oob_curve_ : ndarray of shape (n_members,)
+        The misclassified share of the rows after every tree.
+    """
 
     _member_type = DecisionTreeClassifier
 
@@ -53,7 +63,17 @@ class ForestClassifier(Classifies, Forest):
 
 @declared
 class ForestRegressor(Regresses, Forest):
-    """What the forests for numbers share."""
+    """What the forests for numbers share.
+
+    Attributes
+    ----------
+    oob_score_ : float
+        With `bootstrap` and `oob_score`, as are the next two.
+    oob_prediction_ : ndarray of shape (n_rows,)
+        NaN for a row that all trees saw.
+    oob_curve_ : ndarray of shape (n_members,)
+        The mean squared error after every tree.
+    """
 
     _member_type = DecisionTreeRegressor
 
@@ -130,35 +150,6 @@ class RandomForestClassifier(ForestClassifier):
     A node of more than 32 rows sorts them into at most 256 bins, which span the node's own range of a column,
     and tries the thresholds between the bins. Smaller nodes try all thresholds.
 
-    Attributes
-    ----------
-    estimator_ : DecisionTreeClassifier
-        A tree that is not fitted, with the parameters of the members.
-    estimators_ : sequence of DecisionTreeClassifier
-        The trees, made when they are asked for.
-    classes_ : ndarray of shape (n_classes,)
-    n_classes_ : int
-    n_outputs_ : int
-        The number of columns of y, which is 1.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_columns,)
-        Only if all column names are text.
-    feature_importances_, feature_importances_std_ : ndarray of shape (n_columns,)
-        How much the splits on each column lower the impurity: mean and standard deviation over the trees. The
-        means sum to 1, or are all 0.
-    oob_score_ : float
-        With `oob_score`, as are the next two.
-    oob_decision_function_ : ndarray of shape (n_rows, n_classes)
-        NaN for a row that all trees saw.
-    oob_curve_ : ndarray of shape (n_members,)
-        The misclassified share of the rows after every tree.
-    oob_importances_, oob_importances_std_ : ndarray of shape (n_columns,)
-        With `oob_importances`.
-    schema_ : Schema
-        The columns of the training table.
-    nbytes : int
-        The size of the trees in memory.
-
     Examples
     --------
     >>> from sklearn.datasets import load_iris
@@ -175,33 +166,6 @@ class RandomForestRegressor(ForestRegressor):
 
     Splits are exact for columns of up to 65,535 distinct values.
 
-    Attributes
-    ----------
-    estimator_ : DecisionTreeRegressor
-        A tree that is not fitted, with the parameters of the members.
-    estimators_ : sequence of DecisionTreeRegressor
-        The trees, made when they are asked for.
-    n_outputs_ : int
-        The number of columns of y, which is 1.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_columns,)
-        Only if all column names are text.
-    feature_importances_, feature_importances_std_ : ndarray of shape (n_columns,)
-        How much the splits on each column lower the impurity: mean and standard deviation over the trees. The
-        means sum to 1, or are all 0.
-    oob_score_ : float
-        With `oob_score`, as are the next two.
-    oob_prediction_ : ndarray of shape (n_rows,)
-        NaN for a row that all trees saw.
-    oob_curve_ : ndarray of shape (n_members,)
-        The mean squared error after every tree.
-    oob_importances_, oob_importances_std_ : ndarray of shape (n_columns,)
-        With `oob_importances`.
-    schema_ : Schema
-        The columns of the training table.
-    nbytes : int
-        The size of the trees in memory.
-
     Examples
     --------
     >>> X, y = [[1], [2], [8], [9]] * 5, [1.0, 1.0, 5.0, 6.0] * 5
@@ -214,35 +178,6 @@ class RandomForestRegressor(ForestRegressor):
 @declared
 class ExtraTreesClassifier(ForestClassifier):
     """Extremely randomised trees for classes: full trees on all rows, a random threshold for each column.
-
-    Attributes
-    ----------
-    estimator_ : DecisionTreeClassifier
-        A tree that is not fitted, with the parameters of the members.
-    estimators_ : sequence of DecisionTreeClassifier
-        The trees, made when they are asked for.
-    classes_ : ndarray of shape (n_classes,)
-    n_classes_ : int
-    n_outputs_ : int
-        The number of columns of y, which is 1.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_columns,)
-        Only if all column names are text.
-    feature_importances_, feature_importances_std_ : ndarray of shape (n_columns,)
-        How much the splits on each column lower the impurity: mean and standard deviation over the trees. The
-        means sum to 1, or are all 0.
-    oob_score_ : float
-        With `bootstrap` and `oob_score`, as are the next two.
-    oob_decision_function_ : ndarray of shape (n_rows, n_classes)
-        NaN for a row that all trees saw.
-    oob_curve_ : ndarray of shape (n_members,)
-        The misclassified share of the rows after every tree.
-    oob_importances_, oob_importances_std_ : ndarray of shape (n_columns,)
-        With `bootstrap` and `oob_importances`.
-    schema_ : Schema
-        The columns of the training table.
-    nbytes : int
-        The size of the trees in memory.
 
     Examples
     --------
@@ -260,33 +195,6 @@ class ExtraTreesClassifier(ForestClassifier):
 @declared
 class ExtraTreesRegressor(ForestRegressor):
     """Extremely randomised trees for numbers: full trees on all rows, a random threshold for each column.
-
-    Attributes
-    ----------
-    estimator_ : DecisionTreeRegressor
-        A tree that is not fitted, with the parameters of the members.
-    estimators_ : sequence of DecisionTreeRegressor
-        The trees, made when they are asked for.
-    n_outputs_ : int
-        The number of columns of y, which is 1.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_columns,)
-        Only if all column names are text.
-    feature_importances_, feature_importances_std_ : ndarray of shape (n_columns,)
-        How much the splits on each column lower the impurity: mean and standard deviation over the trees. The
-        means sum to 1, or are all 0.
-    oob_score_ : float
-        With `bootstrap` and `oob_score`, as are the next two.
-    oob_prediction_ : ndarray of shape (n_rows,)
-        NaN for a row that all trees saw.
-    oob_curve_ : ndarray of shape (n_members,)
-        The mean squared error after every tree.
-    oob_importances_, oob_importances_std_ : ndarray of shape (n_columns,)
-        With `bootstrap` and `oob_importances`.
-    schema_ : Schema
-        The columns of the training table.
-    nbytes : int
-        The size of the trees in memory.
 
     Examples
     --------

@@ -49,7 +49,18 @@ FLAT_TREES = 25
 
 @declared
 class Forest(Judged, CartGrowing):
-    """Trees that differ because each sees other rows, tries other columns or draws its thresholds."""
+    """Trees that differ because each sees other rows, tries other columns or draws its thresholds.
+
+    Attributes
+    ----------
+    estimator_ : DecisionTreeClassifier or DecisionTreeRegressor
+        A tree that is not fitted, with the parameters of the members.
+    estimators_ : sequence of such trees
+        The members, made when they are asked for.
+    feature_importances_, feature_importances_std_ : ndarray of shape (n_columns,)
+        How much the splits on each column lower the impurity: mean and standard deviation over the trees. The
+        means sum to 1, or are all 0.
+    """
 
     _member_type: ClassVar[type]
     _random_thresholds: ClassVar[bool] = False

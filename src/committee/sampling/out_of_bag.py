@@ -57,7 +57,13 @@ class OutOfBag:
 
 
 class Judged:
-    """The out-of-bag attributes of a fitted forest."""
+    """The out-of-bag attributes of a fitted forest.
+
+    Attributes
+    ----------
+    oob_importances_, oob_importances_std_ : ndarray of shape (n_columns,)
+        With `bootstrap` and `oob_importances`.
+    """
 
     _out_of_bag: OutOfBag | None
 

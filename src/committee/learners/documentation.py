@@ -1,0 +1,76 @@
+"""The documentation of an estimator, put together from what its classes say.
+
+A family says once, in its own docstring, what attributes its estimators have; a declared parameter carries
+its meaning. The docstring of a public estimator says only what is its own, and gets the rest here.
+"""
+
+from __future__ import annotations
+
+import inspect
+import textwrap
+from collections.abc import Iterable
+from typing import Any
+
+WIDTH = 88
+
+
+def with_section(documentation: str, title: str, entries: Iterable[str], before: tuple[str, ...]) -> str:
+    """Insert a section before the first of some others, or at the end.
+
+    Examples
+    --------
+    >>> with_section("A tree.", "Notes", ["It is old."], before=("Examples",)).splitlines()
+    ['A tree.', '', 'Notes', '-----', 'It is old.']
+    """
+    section = [title, "-" * len(title), *entries]
+    sections = split_sections(documentation)
+    place = next((i for i, lines in enumerate(sections) if lines[0] in before), len(sections))
+    sections.insert(place, section)
+    return "\n\n".join("\n".join(lines).rstrip() for lines in sections)
+
+
+def attributes_of(cls: type[Any]) -> list[str]:
+    """What a class and its ancestors say of their attributes, each by the nearest that says it."""
+    found: dict[str, str] = {}
+    for ancestor in cls.__mro__:
+        for lines in split_sections(inspect.cleandoc(vars(ancestor).get("__doc__") or "")):
+            if lines[0] == "Attributes":
+                for entry in split_entries(lines[2:]):
+                    found.setdefault(entry.split(" :")[0], entry)
+    return list(found.values())
+
+
+def without_section(documentation: str, title: str) -> str:
+    """The documentation without one of its sections."""
+    kept = (lines for lines in split_sections(documentation) if lines[0] != title)
+    return "\n\n".join("\n".join(lines).rstrip() for lines in kept)
+
+
+def parameter_entry(name: str, allowed: str, default: Any, meaning: str) -> str:
+    """A parameter, as numpydoc writes it."""
+    allowed = allowed.removeprefix("an ").removeprefix("a ")
+    return (
+        f"{name} : {allowed}, default={default!r}\n{textwrap.indent(textwrap.fill(meaning, WIDTH), '    ')}"
+    )
+
+
+def split_sections(documentation: str) -> list[list[str]]:
+    """The lines before the first section, and the lines of each section from its title on."""
+    sections: list[list[str]] = [[]]
+    lines = documentation.split("\n")
+    for line, following in zip(lines, [*lines[1:], ""], strict=True):
+        if following.startswith("---") and line:
+            sections.append([])
+        sections[-1].append(line)
+    return [section for section in sections if any(section)]
+
+
+def split_entries(lines: list[str]) -> list[str]:
+    """The entries of a section: each begins with a line that is not indented."""
+    entries: list[str] = []
+    for line in filter(None, lines):
+        if line.startswith(" "):
+            entries[-1] += "\n" + line
+        else:
+            entries.append(line)
+    return entries
