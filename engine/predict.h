@@ -9,8 +9,8 @@
 #include <span>
 #include <vector>
 
+#include "cut_codes.h"
 #include "descend.h"
-#include "encode.h"
 #include "link.h"
 #include "table.h"
 #include "tree.h"

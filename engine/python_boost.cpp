@@ -8,8 +8,8 @@
 #include <optional>
 #include <string>
 
+#include "binned_rows.h"
 #include "boost.h"
-#include "encoding.h"
 #include "python_arrays.h"
 #include "recode.h"
 

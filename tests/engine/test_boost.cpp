@@ -3,9 +3,9 @@
 #include <numeric>
 #include <vector>
 
+#include "binned_rows.h"
 #include "boost.h"
 #include "check.h"
-#include "encoding.h"
 #include "random.h"
 #include "small_tables.h"
 

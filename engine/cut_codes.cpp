@@ -1,4 +1,4 @@
-#include "encode.h"
+#include "cut_codes.h"
 
 #include <algorithm>
 #include <array>

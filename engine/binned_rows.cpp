@@ -1,4 +1,4 @@
-#include "encoding.h"
+#include "binned_rows.h"
 
 #include <algorithm>
 #include <array>

@@ -1,5 +1,5 @@
 #include "check.h"
-#include "encode.h"
+#include "cut_codes.h"
 #include "small_tables.h"
 
 using namespace committee;
