@@ -168,6 +168,15 @@ void register_forest(nb::module_& m) {
         .def_prop_ro("n_trees", [](const Forest& forest) { return forest.trees.size(); })
         .def_prop_ro("n_columns", [](const Forest& forest) { return forest.binning.columns.size(); })
         .def_prop_ro("n_outputs", [](const Forest& forest) { return forest.n_outputs; })
+        .def_prop_ro("is_classifier", [](const Forest& forest) { return forest.is_classifier; })
+        .def_prop_ro("n_categories",
+                     [](const Forest& forest) {
+                         std::vector<std::int32_t> counts;
+                         for (const Column& column : forest.binning.columns) {
+                             counts.push_back(column.is_category ? static_cast<std::int32_t>(column.n_bins) : 0);
+                         }
+                         return to_numpy(std::move(counts));
+                     })
         .def_prop_ro("n_scores", [](const Forest& forest) { return forest.n_scores; })
         .def_prop_ro("nbytes", &Forest::nbytes)
         .def(

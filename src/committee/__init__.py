@@ -1,30 +1,39 @@
-"""Ensemble learning for tables: members vote, a rule decides."""
+"""Ensemble learning for tables: members vote, a rule decides.
 
-from committee import rules
-from committee.boosting import (
-    AdaBoostClassifier,
-    AdaBoostM1Classifier,
-    AdaBoostM2Classifier,
-    AdaBoostRegressor,
-    GradientBoostingClassifier,
-    GradientBoostingRegressor,
-    LogitBoostClassifier,
-)
-from committee.learners import (
-    C45Classifier,
-    DecisionStumpClassifier,
-    DecisionStumpRegressor,
-    DecisionTreeClassifier,
-    DecisionTreeRegressor,
-    RandomTreeClassifier,
-    RandomTreeRegressor,
-)
-from committee.sampling import (
-    ExtraTreesClassifier,
-    ExtraTreesRegressor,
-    RandomForestClassifier,
-    RandomForestRegressor,
-)
+The names are imported when they are asked for, so that a service that only answers rows, by
+`committee.predictor`, starts without scikit-learn.
+"""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from committee import rules
+    from committee.boosting import (
+        AdaBoostClassifier,
+        AdaBoostM1Classifier,
+        AdaBoostM2Classifier,
+        AdaBoostRegressor,
+        GradientBoostingClassifier,
+        GradientBoostingRegressor,
+        LogitBoostClassifier,
+    )
+    from committee.learners import (
+        C45Classifier,
+        DecisionStumpClassifier,
+        DecisionStumpRegressor,
+        DecisionTreeClassifier,
+        DecisionTreeRegressor,
+        RandomTreeClassifier,
+        RandomTreeRegressor,
+    )
+    from committee.sampling import (
+        ExtraTreesClassifier,
+        ExtraTreesRegressor,
+        RandomForestClassifier,
+        RandomForestRegressor,
+    )
+    from committee.saving import load, verify
 
 __all__ = [
     "AdaBoostClassifier",
@@ -45,5 +54,26 @@ __all__ = [
     "RandomForestRegressor",
     "RandomTreeClassifier",
     "RandomTreeRegressor",
+    "load",
     "rules",
+    "verify",
 ]
+
+# Where the public names are, the place that needs least first; and what else can be had as `committee.x`.
+_PLACES = ("saving", "learners", "sampling", "boosting")
+_MODULES = (*_PLACES, "combining", "rules", "running", "table", "task")
+
+
+def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return importlib.import_module(f"committee.{name}")
+    if name in __all__:
+        for place in _PLACES:
+            module = importlib.import_module(f"committee.{place}")
+            if name in module.__all__:
+                return globals().setdefault(name, getattr(module, name))
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -15,6 +15,8 @@ class Forest:
     n_trees: int
     n_columns: int
     n_outputs: int
+    is_classifier: bool
+    n_categories: np.ndarray
     n_scores: int
     nbytes: int
     def predict(self, columns: list[np.ndarray], n_rows: int, rule: str, n_threads: int) -> np.ndarray: ...

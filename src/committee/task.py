@@ -3,6 +3,8 @@
 In: the y of the user. Out: a `Classification` with a code for each row, or a `Regression` with a number for
 each row. Both tell the shape of the votes, `(n_rows, n_outputs)`, and decode them, so that one body serves
 classifier and regressor. The weights of the rows are checked here too.
+
+What decodes votes needs numpy alone: scikit-learn and narwhals are imported where a y is read.
 """
 
 from __future__ import annotations
@@ -10,15 +12,14 @@ from __future__ import annotations
 import numbers
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import narwhals.stable.v2 as nw
 import numpy as np
-from sklearn.utils.class_weight import compute_sample_weight
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_consistent_length, column_or_1d
 
-from committee.table import is_missing
+from committee.table.raw import is_missing
+
+if TYPE_CHECKING:
+    import narwhals.stable.v2 as nw
 
 # Integer weights of a mean below this say how often a row stands there. Larger ones, as surveys have them,
 # say for how many others a row stands, and only their ratios mean something.
@@ -48,6 +49,8 @@ class Classification:
     @classmethod
     def of(cls, y: Any) -> tuple[Classification, np.ndarray]:
         """Find the classes of y, and the code of each row as int32."""
+        from sklearn.utils.multiclass import check_classification_targets
+
         labels = check_target(y)
         if labels.dtype.kind == "O":
             labels = one_sort_of_label(labels)
@@ -115,6 +118,8 @@ def check_lengths(n_rows: int, y: Any) -> None:
     Traceback (most recent call last):
     ValueError: Found input variables with inconsistent numbers of samples: [3, 2]
     """
+    from sklearn.utils.validation import check_consistent_length
+
     check_consistent_length(range(n_rows), y)
 
 
@@ -179,6 +184,8 @@ def class_weights(
     >>> class_weights("balanced", task, codes, None)
     array([0.75, 1.5 , 0.75])
     """
+    from sklearn.utils.class_weight import compute_sample_weight
+
     if class_weight is None:
         return row_weights
     if isinstance(class_weight, Mapping):
@@ -204,6 +211,9 @@ def are_repetitions(weights: np.ndarray) -> bool:
 
 def check_target(y: Any) -> np.ndarray:
     """Turn y, from any container, into a 1-D array."""
+    import narwhals.stable.v2 as nw
+    from sklearn.utils.validation import column_or_1d
+
     if y is None:
         raise ValueError("This estimator requires y to be passed, but the target y is None.")
     if nw.dependencies.is_into_dataframe(y):

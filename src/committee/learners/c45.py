@@ -29,6 +29,8 @@ from committee.learners.parameters import (
 from committee.learners.training import training_of
 from committee.learners.tree_parameters import CATEGORICAL_FEATURES, CLASS_WEIGHT
 from committee.learners.voting import Classifies, Tabular
+from committee.saving import Fields
+from committee.saving.models import check_c45_tree
 from committee.table import Kind, Table, read
 
 
@@ -241,6 +243,14 @@ class C45Classifier(Classifies, Tabular):
         """The shares of the classes in the leaf of each row, mixed where a value is missing."""
         table = self._read(X)
         return self.tree_.predict(engine_columns(table), table.n_rows)
+
+    def _learnt(self) -> dict[str, Any]:
+        return super()._learnt() | {"tree": self.tree_}
+
+    def _take_learnt(self, fields: Fields) -> None:
+        super()._take_learnt(fields)
+        self.tree_ = fields.take("tree", _engine.C45Tree)
+        check_c45_tree(self.tree_, self.schema_, self._task)
 
     def _in_words(self) -> TreeNode:
         check_is_fitted(self)

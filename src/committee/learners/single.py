@@ -13,6 +13,7 @@ from committee import _engine
 from committee.learners.export import TreeNode, above, any_of, at_most, format_number, to_graph, to_text
 from committee.learners.training import Training
 from committee.learners.voting import Voter
+from committee.saving import Fields
 from committee.table import Column
 from committee.task import Classification
 
@@ -28,6 +29,7 @@ class SingleTree(Voter):
         The size of the tree in memory.
     """
 
+    max_features_: int
     _importances: np.ndarray
     _weight_unit: float
 
@@ -111,6 +113,19 @@ class SingleTree(Voter):
         self._importances = importances
         self._weight_unit = training.weight_unit
         return self._keep(forest, training.table.schema, training.task, has_missing)
+
+    def _learnt(self) -> dict[str, Any]:
+        more = {"max_features": self.max_features_} if hasattr(self, "max_features_") else {}
+        own = {"importances": self._importances, "weight_unit": float(self._weight_unit)}
+        return super()._learnt() | own | more
+
+    def _take_learnt(self, fields: Fields) -> None:
+        super()._take_learnt(fields)
+        fields.require(self._forest.n_trees == 1, "there must be one tree")
+        self._importances = fields.array("importances", np.float64, (self.n_features_in_,))
+        self._weight_unit = fields.take("weight_unit", float)
+        if "max_features" in fields:
+            self.max_features_ = fields.integer("max_features", 1, self.n_features_in_)
 
     def _describe(self) -> dict[str, np.ndarray]:
         check_is_fitted(self)

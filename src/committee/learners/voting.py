@@ -13,7 +13,10 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from committee import _engine
+from committee.learners.parameters import check_parameters
 from committee.running import n_threads
+from committee.saving import Fields, Saveable
+from committee.saving.models import check_forest
 from committee.table import Kind, Schema, Table, keep_schema, predict_table
 from committee.task import Classification, Regression
 
@@ -22,7 +25,7 @@ FLOAT64 = np.dtype(np.float64)
 ROWS_OF_A_THREAD = 64
 
 
-class Tabular(BaseEstimator):
+class Tabular(Saveable, BaseEstimator):
     """An estimator that reads tables of any kind, and remembers their columns and its task.
 
     Attributes
@@ -39,6 +42,7 @@ class Tabular(BaseEstimator):
     schema_: Schema
     n_features_in_: int
     _task: Classification | Regression
+    _task_type: Any
 
     @property
     def n_outputs_(self) -> int:
@@ -64,6 +68,18 @@ class Tabular(BaseEstimator):
     def _read(self, X: Any) -> Table:
         check_is_fitted(self)
         return predict_table(self, X)
+
+    def _check_parameters(self) -> None:
+        check_parameters(self)
+
+    def _has_learnt(self) -> bool:
+        return "_task" in self.__dict__
+
+    def _learnt(self) -> dict[str, Any]:
+        return {"schema": self.schema_, "task": self._task}
+
+    def _take_learnt(self, fields: Fields) -> None:
+        self._keep_task(fields.take("schema", Schema), fields.take("task", self._task_type))
 
 
 class Voter(Tabular):
@@ -116,6 +132,20 @@ class Voter(Tabular):
     @property
     def _rule(self) -> str:
         return "mean"
+
+    def _learnt(self) -> dict[str, Any]:
+        return super()._learnt() | {"forest": self._forest, "has_missing": self._has_missing}
+
+    def _take_learnt(self, fields: Fields) -> None:
+        super()._take_learnt(fields)
+        forest = fields.take("forest", _engine.Forest)
+        check_forest(forest, self._engine_schema(fields), self._task)
+        has_missing = fields.array("has_missing", bool, (self.n_features_in_,))
+        self._keep(forest, self.schema_, self._task, has_missing)
+
+    def _engine_schema(self, fields: Fields) -> Schema:
+        """The columns that the engine sees, which are those of the table."""
+        return self.schema_
 
     def _threads(self, n_rows: int) -> int:
         return 1 if n_rows <= ROWS_OF_A_THREAD else n_threads(getattr(self, "n_jobs", None))

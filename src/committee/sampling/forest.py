@@ -13,6 +13,7 @@ from committee.learners.training import Training
 from committee.learners.tree_parameters import CLASS_CRITERION, NUMBER_CRITERION
 from committee.learners.voting import Classifies, Regresses
 from committee.sampling.growing import Forest
+from committee.saving import Fields
 from committee.task import to_numbers
 
 
@@ -141,6 +142,32 @@ class ForestRegressor(Regresses, Forest):
         super()._keep_grown(grown, training, goes_on)
         self._leaf_rows: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = leaf_rows
         self._y: np.ndarray = y
+
+    def _learnt(self) -> dict[str, Any]:
+        return super()._learnt() | {"leaf_rows": self._leaf_rows, "y": self._y}
+
+    def _take_learnt(self, fields: Fields) -> None:
+        super()._take_learnt(fields)
+        leaf_rows = fields.take("leaf_rows", list)
+        y = fields.array("y", np.float64, (None,))
+        if leaf_rows:
+            self._check_leaf_rows(leaf_rows, y, fields)
+        self._leaf_rows, self._y = leaf_rows, y
+
+    def _check_leaf_rows(self, leaf_rows: list[Any], y: np.ndarray, fields: Fields) -> None:
+        """Let the engine look at them: asked about no rows at all, it answers if it finds them sound."""
+        for each in leaf_rows:
+            fields.require(
+                isinstance(each, tuple)
+                and len(each) == 3
+                and all(isinstance(part, np.ndarray) and part.dtype == np.uint32 for part in each),
+                "the rows of the leaves of a tree are not three arrays of uint32",
+            )
+        none = [np.empty(0, dtype=np.int32 if count else np.float64) for count in self._forest.n_categories]
+        try:
+            _engine.predict_quantiles(self._forest, leaf_rows, y, none, 0, np.array([0.5]), 1)
+        except ValueError as error:
+            fields.require(False, str(error).removesuffix("."))
 
 
 @declared

@@ -41,6 +41,7 @@ from committee.running import Progress, n_threads
 from committee.sampling.bags import class_options, n_draws
 from committee.sampling.members import take_member
 from committee.sampling.out_of_bag import Judged, OutOfBag, check_goes_on
+from committee.saving import Fields
 
 # n_estimators="auto" grows at most so many trees, and looks at so many to see whether the error is flat.
 MOST_TREES = 1000
@@ -340,6 +341,24 @@ class Forest(Judged, CartGrowing):
         self._out_of_bag = out_of_bag
         self._importances: np.ndarray = importances
         self._keep(forest, schema, training.task, has_missing)
+
+    def _learnt(self) -> dict[str, Any]:
+        judged = None if self._out_of_bag is None else vars(self._out_of_bag)
+        own = {"seed": self._seed, "importances": self._importances, "out_of_bag": judged}
+        return super()._learnt() | own
+
+    def _take_learnt(self, fields: Fields) -> None:
+        super()._take_learnt(fields)
+        n_trees, n_columns = self._forest.n_trees, self.n_features_in_
+        self._seed = fields.integer("seed", 0, 2**64 - 1)
+        self._importances = fields.array("importances", np.float64, (n_trees, n_columns))
+        judged = fields.optional_fields("out_of_bag")
+        self._out_of_bag = (
+            None if judged is None else OutOfBag.take(judged, n_trees, n_columns, self._task.n_outputs)
+        )
+
+    def _known_scores(self) -> dict[str, float]:
+        return {} if self._out_of_bag is None else {"out_of_bag": self._out_of_bag.score}
 
     def _shares_by_tree(self) -> np.ndarray:
         check_is_fitted(self)

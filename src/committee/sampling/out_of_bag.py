@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.metrics import accuracy_score, r2_score
 
 from committee.learners.training import Training
+from committee.saving import Fields
 from committee.task import Classification
 
 
@@ -45,6 +46,20 @@ class OutOfBag:
         sums, counts = grown["out_of_bag_sums"], grown["out_of_bag_counts"]
         score = score_of(means(sums, counts), training, metric)
         return cls(sums, counts, grown["out_of_bag_curve"], losses, score)
+
+    @classmethod
+    def take(cls, fields: Fields, n_trees: int, n_columns: int, n_outputs: int) -> Self:
+        """Take the out-of-bag decisions of a forest from a saved file."""
+        sums = fields.array("sums", np.float64, (None, n_outputs))
+        taken = cls(
+            sums,
+            fields.array("counts", np.uint32, (len(sums),)),
+            fields.array("curve", np.float64, (n_trees,), finite=False),
+            fields.optional_array("losses", np.float64, (n_trees, n_columns)),
+            fields.take("score", float),
+        )
+        fields.finish()
+        return taken
 
     @property
     def decision(self) -> np.ndarray:

@@ -3,13 +3,19 @@
 The data's way: `source` opens the container, `frame` and `raw` take its columns as they are, `categories`
 orders the values of a category, `reading` makes the table, `matching` holds a later table to the schema,
 `binning` makes codes, `estimating` reads and remembers as scikit-learn's estimators must.
+
+The names are imported when they are asked for: a schema needs none of the libraries that read tables.
 """
 
-from committee.table.binning import bin_table, to_codes
-from committee.table.estimating import keep_schema, predict_table
-from committee.table.raw import is_missing
-from committee.table.reading import read, read_like
-from committee.table.schema import BinnedTable, Column, Kind, Schema, Table
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from committee.table.binning import bin_table, to_codes
+    from committee.table.estimating import keep_schema, predict_table
+    from committee.table.raw import is_missing
+    from committee.table.reading import read, read_like
+    from committee.table.schema import BinnedTable, Column, Kind, Schema, Table
 
 __all__ = [
     "BinnedTable",
@@ -25,3 +31,22 @@ __all__ = [
     "read_like",
     "to_codes",
 ]
+
+_PLACES = {
+    "schema": ("BinnedTable", "Column", "Kind", "Schema", "Table"),
+    "binning": ("bin_table", "to_codes"),
+    "raw": ("is_missing",),
+    "estimating": ("keep_schema", "predict_table"),
+    "reading": ("read", "read_like"),
+}
+
+
+def __getattr__(name: str) -> Any:
+    for module, names in _PLACES.items():
+        if name in names:
+            return getattr(importlib.import_module(f"committee.table.{module}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

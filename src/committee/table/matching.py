@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from committee.table.raw import Dictionary, Numbers, Raw, recode, settle, to_dictionary
 from committee.table.schema import Column, Kind, Schema
-from committee.table.source import Source
+
+if TYPE_CHECKING:
+    from committee.table.source import Source
 
 
 def match_columns(source: Source, schema: Schema) -> list[int]:

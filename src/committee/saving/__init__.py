@@ -1,0 +1,14 @@
+"""One safe file for a model: arrays in a safetensors file, a description in JSON, a checksum, and no code.
+
+The way of a model: `file` saves, loads and verifies; `codec` turns its values into JSON and arrays (`plain`,
+`models`), estimators by the lists that `registry` finds (`own`); `container` is the file, `writing` replaces
+it at once.
+"""
+
+from committee.saving import models, plain
+from committee.saving.errors import DamagedFile
+from committee.saving.fields import Fields
+from committee.saving.file import Summary, load, save, verify
+from committee.saving.saveable import Saveable
+
+__all__ = ["DamagedFile", "Fields", "Saveable", "Summary", "load", "models", "plain", "save", "verify"]

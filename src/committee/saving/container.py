@@ -1,0 +1,150 @@
+"""The file itself: a safetensors file of arrays, with a description of them in its metadata.
+
+In: a description (what JSON can hold) and named arrays. Out: one file, and back. What comes back has the
+right format, version and checksum; what the description means is for `codec` to say. The layout is written
+down in docs/saved_files.md.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from safetensors import SafetensorError, safe_open
+from safetensors.numpy import save_file
+
+from committee.saving.errors import DamagedFile, require
+from committee.saving.writing import replace_file
+
+FORMAT, VERSION = "committee", 1
+DTYPES = frozenset(
+    np.dtype(name)
+    for name in (
+        *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
+        *("float16", "float32", "float64"),
+    )
+)
+Arrays = dict[str, np.ndarray]
+
+
+def write_container(path: Path, description: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> None:
+    """Write a description and its arrays.
+
+    Parameters
+    ----------
+    path : Path
+        Replaced at once, or not at all.
+    description : dict
+        What JSON can hold. There is no NaN or infinity in it.
+    arrays : dict of str to ndarray
+        Contiguous, of a dtype among `DTYPES`.
+    """
+    text = json.dumps(description, allow_nan=False, separators=(",", ":"))
+    metadata = {
+        "format": FORMAT,
+        "format_version": str(VERSION),
+        "description": text,
+        "sha256": digest(text, arrays),
+    }
+
+    def write(temporary: Path) -> None:
+        try:
+            save_file(dict(arrays), temporary, metadata=metadata)
+        except SafetensorError as error:
+            raise OSError(None, " ".join(str(error).split())) from error
+
+    replace_file(path, write)
+
+
+def read_container(path: Path) -> tuple[dict[str, Any], Arrays]:
+    """Read a file and prove that it is what was written.
+
+    Parameters
+    ----------
+    path : Path
+
+    Returns
+    -------
+    description : dict
+    arrays : dict of str to ndarray
+        Each owns its memory.
+
+    Raises
+    ------
+    DamagedFile
+        If the file is not ours, of a later version, cut off or changed.
+    """
+    if path.is_dir():
+        raise IsADirectoryError(f"{path} is a folder. Name the file in it.")
+    if not path.exists():
+        raise FileNotFoundError(f"There is no file {path}.")
+    try:
+        with safe_open(path, framework="np") as file:
+            metadata = file.metadata() or {}
+            check_format(path, metadata)
+            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - not a dict
+    except (SafetensorError, TypeError, AttributeError, OverflowError) as error:
+        reason = " ".join(str(error).split())
+        raise DamagedFile(f"{path} is not a file of committee, or is cut off ({reason}).") from error
+    text = metadata["description"]
+    for name, array in arrays.items():
+        require(array.dtype in DTYPES, f"{path} holds the array {name!r} of dtype {array.dtype}")
+    require(digest(text, arrays) == metadata["sha256"], f"{path} was changed: its checksum does not fit")
+    for name, array in arrays.items():
+        is_sound = array.dtype != bool or not (array.view(np.uint8) > 1).any()
+        require(is_sound, f"{path} holds the array {name!r} of booleans that are neither true nor false")
+    return parse(text), arrays
+
+
+def check_format(path: Path, metadata: Mapping[str, str]) -> None:
+    """Raise unless the file is one of ours, and not of a later version."""
+    require(
+        metadata.get("format") == FORMAT and {"format_version", "description", "sha256"} <= metadata.keys(),
+        f"{path} is a safetensors file of something else, not of committee",
+    )
+    version = metadata["format_version"]
+    require(version.isascii() and version.isdecimal() and len(version) < 10, f"{path} has no format version")
+    require(
+        int(version) <= VERSION,
+        f"{path} is of format version {version}, and this committee reads up to {VERSION}. Upgrade it",
+    )
+
+
+def digest(text: str, arrays: Mapping[str, np.ndarray]) -> str:
+    """The SHA-256 of a description and, by name, of what every array is."""
+    checksum = hashlib.sha256(text.encode())
+    for name in sorted(arrays):
+        array = arrays[name]
+        checksum.update(f"\n{name}\n{array.dtype.str}\n{array.shape}\n".encode())
+        checksum.update(array.reshape(-1).view(np.uint8).data)
+    return checksum.hexdigest()
+
+
+def parse(text: str) -> dict[str, Any]:
+    """Read the description: JSON without NaN, infinity and repeated names."""
+    try:
+        description = json.loads(text, parse_constant=refuse, object_pairs_hook=without_repetition)
+    except RecursionError as error:
+        raise DamagedFile("The description is too deep.") from error
+    except DamagedFile:
+        raise
+    except ValueError as error:
+        raise DamagedFile(f"The description is not JSON ({error}).") from error
+    require(isinstance(description, dict), "The description is not an object")
+    return description
+
+
+def refuse(constant: str) -> None:
+    """NaN and infinity are not JSON: the codec writes them in its own way."""
+    raise DamagedFile(f"The description holds {constant}, which is not JSON.")
+
+
+def without_repetition(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of JSON whose names differ."""
+    found = dict(pairs)
+    require(len(found) == len(pairs), "The description names one thing twice")
+    return found

@@ -1,0 +1,196 @@
+"""One safe file for a model: save, load, verify.
+
+The description of a file says which versions wrote it, on what data the model was fitted, how well it did,
+and what it is: {"versions": {...}, "data": ..., "scores": {...}, "model": a value of the codec}.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.metadata
+import os
+import platform
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from committee.saving.codec import Decoder, Encoder, Json
+from committee.saving.container import VERSION, Arrays, read_container, write_container
+from committee.saving.errors import require
+from committee.saving.plain import with_keys
+from committee.saving.registry import Described
+from committee.saving.saveable import Saveable
+
+LIBRARIES = ("committee", "numpy", "scikit-learn")
+PARTS = {"versions", "data", "scores", "model"}
+
+
+def save(model: Any, path: str | os.PathLike[str]) -> None:
+    """Write an estimator, fitted or not, to one file.
+
+    Parameters
+    ----------
+    model : estimator
+        One of ours, or one of scikit-learn that our list knows.
+    path : str or path
+        A file that is there is replaced at once; if anything goes wrong, it stays as it is.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from committee import DecisionTreeClassifier
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save(DecisionTreeClassifier(max_depth=3), Path(folder, "tree.committee"))
+    ...     load(Path(folder, "tree.committee"))
+    DecisionTreeClassifier(max_depth=3)
+    """
+    encoder = Encoder()
+    described = encoder.value(model, "")
+    is_ours = isinstance(model, Saveable) and model._has_learnt()
+    scores = model._known_scores() if is_ours else {}
+    description = {
+        "versions": versions(),
+        "data": getattr(model, "_data", None) if is_ours else None,
+        "scores": encoder.named(scores, "scores"),
+        "model": described,
+    }
+    write_container(Path(path), description, encoder.arrays)
+
+
+def load(path: str | os.PathLike[str], trusted: Iterable[str] = ()) -> Any:
+    """Read the estimator of a file. Nothing of the file is run: there is no code in it.
+
+    Parameters
+    ----------
+    path : str or path
+    trusted : iterable of str, default=()
+        Types of other libraries that may be made of the file, for members that are not on our list. The error
+        for a file that needs them names them.
+
+    Returns
+    -------
+    estimator
+
+    Raises
+    ------
+    DamagedFile
+        If the file is not ours, of a later version, cut off, changed, or does not describe a sound model.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from committee import DecisionTreeClassifier
+    >>> tree = DecisionTreeClassifier().fit([[1], [2], [8], [9]], [0, 0, 1, 1])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     tree.save(Path(folder, "tree.committee"))
+    ...     load(Path(folder, "tree.committee")).predict([[1], [9]])
+    array([0, 1])
+    """
+    description, arrays = read_description(path)
+    decoder = Decoder(arrays, tuple(trusted))
+    model = decoder.value(description["model"], "")
+    decoder.named(description["scores"], "scores")
+    decoder.finish()
+    require(hasattr(model, "get_params"), f"{path} holds no estimator")
+    return model
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What a file says of itself.
+
+    Parameters
+    ----------
+    estimator : str
+        The name of the class, with its library.
+    is_fitted : bool
+    format_version : int
+    versions : dict of str to str
+        Of the libraries that wrote it.
+    data : dict or None
+        Of the table that the model was fitted on: `n_rows`, `n_columns` and a `fingerprint` of its content.
+    scores : dict of str to float
+        What the model knows of how well it does.
+    n_arrays : int
+    n_bytes : int
+        The size of the file.
+    """
+
+    estimator: str
+    is_fitted: bool
+    format_version: int
+    versions: dict[str, str]
+    data: dict[str, Any] | None
+    scores: dict[str, float]
+    n_arrays: int
+    n_bytes: int
+
+
+def verify(path: str | os.PathLike[str]) -> Summary:
+    """Check a file without making an estimator of it.
+
+    The container, the checksum, the version and every value of the description are checked, and the trees of
+    our own models are proven to be sound. That the values fit each other is known only when it is loaded.
+
+    Parameters
+    ----------
+    path : str or path
+
+    Returns
+    -------
+    Summary
+
+    Raises
+    ------
+    DamagedFile
+        As `load` does.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from committee import DecisionTreeClassifier
+    >>> tree = DecisionTreeClassifier().fit([[1], [2], [8], [9]], [0, 0, 1, 1])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     tree.save(Path(folder, "tree.committee"))
+    ...     verify(Path(folder, "tree.committee")).estimator
+    'committee.DecisionTreeClassifier'
+    """
+    description, arrays = read_description(path)
+    n_arrays = len(arrays)
+    decoder = Decoder(arrays, builds=False)
+    model = decoder.value(description["model"], "")
+    scores = decoder.named(description["scores"], "scores")
+    decoder.finish()
+    require(isinstance(model, Described), f"{path} holds no estimator")
+    return Summary(
+        model.name,
+        model.fitted is not None,
+        VERSION,
+        description["versions"],
+        description["data"],
+        scores,
+        n_arrays,
+        Path(path).stat().st_size,
+    )
+
+
+def read_description(path: str | os.PathLike[str]) -> tuple[dict[str, Json], Arrays]:
+    """The parts of a file's description, and its arrays."""
+    description, arrays = read_container(Path(path))
+    with_keys(description, PARTS, "description")
+    written_by = description["versions"]
+    is_sound = isinstance(written_by, dict) and all(isinstance(each, str) for each in written_by.values())
+    require(is_sound, "versions are not text")
+    require(description["data"] is None or isinstance(description["data"], dict), "data is not an object")
+    return description, arrays
+
+
+def versions() -> dict[str, str]:
+    """The versions of Python and of the libraries that a model depends on."""
+    found = {"python": platform.python_version()}
+    for library in LIBRARIES:
+        found[library] = np.__version__ if library == "numpy" else importlib.metadata.version(library)
+    return found

@@ -1,0 +1,175 @@
+"""The codec's forms of what our own models are made of: schemas, tasks and trees."""
+
+from __future__ import annotations
+
+import datetime
+from typing import Any
+
+import numpy as np
+
+from committee import _engine
+from committee.saving.codec import READERS, WRITERS, Decoder, Encoder, Json, join
+from committee.saving.errors import DamagedFile, require
+from committee.saving.plain import read_list, with_keys
+from committee.table.schema import MAX_CATEGORIES, Column, Kind, Schema
+from committee.task import Classification, Regression
+
+KINDS = {kind.value: kind for kind in Kind}
+
+
+def write_schema(schema: Schema, encoder: Encoder, path: str) -> Json:
+    """Names, kinds, and the categories of those that have some."""
+    columns = [
+        [column.name, column.kind.value, encoder.value(list(column.categories), join(path, column.name))]
+        for column in schema.columns
+    ]
+    return {"schema": {"columns": columns, "named": schema.named}}
+
+
+def read_schema(written: Json, decoder: Decoder, path: str) -> Schema:
+    """Columns of different names, and only categories with categories."""
+    body = with_keys(written["schema"], {"columns", "named"}, path)
+    columns, named = body["columns"], body["named"]
+    require(isinstance(columns, list) and columns, f"{path}: there are no columns")
+    require(isinstance(named, bool), f"{path}: named is neither true nor false")
+    schema = Schema(tuple(read_column(each, decoder, path) for each in columns), named)
+    require(len(set(schema.names)) == schema.n_columns, f"{path}: two columns have one name")
+    return schema
+
+
+def read_column(written: Json, decoder: Decoder, path: str) -> Column:
+    """One column of a schema."""
+    require(isinstance(written, list) and len(written) == 3, f"{path}: a column is not made of three parts")
+    name, kind, categories = written
+    require(isinstance(name, str), f"{path}: the name of a column is not text")
+    require(isinstance(kind, str) and kind in KINDS, f"{path}: {name!r} is of no kind {kind!r}")
+    found = tuple(read_list(categories, decoder, join(path, name)))
+    require(not found or kind == "category", f"{path}: {name!r} has categories and is none")
+    require(len(found) <= MAX_CATEGORIES, f"{path}: {name!r} has more than {MAX_CATEGORIES} categories")
+    try:
+        distinct = set(found)
+    except TypeError as error:
+        raise DamagedFile(f"{path}: a category of {name!r} cannot be one.") from error
+    require(len(distinct) == len(found), f"{path}: {name!r} has one category twice")
+    return Column(name, KINDS[kind], found)
+
+
+def write_date(value: Any, encoder: Encoder, path: str) -> Json:
+    """A day, a moment or a time of day, which may be a category."""
+    return {type(value).__name__: value.isoformat()}
+
+
+def read_date(written: Json, decoder: Decoder, path: str) -> Any:
+    """A day, a moment or a time of day."""
+    ((name, text),) = written.items()
+    try:
+        return DATES[name].fromisoformat(text)
+    except (TypeError, ValueError) as error:
+        raise DamagedFile(f"{path}: {text!r} is no {name}.") from error
+
+
+DATES: dict[str, Any] = {"date": datetime.date, "datetime": datetime.datetime, "time": datetime.time}
+
+
+def write_classification(task: Classification, encoder: Encoder, path: str) -> Json:
+    """Its labels."""
+    return {"classification": encoder.value(task.classes, path)}
+
+
+def read_classification(written: Json, decoder: Decoder, path: str) -> Classification:
+    """Labels that are sorted and differ, all text or all numbers."""
+    classes = decoder.value(written["classification"], path)
+    require(isinstance(classes, np.ndarray) and classes.ndim == 1 and len(classes), f"{path}: no classes")
+    is_text = classes.dtype == object and all(isinstance(label, str) for label in classes)
+    require(classes.dtype.kind in "biufU" or is_text, f"{path}: the classes are neither text nor numbers")
+    require((classes[:-1] < classes[1:]).all(), f"{path}: the classes are not sorted, or one is there twice")
+    require(classes.dtype.kind != "f" or np.isfinite(classes).all(), f"{path}: a class is not finite")
+    return Classification(classes)
+
+
+def write_regression(task: Regression, encoder: Encoder, path: str) -> Json:
+    """There is nothing to say of it."""
+    return {"regression": {}}
+
+
+def read_regression(written: Json, decoder: Decoder, path: str) -> Regression:
+    """There is nothing to say of it."""
+    with_keys(written["regression"], set(), path)
+    return Regression()
+
+
+def write_forest(forest: _engine.Forest, encoder: Encoder, path: str) -> Json:
+    """The engine's arrays of all trees."""
+    return {"forest": put_arrays(_engine.forest_arrays(forest), encoder, path)}
+
+
+def read_forest(written: Json, decoder: Decoder, path: str) -> _engine.Forest:
+    """Trees that the engine has proven to end every row in a leaf."""
+    return proven(_engine.forest_from_arrays, written["forest"], decoder, path)
+
+
+def write_c45_tree(tree: _engine.C45Tree, encoder: Encoder, path: str) -> Json:
+    """The engine's arrays of the tree."""
+    return {"c45_tree": put_arrays(tree.arrays(), encoder, path)}
+
+
+def read_c45_tree(written: Json, decoder: Decoder, path: str) -> _engine.C45Tree:
+    """A tree that the engine has proven to be one."""
+    return proven(_engine.C45Tree.from_arrays, written["c45_tree"], decoder, path)
+
+
+def put_arrays(arrays: dict[str, np.ndarray], encoder: Encoder, path: str) -> Json:
+    """The names that the arrays of a model have in the file."""
+    return {name: encoder.put(array, join(path, name)) for name, array in arrays.items()}
+
+
+def proven(make: Any, written: Json, decoder: Decoder, path: str) -> Any:
+    """Let the engine check arrays and make a model of them."""
+    require(isinstance(written, dict), f"{path} has no arrays")
+    arrays = {name: decoder.take(each, join(path, name)) for name, each in written.items()}
+    try:
+        return make(arrays)
+    except (ValueError, MemoryError) as error:
+        raise DamagedFile(f"{path}: {error}") from error
+
+
+def check_forest(forest: _engine.Forest, schema: Schema, task: Classification | Regression) -> None:
+    """Raise `DamagedFile` unless trees ask about the columns of a schema, and decide on a task."""
+    require(
+        forest.n_columns == schema.n_columns and np.array_equal(forest.n_categories, schema.n_categories),
+        "The trees ask about other columns than those of the schema",
+    )
+    require(
+        forest.is_classifier == isinstance(task, Classification) and forest.n_outputs == task.n_outputs,
+        "The trees decide on another task",
+    )
+
+
+def check_c45_tree(tree: _engine.C45Tree, schema: Schema, task: Classification | Regression) -> None:
+    """Raise `DamagedFile` unless a C4.5 tree asks about the columns of a schema, and decides on a task."""
+    n_categories = np.where(schema.is_category, schema.n_categories, -1)
+    fits = np.array_equal(tree.arrays()["n_categories"], n_categories)
+    require(fits, "The tree asks about other columns than those of the schema")
+    require(tree.n_classes == task.n_outputs, "The tree decides on other classes")
+
+
+WRITERS |= {
+    Schema: write_schema,
+    Classification: write_classification,
+    Regression: write_regression,
+    _engine.Forest: write_forest,
+    _engine.C45Tree: write_c45_tree,
+    datetime.date: write_date,
+    datetime.datetime: write_date,
+    datetime.time: write_date,
+}
+READERS |= {
+    "schema": read_schema,
+    "classification": read_classification,
+    "regression": read_regression,
+    "forest": read_forest,
+    "c45_tree": read_c45_tree,
+    "date": read_date,
+    "datetime": read_date,
+    "time": read_date,
+}

@@ -1,0 +1,46 @@
+"""What makes an estimator one that can be saved."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from committee.saving.fields import Fields
+
+
+class Saveable:
+    """An estimator with a file of its own: `save`, and what `committee.load` needs to bring it back."""
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write this estimator, fitted or not, to one file, which `committee.load` reads.
+
+        The file holds numbers and text, no code. Callbacks and metadata requests are not kept.
+
+        Parameters
+        ----------
+        path : str or path
+            A file that is there is replaced at once; if anything goes wrong, it stays as it is.
+        """
+        from committee.saving.file import save
+
+        save(self, path)
+
+    def _check_parameters(self) -> None:
+        """Raise ValueError for a parameter that is not what it may be."""
+        raise NotImplementedError
+
+    def _has_learnt(self) -> bool:
+        """Whether it is fitted."""
+        raise NotImplementedError
+
+    def _learnt(self) -> dict[str, Any]:
+        """What it has learnt: values of the codec, by name."""
+        raise NotImplementedError
+
+    def _take_learnt(self, fields: Fields) -> None:
+        """Become what `_learnt` told, once all of it is known to be sound."""
+        raise NotImplementedError
+
+    def _known_scores(self) -> dict[str, float]:
+        """What it knows of how well it does."""
+        return {}

@@ -1,0 +1,82 @@
+"""A file that is replaced at once or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+
+def replace_file(path: Path, write: Callable[[Path], object]) -> None:
+    """Let `write` make a file beside `path`, and put it in the place of `path` when it is safe on the disk.
+
+    Whoever opens `path` meanwhile, and whatever goes wrong, finds the old file or the new one, whole.
+
+    Parameters
+    ----------
+    path : Path
+    write : callable
+        Called with the path of the temporary file, which exists and is empty.
+
+    Raises
+    ------
+    OSError
+        The old file, if there is one, is as it was, and no temporary file is left.
+
+    Examples
+    --------
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     replace_file(Path(folder, "note"), lambda temporary: temporary.write_text("done"))
+    ...     Path(folder, "note").read_text()
+    'done'
+    """
+    if path.is_dir():
+        raise IsADirectoryError(f"{path} is a folder. Give the file a name in it.")
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"There is no folder {path.parent} to save in. Make it first.")
+    try:
+        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
+    except OSError as error:
+        raise type(error)(f"Cannot save in {path.parent}: {reason_of(error)}.") from error
+    os.close(handle)
+    temporary = Path(name)
+    try:
+        write(temporary)
+        temporary.chmod(mode_of(path))
+        sync(temporary)
+        temporary.replace(path)
+    except OSError as error:
+        raise type(error)(
+            f"Cannot save to {path}: {reason_of(error)}. What was there before is unchanged."
+        ) from error
+    finally:
+        with contextlib.suppress(FileNotFoundError):
+            temporary.unlink()
+    sync(path.parent)
+
+
+def mode_of(path: Path) -> int:
+    """The permissions of a file: those of the old one, or what the process gives to new ones."""
+    if path.exists():
+        return path.stat().st_mode & 0o777
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask
+
+
+def sync(path: Path) -> None:
+    """Wait until a file, or what a folder says of its files, is on the disk. Windows cannot open folders."""
+    if os.name == "nt" and path.is_dir():
+        return
+    handle = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def reason_of(error: OSError) -> str:
+    """What the system says, without the name of a temporary file."""
+    return error.strerror or str(error)
