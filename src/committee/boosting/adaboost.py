@@ -9,11 +9,9 @@ import numpy as np
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils.validation import check_is_fitted
 
-from committee import _engine
 from committee.boosting.adaptive import AdaBoost
 from committee.boosting.deciding import samme_scale, shares_of, softmax, weighted_median
 from committee.boosting.margins import error_bounds, margins_of
-from committee.boosting.python_rounds import Run
 from committee.boosting.weighting import Scheme
 from committee.learners.parameters import declared, is_number, one_of, parameter
 from committee.learners.predictor import Predictor, prepare
@@ -162,8 +160,8 @@ class AdaBoostOfClasses(Classifies, AdaBoost):
         shares = shares_of(sums)
         return shares[:, 1] - shares[:, 0] if shares.shape[1] == 2 else shares
 
-    def _weighed(self, run: Run, scheme: Scheme) -> _engine.Forest:
-        return _engine.weigh_votes(run.members, run.votes, scheme.is_crisp, "share", 1.0)
+    def _weighing(self, scheme: Scheme) -> tuple[bool, str, float] | None:
+        return scheme.is_crisp, "share", 1.0
 
     def _score_of(self, y: Any, prediction: np.ndarray, sample_weight: Any) -> float:
         return float(accuracy_score(y, prediction, sample_weight=sample_weight))
@@ -215,9 +213,8 @@ class AdaBoostClassifier(AdaBoostOfClasses):
 
     learning_rate: float = parameter(1.0, *LEARNING_RATE)
 
-    def _weighed(self, run: Run, scheme: Scheme) -> _engine.Forest:
-        scale = samme_scale(scheme.n_classes)
-        return _engine.weigh_votes(run.members, run.votes, True, "softmax_of_shares", scale)
+    def _weighing(self, scheme: Scheme) -> tuple[bool, str, float] | None:
+        return True, "softmax_of_shares", samme_scale(scheme.n_classes)
 
     def _probabilities(self, sums: np.ndarray) -> np.ndarray:
         return softmax(samme_scale(self.n_classes_) * shares_of(sums))

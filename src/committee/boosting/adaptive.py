@@ -17,7 +17,7 @@ from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from committee import _engine
-from committee.boosting.adaptive_parameters import Adaptive
+from committee.boosting.adaptive_saving import SavedMembers
 from committee.boosting.engine_rounds import EngineRounds, default_member, runs_in_engine
 from committee.boosting.members import take_member
 from committee.boosting.python_rounds import (
@@ -45,11 +45,11 @@ from committee.learners.training import check_same_task, fit_table, table_to_go_
 from committee.learners.tree_parameters import draw_seed
 from committee.running import Progress, n_threads
 from committee.table import BinnedTable
-from committee.task import Classification, Regression, check_lengths, row_weights
+from committee.task import Classification, check_lengths, row_weights
 
 
 @declared
-class AdaBoost(Adaptive):
+class AdaBoost(SavedMembers):
     """Members made one after the other, each for the rows that those before it got wrong.
 
     Attributes
@@ -72,7 +72,6 @@ class AdaBoost(Adaptive):
         The size of the members in memory, if they are of the engine.
     """
 
-    _scheme_name: ClassVar[str]
     # The decisions after each member, and what a score is: the classifier and the regressor differ in them.
     _staged_decisions: ClassVar[Callable[..., Iterator[np.ndarray]]]
     _score_of: ClassVar[Callable[..., float]]
@@ -215,15 +214,6 @@ class AdaBoost(Adaptive):
         for prediction in self.staged_predict(X):
             yield self._score_of(y, prediction, sample_weight)
 
-    def _is_engine(self) -> bool:
-        check_is_fitted(self)
-        return isinstance(self._members, _engine.Forest)
-
-    def _scheme(self, task: Classification | Regression) -> Scheme:
-        n_classes = task.n_outputs if isinstance(task, Classification) else 0
-        rate, loss = getattr(self, "learning_rate", 1.0), getattr(self, "loss", "linear")
-        return Scheme(self._scheme_name, n_classes, float(rate), loss)
-
     def _check_stopping(self, given: tuple[Any, Any, Any]) -> None:
         is_given = any(value is not None for value in given)
         if is_given:
@@ -342,7 +332,7 @@ class AdaBoost(Adaptive):
         """Become a fitted estimator: the last step of a fit, so that one that fails changes nothing."""
         if isinstance(rounds, EngineRounds):
             assert rounds.codes is not None
-            forest = self._weighed(run, plan.scheme)
+            forest = self._weighed(run.members, run.votes, plan.scheme)
             self._keep(forest, rounds.training.table.schema, rounds.task, rounds.codes.has_missing)
         else:
             # What an earlier fit with members of the engine left is not this fit's.
@@ -361,10 +351,6 @@ class AdaBoost(Adaptive):
         self.estimator_ = rounds.member
         self.estimator_weights_, self.estimator_errors_ = run.votes, run.errors
         self.row_weights_ = run.weights
-
-    def _weighed(self, run: Run, scheme: Scheme) -> _engine.Forest:
-        """The members as the model that decides."""
-        return run.members
 
     def _each_vote(self, X: Any) -> Iterator[np.ndarray]:
         """The votes of members that are not of the engine, one member after the other."""

@@ -11,7 +11,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from committee.boosting.boosted import Boosted
 from committee.learners.voting import Classifies, Voter
-from committee.table import Table
+from committee.saving import Fields
+from committee.saving.models import check_forest, check_statistics
+from committee.table import Table, TargetStatistics
 
 
 class AdditiveTrees(Voter):
@@ -104,6 +106,49 @@ class AdditiveTrees(Voter):
         table = super()._read(X)
         statistics = self._boosted.statistics
         return table if statistics is None else statistics.encode(table)
+
+    def _learnt(self) -> dict[str, Any]:
+        boosted = self._boosted
+        return super()._learnt() | {
+            "seed": self._seed,
+            "n_rounds": boosted.n_rounds,
+            "statistics": boosted.statistics,
+            "gains": boosted.gains,
+            "split_counts": boosted.split_counts,
+            "train_score": boosted.train_score,
+            "validation_score": boosted.validation_score,
+        }
+
+    def _take_learnt(self, fields: Fields) -> None:
+        super()._take_learnt(fields)
+        n_columns, n_trees = self.n_features_in_, self._forest.n_trees
+        self._seed = fields.integer("seed", 0, 2**64 - 1)
+        self._boosted = Boosted(
+            fields.integer("n_rounds", 1, max(1, n_trees)),
+            fields.optional("statistics", TargetStatistics),
+            fields.array("gains", np.float64, (n_columns,)),
+            fields.array("split_counts", np.int64, (n_columns,)),
+            self._has_missing,
+            # A loss that is a callable tells no scores.
+            fields.array("train_score", np.float64, (None,), finite=False),
+            fields.array("validation_score", np.float64, (None,), finite=False),
+        )
+        fields.require(n_trees % self._boosted.n_rounds == 0, "the rounds have not all as many trees")
+
+    def _check_learnt(self) -> None:
+        statistics, schema = self._boosted.statistics, self.schema_
+        if statistics is not None:
+            check_statistics(statistics, schema)
+            schema = statistics.schema(schema)
+        check_forest(self._forest, schema, self._task)
+
+    def _known_scores(self) -> dict[str, float]:
+        boosted, scores = self._boosted, {}
+        if boosted.n_rounds < len(boosted.train_score):
+            scores["train"] = float(boosted.train_score[boosted.n_rounds])
+        if boosted.n_rounds < len(boosted.validation_score):
+            scores["validation"] = float(boosted.validation_score[boosted.n_rounds])
+        return scores
 
     def _scores(self, X: Any) -> np.ndarray:
         """The sums of the trees, of shape (n_rows, n_scores)."""

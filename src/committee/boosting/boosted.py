@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from committee.boosting.target_statistics import TargetStatistics
+from committee.table import TargetStatistics
 
 
 @dataclass(frozen=True, eq=False)

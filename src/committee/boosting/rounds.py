@@ -26,13 +26,13 @@ from committee.boosting.rows import (
     training_rows,
     validation_rows,
 )
-from committee.boosting.target_statistics import TargetStatistics, learn_statistics
+from committee.boosting.target_statistics import learn_statistics
 from committee.learners.parameters import check_parameters, declared
 from committee.learners.predictor import Predictor, prepare
 from committee.learners.training import Training, check_same_task, fit_table, table_to_go_on, training_of
 from committee.learners.tree_parameters import draw_seed
 from committee.running import Progress, n_threads
-from committee.table import BinnedTable, Table, to_codes
+from committee.table import BinnedTable, Table, TargetStatistics, to_codes
 
 # What the engine does unless an estimator asks for something else: plain Newton steps on all rows.
 OPTIONS: dict[str, Any] = {

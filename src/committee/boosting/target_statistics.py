@@ -9,54 +9,13 @@ Vorobev, Dorogush and Gulin, 2018: CatBoost); a new row gets that of all trainin
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
-from committee.table import Column, Kind, Schema, Table
+from committee.table import Table, TargetStatistics
 
 # How many rows of average target a category has before it is seen.
 PRIOR_ROWS = 1.0
-
-
-@dataclass(frozen=True, eq=False)
-class TargetStatistics:
-    """What new rows get in place of their categories.
-
-    Parameters
-    ----------
-    by_column : dict of int to ndarray of shape (n_categories + 1, n_statistics)
-        For each replaced column, the statistics of each category. The first row is that of missing values.
-    """
-
-    by_column: dict[int, np.ndarray]
-
-    def encode(self, table: Table) -> Table:
-        """Replace the categories of new rows."""
-        return self.replace(
-            table, {column: values[table.columns[column]] for column, values in self.by_column.items()}
-        )
-
-    def replace(self, table: Table, statistics: dict[int, np.ndarray]) -> Table:
-        """The table with the columns of statistics where those of the categories were."""
-        columns: list[np.ndarray] = []
-        kinds: list[Column] = []
-        for position, column in enumerate(table.schema.columns):
-            if position not in statistics:
-                columns.append(table.columns[position])
-                kinds.append(column)
-                continue
-            for values in statistics[position].T:
-                columns.append(np.ascontiguousarray(values))
-                kinds.append(Column(column.name, Kind.NUMBER))
-        return Table(Schema(tuple(kinds), table.schema.named), tuple(columns), table.n_rows)
-
-    def sources(self, n_columns: int) -> np.ndarray:
-        """For each column of an encoded table, the column that it was made of."""
-        widths = np.ones(n_columns, dtype=np.int64)
-        for column, values in self.by_column.items():
-            widths[column] = values.shape[1]
-        return np.repeat(np.arange(n_columns), widths)
 
 
 def learn_statistics(

@@ -250,6 +250,8 @@ class C45Classifier(Classifies, Tabular):
     def _take_learnt(self, fields: Fields) -> None:
         super()._take_learnt(fields)
         self.tree_ = fields.take("tree", _engine.C45Tree)
+
+    def _check_learnt(self) -> None:
         check_c45_tree(self.tree_, self.schema_, self._task)
 
     def _in_words(self) -> TreeNode:

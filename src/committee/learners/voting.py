@@ -139,13 +139,11 @@ class Voter(Tabular):
     def _take_learnt(self, fields: Fields) -> None:
         super()._take_learnt(fields)
         forest = fields.take("forest", _engine.Forest)
-        check_forest(forest, self._engine_schema(fields), self._task)
         has_missing = fields.array("has_missing", bool, (self.n_features_in_,))
         self._keep(forest, self.schema_, self._task, has_missing)
 
-    def _engine_schema(self, fields: Fields) -> Schema:
-        """The columns that the engine sees, which are those of the table."""
-        return self.schema_
+    def _check_learnt(self) -> None:
+        check_forest(self._forest, self.schema_, self._task)
 
     def _threads(self, n_rows: int) -> int:
         return 1 if n_rows <= ROWS_OF_A_THREAD else n_threads(getattr(self, "n_jobs", None))

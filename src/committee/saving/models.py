@@ -12,6 +12,7 @@ from committee.saving.codec import READERS, WRITERS, Decoder, Encoder, Json, joi
 from committee.saving.errors import DamagedFile, require
 from committee.saving.plain import read_list, with_keys
 from committee.table.schema import MAX_CATEGORIES, Column, Kind, Schema
+from committee.table.statistics import TargetStatistics
 from committee.task import Classification, Regression
 
 KINDS = {kind.value: kind for kind in Kind}
@@ -118,6 +119,29 @@ def read_c45_tree(written: Json, decoder: Decoder, path: str) -> _engine.C45Tree
     return proven(_engine.C45Tree.from_arrays, written["c45_tree"], decoder, path)
 
 
+def write_statistics(statistics: TargetStatistics, encoder: Encoder, path: str) -> Json:
+    """An array for each column that they stand for."""
+    by_column = statistics.by_column.items()
+    return {"target_statistics": [[column, encoder.put(each, path)] for column, each in by_column]}
+
+
+def read_statistics(written: Json, decoder: Decoder, path: str) -> TargetStatistics:
+    """Finite numbers for different columns."""
+    pairs = written["target_statistics"]
+    require(
+        isinstance(pairs, list) and all(isinstance(pair, list) and len(pair) == 2 for pair in pairs),
+        f"{path} is not made of pairs",
+    )
+    by_column: dict[int, np.ndarray] = {}
+    for column, name in pairs:
+        values = decoder.take(name, path)
+        require(type(column) is int and column not in by_column, f"{path}: {column!r} is no column")
+        is_sound = values.dtype == np.float64 and values.ndim == 2 and bool(np.isfinite(values).all())
+        require(is_sound, f"{path}: the statistics of a column are not finite numbers")
+        by_column[column] = values
+    return TargetStatistics(by_column)
+
+
 def put_arrays(arrays: dict[str, np.ndarray], encoder: Encoder, path: str) -> Json:
     """The names that the arrays of a model have in the file."""
     return {name: encoder.put(array, join(path, name)) for name, array in arrays.items()}
@@ -145,6 +169,18 @@ def check_forest(forest: _engine.Forest, schema: Schema, task: Classification | 
     )
 
 
+def check_statistics(statistics: TargetStatistics, schema: Schema) -> None:
+    """Raise `DamagedFile` unless statistics stand for categories of a schema, and for all of a column's."""
+    for column, values in statistics.by_column.items():
+        require(
+            0 <= column < schema.n_columns
+            and schema.columns[column].kind is Kind.CATEGORY
+            and len(values) == len(schema.columns[column].categories) + 1
+            and values.shape[1] > 0,
+            "The statistics are of other columns or categories than those of the schema",
+        )
+
+
 def check_c45_tree(tree: _engine.C45Tree, schema: Schema, task: Classification | Regression) -> None:
     """Raise `DamagedFile` unless a C4.5 tree asks about the columns of a schema, and decides on a task."""
     n_categories = np.where(schema.is_category, schema.n_categories, -1)
@@ -157,6 +193,7 @@ WRITERS |= {
     Schema: write_schema,
     Classification: write_classification,
     Regression: write_regression,
+    TargetStatistics: write_statistics,
     _engine.Forest: write_forest,
     _engine.C45Tree: write_c45_tree,
     datetime.date: write_date,
@@ -167,6 +204,7 @@ READERS |= {
     "schema": read_schema,
     "classification": read_classification,
     "regression": read_regression,
+    "target_statistics": read_statistics,
     "forest": read_forest,
     "c45_tree": read_c45_tree,
     "date": read_date,

@@ -2,7 +2,8 @@
 
 The data's way: `source` opens the container, `frame` and `raw` take its columns as they are, `categories`
 orders the values of a category, `reading` makes the table, `matching` holds a later table to the schema,
-`binning` makes codes, `estimating` reads and remembers as scikit-learn's estimators must.
+`binning` makes codes, `statistics` puts numbers in the place of categories, `estimating` reads and remembers
+as scikit-learn's estimators must.
 
 The names are imported when they are asked for: a schema needs none of the libraries that read tables.
 """
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from committee.table.raw import is_missing
     from committee.table.reading import read, read_like
     from committee.table.schema import BinnedTable, Column, Kind, Schema, Table
+    from committee.table.statistics import TargetStatistics
 
 __all__ = [
     "BinnedTable",
@@ -23,6 +25,7 @@ __all__ = [
     "Kind",
     "Schema",
     "Table",
+    "TargetStatistics",
     "bin_table",
     "is_missing",
     "keep_schema",
@@ -38,6 +41,7 @@ _PLACES = {
     "raw": ("is_missing",),
     "estimating": ("keep_schema", "predict_table"),
     "reading": ("read", "read_like"),
+    "statistics": ("TargetStatistics",),
 }
 
 
