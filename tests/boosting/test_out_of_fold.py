@@ -31,7 +31,9 @@ def test_noise_gets_few_rounds_and_the_model_is_that_of_so_many(booster, X, y):
     found = clone(booster).fit(X, y)
     assert 1 <= found.n_iter_ < 150
     assert len(found.validation_score_) == 0
-    told = clone(booster).set_params(n_estimators=found.n_iter_).fit(X, y)
+    assert 0.025 <= found.learning_rate_ <= 0.1
+    told = clone(booster).set_params(n_estimators=found.n_iter_, learning_rate=found.learning_rate_)
+    told.fit(X, y)
     np.testing.assert_array_equal(votes_of(told, X), votes_of(found, X))
 
 
@@ -63,6 +65,29 @@ def test_what_is_easy_to_learn_gets_many_rounds():
     X, y = make_classification(600, 6, class_sep=2.0, flip_y=0.0, random_state=0)
     easy = GradientBoostingClassifier(random_state=0).fit(X, y)
     assert easy.n_iter_ > GradientBoostingClassifier(random_state=0).fit(*NOISY).n_iter_
+
+
+def test_a_loss_that_falls_fast_gets_more_rounds():
+    X = np.random.default_rng(0).integers(0, 3, (400, 5)).astype(float)
+    clean = GradientBoostingClassifier(random_state=0).fit(X, X[:, 0] == X[:, 1])
+    assert clean.n_iter_ > 200
+    assert clean.learning_rate_ == 0.1
+
+
+def test_a_rate_that_is_told_stays():
+    told = GradientBoostingClassifier(learning_rate=0.2, random_state=0).fit(*NOISY)
+    assert told.learning_rate_ == 0.2
+    assert told.n_iter_ < 100
+
+
+def test_a_warm_start_goes_on_with_the_rate_that_was_found():
+    found = GradientBoostingClassifier(random_state=0, warm_start=True).fit(*NOISY)
+    rate = found.learning_rate_
+    assert rate < 0.1
+    longer = found.set_params(n_estimators=found.n_iter_ + 10).fit(*NOISY)
+    assert longer.learning_rate_ == rate
+    told = GradientBoostingClassifier(found.n_iter_, learning_rate=rate, random_state=0).fit(*NOISY)
+    np.testing.assert_array_equal(longer.predict_proba(NOISY[0]), told.predict_proba(NOISY[0]))
 
 
 def test_rows_to_validate_by_leave_nothing_to_find():

@@ -23,6 +23,8 @@ class AdditiveTrees(Voter):
     ----------
     n_iter_, n_estimators_ : int
         The number of rounds: with early stopping, those up to the best one.
+    learning_rate_ : float
+        What the values of the leaves were multiplied by.
     train_score_, validation_score_ : ndarray of shape (n_rounds + 1,)
         Minus the mean loss before the first round and after each, NaN if the loss is a callable;
         `validation_score_` is empty if there were no rows to validate by.
@@ -45,6 +47,12 @@ class AdditiveTrees(Voter):
     def n_estimators_(self) -> int:
         """The number of rounds that the model has; `n_iter_` by another name of scikit-learn."""
         return self.n_iter_
+
+    @property
+    def learning_rate_(self) -> float:
+        """What the values of the leaves were multiplied by."""
+        check_is_fitted(self)
+        return self._boosted.learning_rate
 
     @property
     def feature_importances_(self) -> np.ndarray:
@@ -112,6 +120,7 @@ class AdditiveTrees(Voter):
         return super()._learnt() | {
             "seed": self._seed,
             "n_rounds": boosted.n_rounds,
+            "learning_rate": boosted.learning_rate,
             "statistics": boosted.statistics,
             "gains": boosted.gains,
             "split_counts": boosted.split_counts,
@@ -125,6 +134,7 @@ class AdditiveTrees(Voter):
         self._seed = fields.integer("seed", 0, 2**64 - 1)
         self._boosted = Boosted(
             fields.integer("n_rounds", 1, max(1, n_trees)),
+            fields.positive("learning_rate"),
             fields.optional("statistics", TargetStatistics),
             fields.array("gains", np.float64, (n_columns,)),
             fields.array("split_counts", np.int64, (n_columns,)),

@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from committee.table import TargetStatistics
+
+
+class Steps(NamedTuple):
+    """How many rounds there are, and what the values of their leaves are multiplied by."""
+
+    n_rounds: int
+    learning_rate: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -18,6 +25,8 @@ class Boosted:
     ----------
     n_rounds : int
         How many rounds the model has.
+    learning_rate : float
+        What the values of their leaves were multiplied by, in the last rounds if it changed.
     statistics : TargetStatistics, or None
         What stands in place of columns of many categories.
     gains : ndarray of shape (n_columns,)
@@ -31,6 +40,7 @@ class Boosted:
     """
 
     n_rounds: int
+    learning_rate: float
     statistics: TargetStatistics | None
     gains: np.ndarray
     split_counts: np.ndarray
@@ -42,6 +52,7 @@ class Boosted:
     def of(
         cls,
         answer: dict[str, Any],
+        learning_rate: float,
         has_missing: np.ndarray,
         statistics: TargetStatistics | None,
         n_columns: int,
@@ -50,6 +61,7 @@ class Boosted:
         sources = sources_of(statistics, n_columns)
         return cls(
             answer["n_rounds"],
+            learning_rate,
             statistics,
             np.bincount(sources, answer["importances_gain"], n_columns),
             np.bincount(sources, answer["importances_split"], n_columns).astype(np.int64),
@@ -60,17 +72,18 @@ class Boosted:
 
     @classmethod
     def unfinished(
-        cls, n_rounds: int, has_missing: np.ndarray, statistics: TargetStatistics | None, n_columns: int
+        cls, steps: Steps, has_missing: np.ndarray, statistics: TargetStatistics | None, n_columns: int
     ) -> Self:
         """What is known while the rounds go on: enough to predict."""
         unknown = np.full(n_columns, np.nan)
         missing = np.bincount(sources_of(statistics, n_columns), has_missing, n_columns) > 0
-        return cls(n_rounds, statistics, unknown, unknown, missing, np.empty(0), np.empty(0))
+        return cls(*steps, statistics, unknown, unknown, missing, np.empty(0), np.empty(0))
 
     def after(self, before: Boosted) -> Boosted:
         """These rounds and those before them, in one record."""
         return Boosted(
             before.n_rounds + self.n_rounds,
+            self.learning_rate,
             self.statistics,
             before.gains + self.gains,
             before.split_counts + self.split_counts,

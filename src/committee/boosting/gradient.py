@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from committee.boosting.additive import AdditiveClasses
+from committee.boosting.boosted import Steps
 from committee.boosting.losses import (
     CLASS_LOSS,
     HUBER_QUANTILE,
@@ -16,7 +17,16 @@ from committee.boosting.losses import (
     Loss,
     check_numbers,
 )
-from committee.boosting.out_of_fold import USUAL_ROUNDS, best_rounds, fold_rows, stride_of
+from committee.boosting.out_of_fold import (
+    ENDURANCE,
+    USUAL_ROUNDS,
+    best_rounds,
+    falls_on,
+    fold_rows,
+    smaller,
+    stride_of,
+)
+from committee.boosting.round_parameters import is_rate
 from committee.boosting.rounds import Rounds, binned_rows, by_content
 from committee.boosting.rows import Rows
 from committee.learners.parameters import (
@@ -35,7 +45,9 @@ from committee.learners.voting import Regresses
 from committee.running import n_threads
 
 # Of n_estimators="auto".
-MOST_ROUNDS = 200
+MOST_ROUNDS, MOST_FALLING = 200, 400
+# Of learning_rate="auto".
+USUAL_RATE = 0.1
 # Of subsample="auto". Trees of other rows err in other ways, which helps where each has few rows.
 SMALL_SHARE, MOST_DRAWN = 0.6, 20_000
 
@@ -54,10 +66,18 @@ class GradientBoosting(Rounds):
         'an integer >= 1 or "auto"',
         either(integer(1), one_of("auto")),
         'The number of rounds. Early stopping may end them before. "auto" does as many as do best on rows '
-        "that were not learned from, those of up to five folds, and at most 200; folds are learned in fewer "
-        "and larger steps, then all rows as usual. It does 100 if there are too few rows to tell, or if "
-        "`loss` is a callable, which does not tell the loss.",
+        "that were not learned from, those of up to five folds: at most 200, or 400 if the loss goes on to "
+        "fall fast. Folds are learned in fewer and larger steps, then all rows as usual. It does 100 if "
+        "there are too few rows to tell, or if `loss` is a callable, which does not tell the loss.",
         kw_only=False,
+    )
+    learning_rate: float | str = parameter(
+        "auto",
+        'a finite number > 0 or "auto"',
+        either(is_rate, one_of("auto")),
+        'What the values of the leaves are multiplied by. "auto" is 0.1, but where n_estimators="auto" finds '
+        "that fewer than 100 rounds do best, it takes more and smaller steps, down to 0.025. A warm start "
+        "goes on with the rate of the fit before.",
     )
     grow_policy: str = parameter(
         "lossguide",
@@ -138,33 +158,50 @@ class GradientBoosting(Rounds):
             return SMALL_SHARE if n_rows <= MOST_DRAWN else 1.0
         return float(self.subsample)
 
-    def _find_rounds(self, training: Training, rows: Rows, validation: Rows | None, seed: int) -> int:
+    def _find_steps(self, training: Training, rows: Rows, validation: Rows | None, seed: int) -> Steps:
+        rate = self._usual_rate()
         if self.n_estimators != "auto":
-            return int(self.n_estimators)
+            return Steps(int(self.n_estimators), rate)
         if validation is not None and self.early_stopping:
-            return MOST_ROUNDS
+            return Steps(MOST_ROUNDS, rate)
         if callable(self.loss):
-            return USUAL_ROUNDS
-        return self._search_rounds(training, rows, seed)
+            return Steps(USUAL_ROUNDS, rate)
+        n_rounds = self._search_rounds(training, rows, rate, seed)
+        return Steps(n_rounds, rate) if self.learning_rate != "auto" else smaller(Steps(n_rounds, rate))
 
-    def _search_rounds(self, training: Training, rows: Rows, seed: int) -> int:
+    def _usual_rate(self) -> float:
+        if self.learning_rate != "auto":
+            return float(self.learning_rate)
+        goes_on = self.warm_start and hasattr(self, "_boosted")
+        return self._boosted.learning_rate if goes_on else USUAL_RATE
+
+    def _search_rounds(self, training: Training, rows: Rows, rate: float, seed: int) -> int:
         """The number of rounds that does best out of fold, found by a copy that takes larger steps."""
-        stride = stride_of(self.learning_rate)
+        stride = stride_of(rate)
         scout = copy.copy(self)
-        scout.learning_rate, scout.early_stopping, scout.verbose = self.learning_rate * stride, True, 0
+        scout.early_stopping, scout.verbose = True, 0
         threads = n_threads(self.n_jobs)
         if not self._replaced_columns(rows.table, None):
             # The folds share the bins of all rows, but target statistics must not know of rows held out.
             rows = replace(rows, table=binned_rows(rows, threads, self.max_bins))
         rows = by_content(rows, threads, self.max_bins)
-        losses, weights = [], []
+
+        def losses_of(rest: Rows, held_out: Rows, most: int) -> np.ndarray:
+            steps = Steps(round(most / stride), rate * stride)
+            scout._boost(training, rest, held_out, steps, seed, None, None)
+            return -scout._boosted.validation_score
+
+        losses, weights, most = [], [], MOST_ROUNDS
         for rest, held_out in fold_rows(rows, training.n_classes, seed):
-            scout._boost(training, rest, held_out, round(MOST_ROUNDS / stride), seed, None, None)
-            losses.append(-scout._boosted.validation_score)
+            found = losses_of(rest, held_out, most)
+            if most == MOST_ROUNDS and falls_on(found, round(most / stride)):
+                most = MOST_FALLING
+                found = losses_of(rest, held_out, most)
+            losses.append(found)
             weights.append(float(len(held_out.y) if held_out.weights is None else held_out.weights.sum()))
         if not losses:
             return USUAL_ROUNDS
-        return min(max(1, round(best_rounds(losses, weights) * stride)), MOST_ROUNDS)
+        return min(max(1, round(best_rounds(losses, weights) * stride * ENDURANCE)), most)
 
     def _options(self, training: Training) -> dict[str, Any]:
         own = callable(self.loss)

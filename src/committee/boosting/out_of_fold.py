@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from committee.boosting.boosted import Steps
 from committee.boosting.rows import Rows
 
 N_FOLDS = 5
@@ -22,6 +23,12 @@ USUAL_ROUNDS = 100
 # The search takes steps up to so many times as large as the fit, and as many times fewer.
 STRIDE = 4.0
 LARGEST_RATE = 0.4
+# Large steps overfit sooner than small ones, which may go on for so many times as long.
+ENDURANCE = 1.2
+# The loss falls fast if the last quarter of the rounds left no more than this share of it.
+LEFT_BY_QUARTER = 0.9
+# Fewer rounds than this become more and smaller ones, but not smaller than a share of what they were.
+AIM, LEAST_SHARE = 100, 0.25
 
 
 def fold_rows(rows: Rows, n_classes: int, seed: int) -> Iterator[tuple[Rows, Rows]]:
@@ -52,6 +59,29 @@ def stride_of(learning_rate: float) -> float:
     (4.0, 2.0, 1.0)
     """
     return max(1.0, min(STRIDE, LARGEST_RATE / learning_rate))
+
+
+def falls_on(losses: np.ndarray, n_rounds: int) -> bool:
+    """Whether a loss was not stopped, and went on to fall fast.
+
+    Examples
+    --------
+    >>> falls_on(np.geomspace(1, 0.1, 9), 8), falls_on(np.array([1, 0.2, 0.11, 0.1, 0.1]), 4)
+    (True, False)
+    """
+    return len(losses) == n_rounds + 1 and bool(losses[-1] < LEFT_BY_QUARTER * losses[-1 - n_rounds // 4])
+
+
+def smaller(steps: Steps) -> Steps:
+    """Go as far in more and smaller steps, if there are few.
+
+    Examples
+    --------
+    >>> smaller(Steps(50, 0.1)), smaller(Steps(150, 0.1))
+    (Steps(n_rounds=100, learning_rate=0.05), Steps(n_rounds=150, learning_rate=0.1))
+    """
+    share = min(1.0, max(LEAST_SHARE, steps.n_rounds / AIM))
+    return Steps(round(steps.n_rounds / share), steps.learning_rate * share)
 
 
 def best_rounds(losses: list[np.ndarray], weights: list[float]) -> int:

@@ -22,6 +22,11 @@ from committee.learners.tree_parameters import ANY_SIZE, CATEGORICAL_FEATURES, N
 from committee.table.binning import MAX_BINS
 
 
+def is_rate(value: Any) -> bool:
+    """Whether a value is a finite number above 0."""
+    return number(0)(value) and value > 0
+
+
 @declared
 class RoundParameters(AdditiveTrees):
     """The rounds, the trees of a round, and when to stop."""
@@ -33,11 +38,8 @@ class RoundParameters(AdditiveTrees):
         "The number of rounds. Early stopping may end them before.",
         kw_only=False,
     )
-    learning_rate: float = parameter(
-        0.1,
-        "a finite number > 0",
-        lambda value: number(0)(value) and value > 0,
-        "What the values of the leaves are multiplied by.",
+    learning_rate: float | str = parameter(
+        0.1, "a finite number > 0", is_rate, "What the values of the leaves are multiplied by."
     )
     max_leaf_nodes: int | None = parameter(
         31,
@@ -118,7 +120,6 @@ class RoundParameters(AdditiveTrees):
 
     def _options(self, training: Training) -> dict[str, Any]:
         return {
-            "learning_rate": float(self.learning_rate),
             "max_leaf_nodes": min(int(self.max_leaf_nodes or 0), NO_LIMIT),
             "max_depth": NO_LIMIT if self.max_depth is None else min(int(self.max_depth), NO_LIMIT),
             "min_samples_leaf": min(int(self.min_samples_leaf), NO_LIMIT),

@@ -15,7 +15,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from committee import _engine
-from committee.boosting.boosted import Boosted, sources_of
+from committee.boosting.boosted import Boosted, Steps, sources_of
 from committee.boosting.callbacks import CallbackSupportMixin, RoundCalls, after_round, with_callbacks
 from committee.boosting.round_parameters import RoundParameters
 from committee.boosting.rows import (
@@ -122,10 +122,10 @@ class Rounds(CallbackSupportMixin, RoundParameters):
             rows, validation = hold_out(rows, training.n_classes, self.validation_fraction, seed)
         rows = repeated(rows)
         before = self._boosted if goes_on else None
-        n_rounds = self._find_rounds(training, rows, validation, seed)
-        n_more = n_rounds - (before.n_rounds if before else 0)
+        steps = self._find_steps(training, rows, validation, seed)
+        n_more = steps.n_rounds - (before.n_rounds if before else 0)
         calls = RoundCalls(self, X, y, n_more) if hasattr(self, "_skl_callbacks") else None
-        self._boost(training, rows, validation, n_rounds, seed, before, calls)
+        self._boost(training, rows, validation, steps, seed, before, calls)
         if calls:
             calls.end(lambda: self.__dict__)
         return self
@@ -170,16 +170,16 @@ class Rounds(CallbackSupportMixin, RoundParameters):
     def _check_target(self, y: np.ndarray, training: Training, name: str = "y") -> None:
         """Raise unless the loss can be computed for y."""
 
-    def _find_rounds(self, training: Training, rows: Rows, validation: Rows | None, seed: int) -> int:
-        """The number of rounds, which early stopping may still lower."""
-        return int(self.n_estimators)
+    def _find_steps(self, training: Training, rows: Rows, validation: Rows | None, seed: int) -> Steps:
+        """The number of rounds, which early stopping may still lower, and their rate."""
+        return Steps(int(self.n_estimators), float(self.learning_rate))
 
     def _boost(
         self,
         training: Training,
         rows: Rows,
         validation: Rows | None,
-        n_rounds: int,
+        steps: Steps,
         seed: int,
         before: Boosted | None,
         calls: RoundCalls | None,
@@ -189,7 +189,7 @@ class Rounds(CallbackSupportMixin, RoundParameters):
         statistics, rows, validation = self._encode(rows, validation, training.n_classes, seed, before)
         options = self._engine_options(training, rows, validation, sources_of(statistics, n_columns))
         n_there = before.n_rounds if before else 0
-        options["n_rounds"] = n_rounds - n_there
+        options |= {"n_rounds": steps.n_rounds - n_there, "learning_rate": steps.learning_rate}
         if before:
             options["forest"] = self._forest
             rows = scored(rows, self._forest, threads)
@@ -197,10 +197,11 @@ class Rounds(CallbackSupportMixin, RoundParameters):
         binned = binned_rows(rows, threads, self.max_bins)
 
         def fitted(n_done: int, forest: _engine.Forest) -> dict[str, Any]:
-            boosted = Boosted.unfinished(n_there + n_done, binned.has_missing, statistics, n_columns)
+            done = steps._replace(n_rounds=n_there + n_done)
+            boosted = Boosted.unfinished(done, binned.has_missing, statistics, n_columns)
             return copy.copy(self)._keep_boosted(forest, boosted, training, seed).__dict__
 
-        progress = Progress(n_there, f"{n_rounds} rounds") if self.verbose else None
+        progress = Progress(n_there, f"{steps.n_rounds} rounds") if self.verbose else None
         answer = _engine.boost(
             binned.codes,
             rows.y,
@@ -211,7 +212,7 @@ class Rounds(CallbackSupportMixin, RoundParameters):
             after_round(progress, calls, fitted),
             threads,
         )
-        boosted = Boosted.of(answer, binned.has_missing, statistics, n_columns)
+        boosted = Boosted.of(answer, steps.learning_rate, binned.has_missing, statistics, n_columns)
         if progress:
             progress.write(len(boosted.train_score) - 1)
         boosted = boosted.after(before) if before else boosted

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
@@ -55,6 +56,12 @@ class Fields:
         """An integer in a range."""
         value = self.take(name, int)
         require(lowest <= value <= highest, f"{self._where(name)} is {value}, not in [{lowest}, {highest}]")
+        return value
+
+    def positive(self, name: str) -> float:
+        """A finite number above 0."""
+        value = self.take(name, float)
+        require(0 < value < math.inf, f"{self._where(name)} is {value}, not a finite number > 0")
         return value
 
     def array(
