@@ -160,7 +160,9 @@ def test_classes_are_learnt_as_well_as_by_scikit_learn(table):
 def test_numbers_are_learnt_as_well_as_by_scikit_learn(loss):
     train_X, test_X, train_y, test_y = train_test_split(*load_diabetes(return_X_y=True), random_state=0)
     more = {"quantile": 0.5} if loss == "quantile" else {}
-    ours = GradientBoostingRegressor(60, loss=loss, max_leaf_nodes=8, **more).fit(train_X, train_y)
+    ours = GradientBoostingRegressor(60, loss=loss, max_leaf_nodes=8, random_state=0, **more).fit(
+        train_X, train_y
+    )
     theirs = HistGradientBoostingRegressor(max_iter=60, loss=loss, max_leaf_nodes=8, **more)
     theirs.fit(train_X, train_y)
     errors = [mean_absolute_error(test_y, booster.predict(test_X)) for booster in (ours, theirs)]
