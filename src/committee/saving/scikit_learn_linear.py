@@ -1,0 +1,150 @@
+"""The linear models of scikit-learn: what each of them keeps."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from committee.saving.attributes import (
+    either,
+    floats,
+    given,
+    labels,
+    number,
+    one_of,
+    optional,
+    positive,
+    sparse,
+    told,
+)
+from committee.saving.listed import Listed, Named, listed_estimator, set_attributes
+
+ONE_OUTPUT = either(
+    given(floats("features"), outputs=1),
+    given(sparse(1, "features"), outputs=1),
+    given(floats(1, "features"), outputs=1),
+)
+OUTPUTS = either(
+    given(floats("features"), outputs=1),
+    floats("outputs", "features"),
+    sparse("outputs", "features"),
+)
+INTERCEPT = either(number(), floats("outputs"), floats())
+REGRESSION = {"coef_": OUTPUTS, "intercept_": INTERCEPT}
+ONE_REGRESSION = {"coef_": ONE_OUTPUT, "intercept_": either(number(), floats(1), floats())}
+CLASSIFICATION = {
+    "classes_": labels(),
+    "coef_": either(floats("decisions", "features"), sparse("decisions", "features")),
+    "intercept_": either(number(), floats("decisions")),
+}
+# For two classes the ridge classifiers keep a vector; several labels of a row have a decision each.
+RIDGE_CLASSIFICATION = {
+    "classes_": labels(),
+    "_label_binarizer": listed_estimator("sklearn.preprocessing.LabelBinarizer"),
+    "coef_": either(
+        given(floats("features"), classes=2), floats("decisions", "features"), floats("classes", "features")
+    ),
+    "intercept_": either(number(), floats("decisions"), floats("classes")),
+}
+# How long the fit took, by what it was chosen: numbers that only people read.
+STORY_NAMES = (
+    "n_iter_", "dual_gap_", "eps_", "mse_path_", "alpha_", "alphas_", "l1_ratio_", "cv_alphas_", "solver_",
+    "best_score_", "cv_results_", "rank_", "singular_", "outliers_", "scale_", "n_nonzero_coefs_",
+    "n_subpopulation_", "breakdown_", "active_", "coef_path_", "noise_variance_", "criterion_",
+)  # fmt: skip
+STORY = dict.fromkeys(STORY_NAMES, told)
+# The averages of stochastic gradient descent go on from where they stand.
+AVERAGED = optional(either(floats("features"), floats("decisions", "features")))
+AVERAGES = {
+    "t_": number(),
+    "n_iter_": told,
+    **dict.fromkeys(("_standard_coef", "_average_coef"), AVERAGED),
+    **dict.fromkeys(("_standard_intercept", "_average_intercept"), optional(floats(None))),
+    "_expanded_class_weight": told,
+}
+BAYESIAN = {
+    "sigma_": either(floats("chosen", "chosen"), floats("features", "features")),
+    "X_offset_": either(floats("features"), number()),
+    "X_scale_": either(positive("features"), number()),
+    "alpha_": number(),
+    "lambda_": either(number(), floats("features")),
+    "scores_": told,
+    "n_iter_": told,
+}
+
+
+REGRESSORS = (
+    "LinearRegression", "Ridge", "RidgeCV", "Lasso", "LassoCV", "LassoLars", "LassoLarsCV", "LassoLarsIC",
+    "ElasticNet", "ElasticNetCV", "MultiTaskLasso", "MultiTaskLassoCV", "MultiTaskElasticNet",
+    "MultiTaskElasticNetCV", "Lars", "LarsCV", "OrthogonalMatchingPursuit", "OrthogonalMatchingPursuitCV",
+    "HuberRegressor", "QuantileRegressor", "TheilSenRegressor",
+)  # fmt: skip
+LOSSES = (
+    "hinge", "log_loss", "modified_huber", "squared_hinge", "perceptron", "squared_error", "huber",
+    "epsilon_insensitive", "squared_epsilon_insensitive",
+)  # fmt: skip
+
+
+def regressor(name: str, **more: Any) -> Listed:
+    """A linear regressor that tells of its fit, and needs nothing but its coefficients."""
+    return Listed("sklearn.linear_model", name, REGRESSION, STORY, **more)
+
+
+def descent(name: str, attributes: Any) -> Listed:
+    """A model that stochastic gradient descent has made."""
+    return Listed(
+        "sklearn.linear_model",
+        name,
+        attributes,
+        AVERAGES,
+        left_out=("_loss_function_", "loss_function_"),
+        parameters={"loss": one_of(*LOSSES)} if name == "SGDClassifier" else {},
+    )
+
+
+def add_loss(estimator: Any, fitted: Named) -> None:
+    """Set the attributes, and the loss, which follows from the parameters: a fit of one row makes it."""
+    set_attributes(estimator, fitted)
+    chosen = {name: getattr(estimator, name) for name in ("power", "link") if hasattr(estimator, name)}
+    estimator._base_loss = type(estimator)(**chosen).fit(np.zeros((1, 1)), np.ones(1))._base_loss
+
+
+def generalised(name: str) -> Listed:
+    """A generalised linear model."""
+    return Listed(
+        "sklearn.linear_model",
+        name,
+        {"coef_": floats("features"), "intercept_": number()},
+        {"n_iter_": told},
+        left_out=("_base_loss",),
+        complete=add_loss,
+    )
+
+
+LINEAR = (
+    *map(regressor, REGRESSORS),
+    *(
+        Listed("sklearn.linear_model", name, ONE_REGRESSION, BAYESIAN)
+        for name in ("BayesianRidge", "ARDRegression")
+    ),
+    *map(generalised, ("PoissonRegressor", "GammaRegressor", "TweedieRegressor")),
+    *(descent(name, ONE_REGRESSION) for name in ("SGDRegressor", "PassiveAggressiveRegressor")),
+    *(
+        descent(name, CLASSIFICATION)
+        for name in ("SGDClassifier", "Perceptron", "PassiveAggressiveClassifier")
+    ),
+    Listed("sklearn.linear_model", "LogisticRegression", CLASSIFICATION, {"n_iter_": told}),
+    Listed(
+        "sklearn.linear_model",
+        "LogisticRegressionCV",
+        CLASSIFICATION,
+        dict.fromkeys(("n_iter_", "Cs_", "C_", "l1_ratio_", "l1_ratios_", "scores_", "coefs_paths_"), told),
+    ),
+    *(
+        Listed("sklearn.linear_model", name, RIDGE_CLASSIFICATION, STORY)
+        for name in ("RidgeClassifier", "RidgeClassifierCV")
+    ),
+    Listed("sklearn.svm", "LinearSVC", CLASSIFICATION, {"n_iter_": told}),
+    Listed("sklearn.svm", "LinearSVR", ONE_REGRESSION, {"n_iter_": told}),
+)

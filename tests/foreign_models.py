@@ -1,0 +1,302 @@
+"""Every class of scikit-learn on our list, tables that it can be fitted on, and all that it can be asked."""
+
+import inspect
+import warnings
+
+import numpy as np
+import pandas as pd
+import scipy.sparse
+from sklearn import (
+    compose,
+    decomposition,
+    discriminant_analysis,
+    dummy,
+    feature_selection,
+    impute,
+    linear_model,
+    naive_bayes,
+    neighbors,
+    neural_network,
+    pipeline,
+    preprocessing,
+    svm,
+)
+from sklearn.base import clone
+
+RNG = np.random.default_rng(7)
+NUMBERS = RNG.normal(size=(48, 4)) * [1.0, 3.0, 0.2, 10.0] + [0.0, 5.0, -1.0, 20.0]
+THREE = np.digitize(NUMBERS[:, 0] + 0.2 * NUMBERS[:, 1], [0.5, 1.5])
+TARGET = NUMBERS @ [1.0, -0.5, 3.0, 0.1] + RNG.normal(size=48)
+COUNTS = RNG.integers(0, 4, size=(48, 4)).astype(float)
+HOLES = np.where(RNG.random((48, 4)) < 0.2, np.nan, NUMBERS)
+CITIES = pd.DataFrame(
+    {
+        "city": RNG.choice(["Oslo", "Rome", "Lima", "Bonn"], 48, p=[0.5, 0.3, 0.15, 0.05]),
+        "size": RNG.choice([1, 2, 3], 48),
+        "mood": RNG.choice(np.array(["good", "bad", None], dtype=object), 48),
+    }
+)
+MIXED = CITIES.assign(height=NUMBERS[:, 0], weight=HOLES[:, 1])
+Y = {
+    "three classes": THREE,
+    "two classes": THREE > 0,
+    "words": np.array(["no", "perhaps", "yes"])[THREE],
+    "a number": TARGET,
+    "a positive number": np.abs(TARGET) + 0.1,
+    "two numbers": np.column_stack([TARGET, -2 * TARGET + NUMBERS[:, 1]]),
+    "two labels": np.column_stack([THREE > 0, THREE > 1]).astype(int),
+    "none": None,
+}
+X = {
+    "numbers": NUMBERS,
+    "single precision": NUMBERS.astype(np.float32),
+    "integers": COUNTS.astype(np.int64),
+    "counts": COUNTS,
+    "sparse": scipy.sparse.csr_matrix(COUNTS),
+    "holes": HOLES,
+    "an empty column": np.column_stack([NUMBERS[:, :3], np.full(48, np.nan)]),
+    "cities": CITIES,
+    "mixed": MIXED,
+    "positive": np.abs(NUMBERS) + 0.1,
+}
+CLASSES, NUMBER = ("three classes", "two classes", "words"), ("a number",)
+NUMBERS_TOO = ("a number", "two numbers")
+
+
+def case(estimator, table="numbers", targets=("none",)):
+    return [(estimator, table, target) for target in targets]
+
+
+def cases(module, names, targets, table="numbers", **parameters):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)  # some classes will go with scikit-learn 1.10
+        made = [getattr(module, name)(**parameters) for name in names]
+    return [each for estimator in made for each in case(estimator, table, targets)]
+
+
+lm, pre = linear_model, preprocessing
+steps = [("fill", impute.SimpleImputer()), ("scale", pre.StandardScaler()), ("fit", lm.LogisticRegression())]
+by_column = compose.ColumnTransformer(
+    [
+        ("words", pre.OneHotEncoder(handle_unknown="ignore"), ["city", "mood"]),
+        ("numbers", pre.StandardScaler(), compose.make_column_selector(dtype_include=np.number)),
+        ("again", "passthrough", slice("height", "weight")),
+        ("not", "drop", ["size"]),
+    ],
+    sparse_threshold=0,
+)
+CASES = [
+    *cases(lm, ["LinearRegression", "Ridge", "RidgeCV", "Lars", "Lasso", "ElasticNet"], NUMBERS_TOO),
+    *cases(lm, ["LassoLars", "OrthogonalMatchingPursuit"], NUMBERS_TOO),
+    *cases(lm, ["LassoCV", "ElasticNetCV", "LassoLarsCV", "LassoLarsIC", "LarsCV"], NUMBER),
+    *cases(lm, ["OrthogonalMatchingPursuitCV", "HuberRegressor", "QuantileRegressor"], NUMBER),
+    *cases(lm, ["TheilSenRegressor", "BayesianRidge", "ARDRegression"], NUMBER),
+    *cases(lm, ["MultiTaskLasso", "MultiTaskLassoCV", "MultiTaskElasticNet"], ("two numbers",)),
+    *cases(lm, ["MultiTaskElasticNetCV"], ("two numbers",)),
+    *cases(lm, ["PoissonRegressor", "GammaRegressor", "TweedieRegressor"], ("a positive number",)),
+    *case(lm.TweedieRegressor(power=1.5, link="log"), "counts", ("a positive number",)),
+    *cases(lm, ["SGDRegressor", "PassiveAggressiveRegressor"], NUMBER, random_state=0),
+    *case(lm.SGDRegressor(average=True, random_state=0), "numbers", NUMBER),
+    *cases(lm, ["LogisticRegression", "RidgeClassifier", "RidgeClassifierCV"], CLASSES),
+    *case(lm.RidgeClassifier(fit_intercept=False), "sparse", ("two classes", "two labels")),
+    *case(lm.LogisticRegression(fit_intercept=False, solver="liblinear"), "sparse", ("two classes",)),
+    *case(lm.LogisticRegressionCV(Cs=2, cv=2), "single precision", CLASSES),
+    *cases(lm, ["SGDClassifier", "Perceptron", "PassiveAggressiveClassifier"], CLASSES, random_state=0),
+    *case(lm.SGDClassifier(loss="log_loss", average=True, random_state=0), "numbers", CLASSES),
+    *cases(svm, ["SVC"], CLASSES),
+    *cases(svm, ["SVC"], CLASSES, "sparse"),
+    *cases(svm, ["NuSVC"], CLASSES, nu=0.1),
+    *cases(svm, ["NuSVC"], CLASSES, "sparse", nu=0.1),
+    *cases(svm, ["SVC"], CLASSES, probability=True, random_state=0),
+    *cases(svm, ["SVC"], CLASSES, "sparse", probability=True, random_state=0),
+    *[
+        each
+        for kernel in ("linear", "poly", "sigmoid")
+        for each in case(svm.SVC(kernel=kernel, decision_function_shape="ovo"), "counts", CLASSES)
+    ],
+    *cases(svm, ["SVR", "NuSVR", "LinearSVR"], NUMBER),
+    *cases(svm, ["SVR", "NuSVR"], NUMBER, "sparse"),
+    *cases(svm, ["LinearSVC"], CLASSES),
+    *cases(neighbors, ["KNeighborsClassifier"], (*CLASSES, "two labels")),
+    *cases(neighbors, ["RadiusNeighborsClassifier"], CLASSES, radius=20.0, outlier_label="most_frequent"),
+    *cases(neighbors, ["KNeighborsRegressor"], NUMBERS_TOO),
+    *cases(neighbors, ["RadiusNeighborsRegressor"], NUMBERS_TOO, radius=20.0),
+    *case(neighbors.KNeighborsClassifier(weights="distance", algorithm="ball_tree", p=1), targets=CLASSES),
+    *case(neighbors.KNeighborsClassifier(metric="cosine"), "sparse", CLASSES),
+    *case(neighbors.KNeighborsClassifier(metric="hamming", n_neighbors=2), "integers", CLASSES),
+    *case(
+        neighbors.KNeighborsRegressor(metric="minkowski", p=3, metric_params={"w": np.ones(4)}),
+        targets=NUMBER,
+    ),
+    *case(neighbors.NearestNeighbors()),
+    *case(neighbors.NearestCentroid(), targets=CLASSES),
+    *case(neighbors.NearestCentroid(metric="manhattan"), targets=CLASSES),
+    *cases(
+        neural_network, ["MLPClassifier"], (*CLASSES, "two labels"), hidden_layer_sizes=(5, 3), max_iter=8
+    ),
+    *cases(neural_network, ["MLPRegressor"], NUMBERS_TOO, hidden_layer_sizes=6, max_iter=8),
+    *cases(naive_bayes, ["GaussianNB"], CLASSES),
+    *cases(naive_bayes, ["MultinomialNB", "BernoulliNB", "ComplementNB", "CategoricalNB"], CLASSES, "counts"),
+    *case(naive_bayes.BernoulliNB(alpha=0.0, force_alpha=True), "counts", CLASSES),
+    *case(discriminant_analysis.LinearDiscriminantAnalysis(store_covariance=True), targets=CLASSES),
+    *[
+        each
+        for solver in ("lsqr", "eigen")
+        for each in case(discriminant_analysis.LinearDiscriminantAnalysis(solver=solver), targets=CLASSES)
+    ],
+    *case(discriminant_analysis.QuadraticDiscriminantAnalysis(store_covariance=True), targets=CLASSES),
+    *case(dummy.DummyClassifier(), targets=CLASSES),
+    *case(dummy.DummyClassifier(strategy="stratified", random_state=0), targets=CLASSES),
+    *case(dummy.DummyRegressor(strategy="median"), targets=NUMBERS_TOO),
+    *cases(pre, ["StandardScaler", "MinMaxScaler", "MaxAbsScaler", "RobustScaler"], ("none",), "holes"),
+    *cases(pre, ["StandardScaler", "MinMaxScaler"], ("none",), "numbers"),
+    *case(pre.StandardScaler(with_mean=False), "sparse"),
+    *case(pre.StandardScaler(with_mean=False, with_std=False)),
+    *case(pre.RobustScaler(with_centering=False)),
+    *case(pre.Normalizer(), "single precision"),
+    *case(pre.Binarizer(threshold=1.0)),
+    *case(pre.FunctionTransformer()),
+    *case(pre.FunctionTransformer(np.log1p, inverse_func=np.expm1, validate=True), "positive"),
+    *case(pre.PolynomialFeatures(degree=(2, 3), interaction_only=True)),
+    *case(pre.PolynomialFeatures(), "sparse"),
+    *case(pre.PowerTransformer(), "holes"),
+    *case(pre.PowerTransformer(method="box-cox", standardize=False), "positive"),
+    *case(pre.QuantileTransformer(n_quantiles=10), "holes"),
+    *case(pre.QuantileTransformer(n_quantiles=10, output_distribution="normal")),
+    *case(impute.SimpleImputer(), "an empty column"),
+    *case(impute.SimpleImputer(strategy="most_frequent", add_indicator=True), "holes"),
+    *case(impute.SimpleImputer(strategy="most_frequent", keep_empty_features=True), "cities"),
+    *case(impute.SimpleImputer(strategy="constant", fill_value=-1.0), "holes"),
+    *case(impute.KNNImputer(n_neighbors=2, add_indicator=True), "holes"),
+    *case(impute.MissingIndicator(), "holes"),
+    *case(impute.MissingIndicator(features="all", error_on_new=False), "numbers"),
+    *case(pre.OneHotEncoder(), "cities"),
+    *case(pre.OneHotEncoder(drop="first", sparse_output=False), "cities"),
+    *case(pre.OneHotEncoder(min_frequency=5, handle_unknown="infrequent_if_exist"), "cities"),
+    *case(
+        pre.OneHotEncoder(max_categories=2, drop="if_binary", sparse_output=False, dtype=np.float32), "cities"
+    ),
+    *case(pre.OneHotEncoder(categories=[[0.0, 1, 2, 3, 4]] * 4), "counts"),
+    *case(pre.OrdinalEncoder(), "cities"),
+    *case(pre.OrdinalEncoder(max_categories=3, encoded_missing_value=-1), "cities"),
+    *case(pre.OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=-1), "counts"),
+    *case(pre.TargetEncoder(random_state=0), "cities", (*CLASSES, "a number")),
+    *case(pre.KBinsDiscretizer(n_bins=3, quantile_method="averaged_inverted_cdf")),
+    *case(pre.KBinsDiscretizer(n_bins=[2, 3, 4, 5], encode="ordinal", strategy="uniform")),
+    *case(pre.KBinsDiscretizer(n_bins=3, encode="onehot-dense", strategy="kmeans")),
+    *case(decomposition.PCA()),
+    *case(decomposition.PCA(n_components=2, whiten=True)),
+    *case(decomposition.TruncatedSVD(n_components=2, random_state=0), "sparse"),
+    *case(feature_selection.SelectKBest(k=2), targets=CLASSES),
+    *case(feature_selection.SelectKBest(feature_selection.f_regression, k="all"), targets=NUMBER),
+    *case(feature_selection.SelectKBest(feature_selection.chi2, k=1), "counts", CLASSES),
+    *cases(feature_selection, ["SelectPercentile"], CLASSES, percentile=50),
+    *cases(feature_selection, ["SelectFpr", "SelectFdr", "SelectFwe"], CLASSES, alpha=0.5),
+    *case(feature_selection.VarianceThreshold(0.5)),
+    *case(pipeline.Pipeline(steps), "holes", CLASSES),
+    *case(pipeline.make_pipeline("passthrough", pre.PolynomialFeatures(), lm.Ridge()), targets=NUMBERS_TOO),
+    *case(pipeline.make_pipeline(by_column, impute.SimpleImputer(), svm.SVC()), "mixed", CLASSES),
+    *case(by_column, "mixed"),
+    *case(
+        compose.ColumnTransformer(
+            [
+                ("one", pre.MinMaxScaler(), [0]),
+                ("some", pre.Normalizer(), np.array([False, True, True, False])),
+            ],
+            remainder="passthrough",
+        )
+    ),
+    *case(
+        compose.ColumnTransformer(
+            [("one", pre.KBinsDiscretizer(2, strategy="uniform"), slice(1, 3))], remainder=pre.MaxAbsScaler()
+        )
+    ),
+    *case(pipeline.make_union(pre.StandardScaler(), decomposition.PCA(2), pre.PolynomialFeatures())),
+    *case(
+        compose.TransformedTargetRegressor(lm.Ridge(), func=np.log, inverse_func=np.exp),
+        targets=("a positive number",),
+    ),
+    *case(compose.TransformedTargetRegressor(lm.Ridge(), transformer=pre.StandardScaler()), targets=NUMBER),
+]
+
+
+# One case of each class, for what does not depend on parameters.
+FIRST = list({type(each[0]): each for each in reversed(CASES)}.values())[::-1]
+
+
+def title(value):
+    """A case in the name of a test."""
+    return value if isinstance(value, str) else type(value).__name__
+
+
+def fitted(estimator, table, target, *, named=False, weighted=False):
+    """The estimator, fitted."""
+    rows = X[table]
+    if named and isinstance(rows, np.ndarray):
+        rows = pd.DataFrame(rows, columns=[f"column {i}" for i in range(rows.shape[1])])
+    more = {"sample_weight": np.arange(48) % 3 + 0.5} if weighted else {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return clone(estimator).fit(rows, Y[target], **more), rows
+
+
+def takes_weights(estimator):
+    """Whether `fit` takes weights of rows."""
+    return "sample_weight" in inspect.signature(estimator.fit).parameters
+
+
+def answers(estimator, rows, target):
+    """All that the estimator can be asked, by the name of the method."""
+    found = {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for method in (
+            "predict", "predict_proba", "predict_log_proba", "decision_function", "transform", "kneighbors"
+        ):  # fmt: skip
+            if hasattr(estimator, method) and not (method == "transform" and cannot_transform(estimator)):
+                found[method] = plain(getattr(estimator, method)(rows))
+        if hasattr(estimator, "score") and Y[target] is not None:
+            found["score"] = estimator.score(rows, Y[target])
+        if hasattr(estimator, "inverse_transform") and "transform" in found and can_go_back(estimator):
+            found["inverse_transform"] = plain(estimator.inverse_transform(estimator.transform(rows)))
+        if "transform" in found and hasattr(estimator, "get_feature_names_out"):
+            found["names"] = list(estimator.get_feature_names_out())
+        if "return_std" in inspect.signature(getattr(estimator, "predict", print)).parameters:
+            found["deviations"] = plain(estimator.predict(rows, return_std=True))
+        for name in ("coef_", "n_support_", "infrequent_categories_", "feature_names_in_"):
+            if hasattr(estimator, name):
+                found[name] = plain(getattr(estimator, name))
+    return found
+
+
+def cannot_transform(estimator):
+    """Whether `transform` is there and does nothing but raise."""
+    return getattr(estimator, "solver", None) == "lsqr"
+
+
+def can_go_back(estimator):
+    """Whether `inverse_transform` makes sense of what `transform` gives."""
+    imputes = isinstance(estimator, impute.SimpleImputer)
+    return not imputes or estimator.add_indicator
+
+
+def plain(answer):
+    """An answer as arrays of numpy."""
+    if isinstance(answer, tuple | list):
+        return [plain(each) for each in answer]
+    return answer.toarray() if scipy.sparse.issparse(answer) else np.asarray(answer)
+
+
+def is_same(one, other):
+    """Whether two answers are the same to the last bit."""
+    if isinstance(one, dict):
+        return one.keys() == other.keys() and all(is_same(one[name], other[name]) for name in one)
+    if isinstance(one, list):
+        return len(one) == len(other) and all(map(is_same, one, other))
+    if isinstance(one, np.ndarray):
+        if one.dtype != other.dtype or one.shape != other.shape:
+            return False
+        if one.dtype == object:
+            return all(map(is_same, one.ravel().tolist(), other.ravel().tolist()))
+        return np.array_equal(one, other, equal_nan=one.dtype.kind == "f")
+    return one == other or (one != one and other != other)
