@@ -12,6 +12,7 @@ import os
 from pathlib import Path
 
 from committee.running.control_groups import CONTROL_GROUPS, OWN_GROUPS, folders_of, read
+from committee.running.limits import TASK_THREADS
 
 NO_QUOTA = 2**31
 # Every thread has memory of its own, and no machine has as many cores.
@@ -31,6 +32,7 @@ def n_threads(n_jobs: int | None) -> int:
     Returns
     -------
     int
+        Inside a task of a runner it is at most the runner's `threads_per_worker`, whatever is asked for.
 
     Examples
     --------
@@ -39,9 +41,44 @@ def n_threads(n_jobs: int | None) -> int:
     """
     if n_jobs == 0:
         raise ValueError("n_jobs must be an integer other than 0, or None. Got 0.")
+    cores = allowed_cores()
     if n_jobs is None:
-        return usable_cores()
-    return min(int(n_jobs), MOST_THREADS) if n_jobs > 0 else max(1, usable_cores() + 1 + int(n_jobs))
+        return cores
+    if n_jobs < 0:
+        return max(1, cores + 1 + int(n_jobs))
+    return min(int(n_jobs), MOST_THREADS if TASK_THREADS.get() is None else cores)
+
+
+def share_cores(n_workers: int | None) -> tuple[int, int]:
+    """How many workers there will be, and how many threads each of them may use.
+
+    Parameters
+    ----------
+    n_workers : int or None
+        None and -1 are as many as there are cores, -2 is one fewer, and so on. There are never more than
+        cores.
+
+    Returns
+    -------
+    tuple of (int, int)
+
+    Examples
+    --------
+    >>> n_workers, threads_per_worker = share_cores(None)
+    >>> n_workers == allowed_cores(), threads_per_worker
+    (True, 1)
+    """
+    if n_workers is not None and (not hasattr(n_workers, "__index__") or n_workers == 0):
+        raise ValueError(f"n_workers must be an integer other than 0, or None. Got {n_workers!r}.")
+    cores = allowed_cores()
+    workers = min(cores, n_threads(n_workers))
+    return workers, cores // workers
+
+
+def allowed_cores() -> int:
+    """The cores that the caller may use: those of the process, and inside a task those of the task."""
+    task_threads = TASK_THREADS.get()
+    return usable_cores() if task_threads is None else min(task_threads, usable_cores())
 
 
 def usable_cores() -> int:

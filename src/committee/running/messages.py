@@ -1,0 +1,94 @@
+"""What goes through the pipe between a runner and its processes: frames of bytes.
+
+A value is pickled into a first frame; the arrays in it follow as frames of their own (protocol 5, out of
+band), so that they are not copied into the pickle. Whoever reads gets writable memory.
+"""
+
+from __future__ import annotations
+
+import copyreg
+import io
+import pickle
+import struct
+from collections import ChainMap
+from collections.abc import Callable, Sequence
+from types import ModuleType
+from typing import IO, Any, NoReturn
+
+Frame = bytes | bytearray | memoryview
+Reducers = dict[type, Callable[[Any], tuple[Any, ...]]]
+
+_number = struct.Struct("<Q")
+
+
+def dumps(value: Any, reducers: Reducers | None = None) -> list[Frame]:
+    """A value as frames; `reducers` tell how objects of some types are pickled.
+
+    What pickle cannot name in another process, such as a class of a notebook, is sent by value with
+    cloudpickle, which joblib brings along. That is slower, so it comes second.
+    """
+    try:
+        frames = _dumps(value, pickle.Pickler, copyreg.dispatch_table, reducers or {})
+        is_whole = b"__main__" not in frames[0]
+    except (pickle.PicklingError, AttributeError, TypeError):
+        is_whole = False
+    if not is_whole:
+        by_value = _cloudpickle().Pickler
+        # It would send what a text file holds instead of the file.
+        reducers = {io.TextIOWrapper: _refuse, **(reducers or {})}
+        frames = _dumps(value, by_value, by_value.dispatch_table, reducers)
+    return frames
+
+
+def _dumps(value: Any, pickler: Any, known: Any, reducers: Reducers) -> list[Frame]:
+    if reducers:
+        pickler = type("Pickler", (pickler,), {"dispatch_table": ChainMap(reducers, known)})
+    memory = io.BytesIO()
+    buffers: list[pickle.PickleBuffer] = []
+    pickler(memory, protocol=5, buffer_callback=buffers.append).dump(value)
+    return [memory.getvalue(), *(buffer.raw() for buffer in buffers)]
+
+
+def _refuse(value: Any) -> NoReturn:
+    raise TypeError(f"cannot pickle {type(value).__name__!r} object")
+
+
+def loads(frames: Sequence[Frame]) -> Any:
+    """The value that was made into frames. Its arrays are views of them."""
+    return pickle.loads(frames[0], buffers=frames[1:])
+
+
+def write(stream: IO[bytes], frames: Sequence[Frame]) -> None:
+    """Write one message."""
+    lengths = [memoryview(frame).nbytes for frame in frames]
+    stream.write(b"".join(map(_number.pack, [len(frames), *lengths])))
+    for frame in frames:
+        stream.write(frame)
+    stream.flush()
+
+
+def read(stream: IO[bytes]) -> list[Frame]:
+    """Read one message; EOFError if there will be none."""
+    n_frames = _number.unpack(_exactly(stream, _number.size))[0]
+    lengths = struct.unpack(f"<{n_frames}Q", _exactly(stream, n_frames * _number.size))
+    return [_exactly(stream, length) for length in lengths]
+
+
+def _exactly(stream: IO[bytes], n_bytes: int) -> bytearray:
+    filled, memory = 0, bytearray(n_bytes)
+    view = memoryview(memory)
+    while filled < n_bytes:
+        n_more = stream.readinto(view[filled:])  # type: ignore[attr-defined]
+        if not n_more:
+            raise EOFError("The other end of the pipe is gone.")
+        filled += n_more
+    return memory
+
+
+def _cloudpickle() -> ModuleType:
+    try:
+        import cloudpickle
+    except ModuleNotFoundError:
+        # joblib before 1.6 carries a copy.
+        from joblib.externals import cloudpickle
+    return cloudpickle

@@ -1,0 +1,181 @@
+"""Threads that take orders from a queue: what the runners of threads and of processes have in common.
+
+Every thread has a desk, which does the orders one by one: here in the thread, or in a process of its own. The
+threads are daemons and begin when there are orders for them. They know the queue but not the runner, so that
+a runner nobody holds any more can go, and its threads with it.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from contextvars import Context, copy_context
+from dataclasses import dataclass, field
+from queue import Empty, SimpleQueue
+from typing import Any, Protocol
+
+from committee.running.messages import Frame
+from committee.running.settings import Configuration, configuration
+from committee.running.tasks import Task, TaskError, failure
+
+# What a thread that is asked to stop may take until it is left alone.
+SECONDS_TO_STOP = 0.8
+
+
+class Abandoned(BaseException):
+    """Raised in a thread whose task nobody waits for any more."""
+
+
+@dataclass(frozen=True, eq=False)
+class Order:
+    """A task and what is to be called for it.
+
+    Parameters
+    ----------
+    task : Task
+    function : callable
+    args : tuple
+    kwargs : dict
+        All three are kept until the task has ended, and with them the values that are shared with it.
+    sent : list of bytes-like
+        The same as frames, if it goes to another process.
+    context : Context
+        That of the caller.
+    configuration : dict or None
+        That of scikit-learn in the caller's thread.
+    """
+
+    task: Task
+    function: Callable[..., Any]
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+    sent: list[Frame] = field(default_factory=list)
+    context: Context = field(default_factory=copy_context)
+    configuration: Configuration = field(default_factory=configuration)
+
+    def refuse(self, reason: str) -> None:
+        """Tell that the task will not be done."""
+        self.task.settle(error=TaskError(f"{self.task}, did not run: {reason}."))
+
+
+class Desk(Protocol):
+    """Where one thread of a pool does its orders."""
+
+    def do(self, order: Order) -> Any:
+        """What the function of the order returns; a TaskError if it fails."""
+
+    def stop(self) -> None:
+        """End what is being done, if that can be ended from another thread."""
+
+    def close(self) -> None:
+        """Leave nothing behind."""
+
+
+class Pool:
+    """Some threads, each with a desk, and the queue of their orders.
+
+    Parameters
+    ----------
+    n_threads : int
+    make_desk : callable
+    """
+
+    def __init__(self, n_threads: int, make_desk: Callable[[], Desk]) -> None:
+        self.n_threads = n_threads
+        self.make_desk = make_desk
+        self._orders: SimpleQueue[Order | None] = SimpleQueue()
+        self._seats: list[_Seat] = []
+        self._lock = threading.Lock()
+        self._process = os.getpid()
+
+    def add(self, order: Order) -> None:
+        """Queue an order, and begin a thread for it unless all are there."""
+        with self._lock:
+            self._orders.put(order)
+            if len(self._seats) < self.n_threads:
+                self._seats.append(_Seat(self._orders, self.make_desk()))
+
+    def stop(self, reason: str) -> None:
+        """End all tasks, with an error that tells the reason, and all threads. New orders begin new ones."""
+        # A forked process has none of the threads, and must leave the processes alone.
+        if os.getpid() != self._process:
+            return
+        with self._lock:
+            orders, self._orders = self._orders, SimpleQueue()
+            seats, self._seats = self._seats, []
+        while not orders.empty():
+            with suppress(Empty):
+                order = orders.get_nowait()
+                if order is not None:
+                    order.refuse(reason)
+        for seat in seats:
+            seat.stop(reason)
+            orders.put(None)
+        deadline = time.monotonic() + SECONDS_TO_STOP
+        for seat in seats:
+            if seat.thread is not threading.current_thread():
+                seat.thread.join(max(0.0, deadline - time.monotonic()))
+
+
+class _Seat:
+    """A thread and its desk."""
+
+    def __init__(self, orders: SimpleQueue[Order | None], desk: Desk) -> None:
+        self.desk = desk
+        self.order: Order | None = None
+        self.stopped = False
+        self.lock = threading.Lock()
+        self.thread = threading.Thread(target=self._work, args=[orders], name="committee-runner", daemon=True)
+        self.thread.start()
+
+    def stop(self, reason: str) -> None:
+        """End the task that is being done, and take no other."""
+        with self.lock:
+            self.stopped = True
+            if self.order is not None:
+                task = self.order.task
+                task.settle(error=TaskError(f"{task}, did not end: {reason}."))
+                self.desk.stop()
+
+    def _work(self, orders: SimpleQueue[Order | None]) -> None:
+        try:
+            while (order := orders.get()) is not None and self._begin(order):
+                try:
+                    self._do(order)
+                finally:
+                    with self.lock:
+                        self.order = order = None
+        except Abandoned:
+            pass
+        finally:
+            self.desk.close()
+
+    def _begin(self, order: Order) -> bool:
+        with self.lock:
+            if not self.stopped:
+                self.order = order
+        return not self.stopped
+
+    def _do(self, order: Order) -> None:
+        task = order.task
+        if not task.set_running_or_notify_cancel():
+            return
+        try:
+            result = self.desk.do(order)
+        except Abandoned:
+            raise
+        except TaskError as error:
+            task.settle(error=error)
+        except BaseException as error:
+            task.settle(error=failure(task, error))
+        else:
+            task.settle(result)
+
+
+def abandon(thread: int) -> None:
+    """Raise Abandoned in another thread at its next step in Python."""
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(Abandoned))

@@ -1,0 +1,153 @@
+"""Functions for the tests of runners: processes import them by this module's name."""
+
+import os
+import signal
+import threading
+import time
+import warnings
+from contextvars import ContextVar
+from pathlib import Path
+
+import numpy as np
+import threadpoolctl
+from joblib import effective_n_jobs
+from sklearn.base import clone
+
+from committee.running import n_threads, runner
+
+told: ContextVar[str] = ContextVar("told", default="nothing")
+
+
+def doubled(value):
+    return 2 * value
+
+
+def fail(message):
+    raise ValueError(message)
+
+
+class OddError(Exception):
+    """Can be pickled, and not made again."""
+
+    def __init__(self, first, second):
+        super().__init__(f"{first} and {second}")
+
+
+def fail_oddly():
+    raise OddError("this", "that")
+
+
+def leave():
+    raise SystemExit(3)
+
+
+def wait_for(path):
+    """Wait until a file is there, in steps that can be interrupted."""
+    while not Path(path).exists():
+        time.sleep(0.01)
+    return str(path)
+
+
+def wait_then_touch(path, other):
+    wait_for(path)
+    Path(other).touch()
+    return str(other)
+
+
+def die(signal_number=signal.SIGKILL):
+    os.kill(os.getpid(), signal_number)
+
+
+def die_once(folder):
+    """Die the first time; tell how often it was tried."""
+    (Path(folder) / f"try {os.getpid()}").touch()
+    n_tries = len(list(Path(folder).glob("try *")))
+    if n_tries == 1:
+        die()
+    return n_tries
+
+
+def record(path, word):
+    """Write a word, so that it is seen how often this ran."""
+    with open(path, "a") as file:
+        file.write(word + "\n")
+    return word
+
+
+def place():
+    return os.getpid(), threading.get_ident()
+
+
+def memory_of(array):
+    """Where the memory of an array comes from."""
+    base = array
+    while isinstance(base, np.ndarray) and base.base is not None:
+        base = base.base
+    if isinstance(base, memoryview):
+        base = base.obj
+    return type(base).__name__, array.flags.owndata, array.flags.writeable, float(array.sum())
+
+
+def megabytes_to_read(array):
+    """The memory of its own that a process takes to read all of an array."""
+    before = own_megabytes()
+    array.sum()
+    return own_megabytes() - before
+
+
+def own_megabytes():
+    lines = Path("/proc/self/smaps_rollup").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("Anonymous:")) / 1024
+
+
+def identity(value):
+    return id(value)
+
+
+def describe(value):
+    return type(value).__name__, value.to_dict() if hasattr(value, "to_dict") else value
+
+
+def overwrite(array):
+    array[0] = -1.0
+
+
+def told_threads():
+    """What all who could take threads are told to take."""
+    # A multiplication loads BLAS.
+    np.ones((2, 2)) @ np.ones((2, 2))
+    libraries = [library["num_threads"] for library in threadpoolctl.threadpool_info()]
+    asked = {n_jobs: n_threads(n_jobs) for n_jobs in (None, -1, 1, 64)}
+    return asked, max(libraries), effective_n_jobs(-1), effective_n_jobs(64)
+
+
+def workers_inside(kind):
+    """How many workers and threads a runner in a task has, and what a task of it sees."""
+    with runner(kind) as inner:
+        return inner.n_workers, inner.threads_per_worker, inner.submit(n_threads, None).result()
+
+
+def context():
+    return told.get()
+
+
+def warn():
+    warnings.warn("It is late.", UserWarning, stacklevel=1)
+    return "no error"
+
+
+def fold_votes(estimator, table, rows):
+    X, y = table
+    return fit_and_vote(estimator, X[rows], y[rows], X)
+
+
+def fit_and_vote(estimator, table, y, X):
+    return clone(estimator).fit(table, y).predict_proba(X)
+
+
+def give_back(value):
+    return value
+
+
+def open_file():
+    return open(os.devnull)
