@@ -5,9 +5,7 @@ Kinds of models: "classifier" and "regressor" are gradient boosting, "stumps" is
 
 import importlib
 
-import numpy as np
-
-from peers import THREADS, CommitteeModel, Peer, SklearnModel
+from peers import THREADS, CommitteeModel, Peer, SklearnModel, YdfModel
 
 RATE, LEAVES, BINS, DEPTH = 0.1, 31, 255, 6
 GRADIENT = ("classifier", "regressor")
@@ -21,53 +19,18 @@ class Booster(SklearnModel):
         return None
 
 
-class YdfBooster:
-    """YDF's gradient boosting; its table is a dict of contiguous columns."""
-
-    def __init__(self, kind, *, n_estimators, seed):
-        self.ydf = importlib.import_module("ydf")
-        self.ydf.verbose(0)
-        self.kind, self.n_estimators, self.seed = kind, n_estimators, seed
-
-    def table(self, X):
-        return {f"column {i}": np.ascontiguousarray(X[:, i]) for i in range(X.shape[1])}
-
-    def fit(self, table, y):
-        tasks = {"classifier": self.ydf.Task.CLASSIFICATION, "regressor": self.ydf.Task.REGRESSION}
-        learner = self.ydf.GradientBoostedTreesLearner(
-            label="target",
-            task=tasks[self.kind],
-            num_trees=self.n_estimators,
+class YdfBooster(YdfModel):
+    def learner(self, n_columns, **settings):
+        return self.ydf.GradientBoostedTreesLearner(
             shrinkage=RATE,
             growing_strategy="BEST_FIRST_GLOBAL",
             max_num_nodes=LEAVES,
-            max_depth=-1,
             discretize_numerical_columns=True,
             num_discretized_numerical_bins=BINS,
             validation_ratio=0.0,
             early_stopping="NONE",
-            num_threads=THREADS,
-            random_seed=self.seed,
+            **settings,
         )
-        self.model = learner.train({**table, "target": y})
-
-    def predict(self, table):
-        return self.model.predict(table, num_threads=THREADS)
-
-    votes = predict
-
-    def order(self, votes):
-        if self.kind == "regressor":
-            return votes
-        if votes.ndim == 1:
-            votes = np.column_stack([1 - votes, votes])
-        return votes[:, np.argsort([int(label) for label in self.model.label_classes()])]
-
-    def nbytes(self):
-        return None
-
-    def prepared(self):
-        return None
 
 
 def committee_model(kind, *, n_estimators, seed):

@@ -96,7 +96,7 @@ class IntelexModel(SklearnModel):
 
 
 class YdfModel:
-    """A YDF random forest; its table is a dict of contiguous columns."""
+    """A model of YDF; its table is a dict of contiguous columns. Subclasses make the learner."""
 
     def __init__(self, kind, *, n_estimators, seed):
         self.ydf = importlib.import_module("ydf")
@@ -107,20 +107,21 @@ class YdfModel:
         return {f"column {i}": np.ascontiguousarray(X[:, i]) for i in range(X.shape[1])}
 
     def fit(self, table, y):
-        task = self.ydf.Task.REGRESSION if self.kind == "forest regressor" else self.ydf.Task.CLASSIFICATION
-        learner = self.ydf.RandomForestLearner(
+        task = self.ydf.Task.REGRESSION if self.is_regressor else self.ydf.Task.CLASSIFICATION
+        learner = self.learner(
+            len(table),
             label="target",
             task=task,
             num_trees=self.n_estimators,
             max_depth=-1,
-            min_examples=1,
-            num_candidate_attributes=int(math.sqrt(len(table))),
-            winner_take_all=False,
-            compute_oob_performances=False,
             num_threads=THREADS,
             random_seed=self.seed,
         )
         self.model = learner.train({**table, "target": y})
+
+    @property
+    def is_regressor(self):
+        return self.kind.endswith("regressor")
 
     def predict(self, table):
         return self.model.predict(table, num_threads=THREADS)
@@ -128,7 +129,7 @@ class YdfModel:
     votes = predict
 
     def order(self, votes):
-        if self.kind == "forest regressor":
+        if self.is_regressor:
             return votes
         if votes.ndim == 1:
             votes = np.column_stack([1 - votes, votes])
@@ -139,6 +140,17 @@ class YdfModel:
 
     def prepared(self):
         return None
+
+
+class YdfForest(YdfModel):
+    def learner(self, n_columns, **settings):
+        return self.ydf.RandomForestLearner(
+            min_examples=1,
+            num_candidate_attributes=int(math.sqrt(n_columns)),
+            winner_take_all=False,
+            compute_oob_performances=False,
+            **settings,
+        )
 
 
 def _from_module(module, wrapper):
@@ -173,7 +185,7 @@ PEERS = {
             "RandomForestLearner, max_depth=-1, min_examples=1, sqrt columns, winner_take_all=False, "
             f"compute_oob_performances=False, num_threads={THREADS}; reads a dict of columns",
             ("forest classifier", "forest regressor"),
-            YdfModel,
+            YdfForest,
         ),
     )
 }
