@@ -378,7 +378,7 @@ def test_quantiles_and_predictors_take_numbers():
     forest = RandomForestRegressor(2, random_state=0, keep_leaf_rows=True).fit(X, Y)
     with pytest.raises(ValueError, match=r"^quantiles must be numbers \(.*\)\. Convert them\.$"):
         forest.predict_quantiles(X, ["half"])
-    with pytest.raises(TypeError, match=r"^A predictor takes a matrix of float64\. Got list\. .*itself\.$"):
+    with pytest.raises(TypeError, match=r"^A predictor takes a matrix of float64, .* Got list\. .*itself\.$"):
         forest.predictor().predict([[1.0, 5.0]])
 
 

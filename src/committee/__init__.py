@@ -33,7 +33,7 @@ if TYPE_CHECKING:
         RandomForestClassifier,
         RandomForestRegressor,
     )
-    from committee.saving import load, verify
+    from committee.saving import load, predictor, verify
 
 __all__ = [
     "AdaBoostClassifier",
@@ -55,6 +55,7 @@ __all__ = [
     "RandomTreeClassifier",
     "RandomTreeRegressor",
     "load",
+    "predictor",
     "rules",
     "verify",
 ]

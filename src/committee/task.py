@@ -109,6 +109,30 @@ class Regression:
         return votes[:, 0]
 
 
+def weighted_median(votes: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """The lowest vote at which half of the weight is reached.
+
+    Parameters
+    ----------
+    votes : ndarray of shape (n_members, n_rows)
+    weights : ndarray of shape (n_members,)
+
+    Returns
+    -------
+    ndarray of shape (n_rows,)
+
+    Examples
+    --------
+    >>> weighted_median(np.array([[1.0], [5.0], [3.0]]), np.array([1.0, 1.0, 3.0]))
+    array([3.])
+    """
+    order = votes.argsort(axis=0, kind="stable")
+    reached = weights[order].cumsum(axis=0)
+    at = (reached >= 0.5 * reached[-1]).argmax(axis=0)
+    rows = np.arange(votes.shape[1])
+    return votes[order[at, rows], rows]
+
+
 def check_lengths(n_rows: int, y: Any) -> None:
     """Raise scikit-learn's error unless y has as many rows as the table.
 

@@ -361,10 +361,11 @@ def test_a_predictor_answers_as_its_forest(forest):
         np.testing.assert_array_equal(predictor.predict_proba(X[:7]), fitted.predict_proba(X[:7]))
 
 
-def test_a_predictor_takes_numbers_only():
+def test_a_predictor_takes_categories_by_name_and_not_in_a_matrix():
     forest = RandomForestClassifier(2).fit(pd.DataFrame({"city": ["Bonn", "Oslo"]}), [0, 1])
-    with pytest.raises(ValueError, match=r"A predictor takes numbers only, and \['city'\] are not"):
-        forest.predictor()
+    assert forest.predictor().predict_proba({"city": "Rome"}).shape == (1, 2)
+    with pytest.raises(ValueError, match=r"A matrix holds numbers only, and \['city'\] are not"):
+        forest.predictor().predict(np.array([[1.0]]))
 
 
 @every_forest

@@ -10,16 +10,13 @@ from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils.validation import check_is_fitted
 
 from committee.boosting.adaptive import AdaBoost
-from committee.boosting.deciding import samme_scale, shares_of, softmax, weighted_median
+from committee.boosting.deciding import samme_scale, shares_of, softmax
 from committee.boosting.margins import error_bounds, margins_of
 from committee.boosting.weighting import Scheme
 from committee.learners.parameters import declared, is_number, one_of, parameter
-from committee.learners.predictor import Predictor, prepare
 from committee.learners.voting import Classifies, Regresses
-from committee.task import Classification, check_lengths
-
-# A median needs the votes of all members for a row: so many numbers at a time.
-NUMBERS_AT_ONCE = 2**22
+from committee.saving.deciding import Decider, MedianDecider
+from committee.task import Classification, check_lengths, weighted_median
 
 LEARNING_RATE = (
     "a finite number > 0",
@@ -70,18 +67,6 @@ class AdaBoostOfClasses(Classifies, AdaBoost):
         if unseen:
             raise ValueError(f"y has the classes {unseen}, which the fit did not see. Drop those rows.")
         return margins_of(shares, np.searchsorted(self.classes_, task.classes)[codes])
-
-    def predictor(self) -> Predictor:
-        """Prepare an object that decides on matrices of float64 without any check, for rows in a hurry.
-
-        Returns
-        -------
-        Predictor
-            With `predict` and `predict_proba`. The members must be of the engine.
-        """
-        if not self._is_engine():
-            raise ValueError("Only members of the engine can be prepared. Use the booster itself.")
-        return prepare(self)
 
     def decision_function(self, X: Any) -> np.ndarray:
         """How far the votes are for each class.
@@ -295,13 +280,10 @@ class AdaBoostRegressor(Regresses, AdaBoost):
         if not self._is_engine():
             return weighted_median(self.votes(X)[:, :, 0], self.estimator_weights_)[:, np.newaxis]
         table = self._read(X)
-        n_rows = max(1, NUMBERS_AT_ONCE // self._members.n_trees)
-        medians = []
-        for begin in range(0, table.n_rows, n_rows):
-            columns = [column[begin : begin + n_rows] for column in table.columns]
-            votes = self._members.votes(columns, len(columns[0]), self._threads(len(columns[0])))
-            medians.append(weighted_median(votes[:, :, 0], self.estimator_weights_))
-        return np.concatenate(medians)[:, np.newaxis]
+        return self._decider().decide(table, self._threads(table.n_rows))
+
+    def _decider(self) -> Decider:
+        return MedianDecider(self._members, self.estimator_weights_)
 
     def _staged_decisions(self, X: Any) -> Iterator[np.ndarray]:
         votes = self.votes(X)[:, :, 0]

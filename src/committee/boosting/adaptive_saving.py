@@ -13,6 +13,7 @@ from committee.boosting.weighting import Distribution, Scheme
 from committee.saving import DamagedFile, Fields
 from committee.saving.errors import require
 from committee.saving.models import check_forest
+from committee.saving.predicting import Predictor
 from committee.table import Schema
 from committee.task import Classification, Regression
 
@@ -35,6 +36,19 @@ class SavedMembers(Adaptive):
     def _is_engine(self) -> bool:
         check_is_fitted(self)
         return isinstance(self._members, _engine.Forest)
+
+    def predictor(self) -> Predictor:
+        """Prepare an object that decides without checks, for rows in a hurry. Members must be of the engine.
+
+        Returns
+        -------
+        Predictor
+            With `predict` and, for classes, `predict_proba`. They take matrices of float64, and rows as
+            mappings by column name.
+        """
+        if not self._is_engine():
+            raise ValueError("Only members of the engine can be prepared. Use the booster itself.")
+        return super().predictor()
 
     def _scheme(self, task: Classification | Regression) -> Scheme:
         n_classes = task.n_outputs if isinstance(task, Classification) else 0

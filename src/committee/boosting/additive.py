@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from committee.boosting.boosted import Boosted
 from committee.learners.voting import Classifies, Voter
 from committee.saving import Fields
+from committee.saving.deciding import Decider, TreesDecider
 from committee.saving.models import check_forest, check_statistics
 from committee.table import Table, TargetStatistics
 
@@ -114,6 +115,9 @@ class AdditiveTrees(Voter):
         table = super()._read(X)
         statistics = self._boosted.statistics
         return table if statistics is None else statistics.encode(table)
+
+    def _decider(self) -> Decider:
+        return TreesDecider(self._forest, self._rule, self._boosted.statistics)
 
     def _learnt(self) -> dict[str, Any]:
         boosted = self._boosted

@@ -37,27 +37,3 @@ def softmax(scores: np.ndarray) -> np.ndarray:
     """
     powers = np.exp(scores - scores.max(axis=1, keepdims=True))
     return powers / powers.sum(axis=1, keepdims=True)
-
-
-def weighted_median(votes: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """The lowest vote at which half of the weight is reached.
-
-    Parameters
-    ----------
-    votes : ndarray of shape (n_members, n_rows)
-    weights : ndarray of shape (n_members,)
-
-    Returns
-    -------
-    ndarray of shape (n_rows,)
-
-    Examples
-    --------
-    >>> weighted_median(np.array([[1.0], [5.0], [3.0]]), np.array([1.0, 1.0, 3.0]))
-    array([3.])
-    """
-    order = votes.argsort(axis=0, kind="stable")
-    reached = weights[order].cumsum(axis=0)
-    at = (reached >= 0.5 * reached[-1]).argmax(axis=0)
-    rows = np.arange(votes.shape[1])
-    return votes[order[at, rows], rows]

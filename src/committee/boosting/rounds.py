@@ -12,7 +12,6 @@ from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from committee import _engine
 from committee.boosting.boosted import Boosted, Steps, sources_of
@@ -28,7 +27,6 @@ from committee.boosting.rows import (
 )
 from committee.boosting.target_statistics import learn_statistics
 from committee.learners.parameters import check_parameters, declared
-from committee.learners.predictor import Predictor, prepare
 from committee.learners.training import Training, check_same_task, fit_table, table_to_go_on, training_of
 from committee.learners.tree_parameters import draw_seed
 from committee.running import Progress, n_threads
@@ -129,17 +127,6 @@ class Rounds(CallbackSupportMixin, RoundParameters):
         if calls:
             calls.end(lambda: self.__dict__)
         return self
-
-    def predictor(self) -> Predictor:
-        """Prepare an object that decides on matrices of float64 without any check, for rows in a hurry.
-
-        Returns
-        -------
-        Predictor
-            With `predict` and, for classes, `predict_proba`.
-        """
-        check_is_fitted(self)
-        return prepare(self)
 
     def _read_training(self, X: Any, y: Any, sample_weight: Any, goes_on: bool) -> Training:
         if goes_on and isinstance(X, BinnedTable):

@@ -11,13 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from committee.boosting.deciding import weighted_median
 from committee.boosting.python_rounds import Plan, Run
 from committee.boosting.rows import validation_target
 from committee.boosting.weighting import Distribution, Scheme
 from committee.combining import one_hot
 from committee.table import Table
-from committee.task import Classification, check_lengths, row_weights
+from committee.task import Classification, check_lengths, row_weights, weighted_median
 
 N_FOLDS = 5
 

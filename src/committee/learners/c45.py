@@ -30,8 +30,9 @@ from committee.learners.training import training_of
 from committee.learners.tree_parameters import CATEGORICAL_FEATURES, CLASS_WEIGHT
 from committee.learners.voting import Classifies, Tabular
 from committee.saving import Fields
+from committee.saving.deciding import C45Decider
 from committee.saving.models import check_c45_tree
-from committee.table import Kind, Table, read
+from committee.table import Kind, read
 
 
 @declared
@@ -160,7 +161,7 @@ class C45Classifier(Classifies, Tabular):
                 codes, weights, self.reduced_error_folds, check_random_state(self.random_state)
             )
         tree = _engine.C45Tree.grow(
-            engine_columns(table),
+            table.as_float64(),
             np.where(schema.is_category, schema.n_categories, -1).astype(np.int32),
             codes,
             training.n_classes,
@@ -242,7 +243,10 @@ class C45Classifier(Classifies, Tabular):
     def _decide(self, X: Any) -> np.ndarray:
         """The shares of the classes in the leaf of each row, mixed where a value is missing."""
         table = self._read(X)
-        return self.tree_.predict(engine_columns(table), table.n_rows)
+        return self._decider().decide(table, 1)
+
+    def _decider(self) -> C45Decider:
+        return C45Decider(self.tree_)
 
     def _learnt(self) -> dict[str, Any]:
         return super()._learnt() | {"tree": self.tree_}
@@ -290,14 +294,6 @@ class C45Classifier(Classifies, Tabular):
             return [any_of(column, [category]) for category in column.categories]
         threshold = arrays["threshold"][node]
         return [at_most(column, threshold), above(column, threshold)]
-
-
-def engine_columns(table: Table) -> list[np.ndarray]:
-    """The columns as the engine takes them: int32 codes, or float64."""
-    return [
-        codes if is_category else np.ascontiguousarray(codes, dtype=np.float64)
-        for codes, is_category in zip(table.columns, table.schema.is_category, strict=True)
-    ]
 
 
 def hold_out(codes: np.ndarray, weights: np.ndarray, n_folds: int, rng: np.random.RandomState) -> np.ndarray:

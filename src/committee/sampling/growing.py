@@ -26,7 +26,6 @@ from committee.learners.parameters import (
     parameter,
     share,
 )
-from committee.learners.predictor import Predictor, prepare
 from committee.learners.single import paths_to_nodes
 from committee.learners.training import (
     OPTIONS,
@@ -247,25 +246,6 @@ class Forest(Judged, CartGrowing):
         passed = [path[leaves[:, i]] for i, path in enumerate(paths)]
         n_nodes = [path.shape[1] for path in paths]
         return scipy.sparse.hstack(passed, format="csr"), np.cumsum([0, *n_nodes])
-
-    def predictor(self) -> Predictor:
-        """Prepare an object that decides on matrices of float64 without any check, for rows in a hurry.
-
-        Returns
-        -------
-        Predictor
-            With `predict` and, for classes, `predict_proba`.
-
-        Examples
-        --------
-        >>> from committee import RandomForestClassifier
-        >>> forest = RandomForestClassifier(random_state=0).fit([[1], [2], [8], [9]] * 5, [0, 0, 1, 1] * 5)
-        >>> predictor = forest.predictor()
-        >>> predictor.predict(np.array([[1.5]]))
-        array([0])
-        """
-        check_is_fitted(self)
-        return prepare(self)
 
     def _check_bags(self) -> None:
         if self.bootstrap:

@@ -9,6 +9,19 @@ from committee.saving import models, plain
 from committee.saving.errors import DamagedFile
 from committee.saving.fields import Fields
 from committee.saving.file import Summary, load, save, verify
+from committee.saving.predicting import Predictor, predictor
 from committee.saving.saveable import Saveable
 
-__all__ = ["DamagedFile", "Fields", "Saveable", "Summary", "load", "models", "plain", "save", "verify"]
+__all__ = [
+    "DamagedFile",
+    "Fields",
+    "Predictor",
+    "Saveable",
+    "Summary",
+    "load",
+    "models",
+    "plain",
+    "predictor",
+    "save",
+    "verify",
+]

@@ -30,6 +30,7 @@ READERS: dict[str, Read] = {}
 WRITER_MODULES = {
     "committee": "committee.saving.registry",
     "sklearn": "committee.saving.registry",
+    "numpy": "committee.saving.random_states",
     "scipy": "committee.saving.scipy_values",
     "lightgbm": "committee.saving.boosters",
     "xgboost": "committee.saving.boosters",
@@ -38,6 +39,7 @@ WRITER_MODULES = {
 OTHER_WRITERS = "committee.saving.skops_members"
 READER_MODULES = {
     "estimator": "committee.saving.registry",
+    "random_state": "committee.saving.random_states",
     "sparse": "committee.saving.scipy_values",
     "lightgbm": "committee.saving.boosters",
     "xgboost": "committee.saving.boosters",

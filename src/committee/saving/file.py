@@ -6,8 +6,6 @@ and what it is: {"versions": {...}, "data": ..., "scores": {...}, "model": a val
 
 from __future__ import annotations
 
-import importlib
-import importlib.metadata
 import os
 import platform
 from collections.abc import Iterable
@@ -190,6 +188,8 @@ def read_description(path: str | os.PathLike[str]) -> tuple[dict[str, Json], Arr
 
 def versions() -> dict[str, str]:
     """The versions of Python and of the libraries that a model depends on."""
+    import importlib.metadata
+
     found = {"python": platform.python_version()}
     for library in LIBRARIES:
         found[library] = np.__version__ if library == "numpy" else importlib.metadata.version(library)

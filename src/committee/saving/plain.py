@@ -224,34 +224,6 @@ def read_slice(written: Json, decoder: Decoder, path: str) -> slice:
     return slice(*parts)
 
 
-def write_random_state(value: np.random.RandomState, encoder: Encoder, path: str) -> Json:
-    """The generator as it stands, so that it goes on with what it would have drawn."""
-    state = value.get_state(legacy=False)
-    if state["bit_generator"] != "MT19937":
-        return refuse(value, encoder, path)
-    return {
-        "random_state": {
-            "key": encoder.put(state["state"]["key"].copy(), path),
-            "position": int(state["state"]["pos"]),
-            "has_gauss": int(state["has_gauss"]),
-            "gauss": write_float(float(state["gauss"]), encoder, path),
-        }
-    }
-
-
-def read_random_state(written: Json, decoder: Decoder, path: str) -> np.random.RandomState:
-    """A Mersenne twister of 624 words."""
-    body = with_keys(written["random_state"], {"key", "position", "has_gauss", "gauss"}, path)
-    key = decoder.take(body["key"], path)
-    require(key.dtype == np.uint32 and key.shape == (624,), f"{path}: a random state has 624 words")
-    position, has_gauss, gauss = body["position"], body["has_gauss"], decoder.value(body["gauss"], path)
-    require(type(position) is int and 0 <= position <= 624, f"{path}: a random state is out of its words")
-    require(has_gauss in (0, 1) and type(gauss) is float, f"{path}: a random state has no normal number")
-    generator = np.random.RandomState()
-    generator.set_state(("MT19937", key, position, has_gauss, gauss))
-    return generator
-
-
 def with_keys(body: Json, keys: set[str], path: str) -> dict[str, Json]:
     """What must be an object of exactly these names."""
     require(isinstance(body, dict) and body.keys() == keys, f"{path} has not exactly {sorted(keys)}")
@@ -283,7 +255,6 @@ WRITERS |= {
     np.ndarray: write_array,
     np.generic: write_scalar,
     np.dtype: write_dtype,
-    np.random.RandomState: write_random_state,
 }
 READERS |= {
     "float": read_float,
@@ -298,5 +269,4 @@ READERS |= {
     "dtype": read_dtype,
     "type": read_type,
     "slice": read_slice,
-    "random_state": read_random_state,
 }

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -27,11 +26,14 @@ def replace_file(path: Path, write: Callable[[Path], object]) -> None:
 
     Examples
     --------
+    >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     replace_file(Path(folder, "note"), lambda temporary: temporary.write_text("done"))
     ...     Path(folder, "note").read_text()
     'done'
     """
+    import tempfile
+
     if path.is_dir():
         raise IsADirectoryError(f"{path} is a folder. Give the file a name in it.")
     if not path.parent.is_dir():

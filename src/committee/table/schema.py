@@ -138,6 +138,13 @@ class Table:
     columns: tuple[np.ndarray, ...]
     n_rows: int
 
+    def as_float64(self) -> list[np.ndarray]:
+        """The columns, all numbers as contiguous float64, and categories as they are."""
+        return [
+            codes if is_category else np.ascontiguousarray(codes, dtype=np.float64)
+            for codes, is_category in zip(self.columns, self.schema.is_category, strict=True)
+        ]
+
 
 @dataclass(frozen=True, eq=False)
 class BinnedTable:

@@ -1,0 +1,86 @@
+"""Rows as services get them, from JSON: mappings of column names to values, read by the schema of a model."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from committee.table.matching import read_column_like
+from committee.table.raw import Untyped
+from committee.table.schema import Column, Kind, Schema, Table
+
+
+def read_rows(rows: Any, schema: Schema) -> Table:
+    """Read one mapping, or a sequence of them, as a schema says.
+
+    None and NaN are missing, and so is a category that the schema does not know. Dates may be text as ISO
+    8601 has it.
+
+    Parameters
+    ----------
+    rows : mapping of str to object, or sequence of such mappings
+        Each has exactly the columns of the schema, in any order.
+    schema : Schema
+
+    Returns
+    -------
+    Table
+
+    Examples
+    --------
+    >>> schema = Schema((Column("age", Kind.NUMBER), Column("city", Kind.CATEGORY, ("Bonn", "Oslo"))), True)
+    >>> read_rows([{"city": "Oslo", "age": 31}, {"age": None, "city": "Rome"}], schema).columns
+    (array([31., nan]), array([2, 0], dtype=int32))
+    """
+    each = [rows] if isinstance(rows, Mapping) else rows
+    is_sequence = isinstance(each, Sequence) and not isinstance(each, str | bytes)
+    if not is_sequence or not all(isinstance(row, Mapping) for row in each):
+        raise TypeError(
+            "A predictor takes a matrix of float64, or rows as mappings by column name. "
+            f"Got {type(rows).__name__}. Use the estimator itself."
+        )
+    if not each:
+        raise ValueError("There are no rows. Pass at least one.")
+    for number, row in enumerate(each):
+        check_names(row, number, schema)
+    columns = tuple(read_column([row[column.name] for row in each], column) for column in schema.columns)
+    return Table(schema, columns, len(each))
+
+
+def check_names(row: Mapping[Any, Any], number: int, schema: Schema) -> None:
+    """Raise unless a row has the columns of the schema."""
+    if len(row) == schema.n_columns and all(column.name in row for column in schema.columns):
+        return
+    missing = [name for name in schema.names if name not in row]
+    unknown = sorted(str(name) for name in row if name not in schema.names)
+    raise ValueError(
+        f"Row {number} should have the columns of the fit. Missing: {missing}. Unknown: {unknown}. "
+        "Pass None for a value that is missing."
+    )
+
+
+def read_column(values: list[Any], column: Column) -> np.ndarray:
+    """Read the values of one column."""
+    if column.kind is Kind.DATE:
+        values = [read_date(value, column) for value in values]
+    objects = np.empty(len(values), dtype=object)
+    objects[:] = values
+    return read_column_like(Untyped(column.name, objects), column)
+
+
+def read_date(value: Any, column: Column) -> Any:
+    """A moment or a time of day from text; anything else is what it is."""
+    if not isinstance(value, str):
+        return value
+    for kind in (datetime.datetime, datetime.time):
+        try:
+            return kind.fromisoformat(value)
+        except ValueError:
+            continue
+    raise ValueError(
+        f"Column {column.name!r} holds dates, and {value!r} is none. Write it as 2024-12-31 or "
+        "2024-12-31T23:59:59."
+    )
