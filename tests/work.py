@@ -54,6 +54,12 @@ def wait_then_touch(path, other):
     return str(other)
 
 
+def report_and_wait(folder):
+    """Say who has begun, then wait for ever, in steps that can be interrupted."""
+    (Path(folder) / f"begun {os.getpid()} {threading.get_ident()}").touch()
+    wait_for(Path(folder) / "never")
+
+
 def die(signal_number=signal.SIGKILL):
     os.kill(os.getpid(), signal_number)
 
