@@ -13,8 +13,8 @@ from committee.boosting.adaptive import AdaBoost
 from committee.boosting.deciding import samme_scale, shares_of, softmax
 from committee.boosting.margins import error_bounds, margins_of
 from committee.boosting.weighting import Scheme
-from committee.learners.parameters import declared, is_number, one_of, parameter
 from committee.learners.voting import Classifies, Regresses
+from committee.parameters import declared, is_number, one_of, parameter
 from committee.saving.deciding import Decider, MedianDecider
 from committee.task import Classification, check_lengths, weighted_median
 

@@ -40,9 +40,9 @@ from committee.boosting.stopping import (
 )
 from committee.boosting.weighting import ROUNDING, Distribution, Scheme
 from committee.learners.members import Members
-from committee.learners.parameters import check_parameters, declared
 from committee.learners.training import check_same_task, fit_table, table_to_go_on, training_of
 from committee.learners.tree_parameters import draw_seed
+from committee.parameters import check_parameters, declared
 from committee.running import Progress, n_threads
 from committee.table import BinnedTable
 from committee.task import Classification, check_lengths, row_weights

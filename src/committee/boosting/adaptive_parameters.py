@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from committee.learners.parameters import (
+from committee.learners.tree_parameters import CATEGORICAL_FEATURES, N_JOBS
+from committee.learners.voting import Voter
+from committee.parameters import (
     anything,
     declared,
     either,
@@ -15,8 +17,6 @@ from committee.learners.parameters import (
     parameter,
     share,
 )
-from committee.learners.tree_parameters import CATEGORICAL_FEATURES, N_JOBS
-from committee.learners.voting import Voter
 from committee.table.binning import MAX_BINS
 
 

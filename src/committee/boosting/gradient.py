@@ -29,7 +29,10 @@ from committee.boosting.out_of_fold import (
 from committee.boosting.round_parameters import is_rate
 from committee.boosting.rounds import Rounds, binned_rows, by_content
 from committee.boosting.rows import Rows
-from committee.learners.parameters import (
+from committee.learners.training import NO_LIMIT, Training
+from committee.learners.tree_parameters import ANY_SIZE, CLASS_WEIGHT, directions_of
+from committee.learners.voting import Regresses
+from committee.parameters import (
     anything,
     declared,
     either,
@@ -39,9 +42,6 @@ from committee.learners.parameters import (
     optional,
     parameter,
 )
-from committee.learners.training import NO_LIMIT, Training
-from committee.learners.tree_parameters import ANY_SIZE, CLASS_WEIGHT, directions_of
-from committee.learners.voting import Regresses
 from committee.running import n_threads
 
 # Of n_estimators="auto".

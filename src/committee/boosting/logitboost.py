@@ -6,8 +6,8 @@ from typing import Any
 
 from committee.boosting.additive import AdditiveClasses
 from committee.boosting.rounds import Rounds
-from committee.learners.parameters import declared, is_boolean, number, parameter
 from committee.learners.training import Training
+from committee.parameters import declared, is_boolean, number, parameter
 
 
 @declared

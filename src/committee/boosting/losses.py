@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from committee.learners.parameters import Declaration, either, one_of
+from committee.parameters import Declaration, either, one_of
 
 Loss = Callable[[np.ndarray, np.ndarray], tuple[Any, Any]]
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from committee.boosting.additive import AdditiveTrees
-from committee.learners.parameters import (
+from committee.learners.training import NO_LIMIT, Training
+from committee.learners.tree_parameters import ANY_SIZE, CATEGORICAL_FEATURES, N_JOBS
+from committee.parameters import (
     anything,
     declared,
     either,
@@ -17,8 +19,6 @@ from committee.learners.parameters import (
     parameter,
     share,
 )
-from committee.learners.training import NO_LIMIT, Training
-from committee.learners.tree_parameters import ANY_SIZE, CATEGORICAL_FEATURES, N_JOBS
 from committee.table.binning import MAX_BINS
 
 

@@ -26,9 +26,9 @@ from committee.boosting.rows import (
     validation_rows,
 )
 from committee.boosting.target_statistics import learn_statistics
-from committee.learners.parameters import check_parameters, declared
 from committee.learners.training import Training, check_same_task, fit_table, table_to_go_on, training_of
 from committee.learners.tree_parameters import draw_seed
+from committee.parameters import check_parameters, declared
 from committee.running import Progress, n_threads
 from committee.table import BinnedTable, Table, TargetStatistics, to_codes
 

@@ -16,7 +16,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from committee import _engine
 from committee.learners.export import TreeNode, above, any_of, at_most, to_graph, to_text
-from committee.learners.parameters import (
+from committee.learners.training import training_of
+from committee.learners.tree_parameters import CATEGORICAL_FEATURES, CLASS_WEIGHT
+from committee.learners.voting import Classifies, Tabular
+from committee.parameters import (
     anything,
     check_parameters,
     declared,
@@ -26,9 +29,6 @@ from committee.learners.parameters import (
     one_of,
     parameter,
 )
-from committee.learners.training import training_of
-from committee.learners.tree_parameters import CATEGORICAL_FEATURES, CLASS_WEIGHT
-from committee.learners.voting import Classifies, Tabular
 from committee.saving import Fields
 from committee.saving.deciding import C45Decider
 from committee.saving.models import check_c45_tree

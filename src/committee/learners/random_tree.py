@@ -9,7 +9,11 @@ from __future__ import annotations
 import math
 from typing import Any, Self
 
-from committee.learners.parameters import (
+from committee.learners.single import SingleTree
+from committee.learners.training import Training, read_training
+from committee.learners.tree_parameters import ANY_SIZE, CLASS_WEIGHT, Growing
+from committee.learners.voting import Classifies, Regresses
+from committee.parameters import (
     check_parameters,
     declared,
     either,
@@ -18,10 +22,6 @@ from committee.learners.parameters import (
     parameter,
     share,
 )
-from committee.learners.single import SingleTree
-from committee.learners.training import Training, read_training
-from committee.learners.tree_parameters import ANY_SIZE, CLASS_WEIGHT, Growing
-from committee.learners.voting import Classifies, Regresses
 from committee.running import n_threads
 
 

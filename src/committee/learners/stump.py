@@ -10,11 +10,11 @@ from typing import Any, Self
 import numpy as np
 
 from committee import _engine
-from committee.learners.parameters import check_parameters, declared, one_of, parameter
 from committee.learners.single import SingleTree
 from committee.learners.training import read_training
 from committee.learners.tree_parameters import CATEGORICAL_FEATURES
 from committee.learners.voting import Classifies, Regresses
+from committee.parameters import check_parameters, declared, one_of, parameter
 from committee.running import n_threads
 
 

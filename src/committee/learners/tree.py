@@ -11,11 +11,11 @@ from typing import Any, Self
 from sklearn.utils import Bunch
 
 from committee import _engine
-from committee.learners.parameters import check_parameters, declared, one_of, parameter
 from committee.learners.single import SingleTree, importances_of
 from committee.learners.training import Training, read_training
 from committee.learners.tree_parameters import CLASS_CRITERION, CLASS_WEIGHT, NUMBER_CRITERION, CartGrowing
 from committee.learners.voting import Classifies, Regresses
+from committee.parameters import check_parameters, declared, one_of, parameter
 from committee.running import n_threads
 
 

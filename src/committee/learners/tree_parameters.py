@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from committee.learners.parameters import (
+from committee.learners.training import NO_LIMIT, Training
+from committee.learners.voting import Voter
+from committee.parameters import (
     Declaration,
     anything,
     declared,
@@ -23,8 +25,6 @@ from committee.learners.parameters import (
     parameter,
     share,
 )
-from committee.learners.training import NO_LIMIT, Training
-from committee.learners.voting import Voter
 
 # A limit may be as large as one likes: the engine gets NO_LIMIT.
 ANY_SIZE = math.inf

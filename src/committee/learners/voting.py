@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from committee import _engine
-from committee.learners.parameters import check_parameters
+from committee.parameters import check_parameters
 from committee.running import n_threads
 from committee.saving import Fields, Saveable
 from committee.saving.deciding import Decider, TreesDecider

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from committee.learners.parameters import is_float
 from committee.learners.training import Training
+from committee.parameters import is_float
 from committee.task import Classification, are_repetitions, class_weights
 
 

@@ -8,10 +8,10 @@ import numpy as np
 
 from committee import _engine
 from committee.learners import DecisionTreeClassifier, DecisionTreeRegressor
-from committee.learners.parameters import declared, either, is_boolean, is_mapping, one_of, parameter
 from committee.learners.training import Training
 from committee.learners.tree_parameters import CLASS_CRITERION, NUMBER_CRITERION
 from committee.learners.voting import Classifies, Regresses
+from committee.parameters import declared, either, is_boolean, is_mapping, one_of, parameter
 from committee.sampling.growing import Forest
 from committee.saving import Fields
 from committee.task import to_numbers

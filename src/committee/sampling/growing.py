@@ -15,17 +15,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from committee import _engine
 from committee.learners.members import Members
-from committee.learners.parameters import (
-    check_parameters,
-    declared,
-    either,
-    integer,
-    is_boolean,
-    one_of,
-    optional,
-    parameter,
-    share,
-)
 from committee.learners.single import paths_to_nodes
 from committee.learners.training import (
     OPTIONS,
@@ -36,6 +25,17 @@ from committee.learners.training import (
     training_of,
 )
 from committee.learners.tree_parameters import N_JOBS, CartGrowing
+from committee.parameters import (
+    check_parameters,
+    declared,
+    either,
+    integer,
+    is_boolean,
+    one_of,
+    optional,
+    parameter,
+    share,
+)
 from committee.running import Progress, n_threads
 from committee.sampling.bags import class_options, n_draws
 from committee.sampling.members import take_member

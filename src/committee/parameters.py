@@ -19,7 +19,7 @@ from typing import Any, TypeVar, dataclass_transform
 
 import numpy as np
 
-from committee.learners.documentation import (
+from committee.documentation import (
     attributes_of,
     parameter_entry,
     with_section,
