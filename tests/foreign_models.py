@@ -22,6 +22,7 @@ from sklearn import (
     svm,
 )
 from sklearn.base import clone
+from threadpoolctl import threadpool_limits
 
 RNG = np.random.default_rng(7)
 NUMBERS = RNG.normal(size=(48, 4)) * [1.0, 3.0, 0.2, 10.0] + [0.0, 5.0, -1.0, 20.0]
@@ -235,7 +236,7 @@ def fitted(estimator, table, target, *, named=False, weighted=False):
     if named and isinstance(rows, np.ndarray):
         rows = pd.DataFrame(rows, columns=[f"column {i}" for i in range(rows.shape[1])])
     more = {"sample_weight": np.arange(48) % 3 + 0.5} if weighted else {}
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), threadpool_limits(1):
         warnings.simplefilter("ignore")
         return clone(estimator).fit(rows, Y[target], **more), rows
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
         RandomForestClassifier,
         RandomForestRegressor,
     )
-    from committee.saving import load, predictor, verify
+    from committee.saving import load, predictor, save, verify
 
 __all__ = [
     "AdaBoostClassifier",
@@ -57,6 +57,7 @@ __all__ = [
     "load",
     "predictor",
     "rules",
+    "save",
     "verify",
 ]
 

@@ -6,7 +6,7 @@ it at once.
 """
 
 from committee.saving import models, plain
-from committee.saving.errors import DamagedFile
+from committee.saving.errors import DamagedFile, UntrustedMember
 from committee.saving.fields import Fields
 from committee.saving.file import Summary, load, save, verify
 from committee.saving.predicting import Predictor, predictor
@@ -18,6 +18,7 @@ __all__ = [
     "Predictor",
     "Saveable",
     "Summary",
+    "UntrustedMember",
     "load",
     "models",
     "plain",

@@ -14,6 +14,17 @@ class DamagedFile(ValueError):  # noqa: N818 - it says what the file is
     """
 
 
+class UntrustedMember(ValueError):  # noqa: N818 - it says what the file holds
+    """A member that another library must make, and that the caller has not said to trust.
+
+    Examples
+    --------
+    >>> raise UntrustedMember("estimator is stored by skops.")
+    Traceback (most recent call last):
+    committee.saving.errors.UntrustedMember: estimator is stored by skops.
+    """
+
+
 def require(holds: object, fault: str) -> None:
     """Raise `DamagedFile` unless something holds of a file.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from committee.saving.attributes import (
     either,
@@ -107,7 +108,9 @@ def add_loss(estimator: Any, fitted: Named) -> None:
     """Set the attributes, and the loss, which follows from the parameters: a fit of one row makes it."""
     set_attributes(estimator, fitted)
     chosen = {name: getattr(estimator, name) for name in ("power", "link") if hasattr(estimator, name)}
-    estimator._base_loss = type(estimator)(**chosen).fit(np.zeros((1, 1)), np.ones(1))._base_loss
+    # After a fork, a second thread of OpenMP would wait for ever.
+    with threadpool_limits(1, "openmp"):
+        estimator._base_loss = type(estimator)(**chosen).fit(np.zeros((1, 1)), np.ones(1))._base_loss
 
 
 def generalised(name: str) -> Listed:
