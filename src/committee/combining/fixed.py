@@ -10,6 +10,15 @@ from typing import Any
 
 import numpy as np
 
+from committee.combining.votes import (
+    check_classes,
+    check_votes,
+    in_blocks,
+    labels_of,
+    shares_of,
+    weighted_sum,
+)
+
 
 def mean(votes: Any, weights: Any = None) -> np.ndarray:
     """Average the members' votes.
@@ -30,7 +39,8 @@ def mean(votes: Any, weights: Any = None) -> np.ndarray:
     array([[0.53, 0.47]])
     """
     votes = check_votes(votes)
-    return np.tensordot(shares_of(weights, len(votes)), votes, axes=1)
+    shares = shares_of(weights, len(votes))
+    return in_blocks(lambda block: weighted_sum(block, shares), votes)
 
 
 def majority(votes: Any, weights: Any = None) -> np.ndarray:
@@ -54,8 +64,9 @@ def majority(votes: Any, weights: Any = None) -> np.ndarray:
     >>> majority([[[0.2, 0.8]], [[0.7, 0.3]], [[0.7, 0.3]]]).round(2)
     array([[0.67, 0.33]])
     """
-    votes = check_votes(votes)
-    return mean(one_hot(votes.argmax(axis=2), votes.shape[2]), weights)
+    votes = check_classes(votes, "majority")
+    shares = shares_of(weights, len(votes))
+    return in_blocks(lambda block: count(block, shares), votes)
 
 
 def one_hot(labels: Any, n_classes: int) -> np.ndarray:
@@ -84,21 +95,6 @@ def one_hot(labels: Any, n_classes: int) -> np.ndarray:
     return np.eye(n_classes)[labels]
 
 
-def check_votes(votes: Any) -> np.ndarray:
-    """Votes as an array, if they have three dimensions and at least one member."""
-    votes = np.asarray(votes, dtype=np.float64)
-    if votes.ndim != 3 or len(votes) == 0:
-        raise ValueError(f"votes must have the shape (n_members, n_rows, n_outputs). Got {votes.shape}.")
-    return votes
-
-
-def shares_of(weights: Any, n_members: int) -> np.ndarray:
-    """Weights as shares that sum to one."""
-    if weights is None:
-        return np.full(n_members, 1 / n_members)
-    weights = np.asarray(weights, dtype=np.float64)
-    if weights.shape != (n_members,):
-        raise ValueError(f"weights must be one number for each of {n_members} members. Got {weights.shape}.")
-    if not np.isfinite(weights).all() or (weights < 0).any() or not weights.any():
-        raise ValueError(f"weights must be finite, >= 0 and not all 0. Got {weights}.")
-    return weights / weights.sum()
+def count(votes: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """The weight of the members that vote for each class."""
+    return weighted_sum(one_hot(labels_of(votes), votes.shape[2]), weights)

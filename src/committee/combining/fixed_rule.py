@@ -1,0 +1,73 @@
+"""A rule made of a function of votes alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+
+from committee.combining import fixed
+from committee.combining.rule import Honest, Rule
+from committee.combining.votes import are_classes, check_member_weights, rescaled
+from committee.parameters import anything, check_parameters, declared, parameter
+
+Function = Callable[..., np.ndarray]
+FIXED: Mapping[str, Function] = {function.__name__: function for function in (fixed.mean, fixed.majority)}
+
+
+@declared
+class FixedRule(Rule):
+    """A rule that needs no training: a function of the votes, with weights for the members or without.
+
+    `fit` only checks that the rule can decide on such votes.
+
+    Examples
+    --------
+    >>> votes = np.array([[[0.2, 0.8]], [[0.6, 0.4]], [[0.7, 0.3]]])
+    >>> FixedRule(rule="mean", weights=[0.7, 0.2, 0.1]).combine(votes).round(2)
+    array([[0.33, 0.67]])
+    """
+
+    needs_fit: ClassVar[bool] = False
+    tasks: ClassVar[tuple[str, ...]] = ("classification", "regression")
+
+    rule: Any = parameter(
+        "mean",
+        f"one of {', '.join(FIXED)}, or a function of votes",
+        lambda value: value in FIXED if isinstance(value, str) else callable(value),
+        "What decides: from votes of shape (n_members, n_rows, n_outputs) to a decision of shape (n_rows, "
+        "n_outputs). A function is called with `weights` too if there are any.",
+    )
+    weights: Any = parameter(
+        None,
+        "an array-like of shape (n_members,) or None",
+        anything,
+        "What the vote of each member counts. None gives every member the same say.",
+    )
+
+    def _learn(self, honest: Honest) -> None:
+        # One row tells whether the function takes such votes, before anything is waited for.
+        self._combine(honest.votes[:, :1], None)
+
+    def _combine(self, votes: np.ndarray, X: Any) -> np.ndarray:
+        check_parameters(self)
+        function = FIXED[self.rule] if isinstance(self.rule, str) else self.rule
+        if self.weights is None:
+            decision = np.asarray(function(votes), dtype=np.float64)
+        else:
+            weights = check_member_weights(self.weights, len(votes))
+            decision = np.asarray(function(votes, weights=weights), dtype=np.float64)
+        return decision if isinstance(self.rule, str) else check_decision(decision, votes)
+
+
+def check_decision(decision: np.ndarray, votes: np.ndarray) -> np.ndarray:
+    """The decision of a user's function, for classes rescaled to sum to one, if it is one."""
+    if decision.shape != votes.shape[1:]:
+        raise ValueError(
+            f"A rule must decide with the shape (n_rows, n_outputs) {votes.shape[1:]}. Got {decision.shape}."
+        )
+    is_sound = np.isfinite(decision).all() and not (are_classes(votes) and (decision < 0).any())
+    if not is_sound:
+        raise ValueError("A rule must decide with finite numbers, for classes >= 0. Check the function.")
+    return rescaled(decision) if are_classes(votes) else decision

@@ -1,0 +1,87 @@
+"""The registry of rules: by which `rule="cawpe"` works wherever votes are combined.
+
+A trained rule is imported when it is asked for.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping
+from typing import Any
+
+from committee.combining.fixed_rule import FIXED, FixedRule
+from committee.combining.rule import Rule
+
+# The name of a rule: the module of the class, the class, and the parameters that the name stands for.
+TRAINED: Mapping[str, tuple[str, str, Mapping[str, Any]]] = {}
+
+
+def rule_names() -> list[str]:
+    """The names of all rules.
+
+    Examples
+    --------
+    >>> "mean" in rule_names()
+    True
+    """
+    return [*FIXED, *TRAINED]
+
+
+def rule_named(name: str) -> Rule:
+    """Make the rule of a name.
+
+    Parameters
+    ----------
+    name : str
+
+    Returns
+    -------
+    Rule
+        With default parameters, and not fitted.
+
+    Examples
+    --------
+    >>> rule_named("majority")
+    FixedRule(rule='majority')
+    >>> rule_named("best")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ValueError: There is no rule 'best'. ...
+    """
+    if name in FIXED:
+        return FixedRule(rule=name, weights=None)
+    if name not in TRAINED:
+        raise ValueError(f"There is no rule {name!r}. There are {', '.join(rule_names())}.")
+    module, class_name, parameters = TRAINED[name]
+    rule: Rule = getattr(importlib.import_module(f"committee.combining.{module}"), class_name)(**parameters)
+    return rule
+
+
+def as_rule(rule: Any) -> Rule:
+    """Make a rule of what a user may give as one.
+
+    Parameters
+    ----------
+    rule : str, callable or Rule
+        A name of the registry; a function of votes and, if there are any, `weights`; or a rule.
+
+    Returns
+    -------
+    Rule
+        A rule that was given comes back as it is.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> as_rule(lambda votes: votes[0]).combine(np.array([[[0.2, 0.8]], [[0.6, 0.4]]]))
+    array([[0.2, 0.8]])
+    """
+    if isinstance(rule, Rule):
+        return rule
+    if isinstance(rule, str):
+        return rule_named(rule)
+    if isinstance(rule, type) or not callable(rule):
+        raise ValueError(
+            f"rule must be the name of a rule, a function or a rule such as CAWPERule(). Got {rule!r}."
+        )
+    named = (name for name, function in FIXED.items() if function is rule)
+    return FixedRule(rule=next(named, rule), weights=None)

@@ -1,0 +1,235 @@
+"""A rule: from votes and, if it is trained, honest votes with their answers, to one decision.
+
+A rule says in `_learn` what it takes from honest votes, and in `_decide` how a block of votes becomes the
+support of each output; `Rule` does the rest, the same for all: it checks what comes in, goes through the
+blocks, and rescales decisions on classes to sum to one. A rule that looks at X overrides `_combine`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import NotFittedError
+
+from committee.combining.votes import are_classes, blocks_of, check_votes, in_blocks
+from committee.parameters import check_parameters
+from committee.task import row_weights, to_numbers
+
+
+@dataclass(frozen=True, eq=False)
+class Honest:
+    """Honest votes: on rows whose answer is known, by members that have not learnt from those rows.
+
+    Parameters
+    ----------
+    votes : ndarray of shape (n_members, n_rows, n_outputs)
+        In the dtype they came in. Their numbers are checked by `blocks`.
+    y : ndarray of shape (n_rows,)
+        int64 codes of classes from 0 to n_outputs - 1, or float64.
+    weights : ndarray of float64 of shape (n_rows,)
+        Of the rows; ones if none were given.
+    X : table or None
+    """
+
+    votes: np.ndarray
+    y: np.ndarray
+    weights: np.ndarray
+    X: Any
+
+    @classmethod
+    def of(cls, votes: Any, y: Any, X: Any = None, sample_weight: Any = None) -> Honest:
+        """Check what belongs to honest votes.
+
+        Examples
+        --------
+        >>> Honest.of([[[0.2, 0.8]]], [2])
+        Traceback (most recent call last):
+        ValueError: y must be integers from 0 to 1, the numbers of the classes. Got 2.
+        """
+        votes = check_votes(votes)
+        n_rows = votes.shape[1]
+        if n_rows == 0:
+            raise ValueError("votes must have at least one row to learn from. Got none.")
+        y = check_codes(y, votes) if are_classes(votes) else check_numbers(y, n_rows)
+        if X is not None and n_rows_of(X) != n_rows:
+            raise ValueError(f"X must have the {n_rows} rows of the votes. Got {n_rows_of(X)}.")
+        weights = row_weights(sample_weight, n_rows)
+        return cls(votes, y, np.ones(n_rows) if weights is None else weights, X)
+
+    @property
+    def n_members(self) -> int:
+        """The number of members."""
+        return self.votes.shape[0]
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows."""
+        return self.votes.shape[1]
+
+    @property
+    def n_outputs(self) -> int:
+        """The number of classes, or 1 for a regression."""
+        return self.votes.shape[2]
+
+    @property
+    def are_classes(self) -> bool:
+        """Whether the votes are for classes."""
+        return are_classes(self.votes)
+
+    def blocks(self) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+        """Votes as float64, y and weights of one block of rows after the other."""
+        for rows, votes in blocks_of(self.votes):
+            yield votes, self.y[rows], self.weights[rows]
+
+
+class Rule(BaseEstimator):
+    """A rule, to be fitted on honest votes.
+
+    Attributes
+    ----------
+    n_members_ : int
+        The number of members it was fitted with.
+    n_outputs_ : int
+        The number of classes, or 1 for a regression.
+    """
+
+    # Whether it looks at the rows that the votes are on.
+    needs_X: ClassVar[bool] = False
+    # Whether it must be fitted before it combines.
+    needs_fit: ClassVar[bool] = True
+    # What it decides on.
+    tasks: ClassVar[tuple[str, ...]] = ("classification",)
+
+    n_members_: int
+    n_outputs_: int
+
+    def fit(self, votes: Any, y: Any, X: Any = None, sample_weight: Any = None) -> Any:
+        """Learn how to combine from honest votes: of members that have not seen the rows they vote on.
+
+        Parameters
+        ----------
+        votes : array-like of shape (n_members, n_rows, n_outputs)
+            Probabilities or crisp 0/1 votes for classes, or one number (n_outputs is 1).
+        y : array-like of shape (n_rows,)
+            Numbers of classes, from 0 to n_outputs - 1, or the numbers of a regression.
+        X : table of shape (n_rows, n_columns), default=None
+            The rows that the votes are on, for the rules that look at them.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Weights of the rows. None gives every row the weight 1.
+
+        Returns
+        -------
+        Rule
+            Itself.
+        """
+        check_parameters(self)
+        honest = Honest.of(votes, y, X, sample_weight)
+        self._check_task(honest.votes)
+        self._check_X(X, honest.n_rows)
+        self._learn(honest)
+        self.n_members_, self.n_outputs_ = honest.n_members, honest.n_outputs
+        return self
+
+    def combine(self, votes: Any, X: Any = None) -> np.ndarray:
+        """Combine votes into one decision.
+
+        Parameters
+        ----------
+        votes : array-like of shape (n_members, n_rows, n_outputs)
+            Of the members that the rule was fitted with, in their order.
+        X : table of shape (n_rows, n_columns), default=None
+            The rows that the votes are on, for the rules that look at them.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_outputs)
+            Decisions on classes are not negative and sum to one. The first of equal classes wins.
+        """
+        if self.needs_fit and not hasattr(self, "n_members_"):
+            raise NotFittedError(f"This {type(self).__name__} is not fitted yet. Call fit with honest votes.")
+        votes = check_votes(votes)
+        if hasattr(self, "n_members_"):
+            self._check_shape(votes)
+        self._check_task(votes)
+        self._check_X(X, votes.shape[1])
+        return self._combine(votes, X)
+
+    def _learn(self, honest: Honest) -> None:
+        """Take from honest votes what the rule decides by."""
+        raise NotImplementedError
+
+    def _combine(self, votes: np.ndarray, X: Any) -> np.ndarray:
+        """Decide on votes whose shape is checked."""
+        return in_blocks(self._decide, votes)
+
+    def _decide(self, votes: np.ndarray) -> np.ndarray:
+        """The support of each output, from a block of votes in float64. For classes, any scale will do."""
+        raise NotImplementedError
+
+    def _check_task(self, votes: np.ndarray) -> None:
+        task = "classification" if are_classes(votes) else "regression"
+        if task not in self.tasks:
+            given = "votes for classes" if are_classes(votes) else "votes of one output"
+            raise ValueError(
+                f"{type(self).__name__} is a rule for {self.tasks[0]}. Got {given}, a {task}. Use the rule "
+                "'mean'."
+            )
+
+    def _check_X(self, X: Any, n_rows: int) -> None:
+        if not self.needs_X:
+            return
+        if X is None:
+            raise ValueError(f"{type(self).__name__} looks at the rows. Pass X, the rows of the votes.")
+        if n_rows_of(X) != n_rows:
+            raise ValueError(f"X must have the {n_rows} rows of the votes. Got {n_rows_of(X)}.")
+
+    def _check_shape(self, votes: np.ndarray) -> None:
+        n_members, _, n_outputs = votes.shape
+        if n_members != self.n_members_:
+            raise ValueError(
+                f"The rule was fitted with {self.n_members_} members and gets the votes of {n_members}. "
+                "Pass the votes of the same members, or fit again."
+            )
+        if n_outputs != self.n_outputs_:
+            raise ValueError(
+                f"The rule was fitted with {self.n_outputs_} outputs and gets votes with {n_outputs}. "
+                "Pass votes on the same classes, or fit again."
+            )
+
+
+def check_codes(y: Any, votes: np.ndarray) -> np.ndarray:
+    """The numbers of the classes that rows are of."""
+    _, n_rows, n_classes = votes.shape
+    codes = np.asarray(y)
+    check_length(codes, n_rows)
+    expected = f"y must be integers from 0 to {n_classes - 1}, the numbers of the classes."
+    if codes.dtype.kind not in "iub":
+        raise ValueError(f"{expected} Got {codes.dtype}.")
+    wrong = codes[(codes < 0) | (codes >= n_classes)]
+    if len(wrong):
+        raise ValueError(f"{expected} Got {wrong[0]}.")
+    return codes.astype(np.int64)
+
+
+def check_numbers(y: Any, n_rows: int) -> np.ndarray:
+    """The finite numbers that a regression is to find."""
+    numbers = to_numbers(y, "y")
+    check_length(numbers, n_rows)
+    if not np.isfinite(numbers).all():
+        raise ValueError(f"y must be finite. Got {numbers[~np.isfinite(numbers)][0]}.")
+    return numbers
+
+
+def check_length(y: np.ndarray, n_rows: int) -> None:
+    """Raise unless there is a y for each row."""
+    if y.shape != (n_rows,):
+        raise ValueError(f"y must have one value for each of the {n_rows} rows of the votes. Got {y.shape}.")
+
+
+def n_rows_of(X: Any) -> int:
+    """The number of rows of a table of any kind."""
+    return int(X.shape[0]) if hasattr(X, "shape") else len(X)

@@ -1,0 +1,183 @@
+"""Votes: an array of shape (n_members, n_rows, n_outputs), checked once and worked on in blocks of rows.
+
+One output is a regression. More are classes: votes for them are not negative, and a decision on them sums to
+one. Votes stay in the dtype they came in; only a block at a time is made float64, so a large stack of float32
+is never copied as a whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+# So many votes make a block: two megabytes of float64, which stay in the caches while a rule works on them.
+BLOCK_SIZE = 1 << 18
+
+
+def check_votes(votes: Any) -> np.ndarray:
+    """Votes as an array of numbers, if they have three dimensions, a member and an output.
+
+    The numbers themselves are checked block by block, in `blocks_of`.
+
+    Examples
+    --------
+    >>> check_votes([[0.5, 0.5]])
+    Traceback (most recent call last):
+    ValueError: votes must have the shape (n_members, n_rows, n_outputs). Got (1, 2).
+    """
+    try:
+        array = np.asarray(votes)
+    except ValueError as error:
+        raise ValueError("votes must have the same rows and outputs for every member.") from error
+    if array.dtype.kind not in "fiub":
+        raise ValueError(f"votes must be numbers. Got {array.dtype}. Turn labels into votes with one_hot.")
+    if array.ndim != 3 or len(array) == 0 or array.shape[2] == 0:
+        raise ValueError(f"votes must have the shape (n_members, n_rows, n_outputs). Got {array.shape}.")
+    return array
+
+
+def are_classes(votes: np.ndarray) -> bool:
+    """Whether votes are for classes: there is more than one output."""
+    return votes.shape[2] > 1
+
+
+def check_classes(votes: Any, rule: str) -> np.ndarray:
+    """Votes as `check_votes` has them, if they are for classes.
+
+    Examples
+    --------
+    >>> check_classes([[[3.5]]], "borda")
+    Traceback (most recent call last):
+    ValueError: borda decides on classes, and votes of one output are a regression. Use mean or median.
+    """
+    votes = check_votes(votes)
+    if not are_classes(votes):
+        raise ValueError(
+            f"{rule} decides on classes, and votes of one output are a regression. Use mean or median."
+        )
+    return votes
+
+
+def blocks_of(votes: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
+    """The votes on some rows after those on others, as float64, each number checked.
+
+    Parameters
+    ----------
+    votes : ndarray of shape (n_members, n_rows, n_outputs)
+
+    Yields
+    ------
+    rows : slice
+    block : ndarray of float64 of shape (n_members, n_rows of the block, n_outputs)
+        Not to be changed: it may be a part of the votes.
+    """
+    n_members, n_rows, n_outputs = votes.shape
+    step = max(1, BLOCK_SIZE // (n_members * n_outputs))
+    for start in range(0, n_rows, step):
+        rows = slice(start, min(start + step, n_rows))
+        block = np.asarray(votes[:, rows], dtype=np.float64)
+        check_block(block, start)
+        yield rows, block
+
+
+def check_block(block: np.ndarray, first_row: int = 0) -> None:
+    """Raise unless all votes are finite and, for classes, not negative; the error names the first."""
+    are_sound = np.isfinite(block)
+    fault = "finite"
+    if are_sound.all():
+        if not are_classes(block) or block.min(initial=0) >= 0:
+            return
+        are_sound, fault = block >= 0, ">= 0, as they are for classes"
+    member, row, output = np.argwhere(~are_sound)[0]
+    vote = block[member, row, output]
+    raise ValueError(f"votes must be {fault}. Got {vote} of member {member} for row {first_row + row}.")
+
+
+def in_blocks(decide: Callable[[np.ndarray], np.ndarray], votes: np.ndarray) -> np.ndarray:
+    """Decide on block after block. Decisions on classes are rescaled to sum to one.
+
+    Parameters
+    ----------
+    decide : callable
+        From the votes of a block to the support of each output, of shape (n_rows of the block, n_outputs).
+    votes : ndarray of shape (n_members, n_rows, n_outputs)
+
+    Returns
+    -------
+    ndarray of float64 of shape (n_rows, n_outputs)
+    """
+    decision = np.empty(votes.shape[1:])
+    for rows, block in blocks_of(votes):
+        support = decide(block)
+        decision[rows] = rescaled(support) if are_classes(block) else support
+    return decision
+
+
+def rescaled(support: np.ndarray) -> np.ndarray:
+    """Support as shares of one. Where no class has any, all classes have the same share.
+
+    Examples
+    --------
+    >>> rescaled(np.array([[1.0, 3.0], [0.0, 0.0]]))
+    array([[0.25, 0.75],
+           [0.5 , 0.5 ]])
+    """
+    # Divided by the largest first, so that no sum is too large or too small for a float.
+    largest = support.max(axis=-1, keepdims=True, initial=0)
+    shares = np.divide(support, largest, out=np.ones_like(support), where=largest > 0)
+    return shares / shares.sum(axis=-1, keepdims=True)
+
+
+def weighted_sum(votes: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """The sum of the members' votes, each times its weight.
+
+    Members are added one after the other, so a row gets the same bits alone and among others.
+
+    Parameters
+    ----------
+    votes : ndarray of shape (n_members, n_rows, n_outputs)
+    weights : ndarray of shape (n_members,) or (n_members, n_outputs)
+
+    Returns
+    -------
+    ndarray of shape (n_rows, n_outputs)
+    """
+    total = weights[0] * votes[0]
+    for weight, vote in zip(weights[1:], votes[1:], strict=True):
+        total += weight * vote
+    return total
+
+
+def labels_of(votes: np.ndarray) -> np.ndarray:
+    """The class that each member votes for, the first of equal ones, of shape (n_members, n_rows)."""
+    labels: np.ndarray = votes.argmax(axis=2)
+    return labels
+
+
+def check_member_weights(weights: Any, n_members: int) -> np.ndarray:
+    """The weights of the members as float64; ones if they are None.
+
+    Examples
+    --------
+    >>> check_member_weights([1, -1], 2)
+    Traceback (most recent call last):
+    ValueError: weights must be finite, >= 0 and not all 0. Got [ 1. -1.].
+    """
+    if weights is None:
+        return np.ones(n_members)
+    try:
+        weights = np.asarray(weights, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"weights must be numbers, one for each of {n_members} members.") from error
+    if weights.shape != (n_members,):
+        raise ValueError(f"weights must be one number for each of {n_members} members. Got {weights.shape}.")
+    if not np.isfinite(weights).all() or (weights < 0).any() or not weights.any():
+        raise ValueError(f"weights must be finite, >= 0 and not all 0. Got {weights}.")
+    return weights
+
+
+def shares_of(weights: Any, n_members: int) -> np.ndarray:
+    """Weights of the members as shares that sum to one."""
+    return rescaled(check_member_weights(weights, n_members))
