@@ -19,11 +19,13 @@ from committee.boosting.losses import (
 )
 from committee.boosting.out_of_fold import (
     ENDURANCE,
+    MOST_FALLING,
+    MOST_ROUNDS,
     USUAL_ROUNDS,
     best_rounds,
     falls_on,
     fold_rows,
-    smaller,
+    paced,
     stride_of,
 )
 from committee.boosting.round_parameters import is_rate
@@ -44,8 +46,6 @@ from committee.parameters import (
 )
 from committee.running import n_threads
 
-# Of n_estimators="auto".
-MOST_ROUNDS, MOST_FALLING = 200, 400
 # Of learning_rate="auto".
 USUAL_RATE = 0.1
 # Of subsample="auto". Trees of other rows err in other ways, which helps where each has few rows.
@@ -66,18 +66,19 @@ class GradientBoosting(Rounds):
         'an integer >= 1 or "auto"',
         either(integer(1), one_of("auto")),
         'The number of rounds. Early stopping may end them before. "auto" does as many as do best on rows '
-        "that were not learned from, those of up to five folds: at most 200, or 400 if the loss goes on to "
-        "fall fast. Folds are learned in fewer and larger steps, then all rows as usual. It does 100 if "
-        "there are too few rows to tell, or if `loss` is a callable, which does not tell the loss.",
+        "that were not learned from, those of up to five folds, and at most 200; folds are learned in fewer "
+        "and larger steps, then all rows as usual. If the loss goes on to fall fast, it does up to 400, or "
+        "200 of twice the rate if `learning_rate` is not told. It does 100 if there are too few rows to "
+        "tell, or if `loss` is a callable, which does not tell the loss.",
         kw_only=False,
     )
     learning_rate: float | str = parameter(
         "auto",
         'a finite number > 0 or "auto"',
         either(is_rate, one_of("auto")),
-        'What the values of the leaves are multiplied by. "auto" is 0.1, but where n_estimators="auto" finds '
-        "that fewer than 100 rounds do best, it takes more and smaller steps, down to 0.025. A warm start "
-        "goes on with the rate of the fit before.",
+        'What the values of the leaves are multiplied by. "auto" is 0.1. Where n_estimators="auto" finds '
+        "that fewer than 100 rounds do best, it takes more and smaller steps, down to 0.025, and larger "
+        "ones, up to 0.2, where 200 are not enough. A warm start goes on with the rate of the fit before.",
     )
     grow_policy: str = parameter(
         "lossguide",
@@ -167,7 +168,7 @@ class GradientBoosting(Rounds):
         if callable(self.loss):
             return Steps(USUAL_ROUNDS, rate)
         n_rounds = self._search_rounds(training, rows, rate, seed)
-        return Steps(n_rounds, rate) if self.learning_rate != "auto" else smaller(Steps(n_rounds, rate))
+        return Steps(n_rounds, rate) if self.learning_rate != "auto" else paced(Steps(n_rounds, rate))
 
     def _usual_rate(self) -> float:
         if self.learning_rate != "auto":

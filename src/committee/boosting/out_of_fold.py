@@ -16,6 +16,8 @@ from committee.boosting.rows import Rows
 N_FOLDS = 5
 # So many validated rows tell well enough when to stop; small tables validate all folds to come close.
 ENOUGH_ROWS = 1000
+# More than two classes take a tree each in every round: some of the folds must do, unless rows are few.
+FOLDS_OF_MANY_CLASSES, FEW_ROWS = 3, 150
 # Fewer rows than this tell nothing.
 FEWEST_ROWS = 10
 # Where nothing can be told: the rounds of other libraries.
@@ -27,8 +29,12 @@ LARGEST_RATE = 0.4
 ENDURANCE = 1.2
 # The loss falls fast if the last quarter of the rounds left no more than this share of it.
 LEFT_BY_QUARTER = 0.9
-# Fewer rounds than this become more and smaller ones, but not smaller than a share of what they were.
-AIM, LEAST_SHARE = 100, 0.25
+# Fewer rounds than the first become more and smaller ones, down to a share of what they were; more rounds
+# than the second become fewer and larger ones.
+FEW_ROUNDS, LEAST_SHARE = 100, 0.25
+MOST_ROUNDS = 200
+# The search goes further if the loss falls fast.
+MOST_FALLING = 400
 
 
 def fold_rows(rows: Rows, n_classes: int, seed: int) -> Iterator[tuple[Rows, Rows]]:
@@ -46,7 +52,8 @@ def fold_rows(rows: Rows, n_classes: int, seed: int) -> Iterator[tuple[Rows, Row
     folds = np.full(n_rows, -1)
     folds[candidates] = np.arange(len(candidates)) % N_FOLDS
     n_needed = int(np.ceil(ENOUGH_ROWS * N_FOLDS / len(candidates)))
-    for fold in range(min(n_needed, N_FOLDS)):
+    most = FOLDS_OF_MANY_CLASSES if n_classes > 2 and n_rows > FEW_ROWS else N_FOLDS
+    for fold in range(min(n_needed, most)):
         yield rows.take(np.flatnonzero(folds != fold)), rows.take(np.flatnonzero(folds == fold))
 
 
@@ -72,16 +79,19 @@ def falls_on(losses: np.ndarray, n_rounds: int) -> bool:
     return len(losses) == n_rounds + 1 and bool(losses[-1] < LEFT_BY_QUARTER * losses[-1 - n_rounds // 4])
 
 
-def smaller(steps: Steps) -> Steps:
-    """Go as far in more and smaller steps, if there are few.
+def paced(steps: Steps) -> Steps:
+    """Go as far in smaller steps if there are few, and in larger ones if there are many.
 
     Examples
     --------
-    >>> smaller(Steps(50, 0.1)), smaller(Steps(150, 0.1))
+    >>> paced(Steps(50, 0.1)), paced(Steps(150, 0.1))
     (Steps(n_rounds=100, learning_rate=0.05), Steps(n_rounds=150, learning_rate=0.1))
+    >>> paced(Steps(400, 0.1))
+    Steps(n_rounds=200, learning_rate=0.2)
     """
-    share = min(1.0, max(LEAST_SHARE, steps.n_rounds / AIM))
-    return Steps(round(steps.n_rounds / share), steps.learning_rate * share)
+    n_rounds, rate = steps
+    share = max(min(1.0, n_rounds / FEW_ROUNDS), LEAST_SHARE, n_rounds / MOST_ROUNDS)
+    return Steps(round(n_rounds / share), rate * share)
 
 
 def best_rounds(losses: list[np.ndarray], weights: list[float]) -> int:
