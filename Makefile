@@ -45,6 +45,7 @@ bench: $(BENCH)/committee  ## Measure against the peers, in an environment of th
 	$(BENCH)/bin/python benchmarks/forest.py
 	$(BENCH)/bin/python benchmarks/growth.py
 	$(BENCH)/bin/python benchmarks/boosting.py
+	$(BENCH)/bin/python benchmarks/running.py
 	$(BENCH)/bin/python benchmarks/c45_weka.py
 	$(BENCH)/bin/python benchmarks/logitboost_weka.py
 	$(BENCH)/bin/python benchmarks/report.py

@@ -37,6 +37,7 @@ METRICS = {
     "prepared_row": Metric("prepared row", "us", True),
     "memory": Metric("peak memory", "MB", True),
     "size": Metric("model", "MB", True),
+    "turns": Metric("in turns", "", False),
     "accuracy": Metric("accuracy", "", False),
     "log_loss": Metric("log loss", "", False),
     "rmse": Metric("RMSE", "", False),

@@ -65,6 +65,15 @@ def within_spread(readings, what, case, metric, *, peer):
     return _verdict(what, target, f"{ours:.4f} against {max(theirs):.4f}", ours <= max(theirs))
 
 
+def in_turns(readings, what, case, metric, *, peer, percent):
+    """A cost divided by that of the peer beside it, in one process, may be at most `percent` above one."""
+    ours = readings.median(case, US, metric)
+    target = f"at most {percent:g} % above {peer}"
+    if ours is None:
+        return _verdict(what, target, "", None)
+    return _verdict(what, target, f"{ours:.2f}x of {peer}'s time", ours <= 1 + percent / 100)
+
+
 def at_most(readings, what, case, metric, *, limit, unit):
     """An absolute limit."""
     ours = readings.median(case, US, metric)

@@ -1,0 +1,123 @@
+"""What do our runners cost beside joblib's backends?
+
+python benchmarks/running.py [--quick] [--cases ...] [--peers ...] [--repeats 5]
+"""
+
+import operator
+import statistics
+import time
+from contextlib import ExitStack
+
+from harness import Case, Question, main
+from measure import seconds
+from peers import THREADS, Peer
+from small_fits import MEMBERS, fit, table
+from verdicts import in_turns
+
+N_FITS = 40
+# As many rounds of all fits as are in this time.
+SECONDS = 4.0
+KINDS = ("threads", "processes")
+
+
+class Committee:
+    """Tasks in a runner that is there already, with the table put into it once."""
+
+    def __init__(self, kind):
+        from committee.running import runner
+
+        self.run = runner(kind, n_workers=THREADS)
+        self.X, self.y = map(self.run.put, table())
+
+    def all(self, member):
+        return self.run.gather([self.run.submit(fit, member, self.X, self.y, seed) for seed in range(N_FITS)])
+
+    def close(self):
+        self.run.close()
+
+
+class Joblib:
+    """Calls in a pool that is there already, with one inner thread each, which joblib has to be told.
+
+    It maps arrays of more than a megabyte; these are smaller.
+    """
+
+    def __init__(self, kind):
+        from joblib import Parallel, parallel_config
+        from threadpoolctl import threadpool_limits
+
+        self.stack = ExitStack()
+        if kind == "threads":
+            self.stack.enter_context(threadpool_limits(1))
+            self.stack.enter_context(parallel_config("threading"))
+        else:
+            self.stack.enter_context(parallel_config("loky", inner_max_num_threads=1))
+        self.parallel = self.stack.enter_context(Parallel(n_jobs=THREADS))
+        self.X, self.y = table()
+
+    def all(self, member):
+        from joblib import delayed
+
+        return self.parallel(delayed(fit)(member, self.X, self.y, seed) for seed in range(N_FITS))
+
+    def close(self):
+        self.stack.close()
+
+
+PEERS = {
+    "committee": Peer("committee", "committee", "committee.running.runner", KINDS, Committee),
+    "joblib": Peer(
+        "joblib", "joblib", "Parallel, backends threading and loky, one inner thread", KINDS, Joblib
+    ),
+}
+
+
+def case(kind, member):
+    """All fits of one member on one kind of runner."""
+
+    def measure(peer, *, seed, quick):
+        others = [other for other in PEERS.values() if other is not peer]
+        pools = [each.model(kind) for each in (peer, *others)]
+        for pool in pools:
+            pool.all(member)
+        rounds, end = [], time.perf_counter() + (0.1 if quick else SECONDS)
+        while len(rounds) < 3 or time.perf_counter() < end:
+            # Each is first in every other round.
+            turn = 1 if len(rounds) % 2 else -1
+            rounds.append([seconds(pool.all, member) for pool in pools[::turn]][::turn])
+        for pool in pools:
+            pool.close()
+        ours, theirs = zip(*rounds, strict=True)
+        return {"fit": min(ours), "turns": statistics.median(map(operator.truediv, ours, theirs))}
+
+    return Case(f"{kind}, {member}", "", tuple(PEERS), measure)
+
+
+CASES = tuple(case(kind, member) for kind in KINDS for member in MEMBERS)
+
+
+def judge(readings):
+    """At most 5 % slower, where there is something to do."""
+    return [
+        in_turns(readings, f"{N_FITS} fits: {each.name}", each.name, "turns", peer="joblib", percent=5)
+        for each in CASES
+        if "nothing" not in each.name
+    ]
+
+
+QUESTION = Question(
+    name="running",
+    title="What do the runners cost?",
+    about=(
+        f"{N_FITS} small fits on breast_cancer through two workers that are there already, with one thread "
+        "each. *nothing* is as many tasks that do nothing: what a task itself costs. Both take turns in one "
+        "process for four seconds. A time is that of the shortest round; *in turns* is the median over the "
+        "rounds of a peer's time divided by the other's beside it."
+    ),
+    cases=CASES,
+    judge=judge,
+    registry=PEERS,
+)
+
+if __name__ == "__main__":
+    main(QUESTION)
