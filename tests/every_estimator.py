@@ -2,6 +2,8 @@
 
 import inspect
 
+import numpy as np
+import pandas as pd
 from sklearn.base import BaseEstimator, is_classifier
 
 import committee
@@ -35,3 +37,29 @@ def needs_two_classes(estimator):
 def name_of(estimator):
     """What a test's name says of an estimator."""
     return type(estimator).__name__
+
+
+def mixed_frame(n_rows=60, seed=0):
+    """Numbers with holes, integers, booleans and categories with holes, and a y that depends on them."""
+    rng = np.random.default_rng(seed)
+    number = rng.normal(size=n_rows).round(2)
+    city = rng.choice(["Bonn", "Oslo", "Rome"], n_rows)
+    signal = number + 2 * (city == "Oslo") + rng.normal(scale=0.1, size=n_rows)
+    frame = pd.DataFrame(
+        {
+            "number": np.where(rng.random(n_rows) < 0.1, np.nan, number),
+            "count": rng.integers(0, 9, n_rows),
+            "member": rng.random(n_rows) < 0.5,
+            "city": pd.Categorical(np.where(rng.random(n_rows) < 0.1, None, city)),
+        }
+    )
+    return frame, signal
+
+
+def target_for(estimator, signal):
+    return np.where(signal > np.median(signal), "high", "low") if is_classifier(estimator) else signal
+
+
+def votes_of(estimator, X):
+    """The most detailed answer of a fitted estimator."""
+    return estimator.predict_proba(X) if is_classifier(estimator) else estimator.predict(X)

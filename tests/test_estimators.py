@@ -6,43 +6,26 @@ import subprocess
 import sys
 
 import numpy as np
-import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
 from sklearn.base import clone, is_classifier
 from sklearn.utils.estimator_checks import estimator_checks_generator, parametrize_with_checks
 
-from every_estimator import CLASSIFIERS, ESTIMATORS, REGRESSORS, make, name_of, needs_two_classes
+from every_estimator import (
+    CLASSIFIERS,
+    ESTIMATORS,
+    REGRESSORS,
+    make,
+    mixed_frame,
+    name_of,
+    needs_two_classes,
+    target_for,
+    votes_of,
+)
 
 every_estimator = pytest.mark.parametrize("estimator", ESTIMATORS, ids=name_of)
 every_classifier = pytest.mark.parametrize("estimator", CLASSIFIERS, ids=name_of)
-
-
-def mixed_frame(n_rows=60, seed=0):
-    """Numbers with holes, integers, booleans and categories with holes, and a y that depends on them."""
-    rng = np.random.default_rng(seed)
-    number = rng.normal(size=n_rows).round(2)
-    city = rng.choice(["Bonn", "Oslo", "Rome"], n_rows)
-    signal = number + 2 * (city == "Oslo") + rng.normal(scale=0.1, size=n_rows)
-    frame = pd.DataFrame(
-        {
-            "number": np.where(rng.random(n_rows) < 0.1, np.nan, number),
-            "count": rng.integers(0, 9, n_rows),
-            "member": rng.random(n_rows) < 0.5,
-            "city": pd.Categorical(np.where(rng.random(n_rows) < 0.1, None, city)),
-        }
-    )
-    return frame, signal
-
-
-def target_for(estimator, signal):
-    return np.where(signal > np.median(signal), "high", "low") if is_classifier(estimator) else signal
-
-
-def votes_of(estimator, X):
-    """The most detailed answer of a fitted estimator."""
-    return estimator.predict_proba(X) if is_classifier(estimator) else estimator.predict(X)
 
 
 @parametrize_with_checks(ESTIMATORS)
