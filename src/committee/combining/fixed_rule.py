@@ -13,7 +13,21 @@ from committee.combining.votes import are_classes, check_member_weights, rescale
 from committee.parameters import anything, check_parameters, declared, parameter
 
 Function = Callable[..., np.ndarray]
-FIXED: Mapping[str, Function] = {function.__name__: function for function in (fixed.mean, fixed.majority)}
+FIXED: Mapping[str, Function] = {
+    function.__name__: function
+    for function in (
+        fixed.mean,
+        fixed.median,
+        fixed.trimmed_mean,
+        fixed.minimum,
+        fixed.maximum,
+        fixed.product,
+        fixed.geometric_mean,
+        fixed.majority,
+        fixed.plurality,
+        fixed.borda,
+    )
+}
 
 
 @declared
