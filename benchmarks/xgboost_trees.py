@@ -1,8 +1,9 @@
 """Record the trees of XGBoost for tests/boosting/test_xgboost_trees.py, which must run without XGBoost.
 
 Small tables whose numbers are exact in 32 bits, `tree_method="exact"`, a few rounds. For each tree, each
-node's column, threshold and side of missing values, or the value of the leaf. Run it again to record other
-cases:
+node's column, threshold and side of missing values, or the value of the leaf. A case of trees of many outputs
+has `tree_method="hist"`, of which XGBoost grows them, with a bin for each number. Run it again to record
+other cases:
 
     python benchmarks/xgboost_trees.py
 """
@@ -35,6 +36,14 @@ CASES = {
     "gamma loss": ("gamma", "reg:gamma", {}),
     "tweedie": ("tweedie", "reg:tweedie", {}),
 }
+# Trees of many outputs. The target is a number times this vector of length one, so all gradients lie along
+# it, and the best split along it is the best for the sum over the outputs.
+OUTPUTS = [0.6, 0.0, -0.8]
+# A leaf too light for min_child_weight gets no value there and is not grown here.
+MULTI_OUTPUT = {
+    "many outputs": {"min_child_weight": 0.0},
+    "many outputs, regularised": {"min_child_weight": 0.0, "reg_lambda": 3.0},
+}
 
 
 def main():
@@ -45,7 +54,9 @@ def main():
         "targets": {name: target.tolist() for name, target in targets.items()},
         "weights": weights.tolist(),
         "n_rounds": N_ROUNDS,
+        "outputs": OUTPUTS,
         "cases": [],
+        "multi_output": [],
     }
     for name, (loss, objective, changes) in CASES.items():
         for with_weights in (False, True):
@@ -60,6 +71,10 @@ def main():
                     "trees": trees,
                 }
             )
+    for name, changes in MULTI_OUTPUT.items():
+        parameters = COMMON | changes
+        trees = grow_multi_output(X, targets["squared_error"], parameters)
+        recorded["multi_output"].append({"name": name, "parameters": parameters, "trees": trees})
     OUT.write_text(json.dumps(recorded) + "\n", encoding="utf-8")
     print(f"{OUT.name}: {len(recorded['cases'])} cases, {OUT.stat().st_size:,} bytes")
 
@@ -82,9 +97,21 @@ def table():
 
 
 def grow(X, y, weights, objective, parameters):
-    settings = {
+    settings = common_settings(objective, parameters) | {"tree_method": "exact"}
+    if objective == "count:poisson":
+        settings["max_delta_step"] = 0.0
+    return train(settings, xgboost.DMatrix(X, label=y, weight=weights))
+
+
+def grow_multi_output(X, y, parameters):
+    settings = common_settings("reg:squarederror", parameters)
+    settings |= {"tree_method": "hist", "max_bin": 1024, "multi_strategy": "multi_output_tree"}
+    return train(settings, xgboost.DMatrix(X, label=np.outer(y, OUTPUTS)))
+
+
+def common_settings(objective, parameters):
+    return {
         "objective": objective,
-        "tree_method": "exact",
         "max_depth": parameters["max_depth"],
         "eta": parameters["learning_rate"],
         "lambda": parameters["reg_lambda"],
@@ -95,17 +122,17 @@ def grow(X, y, weights, objective, parameters):
         "base_score": {"reg:squarederror": 0.0, "binary:logistic": 0.5}.get(objective, 1.0),
         "nthread": 1,
     }
-    if objective == "count:poisson":
-        settings["max_delta_step"] = 0.0
-    data = xgboost.DMatrix(X, label=y, weight=weights)
+
+
+def train(settings, data):
     model = xgboost.train(settings, data, num_boost_round=N_ROUNDS)
     return [node_of(json.loads(tree)) for tree in model.get_dump(dump_format="json")]
 
 
 def node_of(node):
-    """A leaf is its value; other nodes are column, threshold, whether missing goes left, and two children."""
+    """A leaf is its value or values; others: column, threshold, whether missing goes left, two children."""
     if "leaf" in node:
-        return node["leaf"]
+        return {"values": node["leaf"]} if isinstance(node["leaf"], list) else node["leaf"]
     children = {child["nodeid"]: child for child in node["children"]}
     return [
         int(node["split"].removeprefix("f")),

@@ -1,10 +1,12 @@
 #include "boost.h"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <memory>
 #include <utility>
 
+#include "boost_direction.h"
 #include "random.h"
 #include "sampling.h"
 #include "thread_team.h"
@@ -43,8 +45,10 @@ class Rounds {
           table_(*training.table),
           n_rows_(table_.n_rows()),
           n_scores_(objective_.n_scores()),
+          n_outputs_(parameters.is_multi_output ? n_scores_ : 1),
+          n_trees_(n_scores_ / n_outputs_),
           grows_side_by_side_(is_better_side_by_side(n_threads)),
-          team_(static_cast<int>(grows_side_by_side_ ? threads_over_trees(table_, n_scores_, n_threads)
+          team_(static_cast<int>(grows_side_by_side_ ? threads_over_trees(table_, n_trees_, n_threads)
                                                      : threads_in_a_tree(table_, n_threads))),
           alone_(1) {
         const std::size_t n_growers = grows_side_by_side_ ? static_cast<std::size_t>(team_.size()) : 1;
@@ -83,8 +87,8 @@ class Rounds {
             if (validation_) result.validation_loss.push_back(mean_loss(*validation_, validation_parts));
             if (is_over || (stops_early && is_flat(watched))) break;
             const std::size_t first = result.trees.size();
-            result.trees.resize(first + n_scores_);
-            gains_.resize(first + n_scores_);
+            result.trees.resize(first + n_trees_);
+            gains_.resize(first + n_trees_);
             grow_round(round, std::span(result.trees).subspan(first));
             if (validation_) add_trees(std::span<const Tree>(result.trees).subspan(first), *validation_);
             result.stopped = stop && stop(round + 1, result.trees);
@@ -112,10 +116,10 @@ class Rounds {
     // The trees of a round do not depend on each other: they are grown side by side where that keeps all threads busy,
     // and one after the other by all threads where it would not.
     bool is_better_side_by_side(int n_threads) const {
-        if (n_scores_ == 1) return false;
-        const std::size_t n = threads_over_trees(table_, n_scores_, n_threads);
-        const std::size_t n_turns = (n_scores_ + n - 1) / n;
-        return threads_in_a_tree(table_, n_threads) == 1 || 4 * n_scores_ >= 3 * n * n_turns;
+        if (n_trees_ == 1) return false;
+        const std::size_t n = threads_over_trees(table_, n_trees_, n_threads);
+        const std::size_t n_turns = (n_trees_ + n - 1) / n;
+        return threads_in_a_tree(table_, n_threads) == 1 || 4 * n_trees_ >= 3 * n * n_turns;
     }
 
     // Gradients of all rows at the scores so far. The mean loss.
@@ -129,11 +133,7 @@ class Rounds {
         double loss = parts.fixed;
         for (const BlockTotals& block : blocks_) {
             loss += block.loss;
-            for (std::size_t k = 0; k < n_scores_; ++k) {
-                totals_[k].absolute_gradient += block.by_score[k].absolute_gradient;
-                totals_[k].hessian += block.by_score[k].hessian;
-                totals_[k].largest_hessian = std::max(totals_[k].largest_hessian, block.by_score[k].largest_hessian);
-            }
+            for (std::size_t k = 0; k < n_scores_; ++k) totals_[k].add(block.by_score[k]);
         }
         return loss / parts.weight;
     }
@@ -170,18 +170,18 @@ class Rounds {
     void grow_round(std::uint32_t round, std::span<Tree> trees) {
         const auto grow = [&](std::size_t k, int thread) {
             const std::size_t index = grows_side_by_side_ ? static_cast<std::size_t>(thread) : 0;
-            trees[k] = grow_tree(*growers_[index], own_[index], k, round * n_scores_ + k);
+            trees[k] = grow_tree(*growers_[index], own_[index], k, round * n_trees_ + k);
         };
-        if (grows_side_by_side_) return team_.run(n_scores_, grow);
-        for (std::size_t k = 0; k < n_scores_; ++k) grow(k, 0);
+        if (grows_side_by_side_) return team_.run(n_trees_, grow);
+        for (std::size_t k = 0; k < n_trees_; ++k) grow(k, 0);
     }
 
+    // Tree k of a round: that of score k, or of all scores.
     Tree grow_tree(BoostGrower<Code>& grower, Own& own, std::size_t k, std::uint64_t number) {
-        const std::uint64_t key = derive_key(parameters_.seed, parameters_.first_round * n_scores_ + number);
+        const std::uint64_t key = derive_key(parameters_.seed, parameters_.first_round * n_trees_ + number);
         draw_rows(key, own);
-        const BoostRows rows{gradients_.gradient.data() + k * n_rows_, gradients_.hessian.data() + k * n_rows_,
-                             own.takes_part};
-        Tree tree = grower.grow(rows, scale_for(totals_[k], n_rows_, has_constant_hessian_), key, gains_[number]);
+        Tree tree = parameters_.is_multi_output ? grow_multi_output(grower, own, key, gains_[number])
+                                                : grow_for_score(grower, own, k, key, gains_[number]);
         double* scores = training_.scores.data() + k * n_rows_;
         if (objective_.needs_line_search()) search_steps(grower, scores, tree);
         const double rate = parameters_.learning_rate * objective_.step();
@@ -189,11 +189,44 @@ class Rounds {
         ThreadTeam& team = grows_side_by_side_ ? alone_ : team_;
         team.run(grower.parts().n_parts(), [&](std::size_t part, int) {
             grower.for_each_leaf(part, [&](std::size_t leaf, std::span<const std::uint32_t> leaf_rows) {
-                const double value = tree.values[leaf];
-                for (const std::uint32_t row : leaf_rows) scores[row] += value;
+                for (std::size_t output = 0; output < n_outputs_; ++output) {
+                    const double value = tree.values[leaf * n_outputs_ + output];
+                    double* of_output = scores + output * n_rows_;
+                    for (const std::uint32_t row : leaf_rows) of_output[row] += value;
+                }
             });
         });
-        if (!own.absent.empty()) add_tree(tree, table_, own.absent, scores);
+        const auto& codes = std::get<Codes<Code>>(table_.codes);
+        for (std::size_t begin = 0; begin < own.absent.size(); begin += block_rows) {
+            const auto rows = std::span(own.absent).subspan(begin, std::min(block_rows, own.absent.size() - begin));
+            add_values(tree, table_, {codes.by_row.data(), codes.n_columns, rows.size(), rows.data()}, 0, scores);
+        }
+        return tree;
+    }
+
+    Tree grow_for_score(BoostGrower<Code>& grower, const Own& own, std::size_t k, std::uint64_t key,
+                        std::vector<SplitGain>& gains) {
+        const BoostRows rows{gradients_.gradient.data() + k * n_rows_, gradients_.hessian.data() + k * n_rows_,
+                             own.takes_part};
+        return grower.grow(rows, scale_for(totals_[k], n_rows_, has_constant_hessian_), key, gains);
+    }
+
+    // The splits are those of one direction, the values those of all scores.
+    Tree grow_multi_output(BoostGrower<Code>& grower, const Own& own, std::uint64_t key,
+                           std::vector<SplitGain>& gains) {
+        const auto direction = draw_direction(gradients_, n_scores_, key, team_);
+        const GradientTotals totals = project(gradients_, direction, team_, along_);
+        const BoostRows rows{along_.gradient.data(), along_.hessian.data(), own.takes_part};
+        Tree tree = grower.grow(rows, scale_for(totals, n_rows_, false), key, gains);
+        const std::size_t n_parts = grower.parts().n_parts();
+        std::vector<LeafSums> sums(n_parts, LeafSums(gradients_, totals_, tree.values.size()));
+        team_.run(n_parts, [&](std::size_t part, int) {
+            grower.for_each_leaf(part, [&](std::size_t leaf, std::span<const std::uint32_t> leaf_rows) {
+                sums[part].add(leaf, leaf_rows);
+            });
+        });
+        for (std::size_t part = 1; part < n_parts; ++part) sums[0].add(sums[part]);
+        tree.values = sums[0].steps(parameters_.tree.reg_lambda, parameters_.tree.reg_alpha);
         return tree;
     }
 
@@ -258,29 +291,29 @@ class Rounds {
         if (parameters_.tree.is_monotonic()) keep_monotonic(parameters_.tree, tree);
     }
 
-    // Adds a tree's values to the scores of some rows, or of all if none are listed.
-    static void add_tree(const Tree& tree, const Table& table, std::span<const std::uint32_t> rows, double* scores) {
-        constexpr std::size_t at_a_time = 1024;
-        const auto& codes = std::get<Codes<Code>>(table.codes);
-        const bool has_missing = std::ranges::count(table.has_missing, true) > 0;
-        std::uint32_t leaves[at_a_time];
-        const std::size_t n_rows = rows.empty() ? table.n_rows() : rows.size();
-        for (std::size_t begin = 0; begin < n_rows; begin += at_a_time) {
-            const std::size_t n = std::min(at_a_time, n_rows - begin);
-            const std::uint32_t* listed = rows.empty() ? nullptr : rows.data() + begin;
-            const Code* first = rows.empty() ? codes.row(begin) : codes.by_row.data();
-            find_leaves(tree, CodeBlock<Code>{first, codes.n_columns, n, listed, has_missing}, leaves);
-            for (std::size_t i = 0; i < n; ++i) {
-                scores[listed == nullptr ? begin + i : listed[i]] += tree.values[address_of(tree.nodes[leaves[i]])];
+    // Adds a tree's values to the scores of a block of rows: those listed, or those from `first` on.
+    void add_values(const Tree& tree, const Table& table, CodeBlock<Code> block, std::size_t first,
+                    double* scores) const {
+        std::array<std::uint32_t, block_rows> leaves;
+        block.has_missing = std::ranges::count(table.has_missing, true) > 0;
+        find_leaves(tree, block, leaves.data());
+        for (std::size_t output = 0; output < n_outputs_; ++output, scores += table.n_rows()) {
+            for (std::size_t i = 0; i < block.n_rows; ++i) {
+                const std::size_t row = block.rows == nullptr ? first + i : block.rows[i];
+                scores[row] += tree.values[address_of(tree.nodes[leaves[i]]) * n_outputs_ + output];
             }
         }
     }
 
-    // Adds trees, in turns of the scores, to all rows.
+    // Adds the trees of some rounds to all rows.
     void add_trees(std::span<const Tree> trees, BoostSample& sample) {
-        team_.run(n_scores_, [&](std::size_t k, int) {
-            double* scores = sample.scores.data() + k * sample.table->n_rows();
-            for (std::size_t t = k; t < trees.size(); t += n_scores_) add_tree(trees[t], *sample.table, {}, scores);
+        const Table& table = *sample.table;
+        const auto& codes = std::get<Codes<Code>>(table.codes);
+        for_each_block(table.n_rows(), [&](std::size_t, std::size_t begin, std::size_t end) {
+            const CodeBlock<Code> block{codes.row(begin), codes.n_columns, end - begin};
+            for (std::size_t t = 0; t < trees.size(); ++t) {
+                add_values(trees[t], table, block, begin, sample.scores.data() + t % n_trees_ * table.n_rows());
+            }
         });
     }
 
@@ -298,7 +331,7 @@ class Rounds {
         const auto best = static_cast<std::uint32_t>(std::ranges::min_element(losses.subspan(1)) - losses.begin());
         if (best == result.n_rounds) return;
         result.n_rounds = best;
-        result.trees.resize(best * n_scores_);
+        result.trees.resize(best * n_trees_);
         training_.scores = initial;
         add_trees(result.trees, training_);
     }
@@ -312,12 +345,15 @@ class Rounds {
     const CustomGradients& custom_;
     const Table& table_;
     std::size_t n_rows_, n_scores_;
+    std::size_t n_outputs_;  // of a tree
+    std::size_t n_trees_;    // of a round
     bool grows_side_by_side_;
     ThreadTeam team_, alone_;
     std::vector<std::unique_ptr<BoostGrower<Code>>> growers_;
     std::vector<Own> own_;
     std::vector<std::vector<SplitGain>> gains_;  // by tree
     Gradients gradients_;
+    Gradients along_;  // the direction of a tree of many outputs
     std::vector<BlockTotals> blocks_;
     std::vector<GradientTotals> totals_;  // by score
     bool has_absent_ = false;             // some rows have no weight

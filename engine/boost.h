@@ -21,6 +21,7 @@ struct BoostParameters {
     std::uint32_t n_rounds = 100;
     double learning_rate = 0.1;
     double subsample = 1;
+    bool is_multi_output = false;  // a round is one tree of all scores, not one tree per score
     std::uint64_t seed = 0;
     std::uint32_t n_iter_no_change = 0;  // 0: no early stopping
     double tol = 0;
@@ -43,7 +44,7 @@ struct SplitTotals {
 };
 
 struct Boosted {
-    std::vector<Tree> trees;              // of the rounds that are kept, in turns of the scores
+    std::vector<Tree> trees;              // of the rounds that are kept: one per score, or one of all scores
     std::vector<double> train_loss;       // before the first round and after every round
     std::vector<double> validation_loss;  // the same, or empty
     std::uint32_t n_rounds = 0;           // kept: with early stopping, up to the best

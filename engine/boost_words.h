@@ -72,6 +72,12 @@ struct GradientTotals {
     double absolute_gradient = 0;
     double hessian = 0;
     double largest_hessian = 0;
+
+    void add(const GradientTotals& more) {
+        absolute_gradient += more.absolute_gradient;
+        hessian += more.hessian;
+        largest_hessian = std::max(largest_hessian, more.largest_hessian);
+    }
 };
 
 // Scales are powers of two, so gradients that are short binary fractions stay exact.

@@ -104,10 +104,9 @@ void with_slope(const Objective& objective, Body body) {
     }
 }
 
-// Weighs the rows' gradients and adds them up. Eight sums side by side.
+// Weighs the rows' gradients and adds them up.
 void weigh_and_add(const Observed& observed, std::size_t begin, std::size_t n, float* gradient, float* hessian,
                    GradientTotals& totals) {
-    constexpr std::size_t lanes = 8;
     if (!observed.weights.empty()) {
         for (std::size_t i = 0; i < n; ++i) {
             const auto weight = static_cast<float>(observed.weights[begin + i]);
@@ -115,27 +114,7 @@ void weigh_and_add(const Observed& observed, std::size_t begin, std::size_t n, f
             hessian[i] = weight > 0 ? hessian[i] * weight : 0;
         }
     }
-    std::array<double, lanes> absolute{}, sum{};
-    std::array<float, lanes> most{};
-    std::size_t i = 0;
-    for (; i + lanes <= n; i += lanes) {
-        for (std::size_t k = 0; k < lanes; ++k) {
-            absolute[k] += static_cast<double>(std::abs(gradient[i + k]));
-            sum[k] += static_cast<double>(hessian[i + k]);
-            most[k] = std::max(most[k], hessian[i + k]);
-        }
-    }
-    for (; i < n; ++i) {
-        absolute[0] += static_cast<double>(std::abs(gradient[i]));
-        sum[0] += static_cast<double>(hessian[i]);
-        most[0] = std::max(most[0], hessian[i]);
-    }
-    totals = {};
-    for (std::size_t k = 0; k < lanes; ++k) {
-        totals.absolute_gradient += absolute[k];
-        totals.hessian += sum[k];
-        totals.largest_hessian = std::max(totals.largest_hessian, static_cast<double>(most[k]));
-    }
+    totals = totals_of(gradient, hessian, n);
 }
 
 // Gradient and hessian of logit's weighted working response, where `is_class` is 1 or 0.
@@ -280,6 +259,29 @@ double evaluate(const Objective& objective, const Observed& observed, const doub
 }
 
 }  // namespace
+
+// Eight sums side by side.
+GradientTotals totals_of(const float* gradient, const float* hessian, std::size_t n) {
+    constexpr std::size_t lanes = 8;
+    std::array<double, lanes> absolute{}, sum{};
+    std::array<float, lanes> most{};
+    std::size_t i = 0;
+    for (; i + lanes <= n; i += lanes) {
+        for (std::size_t k = 0; k < lanes; ++k) {
+            absolute[k] += static_cast<double>(std::abs(gradient[i + k]));
+            sum[k] += static_cast<double>(hessian[i + k]);
+            most[k] = std::max(most[k], hessian[i + k]);
+        }
+    }
+    for (; i < n; ++i) {
+        absolute[0] += static_cast<double>(std::abs(gradient[i]));
+        sum[0] += static_cast<double>(hessian[i]);
+        most[0] = std::max(most[0], hessian[i]);
+    }
+    GradientTotals totals;
+    for (std::size_t k = 0; k < lanes; ++k) totals.add({absolute[k], sum[k], static_cast<double>(most[k])});
+    return totals;
+}
 
 void fill_gradients(const Objective& objective, const Observed& observed, const double* scores, std::size_t begin,
                     std::size_t end, Gradients& out, BlockTotals& totals) {

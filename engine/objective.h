@@ -70,6 +70,9 @@ struct Gradients {
 // Rows whose sums are made together. Sums over all rows are sums over these blocks, in order, whoever made them.
 inline constexpr std::size_t block_rows = 2048;
 
+// The totals of n rows.
+GradientTotals totals_of(const float* gradient, const float* hessian, std::size_t n);
+
 struct BlockTotals {
     double loss = 0;  // weighted, but for the part that does not depend on the scores
     std::vector<GradientTotals> by_score;

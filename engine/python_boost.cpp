@@ -189,6 +189,7 @@ BoostParameters read_parameters(const nb::dict& options, std::uint32_t n_classes
     parameters.n_rounds = option("n_rounds", std::uint32_t{});
     parameters.learning_rate = option("learning_rate", double{});
     parameters.subsample = option("subsample", double{});
+    parameters.is_multi_output = option("multi_output", bool{}) && objective.n_scores() > 1;
     parameters.seed = option("seed", std::uint64_t{});
     parameters.n_iter_no_change = option("n_iter_no_change", std::uint32_t{});
     parameters.tol = option("tol", double{});
@@ -236,12 +237,14 @@ std::vector<double> find_start(const nb::dict& options, const Objective& objecti
     return best_constants(objective, observed);
 }
 
-Forest model_of(const Table& table, const Objective& objective, std::vector<double> start, std::vector<Tree> trees) {
+Forest model_of(const Table& table, const BoostParameters& parameters, std::vector<double> start,
+                std::vector<Tree> trees) {
+    const Objective& objective = parameters.objective;
     Forest forest;
     forest.binning = *table.binning;
     forest.is_classifier = objective.n_classes > 0;
     forest.n_scores = objective.n_scores();
-    forest.turns = true;
+    forest.turns = !parameters.is_multi_output;
     forest.start = std::move(start);
     forest.link = link_of(objective);
     forest.n_outputs = count_outputs(forest.link, forest.n_scores);
@@ -278,12 +281,17 @@ nb::dict boost_python(const Table& table, nb::object y, std::uint32_t n_classes,
             throw std::invalid_argument(
                 "The scores so far are of a loss with another link. Go on with that loss, or start anew.");
         }
-        parameters.first_round = static_cast<std::uint32_t>(so_far->trees.size() / n_scores);
+        if (so_far->turns == parameters.is_multi_output) {
+            throw std::invalid_argument(
+                "The leaves so far hold another number of values. Go on with that strategy, or start anew.");
+        }
+        const std::size_t n_trees = parameters.is_multi_output ? 1 : n_scores;
+        parameters.first_round = static_cast<std::uint32_t>(so_far->trees.size() / n_trees);
     }
     CustomGradients custom;
     if (objective.loss == Loss::custom) custom = custom_gradients(options["gradients"], y, n_scores);
     const auto model = [&](std::span<const Tree> trees) {
-        Forest fitted = model_of(table, objective, start, {trees.begin(), trees.end()});
+        Forest fitted = model_of(table, parameters, start, {trees.begin(), trees.end()});
         if (!so_far) return fitted;
         Forest joined = *so_far;
         append_trees(joined, std::move(fitted));
@@ -295,7 +303,7 @@ nb::dict boost_python(const Table& table, nb::object y, std::uint32_t n_classes,
     {
         const nb::gil_scoped_release release;
         boosted = boost(std::move(training), std::move(watched), parameters, custom, n_threads, std::ref(interruption));
-        forest = model_of(table, objective, start, std::move(boosted.trees));
+        forest = model_of(table, parameters, start, std::move(boosted.trees));
         drop_unused_cuts(forest, n_threads);
         if (so_far) {
             append_trees(*so_far, std::move(forest));

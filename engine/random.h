@@ -16,7 +16,7 @@ inline std::uint64_t mix(std::uint64_t x) {
 
 inline std::uint64_t derive_key(std::uint64_t key, std::uint64_t part) { return mix(key ^ mix(part)); }
 
-enum class Purpose : std::uint64_t { bootstrap = 1, split = 2, permutation = 3 };
+enum class Purpose : std::uint64_t { bootstrap = 1, split = 2, permutation = 3, direction = 4 };
 
 class Random {
   public:

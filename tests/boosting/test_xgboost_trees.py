@@ -16,7 +16,8 @@ def assert_same(nodes, node, theirs, rows):
     """The node splits its rows as XGBoost's does, or is a leaf of the same value."""
     if not isinstance(theirs, list):
         assert nodes["left"][node] < 0
-        assert nodes["value"][node][0] == pytest.approx(theirs, rel=1e-4, abs=1e-6)
+        values = theirs["values"] if isinstance(theirs, dict) else [theirs]
+        assert list(nodes["value"][node]) == pytest.approx(values, rel=1e-4, abs=1e-6)
         return 1
     column, threshold, missing_left, left, right = theirs
     values = X[rows, column]
@@ -46,8 +47,33 @@ def test_the_trees_are_those_of_xgboost(case):
     y = np.array(RECORDED["targets"][case["loss"]])
     weights = RECORDED["weights"] if case["weighted"] else None
     booster.fit(X, y, sample_weight=weights, init_score=np.zeros(len(y)))
+    assert_same_trees(booster, case["trees"])
+
+
+@pytest.mark.parametrize("case", RECORDED["multi_output"], ids=lambda case: case["name"])
+def test_trees_of_many_outputs_are_those_of_xgboost(case):
+    target = np.outer(RECORDED["targets"]["squared_error"], RECORDED["outputs"])
+
+    def squared_error(_, scores):
+        return scores - target, np.ones_like(scores)
+
+    booster = GradientBoostingClassifier(
+        RECORDED["n_rounds"],
+        loss=squared_error,
+        multi_strategy="multi_output_tree",
+        grow_policy="depthwise",
+        max_leaf_nodes=None,
+        subsample=1.0,
+        colsample_bynode=1.0,
+        **case["parameters"],
+    )
+    booster.fit(X, np.arange(len(X)) % 3, init_score=np.zeros(target.shape))
+    assert_same_trees(booster, case["trees"])
+
+
+def assert_same_trees(booster, trees):
     n_leaves = 0
-    for tree, theirs in enumerate(case["trees"]):
+    for tree, theirs in enumerate(trees):
         nodes = _engine.describe_tree(booster._forest, tree)
-        n_leaves += assert_same(nodes, 0, theirs, np.arange(len(y)))
+        n_leaves += assert_same(nodes, 0, theirs, np.arange(len(X)))
     assert n_leaves > RECORDED["n_rounds"] * 3

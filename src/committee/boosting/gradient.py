@@ -21,6 +21,9 @@ from committee.boosting.out_of_fold import (
     ENDURANCE,
     MOST_FALLING,
     MOST_ROUNDS,
+    MULTI_OUTPUT_ROUNDS,
+    MULTI_OUTPUT_STRIDE,
+    STRIDE,
     USUAL_ROUNDS,
     best_rounds,
     falls_on,
@@ -68,8 +71,9 @@ class GradientBoosting(Rounds):
         'The number of rounds. Early stopping may end them before. "auto" does as many as do best on rows '
         "that were not learned from, those of up to five folds, and at most 200; folds are learned in fewer "
         "and larger steps, then all rows as usual. If the loss goes on to fall fast, it does up to 400, or "
-        "200 of twice the rate if `learning_rate` is not told. It does 100 if there are too few rows to "
-        "tell, or if `loss` is a callable, which does not tell the loss.",
+        "200 of twice the rate if `learning_rate` is not told. All these are four times as many if a round "
+        "is one tree for all classes. It does 100 if there are too few rows to tell, or if `loss` is a "
+        "callable, which does not tell the loss.",
         kw_only=False,
     )
     learning_rate: float | str = parameter(
@@ -159,16 +163,27 @@ class GradientBoosting(Rounds):
             return SMALL_SHARE if n_rows <= MOST_DRAWN else 1.0
         return float(self.subsample)
 
+    def _is_multi_output(self, training: Training) -> bool:
+        """Whether a round is one tree for all classes."""
+        return False
+
+    def _round_factor(self, training: Training) -> int:
+        return MULTI_OUTPUT_ROUNDS if self._is_multi_output(training) else 1
+
     def _find_steps(self, training: Training, rows: Rows, validation: Rows | None, seed: int) -> Steps:
         rate = self._usual_rate()
         if self.n_estimators != "auto":
             return Steps(int(self.n_estimators), rate)
         if validation is not None and self.early_stopping:
-            return Steps(MOST_ROUNDS, rate)
+            return Steps(MOST_ROUNDS * self._round_factor(training), rate)
         if callable(self.loss):
             return Steps(USUAL_ROUNDS, rate)
         n_rounds = self._search_rounds(training, rows, rate, seed)
-        return Steps(n_rounds, rate) if self.learning_rate != "auto" else paced(Steps(n_rounds, rate))
+        return (
+            Steps(n_rounds, rate)
+            if self.learning_rate != "auto"
+            else paced(Steps(n_rounds, rate), self._round_factor(training))
+        )
 
     def _usual_rate(self) -> float:
         if self.learning_rate != "auto":
@@ -178,7 +193,8 @@ class GradientBoosting(Rounds):
 
     def _search_rounds(self, training: Training, rows: Rows, rate: float, seed: int) -> int:
         """The number of rounds that does best out of fold, found by a copy that takes larger steps."""
-        stride = stride_of(rate)
+        factor = self._round_factor(training)
+        stride = stride_of(rate, STRIDE if factor == 1 else MULTI_OUTPUT_STRIDE)
         scout = copy.copy(self)
         scout.early_stopping, scout.verbose = True, 0
         threads = n_threads(self.n_jobs)
@@ -192,11 +208,11 @@ class GradientBoosting(Rounds):
             scout._boost(training, rest, held_out, steps, seed, None, None)
             return -scout._boosted.validation_score
 
-        losses, weights, most = [], [], MOST_ROUNDS
+        losses, weights, most = [], [], MOST_ROUNDS * factor
         for rest, held_out in fold_rows(rows, training.n_classes, seed):
             found = losses_of(rest, held_out, most)
-            if most == MOST_ROUNDS and falls_on(found, round(most / stride)):
-                most = MOST_FALLING
+            if most == MOST_ROUNDS * factor and falls_on(found, round(most / stride)):
+                most = MOST_FALLING * factor
                 found = losses_of(rest, held_out, most)
             losses.append(found)
             weights.append(float(len(held_out.y) if held_out.weights is None else held_out.weights.sum()))
@@ -214,6 +230,7 @@ class GradientBoosting(Rounds):
             "min_split_gain": float(self.min_split_gain),
             "reg_lambda": float(self.reg_lambda),
             "reg_alpha": float(self.reg_alpha),
+            "multi_output": self._is_multi_output(training),
             "subsample": self._share_of_rows(training.table.n_rows),
             "colsample_bytree": float(self.colsample_bytree),
             "colsample_bynode": float(self.colsample_bynode),
@@ -228,8 +245,8 @@ class GradientBoostingClassifier(AdditiveClasses, GradientBoosting):
     """Gradient boosting for classes: trees that are fitted, round by round, to the errors of the sum so far.
 
     The scores of the sum become probabilities by the logistic function, or by softmax for more than two
-    classes, which take one tree for each class in every round. The same seed gives the same bits on any
-    number of threads.
+    classes, which take one tree for each class in every round, or one for all (`multi_strategy`). The same
+    seed gives the same bits on any number of threads.
 
     Examples
     --------
@@ -245,6 +262,18 @@ class GradientBoostingClassifier(AdditiveClasses, GradientBoosting):
 
     loss: str | Loss = parameter("log_loss", *CLASS_LOSS)
     class_weight: Any = parameter(None, *CLASS_WEIGHT)
+    multi_strategy: str = parameter(
+        "one_output_per_tree",
+        '"one_output_per_tree" or "multi_output_tree"',
+        one_of("one_output_per_tree", "multi_output_tree"),
+        "What a round is for more than two classes: a tree for each class, or one tree whose leaves hold a "
+        "value for each class. The splits of the latter fit one combination of the classes, drawn anew for "
+        "every tree (SketchBoost, Iosipoi and Vakhrushev 2022), so a round costs little more than a tree; "
+        "it takes some times as many rounds.",
+    )
+
+    def _is_multi_output(self, training: Training) -> bool:
+        return self.multi_strategy == "multi_output_tree" and training.n_classes > 2
 
     def _check_target(self, y: np.ndarray, training: Training, name: str = "y") -> None:
         if self.loss == "exponential" and training.n_classes > 2:

@@ -24,6 +24,8 @@ FEWEST_ROWS = 10
 USUAL_ROUNDS = 100
 # The search takes steps up to so many times as large as the fit, and as many times fewer.
 STRIDE = 4.0
+# Trees for all classes each go in a direction of their own, and large steps would go astray.
+MULTI_OUTPUT_STRIDE = 2.0
 LARGEST_RATE = 0.4
 # Large steps overfit sooner than small ones, which may go on for so many times as long.
 ENDURANCE = 1.2
@@ -35,6 +37,8 @@ FEW_ROUNDS, LEAST_SHARE = 100, 0.25
 MOST_ROUNDS = 200
 # The search goes further if the loss falls fast.
 MOST_FALLING = 400
+# A round of one tree for all classes does less than one of a tree for each: so many times as many are tried.
+MULTI_OUTPUT_ROUNDS = 4
 
 
 def fold_rows(rows: Rows, n_classes: int, seed: int) -> Iterator[tuple[Rows, Rows]]:
@@ -57,7 +61,7 @@ def fold_rows(rows: Rows, n_classes: int, seed: int) -> Iterator[tuple[Rows, Row
         yield rows.take(np.flatnonzero(folds != fold)), rows.take(np.flatnonzero(folds == fold))
 
 
-def stride_of(learning_rate: float) -> float:
+def stride_of(learning_rate: float, most: float = STRIDE) -> float:
     """How many times larger the steps of the search are.
 
     Examples
@@ -65,7 +69,7 @@ def stride_of(learning_rate: float) -> float:
     >>> stride_of(0.05), stride_of(0.2), stride_of(1.0)
     (4.0, 2.0, 1.0)
     """
-    return max(1.0, min(STRIDE, LARGEST_RATE / learning_rate))
+    return max(1.0, min(most, LARGEST_RATE / learning_rate))
 
 
 def falls_on(losses: np.ndarray, n_rounds: int) -> bool:
@@ -79,8 +83,10 @@ def falls_on(losses: np.ndarray, n_rounds: int) -> bool:
     return len(losses) == n_rounds + 1 and bool(losses[-1] < LEFT_BY_QUARTER * losses[-1 - n_rounds // 4])
 
 
-def paced(steps: Steps) -> Steps:
+def paced(steps: Steps, factor: int = 1) -> Steps:
     """Go as far in smaller steps if there are few, and in larger ones if there are many.
+
+    What is few and what is many is multiplied by a factor.
 
     Examples
     --------
@@ -90,7 +96,7 @@ def paced(steps: Steps) -> Steps:
     Steps(n_rounds=200, learning_rate=0.2)
     """
     n_rounds, rate = steps
-    share = max(min(1.0, n_rounds / FEW_ROUNDS), LEAST_SHARE, n_rounds / MOST_ROUNDS)
+    share = max(min(1.0, n_rounds / (factor * FEW_ROUNDS)), LEAST_SHARE, n_rounds / (factor * MOST_ROUNDS))
     return Steps(round(n_rounds / share), rate * share)
 
 

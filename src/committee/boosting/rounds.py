@@ -39,6 +39,7 @@ OPTIONS: dict[str, Any] = {
     "z_max": 3.0,
     "gradients": None,
     "one_versus_all": False,
+    "multi_output": False,
     "grow_policy": "lossguide",
     "min_child_weight": 0.0,
     "min_split_gain": 0.0,
