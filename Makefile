@@ -13,7 +13,7 @@ WORKFLOW := PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/cmake --workflow --preset
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test lint format bench sanitize docs clean
+.PHONY: help demo test fuzz lint format bench sanitize docs clean
 
 help:  ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -24,6 +24,9 @@ demo: .venv/committee  ## Train a forest, two boosters, a C4.5 tree and a stump 
 test: .venv/committee  ## Run the engine's tests (ctest), then the package's tests and doctests (pytest)
 	$(WORKFLOW) release
 	$(BIN)/pytest -n auto
+
+fuzz: .venv/committee  ## Open 2,000 damaged and hostile files: none may crash, hang, or make a model answer nonsense
+	$(BIN)/python tests/hostile_files.py --files 2000
 
 lint: .venv/committee  ## Check style, types, formatting and the direction of imports; changes nothing
 	$(BIN)/ruff check $(PY_SOURCES)
@@ -48,6 +51,7 @@ bench: $(BENCH)/committee  ## Measure against the peers, in an environment of th
 	$(BENCH)/bin/python benchmarks/running.py
 	$(BENCH)/bin/python benchmarks/c45_weka.py
 	$(BENCH)/bin/python benchmarks/logitboost_weka.py
+	$(BENCH)/bin/python benchmarks/saving.py
 	$(BENCH)/bin/python benchmarks/report.py
 
 docs: .venv/docs  ## Build the pages and the API reference into build/site; a broken link is an error

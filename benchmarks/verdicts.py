@@ -79,7 +79,7 @@ def at_most(readings, what, case, metric, *, limit, unit):
     ours = readings.median(case, US, metric)
     if ours is None:
         return _verdict(what, f"<= {limit:g} {unit}", "", None)
-    return _verdict(what, f"<= {limit:g} {unit}", f"{ours:.1f} {unit}", ours <= limit)
+    return _verdict(what, f"<= {limit:g} {unit}", f"{ours:.3g} {unit}", ours <= limit)
 
 
 def proportional(readings, what, sizes, metric, *, limit):
@@ -101,6 +101,14 @@ def one_model(readings, what, case, metric):
     if not counts:
         return _verdict(what, "one model", "", None)
     return _verdict(what, "one model", f"{max(counts)}", max(counts) == 1)
+
+
+def nothing_failed(readings, what, case, *, count, failures):
+    """Of what was tried in all runs, nothing may have failed."""
+    tried, failed = readings.values(case, US, count), readings.values(case, US, failures)
+    if not tried:
+        return _verdict(what, "no failure", "", None)
+    return _verdict(what, "no failure", f"{sum(failed)} of {sum(tried):,}", not sum(failed))
 
 
 def _others(readings, case, metric):

@@ -191,7 +191,7 @@ def told(value: Any, sizes: Sizes) -> None:
 
 
 def either(*kinds: Kind) -> Kind:
-    """What is of one of some kinds; the fault of the last is told.
+    """What is of one of some kinds; if it is of none, the first fault of what it holds is told.
 
     Examples
     --------
@@ -203,15 +203,18 @@ def either(*kinds: Kind) -> Kind:
     """
 
     def check(value: Any, sizes: Sizes) -> None:
-        for kind in kinds[:-1]:
+        faults = []
+        for kind in kinds:
             tried = dict(sizes)
             try:
                 kind(value, tried)
-            except Wrong:
+            except Wrong as fault:
+                faults.append(fault)
                 continue
             sizes.update(tried)
             return
-        kinds[-1](value, sizes)
+        # "is a list instead of an array" says less than "has shape (3,) instead of (4,)".
+        raise next((fault for fault in faults if not str(fault).startswith("is ")), faults[0])
 
     return check
 
@@ -230,7 +233,7 @@ def given(kind: Kind, **known: int) -> Kind:
 
 def optional(kind: Kind) -> Kind:
     """None, or what is of a kind."""
-    return either(nothing, kind)
+    return lambda value, sizes: None if value is None else kind(value, sizes)
 
 
 def list_of(kind: Kind, size: Size | None = None) -> Kind:

@@ -164,7 +164,8 @@ class Listed:
             set_attributes(estimator, {OUTPUT: fitted[OUTPUT]} if OUTPUT in fitted else {})
             ask(estimator, fitted.get(REQUESTS, {}))
         except (ValueError, TypeError, AttributeError) as fault:
-            raise DamagedFile(f"{path or self.name}: {str(fault).rstrip('.')}.") from fault
+            reason = (str(fault).splitlines() or [type(fault).__name__])[0].rstrip(".")
+            raise DamagedFile(f"{path or self.name}: {reason}.") from fault
         return estimator
 
     @functools.cached_property
@@ -173,19 +174,17 @@ class Listed:
         return {**COLUMNS, **self.attributes, **self.optional, **SETTINGS}
 
     def known_parameters(self, parameters: Named) -> Named:
-        """The parameters as the installed version of the class takes them, functions found by their names."""
+        """All parameters of the installed version of the class, functions found by their names."""
         assert self.cls is not None
         signature = inspect.signature(self.cls).parameters
-        found = {}
+        found = {name: each.default for name, each in signature.items() if each.default is not each.empty}
         for name, value in parameters.items():
             is_function = name in self.functions and value is not None
             if name in signature:
                 found[name] = self.function_named(name, value) if is_function else value
             elif not (isinstance(value, str) and value == "deprecated"):
                 raise Wrong(f"the installed scikit-learn's {self.name} has no parameter {described(name)}")
-        if missing := [
-            name for name, each in signature.items() if each.default is each.empty and name not in found
-        ]:
+        if missing := [name for name in signature if name not in found]:
             raise Wrong(f"{missing[0]} is missing")
         return found
 

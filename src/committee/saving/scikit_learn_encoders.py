@@ -98,7 +98,8 @@ def check_targets(fitted: Named, parameters: Named, sizes: Sizes) -> None:
         raise Wrong("encodings_ does not fit categories_")
     if (fitted["target_type_"] == "multiclass") is not (n_means > 1):
         raise Wrong("target_mean_ does not fit target_type_")
-    if n_means > 1 and (fitted["classes_"] is None or len(fitted["classes_"]) != n_means):
+    classes = fitted.get("classes_")
+    if n_means > 1 and (classes is None or len(classes) != n_means):
         raise Wrong("target_mean_ does not fit classes_")
 
 

@@ -1,0 +1,208 @@
+"""How small is a saved model, how fast does it load, how soon does it answer? The targets of one safe file.
+
+python benchmarks/saving.py [--quick] [--cases ...] [--peers ...] [--repeats 5]
+"""
+
+import importlib.metadata
+import json
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import tables
+from harness import Case, Question, main
+from measure import MEGABYTE, seconds
+from peers import THREADS, Peer
+from verdicts import at_most, nothing_failed, ratio
+
+JOBLIB, COMPRESSED = "joblib", "joblib, compressed"
+FOREST = "forest, 100,000 x 28"
+IMPORT, INSTALL, PREDICTOR, FUZZ = "import", "base install", "predictor of a file", "hostile files"
+N_LOADS = 5
+# What scikit-learn brings along by itself.
+NOT_OURS = {"numpy", "scipy", "scikit-learn", "joblib", "threadpoolctl"}
+MUTATIONS = Path(__file__).parent.parent / "tests" / "hostile_files.py"
+
+IMPORTING = """
+import json, time
+import sklearn.ensemble, sklearn.tree
+start = time.perf_counter()
+from committee import *
+print(json.dumps(time.perf_counter() - start))
+"""
+PREDICTING = """
+import json, statistics, sys, time
+start = time.perf_counter()
+import numpy as np
+import committee
+predictor = committee.predictor(sys.argv[1])
+rows = np.load(sys.argv[2])
+predictor.predict(rows[:1])
+first = time.perf_counter() - start
+times = []
+for i in range(len(rows)):
+    row = rows[i : i + 1]
+    before = time.perf_counter_ns()
+    predictor.predict(row)
+    times.append(time.perf_counter_ns() - before)
+assert "sklearn" not in sys.modules
+print(json.dumps([first, statistics.median(times) / 1000]))
+"""
+
+
+def forest(split, trees, seed, module):
+    """A fitted forest of one of two libraries."""
+    return module.RandomForestClassifier(trees, max_features="sqrt", n_jobs=THREADS, random_state=seed).fit(
+        split.X_train, split.y_train
+    )
+
+
+def measure_forest(peer, *, seed, quick):
+    """Save the forest of a library, and load it some times."""
+    import joblib
+    import sklearn.ensemble
+
+    import committee
+
+    split = tables.two_classes(n_rows=4000, n_test=100) if quick else tables.two_classes(n_test=100)
+    trees = 20 if quick else 100
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "model")
+        if peer.name == "committee":
+            model = forest(split, trees, seed, committee)
+            save, load = model.save, committee.load
+        else:
+            model = forest(split, trees, seed, sklearn.ensemble)
+            compress = 3 if peer.name == COMPRESSED else 0
+            save, load = (lambda path: joblib.dump(model, path, compress=compress)), joblib.load
+        saving = seconds(save, path)
+        loading = min(seconds(load, path) for _ in range(N_LOADS))
+        same = (load(path).predict_proba(split.X_test) == model.predict_proba(split.X_test)).all()
+        if not same:
+            raise RuntimeError("The loaded forest answers differently.")
+        return {"save": saving, "load": loading, "file": path.stat().st_size / MEGABYTE}
+
+
+def measure_import(peer, *, seed, quick):
+    """Import every public name in a process that has imported scikit-learn."""
+    return {"time": in_fresh_process(IMPORTING)}
+
+
+def measure_install(peer, *, seed, quick):
+    """The size of committee and of what it needs, without scikit-learn and what that needs."""
+    return {"size": (package_bytes() + sum(map(distribution_bytes, needed("committee")))) / MEGABYTE}
+
+
+def measure_predictor(peer, *, seed, quick):
+    """Import committee, open a file and answer a row, then many."""
+    import numpy as np
+
+    import committee
+
+    split = tables.two_classes(n_rows=4000, n_test=100) if quick else tables.two_classes(n_test=2000)
+    with tempfile.TemporaryDirectory() as folder:
+        forest(split, 20 if quick else 100, seed, committee).save(Path(folder, "model"))
+        np.save(Path(folder, "rows.npy"), split.X_test)
+        first, row = in_fresh_process(PREDICTING, str(Path(folder, "model")), str(Path(folder, "rows.npy")))
+    return {"first": first, "prepared_row": row}
+
+
+def measure_fuzz(peer, *, seed, quick):
+    """Open mutated files, other ones for every seed."""
+    n_files = 100 if quick else 2000
+    command = [sys.executable, str(MUTATIONS), "--files", str(n_files), "--seed", str(seed)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    found = json.loads(done.stdout.splitlines()[0])
+    return {"files": found["files"], "failures": found.get("FAILED", 0)}
+
+
+def in_fresh_process(program, *arguments):
+    """What a program prints, which is JSON; the second of two runs, for the first fills the disk's cache."""
+    command = [sys.executable, "-c", program, *arguments]
+    runs = [subprocess.run(command, check=True, capture_output=True, text=True) for _ in range(2)]
+    return json.loads(runs[-1].stdout)
+
+
+def needed(name, seen=None):
+    """What a distribution needs to be installed, without extras."""
+    seen = set() if seen is None else seen
+    for line in importlib.metadata.requires(name) or []:
+        required = re.match(r"[\w.-]+", line).group().lower()
+        if "extra ==" not in line and required not in NOT_OURS | seen:
+            seen.add(required)
+            needed(required, seen)
+    return seen
+
+
+def distribution_bytes(name):
+    """The size of the files of an installed distribution, without compiled Python."""
+    files = importlib.metadata.files(name) or []
+    return sum(
+        file.locate().stat().st_size for file in files if file.suffix != ".pyc" and file.locate().exists()
+    )
+
+
+def package_bytes():
+    """The size of committee's own files, wherever they lie."""
+    from committee import _engine
+
+    source = Path(__file__).parent.parent / "src" / "committee"
+    return Path(_engine.__file__).stat().st_size + sum(path.stat().st_size for path in source.rglob("*.py"))
+
+
+def judge(readings):
+    """The targets, row by row."""
+    return [
+        *(
+            ratio(readings, f"file: {FOREST}", FOREST, "file", peer=peer, times=4)
+            for peer in (JOBLIB, COMPRESSED)
+        ),
+        *(
+            ratio(readings, f"load: {FOREST}", FOREST, "load", peer=peer, times=5)
+            for peer in (JOBLIB, COMPRESSED)
+        ),
+        at_most(readings, "import, beyond scikit-learn's", IMPORT, "time", limit=0.3, unit="s"),
+        at_most(readings, "base install, beyond scikit-learn's", INSTALL, "size", limit=15, unit="MB"),
+        at_most(readings, "predictor: import to first row", PREDICTOR, "first", limit=0.2, unit="s"),
+        at_most(readings, "predictor: each row after", PREDICTOR, "prepared_row", limit=10, unit="us"),
+        nothing_failed(readings, "mutated files", FUZZ, count="files", failures="failures"),
+    ]
+
+
+OURS = ("committee",)
+REGISTRY = {
+    peer.name: peer
+    for peer in (
+        Peer("committee", "committee", "`save` and `load`", (), None),
+        Peer(JOBLIB, "joblib", "`dump` and `load` of scikit-learn's forest, compress=0", (), None),
+        Peer(COMPRESSED, "joblib", "the same with compress=3", (), None),
+    )
+}
+QUESTION = Question(
+    name="saving",
+    title="How small is a saved model, how fast does it load, how soon does it answer?",
+    about=(
+        "100 full trees on two overlapping classes, fitted by each library on two threads. *load* is the "
+        "fastest of five in a process that has imported everything; *file* is what lies on the disk. *time* "
+        "is `from committee import *` in a process that has imported `sklearn.ensemble`; *base install* is "
+        "committee, narwhals and safetensors. *first row* is from before `import numpy` to the answer of "
+        "`committee.predictor(path).predict(row)`, in a fresh process that never imports scikit-learn. "
+        "*hostile files* are mutations of saved models of ours and of scikit-learn's (`make fuzz`), other "
+        "ones in every repetition; a failure is a crash, a hang, an unclear error or a number that is not "
+        "finite."
+    ),
+    cases=(
+        Case(FOREST, "", (*OURS, JOBLIB, COMPRESSED), measure_forest),
+        Case(IMPORT, "", OURS, measure_import),
+        Case(INSTALL, "", OURS, measure_install),
+        Case(PREDICTOR, "100 trees on 100,000 x 28.", OURS, measure_predictor),
+        Case(FUZZ, "", OURS, measure_fuzz),
+    ),
+    judge=judge,
+    registry=REGISTRY,
+)
+
+if __name__ == "__main__":
+    main(QUESTION)

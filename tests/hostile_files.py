@@ -1,0 +1,367 @@
+"""Damaged and hostile files: mutations of saved models, tried in a child process that may crash.
+
+`python tests/hostile_files.py --files 2000` tries that many files (`make fuzz`) and tells what it has found;
+`tests/saving/test_hostile_files.py` tries a few hundred. A file passes if it is refused by a ValueError, at
+loading or at the first question, or if the model answers with finite numbers, as the sound one does. A crash,
+a hang, another exception or a number that is not finite is a failure.
+"""
+
+import argparse
+import collections
+import contextlib
+import copy
+import json
+import pickle
+import random
+import resource
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import safetensors.numpy
+from sklearn.base import is_classifier
+from sklearn.linear_model import LogisticRegression
+
+import committee
+import foreign_models
+from committee.saving.container import digest
+from every_estimator import ESTIMATORS, make
+
+MOST_SECONDS = 1.0
+PATIENCE_SECONDS = 120.0
+MOST_MEMORY = 6 * 2**30
+NUMBERS = [
+    0,
+    1,
+    -1,
+    2,
+    255,
+    65536,
+    2**31 - 1,
+    2**31,
+    -(2**31),
+    2**53,
+    2**63,
+    10**30,
+    0.5,
+    -2.5,
+    1e308,
+    1e-308,
+]
+THINGS = [
+    None,
+    True,
+    False,
+    "",
+    "nan",
+    "x" * 300,
+    [],
+    {},
+    [[]],
+    {"tuple": []},
+    {"float": "nan"},
+    {"dict": []},
+]
+METHODS = ("predict", "predict_proba", "decision_function", "transform")
+
+
+@dataclass(frozen=True)
+class Model:
+    """A saved model, and rows to ask it about."""
+
+    name: str
+    content: bytes
+    rows: object
+
+
+def models():
+    """Models of ours and of scikit-learn's, small, each with what makes its file different."""
+    fitted = []
+    for estimator in ESTIMATORS:
+        y = foreign_models.THREE if is_classifier(estimator) else foreign_models.TARGET
+        for rows in (foreign_models.NUMBERS, foreign_models.MIXED):
+            fitted.append((copy.deepcopy(estimator).fit(rows, y), rows))
+    member = LogisticRegression(C=0.01)
+    booster = make(committee.AdaBoostClassifier, estimator=member)
+    fitted.append((booster.fit(foreign_models.NUMBERS, foreign_models.THREE), foreign_models.NUMBERS))
+    sparse = [case for case in foreign_models.CASES if case[1] == "sparse" and "SV" in type(case[0]).__name__]
+    for case in (*foreign_models.FIRST, *sparse):
+        fitted.append(foreign_models.fitted(*case, named=case[0].__class__.__name__ == "SVC"))
+    return [Model(f"{i} {type(each).__name__}", saved(each), rows) for i, (each, rows) in enumerate(fitted)]
+
+
+def saved(estimator):
+    """The bytes of a file."""
+    with tempfile.TemporaryDirectory() as folder:
+        committee.save(estimator, Path(folder, "model"))
+        return Path(folder, "model").read_bytes()
+
+
+def mutated(content, rng):
+    """A mutation of a file: what was done to it, and the bytes."""
+    if rng.random() < 0.5:
+        kind = rng.choice([flip_bits, cut_off, edit_header])
+        return kind.__name__, kind(content, rng)
+    kind = rng.choice([edit_value, edit_value, edit_tree, edit_integers, edit_floats, flip_array])
+    header, arrays = opened(content)
+    description = json.loads(header["description"])
+    part = description if rng.random() < 0.2 else description["model"]
+    for _ in range(rng.choice([1, 1, 1, 2, 5])):
+        kind(part, arrays, rng)
+    return f"{kind.__name__} and repair", closed(header, description, arrays)
+
+
+def opened(content):
+    """The metadata and the arrays of a file."""
+    (length,) = struct.unpack("<Q", content[:8])
+    header = json.loads(content[8 : 8 + length])["__metadata__"]
+    return header, {name: array.copy() for name, array in safetensors.numpy.load(content).items()}
+
+
+def closed(header, description, arrays):
+    """A file with a checksum that fits."""
+    text = json.dumps(description)
+    metadata = {**header, "description": text, "sha256": digest(text, arrays)}
+    return safetensors.numpy.save(arrays, metadata=metadata)
+
+
+def flip_bits(content, rng):
+    changed = bytearray(content)
+    for _ in range(rng.choice([1, 2, 8])):
+        # Half of the flips go to the header, which is small.
+        last = len(changed) if rng.random() < 0.5 else min(len(changed), 4096)
+        changed[rng.randrange(last)] ^= 1 << rng.randrange(8)
+    return bytes(changed)
+
+
+def cut_off(content, rng):
+    n = rng.choice([0, 1, 7, 8, 9, rng.randrange(len(content)), len(content) - 1])
+    return content[:n] if rng.random() < 0.8 else content + b"\0" * n
+
+
+def edit_header(content, rng):
+    (length,) = struct.unpack("<Q", content[:8])
+    if rng.random() < 0.2:
+        return struct.pack("<Q", rng.choice([0, 1, length - 1, length + 1, 2**31, 2**63])) + content[8:]
+    header = json.loads(content[8 : 8 + length])
+    (edit_value if rng.random() < 0.7 else edit_tree)(header, {}, rng)
+    text = json.dumps(header).encode()
+    return struct.pack("<Q", len(text)) + text + content[8 + length :]
+
+
+def places(value):
+    """Every container in JSON, with the keys of what is in it."""
+    found, waiting = [], [value]
+    while waiting:
+        each = waiting.pop()
+        keys = list(each) if isinstance(each, dict) else range(len(each)) if isinstance(each, list) else ()
+        found += [(each, key) for key in keys]
+        waiting += [each[key] for key in keys]
+    return found
+
+
+def edit_value(description, arrays, rng):
+    """Put something else into the place of a value."""
+    all_places = places(description)
+    if not all_places:
+        return
+    container, key = rng.choice(all_places)
+    old = container[key]
+    if isinstance(old, int | float) and not isinstance(old, bool) and rng.random() < 0.7:
+        container[key] = rng.choice([*NUMBERS, old + 1, old - 1, -old])
+    elif isinstance(old, str) and rng.random() < 0.5:
+        container[key] = rng.choice([old[::-1], old + "_", old.upper(), rng.choice(list(arrays) or ["x"])])
+    else:
+        container[key] = copy.deepcopy(rng.choice([*NUMBERS, *THINGS]))
+
+
+def edit_tree(description, arrays, rng):
+    """Drop, double, move or rename a part."""
+    all_places = places(description)
+    if not all_places:
+        return
+    container, key = rng.choice(all_places)
+    action = rng.choice(["drop", "double", "move", "rename"])
+    if action == "drop":
+        del container[key]
+    elif action == "double" and isinstance(container, list):
+        container.insert(key, copy.deepcopy(container[key]))
+    elif action == "rename" and isinstance(container, dict):
+        container[rng.choice(["estimator", "array", "tuple", "coef_", "n_features_in_"])] = container.pop(key)
+    else:
+        other, other_key = rng.choice(all_places)
+        container[key] = copy.deepcopy(other[other_key])
+
+
+def edit_integers(description, arrays, rng):
+    """Put a bad integer into an array of integers."""
+    names = [name for name, array in arrays.items() if array.dtype.kind in "iu" and array.size]
+    if names:
+        array = arrays[rng.choice(names)]
+        limits = np.iinfo(array.dtype)
+        old = int(array.flat[rng.randrange(array.size)])
+        new = rng.choice([0, 1, -1, limits.min, limits.max, old + 1, old - 1, array.size, limits.max // 2])
+        array.flat[rng.randrange(array.size)] = np.array(new % 2**64, dtype=np.uint64).astype(array.dtype)
+
+
+def edit_floats(description, arrays, rng):
+    """Put a bad number into an array of floats."""
+    names = [name for name, array in arrays.items() if array.dtype.kind == "f" and array.size]
+    if names:
+        array = arrays[rng.choice(names)]
+        position = rng.randrange(array.size)
+        old = float(array.flat[position])
+        with np.errstate(over="ignore"):
+            array.flat[position] = rng.choice([np.nan, np.inf, -np.inf, 1e308, -1e308, 1e-320, 0.0, -old])
+
+
+def flip_array(description, arrays, rng):
+    """Flip bits of an array, or cut it."""
+    names = [name for name, array in arrays.items() if array.size]
+    if not names:
+        return
+    name = rng.choice(names)
+    if rng.random() < 0.25:
+        with np.errstate(all="ignore"):
+            single = arrays[name].astype(np.float32)
+        arrays[name] = rng.choice([arrays[name][:-1], arrays[name][None], single])
+        return
+    flat = arrays[name].reshape(-1).view(np.uint8)
+    flat[rng.randrange(flat.size)] ^= 1 << rng.randrange(8)
+    return description
+
+
+def answer(path, rows, is_finite):
+    """What a file does when it is verified, loaded, and asked."""
+    start = time.process_time()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            verdict = ask(path, rows, is_finite)
+    except ValueError:
+        verdict = "refused"
+    except MemoryError as error:
+        verdict = f"FAILED: {error!r}"
+    except Exception as error:
+        verdict = f"FAILED: {type(error).__name__}: {error}"
+    seconds = time.process_time() - start
+    return verdict if seconds < MOST_SECONDS else f"FAILED: {seconds:.1f} s"
+
+
+def ask(path, rows, is_finite):
+    refuses(committee.verify, path)
+    refuses(committee.predictor, path)
+    model = committee.load(path)
+    for method in METHODS:
+        if hasattr(model, method):
+            votes = finite(getattr(model, method)(rows))
+            if method != "transform" and is_finite[method] and not votes:
+                return f"FAILED: {method} is not finite"
+    return "answered"
+
+
+def refuses(function, path):
+    """Call what may refuse a file, and has no rows to answer."""
+    with contextlib.suppress(ValueError):
+        function(path)
+
+
+def finite(votes):
+    """Whether all numbers of an answer are finite."""
+    votes = np.asarray(votes if not isinstance(votes, list) else np.concatenate(votes, axis=-1))
+    return votes.dtype.kind not in "f" or bool(np.isfinite(votes).all())
+
+
+def child():
+    """Answer the files of a batch, one line each."""
+    resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
+    batch = pickle.load(sys.stdin.buffer)
+    known = {}
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "model")
+        for name, content, sound, rows in batch:
+            if name not in known:
+                path.write_bytes(sound)
+                model = committee.load(path)
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")
+                    known[name] = {
+                        each: finite(getattr(model, each)(rows))
+                        for each in METHODS
+                        if hasattr(model, each) and each != "transform"
+                    }
+            path.write_bytes(content)
+            print("start", flush=True)
+            print(
+                answer(path, rows, collections.defaultdict(bool, known[name])).replace("\n", " "), flush=True
+            )
+
+
+def try_files(batch):
+    """The verdicts on a batch, from child processes: a new one is started after a crash."""
+    verdicts = []
+    while len(verdicts) < len(batch):
+        rest = batch[len(verdicts) :]
+        try:
+            done = subprocess.run(
+                [sys.executable, __file__, "--child"],
+                input=pickle.dumps(rest),
+                capture_output=True,
+                timeout=PATIENCE_SECONDS + len(rest),
+            )
+            output, how = done.stdout, f"exit code {done.returncode}: {done.stderr.decode()[-300:]}"
+        except subprocess.TimeoutExpired as error:
+            output, how = error.stdout or b"", "no answer"
+        lines = output.decode().splitlines()
+        verdicts += [line for line in lines if line != "start"]
+        if len(verdicts) < len(batch):
+            verdicts.append(f"FAILED: crash, {how}")
+    return verdicts
+
+
+def fuzz(sound, n_files, seed, batch_size=200):
+    """Try mutations of some models, each in turn: (model, mutation, verdict, content) for every file."""
+    rng = random.Random(seed)
+    files = [
+        (model, *mutated(model.content, rng)) for model in (sound[i % len(sound)] for i in range(n_files))
+    ]
+    found = []
+    for first in range(0, n_files, batch_size):
+        part = files[first : first + batch_size]
+        verdicts = try_files([(model.name, content, model.content, model.rows) for model, _, content in part])
+        found += [
+            (model.name, kind, verdict, content)
+            for (model, kind, content), verdict in zip(part, verdicts, strict=True)
+        ]
+    return found
+
+
+def main():
+    """Try many files and tell what was found."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--files", type=int, default=2000)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--keep", type=Path, help="a folder for the files that failed")
+    parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.child:
+        return child()
+    found = fuzz(models(), arguments.files, arguments.seed)
+    counts = collections.Counter(verdict.partition(":")[0] for _, _, verdict, _ in found)
+    print(json.dumps({"files": len(found), **counts}))
+    failed = [each for each in found if each[2].startswith("FAILED")]
+    for i, (name, kind, verdict, content) in enumerate(failed):
+        print(f"{name}, {kind}: {verdict}")
+        if arguments.keep:
+            (arguments.keep / f"{i}").write_bytes(content)
+    return sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()

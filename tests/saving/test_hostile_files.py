@@ -1,0 +1,131 @@
+"""No file crashes, hangs or makes a model answer nonsense: each is refused in one line, or is sound."""
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression, PoissonRegressor
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, PolynomialFeatures, StandardScaler
+from sklearn.svm import SVC
+
+import committee
+import hostile_files
+from committee.saving import DamagedFile
+
+X = np.random.default_rng(0).normal(size=(30, 3))
+y = (X[:, 0] > 0).astype(int)
+
+
+@pytest.fixture(scope="module")
+def sound_models():
+    return hostile_files.models()
+
+
+@pytest.mark.parametrize("seed", [101, 102])
+def test_two_hundred_mutations_are_refused_or_sound(sound_models, seed):
+    shuffled = np.random.default_rng(seed).permutation(len(sound_models))
+    found = hostile_files.fuzz([sound_models[i] for i in shuffled], 200, seed)
+    assert [each[:3] for each in found if each[2].startswith("FAILED")] == []
+    assert {verdict for _, _, verdict, _ in found} == {"refused", "answered"}
+
+
+def test_a_crash_of_the_child_is_seen(sound_models, monkeypatch):
+    monkeypatch.setattr(hostile_files, "__file__", "/dev/null")
+    (verdict,) = hostile_files.try_files([(sound_models[0].name, b"", sound_models[0].content, None)])
+    assert verdict.startswith("FAILED: crash")
+
+
+def edited(estimator, tmp_path, edit):
+    """Save an estimator, edit its description and its arrays, repair the checksum, and load it."""
+    header, arrays = hostile_files.opened(hostile_files.saved(estimator))
+    description = hostile_files.json.loads(header["description"])
+    edit(description["model"], arrays)
+    path = tmp_path / "model"
+    path.write_bytes(hostile_files.closed(header, description, arrays))
+    return committee.load(path)
+
+
+def change(name, value):
+    """An edit of one array."""
+
+    def edit(model, arrays):
+        arrays[name].flat[0] = value
+
+    return edit
+
+
+def replace(name, value):
+    """An edit that puts another array into the place of one."""
+
+    def edit(model, arrays):
+        arrays[name] = value(arrays[name]).copy()
+
+    return edit
+
+
+def set_parameter(name, value):
+    """An edit of one parameter."""
+
+    def edit(model, arrays):
+        model["parameters"][name] = value
+
+    return edit
+
+
+def set_fitted(name, value):
+    """An edit of one attribute."""
+
+    def edit(model, arrays):
+        model["fitted"][name] = value
+
+    return edit
+
+
+ATTACKS = [
+    (SVC(), change("_n_support", 7), "_n_support does not add up"),
+    (SVC(), change("_n_support", -7), "_n_support"),
+    (SVC(), change("support_", 2**31 - 1), "support_ holds"),
+    (SVC(), replace("_dual_coef_", lambda each: each[:, :-1]), "_dual_coef_ has shape"),
+    (SVC(), replace("_intercept_", lambda each: each[:0]), "_intercept_ has shape"),
+    (SVC(), replace("support_vectors_", lambda each: each[:, :-1]), "support_vectors_"),
+    (SVC(), replace("support_vectors_", lambda each: each.astype(np.float32)), "float32 instead of float64"),
+    (SVC(), set_parameter("degree", 2**40), "degree is"),
+    (SVC(), set_parameter("kernel", "precomputed"), "kernel"),
+    (SVC(), set_fitted("_effective_probability", True), "_probA and _probB must have"),
+    (KNeighborsClassifier(), change("_y", 9), "_y holds 9"),
+    (KNeighborsClassifier(), change("_fit_X", np.nan), "NaN"),
+    (KNeighborsClassifier(), set_parameter("n_jobs", 10**9), "n_jobs is"),
+    (KNeighborsClassifier(), set_parameter("leaf_size", 0), "leaf_size is 0"),
+    (LogisticRegression(), change("coef_", 1e300), "coef_ holds"),
+    (LogisticRegression(), set_fitted("predict", 3), "'predict' is not on the list"),
+    (LogisticRegression(), set_fitted("n_features_in_", 4), "coef_ has shape"),
+    (LogisticRegression(), lambda model, arrays: model["fitted"].pop("classes_"), "classes_ is missing"),
+    (LogisticRegression(), lambda model, arrays: model.update(estimator="sklearn.svm.Evil"), "no estimator"),
+    (LogisticRegression(), lambda model, arrays: model.update(estimator="os.system"), "no estimator"),
+    (LogisticRegression(), set_parameter("evil", 1), "has no parameter 'evil'"),
+    (PoissonRegressor(), change("coef_", np.inf), "coef_ holds inf"),
+    (StandardScaler(), change("scale_", 0.0), "scale_ holds 0"),
+    (StandardScaler(), change("mean_", np.nan), "missing for other columns"),
+    (PolynomialFeatures(), set_parameter("degree", 2**20), "degree is"),
+    (PolynomialFeatures(), set_fitted("n_features_in_", 2**60), "more than"),
+    (OneHotEncoder(), set_fitted("_n_features_outs", [1, 1, 1]), "_n_features_outs does not fit"),
+    (make_pipeline(StandardScaler()), set_parameter("memory", "/tmp"), "memory is '/tmp' instead of None"),
+    (make_pipeline(StandardScaler()), set_parameter("steps", [1]), "steps"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("estimator, edit, fault", ATTACKS, ids=[each[2] for each in ATTACKS])
+def test_an_edited_estimator_of_scikit_learn_is_refused(estimator, edit, fault, tmp_path):
+    with pytest.raises(DamagedFile) as caught:
+        edited(estimator.fit(X, np.abs(y)), tmp_path, edit)
+    assert fault in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_indices_of_a_sparse_machine_cannot_lead_out_of_it(tmp_path):
+    machine = SVC().fit(hostile_files.foreign_models.X["sparse"], np.arange(48) % 3)
+    for name, value in [("indices", 2**31 - 1), ("indices", -1), ("starts", 5), ("starts", -1)]:
+        with pytest.raises(DamagedFile):
+            edited(machine, tmp_path, change(f"support_vectors___{name}", value))
+    with pytest.raises(DamagedFile, match="not in order"):
+        edited(machine, tmp_path, replace("support_vectors___indices", lambda each: each[::-1]))
