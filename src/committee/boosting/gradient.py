@@ -18,7 +18,6 @@ from committee.boosting.losses import (
     check_numbers,
 )
 from committee.boosting.out_of_fold import (
-    ENDURANCE,
     MOST_FALLING,
     MOST_ROUNDS,
     MULTI_OUTPUT_ROUNDS,
@@ -26,6 +25,7 @@ from committee.boosting.out_of_fold import (
     STRIDE,
     USUAL_ROUNDS,
     best_rounds,
+    endurance_of,
     falls_on,
     fold_rows,
     paced,
@@ -218,7 +218,8 @@ class GradientBoosting(Rounds):
             weights.append(float(len(held_out.y) if held_out.weights is None else held_out.weights.sum()))
         if not losses:
             return USUAL_ROUNDS
-        return min(max(1, round(best_rounds(losses, weights) * stride * ENDURANCE)), most)
+        further = stride * endurance_of(len(rows.y))
+        return min(max(1, round(best_rounds(losses, weights) * further)), most)
 
     def _options(self, training: Training) -> dict[str, Any]:
         own = callable(self.loss)

@@ -27,8 +27,9 @@ STRIDE = 4.0
 # Trees for all classes each go in a direction of their own, and large steps would go astray.
 MULTI_OUTPUT_STRIDE = 2.0
 LARGEST_RATE = 0.4
-# Large steps overfit sooner than small ones, which may go on for so many times as long.
-ENDURANCE = 1.2
+# Large steps overfit sooner than small ones, which may go on for so many times as long; all the more where rows
+# are many. Measured by benchmarks/boosting_defaults.py.
+ENDURANCE, ENDURANCE_OF_MANY, MANY_ROWS = 1.2, 1.5, 20_000
 # The loss falls fast if the last quarter of the rounds left no more than this share of it.
 LEFT_BY_QUARTER = 0.9
 # Fewer rounds than the first become more and smaller ones, down to a share of what they were; more rounds
@@ -98,6 +99,11 @@ def paced(steps: Steps, factor: int = 1) -> Steps:
     n_rounds, rate = steps
     share = max(min(1.0, n_rounds / (factor * FEW_ROUNDS)), LEAST_SHARE, n_rounds / (factor * MOST_ROUNDS))
     return Steps(round(n_rounds / share), rate * share)
+
+
+def endurance_of(n_rows: int) -> float:
+    """How many times as long small steps go on as large ones."""
+    return ENDURANCE if n_rows <= MANY_ROWS else ENDURANCE_OF_MANY
 
 
 def best_rounds(losses: list[np.ndarray], weights: list[float]) -> int:
