@@ -27,8 +27,8 @@ STRIDE = 4.0
 # Trees for all classes each go in a direction of their own, and large steps would go astray.
 MULTI_OUTPUT_STRIDE = 2.0
 LARGEST_RATE = 0.4
-# Large steps overfit sooner than small ones, which may go on for so many times as long; all the more where rows
-# are many. Measured by benchmarks/boosting_defaults.py.
+# Large steps overfit sooner than small ones, which may go on for so many times as long, and for longer where
+# rows are many. Measured by benchmarks/boosting_defaults.py.
 ENDURANCE, ENDURANCE_OF_MANY, MANY_ROWS = 1.2, 1.5, 20_000
 # The loss falls fast if the last quarter of the rounds left no more than this share of it.
 LEFT_BY_QUARTER = 0.9
