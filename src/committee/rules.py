@@ -16,8 +16,10 @@ from committee.combining import (
     rule_names,
     trimmed_mean,
 )
+from committee.combining.dynamic import DynamicRule
 
 __all__ = [
+    "DynamicRule",
     "as_rule",
     "borda",
     "geometric_mean",

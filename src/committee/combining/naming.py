@@ -13,7 +13,9 @@ from committee.combining.fixed_rule import FIXED, FixedRule
 from committee.combining.rule import Rule
 
 # The name of a rule: the module of the class, the class, and the parameters that the name stands for.
-TRAINED: Mapping[str, tuple[str, str, Mapping[str, Any]]] = {}
+TRAINED: Mapping[str, tuple[str, str, Mapping[str, Any]]] = {
+    "dynamic": ("dynamic", "DynamicRule", {}),
+}
 
 
 def rule_names() -> list[str]:

@@ -149,14 +149,7 @@ class Rule(BaseEstimator):
         ndarray of shape (n_rows, n_outputs)
             Decisions on classes are not negative and sum to one. The first of equal classes wins.
         """
-        if self.needs_fit and not hasattr(self, "n_members_"):
-            raise NotFittedError(f"This {type(self).__name__} is not fitted yet. Call fit with honest votes.")
-        votes = check_votes(votes)
-        if hasattr(self, "n_members_"):
-            self._check_shape(votes)
-        self._check_task(votes)
-        self._check_X(X, votes.shape[1])
-        return self._combine(votes, X)
+        return self._combine(self._check_combine(votes, X), X)
 
     def _learn(self, honest: Honest) -> None:
         """Take from honest votes what the rule decides by."""
@@ -169,6 +162,17 @@ class Rule(BaseEstimator):
     def _decide(self, votes: np.ndarray) -> np.ndarray:
         """The support of each output, from a block of votes in float64. For classes, any scale will do."""
         raise NotImplementedError
+
+    def _check_combine(self, votes: Any, X: Any) -> np.ndarray:
+        """Votes as an array, if the rule is fitted and can decide on them."""
+        if self.needs_fit and not hasattr(self, "n_members_"):
+            raise NotFittedError(f"This {type(self).__name__} is not fitted yet. Call fit with honest votes.")
+        votes = check_votes(votes)
+        if hasattr(self, "n_members_"):
+            self._check_shape(votes)
+        self._check_task(votes)
+        self._check_X(X, votes.shape[1])
+        return votes
 
     def _check_task(self, votes: np.ndarray) -> None:
         task = "classification" if are_classes(votes) else "regression"

@@ -1,0 +1,251 @@
+"""Dynamic selection: the members that were competent near a row decide on it.
+
+In: honest votes with the rows they are on. Out: for each new row, who decides, and the decision. What is
+known of the members is in `dynamic_known`, the methods are in `dynamic_methods`, META-DES's learner in
+`dynamic_meta`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.metrics.pairwise import euclidean_distances
+from sklearn.neighbors import NearestNeighbors
+
+from committee.combining.dynamic_known import Known, Question, profiles_of
+from committee.combining.dynamic_meta import N_ALIKE, fit_meta_learner, probably_right
+from committee.combining.dynamic_methods import (
+    METHODS,
+    REGRESSION_METHODS,
+    Method,
+    answer_by_errors,
+)
+from committee.combining.fixed import one_hot
+from committee.combining.rule import Honest, Rule
+from committee.combining.space import Space, as_matrix
+from committee.combining.votes import are_classes, blocks_of, labels_of, rescaled
+from committee.parameters import declared, integer, is_boolean, one_of, optional, parameter
+
+# The papers' number of neighbours.
+N_NEIGHBOURS = 7
+# So many facts about neighbours are gathered at a time.
+BLOCK_SIZE = 1 << 20
+
+
+@declared
+class DynamicRule(Rule):
+    """Let the members decide that were competent on the nearest rows with known answers.
+
+    ============== ============================================= =======================================
+    method         competence of a member                        who decides (paper)
+    ============== ============================================= =======================================
+    "ola"          share of neighbours that it is right on       the best (Woods et al. 1997)
+    "lca"          the same, of those of the class it votes for  the best (Woods et al. 1997)
+    "mcb"          the same, of those on which the members vote  the best and all within 0.1 of it
+                   as they vote here                             (Giacinto and Roli 2001)
+    "a_priori"     mean vote for the class of a neighbour,       the best and all within 0.1 of it
+                   weighted by 1 / distance                      (Giacinto and Roli 1999)
+    "a_posteriori" the same, of those of the class it votes for  the best and all within 0.1 of it
+                                                                 (Giacinto and Roli 1999)
+    "knora_e"      number of the nearest neighbours before its   all of the highest (Ko et al. 2008)
+                   first fault
+    "knora_u"      number of neighbours that it is right on      all, by competence (Ko et al. 2008)
+    "des_p"        share of neighbours that it is right on       all above 1 / n_classes (Woloszynski et
+                                                                 al. 2012)
+    "des_rrc"      how probably a random classifier of the same  all above 1 / n_classes (Woloszynski
+                   mean votes is right, weighted by              and Kurzynski 2011)
+                   exp(-distance²)
+    "des_kl"       divergence of its votes from chance,          all above 0 (Woloszynski et al. 2012)
+                   negative where wrong, weighted likewise
+    "knop"         number of rows with similar votes that it is  all, by competence (Cavalin et al. 2013)
+                   right on
+    "des_knn"      share of neighbours that it is right on       of the better half, the 30 % with the
+                                                                 fewest common faults (Soares et al. 2006)
+    "meta_des"     how probably it is right, by a classifier     all above 0.5 (Cruz et al. 2015)
+                   that learnt it from neighbours and votes
+    ============== ============================================= =======================================
+
+    Where nobody is competent, all members decide. The numbers in the table are those of DESlib (Cruz et al.
+    2020), and so is who decides, but for ties: of members that are equally accurate, "des_knn" takes the
+    first; where "mcb", "a_priori" and "a_posteriori" would draw one of the members within 0.1 at random, all
+    of them decide; and "des_kl" is the paper's formula, where DESlib's program adds the entropy of right
+    votes instead of taking it off.
+
+    In regression, the competence is the negative mean squared error on the neighbours: "ola" takes the
+    lowest, "a_priori" (weighted by 1 / distance) all within a tenth of the lowest, "des_p" all below the
+    error of the mean of y; "knora_u" and "knop" weigh members by the inverse of their error (Rooney et al.
+    2004). The other methods ask which class is right and have no meaning there.
+
+    Rows of weight 0 are no neighbours. Other weights say how much a neighbour counts. X must be a matrix of
+    numbers without missing values; "knop" needs no X. Members may have seen other columns than X has.
+
+    Attributes
+    ----------
+    known_ : Known
+        What the honest votes tell of each member on each row.
+    n_neighbours_ : int
+        The number of neighbours that are asked.
+
+    References
+    ----------
+    R. M. O. Cruz, R. Sabourin, G. D. C. Cavalcanti (2018). Dynamic classifier selection: recent advances and
+    perspectives. Information Fusion 41.
+
+    Examples
+    --------
+    The first member is right on the left, the second on the right:
+
+    >>> X = [[-3.0], [-2.0], [2.0], [3.0]]
+    >>> votes = [[[0.9, 0.1]] * 4, [[0.2, 0.8]] * 4]
+    >>> rule = DynamicRule(method="ola", n_neighbours=2).fit(votes, [0, 0, 1, 1], X)
+    >>> rule.combine([[[0.9, 0.1]], [[0.2, 0.8]]], [[2.5]])
+    array([[0.2, 0.8]])
+    >>> shares, competence = rule.selected([[[0.9, 0.1]], [[0.2, 0.8]]], [[2.5]])
+    >>> shares, competence
+    (array([[0., 1.]]), array([[0., 1.]]))
+    """
+
+    needs_X: ClassVar[bool] = True
+    tasks: ClassVar[tuple[str, ...]] = ("classification", "regression")
+
+    method: str = parameter(
+        "knora_u",
+        f"one of {', '.join(METHODS)}",
+        one_of(*METHODS),
+        "How competence is measured, and who decides.",
+    )
+    n_neighbours: int | None = parameter(
+        None,
+        "an integer >= 1 or None",
+        optional(integer(1)),
+        "How many rows are asked. None is 7, and all rows for des_rrc and des_kl, as in the papers.",
+    )
+    voting: str = parameter(
+        "soft",
+        '"soft" or "hard"',
+        one_of("soft", "hard"),
+        "What those who decide combine: their votes, or the classes they vote for, as in the papers.",
+    )
+    scale: bool = parameter(
+        True,
+        "True or False",
+        is_boolean,
+        "Whether distances are taken between columns of mean 0 and standard deviation 1.",
+    )
+
+    def selected(self, votes: Any, X: Any = None) -> tuple[np.ndarray, np.ndarray]:
+        """Tell which members decide on each row, and how competent each of them is.
+
+        Parameters
+        ----------
+        votes : array-like of shape (n_members, n_rows, n_outputs)
+        X : matrix of shape (n_rows, n_columns)
+
+        Returns
+        -------
+        shares : ndarray of shape (n_rows, n_members)
+            What part each member has in the decision; rows sum to one.
+        competence : ndarray of shape (n_rows, n_members)
+            In the units of the method.
+        """
+        checked = self._check_combine(votes, X)
+        shares = np.empty((checked.shape[1], checked.shape[0]))
+        competence = np.empty_like(shares)
+        for rows, _, say, part_competence in self._answers(checked, X):
+            shares[rows], competence[rows] = rescaled(say), part_competence
+        return shares, competence
+
+    def _learn(self, honest: Honest) -> None:
+        method = METHODS[self.method]
+        if not honest.are_classes and method.regression is None:
+            raise ValueError(
+                f"method={self.method!r} asks which class is right. For regression there are "
+                f"{', '.join(REGRESSION_METHODS)}."
+            )
+        known = Known.of(honest, method.source, method.looks_at_votes)
+        # META-DES learns from each known row by its neighbours among the others.
+        n_there = len(known.y) - 1 if self.method == "meta_des" else len(known.y)
+        if n_there == 0:
+            raise ValueError("method='meta_des' learns from neighbours and needs 2 rows. Got 1.")
+        wanted = self.n_neighbours or (n_there if method.source is not None else N_NEIGHBOURS)
+        n_neighbours = min(wanted, n_there)
+        if method.looks_at_X:
+            X = as_matrix(honest.X)[honest.weights > 0]
+            self._space = Space.of(X, known.weights, self.scale)
+            self._points = self._space.points(X)
+            self._nearest = NearestNeighbors(n_neighbors=n_neighbours).fit(self._points)
+        if method.looks_at_votes:
+            n_alike = n_neighbours if self.method == "knop" else min(N_ALIKE, n_there)
+            self._most_alike = NearestNeighbors(n_neighbors=n_alike).fit(known.profiles)
+        self.known_, self.n_neighbours_ = known, n_neighbours
+        if self.method == "meta_des":
+            neighbours = self._nearest.kneighbors(return_distance=False)
+            alike = self._most_alike.kneighbors(return_distance=False)
+            self._meta_learner = fit_meta_learner(known, neighbours, alike, self._n_block())
+
+    def _combine(self, votes: np.ndarray, X: Any) -> np.ndarray:
+        decision = np.empty(votes.shape[1:])
+        for rows, block, say, _ in self._answers(votes, X):
+            if self.voting == "hard" and are_classes(block):
+                block = one_hot(labels_of(block), block.shape[2])
+            # Whole numbers stay whole until the end, so that ties are ties.
+            total = np.zeros(block.shape[1:])
+            for part, vote in zip(say.T, block, strict=True):
+                total += part[:, None] * vote
+            decision[rows] = rescaled(total) if are_classes(block) else total / say.sum(axis=1, keepdims=True)
+        return decision
+
+    def _answers(
+        self, votes: np.ndarray, X: Any
+    ) -> Iterator[tuple[slice, np.ndarray, np.ndarray, np.ndarray]]:
+        """Rows, their votes, the say of each member and its competence, block by block."""
+        method = METHODS[self.method]
+        points = self._space.points(as_matrix(X)) if method.looks_at_X else np.empty((votes.shape[1], 0))
+        for rows, block in blocks_of(votes):
+            for start in range(rows.start, rows.stop, self._n_block()):
+                part = slice(start, min(start + self._n_block(), rows.stop))
+                votes_there = block[:, part.start - rows.start : part.stop - rows.start]
+                say, competence = self._answer(method, self._question(votes_there, points[part]))
+                say[~say.any(axis=1)] = 1.0
+                yield part, votes_there, say, competence
+
+    def _question(self, votes: np.ndarray, points: np.ndarray) -> Question:
+        """What is asked on some rows."""
+        method, everywhere = METHODS[self.method], self._everywhere()
+        distances = np.empty((len(points), 0))
+        neighbours = alike = np.empty((len(points), 0), dtype=np.intp)
+        if everywhere:
+            distances = euclidean_distances(points, self._points)
+            neighbours = np.broadcast_to(np.arange(self.n_neighbours_), distances.shape)
+        elif method.looks_at_X:
+            distances, neighbours = self._nearest.kneighbors(points)
+        if method.looks_at_votes:
+            alike = self._most_alike.kneighbors(profiles_of(votes), return_distance=False)
+        return Question(labels_of(votes).T, votes.max(axis=2).T, neighbours, distances, alike, everywhere)
+
+    def _answer(self, method: Method, question: Question) -> tuple[np.ndarray, np.ndarray]:
+        """The say of each member, and its competence."""
+        if self.known_.n_outputs == 1:
+            return answer_by_errors(method, self.known_, question)
+        if method.competence is None:
+            competence = probably_right(self._meta_learner, self.known_, question)
+        else:
+            competence = method.competence(self.known_, question)
+        return method.select(competence.copy(), self.known_, question), competence
+
+    def _n_block(self) -> int:
+        """How many rows are asked about at a time."""
+        n_facts = (
+            self.n_neighbours_ if self._everywhere() else self.known_.labels.shape[1] * self.n_neighbours_
+        )
+        return max(1, BLOCK_SIZE // n_facts)
+
+    def _everywhere(self) -> bool:
+        """Whether all known rows are asked, so that nothing is gathered."""
+        return METHODS[self.method].source is not None and self.n_neighbours_ == len(self.known_.y)
+
+    def _check_X(self, X: Any, n_rows: int) -> None:
+        if METHODS[self.method].looks_at_X:
+            super()._check_X(X, n_rows)

@@ -1,0 +1,164 @@
+"""What dynamic selection knows of the members, and what it is asked.
+
+`Known` is what honest votes tell of every member on every row of the fit. A `Question` is a block of new
+rows: where they lie among the known rows, and what the members say on them. Arrays of both are (rows,
+members), so that the known facts of the neighbours of a block are one gather:
+`known.correct[question.neighbours]` has the shape (n_rows, n_neighbours, n_members).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from committee.combining.rule import Honest
+from committee.combining.votes import labels_of
+
+# The points at which the source of competence of DES-RRC is summed, as in its authors' program.
+N_POINTS = 20
+# Supports between which the distribution functions of DES-RRC are interpolated: an error below 1e-5 for 10
+# classes.
+N_SUPPORTS = 4096
+
+
+@dataclass(frozen=True, eq=False)
+class Known:
+    """The members on the rows of the fit whose weight is above 0.
+
+    Parameters
+    ----------
+    y : ndarray of shape (n_rows,)
+        Codes of classes, or numbers.
+    weights : ndarray of shape (n_rows,)
+    labels : ndarray of int32 of shape (n_rows, n_members)
+        What each member votes for. A regression makes no use of it, nor of what is correct.
+    correct : ndarray of bool of shape (n_rows, n_members)
+    support : ndarray of shape (n_rows, n_members)
+        The vote for the class of the row; for a regression, the squared error.
+    source : ndarray of shape (n_rows, n_members)
+        What a row tells of the competence of a member, of methods that say so (DES-RRC, DES-KL).
+    profiles : ndarray of shape (n_rows, n_members * n_outputs)
+        All votes on a row, for methods that look for neighbours there.
+    n_outputs : int
+    """
+
+    y: np.ndarray
+    weights: np.ndarray
+    labels: np.ndarray
+    correct: np.ndarray
+    support: np.ndarray
+    source: np.ndarray
+    profiles: np.ndarray
+    n_outputs: int
+
+    @classmethod
+    def of(cls, honest: Honest, source: str | None, with_profiles: bool) -> Known:
+        """Gather what is known, block by block."""
+        labels, support, sources, profiles = [], [], [], []
+        for votes, y, weights in honest.blocks():
+            votes, y = votes[:, weights > 0], y[weights > 0]
+            labels.append(labels_of(votes).T.astype(np.int32))
+            support.append(support_of(votes, y).T)
+            if source is not None:
+                sources.append(SOURCES[source](votes, y).T)
+            if with_profiles:
+                profiles.append(profiles_of(votes))
+        counts = honest.weights > 0
+        y = honest.y[counts]
+        all_labels = np.concatenate(labels)
+        return cls(
+            y=y,
+            weights=honest.weights[counts],
+            labels=all_labels,
+            correct=all_labels == y[:, None],
+            support=np.concatenate(support),
+            source=np.concatenate(sources) if sources else np.empty((0, 0)),
+            profiles=np.concatenate(profiles) if profiles else np.empty((0, 0)),
+            n_outputs=honest.n_outputs,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Question:
+    """A block of rows to decide on.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (n_rows, n_members)
+        What each member votes for.
+    confidence : ndarray of shape (n_rows, n_members)
+        Its vote for that.
+    neighbours : ndarray of shape (n_rows, n_neighbours)
+        Known rows, the nearest first.
+    distances : ndarray of shape (n_rows, n_neighbours)
+    alike : ndarray of shape (n_rows, n_alike)
+        Known rows with the most similar votes, for methods that ask for them.
+    everywhere : bool, default=False
+        Whether the neighbours are all known rows, in their order instead of the nearest first.
+    """
+
+    labels: np.ndarray
+    confidence: np.ndarray
+    neighbours: np.ndarray
+    distances: np.ndarray
+    alike: np.ndarray
+    everywhere: bool = False
+
+
+def support_of(votes: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """The vote of each member for the class of each row, or its squared error."""
+    if votes.shape[2] == 1:
+        return np.square(votes[:, :, 0] - y)
+    return np.take_along_axis(votes, y[None, :, None], axis=2)[:, :, 0]
+
+
+def profiles_of(votes: np.ndarray) -> np.ndarray:
+    """All votes on a row, side by side."""
+    return votes.transpose(1, 0, 2).reshape(votes.shape[1], -1)
+
+
+def randomised_reference(votes: np.ndarray, y: np.ndarray) -> np.ndarray:
+    r"""DES-RRC: how probably a random classifier whose mean supports are the votes of the member is right.
+
+    The supports of the random classifier are drawn from beta distributions with the means :math:`d_j` that
+    the member votes. With L classes and the distribution functions :math:`F_j` of Beta(:math:`L d_j`,
+    :math:`L (1 - d_j)`), the class y of the row gets the largest support with the probability :math:`\int
+    \prod_{j \ne y} F_j \, dF_y` (Woloszynski and Kurzynski 2011), summed over 20 points.
+    """
+    from scipy.special import betainc
+
+    n_members, n_rows, n_classes = votes.shape
+    tiny = 1e-20
+    grid = np.linspace(0, 1, N_SUPPORTS + 1)[:, None]
+    table = betainc(
+        np.maximum(n_classes * grid, tiny),
+        np.maximum(n_classes * (1 - grid), tiny),
+        np.linspace(0, 1, N_POINTS),
+    )
+    rises, middles = np.diff(table, axis=1), (table[:, 1:] + table[:, :-1]) / 2
+    supports = np.clip(votes, 0, 1) * N_SUPPORTS
+    below = np.minimum(supports.astype(np.intp), N_SUPPORTS - 1)
+    share = supports - below
+    product = np.ones((n_members, n_rows, N_POINTS - 1))
+    for code in range(n_classes):
+        index, part = below[:, :, code], share[:, :, code, None]
+        is_right = (y == code)[None, :, None]
+        lower = np.where(is_right, rises[index], middles[index])
+        upper = np.where(is_right, rises[index + 1], middles[index + 1])
+        product *= lower + part * (upper - lower)
+    return product.sum(axis=2)
+
+
+def divergence_from_chance(votes: np.ndarray, y: np.ndarray) -> np.ndarray:
+    r"""DES-KL: how far the votes are from chance, negative if they are wrong.
+
+    With L classes and votes :math:`d_j`, :math:`\pm \sum_j d_j \log(L d_j) / \log L` (Woloszynski et al.
+    2012).
+    """
+    n_classes = votes.shape[2]
+    logs = np.log(np.where(votes > 0, n_classes * votes, 1.0)) / np.log(n_classes)
+    return np.where(labels_of(votes) == y, 1.0, -1.0) * (votes * logs).sum(axis=2)
+
+
+SOURCES = {"randomised_reference": randomised_reference, "divergence_from_chance": divergence_from_chance}

@@ -1,0 +1,251 @@
+"""The methods of dynamic selection: how competent is each member near a row, and who decides.
+
+A method is a function from what is known and a question to competences of shape (n_rows, n_members), and a
+function from those to the say of each member, of the same shape. No say is left to nobody: where all say is
+0, all members decide. Formulas and defaults are those of DESlib (Cruz et al. 2020).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from committee.combining.dynamic_known import Known, Question
+
+# What DESlib and the papers set: members this close are equivalent; neighbours this similar count for MCB;
+# the shares of members that are accurate, and of those that are diverse, in DES-kNN.
+EQUIVALENT = 0.1
+SIMILAR = 0.7
+MOST_ACCURATE = 0.5
+MOST_DIVERSE = 0.3
+NEARLY_ZERO = 1e-10
+
+Competence = Callable[[Known, Question], np.ndarray]
+Selection = Callable[[np.ndarray, Known, Question], np.ndarray]
+
+
+@dataclass(frozen=True)
+class Method:
+    """A method for classes and, if it has a meaning there, for regression.
+
+    Parameters
+    ----------
+    competence : callable or None
+        None if it is learnt at fit (META-DES).
+    select : callable
+    regression : callable or None
+        The say of each member from local squared errors.
+    by_distance : bool
+        Whether the errors of near neighbours count more in regression.
+    source : str or None
+        The source of competence to compute at fit.
+    looks_at_X : bool
+        Whether neighbours are looked for among the rows.
+    looks_at_votes : bool
+        Whether neighbours are looked for among the votes.
+    """
+
+    competence: Competence | None
+    select: Selection
+    regression: Callable[[np.ndarray, np.ndarray], np.ndarray] | None = None
+    by_distance: bool = False
+    source: str | None = None
+    looks_at_X: bool = True
+    looks_at_votes: bool = False
+
+
+def local_mean(facts: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """The weighted mean over neighbours: (n_rows, n_neighbours, n_members) to (n_rows, n_members)."""
+    total = np.matmul(weights[:, None, :], facts)[:, 0]
+    share: np.ndarray = total / weights.sum(axis=1, keepdims=True)
+    return share
+
+
+def among_class(facts: np.ndarray, weights: np.ndarray, known: Known, question: Question) -> np.ndarray:
+    """The weighted mean over those neighbours that are of the class a member votes for; 0 without any."""
+    are_of_class = known.y[question.neighbours][:, :, None] == question.labels[:, None, :]
+    counted = weights[:, :, None] * are_of_class
+    total = counted.sum(axis=1)
+    return np.divide((facts * counted).sum(axis=1), total, out=np.zeros_like(total), where=total > 0)
+
+
+def weights_of(known: Known, question: Question) -> np.ndarray:
+    """The weights of the neighbours as rows."""
+    return known.weights[question.neighbours]
+
+
+def weights_by_distance(known: Known, question: Question) -> np.ndarray:
+    """The weights of the neighbours, divided by their distances."""
+    return known.weights[question.neighbours] / np.maximum(question.distances, NEARLY_ZERO)
+
+
+def local_accuracy(known: Known, question: Question) -> np.ndarray:
+    """OLA and DES-P: the share of neighbours that a member is right on."""
+    return local_mean(known.correct[question.neighbours].astype(np.float64), weights_of(known, question))
+
+
+def local_class_accuracy(known: Known, question: Question) -> np.ndarray:
+    """LCA: the share of the neighbours of the class it votes for that a member is right on."""
+    return among_class(known.correct[question.neighbours], weights_of(known, question), known, question)
+
+
+def behaviour(known: Known, question: Question) -> np.ndarray:
+    """MCB: local accuracy over the neighbours on which more than 70 % of members vote as here."""
+    agreement = (known.labels[question.neighbours] == question.labels[:, None, :]).mean(axis=2)
+    is_similar = agreement > SIMILAR
+    is_similar[~is_similar.any(axis=1)] = True
+    weights = weights_of(known, question) * is_similar
+    return local_mean(known.correct[question.neighbours].astype(np.float64), weights)
+
+
+def a_priori(known: Known, question: Question) -> np.ndarray:
+    """A-priori: the mean vote for the class of each neighbour, near ones counting more."""
+    return local_mean(known.support[question.neighbours], weights_by_distance(known, question))
+
+
+def a_posteriori(known: Known, question: Question) -> np.ndarray:
+    """A-posteriori: the same over the neighbours of the class that the member votes for."""
+    weights = weights_by_distance(known, question)
+    return among_class(known.support[question.neighbours], weights, known, question)
+
+
+def unbroken_run(known: Known, question: Question) -> np.ndarray:
+    """KNORA-E: how many of the nearest neighbours a member is right on before its first fault."""
+    run: np.ndarray = np.logical_and.accumulate(known.correct[question.neighbours], axis=1).sum(axis=1)
+    return run.astype(np.float64)
+
+
+def right_neighbours(known: Known, question: Question) -> np.ndarray:
+    """KNORA-U: the weight of the neighbours that a member is right on."""
+    weights = weights_of(known, question)
+    right = known.correct[question.neighbours].astype(np.float64)
+    return np.matmul(weights[:, None, :], right)[:, 0]
+
+
+def right_among_alike(known: Known, question: Question) -> np.ndarray:
+    """KNOP: the same over the rows with the most similar votes."""
+    weights = known.weights[question.alike]
+    return np.matmul(weights[:, None, :], known.correct[question.alike].astype(np.float64))[:, 0]
+
+
+def potential(known: Known, question: Question) -> np.ndarray:
+    """DES-RRC and DES-KL: the mean source of competence, a neighbour at distance d counting exp(-d^2)."""
+    squares = np.square(question.distances)
+    # The nearest counts 1, so that not all count 0 where all are far; this changes no mean.
+    weights = np.exp(squares.min(axis=1, keepdims=True) - squares) * weights_of(known, question)
+    if question.everywhere:
+        mean: np.ndarray = weights @ known.source / weights.sum(axis=1, keepdims=True)
+        return mean
+    return local_mean(known.source[question.neighbours], weights)
+
+
+def best(competence: np.ndarray, known: Known, question: Question) -> np.ndarray:
+    """The most competent member, the first of equal ones."""
+    say = np.zeros_like(competence)
+    np.put_along_axis(say, competence.argmax(axis=1)[:, None], 1.0, axis=1)
+    return say
+
+
+def equivalent(competence: np.ndarray, known: Known, question: Question) -> np.ndarray:
+    """The most competent member with all that come closer to it than 0.1.
+
+    The papers draw one of them at random; here they decide together.
+    """
+    return (competence.max(axis=1, keepdims=True) - competence < EQUIVALENT).astype(np.float64)
+
+
+def longest(competence: np.ndarray, known: Known, question: Question) -> np.ndarray:
+    """All members of the highest competence."""
+    highest = competence.max(axis=1, keepdims=True)
+    return ((competence == highest) & (highest > 0)).astype(np.float64)
+
+
+def in_proportion(competence: np.ndarray, known: Known, question: Question) -> np.ndarray:
+    """Every member, as far as it is competent."""
+    return competence
+
+
+def better_than_chance(competence: np.ndarray, known: Known, question: Question) -> np.ndarray:
+    """Members that are right more often than one in n_classes."""
+    return (competence > 1 / known.n_outputs).astype(np.float64)
+
+
+def better_than_nothing(competence: np.ndarray, known: Known, question: Question) -> np.ndarray:
+    """Members whose competence is above 0."""
+    return (competence > 0).astype(np.float64)
+
+
+def more_likely_than_not(competence: np.ndarray, known: Known, question: Question) -> np.ndarray:
+    """Members that are more probably right than wrong."""
+    return (competence > 0.5).astype(np.float64)
+
+
+def accurate_then_diverse(competence: np.ndarray, known: Known, question: Question) -> np.ndarray:
+    """DES-kNN: of the more accurate half, those that are least often wrong together with other members."""
+    n_members = competence.shape[1]
+    n_accurate = max(1, int(MOST_ACCURATE * n_members))
+    n_diverse = min(n_accurate, int(np.ceil(MOST_DIVERSE * n_members)))
+    wrong = ~known.correct[question.neighbours]
+    others = wrong.sum(axis=2, keepdims=True) - 1
+    double_faults = np.matmul(weights_of(known, question)[:, None, :], (wrong * others).astype(float))[:, 0]
+    accurate = np.argsort(-competence, axis=1, kind="stable")[:, :n_accurate]
+    order = np.argsort(np.take_along_axis(double_faults, accurate, axis=1), axis=1, kind="stable")
+    say = np.zeros_like(competence)
+    np.put_along_axis(say, np.take_along_axis(accurate, order[:, :n_diverse], axis=1), 1.0, axis=1)
+    return say
+
+
+def lowest_error(errors: np.ndarray, constant: np.ndarray) -> np.ndarray:
+    """The member of the lowest local error, the first of equal ones."""
+    say = np.zeros_like(errors)
+    np.put_along_axis(say, errors.argmin(axis=1)[:, None], 1.0, axis=1)
+    return say
+
+
+def nearly_lowest_error(errors: np.ndarray, constant: np.ndarray) -> np.ndarray:
+    """The members whose local error is at most a tenth above the lowest."""
+    return (errors <= (1 + EQUIVALENT) * errors.min(axis=1, keepdims=True)).astype(np.float64)
+
+
+def by_inverse_error(errors: np.ndarray, constant: np.ndarray) -> np.ndarray:
+    """Every member by the inverse of its local error (dynamic weighting, Rooney et al. 2004)."""
+    lowest = errors.min(axis=1, keepdims=True)
+    return np.divide(lowest, errors, out=np.ones_like(errors), where=errors > lowest)
+
+
+def better_than_constant(errors: np.ndarray, constant: np.ndarray) -> np.ndarray:
+    """The members whose local error is below that of the mean of y."""
+    return (errors < constant[:, None]).astype(np.float64)
+
+
+def answer_by_errors(method: Method, known: Known, question: Question) -> tuple[np.ndarray, np.ndarray]:
+    """The say of each member in a regression, and its competence: the negative local squared error."""
+    rows = question.neighbours if method.looks_at_X else question.alike
+    weights = weights_by_distance(known, question) if method.by_distance else known.weights[rows]
+    errors = local_mean(known.support[rows], weights)
+    from_mean = np.square(known.y - np.average(known.y, weights=known.weights))
+    constant = local_mean(from_mean[rows][:, :, None], weights)[:, 0]
+    assert method.regression is not None
+    return method.regression(errors, constant), -errors
+
+
+METHODS: Mapping[str, Method] = {
+    "ola": Method(local_accuracy, best, regression=lowest_error),
+    "lca": Method(local_class_accuracy, best),
+    "mcb": Method(behaviour, equivalent),
+    "a_priori": Method(a_priori, equivalent, regression=nearly_lowest_error, by_distance=True),
+    "a_posteriori": Method(a_posteriori, equivalent),
+    "knora_e": Method(unbroken_run, longest),
+    "knora_u": Method(right_neighbours, in_proportion, regression=by_inverse_error),
+    "des_p": Method(local_accuracy, better_than_chance, regression=better_than_constant),
+    "des_rrc": Method(potential, better_than_chance, source="randomised_reference"),
+    "des_kl": Method(potential, better_than_nothing, source="divergence_from_chance"),
+    "knop": Method(
+        right_among_alike, in_proportion, regression=by_inverse_error, looks_at_X=False, looks_at_votes=True
+    ),
+    "des_knn": Method(local_accuracy, accurate_then_diverse),
+    "meta_des": Method(None, more_likely_than_not, looks_at_votes=True),
+}
+REGRESSION_METHODS = tuple(name for name, method in METHODS.items() if method.regression is not None)
