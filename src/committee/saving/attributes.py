@@ -39,7 +39,7 @@ class Wrong(ValueError):  # noqa: N818 - it says what a value is
 
 
 def floats(
-    *shape: Size, low: float = -LARGEST, high: float = LARGEST, missing: bool = False, dtype: str = ""
+    *shape: Size, low: float = -LARGEST, high: float = LARGEST, missing: bool = False, of: str = ""
 ) -> Kind:
     """An array of float32 or float64.
 
@@ -50,7 +50,7 @@ def floats(
         The smallest and the largest number.
     missing : bool, default=False
         Whether NaN may be among them.
-    dtype : str, default=""
+    of : str, default=""
         Which dtype it must be; empty for either.
 
     Examples
@@ -66,8 +66,8 @@ def floats(
 
     def check(value: Any, sizes: Sizes) -> None:
         check_array(value, shape, sizes, "f")
-        if value.dtype.itemsize not in (4, 8) or (dtype and value.dtype != dtype):
-            raise Wrong(f"holds {value.dtype} instead of {dtype or 'float32 or float64'}")
+        if value.dtype.itemsize not in (4, 8) or (of and value.dtype != of):
+            raise Wrong(f"holds {value.dtype} instead of {of or 'float32 or float64'}")
         check_range(value[~np.isnan(value)] if missing else value, low, high)
 
     return check
@@ -83,13 +83,13 @@ def shares(*shape: Size) -> Kind:
     return floats(*shape, low=0.0, high=1.0)
 
 
-def integers(*shape: Size, low: int = 0, below: str | int = 2**63, dtype: str = "") -> Kind:
+def integers(*shape: Size, low: int = 0, below: str | int = 2**63, of: str = "") -> Kind:
     """An array of integers from `low` up to, and without, a number or a size."""
 
     def check(value: Any, sizes: Sizes) -> None:
         check_array(value, shape, sizes, "iu")
-        if dtype and value.dtype != dtype:
-            raise Wrong(f"holds {value.dtype} instead of {dtype}")
+        if of and value.dtype != of:
+            raise Wrong(f"holds {value.dtype} instead of {of}")
         check_range(value, low, size_of(below, sizes) - 1)
 
     return check
@@ -120,6 +120,23 @@ def labels(size: Size = "classes") -> Kind:
 def values(*shape: Size) -> Kind:
     """An array of values as they occur in columns: numbers, strings, None."""
     return lambda value, sizes: check_array(value, shape, sizes, "biufUOmM")
+
+
+def categories(value: Any, sizes: Sizes) -> None:
+    """An array of the different values of a column; numbers and dates in ascending order, NaN last."""
+    check_array(value, (None,), sizes, "biufUOmM")
+    if value.dtype.kind in "UO":
+        shown = [(type(each), repr(each)) for each in value.tolist()]
+        if len(set(shown)) != len(shown):
+            raise Wrong("holds one category twice")
+        return
+    known = value[~np.isnan(value)] if value.dtype.kind in "fmM" else value
+    if (
+        len(known) < len(value) - 1
+        or not (known[:-1] < known[1:]).all()
+        or (known != value[: len(known)]).any()
+    ):
+        raise Wrong("holds categories that are not in ascending order")
 
 
 def number(low: float = -LARGEST, high: float = LARGEST) -> Kind:
@@ -178,6 +195,12 @@ def text(value: Any, sizes: Sizes) -> None:
     """A string."""
     if not isinstance(value, str):
         raise Wrong(f"is {described(value)} instead of a string")
+
+
+def dtype(value: Any, sizes: Sizes) -> None:
+    """A dtype of numpy."""
+    if not isinstance(value, np.dtype):
+        raise Wrong(f"is {described(value)} instead of a dtype")
 
 
 def nothing(value: Any, sizes: Sizes) -> None:
@@ -275,14 +298,14 @@ def dict_of(key: Kind, kind: Kind) -> Kind:
     return check
 
 
-def sparse(*shape: Size, dtype: str = "") -> Kind:
+def sparse(*shape: Size, of: str = "") -> Kind:
     """A sparse matrix of finite numbers by rows, whose indices are in order."""
 
     def check(value: Any, sizes: Sizes) -> None:
         if getattr(value, "format", "") != "csr" or value.ndim != 2 or value.dtype.kind != "f":
             raise Wrong(f"is {described(value)} instead of a sparse matrix of floats by rows")
-        if dtype and value.dtype != dtype:
-            raise Wrong(f"holds {value.dtype} instead of {dtype}")
+        if of and value.dtype != of:
+            raise Wrong(f"holds {value.dtype} instead of {of}")
         check_shape(value.shape, shape, sizes)
         check_range(value.data, -LARGEST, LARGEST)
         check_rows(value)
@@ -328,7 +351,8 @@ def check_range(value: np.ndarray, low: float, high: float) -> None:
     """Check that all numbers of an array are finite and in a range."""
     if value.size == 0:
         return
-    least, most = value.min(), value.max()
+    # As numbers of Python: a bound would become infinite in single precision.
+    least, most = value.min().item(), value.max().item()
     if not (low <= least and most <= high):  # NaN is in no range
         raise Wrong(f"holds {least if not low <= least else most}, which is not from {low:g} to {high:g}")
 

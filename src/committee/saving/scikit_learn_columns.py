@@ -12,6 +12,7 @@ from committee.saving.attributes import (
     Wrong,
     boolean,
     count,
+    dtype,
     either,
     floats,
     integer,
@@ -92,6 +93,15 @@ def fit_zeros(estimator: Any, fitted: Named) -> None:
     """Fit what learns nothing but the number of columns."""
     estimator.fit(np.zeros((1, fitted["n_features_in_"])))
     set_attributes(estimator, {name: fitted[name] for name in COLUMNS if name in fitted})
+
+
+def set_with_dtypes(estimator: Any, fitted: Named) -> None:
+    """Set the attributes, and the two dtypes of the rows; scikit-learn before 1.8 has but one of them."""
+    set_attributes(estimator, fitted)
+    dtypes = [fitted[name] for name in ("_fit_dtype", "_fill_dtype") if name in fitted]
+    if not dtypes:
+        raise Wrong("_fit_dtype is missing")
+    estimator._fit_dtype, estimator._fill_dtype = dtypes[0], dtypes[-1]
 
 
 def stateless(name: str, **more: Any) -> Listed:
@@ -226,12 +236,13 @@ COLUMN_WISE = (
         IMPUTE,
         "SimpleImputer",
         {"statistics_": values("features"), "indicator_": INDICATOR},
-        {"_fit_dtype": told, "_fill_dtype": told},
+        {"_fit_dtype": dtype, "_fill_dtype": dtype},
         parameters={
             "strategy": one_of("mean", "median", "most_frequent", "constant"),
             "keep_empty_features": boolean,
             "add_indicator": boolean,
         },
+        complete=set_with_dtypes,
     ),
     Listed(
         IMPUTE,

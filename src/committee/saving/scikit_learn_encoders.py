@@ -14,6 +14,7 @@ from committee.saving.attributes import (
     Sizes,
     Wrong,
     boolean,
+    categories,
     dict_of,
     either,
     floats,
@@ -30,7 +31,7 @@ from committee.saving.attributes import (
 from committee.saving.listed import Listed, Named, listed_estimator, set_attributes
 
 PREPROCESSING = "sklearn.preprocessing"
-CATEGORIES = {"categories_": list_of(values(None), "features")}
+CATEGORIES = {"categories_": list_of(categories, "features")}
 INFREQUENT = {
     "_infrequent_enabled": boolean,
     "_infrequent_indices": list_of(optional(integers(None)), "features"),
@@ -175,7 +176,7 @@ ENCODERS = (
         {"classes_": optional(labels())},
         check=check_targets,
     ),
-    Listed(PREPROCESSING, "LabelEncoder", {"classes_": values("classes")}),
+    Listed(PREPROCESSING, "LabelEncoder", {"classes_": either(labels(), categories)}),
     Listed(
         PREPROCESSING,
         "LabelBinarizer",

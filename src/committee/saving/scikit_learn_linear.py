@@ -8,6 +8,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from committee.saving.attributes import (
+    Sizes,
     either,
     floats,
     given,
@@ -20,6 +21,13 @@ from committee.saving.attributes import (
     told,
 )
 from committee.saving.listed import Listed, Named, listed_estimator, set_attributes
+
+
+def binarizer(value: Any, sizes: Sizes) -> None:
+    """A fitted LabelBinarizer, which decides the number of classes."""
+    listed_estimator("sklearn.preprocessing.LabelBinarizer")(value, sizes)
+    labels()(getattr(value, "classes_", None), sizes)
+
 
 ONE_OUTPUT = either(
     given(floats("features"), outputs=1),
@@ -41,8 +49,7 @@ CLASSIFICATION = {
 }
 # For two classes the ridge classifiers keep a vector; several labels of a row have a decision each.
 RIDGE_CLASSIFICATION = {
-    "classes_": labels(),
-    "_label_binarizer": listed_estimator("sklearn.preprocessing.LabelBinarizer"),
+    "_label_binarizer": binarizer,
     "coef_": either(
         given(floats("features"), classes=2), floats("decisions", "features"), floats("classes", "features")
     ),
@@ -52,7 +59,7 @@ RIDGE_CLASSIFICATION = {
 STORY_NAMES = (
     "n_iter_", "dual_gap_", "eps_", "mse_path_", "alpha_", "alphas_", "l1_ratio_", "cv_alphas_", "solver_",
     "best_score_", "cv_results_", "rank_", "singular_", "outliers_", "scale_", "n_nonzero_coefs_",
-    "n_subpopulation_", "breakdown_", "active_", "coef_path_", "noise_variance_", "criterion_",
+    "_alphas", "n_subpopulation_", "breakdown_", "active_", "coef_path_", "noise_variance_", "criterion_",
 )  # fmt: skip
 STORY = dict.fromkeys(STORY_NAMES, told)
 # The averages of stochastic gradient descent go on from where they stand.
@@ -104,6 +111,13 @@ def descent(name: str, attributes: Any) -> Listed:
     )
 
 
+def set_with_classes(estimator: Any, fitted: Named) -> None:
+    """Set the attributes, and the classes, which are a property in scikit-learn before 1.8."""
+    set_attributes(estimator, fitted)
+    if not hasattr(type(estimator), "classes_"):
+        estimator.classes_ = fitted["_label_binarizer"].classes_
+
+
 def add_loss(estimator: Any, fitted: Named) -> None:
     """Set the attributes, and the loss, which follows from the parameters: a fit of one row makes it."""
     set_attributes(estimator, fitted)
@@ -145,7 +159,14 @@ LINEAR = (
         dict.fromkeys(("n_iter_", "Cs_", "C_", "l1_ratio_", "l1_ratios_", "scores_", "coefs_paths_"), told),
     ),
     *(
-        Listed("sklearn.linear_model", name, RIDGE_CLASSIFICATION, STORY)
+        Listed(
+            "sklearn.linear_model",
+            name,
+            RIDGE_CLASSIFICATION,
+            STORY,
+            left_out=("classes_",),
+            complete=set_with_classes,
+        )
         for name in ("RidgeClassifier", "RidgeClassifierCV")
     ),
     Listed("sklearn.svm", "LinearSVC", CLASSIFICATION, {"n_iter_": told}),

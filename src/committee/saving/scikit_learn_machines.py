@@ -50,11 +50,11 @@ SVM_PARAMETERS = {
 }
 DOUBLES = "float64"
 SVM_VECTORS = {
-    "support_": integers("vectors", dtype="int32"),
+    "support_": integers("vectors", of="int32"),
     "support_vectors_": either(
-        floats("vectors", "features", dtype=DOUBLES),
-        sparse("vectors", "features", dtype=DOUBLES),
-        floats(0, 0, dtype=DOUBLES),
+        floats("vectors", "features", of=DOUBLES),
+        sparse("vectors", "features", of=DOUBLES),
+        floats(0, 0, of=DOUBLES),
     ),
     "_sparse": boolean,
     "_gamma": number(0.0, 1e15),
@@ -66,7 +66,7 @@ SVM_STORY = {"n_iter_": told, "_num_iter": told, "_effective_probability": boole
 
 def dual_coefficients(n_rows: str | int) -> Any:
     """The weights of the support vectors in each decision."""
-    return either(floats(n_rows, "vectors", dtype=DOUBLES), sparse(n_rows, "vectors", dtype=DOUBLES))
+    return either(floats(n_rows, "vectors", of=DOUBLES), sparse(n_rows, "vectors", of=DOUBLES))
 
 
 def check_vectors(fitted: Named, parameters: Named, sizes: Sizes) -> None:
@@ -105,20 +105,18 @@ def complete_machine(estimator: Any, fitted: Named) -> None:
 def machine(name: str, *, classifies: bool) -> Listed:
     """A support vector machine with a kernel."""
     if classifies:
-        first = {"classes_": labels(), "_n_support": integers("classes", dtype="int32")}
+        first = {"classes_": labels(), "_n_support": integers("classes", of="int32")}
         n_rows: str | int = "other classes"
         n_curves: str | int = "pairs"
     else:
-        first = {"_n_support": integers(2, low=-(2**31), dtype="int32")}
+        first = {"_n_support": integers(2, low=-(2**31), of="int32")}
         n_rows = n_curves = 1
     decisions = {
         **dict.fromkeys(("dual_coef_", "_dual_coef_"), dual_coefficients(n_rows)),
-        **dict.fromkeys(("intercept_", "_intercept_"), floats(n_curves, dtype=DOUBLES)),
-        **dict.fromkeys(
-            ("_probA", "_probB"), either(floats(0, dtype=DOUBLES), floats(n_curves, dtype=DOUBLES))
-        ),
+        **dict.fromkeys(("intercept_", "_intercept_"), floats(n_curves, of=DOUBLES)),
+        **dict.fromkeys(("_probA", "_probB"), either(floats(0, of=DOUBLES), floats(n_curves, of=DOUBLES))),
     }
-    weights = {"class_weight_": floats("classes", dtype=DOUBLES)} if classifies else {}
+    weights = {"class_weight_": floats("classes", of=DOUBLES)} if classifies else {}
     return Listed(
         "sklearn.svm",
         name,
