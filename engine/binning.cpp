@@ -241,7 +241,6 @@ Table bin_table(std::span<const ColumnView> columns, std::span<const std::uint32
     const std::size_t n_columns = columns.size();
     auto binning = std::make_shared<Binning>();
     binning->columns.resize(n_columns);
-    std::vector<char> missing(n_columns, 0);
 
     // Codes are first written in 16 bits, column by column, then narrowed if the whole table allows it.
     Codes<std::uint16_t> wide{n_rows, n_columns, {}, {}};
@@ -259,23 +258,31 @@ Table bin_table(std::span<const ColumnView> columns, std::span<const std::uint32
             bin_numbers(columns[j], n_rows, weights, max_bins, own, column);
             std::ranges::copy(own.codes, codes.begin());
         }
-        missing[j] = std::ranges::any_of(codes, [](std::uint16_t code) { return code == 0; });
     });
     scratch.clear();
 
+    if (binning->is_wide()) return table_of(std::move(binning), std::move(wide), n_threads);
+    Codes<std::uint8_t> narrow{n_rows, n_columns, {wide.by_column.begin(), wide.by_column.end()}, {}};
+    wide = {};
+    return table_of(std::move(binning), std::move(narrow), n_threads);
+}
+
+template <class Code>
+Table table_of(std::shared_ptr<const Binning> binning, Codes<Code> codes, int n_threads) {
+    std::vector<char> missing(codes.n_columns, 0);
+    for_each_task(codes.n_columns, n_threads, {}, [&](std::size_t j, int) {
+        const std::span<const Code> column(codes.column(j), codes.n_rows);
+        missing[j] = std::ranges::find(column, Code{0}) != column.end();
+    });
+    transpose(codes, n_threads);
     Table table;
-    table.has_missing.assign(missing.begin(), missing.end());
-    if (binning->is_wide()) {
-        transpose(wide, n_threads);
-        table.codes = std::move(wide);
-    } else {
-        Codes<std::uint8_t> narrow{n_rows, n_columns, {wide.by_column.begin(), wide.by_column.end()}, {}};
-        wide = {};
-        transpose(narrow, n_threads);
-        table.codes = std::move(narrow);
-    }
     table.binning = std::move(binning);
+    table.has_missing.assign(missing.begin(), missing.end());
+    table.codes = std::move(codes);
     return table;
 }
+
+template Table table_of(std::shared_ptr<const Binning>, Codes<std::uint8_t>, int);
+template Table table_of(std::shared_ptr<const Binning>, Codes<std::uint16_t>, int);
 
 }  // namespace committee

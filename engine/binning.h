@@ -2,6 +2,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -22,5 +23,9 @@ void find_codes(const Column& column, std::span<const double> values, std::span<
 // quantiles of the weighted values. n_categories[j] is 0 for a column of numbers. weights may be empty (all one).
 Table bin_table(std::span<const ColumnView> columns, std::span<const std::uint32_t> n_categories, std::size_t n_rows,
                 std::span<const std::uint32_t> weights, std::uint32_t max_bins, int n_threads);
+
+// A table from codes by column: those by row follow from them.
+template <class Code>
+Table table_of(std::shared_ptr<const Binning> binning, Codes<Code> codes, int n_threads);
 
 }  // namespace committee

@@ -1,13 +1,47 @@
 #include <nanobind/stl/optional.h>
 
+#include <memory>
 #include <optional>
 
 #include "binning.h"
 #include "python_arrays.h"
+#include "python_columns.h"
 #include "sampling.h"
 #include "tree.h"
 
 namespace committee {
+namespace {
+
+nb::dict state_of(const Table& table) {
+    TableArrays arrays;
+    {
+        const nb::gil_scoped_release release;
+        arrays = to_arrays(table);
+    }
+    nb::dict state;
+    state["n_rows"] = nb::int_(arrays.n_rows);
+    put_columns(state, std::move(arrays.columns));
+    std::visit([&](auto& codes) { state["codes"] = to_numpy(std::move(codes)); }, arrays.codes);
+    return state;
+}
+
+Table table_of(const nb::dict& state) {
+    TableArrays arrays;
+    if (!state.contains("n_rows") || !nb::try_cast(state["n_rows"], arrays.n_rows, false)) {
+        throw std::invalid_argument("This is not a table: 'n_rows' is missing or is not a number.");
+    }
+    arrays.columns = read_columns(state, "a table");
+    Vector<std::uint16_t> wide;
+    if (state.contains("codes") && nb::try_cast(state["codes"], wide, false)) {
+        arrays.codes = std::vector<std::uint16_t>(wide.data(), wide.data() + wide.size());
+    } else {
+        arrays.codes = read_vector<std::uint8_t>(state, "codes", "a table");
+    }
+    const nb::gil_scoped_release release;
+    return from_arrays(std::move(arrays));
+}
+
+}  // namespace
 
 void register_table(nb::module_& m) {
     nb::class_<Table>(m, "BinnedTable", "Codes of a table, made once and shared by all who learn from it.")
@@ -26,7 +60,9 @@ void register_table(nb::module_& m) {
             [](const Table& table) {
                 return to_numpy(std::vector<std::uint8_t>(table.has_missing.begin(), table.has_missing.end()));
             },
-            "1 for every column with a missing value.");
+            "1 for every column with a missing value.")
+        .def("__getstate__", &state_of)
+        .def("__setstate__", [](Table& table, const nb::dict& state) { std::construct_at(&table, table_of(state)); });
 
     m.def(
         "bin_table",

@@ -11,6 +11,7 @@
 
 #include "prune.h"
 #include "python_arrays.h"
+#include "python_columns.h"
 #include "python_inputs.h"
 #include "quantiles.h"
 #include "recode.h"
@@ -43,30 +44,13 @@ nb::dict arrays_of(const Forest& forest) {
     result["impurities"] = to_numpy(std::move(arrays.impurities));
     result["weights"] = to_numpy(std::move(arrays.weights));
     result["n_rows"] = to_numpy(std::move(arrays.n_rows));
-    result["cuts"] = to_numpy(std::move(arrays.cuts));
-    result["cut_offsets"] = to_numpy(std::move(arrays.cut_offsets));
-    result["n_bins"] = to_numpy(std::move(arrays.n_bins));
-    result["is_category"] = to_numpy(std::move(arrays.is_category));
-    result["is_used"] = to_numpy(std::move(arrays.is_used));
-    result["lowest"] = to_numpy(std::move(arrays.lowest));
-    result["highest"] = to_numpy(std::move(arrays.highest));
+    put_columns(result, std::move(arrays.columns));
     return result;
-}
-
-// Nothing is converted: an array of another type is as suspect as one of another length.
-template <class Element>
-std::vector<Element> read_vector(const nb::dict& arrays, const char* name) {
-    Vector<Element> array;
-    if (!arrays.contains(name) || !nb::try_cast(arrays[name], array, false)) {
-        throw std::invalid_argument(std::string("This is not a forest: '") + name +
-                                    "' is missing or is not a contiguous vector of its type.");
-    }
-    return {array.data(), array.data() + array.size()};
 }
 
 template <class Element>
 Element read_scalar(const nb::dict& arrays, const char* name) {
-    const auto values = read_vector<Element>(arrays, name);
+    const auto values = read_vector<Element>(arrays, name, "a forest");
     if (values.size() != 1) {
         throw std::invalid_argument(std::string("This is not a forest: '") + name + "' must hold one number.");
     }
@@ -79,25 +63,19 @@ Forest forest_of(const nb::dict& from) {
     arrays.is_classifier = read_scalar<std::uint8_t>(from, "is_classifier") != 0;
     arrays.n_scores = read_scalar<std::uint64_t>(from, "n_scores");
     arrays.turns = read_scalar<std::uint8_t>(from, "turns") != 0;
-    arrays.start = read_vector<double>(from, "start");
+    arrays.start = read_vector<double>(from, "start", "a forest");
     arrays.link = read_scalar<std::uint8_t>(from, "link");
     arrays.scale = read_scalar<double>(from, "scale");
-    arrays.nodes = read_vector<std::uint64_t>(from, "nodes");
-    arrays.node_offsets = read_vector<std::uint64_t>(from, "node_offsets");
-    arrays.sets = read_vector<std::uint32_t>(from, "sets");
-    arrays.set_offsets = read_vector<std::uint64_t>(from, "set_offsets");
-    arrays.values = read_vector<double>(from, "values");
-    arrays.value_offsets = read_vector<std::uint64_t>(from, "value_offsets");
-    arrays.impurities = read_vector<double>(from, "impurities");
-    arrays.weights = read_vector<double>(from, "weights");
-    arrays.n_rows = read_vector<std::uint64_t>(from, "n_rows");
-    arrays.cuts = read_vector<double>(from, "cuts");
-    arrays.cut_offsets = read_vector<std::uint64_t>(from, "cut_offsets");
-    arrays.n_bins = read_vector<std::uint32_t>(from, "n_bins");
-    arrays.is_category = read_vector<std::uint8_t>(from, "is_category");
-    arrays.is_used = read_vector<std::uint8_t>(from, "is_used");
-    arrays.lowest = read_vector<double>(from, "lowest");
-    arrays.highest = read_vector<double>(from, "highest");
+    arrays.nodes = read_vector<std::uint64_t>(from, "nodes", "a forest");
+    arrays.node_offsets = read_vector<std::uint64_t>(from, "node_offsets", "a forest");
+    arrays.sets = read_vector<std::uint32_t>(from, "sets", "a forest");
+    arrays.set_offsets = read_vector<std::uint64_t>(from, "set_offsets", "a forest");
+    arrays.values = read_vector<double>(from, "values", "a forest");
+    arrays.value_offsets = read_vector<std::uint64_t>(from, "value_offsets", "a forest");
+    arrays.impurities = read_vector<double>(from, "impurities", "a forest");
+    arrays.weights = read_vector<double>(from, "weights", "a forest");
+    arrays.n_rows = read_vector<std::uint64_t>(from, "n_rows", "a forest");
+    arrays.columns = read_columns(from, "a forest");
     const nb::gil_scoped_release release;
     return from_arrays(arrays);
 }

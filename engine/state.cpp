@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -31,41 +30,6 @@ template <class Element>
 std::span<const Element> part(const std::vector<Element>& all, const std::vector<std::uint64_t>& offsets,
                               std::size_t i) {
     return {all.data() + offsets[i], offsets[i + 1] - offsets[i]};
-}
-
-Column read_column(const ForestArrays& arrays, std::size_t j) {
-    const auto cuts = part(arrays.cuts, arrays.cut_offsets, j);
-    Column column;
-    column.is_category = arrays.is_category[j] != 0;
-    column.is_used = arrays.is_used[j] != 0;
-    column.n_bins = arrays.n_bins[j];
-    column.cuts.assign(cuts.begin(), cuts.end());
-    column.lowest = arrays.lowest[j];
-    column.highest = arrays.highest[j];
-    require(column.n_bins <= 65535, "a column has more than 65,535 bins");
-    if (column.is_category) {
-        require(column.n_bins > 0 && cuts.empty(), "a column of categories has no categories, or has cuts");
-    } else {
-        require(column.n_bins == cuts.size() + 1 || (column.n_bins == 0 && cuts.empty()),
-                "a column's bins do not fit its cuts");
-    }
-    require(std::ranges::none_of(cuts, [](double cut) { return std::isnan(cut); }), "a cut is not a number");
-    require(std::ranges::adjacent_find(cuts, std::greater_equal()) == cuts.end(), "cuts do not increase");
-    require(!std::isnan(column.lowest) && !std::isnan(column.highest), "a column's range is not a number");
-    return column;
-}
-
-Binning read_binning(const ForestArrays& arrays) {
-    const std::size_t n_columns = arrays.n_bins.size();
-    require(n_columns > 0 && n_columns <= max_columns, "it has no columns, or more than 524,288");
-    require(arrays.is_category.size() == n_columns && arrays.is_used.size() == n_columns &&
-                arrays.lowest.size() == n_columns && arrays.highest.size() == n_columns,
-            "the arrays of the columns differ in length");
-    check_offsets(arrays.cut_offsets, n_columns, arrays.cuts.size(), "the offsets of the cuts are out of order");
-    Binning binning;
-    binning.columns.reserve(n_columns);
-    for (std::size_t j = 0; j < n_columns; ++j) binning.columns.push_back(read_column(arrays, j));
-    return binning;
 }
 
 // The left child of an inner node, once its column and its set are known to be sound.
@@ -208,7 +172,7 @@ ForestArrays to_arrays(const Forest& forest) {
     arrays.start = forest.start;
     arrays.link = static_cast<std::uint8_t>(forest.link);
     arrays.scale = forest.scale;
-    arrays.node_offsets = arrays.set_offsets = arrays.value_offsets = arrays.cut_offsets = {0};
+    arrays.node_offsets = arrays.set_offsets = arrays.value_offsets = {0};
     for (const Tree& tree : forest.trees) {
         if (tree.records.empty() != forest.trees.front().records.empty()) {
             throw std::invalid_argument("Some trees of the forest have records and some have none.");
@@ -222,14 +186,7 @@ ForestArrays to_arrays(const Forest& forest) {
             arrays.n_rows.push_back(record.n_rows);
         }
     }
-    for (const Column& column : forest.binning.columns) {
-        append(arrays.cuts, arrays.cut_offsets, column.cuts);
-        arrays.n_bins.push_back(column.n_bins);
-        arrays.is_category.push_back(column.is_category ? 1 : 0);
-        arrays.is_used.push_back(column.is_used ? 1 : 0);
-        arrays.lowest.push_back(column.lowest);
-        arrays.highest.push_back(column.highest);
-    }
+    arrays.columns = to_arrays(forest.binning);
     return arrays;
 }
 
@@ -244,7 +201,7 @@ Forest from_arrays(const ForestArrays& arrays) {
             "there must be a record for every node or for none");
     require(arrays.weights.size() == arrays.impurities.size() && arrays.n_rows.size() == arrays.impurities.size(),
             "the arrays of the records differ in length");
-    forest.binning = read_binning(arrays);
+    forest.binning = from_arrays(arrays.columns, "a forest");
     forest.trees.reserve(n_trees);
     for (std::size_t t = 0; t < n_trees; ++t) forest.trees.push_back(read_tree(arrays, forest, t));
     if (forest.link != Link::mean) check_reach(forest);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "predict.h"
+#include "table_state.h"
 
 namespace committee {
 
@@ -29,12 +30,7 @@ struct ForestArrays {
     std::vector<double> impurities, weights;
     std::vector<std::uint64_t> n_rows;
 
-    // Columns.
-    std::vector<double> cuts;
-    std::vector<std::uint64_t> cut_offsets;
-    std::vector<std::uint32_t> n_bins;
-    std::vector<std::uint8_t> is_category, is_used;
-    std::vector<double> lowest, highest;
+    ColumnArrays columns;
 };
 
 ForestArrays to_arrays(const Forest& forest);

@@ -10,6 +10,8 @@ class BinnedTable:
     n_columns: int
     nbytes: int
     has_missing: np.ndarray
+    def __getstate__(self) -> dict[str, np.ndarray | int]: ...
+    def __setstate__(self, state: dict[str, np.ndarray | int]) -> None: ...
 
 class Forest:
     n_trees: int

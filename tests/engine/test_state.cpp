@@ -161,7 +161,7 @@ void every_fault_is_refused() {
         {"offsets out of order", [](auto& a) { a.node_offsets[1] = a.nodes.size() + 1; }},
         {"offsets do not start at 0", [](auto& a) { a.set_offsets[0] = 1; }},
         {"offsets do not reach the end", [](auto& a) { --a.value_offsets.back(); }},
-        {"cut offsets too few", [](auto& a) { a.cut_offsets.pop_back(); }},
+        {"cut offsets too few", [](auto& a) { a.columns.cut_offsets.pop_back(); }},
         {"an empty tree", [](auto& a) { a.node_offsets[1] = 0; }},
         {"a leaf without a value", [&](auto& a) { a.nodes[leaf] = leaf_word(max_address); }},
         {"a leaf with a column", [&](auto& a) { a.nodes[leaf] |= NodeWord{5} << 16; }},
@@ -182,16 +182,16 @@ void every_fault_is_refused() {
         {"a root without weight", [&](auto& a) { a.weights[0] = 0; }},
         {"records too few", [](auto& a) { a.impurities.pop_back(); }},
         {"row counts too few", [](auto& a) { a.n_rows.clear(); }},
-        {"cuts out of order", [](auto& a) { std::swap(a.cuts[0], a.cuts[1]); }},
-        {"equal cuts", [](auto& a) { a.cuts[0] = a.cuts[1]; }},
-        {"a cut that is no number", [&](auto& a) { a.cuts[0] = nan; }},
-        {"bins that do not fit the cuts", [](auto& a) { ++a.n_bins[0]; }},
-        {"too many categories", [](auto& a) { a.n_bins[2] = 65536; }},
-        {"no categories", [](auto& a) { a.n_bins[2] = 0; }},
-        {"another kind of column", [](auto& a) { a.is_category[2] = 0; }},
-        {"a column marked as unused", [](auto& a) { a.is_used[0] = 0; }},
-        {"columns of other lengths", [](auto& a) { a.lowest.pop_back(); }},
-        {"no columns", [](auto& a) { a.n_bins.clear(); }},
+        {"cuts out of order", [](auto& a) { std::swap(a.columns.cuts[0], a.columns.cuts[1]); }},
+        {"equal cuts", [](auto& a) { a.columns.cuts[0] = a.columns.cuts[1]; }},
+        {"a cut that is no number", [&](auto& a) { a.columns.cuts[0] = nan; }},
+        {"bins that do not fit the cuts", [](auto& a) { ++a.columns.n_bins[0]; }},
+        {"too many categories", [](auto& a) { a.columns.n_bins[2] = 65536; }},
+        {"no categories", [](auto& a) { a.columns.n_bins[2] = 0; }},
+        {"another kind of column", [](auto& a) { a.columns.is_category[2] = 0; }},
+        {"a column marked as unused", [](auto& a) { a.columns.is_used[0] = 0; }},
+        {"columns of other lengths", [](auto& a) { a.columns.lowest.pop_back(); }},
+        {"no columns", [](auto& a) { a.columns.n_bins.clear(); }},
     };
     for (const auto& [name, fault] : faults) {
         ForestArrays bad = good;
@@ -208,13 +208,13 @@ void two_parents_of_a_node_are_refused() {
     arrays.set_offsets = {0, 0};
     arrays.values = {1};
     arrays.value_offsets = {0, 1};
-    arrays.cuts = {0};
-    arrays.cut_offsets = {0, 1};
-    arrays.n_bins = {2};
-    arrays.is_category = {0};
-    arrays.is_used = {1};
-    arrays.lowest = {0};
-    arrays.highest = {1};
+    arrays.columns.cuts = {0};
+    arrays.columns.cut_offsets = {0, 1};
+    arrays.columns.n_bins = {2};
+    arrays.columns.is_category = {0};
+    arrays.columns.is_used = {1};
+    arrays.columns.lowest = {0};
+    arrays.columns.highest = {1};
     check(is_refused(arrays));
     arrays.nodes = {number_word(0, 1, false, 1), leaf_word(0), leaf_word(0), leaf_word(0), leaf_word(0)};
     check(is_refused(arrays), "nor are nodes without a parent");
@@ -255,13 +255,13 @@ void what_is_accepted_after_random_damage_can_predict() {
                         flip_bits(bad.value_offsets, random);
                         break;
                     case 5:
-                        flip_bits(bad.cut_offsets, random);
+                        flip_bits(bad.columns.cut_offsets, random);
                         break;
                     case 6:
-                        flip_bits(bad.cuts, random);
+                        flip_bits(bad.columns.cuts, random);
                         break;
                     case 7:
-                        flip_bits(bad.n_bins, random);
+                        flip_bits(bad.columns.n_bins, random);
                         break;
                     default:
                         flip_bits(bad.values, random);

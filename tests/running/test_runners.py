@@ -21,6 +21,7 @@ from sklearn.tree import DecisionTreeClassifier
 import work
 from committee import GradientBoostingClassifier, RandomForestClassifier
 from committee.running import Runner, TaskError, WorkerDiedError, n_threads, runner, threads
+from committee.table import bin_table
 
 # A runner that comes later joins the contract by its line here.
 RUNNERS = {
@@ -165,6 +166,16 @@ def test_any_table_can_be_shared(run, value):
     result = run.submit(work.give_back, run.put(value)).result()
     assert type(result) is type(value)
     assert repr(result) == repr(value)
+
+
+def test_a_binned_table_can_be_shared(run):
+    rng = np.random.default_rng(1)
+    X = pd.DataFrame({"a": rng.normal(size=400), "b": pd.Categorical(rng.choice(["x", "y", None], 400))})
+    y = rng.integers(0, 2, 400)
+    forest = RandomForestClassifier(n_estimators=3, random_state=0)
+    shared = run.put(bin_table(X))
+    votes = run.submit(work.fit_and_vote, forest, shared, y, X).result()
+    np.testing.assert_array_equal(votes, work.fit_and_vote(forest, bin_table(X), y, X))
 
 
 def test_shared_arrays_are_not_to_be_written(run):

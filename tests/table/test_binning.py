@@ -16,6 +16,7 @@ from committee import (
     RandomForestClassifier,
     RandomForestRegressor,
     RandomTreeClassifier,
+    _engine,
 )
 from committee.table import bin_table
 
@@ -118,5 +119,31 @@ def test_bins_are_for_fitting_only():
     ):
         with pytest.raises(TypeError, match=r"^X is a BinnedTable, .* Pass the table that it was made of\.$"):
             refuse(binned)
-    with pytest.raises(TypeError, match="lives in memory only"):
-        pickle.dumps(binned)
+
+
+@pytest.mark.parametrize("n_rows", [1, 50, 2000])
+def test_a_pickled_table_grows_the_same_forest(n_rows):
+    rng = np.random.default_rng(n_rows)
+    X = np.where(rng.random((n_rows, 3)) < 0.1, np.nan, rng.normal(size=(n_rows, 3)))
+    y = rng.integers(0, 2, n_rows)
+    binned = bin_table(X)
+    again = pickle.loads(pickle.dumps(binned))
+    np.testing.assert_array_equal(again.has_missing, binned.has_missing)
+    forests = [RandomForestClassifier(5, random_state=0).fit(table, y) for table in (binned, again)]
+    np.testing.assert_array_equal(*[forest.predict_proba(X) for forest in forests])
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "fault"),
+    [
+        ("n_rows", 3, "the number of codes does not fit the rows"),
+        ("n_rows", "two", "'n_rows' is missing or is not a number"),
+        ("codes", np.array([1, 200], dtype=np.uint8), "a code has no bin"),
+        ("codes", np.array([1.0, 2.0]), "'codes' is missing or is not a contiguous vector of its type"),
+        ("cuts", np.array([np.nan]), "a cut is not a number"),
+    ],
+)
+def test_a_damaged_table_is_refused(name, value, fault):
+    state = bin_table([[1.0], [2.0]]).codes.__getstate__() | {name: value}
+    with pytest.raises(ValueError, match=f"^This is not a table: {fault}"):
+        _engine.BinnedTable.__new__(_engine.BinnedTable).__setstate__(state)

@@ -172,6 +172,3 @@ class BinnedTable:
     def has_missing(self) -> np.ndarray:
         """A boolean for each column: whether some row has no value."""
         return self.codes.has_missing.astype(bool)
-
-    def __reduce__(self) -> tuple[object, ...]:
-        raise TypeError("A BinnedTable lives in memory only. Pickle the table that it was made of.")
