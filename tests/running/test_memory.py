@@ -41,11 +41,5 @@ def test_a_machine_of_unknown_memory_is_trusted(tmp_path, monkeypatch):
         ({}, math.inf),
     ],
 )
-def test_control_groups_limit_the_memory(tmp_path, files, expected):
-    for name, text in files.items():
-        path = tmp_path / "groups" / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-    own = tmp_path / "own"
-    own.write_text("0::/job/step\n")
-    assert memory.allowed_bytes(tmp_path / "groups", own) == expected
+def test_control_groups_limit_the_memory(control_groups, files, expected):
+    assert memory.allowed_bytes(*control_groups(files)) == expected

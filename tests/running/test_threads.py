@@ -42,11 +42,5 @@ def test_the_environment_may_ask_for_fewer(monkeypatch, asked, expected):
         ({}, threads.NO_QUOTA),
     ],
 )
-def test_control_groups_limit_the_cores(tmp_path, files, expected):
-    for name, text in files.items():
-        path = tmp_path / "groups" / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-    own = tmp_path / "own"
-    own.write_text("0::/job/step\n")
-    assert threads.quota(tmp_path / "groups", own) == expected
+def test_control_groups_limit_the_cores(control_groups, files, expected):
+    assert threads.quota(*control_groups(files)) == expected
