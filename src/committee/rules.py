@@ -16,10 +16,26 @@ from committee.combining import (
     rule_names,
     trimmed_mean,
 )
+from committee.combining.averaging import BayesianAveragingRule, BayesianCombinationRule
 from committee.combining.dynamic import DynamicRule
+from committee.combining.fixed_rule import FixedRule
+from committee.combining.labels import BehaviourKnowledgeRule, NaiveBayesRule
+from committee.combining.rule import Rule
+from committee.combining.templates import DecisionTemplateRule, DempsterShaferRule
+from committee.combining.weighted import AccuracyWeightedRule, CAWPERule
 
 __all__ = [
+    "AccuracyWeightedRule",
+    "BayesianAveragingRule",
+    "BayesianCombinationRule",
+    "BehaviourKnowledgeRule",
+    "CAWPERule",
+    "DecisionTemplateRule",
+    "DempsterShaferRule",
     "DynamicRule",
+    "FixedRule",
+    "NaiveBayesRule",
+    "Rule",
     "as_rule",
     "borda",
     "geometric_mean",

@@ -61,7 +61,7 @@ class FixedRule(Rule):
     )
 
     def _learn(self, honest: Honest) -> None:
-        # One row tells whether the function takes such votes, before anything is waited for.
+        # One row tells whether the function takes such votes.
         self._combine(honest.votes[:, :1], None)
 
     def _combine(self, votes: np.ndarray, X: Any) -> np.ndarray:

@@ -14,6 +14,16 @@ from committee.combining.rule import Rule
 
 # The name of a rule: the module of the class, the class, and the parameters that the name stands for.
 TRAINED: Mapping[str, tuple[str, str, Mapping[str, Any]]] = {
+    "weighted_mean": ("weighted", "AccuracyWeightedRule", {"of": "probabilities"}),
+    "weighted_majority": ("weighted", "AccuracyWeightedRule", {"of": "labels"}),
+    "accuracy_weighted": ("weighted", "AccuracyWeightedRule", {}),
+    "cawpe": ("weighted", "CAWPERule", {}),
+    "naive_bayes": ("labels", "NaiveBayesRule", {}),
+    "behaviour_knowledge": ("labels", "BehaviourKnowledgeRule", {}),
+    "decision_template": ("templates", "DecisionTemplateRule", {}),
+    "dempster_shafer": ("templates", "DempsterShaferRule", {}),
+    "bayesian_averaging": ("averaging", "BayesianAveragingRule", {}),
+    "bayesian_combination": ("averaging", "BayesianCombinationRule", {}),
     "dynamic": ("dynamic", "DynamicRule", {}),
 }
 

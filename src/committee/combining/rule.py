@@ -27,7 +27,7 @@ class Honest:
     Parameters
     ----------
     votes : ndarray of shape (n_members, n_rows, n_outputs)
-        In the dtype they came in. Their numbers are checked by `blocks`.
+        Finite, and for classes not negative; in the dtype they came in.
     y : ndarray of shape (n_rows,)
         int64 codes of classes from 0 to n_outputs - 1, or float64.
     weights : ndarray of float64 of shape (n_rows,)
@@ -58,6 +58,8 @@ class Honest:
         if X is not None and n_rows_of(X) != n_rows:
             raise ValueError(f"X must have the {n_rows} rows of the votes. Got {n_rows_of(X)}.")
         weights = row_weights(sample_weight, n_rows)
+        for _ in blocks_of(votes):
+            pass  # each block is checked
         return cls(votes, y, np.ones(n_rows) if weights is None else weights, X)
 
     @property

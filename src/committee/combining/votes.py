@@ -156,7 +156,7 @@ def labels_of(votes: np.ndarray) -> np.ndarray:
     return labels
 
 
-def check_member_weights(weights: Any, n_members: int) -> np.ndarray:
+def check_member_weights(weights: Any, n_members: int, name: str = "weights") -> np.ndarray:
     """The weights of the members as float64; ones if they are None.
 
     Examples
@@ -170,11 +170,11 @@ def check_member_weights(weights: Any, n_members: int) -> np.ndarray:
     try:
         weights = np.asarray(weights, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise ValueError(f"weights must be numbers, one for each of {n_members} members.") from error
+        raise ValueError(f"{name} must be numbers, one for each of {n_members} members.") from error
     if weights.shape != (n_members,):
-        raise ValueError(f"weights must be one number for each of {n_members} members. Got {weights.shape}.")
+        raise ValueError(f"{name} must be one number for each of {n_members} members. Got {weights.shape}.")
     if not np.isfinite(weights).all() or (weights < 0).any() or not weights.any():
-        raise ValueError(f"weights must be finite, >= 0 and not all 0. Got {weights}.")
+        raise ValueError(f"{name} must be finite, >= 0 and not all 0. Got {weights}.")
     return weights
 
 

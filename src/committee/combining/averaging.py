@@ -1,0 +1,233 @@
+"""Bayesian rules: weights of the members that follow from the likelihood of the honest rows.
+
+Averaging takes it that one member made all rows, and weighs members by the probability of being the one: with
+more rows, the weight of all but one vanishes. Combination takes it that a mixture of the members made them,
+and averages over mixtures.
+
+For classes, the likelihood of a row is the vote for its class. For a regression it is a normal density around
+the vote, with the member's (or mixture's) own variance.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy.special import gammaln, logsumexp, softmax
+from sklearn.utils import check_random_state
+
+from committee.combining.rule import Honest
+from committee.combining.votes import BLOCK_SIZE, check_member_weights, rescaled
+from committee.combining.weighted import WeightedRule
+from committee.parameters import anything, declared, integer, number, optional, parameter
+
+# A vote of 0 for the true class counts as this, the precision of float32: one row must not rule a member out.
+SMALLEST_VOTE = float(np.finfo(np.float32).eps)
+# The smallest variance of errors, as a share of the mean square of y: without errors, the density has no end.
+SMALLEST_VARIANCE = 1e-12
+
+# How much narrower the distribution of mixtures may become from one group of draws to the next.
+NARROWING = 1.3
+# Below this, draws from a Dirichlet distribution are all 0 but for one.
+SMALLEST_CONCENTRATION = 0.01
+
+EFFECTIVE_ROWS = (
+    "a number > 0 or None",
+    optional(lambda value: number(0)(value) and value > 0),
+    "The likelihood counts as that of so many rows. None: of as many as the weights of the rows sum to. "
+    "Fewer make for weights that differ less, for rows that are not independent.",
+)
+
+
+@declared
+class BayesianAveragingRule(WeightedRule):
+    """Weigh each member by the probability that it made the honest rows.
+
+    The weight of member i is proportional to prior[i] times the product of the likelihoods of all rows, each
+    to the power of the weight of the row.
+
+    Attributes
+    ----------
+    scores_ : ndarray of shape (n_members,)
+        The logarithm of the likelihood of the honest rows under each member.
+
+    References
+    ----------
+    J. A. Hoeting, D. Madigan, A. E. Raftery, C. T. Volinsky, "Bayesian model averaging: a tutorial".
+    Statistical Science 14(4), 1999.
+
+    Examples
+    --------
+    >>> votes = np.array([[[0.9, 0.1], [0.8, 0.2], [0.3, 0.7]], [[0.6, 0.4], [0.4, 0.6], [0.6, 0.4]]])
+    >>> BayesianAveragingRule().fit(votes, [0, 0, 1]).weights_.round(2)
+    array([0.84, 0.16])
+    """
+
+    tasks: ClassVar[tuple[str, ...]] = ("classification", "regression")
+
+    prior: Any = parameter(
+        None,
+        "an array-like of shape (n_members,) or None",
+        anything,
+        "How likely each member is before any row is seen, in any unit. None: all the same.",
+    )
+    effective_rows: Any = parameter(None, *EFFECTIVE_ROWS)
+
+    def _learn(self, honest: Honest) -> None:
+        prior = check_member_weights(self.prior, honest.n_members, "prior")
+        likelihood = Likelihood(honest, self.effective_rows)
+        self.scores_ = likelihood.of(np.eye(honest.n_members))
+        with np.errstate(divide="ignore"):
+            self.weights_ = softmax(self.scores_ + np.log(prior))
+
+
+@declared
+class BayesianCombinationRule(WeightedRule):
+    """Average over mixtures of the members, each by the probability that it made the honest rows.
+
+    Before any row is seen, all mixtures (weights of the members that sum to one) are equally likely. The
+    weights are the mean mixture after the rows are seen. It is estimated from draws of Dirichlet
+    distributions: the first is uniform, and each of the next has the mean and the spread of the draws so far.
+    A draw counts by its likelihood, divided by how likely it was to be drawn.
+
+    Attributes
+    ----------
+    scores_ : ndarray of shape (n_members,)
+        The logarithm of the likelihood of the honest rows under each member alone.
+    log_likelihood_ : float
+        That under the most likely mixture.
+
+    References
+    ----------
+    K. Monteith, J. L. Carroll, K. Seppi, T. Martinez, "Turning Bayesian model averaging into Bayesian model
+    combination". International Joint Conference on Neural Networks, 2011.
+
+    Examples
+    --------
+    >>> votes = np.array([[[0.9, 0.1], [0.8, 0.2], [0.3, 0.7]], [[0.6, 0.4], [0.4, 0.6], [0.6, 0.4]]])
+    >>> BayesianCombinationRule(random_state=0).fit(votes, [0, 0, 1]).weights_.round(1)
+    array([0.6, 0.4])
+    """
+
+    tasks: ClassVar[tuple[str, ...]] = ("classification", "regression")
+
+    n_draws: int = parameter(
+        2000, "an integer >= 1", integer(1), "The least number of mixtures that are drawn, in whole groups."
+    )
+    group_size: int = parameter(
+        50, "an integer >= 1", integer(1), "So many are drawn from one distribution before the next."
+    )
+    effective_rows: Any = parameter(None, *EFFECTIVE_ROWS)
+    random_state: Any = parameter(
+        None, "an integer, a RandomState or None", anything, "Decides which mixtures are drawn."
+    )
+
+    def _learn(self, honest: Honest) -> None:
+        rng = check_random_state(self.random_state)
+        likelihood = Likelihood(honest, self.effective_rows)
+        concentrations = [np.ones(honest.n_members)]
+        mixtures, logarithms, densities = np.empty((0, honest.n_members)), np.empty(0), np.empty(0)
+        while len(mixtures) < self.n_draws:
+            group = rng.dirichlet(concentrations[-1], size=self.group_size)
+            earlier = np.logaddexp(densities, log_density(mixtures, concentrations[-1:]))
+            densities = np.concatenate([earlier, log_density(group, concentrations)])
+            mixtures = np.concatenate([mixtures, group])
+            logarithms = np.concatenate([logarithms, likelihood.of(group)])
+            shares = softmax(logarithms - densities)
+            concentrations.append(moved(concentrations[-1], mixtures, shares))
+        self.weights_ = rescaled(shares @ mixtures)
+        self.scores_ = likelihood.of(np.eye(honest.n_members))
+        self.log_likelihood_ = float(logarithms.max())
+
+
+class Likelihood:
+    """The likelihood of honest rows under mixtures of the members.
+
+    Parameters
+    ----------
+    honest : Honest
+    effective_rows : float or None
+        As how many rows they count.
+    """
+
+    def __init__(self, honest: Honest, effective_rows: float | None) -> None:
+        total = float(honest.weights.sum())
+        self.n_rows = total if effective_rows is None else float(effective_rows)
+        self.row_shares = honest.weights / total
+        self.are_classes = honest.are_classes
+        if self.are_classes:
+            self.right_votes = right_votes_of(honest)
+        else:
+            self.error_products = error_products_of(honest, self.row_shares)
+            self.smallest = SMALLEST_VARIANCE * float(self.row_shares @ honest.y**2)
+
+    def of(self, mixtures: np.ndarray) -> np.ndarray:
+        """The logarithm of the likelihood under each mixture.
+
+        Parameters
+        ----------
+        mixtures : ndarray of shape (n_mixtures, n_members)
+            Weights that sum to one.
+
+        Returns
+        -------
+        ndarray of shape (n_mixtures,)
+        """
+        if self.are_classes:
+            n_members, n_rows = self.right_votes.shape
+            step = max(1, BLOCK_SIZE // (n_members + len(mixtures)))
+            means = np.zeros(len(mixtures))
+            for start in range(0, n_rows, step):
+                rows = slice(start, start + step)
+                means += np.log(mixtures @ self.right_votes[:, rows]) @ self.row_shares[rows]
+            return self.n_rows * means
+        variances = np.einsum("gi,ij,gj->g", mixtures, self.error_products, mixtures)
+        variances = variances.clip(max(self.smallest, np.finfo(np.float64).tiny))
+        logarithms: np.ndarray = -0.5 * self.n_rows * (np.log(2 * np.pi * variances) + 1)
+        return logarithms
+
+
+def log_density(mixtures: np.ndarray, concentrations: list[np.ndarray]) -> np.ndarray:
+    """The logarithm of the density of draws, equally many of them from each of some Dirichlet distributions.
+
+    A draw is seen as one from all of the distributions together (the balance heuristic of Veach and Guibas
+    1995), and the first of them is uniform: so no draw from a narrow one can outweigh all others.
+
+    Parameters
+    ----------
+    mixtures : ndarray of shape (n_mixtures, n_members)
+    concentrations : list of ndarray of shape (n_members,)
+
+    Returns
+    -------
+    ndarray of shape (n_mixtures,)
+    """
+    exponents = np.array(concentrations)
+    scale = gammaln(exponents.sum(axis=1)) - gammaln(exponents).sum(axis=1)
+    logarithms = np.log(mixtures.clip(np.finfo(np.float64).tiny))
+    density: np.ndarray = logsumexp(logarithms @ (exponents - 1).T + scale, axis=1)
+    return density
+
+
+def moved(concentration: np.ndarray, mixtures: np.ndarray, shares: np.ndarray) -> np.ndarray:
+    """The Dirichlet distribution with the mean and spread of draws, if not much narrower than the last."""
+    mean = shares @ mixtures
+    variance = float((shares @ (mixtures - mean) ** 2).sum())
+    narrowest = NARROWING * float(concentration.sum())
+    total = min(narrowest, float((mean * (1 - mean)).sum()) / variance - 1) if variance > 0 else narrowest
+    return (max(total, 1.0) * mean).clip(SMALLEST_CONCENTRATION)
+
+
+def right_votes_of(honest: Honest) -> np.ndarray:
+    """The votes of each member for the true classes, of shape (n_members, n_rows)."""
+    blocks = []
+    for votes, y, _ in honest.blocks():
+        blocks.append(rescaled(votes)[:, np.arange(len(y)), y])
+    return np.concatenate(blocks, axis=1).clip(SMALLEST_VOTE)
+
+
+def error_products_of(honest: Honest, row_shares: np.ndarray) -> np.ndarray:
+    """The mean products of the errors of each two members. A mixture errs by the mixture of the errors."""
+    errors = np.concatenate([votes[:, :, 0] - y for votes, y, _ in honest.blocks()], axis=1)
+    products: np.ndarray = (errors * row_shares) @ errors.T
+    return products

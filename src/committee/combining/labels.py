@@ -1,0 +1,161 @@
+"""Rules that learn what the members' labels mean: which class is true when they decide as they do.
+
+A member's label is its class of the highest vote, the first of equal ones.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from committee.combining.confusion import confusions_of
+from committee.combining.fixed import multiplied
+from committee.combining.fixed_rule import FIXED
+from committee.combining.rule import Honest, Rule
+from committee.combining.votes import in_blocks, labels_of
+from committee.parameters import declared, number, one_of, optional, parameter
+
+# Labels are kept in this dtype: there are never more classes.
+LABEL = np.uint32
+# The place of a combination of labels that was not seen.
+NOWHERE = -1
+
+
+@declared
+class NaiveBayesRule(Rule):
+    """Multiply what each member's label tells of the classes, as if members erred independently.
+
+    With N[i, j, s] the weight of the honest rows of class j that member i calls s, and s[i] its label for a
+    new row, the support of class j is
+
+    - form="classical": P(j) times the product of P(s[i] | j), where P(s | j) = (N[i, j, s] + a / c) /
+      (N[j] + a) for c classes and the smoothing a;
+    - form="posteriors": the product of P(j | s[i]), where P(j | s) = (N[i, j, s] + a P(j)) / (N[i, s] + a); a
+      label that a member never gave before tells P(j).
+
+    A probability of 0 is a veto. Where every class has one, those with the fewest remain.
+
+    Attributes
+    ----------
+    tables_ : ndarray of shape (n_members, n_classes, n_classes)
+        What label s (second axis) of a member says for class j (third axis).
+    priors_ : ndarray of shape (n_classes,)
+        The shares of the classes in the weight of the rows.
+
+    References
+    ----------
+    D. M. Titterington et al., "Comparison of discriminant techniques applied to a complex data set of head
+    injured patients". Journal of the Royal Statistical Society A 144, 1981, for the smoothing; P. Domingos,
+    M. Pazzani, "On the optimality of the simple Bayesian classifier under zero-one loss". Machine Learning
+    29, 1997, for why it works although members do not err independently.
+
+    Examples
+    --------
+    >>> from committee.rules import one_hot
+    >>> votes = one_hot([[0, 0, 0, 1], [0, 1, 1, 1]], n_classes=2)
+    >>> rule = NaiveBayesRule(form="posteriors").fit(votes, [0, 0, 1, 1])
+    >>> rule.combine(one_hot([[0], [1]], n_classes=2)).round(2)
+    array([[0.5, 0.5]])
+    """
+
+    form: str = parameter(
+        "classical",
+        '"classical" or "posteriors"',
+        one_of("classical", "posteriors"),
+        "Whether the probabilities of labels given classes are multiplied, with the shares of the classes, "
+        "or those of classes given labels.",
+    )
+    smoothing: Any = parameter(
+        None,
+        "a number >= 0 or None",
+        optional(number(0)),
+        "So many rows are added to those that were seen, spread evenly over the labels (classical), or over "
+        "the classes by their shares (posteriors). None is 1 for the classical form, as Titterington et al. "
+        "have it, and 0 for the posteriors.",
+    )
+
+    def _learn(self, honest: Honest) -> None:
+        confusions = confusions_of(honest)
+        classes = confusions[0].sum(axis=1)
+        priors = classes / classes.sum()
+        is_classical = self.form == "classical"
+        added = (1.0 if is_classical else 0.0) if self.smoothing is None else float(self.smoothing)
+        # From here on the label is the second axis and the true class the third.
+        seen = confusions.transpose(0, 2, 1)
+        if is_classical:
+            tables = ratio(seen + added / honest.n_outputs, np.broadcast_to(classes + added, seen.shape), 0)
+        else:
+            tables = ratio(seen + added * priors, seen.sum(axis=2, keepdims=True) + added, priors)
+        self.tables_, self.priors_ = tables, priors
+
+    def _decide(self, votes: np.ndarray) -> np.ndarray:
+        members = np.arange(len(votes))[:, np.newaxis]
+        told = self.tables_[members, labels_of(votes)]
+        if self.form == "classical":
+            told = np.concatenate([told, np.broadcast_to(self.priors_, (1, *told.shape[1:]))])
+        return multiplied(told, np.ones(len(told)))
+
+
+@declared
+class BehaviourKnowledgeRule(Rule):
+    """Look up how often each class was true when the members gave these labels, all together.
+
+    The support of class j is the share of class j among the honest rows on which every member gave the same
+    label as it does now. Labels in a combination that was not seen are decided by another rule.
+
+    Attributes
+    ----------
+    cells_ : ndarray of int of shape (n_cells, n_members)
+        The combinations of labels that were seen, in ascending order.
+    supports_ : ndarray of shape (n_cells, n_classes)
+        The shares of the classes in each.
+
+    References
+    ----------
+    Y. S. Huang, C. Y. Suen, "A method of combining multiple experts for the recognition of unconstrained
+    handwritten numerals". IEEE Transactions on Pattern Analysis and Machine Intelligence 17(1), 1995.
+
+    Examples
+    --------
+    >>> from committee.rules import one_hot
+    >>> votes = one_hot([[0, 0, 0, 1], [1, 1, 1, 1]], n_classes=2)
+    >>> rule = BehaviourKnowledgeRule().fit(votes, [1, 1, 0, 1])
+    >>> rule.combine(votes[:, :1]).round(2)
+    array([[0.33, 0.67]])
+    """
+
+    fallback: str = parameter(
+        "majority",
+        f"one of {', '.join(FIXED)}",
+        one_of(*FIXED),
+        "The rule for rows whose labels were not seen together.",
+    )
+
+    def _learn(self, honest: Honest) -> None:
+        labels = [labels_of(votes).T.astype(LABEL)[weights > 0] for votes, _, weights in honest.blocks()]
+        cells, cell_of = np.unique(np.concatenate(labels), axis=0, return_inverse=True)
+        counted = honest.weights > 0
+        counts = np.zeros((len(cells), honest.n_outputs))
+        np.add.at(counts, (cell_of.ravel(), honest.y[counted]), honest.weights[counted])
+        self.cells_, self.supports_ = cells, counts / counts.sum(axis=1, keepdims=True)
+
+    def _combine(self, votes: np.ndarray, X: Any) -> np.ndarray:
+        places = {cell.tobytes(): place for place, cell in enumerate(self.cells_)}
+        return in_blocks(lambda block: self._look_up(block, places), votes)
+
+    def _look_up(self, votes: np.ndarray, places: dict[bytes, int]) -> np.ndarray:
+        cells, cell_of = np.unique(labels_of(votes).T.astype(LABEL), axis=0, return_inverse=True)
+        place_of_cell = np.array([places.get(cell.tobytes(), NOWHERE) for cell in cells])
+        place = place_of_cell[cell_of.ravel()]
+        support: np.ndarray = self.supports_[place]
+        unseen = place == NOWHERE
+        if unseen.any():
+            support[unseen] = FIXED[self.fallback](votes[:, unseen])
+        return support
+
+
+def ratio(part: np.ndarray, whole: np.ndarray, otherwise: Any) -> np.ndarray:
+    """A part of a whole, and something else where there is no whole."""
+    result = np.array(np.broadcast_to(otherwise, part.shape), dtype=np.float64)
+    return np.divide(part, whole, out=result, where=whole > 0)

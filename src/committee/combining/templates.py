@@ -1,0 +1,179 @@
+"""Rules that compare the votes of all members, the profile of a row, with the typical profile of a class.
+
+A template is the mean of the profiles of a class's honest rows, of shape (n_members, n_classes).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+
+from committee.combining.fixed import multiplied
+from committee.combining.rule import Honest, Rule
+from committee.combining.votes import rescaled
+from committee.parameters import declared, one_of, parameter
+
+# From profiles of shape (n_members, n_rows, n_classes), whose votes sum to one, and a template of shape
+# (n_members, 1, n_classes) to a number in [0, 1] for each row.
+Similarity = Callable[[np.ndarray, np.ndarray], np.ndarray]
+
+
+class TemplateRule(Rule):
+    """A rule with a template for each class.
+
+    Attributes
+    ----------
+    templates_ : ndarray of shape (n_classes, n_members, n_classes)
+        The mean profile of the rows of each class; zeros for a class without rows.
+    has_rows_ : ndarray of bool of shape (n_classes,)
+        The classes that there were rows of. The others get no support.
+    """
+
+    templates_: np.ndarray
+    has_rows_: np.ndarray
+
+    def _learn(self, honest: Honest) -> None:
+        n_classes = honest.n_outputs
+        sums = np.zeros((n_classes, honest.n_members, n_classes))
+        weight_of = np.bincount(honest.y, honest.weights, n_classes)
+        for votes, y, weights in honest.blocks():
+            profiles = rescaled(votes)
+            for each in np.unique(y):
+                sums[each] += np.einsum("r,mrj->mj", weights[y == each], profiles[:, y == each])
+        self.has_rows_ = weight_of > 0
+        self.templates_ = sums / np.where(self.has_rows_, weight_of, 1)[:, np.newaxis, np.newaxis]
+
+
+def euclidean(profiles: np.ndarray, template: np.ndarray) -> np.ndarray:
+    """One less the mean squared difference (N in the paper)."""
+    return 1 - ((profiles - template) ** 2).mean(axis=(0, 2))
+
+
+def manhattan(profiles: np.ndarray, template: np.ndarray) -> np.ndarray:
+    """One less the mean difference (S2)."""
+    return 1 - np.abs(profiles - template).mean(axis=(0, 2))
+
+
+def chebyshev(profiles: np.ndarray, template: np.ndarray) -> np.ndarray:
+    """One less the largest difference (S4)."""
+    return 1 - np.abs(profiles - template).max(axis=(0, 2))
+
+
+def jaccard(profiles: np.ndarray, template: np.ndarray) -> np.ndarray:
+    """What profile and template have in common, of what one of them has (S1)."""
+    common = np.minimum(profiles, template).sum(axis=(0, 2))
+    either = np.maximum(profiles, template).sum(axis=(0, 2))
+    return common / either
+
+
+def inclusion(profiles: np.ndarray, template: np.ndarray) -> np.ndarray:
+    """What profile and template have in common, of the template (I1)."""
+    return np.minimum(profiles, template).sum(axis=(0, 2)) / template.sum()
+
+
+def correlation(profiles: np.ndarray, template: np.ndarray) -> np.ndarray:
+    """The correlation of profile and template, 0 if it is negative or one of them is constant (C)."""
+    deviations = profiles - profiles.mean(axis=(0, 2), keepdims=True)
+    of_template = template - template.mean()
+    covariance = (deviations * of_template).sum(axis=(0, 2))
+    scale = np.sqrt((deviations**2).sum(axis=(0, 2)) * (of_template**2).sum())
+    # Rounding leaves a constant profile with deviations of this size.
+    is_constant = scale < 1e-12 * profiles.shape[0]
+    return np.divide(covariance, scale, out=np.zeros_like(scale), where=~is_constant).clip(0)
+
+
+SIMILARITIES: Mapping[str, Similarity] = {
+    similarity.__name__: similarity
+    for similarity in (euclidean, manhattan, chebyshev, jaccard, inclusion, correlation)
+}
+
+
+@declared
+class DecisionTemplateRule(TemplateRule):
+    """Decide for the class whose template is most similar to the votes.
+
+    A template holds the mean votes of all members on the honest rows of a class. The support of a class is
+    the similarity of its template and the votes. It tells which class is the most likely, less so how likely.
+
+    References
+    ----------
+    L. I. Kuncheva, J. C. Bezdek, R. P. W. Duin, "Decision templates for multiple classifier fusion: an
+    experimental comparison". Pattern Recognition 34(2), 2001.
+
+    Examples
+    --------
+    >>> votes = np.array([[[0.9, 0.1], [0.8, 0.2], [0.6, 0.4]], [[0.3, 0.7], [0.2, 0.8], [0.8, 0.2]]])
+    >>> rule = DecisionTemplateRule().fit(votes, [0, 0, 1])
+    >>> rule.combine(votes).argmax(axis=1)
+    array([0, 0, 1])
+    """
+
+    similarity: str = parameter(
+        "euclidean",
+        f"one of {', '.join(SIMILARITIES)}",
+        one_of(*SIMILARITIES),
+        "How similar two profiles are, from 0 to 1. euclidean: one less the mean squared difference; "
+        "manhattan: one less the mean difference; chebyshev: one less the largest difference; jaccard: what "
+        "they have in common, of what one of them has; inclusion: what they have in common, of the template; "
+        "correlation: their correlation, 0 if it is negative.",
+    )
+
+    def _decide(self, votes: np.ndarray) -> np.ndarray:
+        similarity = SIMILARITIES[self.similarity]
+        profiles = rescaled(votes)
+        support = np.zeros(votes.shape[1:])
+        for each in np.flatnonzero(self.has_rows_):
+            support[:, each] = similarity(profiles, self.templates_[each][:, np.newaxis])
+        # Rounding may take the similarity of opposites below 0.
+        return support.clip(0)
+
+
+@declared
+class DempsterShaferRule(TemplateRule):
+    """Combine by Dempster's rule what each member's votes are evidence of.
+
+    The proximity f[i, j] of member i's votes to its votes in the template of class j is 1 / (1 + the squared
+    distance), rescaled over the classes. With r[i, j] the product of 1 - f[i, k] over the other classes k,
+    the belief in class j is f[i, j] r[i, j] / (1 - f[i, j] (1 - r[i, j])). The support of a class is the
+    product of the beliefs in it over the members.
+
+    References
+    ----------
+    G. Rogova, "Combining the results of several neural network classifiers". Neural Networks 7(5), 1994; in
+    the form of Kuncheva, Bezdek and Duin 2001, as for `DecisionTemplateRule`.
+
+    Examples
+    --------
+    >>> votes = np.array([[[0.9, 0.1], [0.8, 0.2], [0.6, 0.4]], [[0.3, 0.7], [0.2, 0.8], [0.8, 0.2]]])
+    >>> rule = DempsterShaferRule().fit(votes, [0, 0, 1])
+    >>> rule.combine(votes).round(2)
+    array([[0.75, 0.25],
+           [0.77, 0.23],
+           [0.23, 0.77]])
+    """
+
+    def _decide(self, votes: np.ndarray) -> np.ndarray:
+        profiles = rescaled(votes)
+        proximity = np.zeros(votes.shape)
+        for each in np.flatnonzero(self.has_rows_):
+            distance = ((profiles - self.templates_[each][:, np.newaxis]) ** 2).sum(axis=2)
+            proximity[:, :, each] = 1 / (1 + distance)
+        proximity = rescaled(proximity)
+        rest = others_product(1 - proximity)
+        belief = proximity * rest / (1 - proximity * (1 - rest))
+        return multiplied(belief, np.ones(len(belief)))
+
+
+def others_product(factors: np.ndarray) -> np.ndarray:
+    """For each class, the product over the other classes.
+
+    Examples
+    --------
+    >>> others_product(np.array([[2.0, 3.0, 0.0]]))
+    array([[0., 0., 6.]])
+    """
+    before, after = np.ones_like(factors), np.ones_like(factors)
+    np.cumprod(factors[..., :-1], axis=-1, out=before[..., 1:])
+    np.cumprod(factors[..., :0:-1], axis=-1, out=after[..., -2::-1])
+    return before * after

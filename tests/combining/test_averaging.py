@@ -1,0 +1,130 @@
+"""Bayesian averaging goes to one member with more rows; combination need not."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+
+from committee.combining.averaging import BayesianAveragingRule, BayesianCombinationRule
+from committee.rules import mean, one_hot
+
+FEW = np.array([[[0.9, 0.1], [0.8, 0.2], [0.3, 0.7]], [[0.6, 0.4], [0.4, 0.6], [0.6, 0.4]]])
+
+
+def two_halves(n_rows):
+    """Two members that each know half of the rows, the first slightly better."""
+    y = np.arange(n_rows) // 2 % 2
+    knows = np.arange(n_rows) % 2 == 0
+    right = np.array([np.where(knows, 0.9, 0.3), np.where(knows, 0.28, 0.9)])
+    votes = np.where(one_hot(y, 2) == 1, right[:, :, np.newaxis], 1 - right[:, :, np.newaxis])
+    return votes, y
+
+
+def test_with_more_rows_averaging_goes_to_one_member_and_combination_does_not():
+    averaged, combined = [], []
+    for n_rows in (20, 200, 2000):
+        votes, y = two_halves(n_rows)
+        averaged.append(BayesianAveragingRule().fit(votes, y).weights_[0])
+        combined.append(BayesianCombinationRule(random_state=0).fit(votes, y).weights_[0])
+    assert 0.5 < averaged[0] < averaged[1] < averaged[2]
+    assert averaged[2] > 1 - 1e-12
+    np.testing.assert_allclose(combined, 0.5, atol=0.05)
+
+
+def test_the_mixture_explains_the_rows_better_than_any_member():
+    rule = BayesianCombinationRule(random_state=0).fit(*two_halves(200))
+    assert rule.log_likelihood_ > rule.scores_.max()
+
+
+def test_averaging_weighs_by_prior_and_likelihood():
+    rule = BayesianAveragingRule(prior=[1, 3]).fit(FEW, [0, 0, 1])
+    likelihoods = np.array([0.9 * 0.8 * 0.7, 0.6 * 0.4 * 0.4])
+    np.testing.assert_allclose(rule.scores_, np.log(likelihoods))
+    expected = likelihoods * [1, 3]
+    np.testing.assert_allclose(rule.weights_, expected / expected.sum())
+    np.testing.assert_allclose(rule.combine(FEW), mean(FEW, expected))
+
+
+def test_a_member_with_no_prior_has_no_say_and_without_rows_that_count_the_prior_decides():
+    np.testing.assert_array_equal(BayesianAveragingRule(prior=[0, 1]).fit(FEW, [0, 0, 1]).weights_, [0, 1])
+    flat = BayesianAveragingRule(prior=[1, 3], effective_rows=1e-9).fit(FEW, [0, 0, 1])
+    np.testing.assert_allclose(flat.weights_, [0.25, 0.75])
+
+
+def test_effective_rows_temper_the_likelihood():
+    rule = BayesianAveragingRule(effective_rows=1).fit(FEW, [0, 0, 1])
+    np.testing.assert_allclose(rule.scores_, np.log([0.9 * 0.8 * 0.7, 0.6 * 0.4 * 0.4]) / 3)
+
+
+def test_a_weight_is_as_many_rows():
+    twice = BayesianAveragingRule().fit(np.repeat(FEW, 2, axis=1), [0, 0, 0, 0, 1, 1])
+    weighted = BayesianAveragingRule().fit(FEW, [0, 0, 1], sample_weight=[2, 2, 2])
+    np.testing.assert_allclose(weighted.weights_, twice.weights_)
+
+
+def test_a_vote_of_zero_for_the_truth_does_not_rule_all_members_out():
+    rule = BayesianAveragingRule().fit(one_hot([[0, 1, 1], [1, 1, 1]], 2), [0, 0, 0])
+    np.testing.assert_allclose(rule.weights_, [1, 0], atol=1e-6)
+
+
+def test_the_likelihood_of_a_regression_is_normal():
+    y = np.array([1.0, 2.0, 4.0])
+    votes = np.array([[1.5, 2.0, 3.0], [0.0, 2.0, 8.0]])[:, :, np.newaxis]
+    rule = BayesianAveragingRule().fit(votes, y)
+    expected = []
+    for vote in votes[:, :, 0]:
+        deviation = math.sqrt(np.mean((vote - y) ** 2))
+        expected.append(norm.logpdf(y, vote, deviation).sum())
+    np.testing.assert_allclose(rule.scores_, expected)
+    weights = np.exp(expected) / np.exp(expected).sum()
+    np.testing.assert_allclose(rule.combine(votes), mean(votes, weights))
+
+
+@pytest.mark.parametrize("rule", [BayesianAveragingRule(), BayesianCombinationRule(random_state=0)])
+def test_members_without_errors_decide_a_regression(rule):
+    y = np.array([1.0, 2.0, 4.0])
+    votes = np.array([y, y + 1, y])[:, :, np.newaxis]
+    np.testing.assert_allclose(rule.fit(votes, y).weights_, [0.5, 0, 0.5], atol=0.1)
+    zeros = np.zeros((2, 3, 1))
+    np.testing.assert_allclose(rule.fit(zeros, np.zeros(3)).weights_, [0.5, 0.5], atol=0.05)
+
+
+def test_combination_is_the_mean_mixture_given_the_rows():
+    first = np.linspace(0, 1, 10_001)
+    likelihood = np.prod(
+        [first * a + (1 - first) * b for a, b in [(0.9, 0.6), (0.8, 0.4), (0.7, 0.4)]], axis=0
+    )
+    expected = (first * likelihood).sum() / likelihood.sum()
+    rule = BayesianCombinationRule(n_draws=10_000, random_state=0).fit(FEW, [0, 0, 1])
+    assert rule.weights_[0] == pytest.approx(expected, abs=0.01)
+
+
+def test_combination_of_errors_that_cancel_is_better_than_the_best_member():
+    rng = np.random.default_rng(0)
+    y, noise = rng.normal(size=200), rng.normal(size=200)
+    votes = np.array([y + noise, y - 1.2 * noise, y + 3 * noise])[:, :, np.newaxis]
+    rule = BayesianCombinationRule(random_state=0).fit(votes, y)
+    assert np.mean((rule.combine(votes)[:, 0] - y) ** 2) < 0.01
+    averaged = BayesianAveragingRule().fit(votes, y).combine(votes)[:, 0]
+    assert np.mean((averaged - y) ** 2) > 0.2
+
+
+def test_the_same_seed_draws_the_same_mixtures():
+    fits = [BayesianCombinationRule(random_state=seed).fit(FEW, [0, 0, 1]).weights_ for seed in (0, 0, 1)]
+    np.testing.assert_array_equal(fits[0], fits[1])
+    assert (fits[0] != fits[2]).any()
+
+
+@pytest.mark.parametrize(
+    ("rule", "message"),
+    [
+        (BayesianAveragingRule(prior=[1]), "prior must be one number for each of 2 members"),
+        (BayesianAveragingRule(prior=[1, -1]), "prior must be finite, >= 0 and not all 0"),
+        (BayesianAveragingRule(effective_rows=0), "effective_rows must be a number > 0 or None. Got 0."),
+        (BayesianCombinationRule(n_draws=0), "n_draws must be an integer >= 1. Got 0."),
+    ],
+)
+def test_bad_parameters_are_refused(rule, message):
+    with pytest.raises(ValueError, match=message):
+        rule.fit(FEW, [0, 0, 1])

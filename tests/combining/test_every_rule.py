@@ -1,0 +1,211 @@
+"""What holds for every rule of the registry, trained or not."""
+
+import inspect
+import pickle
+import re
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+
+from committee import rules
+from committee.combining import votes as votes_module
+from committee.rules import Rule, one_hot, rule_named, rule_names
+
+N_ROWS = 60
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(N_ROWS, 2))
+Y = RNG.integers(0, 3, N_ROWS)
+VOTES = RNG.dirichlet([1, 1, 1], size=(4, N_ROWS))
+VOTES[:, np.arange(N_ROWS), Y] += [[0.1], [0.3], [0.5], [0.7]]
+VOTES /= VOTES.sum(axis=2, keepdims=True)
+NUMBERS = RNG.normal(size=N_ROWS)
+NUMBER_VOTES = (NUMBERS + RNG.normal(size=(4, N_ROWS)) * [[0.5], [1], [2], [3]])[:, :, np.newaxis]
+
+# Rules that draw: for members in another order, the draws are others.
+DRAWS = ("bayesian_combination",)
+# Rules that count rows, whatever they weigh: so many of them are neighbours.
+COUNTS_ROWS = ("dynamic",)
+
+
+def made(name):
+    """A rule with a fixed seed."""
+    rule = rule_named(name)
+    return rule.set_params(random_state=0) if "random_state" in rule.get_params() else rule
+
+
+def for_task(task):
+    # A fixed rule knows its task by its function.
+    named = {name: rule_named(name) for name in rule_names()}
+    if task == "regression":
+        numbers = ("mean", "median", "trimmed_mean")
+        return [n for n, rule in named.items() if task in rule.tasks and (rule.needs_fit or n in numbers)]
+    return [name for name, rule in named.items() if task in rule.tasks]
+
+
+CLASSIFYING, REGRESSING = for_task("classification"), for_task("regression")
+every_rule = pytest.mark.parametrize("name", CLASSIFYING)
+
+
+def check_shares(decision, n_rows, n_classes=3):
+    assert decision.shape == (n_rows, n_classes)
+    assert (decision >= 0).all()
+    np.testing.assert_allclose(decision.sum(axis=1), 1)
+
+
+@every_rule
+def test_decisions_are_shares_of_one_and_better_than_chance(name):
+    decision = made(name).fit(VOTES, Y, X).combine(VOTES, X)
+    check_shares(decision, N_ROWS)
+    # The minimum and the maximum follow single members.
+    assert np.mean(decision.argmax(axis=1) == Y) > 0.5
+
+
+@pytest.mark.parametrize("name", REGRESSING)
+def test_decisions_of_a_regression_are_numbers_between_the_votes(name):
+    decision = made(name).fit(NUMBER_VOTES, NUMBERS, X).combine(NUMBER_VOTES, X)
+    assert decision.shape == (N_ROWS, 1)
+    assert np.mean((decision[:, 0] - NUMBERS) ** 2) < np.var(NUMBERS) * 2
+
+
+@pytest.mark.parametrize("name", sorted(set(CLASSIFYING) - set(REGRESSING)))
+def test_rules_for_classes_refuse_a_regression_in_one_line(name):
+    with pytest.raises(ValueError, match=r"classes|is a rule for classification") as error:
+        made(name).fit(NUMBER_VOTES, NUMBERS, X)
+    assert "\n" not in str(error.value)
+
+
+@every_rule
+def test_one_member_one_row_and_no_row(name):
+    one = made(name).fit(VOTES[:1], Y, X)
+    check_shares(one.combine(VOTES[:1], X), N_ROWS)
+    check_shares(made(name).fit(VOTES[:, :1], Y[:1], X[:1]).combine(VOTES, X), N_ROWS)
+    check_shares(one.combine(VOTES[:1, :0], X[:0]), 0)
+
+
+@every_rule
+def test_y_of_one_class_and_a_class_that_is_absent(name):
+    only = made(name).fit(VOTES, np.full(N_ROWS, 2), X)
+    check_shares(only.combine(VOTES, X), N_ROWS)
+    absent = np.where(Y == 1, 0, Y)
+    check_shares(made(name).fit(VOTES, absent, X).combine(VOTES, X), N_ROWS)
+
+
+@every_rule
+def test_members_that_are_always_right_or_always_wrong(name):
+    right, wrong = one_hot(Y, 3), one_hot((Y + 1) % 3, 3)
+    for votes in ([right, right], [wrong, wrong], [right, wrong]):
+        decision = made(name).fit(np.array(votes), Y, X).combine(np.array(votes), X)
+        check_shares(decision, N_ROWS)
+    both = made(name).fit(np.array([right, right]), Y, X).combine(np.array([right, right]), X)
+    np.testing.assert_array_equal(both.argmax(axis=1), Y)
+
+
+@every_rule
+def test_float32_votes_and_blocks_of_rows_change_nothing(name, monkeypatch):
+    votes = VOTES.astype(np.float32)
+    whole = made(name).fit(votes, Y, X).combine(votes, X)
+    monkeypatch.setattr(votes_module, "BLOCK_SIZE", 120)
+    np.testing.assert_allclose(made(name).fit(votes, Y, X).combine(votes, X), whole, atol=1e-9)
+
+
+@every_rule
+def test_the_order_of_the_rows_changes_nothing(name):
+    order = np.random.default_rng(1).permutation(N_ROWS)
+    decision = made(name).fit(VOTES, Y, X).combine(VOTES, X)
+    shuffled = made(name).fit(VOTES[:, order], Y[order], X[order]).combine(VOTES[:, order], X[order])
+    np.testing.assert_allclose(shuffled, decision[order], atol=1e-9)
+
+
+@pytest.mark.parametrize("name", [name for name in CLASSIFYING if name not in DRAWS])
+def test_the_order_of_the_members_changes_nothing(name):
+    decision = made(name).fit(VOTES, Y, X).combine(VOTES, X)
+    np.testing.assert_allclose(made(name).fit(VOTES[::-1], Y, X).combine(VOTES[::-1], X), decision, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", [name for name in CLASSIFYING if name not in COUNTS_ROWS])
+def test_a_row_of_weight_two_is_the_row_twice(name):
+    weights = np.arange(N_ROWS) % 3
+    rows = np.repeat(np.arange(N_ROWS), weights)
+    weighted = made(name).fit(VOTES, Y, X, sample_weight=weights).combine(VOTES, X)
+    repeated = made(name).fit(VOTES[:, rows], Y[rows], X[rows]).combine(VOTES, X)
+    np.testing.assert_allclose(weighted, repeated, atol=1e-9)
+
+
+@every_rule
+def test_a_row_of_weight_zero_is_not_there(name):
+    weights = (np.arange(N_ROWS) % 3 > 0).astype(float)
+    rows = weights > 0
+    weighted = made(name).fit(VOTES, Y, X, sample_weight=weights).combine(VOTES, X)
+    without = made(name).fit(VOTES[:, rows], Y[rows], X[rows]).combine(VOTES, X)
+    np.testing.assert_allclose(weighted, without, atol=1e-9)
+
+
+@every_rule
+def test_clone_repr_and_pickle(name):
+    rule = made(name)
+    assert repr(clone(rule)) == repr(rule)
+    rule.fit(VOTES, Y, X)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(rule)).combine(VOTES, X), rule.combine(VOTES, X))
+    assert not hasattr(clone(rule), "n_members_")
+
+
+@every_rule
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"votes": VOTES[0]}, "votes must have the shape"),
+        ({"votes": VOTES[:, :0], "y": []}, "votes must have at least one row to learn from"),
+        (
+            {"votes": np.where(VOTES[1, 2, 0] == VOTES, np.nan, VOTES)},
+            "votes must be finite. Got nan of member 1",
+        ),
+        ({"votes": VOTES - 1}, "votes must be >= 0, as they are for classes"),
+        ({"y": Y[:-1]}, "y must have one value for each of the 60 rows"),
+        ({"y": Y + 1}, r"y must be integers from 0 to 2, the numbers of the classes\. Got 3"),
+        ({"y": Y - 1}, r"y must be integers from 0 to 2, the numbers of the classes\. Got -1"),
+        ({"y": Y * 0.5}, r"y must be integers from 0 to 2, the numbers of the classes\. Got float64"),
+        ({"X": X[:-1]}, "X must have the 60 rows of the votes. Got 59"),
+        ({"sample_weight": np.ones(3)}, "sample_weight"),
+        ({"sample_weight": -np.ones(N_ROWS)}, "sample_weight must be >= 0"),
+        ({"sample_weight": np.zeros(N_ROWS)}, "sample_weight leaves every row with weight zero"),
+    ],
+)
+def test_bad_input_of_fit_is_refused_in_one_line(name, change, message):
+    rule = made(name)
+    with pytest.raises(ValueError, match=message) as error:
+        rule.fit(**{"votes": VOTES, "y": Y, "X": X} | change)
+    assert "\n" not in str(error.value)
+    assert not hasattr(rule, "n_members_")
+
+
+@every_rule
+def test_votes_of_others_than_at_fit_are_refused(name):
+    rule = made(name).fit(VOTES, Y, X)
+    with pytest.raises(ValueError, match="fitted with 4 members and gets the votes of 3"):
+        rule.combine(VOTES[:3], X)
+    with pytest.raises(ValueError, match="fitted with 3 outputs and gets votes with 2"):
+        rule.combine(VOTES[:, :, :2], X)
+    with pytest.raises(ValueError, match="votes must be finite"):
+        rule.combine(np.full_like(VOTES, np.inf), X)
+
+
+@pytest.mark.parametrize("name", [name for name in CLASSIFYING if rule_named(name).needs_fit])
+def test_a_trained_rule_does_not_combine_before_it_is_fitted(name):
+    with pytest.raises(NotFittedError, match=r"is not fitted yet\. Call fit with honest votes"):
+        made(name).combine(VOTES, X)
+
+
+@pytest.mark.parametrize("name", [name for name in CLASSIFYING if rule_named(name).needs_X])
+def test_a_rule_that_looks_at_rows_asks_for_them(name):
+    with pytest.raises(ValueError, match=r"looks at the rows\. Pass X"):
+        made(name).fit(VOTES, Y)
+
+
+def test_public_names_are_sorted_and_documented():
+    assert rules.__all__ == sorted(rules.__all__)
+    for name in rules.__all__:
+        documentation = inspect.getdoc(getattr(rules, name)) or ""
+        if getattr(rules, name) is not Rule:
+            assert re.search(r"^Examples\n-{8}\n(.*\n)*?>>> ", documentation, re.MULTILINE), name
