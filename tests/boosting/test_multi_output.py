@@ -137,10 +137,22 @@ def test_importances_find_the_columns_that_tell():
     assert booster.split_counts_.sum() > 20
 
 
+def test_many_classes_share_trees_by_default_if_the_rounds_are_found():
+    rng = np.random.default_rng(0)
+    for n_classes, shares in ((5, False), (6, True)):
+        y = np.arange(120) % n_classes
+        table = y[:, np.newaxis] + rng.normal(scale=0.3, size=(120, 2))
+        found = GradientBoostingClassifier(random_state=0, warm_start=True).fit(table, y)
+        assert (found._forest.n_trees == found.n_iter_) == shares
+        more = found.set_params(n_estimators=found.n_iter_ + 2).fit(table, y)
+        assert (more._forest.n_trees == more.n_iter_) == shares
+        told = GradientBoostingClassifier(5, random_state=0).fit(table, y)
+        assert told._forest.n_trees == 5 * n_classes
+
+
 def test_bad_values_are_refused():
-    with pytest.raises(
-        ValueError, match='multi_strategy must be "one_output_per_tree" or "multi_output_tree"'
-    ):
+    allowed = 'multi_strategy must be "auto", "one_output_per_tree" or "multi_output_tree"'
+    with pytest.raises(ValueError, match=allowed):
         GradientBoostingClassifier(multi_strategy="both").fit(X, Y)
     with pytest.raises(ValueError, match="monotonic_cst needs two classes"):
         GradientBoostingClassifier(monotonic_cst=[1, 0, 0, 0], **MANY).fit(X, Y)
