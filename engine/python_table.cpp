@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "binning.h"
+#include "fingerprint.h"
 #include "python_arrays.h"
 #include "python_columns.h"
 #include "sampling.h"
@@ -79,6 +80,19 @@ void register_table(nb::module_& m) {
         },
         nb::arg("columns"), nb::arg("n_categories"), nb::arg("n_rows"), nb::arg("weights").none(), nb::arg("max_bins"),
         nb::arg("n_threads"));
+
+    m.def(
+        "fingerprint",
+        [](const std::vector<AnyArray>& columns, std::size_t n_rows) {
+            const auto views = column_views(columns, n_rows);
+            std::array<std::uint64_t, 2> found;
+            {
+                const nb::gil_scoped_release release;
+                found = fingerprint(views, n_rows);
+            }
+            return nb::make_tuple(found[0], found[1]);
+        },
+        nb::arg("columns"), nb::arg("n_rows"), "128 bits that tell tables apart.");
 
     m.def(
         "order_by_content",

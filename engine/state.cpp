@@ -73,6 +73,42 @@ void check_nodes(const Tree& tree, const Binning& binning, std::size_t n_values)
     require(n_children + 1 == tree.nodes.size(), "a node has no parent");
 }
 
+// What `check_nodes` finds, for a tree of numbers without records. Whether a node is a leaf is a coin flip to the
+// processor, so nothing branches on it.
+bool is_sound(const Tree& tree, std::span<const std::uint8_t> may_be_asked, std::size_t n_values) {
+    const std::size_t n_nodes = tree.nodes.size(), n_columns = may_be_asked.size() - 1;
+    std::vector<std::uint8_t> n_parents(n_nodes + 2, 0);  // the last two are of those that have no children
+    std::size_t n_inner = 0;
+    bool holds = true;
+    for (std::size_t i = 0; i < n_nodes; ++i) {
+        const NodeWord word = tree.nodes[i];
+        const std::size_t address = address_of(word);
+        const bool leaf = is_leaf(word);
+        const bool good_leaf = (word == leaf_word(address_of(word))) & (address < n_values);
+        const std::size_t column = std::min<std::size_t>(column_of(word), n_columns);
+        const bool good_inner =
+            !is_category(word) & (may_be_asked[column] != 0) & (address > i) & (address + 1 < n_nodes);
+        holds &= leaf ? good_leaf : good_inner;
+        const std::size_t child = !leaf & good_inner ? address : n_nodes;
+        ++n_parents[child];
+        ++n_parents[child + 1];
+        n_inner += leaf ? 0 : 1;
+    }
+    // A count may wrap round to 1, but then the sum of all is too large.
+    return holds && 2 * n_inner + 1 == n_nodes && n_parents[0] == 0 &&
+           std::all_of(n_parents.begin() + 1, n_parents.end() - 2, [](std::uint8_t n) { return n == 1; });
+}
+
+// For each column whether a node of numbers may ask about it; and no for a column that is not there.
+std::vector<std::uint8_t> askable(const Binning& binning) {
+    std::vector<std::uint8_t> may_be_asked;
+    for (const Column& column : binning.columns) {
+        may_be_asked.push_back(!column.is_category && column.is_used && column.n_bins > 0 ? 1 : 0);
+    }
+    may_be_asked.push_back(0);
+    return may_be_asked;
+}
+
 // A forest without its columns and trees: what the scores are and what becomes of them.
 Forest read_scores(const ForestArrays& arrays) {
     require(arrays.n_outputs > 0, "it has no outputs");
@@ -141,7 +177,8 @@ void check_reach(const Forest& forest) {
     require(std::isfinite(total) && std::isfinite(total * forest.scale), "its scores are out of range");
 }
 
-Tree read_tree(const ForestArrays& arrays, const Forest& forest, std::size_t t) {
+Tree read_tree(const ForestArrays& arrays, const Forest& forest, std::span<const std::uint8_t> may_be_asked,
+               std::size_t t) {
     Tree tree;
     const auto nodes = part(arrays.nodes, arrays.node_offsets, t);
     const auto sets = part(arrays.sets, arrays.set_offsets, t);
@@ -156,7 +193,8 @@ Tree read_tree(const ForestArrays& arrays, const Forest& forest, std::size_t t) 
         require(n_values == nodes.size(), "a recorded tree must have a value per node");
         read_records(arrays, arrays.node_offsets[t], tree);
     }
-    check_nodes(tree, forest.binning, n_values);
+    const bool is_plain = tree.sets.empty() && tree.records.empty();
+    if (!is_plain || !is_sound(tree, may_be_asked, n_values)) check_nodes(tree, forest.binning, n_values);
     check_values(forest, values);
     return tree;
 }
@@ -203,7 +241,8 @@ Forest from_arrays(const ForestArrays& arrays) {
             "the arrays of the records differ in length");
     forest.binning = from_arrays(arrays.columns, "a forest");
     forest.trees.reserve(n_trees);
-    for (std::size_t t = 0; t < n_trees; ++t) forest.trees.push_back(read_tree(arrays, forest, t));
+    const auto may_be_asked = askable(forest.binning);
+    for (std::size_t t = 0; t < n_trees; ++t) forest.trees.push_back(read_tree(arrays, forest, may_be_asked, t));
     if (forest.link != Link::mean) check_reach(forest);
     return forest;
 }

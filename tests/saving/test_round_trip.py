@@ -11,6 +11,7 @@ from committee import (
     AdaBoostM2Classifier,
     AdaBoostRegressor,
     DecisionTreeClassifier,
+    DecisionTreeRegressor,
     GradientBoostingClassifier,
     GradientBoostingRegressor,
     LogitBoostClassifier,
@@ -18,7 +19,7 @@ from committee import (
     RandomForestRegressor,
 )
 from committee.saving import Saveable
-from committee.table import Schema
+from committee.table import Schema, bin_table
 from every_estimator import (
     ESTIMATORS,
     make,
@@ -230,7 +231,27 @@ def test_scores_and_data_are_told(tmp_path):
     forest.save(tmp_path / "model")
     summary = committee.verify(tmp_path / "model")
     assert summary.scores == {"out_of_bag": forest.oob_score_}
+    assert (summary.data.n_rows, summary.data.n_columns) == (40, 1)
     assert summary.is_fitted
     assert summary.estimator == "committee.RandomForestRegressor"
     assert summary.versions.keys() == {"python", "committee", "numpy", "scikit-learn"}
     assert summary.n_bytes == (tmp_path / "model").stat().st_size
+
+
+def test_the_fingerprint_is_that_of_the_values(tmp_path):
+    frame, signal = mixed_frame()
+
+    def fingerprint(X, y, **more):
+        DecisionTreeRegressor().fit(X, y, **more).save(tmp_path / "model")
+        assert committee.load(tmp_path / "model")._data == committee.verify(tmp_path / "model").data
+        return committee.verify(tmp_path / "model").data.fingerprint
+
+    usual = fingerprint(frame, signal)
+    assert usual == fingerprint(frame.convert_dtypes(), signal.tolist())
+    changed = frame.assign(count=frame["count"].where(frame.index != 3, 77))
+    others = [(changed, signal), (frame, signal + (frame.index == 3)), (frame[::-1], signal[::-1])]
+    found = {fingerprint(*each) for each in others} | {fingerprint(frame, signal, sample_weight=np.ones(60))}
+    assert len(found | {usual}) == 5
+    binned = bin_table(frame)
+    DecisionTreeRegressor().fit(binned, signal).save(tmp_path / "model")
+    assert committee.verify(tmp_path / "model").data is None

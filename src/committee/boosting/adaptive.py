@@ -334,9 +334,10 @@ class AdaBoost(SavedMembers):
             assert rounds.codes is not None
             forest = self._weighed(run.members, run.votes, plan.scheme)
             self._keep(forest, rounds.training.table.schema, rounds.task, rounds.codes.has_missing)
+            self._data = rounds.training.data
         else:
             # What an earlier fit with members of the engine left is not this fit's.
-            for name in ("schema_", "_forest", "_has_missing"):
+            for name in ("schema_", "_forest", "_has_missing", "_data"):
                 self.__dict__.pop(name, None)
             validate_data(self, X, skip_check_array=True)
             self._task = rounds.task

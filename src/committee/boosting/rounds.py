@@ -233,7 +233,7 @@ class Rounds(CallbackSupportMixin, RoundParameters):
         return options
 
     def _keep_boosted(self, forest: _engine.Forest, boosted: Boosted, training: Training, seed: int) -> Self:
-        self._boosted, self._seed = boosted, seed
+        self._boosted, self._seed, self._data = boosted, seed, training.data
         return self._keep(forest, training.table.schema, training.task, boosted.has_missing)
 
     def _replaced_columns(self, table: Table | BinnedTable, before: Boosted | None) -> list[int]:

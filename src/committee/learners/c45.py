@@ -173,6 +173,7 @@ class C45Classifier(Classifies, Tabular):
             held_out,
         )
         self._keep_task(schema, training.task)
+        self._data = training.data
         self.tree_ = tree
         return self
 

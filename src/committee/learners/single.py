@@ -112,6 +112,7 @@ class SingleTree(Voter):
     ) -> Self:
         self._importances = importances
         self._weight_unit = training.weight_unit
+        self._data = training.data
         return self._keep(forest, training.table.schema, training.task, has_missing)
 
     def _learnt(self) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from committee import _engine
+from committee.saving import Data
 from committee.table import BinnedTable, Table, predict_table, read, to_codes
 from committee.task import Classification, Regression, check_lengths, class_weights, row_weights
 
@@ -89,6 +90,15 @@ class Training:
     def weight_unit(self) -> float:
         """The weight that a fixed-point weight of one stands for."""
         return 1.0 if self.weights is None else float(self.weights.sum()) / self.total_weight
+
+    @cached_property
+    def data(self) -> Data | None:
+        """What a saved model tells of the table that it was fitted on; None for codes, without values."""
+        if isinstance(self.table, BinnedTable):
+            return None
+        columns = [*self.table.columns, self.y, *([] if self.weights is None else [self.weights])]
+        high, low = _engine.fingerprint(columns, self.table.n_rows)
+        return Data(self.table.n_rows, self.table.schema.n_columns, f"{high:016x}{low:016x}")
 
     def bin(self, n_threads: int) -> BinnedTable:
         """The table in the engine's codes."""

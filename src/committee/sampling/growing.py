@@ -320,6 +320,7 @@ class Forest(Judged, CartGrowing):
             out_of_bag = OutOfBag.of(grown, training, self.oob_score, before)
         self._out_of_bag = out_of_bag
         self._importances: np.ndarray = importances
+        self._data = training.data
         self._keep(forest, schema, training.task, has_missing)
 
     def _learnt(self) -> dict[str, Any]:

@@ -10,10 +10,11 @@ from committee.saving.errors import DamagedFile, UntrustedMember
 from committee.saving.fields import Fields
 from committee.saving.file import Summary, load, save, verify
 from committee.saving.predicting import Predictor, predictor
-from committee.saving.saveable import Saveable
+from committee.saving.saveable import Data, Saveable
 
 __all__ = [
     "DamagedFile",
+    "Data",
     "Fields",
     "Predictor",
     "Saveable",

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import platform
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,7 @@ from committee.saving.container import VERSION, Arrays, read_container, write_co
 from committee.saving.errors import require
 from committee.saving.plain import with_keys
 from committee.saving.registry import Described
-from committee.saving.saveable import Saveable
+from committee.saving.saveable import Data, Saveable
 
 LIBRARIES = ("committee", "numpy", "scikit-learn")
 PARTS = {"versions", "data", "scores", "model"}
@@ -51,7 +51,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     scores = model._known_scores() if is_ours else {}
     description = {
         "versions": versions(),
-        "data": getattr(model, "_data", None) if is_ours else None,
+        "data": asdict(model._data) if is_ours and model._data is not None else None,
         "scores": encoder.named(scores, "scores"),
         "model": described,
     }
@@ -93,6 +93,8 @@ def load(path: str | os.PathLike[str], trusted: Iterable[str] = ()) -> Any:
     decoder.named(description["scores"], "scores")
     decoder.finish()
     require(hasattr(model, "get_params"), f"{path} holds no estimator")
+    if isinstance(model, Saveable) and model._has_learnt():
+        model._data = read_data(description["data"])
     return model
 
 
@@ -108,8 +110,8 @@ class Summary:
     format_version : int
     versions : dict of str to str
         Of the libraries that wrote it.
-    data : dict or None
-        Of the table that the model was fitted on: `n_rows`, `n_columns` and a `fingerprint` of its content.
+    data : Data or None
+        The table that the model was fitted on: `n_rows`, `n_columns` and a `fingerprint` of its content.
     scores : dict of str to float
         What the model knows of how well it does.
     n_arrays : int
@@ -121,7 +123,7 @@ class Summary:
     is_fitted: bool
     format_version: int
     versions: dict[str, str]
-    data: dict[str, Any] | None
+    data: Data | None
     scores: dict[str, float]
     n_arrays: int
     n_bytes: int
@@ -168,7 +170,7 @@ def verify(path: str | os.PathLike[str]) -> Summary:
         model.fitted is not None,
         VERSION,
         description["versions"],
-        description["data"],
+        read_data(description["data"]),
         scores,
         n_arrays,
         Path(path).stat().st_size,
@@ -182,8 +184,20 @@ def read_description(path: str | os.PathLike[str]) -> tuple[dict[str, Json], Arr
     written_by = description["versions"]
     is_sound = isinstance(written_by, dict) and all(isinstance(each, str) for each in written_by.values())
     require(is_sound, "versions are not text")
-    require(description["data"] is None or isinstance(description["data"], dict), "data is not an object")
+    read_data(description["data"])
     return description, arrays
+
+
+def read_data(written: Json) -> Data | None:
+    """What a file says of the table that its model was fitted on."""
+    if written is None:
+        return None
+    body = with_keys(written, {"n_rows", "n_columns", "fingerprint"}, "data")
+    n_rows, n_columns, fingerprint = body["n_rows"], body["n_columns"], body["fingerprint"]
+    require(
+        type(n_rows) is int and type(n_columns) is int and isinstance(fingerprint, str), "data is not told"
+    )
+    return Data(n_rows, n_columns, fingerprint)
 
 
 def versions() -> dict[str, str]:

@@ -3,13 +3,32 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from typing import Any
 
 from committee.saving.fields import Fields
 
 
+@dataclass(frozen=True)
+class Data:
+    """The table that a model was fitted on.
+
+    Parameters
+    ----------
+    n_rows, n_columns : int
+    fingerprint : str
+        Of the values of the columns, of y and of the weights: 128 bits that differ if one of them does.
+    """
+
+    n_rows: int
+    n_columns: int
+    fingerprint: str
+
+
 class Saveable:
     """An estimator with a file of its own: `save`, and what `committee.load` needs to bring it back."""
+
+    _data: Data | None = None
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write this estimator, fitted or not, to one file, which `committee.load` reads.

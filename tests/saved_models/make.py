@@ -1,0 +1,80 @@
+"""Make the golden files: one small saved model for each public estimator, and what it answers.
+
+They are made once for each version of the format and kept: a later committee must read them and answer the
+same bits. Run it for a new estimator or a new version of the format only; it makes what is not there.
+
+    python tests/saved_models/make.py
+"""
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from sklearn.base import is_classifier
+
+sys.path.append(str(Path(__file__).parents[1]))
+
+from committee import (
+    AdaBoostClassifier,
+    GradientBoostingClassifier,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
+from committee.saving.container import VERSION
+from every_estimator import ESTIMATORS, make, name_of
+
+FOLDER = Path(__file__).parent
+SPECIAL = {
+    "judged_forest": make(RandomForestClassifier, oob_score=True, oob_importances=True, rule="majority"),
+    "quantile_forest": make(RandomForestRegressor, n_estimators=2, keep_leaf_rows=True),
+    "statistics": make(GradientBoostingClassifier, n_estimators=2, max_native_categories=2),
+    "warm_adaboost": make(AdaBoostClassifier, warm_start=True, store_weights=True),
+}
+MODELS = {name_of(each): each for each in ESTIMATORS} | SPECIAL
+
+
+def table(n_rows=24):
+    """Numbers with holes, booleans, categories and dates, by arithmetic: no generator may change them."""
+    i = np.arange(n_rows)
+    return pd.DataFrame(
+        {
+            "size": np.where(i % 7 == 3, np.nan, (i * 37 % 24) / 4),
+            "is_new": i * 5 % 3 == 0,
+            "city": pd.Categorical(np.array(["Bonn", "Oslo", "Rome"])[i * 11 % 3]),
+            "day": pd.Timestamp("2024-02-28") + pd.to_timedelta(i * 13 % 5, unit="D"),
+        }
+    )
+
+
+def target(estimator, frame):
+    """Classes or numbers that depend on the columns."""
+    number = frame["size"].fillna(3.0) + 2 * (frame["city"] == "Oslo") + frame["is_new"]
+    classes = pd.cut(number, [-1, 2.5, 4, 99], labels=["high", "low", "medium"]).astype(str)
+    return classes.to_numpy(dtype=object) if is_classifier(estimator) else number.to_numpy()
+
+
+def answers(model, frame):
+    """What a model says of a table, in text that keeps every bit."""
+    votes = model.predict_proba(frame) if is_classifier(model) else model.predict(frame)
+    return [[float(each).hex() for each in np.atleast_1d(row)] for row in votes]
+
+
+def main():
+    """Make the files that are not there."""
+    folder = FOLDER / f"version_{VERSION}"
+    folder.mkdir(exist_ok=True)
+    for name, estimator in MODELS.items():
+        path = folder / f"{name}.committee"
+        if path.exists():
+            continue
+        frame = table()
+        model = estimator.fit(frame, target(estimator, frame))
+        model.save(path)
+        path.with_suffix(".json").write_text(json.dumps(answers(model, frame)) + "\n")
+        print(f"made {path.name}, {path.stat().st_size} bytes")
+
+
+if __name__ == "__main__":
+    main()
