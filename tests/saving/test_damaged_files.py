@@ -114,6 +114,8 @@ def test_a_description_that_is_none_is_told(path, text, fault):
         ([], "no (estimator|model)"),
         ({"estimator": "os.system", "parameters": {}, "fitted": None}, r"there is no estimator 'os.system'"),
         ({"estimator": 3, "parameters": {}, "fitted": None}, "there is no estimator 3"),
+        ({"estimator": "committee.load", "parameters": {}, "fitted": None}, "no estimator 'committee.load'"),
+        ({"estimator": "sklearn.base.clone", "parameters": {}, "fitted": None}, "no estimator 'sklearn.base"),
         ({"pickle": "gASV"}, "no tag 'pickle'"),
         ({"tuple": 3}, "not a list"),
         ({"array": "nowhere"}, "there is no array 'nowhere'"),

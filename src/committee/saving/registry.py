@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from committee.saving.codec import OTHER_WRITERS, Decoder, Encoder, Json
-from committee.saving.errors import DamagedFile, require
+from committee.saving.errors import DamagedFile
 
-# Each module has `name_of(estimator)` and `saved_named(name)`, both None for what is not on its list.
+# Each module has `name_of(estimator)` and `saved_named(name)`, both None for what is not on its list, and
+# `knows(name)`, which makes no estimator.
 MODULES = {"committee": "committee.saving.own", "sklearn": "committee.saving.scikit_learn"}
 
 
@@ -59,7 +60,9 @@ def read(written: Json, decoder: Decoder, path: str) -> Any:
     """Restore an estimator, or only look at its description if the decoder makes none."""
     name = written["estimator"]
     library = name.partition(".")[0] if isinstance(name, str) else ""
-    require(library in MODULES, f"{path}: there is no estimator {name!r}")
+    module = importlib.import_module(MODULES[library]) if library in MODULES else None
+    if module is None or not module.knows(name):
+        raise DamagedFile(f"{path}: there is no estimator {name!r}.")
     fitted = written["fitted"]
     described = Described(
         name,
@@ -68,7 +71,5 @@ def read(written: Json, decoder: Decoder, path: str) -> Any:
     )
     if not decoder.builds:
         return described
-    saved: Saved | None = importlib.import_module(MODULES[library]).saved_named(name)
-    if saved is None:
-        raise DamagedFile(f"{path}: there is no estimator {name!r}.")
+    saved: Saved = module.saved_named(name)
     return saved.restore(described, path)
