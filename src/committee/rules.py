@@ -19,8 +19,11 @@ from committee.combining import (
 from committee.combining.averaging import BayesianAveragingRule, BayesianCombinationRule
 from committee.combining.dynamic import DynamicRule
 from committee.combining.fixed_rule import FixedRule
+from committee.combining.greedy import BestMemberRule, GreedyRule
 from committee.combining.labels import BehaviourKnowledgeRule, NaiveBayesRule
+from committee.combining.regions import RegionRule
 from committee.combining.rule import Rule
+from committee.combining.stacking import StackingRule
 from committee.combining.templates import DecisionTemplateRule, DempsterShaferRule
 from committee.combining.weighted import AccuracyWeightedRule, CAWPERule
 
@@ -29,13 +32,17 @@ __all__ = [
     "BayesianAveragingRule",
     "BayesianCombinationRule",
     "BehaviourKnowledgeRule",
+    "BestMemberRule",
     "CAWPERule",
     "DecisionTemplateRule",
     "DempsterShaferRule",
     "DynamicRule",
     "FixedRule",
+    "GreedyRule",
     "NaiveBayesRule",
+    "RegionRule",
     "Rule",
+    "StackingRule",
     "as_rule",
     "borda",
     "geometric_mean",

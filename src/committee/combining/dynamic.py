@@ -246,6 +246,5 @@ class DynamicRule(Rule):
         """Whether all known rows are asked, so that nothing is gathered."""
         return METHODS[self.method].source is not None and self.n_neighbours_ == len(self.known_.y)
 
-    def _check_X(self, X: Any, n_rows: int) -> None:
-        if METHODS[self.method].looks_at_X:
-            super()._check_X(X, n_rows)
+    def _looks_at_X(self) -> bool:
+        return METHODS[self.method].looks_at_X

@@ -24,6 +24,10 @@ TRAINED: Mapping[str, tuple[str, str, Mapping[str, Any]]] = {
     "dempster_shafer": ("templates", "DempsterShaferRule", {}),
     "bayesian_averaging": ("averaging", "BayesianAveragingRule", {}),
     "bayesian_combination": ("averaging", "BayesianCombinationRule", {}),
+    "stacking": ("stacking", "StackingRule", {}),
+    "greedy": ("greedy", "GreedyRule", {}),
+    "best_member": ("greedy", "BestMemberRule", {}),
+    "region": ("regions", "RegionRule", {}),
     "dynamic": ("dynamic", "DynamicRule", {}),
 }
 

@@ -185,8 +185,12 @@ class Rule(BaseEstimator):
                 "'mean'."
             )
 
+    def _looks_at_X(self) -> bool:
+        """Whether it looks at the rows with the parameters that it has."""
+        return self.needs_X
+
     def _check_X(self, X: Any, n_rows: int) -> None:
-        if not self.needs_X:
+        if not self._looks_at_X():
             return
         if X is None:
             raise ValueError(f"{type(self).__name__} looks at the rows. Pass X, the rows of the votes.")

@@ -1,0 +1,177 @@
+"""Selection of members by honest votes: greedy with replacement (Caruana et al. 2004), and the single best.
+
+In: honest votes. Out: a weight for each member; the decision is the weighted mean of the votes.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from committee.combining.benches import Bench, bench_for
+from committee.combining.losses import CLASS_LOSSES, NUMBER_LOSSES, check_metric, member_losses
+from committee.combining.rule import Honest, Rule
+from committee.combining.votes import weighted_sum
+from committee.parameters import anything, declared, either, integer, optional, parameter, share
+
+METRIC: tuple[str, Any, str] = (
+    f"{', '.join([*CLASS_LOSSES, *NUMBER_LOSSES])}, a name of scikit-learn's scorers, a function or None",
+    either(lambda value: value is None or isinstance(value, str), callable),
+    "What is to be low. None is log_loss for classes and squared_error for regression. Scorers are negated. "
+    "A function gets y, the decision of shape (n_rows, n_outputs) and the weights of the rows.",
+)
+
+
+class Weighing(Rule):
+    """What rules share that come down to a weight for each member.
+
+    Attributes
+    ----------
+    weights_ : ndarray of shape (n_members,)
+        The share of each member in the decision.
+    """
+
+    tasks: ClassVar[tuple[str, ...]] = ("classification", "regression")
+
+    def _decide(self, votes: np.ndarray) -> np.ndarray:
+        seated = self.weights_ > 0
+        return weighted_sum(votes[seated], self.weights_[seated])
+
+
+@declared
+class GreedyRule(Weighing):
+    r"""Add, again and again, the member that lowers the loss of the mean vote most.
+
+    From the best member on, or from the `n_start` best, step t adds the member
+
+    .. math:: \arg\min_m \; \mathrm{loss}\Big(y, \tfrac{1}{t}\big(v_m + \sum_{s<t} v_{m_s}\big)\Big),
+
+    the first of equal ones. Members may be added more than once, so the result is a weighted mean. The best
+    of all means along the way is kept. With bags, this is done for several random samples of the members and
+    the weights are averaged, which guards against members that are good by chance.
+
+    Attributes
+    ----------
+    chosen_ : list of ndarray of int
+        The members of each bag, in the order in which they were added.
+    losses_ : list of float
+        The loss of each bag.
+
+    References
+    ----------
+    R. Caruana, A. Niculescu-Mizil, G. Crew, A. Ksikes (2004). Ensemble selection from libraries of models.
+    ICML.
+
+    Examples
+    --------
+    The first and the second member are each wrong once, and not together; the third is never sure:
+
+    >>> votes = [[[0.8, 0.2], [0.4, 0.6], [0.1, 0.9]],
+    ...          [[0.9, 0.1], [0.9, 0.1], [0.6, 0.4]],
+    ...          [[0.5, 0.5], [0.5, 0.5], [0.5, 0.5]]]
+    >>> rule = GreedyRule(metric="error").fit(votes, [0, 0, 1])
+    >>> rule.chosen_, rule.weights_
+    ([array([0, 1])], array([0.5, 0.5, 0. ]))
+    """
+
+    metric: Any = parameter(None, *METRIC)
+    n_steps: int = parameter(
+        50, "an integer >= 0", integer(0), "How many members are added at most after the start."
+    )
+    n_start: int = parameter(
+        1, "an integer >= 1", integer(1), "How many of the best members sit from the start."
+    )
+    patience: int | None = parameter(
+        10,
+        "an integer >= 1 or None",
+        optional(integer(1)),
+        "After how many steps without a lower loss to stop. None does all steps.",
+    )
+    n_bags: int = parameter(
+        1,
+        "an integer >= 1",
+        integer(1),
+        "How many samples of the members are selected from. 1 takes all members.",
+    )
+    bag_size: float = parameter(
+        0.5,
+        "a float above 0 and at most 1",
+        share(whole=True),
+        "The share of the members in each of several bags.",
+    )
+    random_state: Any = parameter(
+        None,
+        "an integer, a RandomState or None",
+        anything,
+        "Draws the bags. An integer makes them the same each time.",
+    )
+
+    def _learn(self, honest: Honest) -> None:
+        bench = bench_for(check_metric(self.metric, honest), honest)
+        weights = np.zeros(honest.n_members)
+        self.chosen_, self.losses_ = [], []
+        for members in self._bags(honest.n_members):
+            seats = bench if self.n_bags == 1 else bench.only(members)
+            chosen, loss = select(seats, self.n_start, self.n_steps, self.patience)
+            self.chosen_.append(members[chosen])
+            self.losses_.append(loss)
+            np.add.at(weights, members[chosen], 1 / len(chosen))
+        self.weights_ = weights / weights.sum()
+
+    def _bags(self, n_members: int) -> list[np.ndarray]:
+        if self.n_bags == 1:
+            return [np.arange(n_members)]
+        rng = check_random_state(self.random_state)
+        size = max(1, int(np.ceil(self.bag_size * n_members)))
+        return [np.sort(rng.permutation(n_members)[:size]) for _ in range(self.n_bags)]
+
+
+@declared
+class BestMemberRule(Weighing):
+    """Leave the decision to the member of the lowest loss, the first of equal ones.
+
+    Attributes
+    ----------
+    best_ : int
+        The number of that member.
+    losses_ : ndarray of shape (n_members,)
+        The loss of each member.
+
+    Examples
+    --------
+    >>> votes = [[[0.8, 0.2], [0.4, 0.6]], [[0.9, 0.1], [0.9, 0.1]]]
+    >>> BestMemberRule().fit(votes, [0, 0]).best_
+    1
+    """
+
+    metric: Any = parameter(None, *METRIC)
+
+    def _learn(self, honest: Honest) -> None:
+        self.losses_ = member_losses(check_metric(self.metric, honest), honest)
+        self.best_ = int(self.losses_.argmin())
+        self.weights_ = np.zeros(honest.n_members)
+        self.weights_[self.best_] = 1.0
+
+
+def select(bench: Bench, n_start: int, n_steps: int, patience: int | None) -> tuple[list[int], float]:
+    """The members of the best mean along the way, in the order in which they were added, and its loss."""
+    alone = bench.losses()
+    chosen = [int(member) for member in np.argsort(alone, kind="stable")[:n_start]]
+    loss = float(alone[chosen[0]])
+    for n_seated, member in enumerate(chosen):
+        if n_seated > 0 and n_seated == len(chosen) - 1:
+            loss = float(bench.losses()[member])
+        bench.seat(member)
+    n_best = len(chosen)
+    for _ in range(n_steps):
+        losses = bench.losses()
+        member = int(losses.argmin())
+        bench.seat(member)
+        chosen.append(member)
+        if losses[member] < loss:
+            loss, n_best = float(losses[member]), len(chosen)
+        elif patience is not None and len(chosen) - n_best >= patience:
+            break
+    return chosen[:n_best], loss

@@ -1,0 +1,161 @@
+"""Losses of votes and of decisions: numbers that are lower for better ones.
+
+A loss of ours is a mean over rows, so members can be compared block by block without a decision in hand. Any
+other metric is a function of y and a whole decision: a user's function, or a scorer of scikit-learn by name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.metrics import get_scorer, get_scorer_names
+
+from committee.combining.rule import Honest
+from committee.combining.votes import labels_of
+
+# Probabilities below this are taken for it, so that no single row decides alone.
+SMALLEST = 1e-15
+Loss = Callable[[np.ndarray, np.ndarray, np.ndarray], float]
+
+
+def log_losses(votes: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Minus the logarithm of the vote for the class of the row."""
+    return -np.log(np.maximum(votes_for(votes, y), SMALLEST))
+
+
+def errors(votes: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """1 where the class of the highest vote, the first of equal ones, is wrong."""
+    return (labels_of(votes) != y).astype(np.float64)
+
+
+def square_sums(votes: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """The squared distance from the answer: one number, or a crisp vote for the class (the Brier score)."""
+    return np.square(residuals(votes, y)).sum(axis=2)
+
+
+# From votes of a block, and y, to a loss for each member and row.
+CLASS_LOSSES: Mapping[str, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
+    "log_loss": log_losses,
+    "error": errors,
+    "balanced_error": errors,
+    "brier": square_sums,
+}
+NUMBER_LOSSES = {"squared_error": square_sums}
+
+
+def default_loss(honest: Honest) -> str:
+    """The loss of a task if none is asked for."""
+    return "log_loss" if honest.are_classes else "squared_error"
+
+
+def check_metric(metric: Any, honest: Honest) -> str | Loss:
+    """The metric as the name of a loss of ours, or as a function of y, a decision and weights.
+
+    Examples
+    --------
+    >>> check_metric("squared_error", Honest.of([[[0.2, 0.8]]], [1]))  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ValueError: There is no metric 'squared_error' for classes. ...
+    """
+    if metric is None:
+        return default_loss(honest)
+    if callable(metric):
+        return metric
+    ours = CLASS_LOSSES if honest.are_classes else NUMBER_LOSSES
+    if metric in ours:
+        return str(metric)
+    if metric not in get_scorer_names():
+        task = "classes" if honest.are_classes else "regression"
+        raise ValueError(
+            f"There is no metric {metric!r} for {task}. Use {', '.join(ours)}, a name of scikit-learn's "
+            "scorers or a function."
+        )
+    return scorer_loss(str(metric), honest)
+
+
+def member_losses(metric: str | Loss, honest: Honest) -> np.ndarray:
+    """The loss of each member, of shape (n_members,)."""
+    if callable(metric):
+        return np.array([metric(honest.y, vote, honest.weights) for vote in honest.votes.astype(np.float64)])
+    row_losses = CLASS_LOSSES.get(metric) or NUMBER_LOSSES[metric]
+    weights = loss_weights(metric, honest.y, honest.weights)
+    total = np.zeros(honest.n_members)
+    start = 0
+    for votes, y, _ in honest.blocks():
+        rows = slice(start, start + len(y))
+        start = rows.stop
+        total += (row_losses(votes, y) * weights[rows]).sum(axis=1)
+    return total / weights.sum()
+
+
+def loss_weights(metric: str, y: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """The weights of the rows in a loss of ours: for the balanced error, every class counts the same."""
+    if metric != "balanced_error":
+        return weights
+    of_class = np.bincount(y, weights=weights)
+    return weights / np.where(of_class > 0, of_class, 1.0)[y]
+
+
+def votes_for(votes: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """The votes of each member for the class of each row, of shape (n_members, n_rows)."""
+    return np.take_along_axis(votes, y[None, :, None], axis=2)[:, :, 0]
+
+
+def residuals(votes: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Votes minus the answer: the number, or a crisp vote for the class."""
+    if votes.shape[2] == 1:
+        return votes - y[None, :, None]
+    from_answer = votes.copy()
+    from_answer[:, np.arange(len(y)), y] -= 1
+    return from_answer
+
+
+def scorer_loss(name: str, honest: Honest) -> Loss:
+    """The negative of a scorer of scikit-learn, as a function of y, a decision and weights."""
+    scorer = get_scorer(name)
+    echo: Any = EchoClassifier(n_classes=honest.n_outputs) if honest.are_classes else EchoRegressor()
+    echo.fit()
+    is_weighted = bool((honest.weights != honest.weights[0]).any())
+
+    def loss(y: np.ndarray, decision: np.ndarray, weights: np.ndarray) -> float:
+        given = {"sample_weight": weights} if is_weighted else {}
+        return -float(scorer(echo, decision, y, **given))
+
+    return loss
+
+
+class EchoClassifier(ClassifierMixin, BaseEstimator):
+    """An estimator whose rows are decisions already, so that a scorer can be asked about them."""
+
+    def __init__(self, n_classes: int = 2) -> None:
+        self.n_classes = n_classes
+
+    def fit(self, X: Any = None, y: Any = None) -> EchoClassifier:
+        """Name the classes by their codes."""
+        self.classes_ = np.arange(self.n_classes)
+        return self
+
+    def predict_proba(self, X: np.ndarray) -> np.ndarray:
+        """The decisions."""
+        return X / X.sum(axis=1, keepdims=True)
+
+    def predict(self, X: np.ndarray) -> np.ndarray:
+        """The classes that are decided on."""
+        classes: np.ndarray = X.argmax(axis=1)
+        return classes
+
+
+class EchoRegressor(RegressorMixin, BaseEstimator):
+    """The same for numbers."""
+
+    def fit(self, X: Any = None, y: Any = None) -> EchoRegressor:
+        """Nothing to learn."""
+        self.is_fitted_ = True
+        return self
+
+    def predict(self, X: np.ndarray) -> np.ndarray:
+        """The numbers that are decided on."""
+        return X[:, 0]

@@ -1,0 +1,141 @@
+"""Meta-learners that weigh members: least squares and log loss over weights that are not negative.
+
+In: a matrix with a column of votes for each member. Out: a weight for each member. All are convex problems
+that are solved by non-negative least squares, so nothing is drawn at random.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+from scipy.optimize import nnls
+
+# How far the log loss may be above its minimum.
+TOLERANCE = 1e-10
+N_STEPS = 200
+SMALLEST = 1e-15
+# Added to the squares, relative to them, so that members with equal votes have a solution.
+RIDGE = 1e-12
+
+
+def triangle_of(tables: Iterable[np.ndarray]) -> np.ndarray:
+    """A small matrix T with the squares of a long table A: the length of T w is that of A w, for any w.
+
+    It is the triangle of a QR decomposition, made block by block.
+
+    Parameters
+    ----------
+    tables : iterable of ndarray of shape (n_rows, n_columns)
+
+    Examples
+    --------
+    >>> np.abs(triangle_of([np.array([[3.0]]), np.array([[4.0]])]))
+    array([[5.]])
+    """
+    triangle: np.ndarray | None = None
+    for table in tables:
+        stacked = table if triangle is None else np.vstack([triangle, table])
+        triangle = np.asarray(np.linalg.qr(stacked, mode="r"))
+    assert triangle is not None
+    return triangle
+
+
+def nonnegative_weights(triangle: np.ndarray) -> np.ndarray:
+    r"""Minimise :math:`\sum_i s_i (y_i - \sum_m w_m v_{im})^2` over :math:`w \ge 0` (Breiman 1996).
+
+    Parameters
+    ----------
+    triangle : ndarray of shape (n_rows, n_members + 1)
+        A column for each member and one for y, each row times the root of its weight; or their triangle.
+
+    Returns
+    -------
+    ndarray of shape (n_members,)
+
+    Examples
+    --------
+    >>> nonnegative_weights(np.array([[1.0, 1.0, 0.5], [2.0, 0.0, 1.0]])).round(6)
+    array([0.5, 0. ])
+    """
+    return solved(triangle[:, :-1], triangle[:, -1])
+
+
+def convex_weights(triangle: np.ndarray) -> np.ndarray:
+    r"""The same over weights that also sum to one.
+
+    With :math:`r_{im} = v_{im} - y_i`, the error of convex weights is :math:`\|R w\|^2`. Its minimum has the
+    direction of the minimum of :math:`\|R u\|^2 + (1 - \sum u)^2` over :math:`u \ge 0`: for :math:`u = t w`,
+    the best t leaves a growing function of :math:`\|R w\|^2`.
+
+    Examples
+    --------
+    >>> convex_weights(np.array([[0.0, 1.0, 0.25], [0.0, 1.0, 0.25]])).round(6)
+    array([0.75, 0.25])
+    """
+    residuals = triangle[:, :-1] - triangle[:, -1:]
+    # In units of the worst member, so that both terms are of one size.
+    unit = np.sqrt(np.square(residuals).sum(axis=0).max()) or 1.0
+    system = np.vstack([residuals / unit, np.ones(residuals.shape[1])])
+    return shares(solved(system, np.append(np.zeros(len(residuals)), 1.0)))
+
+
+def likely_weights(votes: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    r"""Minimise the log loss :math:`-\sum_i s_i \log \sum_m w_m p_{im}` over weights that sum to one.
+
+    Newton's method: with :math:`q = P w`, the second-order model of the loss and of the sum of the weights is
+    the least-squares problem :math:`\|A w - 2 \sqrt s\|^2 / 2 + n \sum w`, :math:`A = \mathrm{diag}(\sqrt s /
+    q) P`, over :math:`w \ge 0`. A step that does not lower the loss is replaced by one of expectation
+    maximisation, which always does. The loss is within :math:`\max_m \sum_i s_i p_{im} / q_i / n - 1` of the
+    minimum.
+
+    Parameters
+    ----------
+    votes : ndarray of shape (n_rows, n_members)
+        Of each member for the class of the row.
+    weights : ndarray of shape (n_rows,)
+
+    Examples
+    --------
+    A member that is right two times of three, and one that is right the third time:
+
+    >>> likely_weights(np.array([[0.9, 0.1], [0.9, 0.1], [0.1, 0.9]]), np.ones(3)).round(3)
+    array([0.708, 0.292])
+    """
+    votes = np.maximum(votes, SMALLEST)
+    total = weights.sum()
+    found = np.full(votes.shape[1], 1 / votes.shape[1])
+    for _ in range(N_STEPS):
+        mixed = votes @ found
+        pull = (weights / mixed) @ votes / total
+        if pull.max() - 1 <= TOLERANCE:
+            break
+        loss = -(weights @ np.log(mixed)) / total
+        newton = newton_step(votes, weights, mixed)
+        between = (found + newton) / 2
+        tried = [step for step in (newton, between) if -(weights @ np.log(votes @ step)) / total < loss]
+        found = tried[0] if tried else shares(found * pull)
+    return found
+
+
+def newton_step(votes: np.ndarray, weights: np.ndarray, mixed: np.ndarray) -> np.ndarray:
+    """The weights that minimise the second-order model around a mixture of votes."""
+    root = np.sqrt(weights)
+    scaled = votes * (root / mixed)[:, None]
+    squares = scaled.T @ scaled
+    squares[np.diag_indices_from(squares)] *= 1 + RIDGE
+    squares[np.diag_indices_from(squares)] += RIDGE * squares.max()
+    linear = 2 * (scaled.T @ root) - weights.sum()
+    triangle = np.linalg.cholesky(squares).T
+    return shares(solved(triangle, np.linalg.solve(triangle.T, linear)))
+
+
+def solved(matrix: np.ndarray, target: np.ndarray) -> np.ndarray:
+    """Non-negative least squares."""
+    return np.asarray(nnls(matrix, target, maxiter=max(100, 30 * matrix.shape[1]))[0])
+
+
+def shares(weights: np.ndarray) -> np.ndarray:
+    """Weights that sum to one; equal ones if all are 0."""
+    total = weights.sum()
+    return weights / total if total > 0 else np.full(len(weights), 1 / len(weights))

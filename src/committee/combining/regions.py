@@ -1,0 +1,153 @@
+"""Selection by region: X is partitioned, and in each part the member decides that does best there.
+
+In: honest votes with the rows they are on. Out: a member for each region. This is classifier selection as the
+lecture notes define it: the input space is divided, and one member takes the decision in each part; with
+clusters, it is clustering and selection (Kuncheva 2000).
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.cluster import KMeans
+from sklearn.tree import DecisionTreeRegressor
+from threadpoolctl import threadpool_limits
+
+from committee.combining.losses import CLASS_LOSSES, NUMBER_LOSSES, default_loss, loss_weights
+from committee.combining.rule import Honest, Rule
+from committee.combining.space import Space, as_matrix
+from committee.combining.votes import are_classes, blocks_of, rescaled
+from committee.parameters import anything, declared, integer, one_of, parameter
+
+LOSSES = {**CLASS_LOSSES, **NUMBER_LOSSES}
+
+
+@declared
+class RegionRule(Rule):
+    """Leave each region of X to the member of the lowest loss there, the first of equal ones.
+
+    A region with fewer than `min_rows` rows, or none, is left to the member that is best on all rows. X must
+    be a matrix of numbers without missing values, whose columns are scaled to the standard deviation 1.
+
+    Attributes
+    ----------
+    best_ : int
+        The best member on all rows.
+    members_ : ndarray of shape (n_regions,)
+        The member that decides in each region.
+    losses_ : ndarray of shape (n_regions, n_members)
+        The loss of each member in each region; NaN in a region without rows.
+    n_rows_ : ndarray of shape (n_regions,)
+        How many rows of the fit lie in each region.
+
+    References
+    ----------
+    L. I. Kuncheva (2000). Clustering-and-selection model for classifier combination. KES.
+
+    Examples
+    --------
+    The first member is right on the left, the second on the right:
+
+    >>> X = [[-3.0], [-2.0], [2.0], [3.0]]
+    >>> votes = [[[0.9, 0.1]] * 4, [[0.2, 0.8]] * 4]
+    >>> rule = RegionRule(n_regions=2, min_rows=1, random_state=0).fit(votes, [0, 0, 1, 1], X)
+    >>> rule.combine([[[0.9, 0.1]] * 2, [[0.2, 0.8]] * 2], [[-2.5], [2.5]])
+    array([[0.9, 0.1],
+           [0.2, 0.8]])
+    """
+
+    needs_X: ClassVar[bool] = True
+    tasks: ClassVar[tuple[str, ...]] = ("classification", "regression")
+
+    partition: str = parameter(
+        "clusters",
+        '"clusters" or "tree"',
+        one_of("clusters", "tree"),
+        "What makes the regions: k-means, or a shallow tree that splits where the members' losses differ.",
+    )
+    n_regions: int = parameter(8, "an integer >= 2", integer(2), "How many regions there are at most.")
+    min_rows: int = parameter(
+        10, "an integer >= 1", integer(1), "How many rows a region needs to have a member of its own."
+    )
+    metric: str | None = parameter(
+        None,
+        f"{', '.join(LOSSES)} or None",
+        one_of(None, *LOSSES),
+        "What is to be low. None is log_loss for classes and squared_error for regression.",
+    )
+    random_state: Any = parameter(
+        None, "an integer, a RandomState or None", anything, "Draws the first centers of the clusters."
+    )
+
+    def region(self, X: Any) -> np.ndarray:
+        """The region of each row.
+
+        Parameters
+        ----------
+        X : matrix of shape (n_rows, n_columns)
+
+        Returns
+        -------
+        ndarray of int of shape (n_rows,)
+        """
+        points = self._space.points(as_matrix(X))
+        if len(points) == 0:
+            return np.empty(0, dtype=np.intp)
+        if self.partition == "tree":
+            return np.searchsorted(self._leaves, self._partition.apply(points))
+        numbers: np.ndarray = self._partition.predict(points).astype(np.intp)
+        return numbers
+
+    def _learn(self, honest: Honest) -> None:
+        metric = self.metric or default_loss(honest)
+        if metric not in (CLASS_LOSSES if honest.are_classes else NUMBER_LOSSES):
+            task = "classes" if honest.are_classes else "regression"
+            raise ValueError(
+                f"metric={metric!r} is no loss for {task}. Use {default_loss(honest)!r} or None."
+            )
+        X = as_matrix(honest.X)
+        # In an order of their own, so that the first centers do not hang on the order in which rows came.
+        rows = np.lexsort(X.T[::-1])
+        rows = rows[honest.weights[rows] > 0]
+        X = X[rows]
+        weights = loss_weights(metric, honest.y, honest.weights)[rows]
+        row_losses = np.concatenate([LOSSES[metric](votes, y) for votes, y, _ in honest.blocks()], axis=1)
+        losses = row_losses.T[rows]
+        self._space = Space.of(X, honest.weights[rows])
+        self._divide(self._space.points(X), losses, honest.weights[rows])
+
+        regions = self.region(X)
+        n_regions = len(self._leaves) if self.partition == "tree" else self._partition.n_clusters
+        total = np.zeros((n_regions, honest.n_members))
+        np.add.at(total, regions, losses * weights[:, None])
+        size = np.bincount(regions, weights=weights, minlength=n_regions)[:, None]
+        self.losses_ = np.divide(total, size, out=np.full_like(total, np.nan), where=size > 0)
+        self.n_rows_ = np.bincount(regions, minlength=n_regions)
+        self.best_ = int(total.sum(axis=0).argmin())
+        self.members_ = np.where(self.n_rows_ >= self.min_rows, total.argmin(axis=1), self.best_)
+
+    def _divide(self, points: np.ndarray, losses: np.ndarray, weights: np.ndarray) -> None:
+        """Find the regions."""
+        if self.partition == "tree":
+            # What all members find hard says nothing about who is best.
+            relative = losses - losses.mean(axis=1, keepdims=True)
+            tree = DecisionTreeRegressor(
+                max_leaf_nodes=self.n_regions, min_samples_leaf=self.min_rows, random_state=self.random_state
+            )
+            self._partition: Any = tree.fit(points, relative, weights)
+            self._leaves = np.unique(tree.apply(points))
+            return
+        n_clusters = min(self.n_regions, len(np.unique(points, axis=0)))
+        clusters = KMeans(n_clusters, n_init=3, random_state=self.random_state)
+        # Its threads add up in the order in which they finish.
+        with threadpool_limits(1):
+            self._partition = clusters.fit(points, sample_weight=weights)
+
+    def _combine(self, votes: np.ndarray, X: Any) -> np.ndarray:
+        members = self.members_[self.region(X)]
+        decision = np.empty(votes.shape[1:])
+        for rows, block in blocks_of(votes):
+            chosen = np.take_along_axis(block, members[rows][None, :, None], axis=0)[0]
+            decision[rows] = rescaled(chosen) if are_classes(block) else chosen
+        return decision

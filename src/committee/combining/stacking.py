@@ -1,0 +1,259 @@
+"""Stacking (Wolpert 1992): a meta-learner learns from honest votes how to decide.
+
+In: votes, as columns of a level-one table with a row for each row, one member after the other. Out: the
+decision of a classifier or regressor of scikit-learn on that table, or of one of the meta-learners in
+`meta_learners`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.dummy import DummyClassifier, DummyRegressor
+from sklearn.linear_model import LinearRegression, LogisticRegression, RidgeCV
+from sklearn.utils.validation import has_fit_parameter
+
+from committee.combining.fixed import one_hot
+from committee.combining.losses import votes_for
+from committee.combining.meta_learners import (
+    convex_weights,
+    likely_weights,
+    nonnegative_weights,
+    shares,
+    triangle_of,
+)
+from committee.combining.rule import Honest, Rule
+from committee.combining.space import as_matrix
+from committee.combining.votes import (
+    are_classes,
+    blocks_of,
+    check_votes,
+    in_blocks,
+    labels_of,
+    rescaled,
+    weighted_sum,
+)
+from committee.parameters import anything, declared, is_boolean, one_of, parameter
+
+# Meta-learners that weigh members instead of learning from columns.
+WEIGHING = ("nnls", "convex", "mlr")
+ESTIMATORS = {"logistic": LogisticRegression, "ridge": RidgeCV, "linear": LinearRegression}
+FOR_CLASSES = ("logistic", *WEIGHING)
+FOR_NUMBERS = ("ridge", "linear", "nnls", "convex")
+# Probabilities are kept this far from 0 and 1 before they become log-odds.
+MARGIN = 1e-6
+
+
+@declared
+class StackingRule(Rule):
+    r"""Let a meta-learner decide on the votes.
+
+    The ready meta-learners are
+
+    ============ =======================================================================================
+    "logistic"   logistic regression, for classes
+    "ridge"      ridge regression with the penalty by leave-one-out, for regression
+    "linear"     least squares, for regression
+    "nnls"       least squares over weights >= 0, one for each member (Breiman 1996); for classes they are
+                 shared by all classes and sum to one
+    "convex"     weights >= 0 that sum to one: of the lowest log loss, or of the lowest squared error
+                 (van der Laan et al. 2007)
+    "mlr"        multi-response linear regression, for classes: for each class, least squares of its crisp
+                 votes by the members' votes for that class, over weights >= 0 (Ting and Witten 1999)
+    ============ =======================================================================================
+
+    A classifier without `predict_proba` decides by crisp votes. Weights of rows go to the meta-learner, which
+    must take them; rows of weight 0 are left out. If all rows are of one class, the decision is always for
+    it.
+
+    Attributes
+    ----------
+    final_estimator_ : estimator or None
+        The fitted meta-learner; None if it weighs members.
+    weights_ : ndarray of shape (n_members,) or (n_members, n_classes), or None
+        The weights of "nnls" and "convex", and those of "mlr" for each class.
+
+    References
+    ----------
+    D. H. Wolpert (1992). Stacked generalization. Neural Networks 5. L. Breiman (1996). Stacked regressions.
+    Machine Learning 24. K. M. Ting, I. H. Witten (1999). Issues in stacked generalization. Journal of
+    Artificial Intelligence Research 10. M. J. van der Laan, E. C. Polley, A. E. Hubbard (2007). Super
+    learner. Statistical Applications in Genetics and Molecular Biology 6.
+
+    Examples
+    --------
+    >>> votes = [[[0.9, 0.1], [0.8, 0.2], [0.3, 0.7]], [[0.6, 0.4], [0.4, 0.6], [0.6, 0.4]]]
+    >>> StackingRule("convex").fit(votes, [0, 0, 1]).weights_
+    array([1., 0.])
+    >>> StackingRule().level_one(votes)
+    array([[0.1, 0.4],
+           [0.2, 0.6],
+           [0.7, 0.4]])
+    """
+
+    tasks: ClassVar[tuple[str, ...]] = ("classification", "regression")
+
+    final_estimator: Any = parameter(
+        None,
+        "a name of a meta-learner, a classifier or regressor, or None",
+        anything,
+        "The meta-learner. None is logistic for classes and ridge for regression.",
+        kw_only=False,
+    )
+    votes: str = parameter(
+        "probabilities",
+        '"probabilities", "log_odds" or "labels"',
+        one_of("probabilities", "log_odds", "labels"),
+        "What the meta-learner sees of votes for classes: the votes, log(p / (1 - p)), or crisp votes.",
+    )
+    passthrough: bool = parameter(
+        False,
+        "True or False",
+        is_boolean,
+        "Whether the meta-learner sees the columns of X too, after the votes.",
+    )
+    drop_redundant: bool = parameter(
+        True,
+        "True or False",
+        is_boolean,
+        "Whether the votes for the first class are left out of the table: they follow from the others.",
+    )
+
+    def level_one(self, votes: Any, X: Any = None) -> np.ndarray:
+        """The table that a meta-learner sees; this needs no fit.
+
+        Parameters
+        ----------
+        votes : array-like of shape (n_members, n_rows, n_outputs)
+        X : matrix of shape (n_rows, n_columns), default=None
+            For `passthrough`.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_features)
+            The votes of the first member, those of the second and so on, then the columns of X.
+        """
+        votes = check_votes(votes)
+        self._check_X(X, votes.shape[1])
+        n_features = columns_of(votes[:, :0], self.votes, self.drop_redundant).shape[1]
+        table = np.empty((votes.shape[1], n_features))
+        for rows, block in blocks_of(votes):
+            table[rows] = columns_of(block, self.votes, self.drop_redundant)
+        return np.column_stack([table, as_matrix(X)]) if self.passthrough else table
+
+    def _learn(self, honest: Honest) -> None:
+        learner = self._learner(honest)
+        self.final_estimator_: Any = None
+        self.weights_: np.ndarray | None = None
+        if isinstance(learner, str):
+            self.weights_ = self._member_weights(learner, honest)
+            return
+        counts = honest.weights > 0
+        y = honest.y[counts]
+        table = self.level_one(honest.votes, honest.X)[counts]
+        if (y == y[0]).all():
+            learner = DummyClassifier(strategy="most_frequent") if honest.are_classes else DummyRegressor()
+        given = {}
+        if (honest.weights[counts] != 1).any():
+            if not has_fit_parameter(learner, "sample_weight"):
+                raise ValueError(
+                    f"{type(learner).__name__} takes no sample_weight. Fit without weights, or use another "
+                    "final_estimator."
+                )
+            given["sample_weight"] = honest.weights[counts]
+        self.final_estimator_ = learner.fit(table, y, **given)
+
+    def _learner(self, honest: Honest) -> Any:
+        """An unfitted estimator, or the name of a meta-learner that weighs members."""
+        ready = FOR_CLASSES if honest.are_classes else FOR_NUMBERS
+        learner = ready[0] if self.final_estimator is None else self.final_estimator
+        if not isinstance(learner, str):
+            is_such = is_classifier if honest.are_classes else is_regressor
+            is_estimator = hasattr(learner, "__sklearn_tags__") and not isinstance(learner, type)
+            if not (is_estimator and is_such(learner)):
+                kind = "classifier" if honest.are_classes else "regressor"
+                raise ValueError(
+                    f"final_estimator must be a {kind} or one of {', '.join(ready)}. Got {learner!r}."
+                )
+            return clone(learner)
+        if learner not in ready:
+            task = "classes" if honest.are_classes else "regression"
+            raise ValueError(
+                f"final_estimator for {task} must be one of {', '.join(ready)}. Got {learner!r}."
+            )
+        if learner not in WEIGHING:
+            return ESTIMATORS[learner]()
+        if self.passthrough or self.votes == "log_odds":
+            setting = "passthrough=True" if self.passthrough else "votes='log_odds'"
+            raise ValueError(f"{learner!r} weighs votes and cannot use {setting}. Use an estimator.")
+        return learner
+
+    def _member_weights(self, name: str, honest: Honest) -> np.ndarray:
+        if not honest.are_classes:
+            triangle = triangle_of(self._tables(honest, slice(None)))
+            return nonnegative_weights(triangle) if name == "nnls" else convex_weights(triangle)
+        if name == "convex":
+            parts = [votes_for(self._seen(votes), y).T for votes, y, _ in honest.blocks()]
+            return likely_weights(np.concatenate(parts), honest.weights)
+        if name == "nnls":
+            return shares(nonnegative_weights(triangle_of(self._tables(honest, slice(None)))))
+        classes = range(honest.n_outputs)
+        return np.array(
+            [
+                nonnegative_weights(triangle_of(self._tables(honest, slice(code, code + 1))))
+                for code in classes
+            ]
+        ).T
+
+    def _tables(self, honest: Honest, outputs: slice) -> Iterator[np.ndarray]:
+        """A column of votes for some outputs for each member, and one of the answer, in blocks."""
+        for votes, y, weights in honest.blocks():
+            answer = one_hot(y, honest.n_outputs) if honest.are_classes else y[:, None]
+            both = np.concatenate([self._seen(votes), answer[None]])[:, :, outputs]
+            yield (both * np.sqrt(weights)[None, :, None]).reshape(len(both), -1).T
+
+    def _seen(self, votes: np.ndarray) -> np.ndarray:
+        is_crisp = self.votes == "labels" and are_classes(votes)
+        return one_hot(labels_of(votes), votes.shape[2]) if is_crisp else votes
+
+    def _combine(self, votes: np.ndarray, X: Any) -> np.ndarray:
+        if self.weights_ is not None:
+            weights = self.weights_
+            return in_blocks(lambda block: weighted_sum(self._seen(block), weights), votes)
+        if votes.shape[1] == 0:
+            return np.empty(votes.shape[1:])
+        table = self.level_one(votes, X)
+        if not are_classes(votes):
+            return np.asarray(self.final_estimator_.predict(table), dtype=np.float64).reshape(-1, 1)
+        codes = np.asarray(self.final_estimator_.classes_)
+        if hasattr(self.final_estimator_, "predict_proba"):
+            known = self.final_estimator_.predict_proba(table)
+        else:
+            known = self.final_estimator_.predict(table)[:, None] == codes
+        decision = np.zeros(votes.shape[1:])
+        decision[:, codes] = known
+        return rescaled(decision)
+
+    def _looks_at_X(self) -> bool:
+        return self.passthrough
+
+
+def columns_of(votes: np.ndarray, kind: str, drop_redundant: bool) -> np.ndarray:
+    """Votes as columns, of shape (n_rows, n_features).
+
+    Examples
+    --------
+    >>> columns_of(np.array([[[0.2, 0.8]], [[0.7, 0.3]]]), "probabilities", drop_redundant=False)
+    array([[0.2, 0.8, 0.7, 0.3]])
+    """
+    if are_classes(votes):
+        if kind == "log_odds":
+            kept = np.clip(votes, MARGIN, 1 - MARGIN)
+            votes = np.log(kept / (1 - kept))
+        elif kind == "labels":
+            votes = one_hot(labels_of(votes), votes.shape[2])
+        votes = votes[:, :, 1:] if drop_redundant else votes
+    return votes.transpose(1, 0, 2).reshape(votes.shape[1], votes.shape[0] * votes.shape[2])
