@@ -110,6 +110,22 @@ def test_combination_of_errors_that_cancel_is_better_than_the_best_member():
     assert np.mean((averaged - y) ** 2) > 0.2
 
 
+def test_combination_of_many_members_comes_close_to_the_most_likely_mixture():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 3, 2000)
+    knows = rng.integers(0, 12, 2000) < np.arange(12)[:, np.newaxis]
+    scores = rng.normal(size=(12, 2000, 3)) + 1.5 * one_hot(y, 3) * knows[:, :, np.newaxis]
+    votes = np.exp(scores) / np.exp(scores).sum(axis=2, keepdims=True)
+    rule = BayesianCombinationRule(random_state=0).fit(votes, y)
+
+    right = votes[:, np.arange(2000), y]
+    best = np.full(12, 1 / 12)
+    for _ in range(500):  # expectation maximisation
+        best = (best[:, np.newaxis] * right / (best @ right)).mean(axis=1)
+    of_best, of_rule = np.log(best @ right).sum(), np.log(rule.weights_ @ right).sum()
+    assert rule.scores_.max() < 1.05 * of_best < of_rule < of_best
+
+
 def test_the_same_seed_draws_the_same_mixtures():
     fits = [BayesianCombinationRule(random_state=seed).fit(FEW, [0, 0, 1]).weights_ for seed in (0, 0, 1)]
     np.testing.assert_array_equal(fits[0], fits[1])

@@ -26,8 +26,8 @@ SMALLEST_VOTE = float(np.finfo(np.float32).eps)
 # The smallest variance of errors, as a share of the mean square of y: without errors, the density has no end.
 SMALLEST_VARIANCE = 1e-12
 
-# How much narrower the distribution of mixtures may become from one group of draws to the next.
-NARROWING = 1.3
+# So fine is the search for the power that tempers a likelihood.
+N_BISECTIONS = 40
 # Below this, draws from a Dirichlet distribution are all 0 but for one.
 SMALLEST_CONCENTRATION = 0.01
 
@@ -87,8 +87,9 @@ class BayesianCombinationRule(WeightedRule):
 
     Before any row is seen, all mixtures (weights of the members that sum to one) are equally likely. The
     weights are the mean mixture after the rows are seen. It is estimated from draws of Dirichlet
-    distributions: the first is uniform, and each of the next has the mean and the spread of the draws so far.
-    A draw counts by its likelihood, divided by how likely it was to be drawn.
+    distributions: the first is uniform, and each of the next has the mean and the spread of the draws so far,
+    the better half group of them at least. A draw counts by its likelihood, divided by how likely it was to
+    be drawn. With many members and rows, it is the best few draws that count.
 
     Attributes
     ----------
@@ -133,9 +134,9 @@ class BayesianCombinationRule(WeightedRule):
             densities = np.concatenate([earlier, log_density(group, concentrations)])
             mixtures = np.concatenate([mixtures, group])
             logarithms = np.concatenate([logarithms, likelihood.of(group)])
-            shares = softmax(logarithms - densities)
+            shares = tempered(logarithms - densities, self.group_size / 2)
             concentrations.append(moved(concentrations[-1], mixtures, shares))
-        self.weights_ = rescaled(shares @ mixtures)
+        self.weights_ = rescaled(softmax(logarithms - densities) @ mixtures)
         self.scores_ = likelihood.of(np.eye(honest.n_members))
         self.log_likelihood_ = float(logarithms.max())
 
@@ -209,12 +210,34 @@ def log_density(mixtures: np.ndarray, concentrations: list[np.ndarray]) -> np.nd
     return density
 
 
+def tempered(logarithms: np.ndarray, n_least: float) -> np.ndarray:
+    """Shares of draws by their weights, or by that power of them that leaves so many draws to count.
+
+    Examples
+    --------
+    >>> tempered(np.log([1.0, 2.0, 1.0]), 2).round(2)
+    array([0.25, 0.5 , 0.25])
+    >>> tempered(np.array([0.0, -1000.0, -1000.0]), 2).round(2)
+    array([0.67, 0.17, 0.17])
+    """
+    shares: np.ndarray = softmax(logarithms)
+    if 1 / (shares**2).sum() >= n_least:
+        return shares
+    power, shares = 0.0, np.full(len(logarithms), 1 / len(logarithms))
+    for step in 0.5 ** np.arange(1, N_BISECTIONS):
+        tried = softmax((power + step) * logarithms)
+        if 1 / (tried**2).sum() >= n_least:
+            power, shares = power + step, tried
+    return shares
+
+
 def moved(concentration: np.ndarray, mixtures: np.ndarray, shares: np.ndarray) -> np.ndarray:
-    """The Dirichlet distribution with the mean and spread of draws, if not much narrower than the last."""
+    """The Dirichlet distribution with the mean and the spread of draws; the last one if they are the same."""
     mean = shares @ mixtures
     variance = float((shares @ (mixtures - mean) ** 2).sum())
-    narrowest = NARROWING * float(concentration.sum())
-    total = min(narrowest, float((mean * (1 - mean)).sum()) / variance - 1) if variance > 0 else narrowest
+    if variance <= 0:
+        return concentration
+    total = float((mean * (1 - mean)).sum()) / variance - 1
     return (max(total, 1.0) * mean).clip(SMALLEST_CONCENTRATION)
 
 

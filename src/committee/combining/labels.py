@@ -87,7 +87,7 @@ class NaiveBayesRule(Rule):
             tables = ratio(seen + added / honest.n_outputs, np.broadcast_to(classes + added, seen.shape), 0)
         else:
             tables = ratio(seen + added * priors, seen.sum(axis=2, keepdims=True) + added, priors)
-        self.tables_, self.priors_ = tables, priors
+        self.tables_, self.priors_ = tables.clip(0, 1), priors  # rounding may lead beyond
 
     def _decide(self, votes: np.ndarray) -> np.ndarray:
         members = np.arange(len(votes))[:, np.newaxis]

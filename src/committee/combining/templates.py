@@ -42,7 +42,8 @@ class TemplateRule(Rule):
             for each in np.unique(y):
                 sums[each] += np.einsum("r,mrj->mj", weights[y == each], profiles[:, y == each])
         self.has_rows_ = weight_of > 0
-        self.templates_ = sums / np.where(self.has_rows_, weight_of, 1)[:, np.newaxis, np.newaxis]
+        means = sums / np.where(self.has_rows_, weight_of, 1)[:, np.newaxis, np.newaxis]
+        self.templates_ = means.clip(0, 1)  # rounding may lead beyond
 
 
 def euclidean(profiles: np.ndarray, template: np.ndarray) -> np.ndarray:
@@ -155,14 +156,28 @@ class DempsterShaferRule(TemplateRule):
 
     def _decide(self, votes: np.ndarray) -> np.ndarray:
         profiles = rescaled(votes)
-        proximity = np.zeros(votes.shape)
-        for each in np.flatnonzero(self.has_rows_):
-            distance = ((profiles - self.templates_[each][:, np.newaxis]) ** 2).sum(axis=2)
-            proximity[:, :, each] = 1 / (1 + distance)
-        proximity = rescaled(proximity)
+        proximity = rescaled(self.has_rows_ / (1 + squared_distances(profiles, self.templates_)))
         rest = others_product(1 - proximity)
         belief = proximity * rest / (1 - proximity * (1 - rest))
         return multiplied(belief, np.ones(len(belief)))
+
+
+def squared_distances(profiles: np.ndarray, templates: np.ndarray) -> np.ndarray:
+    """The squared distance of each member's votes to its votes in each template.
+
+    Parameters
+    ----------
+    profiles : ndarray of shape (n_members, n_rows, n_classes)
+    templates : ndarray of shape (n_templates, n_members, n_classes)
+
+    Returns
+    -------
+    ndarray of shape (n_members, n_rows, n_templates)
+    """
+    by_member = templates.transpose(1, 2, 0)
+    squares = (profiles**2).sum(axis=2, keepdims=True) + (by_member**2).sum(axis=1, keepdims=True)
+    distances: np.ndarray = (squares - 2 * profiles @ by_member).clip(0)
+    return distances
 
 
 def others_product(factors: np.ndarray) -> np.ndarray:
