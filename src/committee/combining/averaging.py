@@ -10,6 +10,7 @@ the vote, with the member's (or mixture's) own variance.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -20,6 +21,8 @@ from committee.combining.rule import Honest
 from committee.combining.votes import BLOCK_SIZE, check_member_weights, rescaled
 from committee.combining.weighted import WeightedRule
 from committee.parameters import anything, declared, integer, number, optional, parameter
+from committee.saving.attributes import Kind
+from committee.saving.attributes import number as number_kind
 
 # A vote of 0 for the true class counts as this, the precision of float32: one row must not rule a member out.
 SMALLEST_VOTE = float(np.finfo(np.float32).eps)
@@ -122,6 +125,8 @@ class BayesianCombinationRule(WeightedRule):
     random_state: Any = parameter(
         None, "an integer, a RandomState or None", anything, "Decides which mixtures are drawn."
     )
+
+    kept: ClassVar[Mapping[str, Kind]] = {**WeightedRule.kept, "log_likelihood_": number_kind()}
 
     def _learn(self, honest: Honest) -> None:
         rng = check_random_state(self.random_state)

@@ -11,6 +11,7 @@ from committee.combining import fixed
 from committee.combining.rule import Honest, Rule
 from committee.combining.votes import are_classes, check_member_weights, rescaled
 from committee.parameters import anything, check_parameters, declared, parameter
+from committee.saving.attributes import Kind
 
 Function = Callable[..., np.ndarray]
 FIXED: Mapping[str, Function] = {
@@ -45,6 +46,7 @@ class FixedRule(Rule):
 
     needs_fit: ClassVar[bool] = False
     tasks: ClassVar[tuple[str, ...]] = ("classification", "regression")
+    kept: ClassVar[Mapping[str, Kind]] = {}
 
     rule: Any = parameter(
         "mean",

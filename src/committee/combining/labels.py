@@ -5,7 +5,8 @@ A member's label is its class of the highest vote, the first of equal ones.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -15,6 +16,8 @@ from committee.combining.fixed_rule import FIXED
 from committee.combining.rule import Honest, Rule
 from committee.combining.votes import in_blocks, labels_of
 from committee.parameters import declared, number, one_of, optional, parameter
+from committee.saving.attributes import Kind, integers, shares
+from committee.saving.errors import require
 
 # Labels are kept in this dtype: there are never more classes.
 LABEL = np.uint32
@@ -75,6 +78,11 @@ class NaiveBayesRule(Rule):
         "have it, and 0 for the posteriors.",
     )
 
+    kept: ClassVar[Mapping[str, Kind]] = {
+        "tables_": shares("members", "outputs", "outputs"),
+        "priors_": shares("outputs"),
+    }
+
     def _learn(self, honest: Honest) -> None:
         confusions = confusions_of(honest)
         classes = confusions[0].sum(axis=1)
@@ -132,6 +140,11 @@ class BehaviourKnowledgeRule(Rule):
         "The rule for rows whose labels were not seen together.",
     )
 
+    kept: ClassVar[Mapping[str, Kind]] = {
+        "cells_": integers("cells", "members", below="outputs", of=LABEL.__name__),
+        "supports_": shares("cells", "outputs"),
+    }
+
     def _learn(self, honest: Honest) -> None:
         labels = [labels_of(votes).T.astype(LABEL)[weights > 0] for votes, _, weights in honest.blocks()]
         cells, cell_of = np.unique(np.concatenate(labels), axis=0, return_inverse=True)
@@ -143,6 +156,9 @@ class BehaviourKnowledgeRule(Rule):
     def _combine(self, votes: np.ndarray, X: Any) -> np.ndarray:
         places = {cell.tobytes(): place for place, cell in enumerate(self.cells_)}
         return in_blocks(lambda block: self._look_up(block, places), votes)
+
+    def _check_learnt(self) -> None:
+        require(len(self.cells_), "There are no combinations of labels")
 
     def _look_up(self, votes: np.ndarray, places: dict[bytes, int]) -> np.ndarray:
         cells, cell_of = np.unique(labels_of(votes).T.astype(LABEL), axis=0, return_inverse=True)

@@ -15,6 +15,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
+from committee.combining.kept import KeptRule
 from committee.combining.votes import are_classes, blocks_of, check_votes, in_blocks
 from committee.parameters import check_parameters
 from committee.task import row_weights, to_numbers
@@ -88,7 +89,7 @@ class Honest:
             yield votes, self.y[rows], self.weights[rows]
 
 
-class Rule(BaseEstimator):
+class Rule(KeptRule, BaseEstimator):
     """A rule, to be fitted on honest votes.
 
     Attributes
@@ -105,9 +106,6 @@ class Rule(BaseEstimator):
     needs_fit: ClassVar[bool] = True
     # What it decides on.
     tasks: ClassVar[tuple[str, ...]] = ("classification",)
-
-    n_members_: int
-    n_outputs_: int
 
     def fit(self, votes: Any, y: Any, X: Any = None, sample_weight: Any = None) -> Any:
         """Learn how to combine from honest votes: of members that have not seen the rows they vote on.

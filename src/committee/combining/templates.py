@@ -6,6 +6,7 @@ A template is the mean of the profiles of a class's honest rows, of shape (n_mem
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import ClassVar
 
 import numpy as np
 
@@ -13,6 +14,8 @@ from committee.combining.fixed import multiplied
 from committee.combining.rule import Honest, Rule
 from committee.combining.votes import rescaled
 from committee.parameters import declared, one_of, parameter
+from committee.saving.attributes import Kind, booleans, shares
+from committee.saving.errors import require
 
 # From profiles of shape (n_members, n_rows, n_classes), whose votes sum to one, and a template of shape
 # (n_members, 1, n_classes) to a number in [0, 1] for each row.
@@ -30,6 +33,11 @@ class TemplateRule(Rule):
         The classes that there were rows of. The others get no support.
     """
 
+    kept: ClassVar[Mapping[str, Kind]] = {
+        "templates_": shares("outputs", "members", "outputs"),
+        "has_rows_": booleans("outputs"),
+    }
+
     templates_: np.ndarray
     has_rows_: np.ndarray
 
@@ -44,6 +52,10 @@ class TemplateRule(Rule):
         self.has_rows_ = weight_of > 0
         means = sums / np.where(self.has_rows_, weight_of, 1)[:, np.newaxis, np.newaxis]
         self.templates_ = means.clip(0, 1)  # rounding may lead beyond
+
+    def _check_learnt(self) -> None:
+        sums = self.templates_[self.has_rows_].sum(axis=2)
+        require(sums.size and np.allclose(sums, 1), "The votes of a template do not sum to one")
 
 
 def euclidean(profiles: np.ndarray, template: np.ndarray) -> np.ndarray:

@@ -6,6 +6,7 @@ decision is the weighted mean of the votes.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -20,6 +21,7 @@ from committee.combining.fixed import one_hot
 from committee.combining.rule import Honest, Rule
 from committee.combining.votes import labels_of, rescaled, weighted_sum
 from committee.parameters import declared, is_boolean, number, one_of, parameter
+from committee.saving.attributes import Kind, either, floats, shares
 
 # A member without any loss counts as one with so small a share of the largest loss.
 SMALLEST_LOSS = 1e-9
@@ -35,6 +37,11 @@ class WeightedRule(Rule):
     weights_ : ndarray of shape (n_members,) or (n_members, n_classes)
         What the vote of each member counts. The weights of all members sum to one.
     """
+
+    kept: ClassVar[Mapping[str, Kind]] = {
+        "scores_": either(floats("members"), floats("members", "outputs")),
+        "weights_": either(shares("members"), shares("members", "outputs")),
+    }
 
     scores_: np.ndarray
     weights_: np.ndarray

@@ -1,7 +1,8 @@
 """Our own estimators in a file: parameters go through the constructor, what was learnt through its class.
 
 An estimator says in `_learnt` what it has learnt, by name, and takes it back in `_take_learnt`, which checks
-every value; `_check_learnt` checks that they fit together. Its class is found by its public name.
+every value; `_check_learnt` checks that they fit together. Its class is found by its public name, among the
+estimators or among the rules.
 """
 
 from __future__ import annotations
@@ -17,6 +18,25 @@ from committee.saving.fields import Fields
 from committee.saving.registry import Described
 
 PREFIX = "committee."
+# The rules are in `committee.rules`, whose names are not known before it is imported.
+RULES = frozenset(
+    {
+        "AccuracyWeightedRule",
+        "BayesianAveragingRule",
+        "BayesianCombinationRule",
+        "BehaviourKnowledgeRule",
+        "BestMemberRule",
+        "CAWPERule",
+        "DecisionTemplateRule",
+        "DempsterShaferRule",
+        "DynamicRule",
+        "FixedRule",
+        "GreedyRule",
+        "NaiveBayesRule",
+        "RegionRule",
+        "StackingRule",
+    }
+)
 KINDS = ("Classifier", "Regressor")
 
 
@@ -75,9 +95,10 @@ def saved_named(name: str) -> OwnEstimator | None:
 def knows(name: str) -> bool:
     """Whether a name in a file is that of one of our classes, which is not imported to find out."""
     own = name.removeprefix(PREFIX)
-    return own in importlib.import_module("committee").__all__ and own.endswith(KINDS)
+    return own in RULES or (own in importlib.import_module("committee").__all__ and own.endswith(KINDS))
 
 
 def class_named(name: str) -> type | None:
-    """One of our public estimators by its name."""
-    return getattr(importlib.import_module("committee"), name) if knows(PREFIX + name) else None
+    """One of our public estimators or rules by its name."""
+    place = "committee.rules" if name in RULES else "committee"
+    return getattr(importlib.import_module(place), name) if knows(PREFIX + name) else None

@@ -1,0 +1,54 @@
+"""What a fitted rule keeps in a file, and how it comes back: attributes from the list of its class."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from committee.parameters import check_parameters
+from committee.saving import DamagedFile, Fields, Saveable
+from committee.saving.attributes import Kind, Sizes, Wrong, count, sentence
+
+# What every fitted rule knows.
+SHAPE: Mapping[str, Kind] = {"n_members_": count("members"), "n_outputs_": count("outputs")}
+
+
+class KeptRule(Saveable):
+    """A rule whose fitted attributes are on a list, each with what it may be."""
+
+    # In the order in which they are checked; None if it cannot be saved once it is fitted.
+    kept: ClassVar[Mapping[str, Kind] | None] = None
+    tasks: ClassVar[tuple[str, ...]]
+
+    n_members_: int
+    n_outputs_: int
+
+    def _check_parameters(self) -> None:
+        check_parameters(self)
+
+    def _has_learnt(self) -> bool:
+        return hasattr(self, "n_members_")
+
+    def _learnt(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self._kinds()}
+
+    def _take_learnt(self, fields: Fields) -> None:
+        sizes: Sizes = {}
+        for name, kind in self._kinds().items():
+            value = fields.take(name, object)
+            try:
+                kind(value, sizes)
+            except Wrong as fault:
+                raise DamagedFile(f"{sentence(name, fault)}.") from fault
+            setattr(self, name, value)
+        task = "classification" if self.n_outputs_ > 1 else "regression"
+        fields.require(self.n_members_ > 0 and self.n_outputs_ > 0, "there are no members or no outputs")
+        fields.require(task in self.tasks, f"a {type(self).__name__} is no rule for {task}")
+
+    def _check_learnt(self) -> None:
+        """The kinds say all that there is to check."""
+
+    def _kinds(self) -> Mapping[str, Kind]:
+        if self.kept is None:
+            raise TypeError(f"A fitted {type(self).__name__} cannot be saved. Save it before it is fitted.")
+        return {**SHAPE, **self.kept}

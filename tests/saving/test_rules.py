@@ -1,0 +1,109 @@
+"""A rule decides the same when it comes back from a file; one that does not fit together is refused."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+import committee
+from committee import rules
+from committee.rules import (
+    AccuracyWeightedRule,
+    BehaviourKnowledgeRule,
+    CAWPERule,
+    DecisionTemplateRule,
+    FixedRule,
+    one_hot,
+    rule_named,
+    rule_names,
+)
+from committee.saving import DamagedFile
+from committee.saving.own import RULES
+from mended import change
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(40, 2))
+Y = RNG.integers(0, 3, 40)
+VOTES = RNG.dirichlet([1, 1, 1], size=(4, 40))
+NUMBERS = RNG.normal(size=40)
+NUMBER_VOTES = (NUMBERS + RNG.normal(size=(4, 40)))[:, :, np.newaxis]
+
+KEPT = [name for name in rule_names() if rule_named(name).kept is not None]
+every_rule = pytest.mark.parametrize("name", KEPT)
+
+
+def saved(rule, folder):
+    rule.save(folder / "rule.committee")
+    return committee.load(folder / "rule.committee")
+
+
+def test_every_public_rule_is_on_the_list_of_the_file():
+    assert {name for name in rules.__all__ if name.endswith("Rule") and name != "Rule"} == RULES
+
+
+@every_rule
+def test_a_rule_decides_the_same_when_it_comes_back(name, tmp_path):
+    rule = rule_named(name).fit(VOTES, Y, X)
+    back = saved(rule, tmp_path)
+    assert repr(back) == repr(rule)
+    np.testing.assert_array_equal(back.combine(VOTES, X), rule.combine(VOTES, X))
+    assert vars(back).keys() - {"_data"} == vars(rule).keys()
+
+
+@every_rule
+def test_a_rule_that_is_not_fitted_comes_back_as_one(name, tmp_path):
+    back = saved(rule_named(name), tmp_path)
+    assert repr(back) == repr(clone(back)) == repr(rule_named(name))
+    assert not hasattr(back, "n_members_")
+
+
+def test_rules_of_a_regression_and_weights_for_each_class(tmp_path):
+    for rule in (AccuracyWeightedRule(), rule_named("bayesian_averaging"), FixedRule(weights=[1, 2, 3, 4])):
+        back = saved(rule.fit(NUMBER_VOTES, NUMBERS), tmp_path)
+        np.testing.assert_array_equal(back.combine(NUMBER_VOTES), rule.combine(NUMBER_VOTES))
+    rule = AccuracyWeightedRule(per_class=True).fit(VOTES, Y)
+    np.testing.assert_array_equal(saved(rule, tmp_path).combine(VOTES), rule.combine(VOTES))
+
+
+def test_a_function_of_the_user_is_not_saved(tmp_path):
+    with pytest.raises(TypeError, match="rule"):
+        FixedRule(rule=lambda votes: votes[0]).save(tmp_path / "rule.committee")
+
+
+@pytest.mark.parametrize(
+    ("rule", "name", "value", "fault"),
+    [
+        (CAWPERule(), "weights_", np.ones(3) / 3, "weights_ has shape"),
+        (CAWPERule(), "weights_", np.array([0.5, 0.5, 0.5, np.nan]), "weights_ holds nan"),
+        (CAWPERule(), "weights_", -np.ones(4), "weights_ has shape|weights_ holds -1"),
+        (CAWPERule(), "n_members_", 5, "has shape"),
+        (CAWPERule(), "n_outputs_", 1, "a CAWPERule is no rule for regression"),
+        (BehaviourKnowledgeRule(), "cells_", np.full((2, 4), 7, dtype=np.uint32), "cells_ holds 7"),
+        (DecisionTemplateRule(), "templates_", np.zeros((3, 4, 3)), "votes of a template do not sum to one"),
+        (
+            DecisionTemplateRule(),
+            "has_rows_",
+            np.zeros(3, dtype=bool),
+            "votes of a template do not sum to one",
+        ),
+    ],
+)
+def test_what_does_not_fit_together_is_refused(rule, name, value, fault, tmp_path):
+    rule.fit(VOTES, Y)
+    setattr(rule, name, value)
+    rule.save(tmp_path / "rule.committee")
+    with pytest.raises(DamagedFile, match=fault) as error:
+        committee.load(tmp_path / "rule.committee")
+    assert "\n" not in str(error.value)
+
+
+def test_an_attribute_that_is_missing_or_too_much_is_refused(tmp_path):
+    path = tmp_path / "rule.committee"
+    rule = CAWPERule().fit(one_hot([[0, 1]], 2), [0, 1])
+    rule.save(path)
+    change(path, lambda description, arrays: description["model"]["fitted"].pop("n_members_"))
+    with pytest.raises(DamagedFile, match="n_members_ is missing"):
+        committee.load(path)
+    rule.save(path)
+    change(path, lambda description, arrays: description["model"]["fitted"].update(alpha_=3))
+    with pytest.raises(DamagedFile, match=r"nothing is known of \['alpha_'\]"):
+        committee.load(path)
