@@ -168,6 +168,7 @@ void register_forest(nb::module_& m) {
         .def_prop_ro("n_trees", [](const Forest& forest) { return forest.trees.size(); })
         .def_prop_ro("n_columns", [](const Forest& forest) { return forest.binning.columns.size(); })
         .def_prop_ro("n_outputs", [](const Forest& forest) { return forest.n_outputs; })
+        .def_prop_ro("is_mean", [](const Forest& forest) { return forest.link == Link::mean; })
         .def_prop_ro("is_classifier", [](const Forest& forest) { return forest.is_classifier; })
         .def_prop_ro("n_categories",
                      [](const Forest& forest) {

@@ -17,6 +17,7 @@ class Forest:
     n_trees: int
     n_columns: int
     n_outputs: int
+    is_mean: bool
     is_classifier: bool
     n_categories: np.ndarray
     n_scores: int

@@ -278,3 +278,30 @@ def test_the_description_is_json_that_people_can_read(path):
     assert json.loads(metadata["description"]) == description
     assert description["model"]["estimator"] == "committee.RandomForestClassifier"
     assert description["model"]["parameters"]["n_estimators"] == 3
+
+
+def test_members_that_are_not_of_the_estimator_are_told(path):
+    AdaBoostM1Classifier().fit(FRAME, CLASSES).save(path)
+    for written, fault in (
+        ("x", "the estimator is none"),
+        ({"estimator": "committee.DecisionTreeRegressor", "parameters": {}, "fitted": None}, "another task"),
+        ({"estimator": "committee.C45Classifier", "parameters": {}, "fitted": None}, "not of the estimator"),
+    ):
+        change(path, set_fitted("estimator", written))
+        assert_damaged(path, fault, [committee.load])
+
+
+def test_trees_that_add_up_are_no_forest_that_votes(path):
+    GradientBoostingRegressor(3, random_state=0).fit(FRAME, NUMBERS).save(path)
+    _, description, arrays = read_parts(path)
+    boosted = description["model"]["fitted"]["forest"], arrays
+    RandomForestRegressor(3, random_state=0).fit(FRAME, NUMBERS).save(path)
+
+    def swap(description, arrays):
+        description["model"]["fitted"]["forest"] = boosted[0]
+        for name in [name for name in arrays if name.startswith("forest__")]:
+            arrays.pop(name)
+        arrays.update({name: boosted[1][name] for name in boosted[0]["forest"].values()})
+
+    change(path, swap)
+    assert_damaged(path, "The trees do not vote", [committee.load])

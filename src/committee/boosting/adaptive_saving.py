@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
+from sklearn.base import is_classifier, is_regressor
 from sklearn.utils.validation import check_is_fitted
 
 from committee import _engine
-from committee.boosting.adaptive_parameters import Adaptive
+from committee.boosting.adaptive_parameters import Adaptive, is_member
+from committee.boosting.engine_rounds import runs_in_engine
 from committee.boosting.weighting import Distribution, Scheme
 from committee.saving import DamagedFile, Fields
 from committee.saving.errors import require
@@ -99,6 +101,10 @@ class SavedMembers(Adaptive):
         self._seed = fields.integer("seed", 0, 2**64 - 1)
         self._is_over = fields.take("is_over", bool)
         self.estimator_ = fields.take("estimator", object)
+        fields.require(is_member(self.estimator_), "the estimator is none")
+        is_kind = is_classifier if isinstance(self._task, Classification) else is_regressor
+        fields.require(is_kind(self.estimator_), "the estimator is for another task")
+        fields.require(runs_in_engine(self.estimator_) == is_engine, "the members are not of the estimator")
         self.estimator_weights_ = fields.array("estimator_weights", np.float64, (n_members,))
         self.estimator_errors_ = fields.array("estimator_errors", np.float64, (n_members,))
         self.row_weights_ = fields.optional_array("row_weights", np.float64, (n_members, None))
@@ -124,6 +130,7 @@ class SavedMembers(Adaptive):
     def _take_trees(self, members: _engine.Forest, fields: Fields) -> None:
         schema = fields.take("schema", Schema)
         check_forest(members, schema, self._task)
+        fields.require(members.is_mean, "the members do not vote")
         has_missing = fields.array("has_missing", bool, (schema.n_columns,))
         self._importances = fields.array("importances", np.float64, (members.n_trees, schema.n_columns))
         fields.require((self.estimator_weights_ >= 0).all(), "a vote is negative")

@@ -17,6 +17,7 @@ from committee.parameters import check_parameters
 from committee.running import n_threads
 from committee.saving import Fields, Saveable
 from committee.saving.deciding import Decider, TreesDecider
+from committee.saving.errors import require
 from committee.saving.models import check_forest
 from committee.saving.predicting import Predictor, prepare
 from committee.table import Kind, Schema, Table, keep_schema, predict_table
@@ -172,6 +173,7 @@ class Voter(Tabular):
 
     def _check_learnt(self) -> None:
         check_forest(self._forest, self.schema_, self._task)
+        require(self._forest.is_mean, "The trees do not vote")
 
     def _threads(self, n_rows: int) -> int:
         return 1 if n_rows <= ROWS_OF_A_THREAD else n_threads(getattr(self, "n_jobs", None))

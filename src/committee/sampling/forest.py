@@ -160,8 +160,9 @@ class ForestRegressor(Regresses, Forest):
             fields.require(
                 isinstance(each, tuple)
                 and len(each) == 3
-                and all(isinstance(part, np.ndarray) and part.dtype == np.uint32 for part in each),
-                "the rows of the leaves of a tree are not three arrays of uint32",
+                and all(isinstance(part, np.ndarray) and part.dtype == np.uint32 for part in each)
+                and all(part.ndim == 1 for part in each),
+                "the rows of the leaves of a tree are not three vectors of uint32",
             )
         none = [np.empty(0, dtype=np.int32 if count else np.float64) for count in self._forest.n_categories]
         try:

@@ -194,6 +194,7 @@ def take_decider(fields: Fields, schema: Schema, task: Classification | Regressi
         check_statistics(statistics, schema)
     check_forest(forest, schema if statistics is None else statistics.schema(schema), task)
     require(rule in RULES, f"there is no rule {rule!r}")
+    require(rule == "mean" or forest.is_mean, "The trees do not vote")
     return TreesDecider(forest, rule, statistics)
 
 
@@ -201,6 +202,7 @@ def take_members(fields: Fields, schema: Schema, task: Classification | Regressi
     """Members of the engine and what their votes weigh."""
     members = fields.take("members", _engine.Forest)
     check_forest(members, schema, task)
+    fields.require(members.is_mean, "the members do not vote")
     votes = fields.array("estimator_weights", np.float64, (members.n_trees,))
     fields.require((votes >= 0).all(), "a vote is negative")
     weighing = fields.optional("weighing", tuple)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -11,6 +12,9 @@ import numpy as np
 from committee.table.matching import read_column_like
 from committee.table.raw import Untyped
 from committee.table.schema import Column, Kind, Schema, Table
+
+# What JSON has for numbers. They need not be looked at one by one.
+NUMBERS = frozenset({float, int, bool, type(None)})
 
 
 def read_rows(rows: Any, schema: Schema) -> Table:
@@ -64,6 +68,9 @@ def check_names(row: Mapping[Any, Any], number: int, schema: Schema) -> None:
 
 def read_column(values: list[Any], column: Column) -> np.ndarray:
     """Read the values of one column."""
+    if column.kind in (Kind.NUMBER, Kind.BOOLEAN) and all(type(value) in NUMBERS for value in values):
+        with contextlib.suppress(OverflowError):
+            return np.array([np.nan if value is None else value for value in values], dtype=np.float64)
     if column.kind is Kind.DATE:
         values = [read_date(value, column) for value in values]
     objects = np.empty(len(values), dtype=object)
