@@ -155,13 +155,11 @@ def package_bytes():
 def judge(readings):
     """The targets, row by row."""
     return [
+        ratio(readings, f"file: {FOREST}", FOREST, "file", peer=JOBLIB, times=4),
+        ratio(readings, f"file: {FOREST}", FOREST, "file", peer=COMPRESSED, times=1),
         *(
-            ratio(readings, f"file: {FOREST}", FOREST, "file", peer=peer, times=4)
-            for peer in (JOBLIB, COMPRESSED)
-        ),
-        *(
-            ratio(readings, f"load: {FOREST}", FOREST, "load", peer=peer, times=5)
-            for peer in (JOBLIB, COMPRESSED)
+            ratio(readings, f"load: {FOREST}", FOREST, "load", peer=each, times=5)
+            for each in (JOBLIB, COMPRESSED)
         ),
         at_most(readings, "import, beyond scikit-learn's", IMPORT, "time", limit=0.3, unit="s"),
         at_most(readings, "base install, beyond scikit-learn's", INSTALL, "size", limit=15, unit="MB"),
