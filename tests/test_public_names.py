@@ -8,7 +8,9 @@ import pytest
 
 import committee
 
-DOCUMENTED = [name for name in committee.__all__ if callable(getattr(committee, name))]
+PLACES = (committee, committee.rules)
+DOCUMENTED = {name: getattr(place, name) for place in PLACES for name in place.__all__}
+DOCUMENTED = {name: value for name, value in DOCUMENTED.items() if callable(value)}
 
 
 def test_all_is_the_sorted_list_of_public_names():
@@ -24,9 +26,14 @@ def test_a_name_that_is_not_there_is_an_attribute_error():
         _ = committee.RandomJungle
 
 
-@pytest.mark.parametrize("name", DOCUMENTED)
-def test_every_public_name_documents_all_its_parameters_and_shows_an_example(name):
-    thing = getattr(committee, name)
+def test_the_rules_are_a_sorted_list():
+    assert committee.rules.__all__ == sorted(set(committee.rules.__all__))
+    public = {name for name in vars(committee.rules) if not name.startswith("_")}
+    assert public == set(committee.rules.__all__)
+
+
+@pytest.mark.parametrize("thing", DOCUMENTED.values(), ids=DOCUMENTED)
+def test_every_public_name_documents_all_its_parameters_and_shows_an_example(thing):
     documentation = inspect.getdoc(thing) or ""
     assert re.search(r"^Examples\n-{8}\n(.*\n)*?>>> ", documentation, re.MULTILINE), "no example"
 

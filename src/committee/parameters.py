@@ -81,7 +81,8 @@ def documented(cls: type[Any], declared_fields: list[DeclaredField]) -> str:
         for field, declaration in declared_fields
     ]
     own = without_section(inspect.cleandoc(cls.__doc__ or ""), "Attributes")
-    own = with_section(own, "Parameters", entries, before=AFTER_PARAMETERS)
+    if entries:
+        own = with_section(own, "Parameters", entries, before=AFTER_PARAMETERS)
     return with_section(own, "Attributes", attributes_of(cls), before=AFTER_ATTRIBUTES)
 
 

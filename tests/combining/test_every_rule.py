@@ -1,17 +1,14 @@
 """What holds for every rule of the registry, trained or not."""
 
-import inspect
 import pickle
-import re
 
 import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from committee import rules
 from committee.combining import votes as votes_module
-from committee.rules import Rule, one_hot, rule_named, rule_names
+from committee.rules import one_hot, rule_named, rule_names
 
 N_ROWS = 60
 RNG = np.random.default_rng(0)
@@ -201,11 +198,3 @@ def test_a_trained_rule_does_not_combine_before_it_is_fitted(name):
 def test_a_rule_that_looks_at_rows_asks_for_them(name):
     with pytest.raises(ValueError, match=r"looks at the rows\. Pass X"):
         made(name).fit(VOTES, Y)
-
-
-def test_public_names_are_sorted_and_documented():
-    assert rules.__all__ == sorted(rules.__all__)
-    for name in rules.__all__:
-        documentation = inspect.getdoc(getattr(rules, name)) or ""
-        if getattr(rules, name) is not Rule:
-            assert re.search(r"^Examples\n-{8}\n(.*\n)*?>>> ", documentation, re.MULTILINE), name

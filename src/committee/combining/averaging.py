@@ -92,7 +92,8 @@ class BayesianCombinationRule(WeightedRule):
     weights are the mean mixture after the rows are seen. It is estimated from draws of Dirichlet
     distributions: the first is uniform, and each of the next has the mean and the spread of the draws so far,
     the better half group of them at least. A draw counts by its likelihood, divided by how likely it was to
-    be drawn. With many members and rows, it is the best few draws that count.
+    be drawn. (The paper adds the most likely draws to the parameters of the distribution.) With many members
+    and rows, it is the best few draws that count.
 
     Attributes
     ----------

@@ -92,12 +92,29 @@ class Honest:
 class Rule(KeptRule, BaseEstimator):
     """A rule, to be fitted on honest votes.
 
+    A rule of your own says in `_learn` what it takes from honest votes (`Honest`: `votes`, `y`, `weights` of
+    the rows, and `blocks()` of all three), and in `_decide` how votes of float64 support each output.
+
     Attributes
     ----------
     n_members_ : int
         The number of members it was fitted with.
     n_outputs_ : int
         The number of classes, or 1 for a regression.
+
+    Examples
+    --------
+    The member decides whose votes are the surest on honest rows:
+
+    >>> class Boldest(Rule):
+    ...     def _learn(self, honest):
+    ...         self.member_ = int(honest.votes.max(axis=2).mean(axis=1).argmax())
+    ...
+    ...     def _decide(self, votes):
+    ...         return votes[self.member_]
+    >>> votes = np.array([[[0.6, 0.4]], [[0.1, 0.9]]])
+    >>> Boldest().fit(votes, [0]).combine(votes)
+    array([[0.1, 0.9]])
     """
 
     # Whether it looks at the rows that the votes are on.
@@ -106,6 +123,8 @@ class Rule(KeptRule, BaseEstimator):
     needs_fit: ClassVar[bool] = True
     # What it decides on.
     tasks: ClassVar[tuple[str, ...]] = ("classification",)
+    # A rule without parameters declares none.
+    _declarations: ClassVar[list[Any]] = []
 
     def fit(self, votes: Any, y: Any, X: Any = None, sample_weight: Any = None) -> Any:
         """Learn how to combine from honest votes: of members that have not seen the rows they vote on.
