@@ -153,3 +153,21 @@ def test_a_reader_sees_the_old_file_or_the_new_one(tmp_path):
 
     replace_file(path, write)
     assert (seen, path.read_text()) == (["old"], "new")
+
+
+def test_a_link_stays_a_link_and_its_file_is_replaced(old, tmp_path):
+    link = tmp_path / "latest"
+    link.symlink_to(old)
+    DecisionTreeClassifier(max_depth=7).save(link)
+    assert link.is_symlink()
+    assert committee.load(old).max_depth == committee.load(link).max_depth == 7
+
+
+def test_what_is_no_file_is_neither_replaced_nor_waited_for(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with pytest.raises(OSError, match=r"is not a file but a device or the like"):
+        DecisionTreeClassifier().save(pipe)
+    with pytest.raises(FileNotFoundError, match=r"^There is no file .*pipe\.$"):
+        committee.load(pipe)
+    assert stat.S_ISFIFO(pipe.stat().st_mode)

@@ -80,7 +80,7 @@ def read_container(path: Path) -> tuple[dict[str, Any], Arrays]:
     """
     if path.is_dir():
         raise IsADirectoryError(f"{path} is a folder. Name the file in it.")
-    if not path.exists():
+    if not path.is_file():
         raise FileNotFoundError(f"There is no file {path}.")
     try:
         with safe_open(path, framework="np") as file:

@@ -36,6 +36,10 @@ def replace_file(path: Path, write: Callable[[Path], object]) -> None:
 
     if path.is_dir():
         raise IsADirectoryError(f"{path} is a folder. Give the file a name in it.")
+    if path.exists() and not path.is_file():
+        raise OSError(f"{path} is not a file but a device or the like, which cannot be replaced.")
+    if path.is_symlink():
+        path = path.resolve()
     if not path.parent.is_dir():
         raise FileNotFoundError(f"There is no folder {path.parent} to save in. Make it first.")
     try:
