@@ -5,7 +5,7 @@ import pytest
 
 @pytest.fixture
 def control_groups(tmp_path):
-    """Write the files of some groups; the process is in /job/step. Returns the folder and the list of its groups."""
+    """Writes the files of some groups; the process is in /job/step. Gives their folder and the list."""
 
     def write(files):
         for name, text in files.items():

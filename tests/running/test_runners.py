@@ -2,6 +2,7 @@
 
 import copy
 import gc
+import json
 import os
 import pickle
 import signal
@@ -15,6 +16,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 import sklearn
+from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
@@ -283,6 +285,32 @@ def test_a_failure_hurts_no_other_task(run):
     assert [task.exception() is None for task in tasks] == [False, True]
 
 
+@pytest.mark.parametrize(
+    "error",
+    [
+        FileNotFoundError(2, "No such file", "votes.csv"),
+        KeyError("city"),
+        UnicodeDecodeError("utf-8", b"?", 0, 1, "invalid"),
+        NotFittedError("Call fit first."),
+        np.linalg.LinAlgError("Singular matrix"),
+        json.JSONDecodeError("Expecting value", "?", 0),
+        StopIteration(),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+def test_errors_of_any_type_can_be_caught_by_their_type(run, error):
+    with pytest.raises(type(error)) as caught:
+        run.submit(work.throw, error).result()
+    told = f": {error}" if str(error) else "."
+    assert str(caught.value).endswith(f"'throw', failed. {type(error).__name__}{told}")
+    assert type(caught.value.__cause__) is type(error)
+
+
+def test_an_error_of_many_is_told(run):
+    with pytest.raises(TaskError, match="ExceptionGroup: two"):
+        run.submit(work.throw, ExceptionGroup("two", [ValueError(1), ValueError(2)])).result()
+
+
 def test_an_error_of_a_strange_type_is_told(run):
     with pytest.raises(TaskError, match=r"'fail_oddly', failed. OddError: this and that"):
         run.submit(work.fail_oddly).result()
@@ -366,6 +394,7 @@ def test_a_task_does_not_wait_for_its_own_runner():
         (work.die, (), "killed by SIGKILL, as the system does when memory runs out"),
         (work.die, (signal.SIGSEGV,), "killed by SIGSEGV"),
         (os._exit, (3,), "exit code 3"),
+        (work.fork_and_die, (), "killed by SIGKILL, as the system does when memory runs out"),
     ],
 )
 def test_a_task_that_kills_its_worker_is_named(remote, function, args, how):

@@ -13,7 +13,7 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from contextvars import Context, copy_context
+from contextvars import Context
 from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
 from typing import Any, Protocol
@@ -41,10 +41,10 @@ class Order:
     args : tuple
     kwargs : dict
         All three are kept until the task has ended, and with them the values that are shared with it.
-    sent : list of bytes-like
-        The same as frames, if it goes to another process.
     context : Context
         That of the caller.
+    sent : list of bytes-like
+        The call as frames, if it goes to another process.
     configuration : dict or None
         That of scikit-learn in the caller's thread.
     """
@@ -53,8 +53,8 @@ class Order:
     function: Callable[..., Any]
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
+    context: Context
     sent: list[Frame] = field(default_factory=list)
-    context: Context = field(default_factory=copy_context)
     configuration: Configuration = field(default_factory=configuration)
 
     def refuse(self, reason: str) -> None:

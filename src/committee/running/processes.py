@@ -14,8 +14,10 @@ to stderr: stdout is the caller's.
 
 from __future__ import annotations
 
+import io
 import json
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -37,6 +39,8 @@ from committee.running.tasks import Task, TaskError, WorkerDiedError, failed, fa
 N_TRIES = 2
 # What an idle process may take to end by itself.
 SECONDS_TO_END = 0.5
+# A death is mostly seen at once, and by then if the pipe stays open.
+SECONDS_TO_NOTICE = 1
 
 BEGIN = """
 import json, sys
@@ -79,7 +83,7 @@ class ProcessRunner(PooledRunner):
     ) -> Task:
         """Let a function be called in a process."""
         task = self._task(function, name)
-        order = Order(task, function, args, kwargs)
+        order = Order(task, function, args, kwargs, self._context(name))
         try:
             order.sent.append(self._surroundings_frame(order.configuration))
             order.sent.extend(messages.dumps((function, args, kwargs)))
@@ -124,6 +128,9 @@ class _ProcessDesk:
             worker = self._ready_worker(order.task)
             try:
                 kind, *frames = worker.ask(order)
+            except TaskError:
+                worker.end()
+                raise
             except (EOFError, OSError):
                 how = worker.end()
             else:
@@ -162,21 +169,36 @@ class _Worker:
             env=os.environ | environment_of(n_threads),
             start_new_session=True,
         )
-        assert self.process.stdin is not None and self.process.stdout is not None
-        self.requests, self.answers = self.process.stdin, self.process.stdout
+        assert self.process.stdin is not None and isinstance(self.process.stdout, io.BufferedReader)
+        # Nothing is buffered between the pipe and `_wait`.
+        self.requests, self.answers = self.process.stdin, self.process.stdout.raw
+        self.pipes = self.process.stdin, self.process.stdout
 
     def is_alive(self) -> bool:
         """Whether it could still answer."""
-        return self.process.poll() is None
+        if self.process.returncode is not None or not hasattr(os, "waitid"):
+            return self.process.poll() is None
+        # It is not cleared away yet, so that its group cannot become another's.
+        return os.waitid(os.P_PID, self.process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None
 
     def ask(self, order: Order) -> list[messages.Frame]:
-        """Send an order and wait for the answer."""
+        """Send an order, pass on what it tells of its progress, and wait for the answer."""
         messages.write(self.requests, [*messages.dumps(live_keys()), *order.sent])
+        return self._next_message()
+
+    def _next_message(self) -> list[messages.Frame]:
+        """The next message. A process that dies may have forked others, which would keep the pipe open."""
+        if hasattr(select, "poll"):
+            poll = select.poll()
+            poll.register(self.answers, select.POLLIN)
+            while not poll.poll(1000 * SECONDS_TO_NOTICE):
+                if not self.is_alive():
+                    raise EOFError("The process is gone.")
         return messages.read(self.answers)
 
     def kill(self) -> None:
         """End the process, and all that it has begun, at once."""
-        if self.process.poll() is None:
+        if self.process.returncode is None:
             with suppress(ProcessLookupError, PermissionError):
                 if hasattr(os, "killpg"):
                     os.killpg(self.process.pid, signal.SIGKILL)
@@ -199,7 +221,7 @@ class _Worker:
             self.process.wait()
 
     def _close_pipes(self) -> None:
-        for pipe in (self.requests, self.answers):
+        for pipe in self.pipes:
             with suppress(OSError):
                 pipe.close()
 

@@ -11,6 +11,7 @@ import itertools
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
+from contextvars import Context, copy_context
 from typing import Any
 
 from committee.running.sharing import Handle
@@ -113,6 +114,11 @@ class Runner(ABC):
             raise RuntimeError("The runner belongs to another process. Make one in this process.")
         if self._is_closed:
             raise RuntimeError("The runner is closed. Make another with committee.running.runner.")
+
+    def _context(self, name: str | None) -> Context:
+        """The context of the caller, in which the progress of a task is told under its name."""
+        context = copy_context()
+        return context
 
     def _task(self, function: Callable[..., Any], name: str | None, kind: type[Task] = Task) -> Task:
         self._check_open()

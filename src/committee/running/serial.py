@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from contextvars import Context, copy_context
+from contextvars import Context
 from typing import Any
 
 from committee.running.runner import Runner
@@ -29,7 +29,7 @@ class SerialRunner(Runner):
         """Remember a task until it is waited for."""
         task = self._task(function, name, _LaterTask)
         assert isinstance(task, _LaterTask)
-        task.prepare(self, copy_context(), function, *args, **kwargs)
+        task.prepare(self, self._context(name), function, *args, **kwargs)
         return task
 
     def as_completed(self, tasks: Iterable[Task]) -> Iterator[Task]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, InvalidStateError
+from contextlib import suppress
 from functools import cache
 from queue import SimpleQueue
 from typing import Any
@@ -118,16 +119,24 @@ class WorkerDiedError(TaskError):
 
 def failed(message: str, cause: BaseException | None) -> TaskError:
     """A TaskError that is of the type of its cause too, if that is an ordinary exception."""
-    kind: Any = type(cause)
-    error = _type_like(kind)(message) if isinstance(cause, Exception) else TaskError(message)
+    error = TaskError(message)
+    if isinstance(cause, TaskError):
+        error = type(cause)(message)
+    elif isinstance(cause, Exception):
+        kind: Any = type(cause)
+        # Some types take no subclass, or cannot be made of a message.
+        with suppress(Exception):
+            error = _type_like(kind)(message)
     error.__cause__ = cause
     return error
 
 
 def failure(task: Task, cause: BaseException) -> TaskError:
     """The error of a task whose function raised."""
-    told = f": {cause}" if str(cause) else "."
-    return failed(f"{task}, failed. {type(cause).__name__}{told}", cause)
+    told = type(cause).__name__
+    with suppress(Exception):
+        told += f": {cause}" if str(cause) else "."
+    return failed(f"{task}, failed. {told}", cause)
 
 
 def in_order_of_completion(tasks: Iterable[Task]) -> Iterator[Task]:
@@ -143,18 +152,8 @@ def in_order_of_completion(tasks: Iterable[Task]) -> Iterator[Task]:
 
 @cache
 def _type_like(cause: Any) -> type[TaskError]:
-    if issubclass(cause, TaskError):
-        return cause
-    try:
-        # `__init__` is TaskError's, so that of the cause, which may need more, is never called.
-        return type("TaskError", (TaskError, cause), {"__new__": _plain, "__module__": __name__})
-    except TypeError:
-        # Types that allow no subclass.
-        return TaskError
-
-
-def _plain(cls: type[TaskError], message: str) -> TaskError:
-    return BaseException.__new__(cls, message)
+    # `__init__` is TaskError's, so that of the cause, which may need more, is never called.
+    return type("TaskError", (TaskError, cause), {"__module__": __name__})
 
 
 def _again(message: str, cause: BaseException | None) -> TaskError:

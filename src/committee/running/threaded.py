@@ -49,7 +49,7 @@ class ThreadRunner(PooledRunner):
         task = self._task(function, name)
         self._blas.begin()
         task.add_done_callback(self._blas.end)
-        self._pool.add(Order(task, function, args, kwargs))
+        self._pool.add(Order(task, function, args, kwargs, self._context(name)))
         return task
 
     def as_completed(self, tasks: Iterable[Task]) -> Iterator[Task]:

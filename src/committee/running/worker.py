@@ -1,7 +1,7 @@
 """The other end of the pipes: a process that does tasks, one after the other, until the caller is gone.
 
-In: messages with the keys of the shared values that are still needed, the caller's surroundings (see
-`settings`) and a call. Out: a message for each, with a result or an error.
+In: messages with the keys of the shared values that are still needed, whether anybody hears of progress, the
+caller's surroundings (see `settings`) and a call. Out: events of progress, then a result or an error.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ def main() -> None:
     # The caller gets Ctrl-C and ends this process.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     requests, answers = _take_pipes()
-    doer, inbox = _Doer(), _Inbox(requests)
+    doer, inbox = _Doer(answers), _Inbox(requests)
     while (message := inbox.next()) is not None:
         answer = doer.answer(message)
         inbox.is_busy = False
-        messages.write(answers, answer)
+        doer.write(answer)
 
 
 def _take_pipes() -> tuple[IO[bytes], IO[bytes]]:
@@ -69,7 +69,8 @@ class _Inbox:
 class _Doer:
     """Does what messages ask for."""
 
-    def __init__(self) -> None:
+    def __init__(self, answers: IO[bytes]) -> None:
+        self.answers, self.lock = answers, threading.Lock()
         self.limit = ThreadLimit(int(os.environ["OMP_NUM_THREADS"]))
         TASK_THREADS.set(self.limit.n_threads)
         self.surroundings: Frame = b""
@@ -86,8 +87,13 @@ class _Doer:
         except Exception as error:
             return _failed(_like(error, f"What it returns cannot be sent back: {error}"))
 
-    def _call(self, keys: Frame, surroundings: Frame, *call: Frame) -> Any:
-        keep_only(messages.loads([keys]))
+    def write(self, message: list[Frame]) -> None:
+        """Send a message to the caller. A task may have threads that tell of progress."""
+        with self.lock:
+            messages.write(self.answers, message)
+
+    def _call(self, needed: Frame, surroundings: Frame, *call: Frame) -> Any:
+        keep_only(messages.loads([needed]))
         if surroundings != self.surroundings:
             self.configuration, filters = messages.loads([surroundings])
             filter_warnings(filters)
