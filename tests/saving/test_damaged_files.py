@@ -54,6 +54,30 @@ def test_a_file_that_is_cut_off_is_told(path, share):
     assert_damaged(path, r"is not a file of committee, or is cut off \(")
 
 
+@pytest.mark.parametrize(
+    "dtype, shape, size",
+    [
+        ("F64", [2**63, 0], 0),
+        ("F64", [2**62, 4], 0),
+        ("F64", [-1], 8),
+        ("F64", [1] * 100, 8),
+        ("F64", [2], 8),
+        ("BF16", [1], 2),
+        ("F8_E4M3", [1], 1),
+        ("C64", [1], 8),
+        ("pickle", [1], 8),
+    ],
+)
+def test_arrays_of_hostile_shapes_and_types_are_told(path, dtype, shape, size):
+    metadata, _, _ = read_parts(path)
+    array = {"dtype": dtype, "shape": shape, "data_offsets": [0, size]}
+    header = json.dumps({"__metadata__": metadata, "x": array}).encode()
+    path.write_bytes(len(header).to_bytes(8, "little") + header + b"\1" * size)
+    assert_damaged(
+        path, r"is not a file of committee, or is cut off \(|holds the array 'x' of dtype complex64"
+    )
+
+
 def test_bytes_behind_the_end_are_told(path):
     path.write_bytes(path.read_bytes() + b"\0")
     assert_damaged(path, r"is not a file of committee, or is cut off \(")

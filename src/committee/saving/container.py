@@ -87,7 +87,10 @@ def read_container(path: Path) -> tuple[dict[str, Any], Arrays]:
             metadata = file.metadata() or {}
             check_format(path, metadata)
             arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - not a dict
-    except (SafetensorError, TypeError, AttributeError, OverflowError) as error:
+    except DamagedFile:
+        raise
+    # What safetensors says of a bad file, and numpy of types and shapes that it does not have.
+    except (SafetensorError, TypeError, ValueError, AttributeError, OverflowError) as error:
         reason = " ".join(str(error).split())
         raise DamagedFile(f"{path} is not a file of committee, or is cut off ({reason}).") from error
     text = metadata["description"]
