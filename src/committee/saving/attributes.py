@@ -203,6 +203,22 @@ def dtype(value: Any, sizes: Sizes) -> None:
         raise Wrong(f"is {described(value)} instead of a dtype")
 
 
+def number_type(value: Any, sizes: Sizes) -> None:
+    """None, or what numpy takes for a dtype of numbers."""
+    try:
+        kind = np.dtype(value).kind
+    except (TypeError, ValueError) as error:
+        raise Wrong(f"is {described(value)} instead of a type of numbers") from error
+    if kind not in "biufO":
+        raise Wrong(f"is {described(value)} instead of a type of numbers")
+
+
+def scalar(value: Any, sizes: Sizes) -> None:
+    """None, a number, NaN too, or a string: what may stand in a table."""
+    if not (value is None or isinstance(value, bool | int | float | str | np.generic)):
+        raise Wrong(f"is {described(value)} instead of a number or a string")
+
+
 def nothing(value: Any, sizes: Sizes) -> None:
     """None."""
     if value is not None:

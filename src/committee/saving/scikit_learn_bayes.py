@@ -19,6 +19,7 @@ from committee.saving.attributes import (
     list_of,
     number,
     one_of,
+    optional,
     positive,
     shares,
     told,
@@ -84,7 +85,7 @@ BAYES = (
         },
     ),
     discrete("MultinomialNB"),
-    discrete("BernoulliNB"),
+    discrete("BernoulliNB", parameters={"binarize": optional(number())}),
     discrete("ComplementNB", optional={"feature_all_": floats("features", low=0.0)}),
     Listed(
         "sklearn.naive_bayes",

@@ -20,6 +20,7 @@ from committee.saving.attributes import (
     number,
     one_of,
     optional,
+    scalar,
     told,
     tuple_of,
     values,
@@ -112,11 +113,11 @@ def stateless(name: str, **more: Any) -> Listed:
 def selection(name: str) -> Listed:
     """A choice of columns by a score of each."""
     any_number = floats("features", low=-np.inf, high=np.inf, missing=True)
+    by_score = name in ("SelectKBest", "SelectPercentile")
     return Listed(
         SELECTION,
         name,
-        {"scores_": any_number},
-        {"pvalues_": optional(any_number)},
+        {"scores_": any_number, "pvalues_": optional(any_number) if by_score else any_number},
         parameters={
             "k": either(one_of("all"), integer()),
             "percentile": number(0.0, 100.0),
@@ -238,6 +239,8 @@ COLUMN_WISE = (
         {"statistics_": values("features"), "indicator_": INDICATOR},
         {"_fit_dtype": dtype, "_fill_dtype": dtype},
         parameters={
+            "missing_values": scalar,
+            "fill_value": scalar,
             "strategy": one_of("mean", "median", "most_frequent", "constant"),
             "keep_empty_features": boolean,
             "add_indicator": boolean,
@@ -260,6 +263,7 @@ COLUMN_WISE = (
             "_precomputed": boolean,
         },
         parameters={
+            "missing_values": scalar,
             "features": one_of("missing-only", "all"),
             "sparse": one_of(True, False, "auto"),
             "error_on_new": boolean,

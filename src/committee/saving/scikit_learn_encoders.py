@@ -23,9 +23,10 @@ from committee.saving.attributes import (
     labels,
     list_of,
     number,
+    number_type,
     one_of,
     optional,
-    told,
+    scalar,
     values,
 )
 from committee.saving.listed import Listed, Named, listed_estimator, set_attributes
@@ -151,7 +152,7 @@ ENCODERS = (
             **UNKNOWN,
             "sparse_output": boolean,
             "feature_name_combiner": one_of("concat"),
-            "dtype": told,
+            "dtype": number_type,
         },
         check=check_one_hot,
     ),
@@ -160,7 +161,12 @@ ENCODERS = (
         "OrdinalEncoder",
         {**CATEGORIES, "_infrequent_enabled": boolean, "_missing_indices": dict_of(integer(), integer())},
         INFREQUENT,
-        parameters=UNKNOWN,
+        parameters={
+            **UNKNOWN,
+            "dtype": number_type,
+            "unknown_value": scalar,
+            "encoded_missing_value": scalar,
+        },
         check=check_ordinal,
     ),
     Listed(
@@ -194,7 +200,7 @@ ENCODERS = (
         "KBinsDiscretizer",
         {"bin_edges_": list_of(floats(None), "features"), "n_bins_": integers("features", low=1)},
         {"_encoder": listed_estimator("sklearn.preprocessing.OneHotEncoder")},
-        parameters={"encode": one_of("onehot", "onehot-dense", "ordinal")},
+        parameters={"encode": one_of("onehot", "onehot-dense", "ordinal"), "dtype": number_type},
         check=check_bins,
         shorten=list_edges,
         complete=set_edges,

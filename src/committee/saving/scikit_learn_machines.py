@@ -18,6 +18,7 @@ from committee.saving.attributes import (
     boolean,
     booleans,
     count,
+    dict_of,
     either,
     floats,
     integer,
@@ -29,6 +30,7 @@ from committee.saving.attributes import (
     optional,
     shares,
     sparse,
+    text,
     told,
     tuple_of,
 )
@@ -135,7 +137,15 @@ ROWS = either(
     booleans("rows", "features"),
     sparse("rows", "features"),
 )
-NEIGHBOUR_PARAMETERS = {"leaf_size": integer(1), "p": optional(number())}
+NEIGHBOUR_PARAMETERS = {
+    "leaf_size": integer(1),
+    "p": optional(number(0.0, np.inf)),
+    "metric": text,
+    "metric_params": optional(
+        dict_of(text, either(number(), floats("features"), floats("features", "features")))
+    ),
+    "weights": one_of("uniform", "distance", None),
+}
 REGROWN = ("_tree", "n_samples_fit_", "effective_metric_params_", "outlier_label_")
 NEIGHBOURS = {
     "_fit_X": ROWS,
