@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.linear_model import LinearRegression, LogisticRegression, RidgeClassifier
 
 import committee
 from committee import rules
@@ -12,6 +13,8 @@ from committee.rules import (
     CAWPERule,
     DecisionTemplateRule,
     FixedRule,
+    GreedyRule,
+    StackingRule,
     one_hot,
     rule_named,
     rule_names,
@@ -64,6 +67,34 @@ def test_rules_of_a_regression_and_weights_for_each_class(tmp_path):
     np.testing.assert_array_equal(saved(rule, tmp_path).combine(VOTES), rule.combine(VOTES))
 
 
+@pytest.mark.parametrize(
+    "learner", [None, "nnls", "convex", "mlr", LogisticRegression(C=0.1), RidgeClassifier()]
+)
+def test_stacking_keeps_what_decides(learner, tmp_path):
+    rule = StackingRule(learner).fit(VOTES, Y)
+    np.testing.assert_array_equal(saved(rule, tmp_path).combine(VOTES), rule.combine(VOTES))
+    rule = StackingRule(passthrough=True).fit(VOTES, Y, X)
+    np.testing.assert_array_equal(saved(rule, tmp_path).combine(VOTES, X), rule.combine(VOTES, X))
+    rule = StackingRule().fit(NUMBER_VOTES, NUMBERS)
+    np.testing.assert_array_equal(saved(rule, tmp_path).combine(NUMBER_VOTES), rule.combine(NUMBER_VOTES))
+
+
+def test_an_estimator_of_other_columns_or_classes_does_not_decide(tmp_path):
+    table = RNG.normal(size=(40, 8))
+    faults = {
+        "other columns": LogisticRegression().fit(table[:, :5], Y),
+        "other classes": LogisticRegression().fit(table, Y + 1),
+        "no fitted estimator": LinearRegression().fit(table, NUMBERS),
+        "Either an estimator decides or weights do": None,
+    }
+    for fault, learner in faults.items():
+        rule = StackingRule().fit(VOTES, Y)
+        rule.final_estimator_ = learner
+        rule.save(tmp_path / "rule.committee")
+        with pytest.raises(DamagedFile, match=fault):
+            committee.load(tmp_path / "rule.committee")
+
+
 def test_a_function_of_the_user_is_not_saved(tmp_path):
     with pytest.raises(TypeError, match="rule"):
         FixedRule(rule=lambda votes: votes[0]).save(tmp_path / "rule.committee")
@@ -77,6 +108,8 @@ def test_a_function_of_the_user_is_not_saved(tmp_path):
         (CAWPERule(), "weights_", -np.ones(4), "weights_ has shape|weights_ holds -1"),
         (CAWPERule(), "n_members_", 5, "has shape"),
         (CAWPERule(), "n_outputs_", 1, "a CAWPERule is no rule for regression"),
+        (GreedyRule(), "weights_", np.zeros(4), "No member has a weight"),
+        (GreedyRule(), "chosen_", [np.array([4])], "holds 4"),
         (BehaviourKnowledgeRule(), "cells_", np.full((2, 4), 7, dtype=np.uint32), "cells_ holds 7"),
         (DecisionTemplateRule(), "templates_", np.zeros((3, 4, 3)), "votes of a template do not sum to one"),
         (

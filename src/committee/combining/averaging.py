@@ -21,8 +21,7 @@ from committee.combining.rule import Honest
 from committee.combining.votes import BLOCK_SIZE, check_member_weights, rescaled
 from committee.combining.weighted import WeightedRule
 from committee.parameters import anything, declared, integer, number, optional, parameter
-from committee.saving.attributes import Kind
-from committee.saving.attributes import number as number_kind
+from committee.saving import attributes
 
 # A vote of 0 for the true class counts as this, the precision of float32: one row must not rule a member out.
 SMALLEST_VOTE = float(np.finfo(np.float32).eps)
@@ -127,7 +126,10 @@ class BayesianCombinationRule(WeightedRule):
         None, "an integer, a RandomState or None", anything, "Decides which mixtures are drawn."
     )
 
-    kept: ClassVar[Mapping[str, Kind]] = {**WeightedRule.kept, "log_likelihood_": number_kind()}
+    kept: ClassVar[Mapping[str, attributes.Kind]] = {
+        **WeightedRule.kept,
+        "log_likelihood_": attributes.number(),
+    }
 
     def _learn(self, honest: Honest) -> None:
         rng = check_random_state(self.random_state)

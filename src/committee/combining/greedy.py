@@ -5,6 +5,7 @@ In: honest votes. Out: a weight for each member; the decision is the weighted me
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,6 +16,8 @@ from committee.combining.losses import CLASS_LOSSES, NUMBER_LOSSES, check_metric
 from committee.combining.rule import Honest, Rule
 from committee.combining.votes import weighted_sum
 from committee.parameters import anything, declared, either, integer, optional, parameter, share
+from committee.saving import attributes
+from committee.saving.errors import require
 
 METRIC: tuple[str, Any, str] = (
     f"{', '.join([*CLASS_LOSSES, *NUMBER_LOSSES])}, a name of scikit-learn's scorers, a function or None",
@@ -34,6 +37,10 @@ class Weighing(Rule):
     """
 
     tasks: ClassVar[tuple[str, ...]] = ("classification", "regression")
+    kept: ClassVar[Mapping[str, attributes.Kind]] = {"weights_": attributes.shares("members")}
+
+    def _check_learnt(self) -> None:
+        require(self.weights_.any(), "No member has a weight")
 
     def _decide(self, votes: np.ndarray) -> np.ndarray:
         seated = self.weights_ > 0
@@ -108,6 +115,12 @@ class GreedyRule(Weighing):
         "Draws the bags. An integer makes them the same each time.",
     )
 
+    kept: ClassVar[Mapping[str, attributes.Kind]] = {
+        **Weighing.kept,
+        "chosen_": attributes.list_of(attributes.integers(None, below="members")),
+        "losses_": attributes.list_of(attributes.number()),
+    }
+
     def _learn(self, honest: Honest) -> None:
         bench = bench_for(check_metric(self.metric, honest), honest)
         weights = np.zeros(honest.n_members)
@@ -147,6 +160,12 @@ class BestMemberRule(Weighing):
     """
 
     metric: Any = parameter(None, *METRIC)
+
+    kept: ClassVar[Mapping[str, attributes.Kind]] = {
+        **Weighing.kept,
+        "losses_": attributes.floats("members"),
+        "best_": attributes.integer(),
+    }
 
     def _learn(self, honest: Honest) -> None:
         self.losses_ = member_losses(check_metric(self.metric, honest), honest)

@@ -7,7 +7,7 @@ decision of a classifier or regressor of scikit-learn on that table, or of one o
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -37,6 +37,8 @@ from committee.combining.votes import (
     weighted_sum,
 )
 from committee.parameters import anything, declared, is_boolean, one_of, parameter
+from committee.saving import attributes
+from committee.saving.errors import require
 
 # Meta-learners that weigh members instead of learning from columns.
 WEIGHING = ("nnls", "convex", "mlr")
@@ -121,6 +123,15 @@ class StackingRule(Rule):
         is_boolean,
         "Whether the votes for the first class are left out of the table: they follow from the others.",
     )
+
+    kept: ClassVar[Mapping[str, attributes.Kind]] = {
+        "final_estimator_": attributes.told,
+        "weights_": attributes.optional(
+            attributes.either(
+                attributes.floats("members", low=0), attributes.floats("members", "outputs", low=0)
+            )
+        ),
+    }
 
     def level_one(self, votes: Any, X: Any = None) -> np.ndarray:
         """The table that a meta-learner sees; this needs no fit.
@@ -239,6 +250,24 @@ class StackingRule(Rule):
 
     def _looks_at_X(self) -> bool:
         return self.passthrough
+
+    def _check_learnt(self) -> None:
+        learner = self.final_estimator_
+        require((learner is None) != (self.weights_ is None), "Either an estimator decides or weights do")
+        if learner is None:
+            return
+        is_such = is_classifier if self.n_outputs_ > 1 else is_regressor
+        is_estimator = hasattr(learner, "__sklearn_tags__") and is_such(learner)
+        require(is_estimator and hasattr(learner, "n_features_in_"), "What decides is no fitted estimator")
+        n_columns = columns_of(
+            np.empty((self.n_members_, 0, self.n_outputs_)), self.votes, self.drop_redundant
+        ).shape[1]
+        fits = learner.n_features_in_ > n_columns if self.passthrough else learner.n_features_in_ == n_columns
+        require(fits, "The estimator that decides was fitted on other columns")
+        if self.n_outputs_ > 1:
+            codes = learner.classes_
+            are_codes = codes.dtype.kind in "iu" and codes.min() >= 0 and codes.max() < self.n_outputs_
+            require(are_codes, "The estimator that decides was fitted on other classes")
 
 
 def columns_of(votes: np.ndarray, kind: str, drop_redundant: bool) -> np.ndarray:
