@@ -20,6 +20,7 @@ VOTES /= VOTES.sum(axis=2, keepdims=True)
 NUMBERS = RNG.normal(size=N_ROWS)
 NUMBER_VOTES = (NUMBERS + RNG.normal(size=(4, N_ROWS)) * [[0.5], [1], [2], [3]])[:, :, np.newaxis]
 
+BAYESIAN = ("bayesian_averaging", "bayesian_combination")
 # Rules that draw: for members in another order, the draws are others.
 DRAWS = ("bayesian_combination",)
 # Rules that count rows, whatever they weigh: so many of them are neighbours.
@@ -64,6 +65,14 @@ def test_decisions_of_a_regression_are_numbers_between_the_votes(name):
     decision = made(name).fit(NUMBER_VOTES, NUMBERS, X).combine(NUMBER_VOTES, X)
     assert decision.shape == (N_ROWS, 1)
     assert np.mean((decision[:, 0] - NUMBERS) ** 2) < np.var(NUMBERS) * 2
+
+
+@pytest.mark.parametrize("name", ["mean", "median", "trimmed_mean", "accuracy_weighted", *BAYESIAN])
+def test_a_member_that_has_lost_all_measure_leaves_decisions_finite(name):
+    votes = NUMBER_VOTES.copy()
+    votes[3, 5] = 1e200
+    decision = made(name).fit(votes, NUMBERS).combine(votes)
+    assert np.isfinite(decision).all()
 
 
 @pytest.mark.parametrize("name", sorted(set(CLASSIFYING) - set(REGRESSING)))

@@ -167,8 +167,9 @@ class Likelihood:
         if self.are_classes:
             self.right_votes = right_votes_of(honest)
         else:
-            self.error_products = error_products_of(honest, self.row_shares)
-            self.smallest = SMALLEST_VARIANCE * float(self.row_shares @ honest.y**2)
+            self.error_products, self.scale = error_products_of(honest, self.row_shares)
+            mean_square = float(self.row_shares @ (honest.y / self.scale) ** 2)
+            self.smallest = max(SMALLEST_VARIANCE * mean_square, float(np.finfo(np.float64).tiny))
 
     def of(self, mixtures: np.ndarray) -> np.ndarray:
         """The logarithm of the likelihood under each mixture.
@@ -191,8 +192,8 @@ class Likelihood:
                 means += np.log(mixtures @ self.right_votes[:, rows]) @ self.row_shares[rows]
             return self.n_rows * means
         variances = np.einsum("gi,ij,gj->g", mixtures, self.error_products, mixtures)
-        variances = variances.clip(max(self.smallest, np.finfo(np.float64).tiny))
-        logarithms: np.ndarray = -0.5 * self.n_rows * (np.log(2 * np.pi * variances) + 1)
+        log_variances = np.log(variances.clip(self.smallest)) + 2 * np.log(self.scale)
+        logarithms: np.ndarray = -0.5 * self.n_rows * (np.log(2 * np.pi) + log_variances + 1)
         return logarithms
 
 
@@ -257,8 +258,18 @@ def right_votes_of(honest: Honest) -> np.ndarray:
     return np.concatenate(blocks, axis=1).clip(SMALLEST_VOTE)
 
 
-def error_products_of(honest: Honest, row_shares: np.ndarray) -> np.ndarray:
-    """The mean products of the errors of each two members. A mixture errs by the mixture of the errors."""
+def error_products_of(honest: Honest, row_shares: np.ndarray) -> tuple[np.ndarray, float]:
+    """The mean products of the errors of each two members, in units of the square of the largest error.
+
+    A mixture errs by the mixture of the errors.
+
+    Returns
+    -------
+    products : ndarray of shape (n_members, n_members)
+    largest : float
+        The largest error; 1 if there is none.
+    """
     errors = np.concatenate([votes[:, :, 0] - y for votes, y, _ in honest.blocks()], axis=1)
-    products: np.ndarray = (errors * row_shares) @ errors.T
-    return products
+    largest = float(np.abs(errors).max()) or 1.0
+    errors /= largest
+    return (errors * row_shares) @ errors.T, largest

@@ -132,8 +132,9 @@ class AccuracyWeightedRule(WeightedRule):
                 truth = one_hot(y, honest.n_outputs)
             else:
                 truth = y[:, np.newaxis]
-            losses += np.einsum("r,mrj->mj", weights, (votes - truth) ** 2)
-        losses /= honest.weights.sum()
+            with np.errstate(over="ignore"):
+                losses += np.einsum("r,mrj->mj", weights, (votes - truth) ** 2)
+        losses = np.minimum(losses / honest.weights.sum(), np.finfo(np.float64).max)
         return inverses(losses if self.per_class else losses.sum(axis=1))
 
     def _decide(self, votes: np.ndarray) -> np.ndarray:
