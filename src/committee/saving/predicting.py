@@ -126,7 +126,8 @@ def predictor(path: str | os.PathLike[str]) -> Predictor:
     Parameters
     ----------
     path : str or path
-        Of a fitted model of ours whose members are our own too.
+        Of a fitted model of ours whose members the engine has grown: trees, forests, C4.5, boosters, and
+        AdaBoost of our trees and stumps.
 
     Returns
     -------
@@ -139,7 +140,7 @@ def predictor(path: str | os.PathLike[str]) -> Predictor:
     DamagedFile
         As `load` does.
     ValueError
-        If the model is not fitted, or has members of other libraries.
+        If the model is not fitted, or has members that the engine has not grown.
 
     Examples
     --------
@@ -164,8 +165,8 @@ def predictor(path: str | os.PathLike[str]) -> Predictor:
     fields = Fields(described.fitted)
     if isinstance(fields.values.get("members"), list):
         raise ValueError(
-            f"The {described.name} of {path} has members of other libraries, which a predictor does without. "
-            "Use committee.load."
+            f"The {described.name} of {path} has members that the engine has not grown, which a predictor "
+            "cannot ask. Use committee.load."
         )
     schema, task = fields.take("schema", Schema), take_task(fields)
     return prepare(take_decider(fields, schema, task, described.parameters.get("rule", "mean")), schema, task)
