@@ -15,7 +15,7 @@ from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.neighbors import NearestNeighbors
 
 from committee.combining.dynamic_known import Known, Question, profiles_of
-from committee.combining.dynamic_meta import N_ALIKE, fit_meta_learner, probably_right
+from committee.combining.dynamic_meta import N_ALIKE, MetaLearner
 from committee.combining.dynamic_methods import (
     METHODS,
     REGRESSION_METHODS,
@@ -30,6 +30,8 @@ from committee.parameters import declared, integer, is_boolean, one_of, optional
 
 # The papers' number of neighbours.
 N_NEIGHBOURS = 7
+# In more columns, a tree visits most of its points. Measured on 20,000 points.
+MOST_TREE_COLUMNS = 7
 # So many facts about neighbours are gathered at a time.
 BLOCK_SIZE = 1 << 20
 
@@ -175,15 +177,15 @@ class DynamicRule(Rule):
             X = as_matrix(honest.X)[honest.weights > 0]
             self._space = Space.of(X, known.weights, self.scale)
             self._points = self._space.points(X)
-            self._nearest = NearestNeighbors(n_neighbors=n_neighbours).fit(self._points)
+            self._nearest = nearest(n_neighbours, self._points)
         if method.looks_at_votes:
             n_alike = n_neighbours if self.method == "knop" else min(N_ALIKE, n_there)
-            self._most_alike = NearestNeighbors(n_neighbors=n_alike).fit(known.profiles)
+            self._most_alike = nearest(n_alike, known.profiles)
         self.known_, self.n_neighbours_ = known, n_neighbours
         if self.method == "meta_des":
             neighbours = self._nearest.kneighbors(return_distance=False)
             alike = self._most_alike.kneighbors(return_distance=False)
-            self._meta_learner = fit_meta_learner(known, neighbours, alike, self._n_block())
+            self._meta_learner = MetaLearner.of(known, neighbours, alike, self._n_block())
 
     def _combine(self, votes: np.ndarray, X: Any) -> np.ndarray:
         decision = np.empty(votes.shape[1:])
@@ -230,7 +232,7 @@ class DynamicRule(Rule):
         if self.known_.n_outputs == 1:
             return answer_by_errors(method, self.known_, question)
         if method.competence is None:
-            competence = probably_right(self._meta_learner, self.known_, question)
+            competence = self._meta_learner.competence(question)
         else:
             competence = method.competence(self.known_, question)
         return method.select(competence.copy(), self.known_, question), competence
@@ -248,3 +250,9 @@ class DynamicRule(Rule):
 
     def _looks_at_X(self) -> bool:
         return METHODS[self.method].looks_at_X
+
+
+def nearest(n_neighbours: int, points: np.ndarray) -> NearestNeighbors:
+    """What finds neighbours: a tree of points where it beats the distances to all of them."""
+    algorithm = "kd_tree" if points.shape[1] <= MOST_TREE_COLUMNS else "brute"
+    return NearestNeighbors(n_neighbors=n_neighbours, algorithm=algorithm).fit(points)

@@ -38,6 +38,8 @@ class Known:
         The vote for the class of the row; for a regression, the squared error.
     source : ndarray of shape (n_rows, n_members)
         What a row tells of the competence of a member, of methods that say so (DES-RRC, DES-KL).
+    confidence : ndarray of shape (n_rows, n_members)
+        The highest vote of each member, for methods that learn from it.
     profiles : ndarray of shape (n_rows, n_members * n_outputs)
         All votes on a row, for methods that look for neighbours there.
     n_outputs : int
@@ -49,13 +51,14 @@ class Known:
     correct: np.ndarray
     support: np.ndarray
     source: np.ndarray
+    confidence: np.ndarray
     profiles: np.ndarray
     n_outputs: int
 
     @classmethod
     def of(cls, honest: Honest, source: str | None, with_profiles: bool) -> Known:
         """Gather what is known, block by block."""
-        labels, support, sources, profiles = [], [], [], []
+        labels, support, sources, confidence, profiles = [], [], [], [], []
         for votes, y, weights in honest.blocks():
             votes, y = votes[:, weights > 0], y[weights > 0]
             labels.append(labels_of(votes).T.astype(np.int32))
@@ -63,6 +66,7 @@ class Known:
             if source is not None:
                 sources.append(SOURCES[source](votes, y).T)
             if with_profiles:
+                confidence.append(votes.max(axis=2).T)
                 profiles.append(profiles_of(votes))
         counts = honest.weights > 0
         y = honest.y[counts]
@@ -74,6 +78,7 @@ class Known:
             correct=all_labels == y[:, None],
             support=np.concatenate(support),
             source=np.concatenate(sources) if sources else np.empty((0, 0)),
+            confidence=np.concatenate(confidence) if confidence else np.empty((0, 0)),
             profiles=np.concatenate(profiles) if profiles else np.empty((0, 0)),
             n_outputs=honest.n_outputs,
         )
@@ -114,8 +119,9 @@ def support_of(votes: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 def profiles_of(votes: np.ndarray) -> np.ndarray:
-    """All votes on a row, side by side."""
-    return votes.transpose(1, 0, 2).reshape(votes.shape[1], -1)
+    """All votes on a row, side by side; of two classes those for the second, from which the others follow."""
+    told = votes[:, :, 1:] if votes.shape[2] == 2 else votes
+    return told.transpose(1, 0, 2).reshape(votes.shape[1], -1)
 
 
 def randomised_reference(votes: np.ndarray, y: np.ndarray) -> np.ndarray:

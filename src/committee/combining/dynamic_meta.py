@@ -8,6 +8,8 @@ them.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from sklearn.naive_bayes import MultinomialNB
 
@@ -18,48 +20,67 @@ N_ALIKE = 5
 TENTHS = np.linspace(0.1, 1.0, 10)
 
 
-def fit_meta_learner(known: Known, neighbours: np.ndarray, alike: np.ndarray, n_block: int) -> MultinomialNB:
-    """Learn from the known rows, each seen as a question with other rows as its neighbours.
+@dataclass(frozen=True, eq=False)
+class MetaLearner:
+    """The classifier, and what it is told of the known rows.
 
     Parameters
     ----------
-    known : Known
-    neighbours, alike : ndarray of shape (n_rows, n_neighbours)
-        Of each known row, without itself.
-    n_block : int
-        How many rows to learn from at a time.
+    classifier : MultinomialNB
+    correct : ndarray of uint8 of shape (n_rows, n_members)
+        Ten tenths where the member is right.
+    support : ndarray of uint8 of shape (n_rows, n_members)
+        Tenths of the vote for the class of the row.
     """
-    n_rows, n_members = known.labels.shape
-    confidence = known.profiles.reshape(n_rows, n_members, -1).max(axis=2)
-    learner = MultinomialNB()
-    for start in range(0, n_rows, n_block):
-        rows = slice(start, start + n_block)
-        question = Question(
-            known.labels[rows], confidence[rows], neighbours[rows], np.empty((0, 0)), alike[rows]
+
+    classifier: MultinomialNB
+    correct: np.ndarray
+    support: np.ndarray
+
+    @classmethod
+    def of(cls, known: Known, neighbours: np.ndarray, alike: np.ndarray, n_block: int) -> MetaLearner:
+        """Learn from the known rows, each seen as a question with other rows as its neighbours.
+
+        Parameters
+        ----------
+        known : Known
+        neighbours, alike : ndarray of shape (n_rows, n_neighbours)
+            Of each known row, without itself.
+        n_block : int
+            How many rows to learn from at a time.
+        """
+        learner = cls(MultinomialNB(), 10 * known.correct.astype(np.uint8), in_tenths(known.support))
+        n_rows, n_members = known.labels.shape
+        for start in range(0, n_rows, n_block):
+            rows = slice(start, start + n_block)
+            question = Question(
+                known.labels[rows], known.confidence[rows], neighbours[rows], np.empty((0, 0)), alike[rows]
+            )
+            weights = np.repeat(known.weights[rows], n_members)
+            is_right = known.correct[rows].ravel()
+            learner.classifier.partial_fit(learner.features(question), is_right, [False, True], weights)
+        return learner
+
+    def competence(self, question: Question) -> np.ndarray:
+        """How probably each member is right on each row."""
+        probabilities: np.ndarray = self.classifier.predict_proba(self.features(question))[:, 1]
+        return probabilities.reshape(question.labels.shape)
+
+    def features(self, question: Question) -> np.ndarray:
+        """The features in tenths, of shape (n_rows * n_members, n_features)."""
+        correct = self.correct[question.neighbours].transpose(0, 2, 1)
+        accuracy = correct.mean(axis=2, keepdims=True) / 10
+        features = (
+            correct,
+            self.support[question.neighbours].transpose(0, 2, 1),
+            in_tenths(accuracy),
+            self.correct[question.alike].transpose(0, 2, 1),
+            in_tenths(question.confidence[:, :, None]),
         )
-        features = features_of(known, question)
-        weights = np.repeat(known.weights[rows], n_members)
-        learner.partial_fit(
-            features.reshape(-1, features.shape[2]), known.correct[rows].ravel(), [False, True], weights
-        )
-    return learner
+        together = np.concatenate(features, axis=2)
+        return together.reshape(-1, together.shape[2])
 
 
-def probably_right(learner: MultinomialNB, known: Known, question: Question) -> np.ndarray:
-    """How probably each member is right on each row."""
-    features = features_of(known, question)
-    probabilities: np.ndarray = learner.predict_proba(features.reshape(-1, features.shape[2]))[:, 1]
-    return probabilities.reshape(features.shape[:2])
-
-
-def features_of(known: Known, question: Question) -> np.ndarray:
-    """The features in tenths, of shape (n_rows, n_members, n_features)."""
-    correct = known.correct[question.neighbours].transpose(0, 2, 1)
-    features = (
-        correct,
-        known.support[question.neighbours].transpose(0, 2, 1),
-        correct.mean(axis=2, keepdims=True),
-        known.correct[question.alike].transpose(0, 2, 1),
-        question.confidence[:, :, None],
-    )
-    return np.digitize(np.concatenate(features, axis=2), TENTHS)
+def in_tenths(shares: np.ndarray) -> np.ndarray:
+    """Shares as whole tenths, rounded down."""
+    return np.digitize(shares, TENTHS).astype(np.uint8)

@@ -19,6 +19,8 @@ from committee.parameters import anything, declared, either, integer, optional, 
 from committee.saving import attributes
 from committee.saving.errors import require
 
+# Losses that differ by less, relative to them, are equal.
+ROUNDING = 1e-12
 METRIC: tuple[str, Any, str] = (
     f"{', '.join([*CLASS_LOSSES, *NUMBER_LOSSES])}, a name of scikit-learn's scorers, a function or None",
     either(lambda value: value is None or isinstance(value, str), callable),
@@ -169,28 +171,34 @@ class BestMemberRule(Weighing):
 
     def _learn(self, honest: Honest) -> None:
         self.losses_ = member_losses(check_metric(self.metric, honest), honest)
-        self.best_ = int(self.losses_.argmin())
+        self.best_ = first_lowest(self.losses_)
         self.weights_ = np.zeros(honest.n_members)
         self.weights_[self.best_] = 1.0
 
 
 def select(bench: Bench, n_start: int, n_steps: int, patience: int | None) -> tuple[list[int], float]:
     """The members of the best mean along the way, in the order in which they were added, and its loss."""
-    alone = bench.losses()
-    chosen = [int(member) for member in np.argsort(alone, kind="stable")[:n_start]]
-    loss = float(alone[chosen[0]])
+    losses = bench.losses()
+    chosen = [int(member) for member in np.argsort(losses, kind="stable")[:n_start]]
+    chosen[0] = first_lowest(losses)
     for n_seated, member in enumerate(chosen):
-        if n_seated > 0 and n_seated == len(chosen) - 1:
-            loss = float(bench.losses()[member])
+        if 0 < n_seated == len(chosen) - 1:
+            losses = bench.losses()
         bench.seat(member)
-    n_best = len(chosen)
+    loss, n_best = float(losses[chosen[-1]]), len(chosen)
     for _ in range(n_steps):
         losses = bench.losses()
-        member = int(losses.argmin())
+        member = first_lowest(losses)
         bench.seat(member)
         chosen.append(member)
-        if losses[member] < loss:
+        if losses[member] < loss - ROUNDING * abs(loss):
             loss, n_best = float(losses[member]), len(chosen)
         elif patience is not None and len(chosen) - n_best >= patience:
             break
     return chosen[:n_best], loss
+
+
+def first_lowest(losses: np.ndarray) -> int:
+    """The first member of the lowest loss, up to rounding."""
+    lowest = losses.min()
+    return int(np.flatnonzero(losses <= lowest + ROUNDING * abs(lowest))[0])

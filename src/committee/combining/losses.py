@@ -63,7 +63,7 @@ def check_metric(metric: Any, honest: Honest) -> str | Loss:
     if metric is None:
         return default_loss(honest)
     if callable(metric):
-        return metric
+        return finite(metric)
     ours = CLASS_LOSSES if honest.are_classes else NUMBER_LOSSES
     if metric in ours:
         return str(metric)
@@ -73,7 +73,19 @@ def check_metric(metric: Any, honest: Honest) -> str | Loss:
             f"There is no metric {metric!r} for {task}. Use {', '.join(ours)}, a name of scikit-learn's "
             "scorers or a function."
         )
-    return scorer_loss(str(metric), honest)
+    return finite(scorer_loss(str(metric), honest))
+
+
+def finite(metric: Loss) -> Loss:
+    """A metric that raises where it has no number to give."""
+
+    def loss(y: np.ndarray, decision: np.ndarray, weights: np.ndarray) -> float:
+        value = float(metric(y, decision, weights))
+        if not np.isfinite(value):
+            raise ValueError(f"metric must give a finite number. Got {value}. Use another metric for this y.")
+        return value
+
+    return loss
 
 
 def member_losses(metric: str | Loss, honest: Honest) -> np.ndarray:

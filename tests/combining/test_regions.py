@@ -1,0 +1,100 @@
+"""Selection by region: the best member of each region decides there."""
+
+import numpy as np
+import pytest
+from sklearn.metrics import log_loss
+
+from committee.rules import RegionRule, one_hot
+
+PARTITIONS = ("clusters", "tree")
+
+
+def two_halves(n_rows=80, seed=0):
+    """The first member is right on the left, the second on the right."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n_rows, 2)) + np.where(np.arange(n_rows) % 2, 4, -4)[:, None] * [1, 0]
+    y = rng.integers(0, 2, n_rows)
+    is_left = X[:, 0] < 0
+    right, wrong = 0.8 * one_hot(y, 2) + 0.1, 0.8 * one_hot(1 - y, 2) + 0.1
+    votes = np.array([np.where(is_left[:, None], right, wrong), np.where(is_left[:, None], wrong, right)])
+    return X, y, votes
+
+
+def slow_loss(metric, y, vote, weights):
+    if metric == "log_loss":
+        return log_loss(y, vote, sample_weight=weights, labels=[0, 1])
+    if metric == "error":
+        return np.average(vote.argmax(axis=1) != y, weights=weights)
+    return np.average(((vote - one_hot(y, 2)) ** 2).sum(axis=1), weights=weights)
+
+
+@pytest.mark.parametrize("partition", PARTITIONS)
+def test_each_half_is_left_to_its_member(partition):
+    X, y, votes = two_halves()
+    rule = RegionRule(partition=partition, n_regions=2, random_state=0).fit(votes, y, X)
+    np.testing.assert_array_equal(rule.combine(votes, X).argmax(axis=1), y)
+    np.testing.assert_array_equal(rule.members_[rule.region(X)], X[:, 0] > 0)
+    assert sorted(rule.members_) == [0, 1]
+
+
+@pytest.mark.parametrize("metric", ["log_loss", "error", "brier"])
+@pytest.mark.parametrize("partition", PARTITIONS)
+def test_losses_by_region_are_those_of_its_rows(partition, metric):
+    X, y, votes = two_halves()
+    weights = np.random.default_rng(1).integers(0, 3, len(y))
+    rule = RegionRule(partition=partition, metric=metric, n_regions=4, random_state=0)
+    rule.fit(votes, y, X, sample_weight=weights)
+    regions = rule.region(X)
+    for region in range(len(rule.members_)):
+        rows = (regions == region) & (weights > 0)
+        for member, vote in enumerate(votes):
+            slow = slow_loss(metric, y[rows], vote[rows], weights[rows])
+            np.testing.assert_allclose(rule.losses_[region, member], slow)
+        if rows.sum() >= 10:
+            assert rule.members_[region] == rule.losses_[region].argmin()
+
+
+def test_a_small_region_is_left_to_the_best_of_all():
+    X, y, votes = two_halves()
+    X[0] = [100.0, 100.0]
+    votes = np.concatenate([votes, np.full((1, 80, 2), 0.5)])
+    rule = RegionRule(n_regions=3, min_rows=10, random_state=0).fit(votes, y, X)
+    lonely = rule.region([[100.0, 100.0]])[0]
+    assert rule.n_rows_[lonely] == 1
+    assert rule.members_[lonely] == rule.best_
+
+
+@pytest.mark.parametrize("partition", PARTITIONS)
+def test_regression(partition):
+    X = np.linspace(-1, 1, 60)[:, None]
+    y = X[:, 0]
+    votes = np.array([np.where(y < 0, y, y + 1), np.where(y < 0, y + 1, y)])[:, :, None]
+    rule = RegionRule(partition=partition, n_regions=2, random_state=0).fit(votes, y, X)
+    np.testing.assert_allclose(rule.combine(votes, X)[:, 0], y)
+
+
+@pytest.mark.parametrize("partition", PARTITIONS)
+def test_fewer_distinct_rows_than_regions(partition):
+    _, y, votes = two_halves()
+    rule = RegionRule(partition=partition, random_state=0).fit(votes, y, np.zeros((80, 2)))
+    assert rule.members_.shape == (1,)
+
+
+@pytest.mark.parametrize(
+    ("rule", "X", "message"),
+    [
+        (RegionRule(), None, "RegionRule looks at the rows. Pass X"),
+        (RegionRule(), [["a"]] * 80, "X must be a matrix of numbers"),
+        (RegionRule(n_regions=1), np.zeros((80, 1)), "n_regions must be an integer >= 2"),
+        (
+            RegionRule(metric="squared_error"),
+            np.zeros((80, 1)),
+            "metric='squared_error' is no loss for classes",
+        ),
+    ],
+)
+def test_what_cannot_be_is_refused_in_one_line(rule, X, message):
+    _, y, votes = two_halves()
+    with pytest.raises(ValueError, match=message) as caught:
+        rule.fit(votes, y, X)
+    assert "\n" not in str(caught.value)
