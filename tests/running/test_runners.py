@@ -150,6 +150,12 @@ def test_a_handle_becomes_its_value_at_any_depth(run, wrap):
     assert repr(result) == repr(wrap(value))
 
 
+def test_a_handle_may_lie_in_a_value_that_is_shared(run):
+    shared = run.put({"table": run.put(np.arange(3.0)), "names": ["a"]})
+    gc.collect()
+    assert run.submit(work.give_back, shared).result()["table"].tolist() == [0.0, 1.0, 2.0]
+
+
 @pytest.mark.parametrize(
     "value",
     [

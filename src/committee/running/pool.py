@@ -127,7 +127,7 @@ class _Seat:
     def __init__(self, orders: SimpleQueue[Order | None], desk: Desk) -> None:
         self.desk = desk
         self.order: Order | None = None
-        self.stopped = False
+        self.reason: str | None = None
         self.lock = threading.Lock()
         self.thread = threading.Thread(target=self._work, args=[orders], name="committee-runner", daemon=True)
         self.thread.start()
@@ -135,7 +135,7 @@ class _Seat:
     def stop(self, reason: str) -> None:
         """End the task that is being done, and take no other."""
         with self.lock:
-            self.stopped = True
+            self.reason = reason
             if self.order is not None:
                 task = self.order.task
                 task.settle(error=TaskError(f"{task}, did not end: {reason}."))
@@ -156,9 +156,11 @@ class _Seat:
 
     def _begin(self, order: Order) -> bool:
         with self.lock:
-            if not self.stopped:
+            if self.reason is None:
                 self.order = order
-        return not self.stopped
+                return True
+        order.refuse(self.reason)
+        return False
 
     def _do(self, order: Order) -> None:
         task = order.task

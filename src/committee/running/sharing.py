@@ -67,7 +67,7 @@ class Held(Handle):
     """
 
     def __init__(self, value: Any) -> None:
-        self.value = _transformed(value, np.ndarray, _read_only)
+        self.value = _transformed(with_values(value), np.ndarray, _read_only)
 
     def __reduce__(self) -> Any:
         return _itself, (self.value,)
@@ -84,7 +84,7 @@ class Mapped(Handle):
     """
 
     def __init__(self, value: Any) -> None:
-        frames = dumps(value, _reducers())
+        frames = dumps(with_values(value), _reducers())
         file, self.spans = _write(frames)
         # Files of Linux are reached through /proc, so that a later file may have the same address.
         self.key = (os.getpid(), next(_keys))
