@@ -44,6 +44,8 @@ struct ColumnShare {
     std::uint32_t end = 0;
     std::span<const std::uint32_t> listed;
 
+    std::size_t size() const { return listed.size() + (end - begin); }
+
     template <class Body>
     void for_each(Body body) const {
         for (const std::uint32_t column : listed) body(column);
@@ -100,6 +102,15 @@ void add_rows(const HistogramShape& shape, const Codes<std::uint8_t>& codes, con
         add(all + rows[i] * width, all + rows[i + 1] * width, value(i), value(i + 1));
     }
     if (i < n) add(all + rows[i] * width, all + rows[i] * width, value(i), Sum{0});
+}
+
+// Takes the words of rows away from their bins.
+inline void take_away_rows(const HistogramShape& shape, const Codes<std::uint8_t>& codes, const ColumnShare& share,
+                           std::span<const std::uint32_t> rows, const Word* words, Word* histogram) {
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        const std::uint8_t* row = codes.row(rows[i]);
+        share.for_each([&](std::uint32_t j) { histogram[shape.offsets[j] + row[j]] -= words[i]; });
+    }
 }
 
 template <class Sum>

@@ -101,7 +101,7 @@ double NodeSearch<Code>::value(const BoostNode& node) const {
 template <class Code>
 void NodeSearch<Code>::find(BoostNode& root) {
     want(wanted_[0], &root);
-    if constexpr (std::is_same_v<Code, std::uint16_t>) return find_collected(wanted_[0]);
+    if (is_small(root)) return find_collected(wanted_[0]);
     root.slot = take_slot();
     Word* histogram = slots_[root.slot].data();
     for_each_share(root.n_rows * n_columns_, [&](const ColumnShare& share, std::size_t which, int thread) {
@@ -116,23 +116,37 @@ void NodeSearch<Code>::find(BoostNode& parent, BoostNode& smaller, BoostNode& la
                             bool wants_larger) {
     want(wanted_[0], wants_smaller ? &smaller : nullptr);
     want(wanted_[1], wants_larger ? &larger : nullptr);
-    if constexpr (std::is_same_v<Code, std::uint16_t>) {
+    if (is_small(larger)) {
+        release(parent);
         for (Wanted& wanted : wanted_) find_collected(wanted);
         return;
     }
     if (!wants_smaller && !wants_larger) return release(parent);
-    smaller.slot = take_slot();
     larger.slot = std::exchange(parent.slot, 0);
-    Word *of_smaller = slots_[smaller.slot].data(), *of_larger = slots_[larger.slot].data();
-    const std::size_t work = smaller.n_rows * n_columns_ + 2 * n_bins_;
-    for_each_share(work, [&](const ColumnShare& share, std::size_t which, int thread) {
-        fill(share, smaller, of_smaller);
-        search(share, which, thread, of_smaller, nullptr, wanted_[0]);
-        if (!wants_larger) return;
-        subtract(shape_, share, of_smaller, of_larger);
-        search(share, which, thread, of_larger, nullptr, wanted_[1]);
-    });
-    for (Wanted& wanted : wanted_) settle(wanted);
+    if (is_small(smaller)) {
+        find_collected(wanted_[0]);
+        if (wants_larger) {
+            Word* histogram = slots_[larger.slot].data();
+            const std::size_t work = smaller.n_rows * n_columns_ + n_bins_;
+            for_each_share(work, [&](const ColumnShare& share, std::size_t which, int thread) {
+                take_away(share, smaller, histogram);
+                search(share, which, thread, histogram, nullptr, wanted_[1]);
+            });
+        }
+    } else {
+        smaller.slot = take_slot();
+        Word *of_smaller = slots_[smaller.slot].data(), *of_larger = slots_[larger.slot].data();
+        const std::size_t work = smaller.n_rows * n_columns_ + 2 * n_bins_;
+        for_each_share(work, [&](const ColumnShare& share, std::size_t which, int thread) {
+            fill(share, smaller, of_smaller);
+            search(share, which, thread, of_smaller, nullptr, wanted_[0]);
+            if (!wants_larger) return;
+            subtract(shape_, share, of_smaller, of_larger);
+            search(share, which, thread, of_larger, nullptr, wanted_[1]);
+        });
+        settle(wanted_[0]);
+    }
+    settle(wanted_[1]);
     for (BoostNode* node : {&smaller, &larger}) {
         if (node->gain == 0) release(*node);
     }
@@ -179,11 +193,27 @@ void NodeSearch<Code>::fill(const ColumnShare& share, const BoostNode& node, Wor
 }
 
 template <class Code>
+void NodeSearch<Code>::take_away(const ColumnShare& share, const BoostNode& node, Word* histogram) const {
+    if constexpr (std::is_same_v<Code, std::uint8_t>) {
+        for (std::size_t part = 0; part < parts_.n_parts(); ++part) {
+            const auto rows = parts_.rows(node.id, node.depth, part);
+            take_away_rows(shape_, codes_, share, rows, parts_.words(node.id, node.depth, part), histogram);
+        }
+    }
+}
+
+template <class Code>
+bool NodeSearch<Code>::is_searched(std::uint32_t column, const Wanted& wanted) const {
+    return is_constant_[column] == 0 && (wanted.is_drawn.empty() || wanted.is_drawn[column] != 0);
+}
+
+template <class Code>
 void NodeSearch<Code>::search(const ColumnShare& share, std::size_t which, int thread, const Word* sums,
                               const std::uint32_t* counts, Wanted& wanted) {
     if (wanted.node == nullptr) return;
     Scratch& own = scratch_[static_cast<std::size_t>(thread)];
     share.for_each([&](std::uint32_t j) {
+        if (!is_searched(j, wanted)) return;
         const std::uint32_t at = shape_.offsets[j];
         const BinSums bins{sums + at, counts == nullptr ? nullptr : counts + at, nullptr, shape_.widths[j]};
         search_column(j, own, wanted, bins, wanted.found[which]);
@@ -193,7 +223,6 @@ void NodeSearch<Code>::search(const ColumnShare& share, std::size_t which, int t
 template <class Code>
 void NodeSearch<Code>::search_column(std::uint32_t column, Scratch& own, const Wanted& wanted, const BinSums& bins,
                                      BoostSplit& best) const {
-    if (is_constant_[column] != 0 || (!wanted.is_drawn.empty() && wanted.is_drawn[column] == 0)) return;
     const BoostNode& node = *wanted.node;
     BoostLimits limits = limits_;
     limits.lower = node.lower;
@@ -203,6 +232,13 @@ void NodeSearch<Code>::search_column(std::uint32_t column, Scratch& own, const W
                     limits, best);
 }
 
+// A search of a few rows costs less than one of all bins.
+template <class Code>
+bool NodeSearch<Code>::is_small(const BoostNode& node) const {
+    if constexpr (std::is_same_v<Code, std::uint16_t>) return true;
+    return node.n_rows * n_columns_ * 4 <= n_bins_;
+}
+
 // Without histograms: every column's bins are collected from the rows.
 template <class Code>
 void NodeSearch<Code>::find_collected(Wanted& wanted) {
@@ -210,56 +246,16 @@ void NodeSearch<Code>::find_collected(Wanted& wanted) {
     const BoostNode& node = *wanted.node;
     for_each_share(node.n_rows * n_columns_ * 8, [&](const ColumnShare& share, std::size_t which, int thread) {
         Scratch& own = scratch_[static_cast<std::size_t>(thread)];
-        share.for_each(
-            [&](std::uint32_t j) { search_column(j, own, wanted, collect(j, node, own), wanted.found[which]); });
+        own.collector.start(codes_, share, parts_, node.id, node.depth);
+        std::size_t place = 0;
+        share.for_each([&](std::uint32_t j) {
+            const std::size_t at = place++;
+            if (!is_searched(j, wanted)) return;
+            const BinSums bins = own.collector.collect(codes_, j, at, shape_.widths[j]);
+            search_column(j, own, wanted, bins, wanted.found[which]);
+        });
     });
     settle(wanted);
-}
-
-template <class Code>
-BinSums NodeSearch<Code>::collect(std::uint32_t column, const BoostNode& node, Scratch& own) const {
-    const Code* codes = codes_.column(column);
-    const std::size_t width = shape_.widths[column];
-    // The bin of missing comes first, and may be empty.
-    own.codes.assign(1, 0);
-    own.sums.assign(1, 0);
-    own.counts.assign(1, 0);
-    const auto push = [&](std::uint16_t code, Word sum, std::uint32_t count) {
-        own.codes.push_back(code);
-        own.sums.push_back(sum);
-        own.counts.push_back(count);
-    };
-    const auto for_each_row = [&](auto body) {
-        for (std::size_t part = 0; part < parts_.n_parts(); ++part) {
-            const auto rows = parts_.rows(node.id, node.depth, part);
-            const Word* words = parts_.words(node.id, node.depth, part);
-            for (std::size_t i = 0; i < rows.size(); ++i) body(codes[rows[i]], words[i]);
-        }
-    };
-    if (node.n_rows * 8 >= width) {
-        own.dense.assign(width, 0);
-        own.dense_counts.assign(width, 0);
-        for_each_row([&](Code code, Word word) {
-            own.dense[code] += word;
-            ++own.dense_counts[code];
-        });
-        own.sums[0] = own.dense[0];
-        own.counts[0] = own.dense_counts[0];
-        for (std::size_t code = 1; code < width; ++code) {
-            if (own.dense_counts[code] == 0) continue;
-            push(static_cast<std::uint16_t>(code), own.dense[code], own.dense_counts[code]);
-        }
-    } else {
-        own.entries.clear();
-        for_each_row([&](Code code, Word word) { own.entries.emplace_back(code, word); });
-        std::ranges::sort(own.entries, {}, &std::pair<std::uint16_t, Word>::first);
-        for (const auto& [code, word] : own.entries) {
-            if (own.codes.back() != code) push(code, 0, 0);
-            own.sums.back() += word;
-            ++own.counts.back();
-        }
-    }
-    return {own.sums.data(), own.counts.data(), own.codes.data(), own.sums.size()};
 }
 
 // Searches again, with the rows of every bin counted.
@@ -289,7 +285,7 @@ void NodeSearch<Code>::settle(Wanted& wanted) {
     BoostNode& node = *wanted.node;
     const auto better = [](const BoostSplit& a, const BoostSplit& b) { return a.score < b.score; };
     auto best = std::ranges::max_element(wanted.found, better);
-    if (std::is_same_v<Code, std::uint8_t> && may_break_min_rows(*best, node)) {
+    if (node.slot != 0 && may_break_min_rows(*best, node)) {
         find_counted(wanted);
         best = std::ranges::max_element(wanted.found, better);
     }

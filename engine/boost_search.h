@@ -1,6 +1,7 @@
-// Finds the splits of the nodes of a growing tree. Columns of byte codes have histograms, the larger child's by
-// subtraction; of 16-bit codes, which are many and mostly absent from a node, the node's own are collected column by
-// column. The columns are shared between the threads: each sums, subtracts and searches its own.
+// Finds the splits of the nodes of a growing tree. Large nodes have histograms of their byte codes, the larger child's
+// by subtraction. Where most codes are absent, from small nodes or because codes have 16 bits, the bins of the node's
+// own rows are collected column by column. The columns are shared between the threads: each sums, subtracts and
+// searches its own.
 #pragma once
 #include <cstdint>
 #include <limits>
@@ -8,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "boost_collect.h"
 #include "boost_histogram.h"
 #include "boost_rows.h"
 #include "boost_split.h"
@@ -72,10 +74,7 @@ class NodeSearch {
     // What a thread reuses.
     struct Scratch {
         BoostSearch search;
-        std::vector<std::pair<std::uint16_t, Word>> entries;
-        std::vector<Word> sums, dense;
-        std::vector<std::uint32_t> counts, dense_counts;
-        std::vector<std::uint16_t> codes;
+        BinCollector<Code> collector;
     };
     // A node whose split is looked for: the columns drawn for it, if they are, and the best split of every share.
     struct Wanted {
@@ -88,12 +87,14 @@ class NodeSearch {
     template <class Body>
     void for_each_share(std::size_t work, Body body);
     void fill(const ColumnShare& share, const BoostNode& node, Word* histogram) const;
+    void take_away(const ColumnShare& share, const BoostNode& node, Word* histogram) const;
     void search(const ColumnShare& share, std::size_t which, int thread, const Word* sums, const std::uint32_t* counts,
                 Wanted& wanted);
     void search_column(std::uint32_t column, Scratch& own, const Wanted& wanted, const BinSums& bins,
                        BoostSplit& best) const;
+    bool is_searched(std::uint32_t column, const Wanted& wanted) const;
+    bool is_small(const BoostNode& node) const;
     void find_collected(Wanted& wanted);
-    BinSums collect(std::uint32_t column, const BoostNode& node, Scratch& own) const;
     void find_counted(Wanted& wanted);
     void settle(Wanted& wanted);
     bool may_break_min_rows(const BoostSplit& split, const BoostNode& node) const;

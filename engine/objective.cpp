@@ -155,46 +155,57 @@ double two_classes(const Objective& objective, const Observed& observed, const d
     return loss_of_probabilities(p.data(), begin, n, observed);
 }
 
-// Many classes: a score each, softmax. gradient(k) and hessian(k) are where the block's values of class k go.
+// Many classes: a score each, softmax. place(k) says where the block's gradients and hessians of class k go. A few rows
+// at a time, so that their probabilities stay in the nearest cache.
 template <class Place>
 double many_classes(const Objective& objective, const Observed& observed, const double* scores, std::size_t begin,
                     std::size_t n, Place place) {
+    constexpr std::size_t at_a_time = 128;
     const std::size_t n_rows = observed.n_rows(), n_classes = objective.n_classes;
     const ClassSlope slope{objective.z_max};
-    std::array<double, block_rows> largest, sum, of_label;
-    largest.fill(-std::numeric_limits<double>::infinity());
-    sum.fill(0);
-    for (std::size_t k = 0; k < n_classes; ++k) {
-        const double* score = scores + k * n_rows + begin;
-        for (std::size_t i = 0; i < n; ++i) largest[i] = std::max(largest[i], score[i]);
-    }
-    std::array<double, block_rows> p;
-    const auto exponentials_of = [&](std::size_t k) {
-        const double* score = scores + k * n_rows + begin;
-        for (std::size_t i = 0; i < n; ++i) p[i] = score[i] - largest[i];
-        to_exponentials(p.data(), n);
-    };
-    for (std::size_t k = 0; k < n_classes; ++k) {
-        exponentials_of(k);
-        for (std::size_t i = 0; i < n; ++i) sum[i] += p[i];
-    }
-    for (std::size_t i = 0; i < n; ++i) sum[i] = 1 / sum[i];
-    const std::uint32_t* labels = observed.labels.data() + begin;
-    for (std::size_t k = 0; k < n_classes; ++k) {
-        const auto [gradient, hessian] = place(k);
-        exponentials_of(k);
-        for (std::size_t i = 0; i < n; ++i) p[i] *= sum[i];
-        for (std::size_t i = 0; i < n; ++i) of_label[i] = labels[i] == k ? p[i] : of_label[i];
-        if (gradient == nullptr) continue;
-        if (objective.loss == Loss::logit) {
-            for (std::size_t i = 0; i < n; ++i) {
-                std::tie(gradient[i], hessian[i]) = slope(p[i], labels[i] == k ? 1.0 : 0.0);
+    std::array<double, block_rows> of_label{};
+    std::vector<double> p(n_classes * at_a_time);
+    for (std::size_t first = 0; first < n; first += at_a_time) {
+        const std::size_t m = std::min(at_a_time, n - first);
+        const std::uint32_t* labels = observed.labels.data() + begin + first;
+        const auto for_each_class = [&](auto body) {
+            for (std::size_t k = 0; k < n_classes; ++k) body(scores + k * n_rows + begin + first, p.data() + k * m);
+        };
+        std::array<double, at_a_time> largest, sum{};
+        largest.fill(-std::numeric_limits<double>::infinity());
+        for_each_class([&](const double* score, double*) {
+            for (std::size_t i = 0; i < m; ++i) largest[i] = std::max(largest[i], score[i]);
+        });
+        for_each_class([&](const double* score, double* to) {
+            for (std::size_t i = 0; i < m; ++i) to[i] = score[i] - largest[i];
+        });
+        to_exponentials(p.data(), n_classes * m);
+        for_each_class([&](const double*, const double* e) {
+            for (std::size_t i = 0; i < m; ++i) sum[i] += e[i];
+        });
+        for (std::size_t i = 0; i < m; ++i) sum[i] = 1 / sum[i];
+        for_each_class([&](const double*, double* e) {
+            for (std::size_t i = 0; i < m; ++i) e[i] *= sum[i];
+        });
+        for (std::size_t i = 0; i < m; ++i) of_label[first + i] = p[labels[i] * m + i];
+        if (place(0).first == nullptr) continue;
+        for (std::size_t k = 0; k < n_classes; ++k) {
+            float *gradient = place(k).first + first, *hessian = place(k).second + first;
+            const double* of_class = p.data() + k * m;
+            if (objective.loss == Loss::logit) {
+                for (std::size_t i = 0; i < m; ++i) {
+                    std::tie(gradient[i], hessian[i]) = slope(of_class[i], labels[i] == k ? 1.0 : 0.0);
+                }
+                continue;
             }
-            continue;
+            for (std::size_t i = 0; i < m; ++i) {
+                gradient[i] = static_cast<float>(of_class[i]);
+                hessian[i] = static_cast<float>(of_class[i] * (1 - of_class[i]));
+            }
         }
-        for (std::size_t i = 0; i < n; ++i) {
-            gradient[i] = static_cast<float>(p[i] - (labels[i] == k ? 1.0 : 0.0));
-            hessian[i] = static_cast<float>(p[i] * (1 - p[i]));
+        if (objective.loss == Loss::logit) continue;
+        for (std::size_t i = 0; i < m; ++i) {
+            place(labels[i]).first[first + i] = static_cast<float>(of_label[first + i] - 1);
         }
     }
     return loss_of_probabilities(of_label.data(), begin, n, observed);

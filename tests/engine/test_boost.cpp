@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <vector>
 
 #include "binned_rows.h"
@@ -173,21 +172,29 @@ void monotonic_columns_keep_their_direction() {
     }
 }
 
+// Large nodes of bytes have histograms; the bins of small ones are collected, as all are of 16-bit codes.
 void exact_codes_and_bytes_grow_the_same_trees() {
-    const auto x = random_numbers(200, 1, true), z = random_numbers(200, 2);
-    const auto y = wave(x, 3);
-    const SmallTable narrow({x, z});
-    std::vector<double> many(200);
-    std::iota(many.begin(), many.end(), 0.0);
-    BoostParameters parameters;
-    parameters.n_rounds = 5;
-    parameters.tree.min_samples_leaf = 3;
-    const Table bytes = narrow.bin();
-    Table wide = bytes;
-    const auto& codes = std::get<Codes<std::uint8_t>>(bytes.codes);
-    wide.codes = Codes<std::uint16_t>{
-        200, 2, {codes.by_column.begin(), codes.by_column.end()}, {codes.by_row.begin(), codes.by_row.end()}};
-    check(same_model(boost_numbers(bytes, y, parameters), boost_numbers(wide, y, parameters)));
+    for (const std::size_t n : {200U, 40'000U}) {
+        const auto x = random_numbers(n, 1, true), z = random_numbers(n, 2);
+        const auto y = wave(x, 3);
+        const SmallTable narrow({x, z}, {random_codes(n, 9, 4, true)}, 9);
+        const Table bytes = narrow.bin({}, 255);
+        Table wide = bytes;
+        const auto& codes = std::get<Codes<std::uint8_t>>(bytes.codes);
+        wide.codes = Codes<std::uint16_t>{
+            n, 3, {codes.by_column.begin(), codes.by_column.end()}, {codes.by_row.begin(), codes.by_row.end()}};
+        for (const Loss loss : {Loss::squared_error, Loss::poisson}) {
+            BoostParameters parameters;
+            parameters.objective.loss = loss;
+            parameters.n_rounds = 3;
+            parameters.tree.max_leaf_nodes = n > 1000 ? 300 : 31;
+            parameters.tree.min_samples_leaf = 3;
+            std::vector<double> counts;
+            for (const double value : y) counts.push_back(std::abs(value));
+            const Boosted one = boost_numbers(bytes, counts, parameters, {}, 2);
+            check(same_model(one, boost_numbers(wide, counts, parameters)));
+        }
+    }
 }
 
 void early_stopping_keeps_the_best_round() {
