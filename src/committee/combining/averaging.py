@@ -16,6 +16,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.special import gammaln, logsumexp, softmax
 from sklearn.utils import check_random_state
+from threadpoolctl import threadpool_limits
 
 from committee.combining.rule import Honest
 from committee.combining.votes import BLOCK_SIZE, check_member_weights, rescaled
@@ -132,10 +133,14 @@ class BayesianCombinationRule(WeightedRule):
     }
 
     def _learn(self, honest: Honest) -> None:
+        # The products are many and small: threads would wait for each other most of the time.
+        with threadpool_limits(1):
+            self._draw(Likelihood(honest, self.effective_rows), honest.n_members)
+
+    def _draw(self, likelihood: Likelihood, n_members: int) -> None:
         rng = check_random_state(self.random_state)
-        likelihood = Likelihood(honest, self.effective_rows)
-        concentrations = [np.ones(honest.n_members)]
-        mixtures, logarithms, densities = np.empty((0, honest.n_members)), np.empty(0), np.empty(0)
+        concentrations = [np.ones(n_members)]
+        mixtures, logarithms, densities = np.empty((0, n_members)), np.empty(0), np.empty(0)
         while len(mixtures) < self.n_draws:
             group = rng.dirichlet(concentrations[-1], size=self.group_size)
             earlier = np.logaddexp(densities, log_density(mixtures, concentrations[-1:]))
@@ -145,7 +150,7 @@ class BayesianCombinationRule(WeightedRule):
             shares = tempered(logarithms - densities, self.group_size / 2)
             concentrations.append(moved(concentrations[-1], mixtures, shares))
         self.weights_ = rescaled(softmax(logarithms - densities) @ mixtures)
-        self.scores_ = likelihood.of(np.eye(honest.n_members))
+        self.scores_ = likelihood.of(np.eye(n_members))
         self.log_likelihood_ = float(logarithms.max())
 
 

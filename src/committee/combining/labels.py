@@ -11,9 +11,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from committee.combining.confusion import confusions_of
-from committee.combining.fixed import multiplied
 from committee.combining.fixed_rule import FIXED
 from committee.combining.rule import Honest, Rule
+from committee.combining.support import multiplied
 from committee.combining.votes import in_blocks, labels_of
 from committee.parameters import declared, number, one_of, optional, parameter
 from committee.saving.attributes import Kind, integers, shares

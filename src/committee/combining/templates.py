@@ -10,8 +10,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from committee.combining.fixed import multiplied
 from committee.combining.rule import Honest, Rule
+from committee.combining.support import multiplied
 from committee.combining.votes import rescaled
 from committee.parameters import declared, one_of, parameter
 from committee.saving.attributes import Kind, booleans, shares
