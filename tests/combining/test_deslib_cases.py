@@ -69,8 +69,8 @@ def test_des_knn_differs_from_deslib_only_in_ties(case):
 
 def test_des_kl_differs_from_deslib_by_its_reversed_entropy_of_right_votes(case):
     rule = fitted(case, "des_kl")
-    known = rule.known_
+    known = rule._known
     reversed_entropy = np.where(known.correct, 2 - known.source, known.source)
-    rule.known_ = dataclasses.replace(known, source=reversed_entropy)
+    rule._known = dataclasses.replace(known, source=reversed_entropy)
     _, competence = rule.selected(case["new_votes"], case["new_X"])
     np.testing.assert_allclose(competence, expected(case, "des_kl")["competence"], atol=1e-8)

@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 from sklearn.metrics import log_loss
+from sklearn.tree import DecisionTreeRegressor
 
+from committee.combining.region_tree import RegionTree
 from committee.rules import RegionRule, one_hot
 
 PARTITIONS = ("clusters", "tree")
@@ -52,6 +54,17 @@ def test_losses_by_region_are_those_of_its_rows(partition, metric):
             np.testing.assert_allclose(rule.losses_[region, member], slow)
         if rows.sum() >= 10:
             assert rule.members_[region] == rule.losses_[region].argmin()
+
+
+def test_the_tree_puts_rows_where_scikit_learn_does():
+    rng = np.random.default_rng(0)
+    points, losses = rng.normal(size=(200, 3)), rng.normal(size=(200, 2))
+    tree = DecisionTreeRegressor(max_leaf_nodes=9, random_state=0).fit(points, losses)
+    leaves = tree.apply(points)
+    found = RegionTree.of(tree)
+    assert found.n_regions == 9
+    assert found.is_sound(n_columns=3)
+    np.testing.assert_array_equal(found.region(points), np.searchsorted(np.unique(leaves), leaves))
 
 
 def test_a_small_region_is_left_to_the_best_of_all():

@@ -7,13 +7,16 @@ from sklearn.linear_model import LinearRegression, LogisticRegression, RidgeClas
 
 import committee
 from committee import rules
+from committee.combining.dynamic_methods import METHODS
 from committee.rules import (
     AccuracyWeightedRule,
     BehaviourKnowledgeRule,
     CAWPERule,
     DecisionTemplateRule,
+    DynamicRule,
     FixedRule,
     GreedyRule,
+    RegionRule,
     StackingRule,
     one_hot,
     rule_named,
@@ -29,6 +32,9 @@ Y = RNG.integers(0, 3, 40)
 VOTES = RNG.dirichlet([1, 1, 1], size=(4, 40))
 NUMBERS = RNG.normal(size=40)
 NUMBER_VOTES = (NUMBERS + RNG.normal(size=(4, 40)))[:, :, np.newaxis]
+
+# Two regions, three nodes.
+TREE = RegionRule(partition="tree", min_rows=15)
 
 KEPT = [name for name in rule_names() if rule_named(name).kept is not None]
 every_rule = pytest.mark.parametrize("name", KEPT)
@@ -93,6 +99,50 @@ def test_an_estimator_of_other_columns_or_classes_does_not_decide(tmp_path):
         rule.save(tmp_path / "rule.committee")
         with pytest.raises(DamagedFile, match=fault):
             committee.load(tmp_path / "rule.committee")
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_dynamic_selection_keeps_what_is_known(method, tmp_path):
+    rule = DynamicRule(method=method).fit(VOTES, Y, X)
+    np.testing.assert_array_equal(saved(rule, tmp_path).combine(VOTES, X), rule.combine(VOTES, X))
+    if METHODS[method].regression is not None:
+        rule = DynamicRule(method=method).fit(NUMBER_VOTES, NUMBERS, X)
+        np.testing.assert_array_equal(
+            saved(rule, tmp_path).combine(NUMBER_VOTES, X), rule.combine(NUMBER_VOTES, X)
+        )
+
+
+@pytest.mark.parametrize("partition", ["clusters", "tree"])
+def test_regions_are_kept(partition, tmp_path):
+    rule = RegionRule(partition=partition, min_rows=3, random_state=0).fit(VOTES, Y, X)
+    np.testing.assert_array_equal(saved(rule, tmp_path).combine(VOTES, X), rule.combine(VOTES, X))
+
+
+@pytest.mark.parametrize(
+    ("rule", "name", "value", "fault"),
+    [
+        (DynamicRule(), "points_", np.zeros((39, 2)), "points_ has shape"),
+        (DynamicRule(), "labels_", np.full((40, 4), 3), "labels_ holds 3"),
+        (DynamicRule(), "n_neighbours_", 41, "does not fit together"),
+        (DynamicRule(), "y_", np.zeros(40), "does not fit together"),
+        (DynamicRule(), "spread_", np.zeros(2), "spread_ holds 0"),
+        (DynamicRule(method="des_kl"), "source_", np.zeros((40, 3)), "source_ has shape"),
+        (DynamicRule(method="knop"), "profiles_", np.zeros((40, 4)), "profiles_ has shape"),
+        (DynamicRule(method="meta_des"), "meta_coefficients_", np.zeros(20), "meta_coefficients_ has shape"),
+        (RegionRule(random_state=0), "centroids_", np.zeros((2, 2)), "regions of a RegionRule do not fit"),
+        (RegionRule(random_state=0), "members_", np.full(8, 4), "members_ holds 4"),
+        (TREE, "children_", np.array([[1, 2], [2, 2], [0, 0]]), "regions of a RegionRule do not fit"),
+        (TREE, "children_", np.array([[2, 3], [0, 0], [0, 0]]), "regions of a RegionRule do not fit"),
+        (TREE, "columns_", np.full(3, 2), "regions of a RegionRule do not fit"),
+    ],
+)
+def test_what_is_known_of_rows_must_fit_together(rule, name, value, fault, tmp_path):
+    rule = clone(rule).fit(VOTES, Y, X)
+    setattr(rule, name, value)
+    rule.save(tmp_path / "rule.committee")
+    with pytest.raises(DamagedFile, match=fault) as error:
+        committee.load(tmp_path / "rule.committee")
+    assert "\n" not in str(error.value)
 
 
 def test_a_function_of_the_user_is_not_saved(tmp_path):

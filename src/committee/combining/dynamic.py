@@ -7,7 +7,7 @@ known of the members is in `dynamic_known`, the methods are in `dynamic_methods`
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -27,7 +27,10 @@ from committee.combining.rule import Honest, Rule
 from committee.combining.space import Space, as_matrix
 from committee.combining.votes import are_classes, blocks_of, labels_of, rescaled
 from committee.parameters import declared, integer, is_boolean, one_of, optional, parameter
+from committee.saving import DamagedFile, attributes
 
+# What is known, by the names of the attributes.
+KNOWN = ("y", "weights", "labels", "support", "source", "confidence", "profiles")
 # The papers' number of neighbours.
 N_NEIGHBOURS = 7
 # In more columns, a tree visits most of its points. Measured on 20,000 points.
@@ -85,10 +88,19 @@ class DynamicRule(Rule):
 
     Attributes
     ----------
-    known_ : Known
-        What the honest votes tell of each member on each row.
     n_neighbours_ : int
         The number of neighbours that are asked.
+    y_, weights_ : ndarray of shape (n_known,)
+        The answers and weights of the rows that are known, those of a weight above 0.
+    points_ : ndarray of shape (n_known, n_columns)
+        Where they lie; `center_` and `spread_` say how columns are scaled.
+    labels_ : ndarray of shape (n_known, n_members)
+        What each member votes for on them.
+    support_ : ndarray of shape (n_known, n_members)
+        Its vote for the right class; in regression, its squared error.
+    source_, confidence_, profiles_, meta_coefficients_, meta_intercept_
+        What some methods know besides: the source of competence, the highest votes, all votes, and what
+        META-DES has learnt.
 
     References
     ----------
@@ -111,6 +123,22 @@ class DynamicRule(Rule):
 
     needs_X: ClassVar[bool] = True
     tasks: ClassVar[tuple[str, ...]] = ("classification", "regression")
+
+    kept: ClassVar[Mapping[str, attributes.Kind]] = {
+        "n_neighbours_": attributes.integer(1),
+        "y_": attributes.either(attributes.integers("known", below="outputs"), attributes.floats("known")),
+        "weights_": attributes.positive("known"),
+        "labels_": attributes.integers("known", "members", below="outputs"),
+        "support_": attributes.floats("known", "members", low=0),
+        "source_": attributes.floats(None, None),
+        "confidence_": attributes.floats(None, None),
+        "profiles_": attributes.floats(None, None),
+        "points_": attributes.floats(None, None),
+        "center_": attributes.floats(None),
+        "spread_": attributes.positive(None),
+        "meta_coefficients_": attributes.floats(None),
+        "meta_intercept_": attributes.number(),
+    }
 
     method: str = parameter(
         "knora_u",
@@ -173,19 +201,67 @@ class DynamicRule(Rule):
             raise ValueError("method='meta_des' learns from neighbours and needs 2 rows. Got 1.")
         wanted = self.n_neighbours or (n_there if method.source is not None else N_NEIGHBOURS)
         n_neighbours = min(wanted, n_there)
+        for name in KNOWN:
+            setattr(self, f"{name}_", getattr(known, name))
+        self.n_neighbours_ = n_neighbours
+        self.points_, self.center_, self.spread_ = np.empty((0, 0)), np.empty(0), np.empty(0)
         if method.looks_at_X:
             X = as_matrix(honest.X)[honest.weights > 0]
-            self._space = Space.of(X, known.weights, self.scale)
-            self._points = self._space.points(X)
-            self._nearest = nearest(n_neighbours, self._points)
-        if method.looks_at_votes:
-            n_alike = n_neighbours if self.method == "knop" else min(N_ALIKE, n_there)
-            self._most_alike = nearest(n_alike, known.profiles)
-        self.known_, self.n_neighbours_ = known, n_neighbours
+            space = Space.of(X, known.weights, self.scale)
+            self.points_, self.center_, self.spread_ = space.points(X), space.center, space.spread
+        self.meta_coefficients_, self.meta_intercept_ = np.empty(0), 0.0
+        self._prepare(honest.n_outputs)
         if self.method == "meta_des":
             neighbours = self._nearest.kneighbors(return_distance=False)
             alike = self._most_alike.kneighbors(return_distance=False)
-            self._meta_learner = MetaLearner.of(known, neighbours, alike, self._n_block())
+            learner = MetaLearner.learnt(self._known, neighbours, alike, self._n_block())
+            self.meta_coefficients_, self.meta_intercept_ = learner.coefficients, learner.intercept
+            self._prepare(honest.n_outputs)
+
+    def _prepare(self, n_outputs: int) -> None:
+        """Make of the attributes what answers questions."""
+        method = METHODS[self.method]
+        self._known = Known(**{name: getattr(self, f"{name}_") for name in KNOWN}, n_outputs=n_outputs)
+        self._space = Space(self.center_, self.spread_)
+        self._nearest: Any = nearest(self.n_neighbours_, self.points_) if method.looks_at_X else None
+        self._most_alike: Any = nearest(self._n_alike(), self.profiles_) if method.looks_at_votes else None
+        is_learnt = self.method == "meta_des"
+        self._meta_learner: Any = (
+            MetaLearner.of(self._known, self.meta_coefficients_, self.meta_intercept_) if is_learnt else None
+        )
+
+    def _n_alike(self) -> int:
+        """How many rows of similar votes are asked."""
+        return self.n_neighbours_ if self.method == "knop" else min(N_ALIKE, len(self.y_) - 1)
+
+    def _check_learnt(self) -> None:
+        """Raise unless the arrays of a file fit together, and make of them what answers questions."""
+        method, n_known = METHODS[self.method], len(self.y_)
+        n_columns = len(self.center_)
+        n_features = 2 * self.n_neighbours_ + self._n_alike() + 2 if self.method == "meta_des" else 0
+        n_told = self.n_members_ * (1 if self.n_outputs_ == 2 else self.n_outputs_)
+        by_member = (n_known, self.n_members_)
+        shapes = {
+            "source_": by_member if method.source else (0, 0),
+            "confidence_": by_member if method.looks_at_votes else (0, 0),
+            "profiles_": (n_known, n_told) if method.looks_at_votes else (0, 0),
+            "points_": (n_known, n_columns) if method.looks_at_X else (0, 0),
+            "spread_": (n_columns,),
+            "meta_coefficients_": (n_features,),
+        }
+        for name, shape in shapes.items():
+            if getattr(self, name).shape != shape:
+                raise DamagedFile(f"{name} has shape {getattr(self, name).shape} instead of {shape}.")
+        is_sound = (
+            0 < self.n_neighbours_ <= n_known
+            and (n_columns > 0) == method.looks_at_X
+            and (self.y_.dtype.kind == "i") == (self.n_outputs_ > 1)
+            and not (self.n_outputs_ == 1 and method.regression is None)
+            and not (self.method == "meta_des" and n_known < 2)
+        )
+        if not is_sound:
+            raise DamagedFile(f"what a rule with method={self.method!r} knows does not fit together.")
+        self._prepare(self.n_outputs_)
 
     def _combine(self, votes: np.ndarray, X: Any) -> np.ndarray:
         decision = np.empty(votes.shape[1:])
@@ -219,7 +295,7 @@ class DynamicRule(Rule):
         distances = np.empty((len(points), 0))
         neighbours = alike = np.empty((len(points), 0), dtype=np.intp)
         if everywhere:
-            distances = euclidean_distances(points, self._points)
+            distances = euclidean_distances(points, self.points_)
             neighbours = np.broadcast_to(np.arange(self.n_neighbours_), distances.shape)
         elif method.looks_at_X:
             distances, neighbours = self._nearest.kneighbors(points)
@@ -229,24 +305,24 @@ class DynamicRule(Rule):
 
     def _answer(self, method: Method, question: Question) -> tuple[np.ndarray, np.ndarray]:
         """The say of each member, and its competence."""
-        if self.known_.n_outputs == 1:
-            return answer_by_errors(method, self.known_, question)
+        if self._known.n_outputs == 1:
+            return answer_by_errors(method, self._known, question)
         if method.competence is None:
             competence = self._meta_learner.competence(question)
         else:
-            competence = method.competence(self.known_, question)
-        return method.select(competence.copy(), self.known_, question), competence
+            competence = method.competence(self._known, question)
+        return method.select(competence.copy(), self._known, question), competence
 
     def _n_block(self) -> int:
         """How many rows are asked about at a time."""
         n_facts = (
-            self.n_neighbours_ if self._everywhere() else self.known_.labels.shape[1] * self.n_neighbours_
+            self.n_neighbours_ if self._everywhere() else self._known.labels.shape[1] * self.n_neighbours_
         )
         return max(1, BLOCK_SIZE // n_facts)
 
     def _everywhere(self) -> bool:
         """Whether all known rows are asked, so that nothing is gathered."""
-        return METHODS[self.method].source is not None and self.n_neighbours_ == len(self.known_.y)
+        return METHODS[self.method].source is not None and self.n_neighbours_ == len(self._known.y)
 
     def _looks_at_X(self) -> bool:
         return METHODS[self.method].looks_at_X

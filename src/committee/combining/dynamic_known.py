@@ -9,6 +9,7 @@ members), so that the known facts of the neighbours of a block are one gather:
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -32,8 +33,7 @@ class Known:
         Codes of classes, or numbers.
     weights : ndarray of shape (n_rows,)
     labels : ndarray of int32 of shape (n_rows, n_members)
-        What each member votes for. A regression makes no use of it, nor of what is correct.
-    correct : ndarray of bool of shape (n_rows, n_members)
+        What each member votes for. A regression makes no use of it.
     support : ndarray of shape (n_rows, n_members)
         The vote for the class of the row; for a regression, the squared error.
     source : ndarray of shape (n_rows, n_members)
@@ -48,12 +48,16 @@ class Known:
     y: np.ndarray
     weights: np.ndarray
     labels: np.ndarray
-    correct: np.ndarray
     support: np.ndarray
     source: np.ndarray
     confidence: np.ndarray
     profiles: np.ndarray
     n_outputs: int
+
+    @cached_property
+    def correct(self) -> np.ndarray:
+        """Which members are right on which rows, of shape (n_rows, n_members)."""
+        return self.labels == self.y[:, None]
 
     @classmethod
     def of(cls, honest: Honest, source: str | None, with_profiles: bool) -> Known:
@@ -69,13 +73,10 @@ class Known:
                 confidence.append(votes.max(axis=2).T)
                 profiles.append(profiles_of(votes))
         counts = honest.weights > 0
-        y = honest.y[counts]
-        all_labels = np.concatenate(labels)
         return cls(
-            y=y,
+            y=honest.y[counts],
             weights=honest.weights[counts],
-            labels=all_labels,
-            correct=all_labels == y[:, None],
+            labels=np.concatenate(labels),
             support=np.concatenate(support),
             source=np.concatenate(sources) if sources else np.empty((0, 0)),
             confidence=np.concatenate(confidence) if confidence else np.empty((0, 0)),

@@ -8,37 +8,48 @@ them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.special import expit
 from sklearn.naive_bayes import MultinomialNB
 
 from committee.combining.dynamic_known import Known, Question
 
 # So many rows of similar votes are looked at.
 N_ALIKE = 5
+# Log-odds of this size leave no doubt.
+SURE = 1e4
 TENTHS = np.linspace(0.1, 1.0, 10)
 
 
 @dataclass(frozen=True, eq=False)
 class MetaLearner:
-    """The classifier, and what it is told of the known rows.
+    """What has been learnt, and what it is told of the known rows.
 
     Parameters
     ----------
-    classifier : MultinomialNB
     correct : ndarray of uint8 of shape (n_rows, n_members)
         Ten tenths where the member is right.
     support : ndarray of uint8 of shape (n_rows, n_members)
         Tenths of the vote for the class of the row.
+    coefficients : ndarray of shape (n_features,)
+    intercept : float
+        Of the log-odds that a member is right: naive Bayes is linear in counts.
     """
 
-    classifier: MultinomialNB
     correct: np.ndarray
     support: np.ndarray
+    coefficients: np.ndarray
+    intercept: float
 
     @classmethod
-    def of(cls, known: Known, neighbours: np.ndarray, alike: np.ndarray, n_block: int) -> MetaLearner:
+    def of(cls, known: Known, coefficients: np.ndarray, intercept: float) -> MetaLearner:
+        """What has been learnt on known rows."""
+        return cls(10 * known.correct.astype(np.uint8), in_tenths(known.support), coefficients, intercept)
+
+    @classmethod
+    def learnt(cls, known: Known, neighbours: np.ndarray, alike: np.ndarray, n_block: int) -> MetaLearner:
         """Learn from the known rows, each seen as a question with other rows as its neighbours.
 
         Parameters
@@ -49,7 +60,8 @@ class MetaLearner:
         n_block : int
             How many rows to learn from at a time.
         """
-        learner = cls(MultinomialNB(), 10 * known.correct.astype(np.uint8), in_tenths(known.support))
+        blank = cls.of(known, np.empty(0), 0.0)
+        classifier = MultinomialNB()
         n_rows, n_members = known.labels.shape
         for start in range(0, n_rows, n_block):
             rows = slice(start, start + n_block)
@@ -58,13 +70,16 @@ class MetaLearner:
             )
             weights = np.repeat(known.weights[rows], n_members)
             is_right = known.correct[rows].ravel()
-            learner.classifier.partial_fit(learner.features(question), is_right, [False, True], weights)
-        return learner
+            classifier.partial_fit(blank.features(question), is_right, [False, True], weights)
+        coefficients = np.diff(classifier.feature_log_prob_, axis=0)[0]
+        # Infinite if the members are always right, or never.
+        intercept = np.diff(classifier.class_log_prior_.clip(-SURE, None))[0]
+        return replace(blank, coefficients=coefficients, intercept=float(intercept))
 
     def competence(self, question: Question) -> np.ndarray:
         """How probably each member is right on each row."""
-        probabilities: np.ndarray = self.classifier.predict_proba(self.features(question))[:, 1]
-        return probabilities.reshape(question.labels.shape)
+        log_odds = self.features(question) @ self.coefficients + self.intercept
+        return np.asarray(expit(log_odds)).reshape(question.labels.shape)
 
     def features(self, question: Question) -> np.ndarray:
         """The features in tenths, of shape (n_rows * n_members, n_features)."""

@@ -7,18 +7,22 @@ clusters, it is clustering and selection (Kuncheva 2000).
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.cluster import KMeans
+from sklearn.metrics import pairwise_distances_argmin
 from sklearn.tree import DecisionTreeRegressor
 from threadpoolctl import threadpool_limits
 
 from committee.combining.losses import CLASS_LOSSES, NUMBER_LOSSES, default_loss, loss_weights
+from committee.combining.region_tree import RegionTree
 from committee.combining.rule import Honest, Rule
 from committee.combining.space import Space, as_matrix
 from committee.combining.votes import are_classes, blocks_of, rescaled
 from committee.parameters import anything, declared, integer, one_of, parameter
+from committee.saving import DamagedFile, attributes
 
 LOSSES = {**CLASS_LOSSES, **NUMBER_LOSSES}
 
@@ -40,6 +44,13 @@ class RegionRule(Rule):
         The loss of each member in each region; NaN in a region without rows.
     n_rows_ : ndarray of shape (n_regions,)
         How many rows of the fit lie in each region.
+    center_, spread_ : ndarray of shape (n_columns,)
+        How columns are scaled before rows are put into regions.
+    centroids_ : ndarray of shape (n_regions, n_columns)
+        The centers of the clusters.
+    columns_, thresholds_, children_ : ndarray of shape (n_nodes,) and (n_nodes, 2)
+        The nodes of the tree. A row goes to the first child if the scaled column is at most the threshold.
+        Leaves have the children 0; in the order of the nodes, they are the regions.
 
     References
     ----------
@@ -59,6 +70,19 @@ class RegionRule(Rule):
 
     needs_X: ClassVar[bool] = True
     tasks: ClassVar[tuple[str, ...]] = ("classification", "regression")
+
+    kept: ClassVar[Mapping[str, attributes.Kind]] = {
+        "center_": attributes.floats("columns"),
+        "spread_": attributes.positive("columns"),
+        "centroids_": attributes.floats(None, "columns"),
+        "columns_": attributes.integers("nodes"),
+        "thresholds_": attributes.floats("nodes"),
+        "children_": attributes.integers("nodes", 2),
+        "members_": attributes.integers("regions", below="members"),
+        "losses_": attributes.floats("regions", "members", missing=True),
+        "n_rows_": attributes.integers("regions"),
+        "best_": attributes.integer(),
+    }
 
     partition: str = parameter(
         "clusters",
@@ -91,13 +115,12 @@ class RegionRule(Rule):
         -------
         ndarray of int of shape (n_rows,)
         """
-        points = self._space.points(as_matrix(X))
+        points = Space(self.center_, self.spread_).points(as_matrix(X))
         if len(points) == 0:
             return np.empty(0, dtype=np.intp)
         if self.partition == "tree":
-            return np.searchsorted(self._leaves, self._partition.apply(points))
-        numbers: np.ndarray = self._partition.predict(points).astype(np.intp)
-        return numbers
+            return self._tree().region(points)
+        return np.asarray(pairwise_distances_argmin(points, self.centroids_))
 
     def _learn(self, honest: Honest) -> None:
         metric = self.metric or default_loss(honest)
@@ -114,11 +137,12 @@ class RegionRule(Rule):
         weights = loss_weights(metric, honest.y, honest.weights)[rows]
         row_losses = np.concatenate([LOSSES[metric](votes, y) for votes, y, _ in honest.blocks()], axis=1)
         losses = row_losses.T[rows]
-        self._space = Space.of(X, honest.weights[rows])
-        self._divide(self._space.points(X), losses, honest.weights[rows])
+        space = Space.of(X, honest.weights[rows])
+        self.center_, self.spread_ = space.center, space.spread
+        self._divide(space.points(X), losses, honest.weights[rows])
 
         regions = self.region(X)
-        n_regions = len(self._leaves) if self.partition == "tree" else self._partition.n_clusters
+        n_regions = self._tree().n_regions if self.partition == "tree" else len(self.centroids_)
         total = np.zeros((n_regions, honest.n_members))
         np.add.at(total, regions, losses * weights[:, None])
         size = np.bincount(regions, weights=weights, minlength=n_regions)[:, None]
@@ -129,20 +153,34 @@ class RegionRule(Rule):
 
     def _divide(self, points: np.ndarray, losses: np.ndarray, weights: np.ndarray) -> None:
         """Find the regions."""
+        self.centroids_ = np.empty((0, points.shape[1]))
+        self.columns_, self.thresholds_ = np.empty(0, dtype=np.int64), np.empty(0)
+        self.children_ = np.empty((0, 2), dtype=np.int64)
         if self.partition == "tree":
             # What all members find hard says nothing about who is best.
             relative = losses - losses.mean(axis=1, keepdims=True)
             tree = DecisionTreeRegressor(
                 max_leaf_nodes=self.n_regions, min_samples_leaf=self.min_rows, random_state=self.random_state
             )
-            self._partition: Any = tree.fit(points, relative, weights)
-            self._leaves = np.unique(tree.apply(points))
+            found = RegionTree.of(tree.fit(points, relative, weights))
+            self.columns_, self.thresholds_, self.children_ = found.columns, found.thresholds, found.children
             return
         n_clusters = min(self.n_regions, len(np.unique(points, axis=0)))
         clusters = KMeans(n_clusters, n_init=3, random_state=self.random_state)
         # Its threads add up in the order in which they finish.
         with threadpool_limits(1):
-            self._partition = clusters.fit(points, sample_weight=weights)
+            self.centroids_ = clusters.fit(points, sample_weight=weights).cluster_centers_
+
+    def _check_learnt(self) -> None:
+        """Raise unless what a file holds fits together."""
+        is_tree = self.partition == "tree"
+        n_regions = self._tree().n_regions if is_tree else len(self.centroids_)
+        is_sound = len(self.center_) > 0 and n_regions == len(self.members_) > 0
+        if not is_sound or not (self._tree().is_sound(len(self.center_)) if is_tree else True):
+            raise DamagedFile("The regions of a RegionRule do not fit together.")
+
+    def _tree(self) -> RegionTree:
+        return RegionTree(self.columns_, self.thresholds_, self.children_)
 
     def _combine(self, votes: np.ndarray, X: Any) -> np.ndarray:
         members = self.members_[self.region(X)]
