@@ -153,6 +153,15 @@ def test_bags_see_a_share_of_the_members_and_are_averaged():
     np.testing.assert_array_equal(again.weights_, rule.weights_)
 
 
+@pytest.mark.parametrize("rule", [GreedyRule, BestMemberRule])
+@pytest.mark.parametrize("metric", [*CLASS_METRICS, "accuracy"])
+def test_votes_that_are_no_numbers_are_refused_for_every_metric(rule, metric):
+    votes, y = some_votes()
+    votes[1, 2, 0] = np.nan
+    with pytest.raises(ValueError, match=r"votes must be finite\. Got nan of member 1 for row 2"):
+        rule(metric=metric).fit(votes, y)
+
+
 @pytest.mark.parametrize("dtype", [np.float32, np.int64, bool])
 def test_crisp_votes_of_any_dtype_are_counted_alike(dtype):
     votes, y = some_votes()

@@ -13,7 +13,7 @@ from typing import Protocol
 
 import numpy as np
 
-from committee.combining.losses import SMALLEST, Loss, loss_weights, residuals, votes_for
+from committee.combining.losses import SMALLEST, Loss, loss_weights, residuals, sound_votes, votes_for
 from committee.combining.rule import Honest
 from committee.combining.votes import BLOCK_SIZE, blocks_of
 
@@ -37,7 +37,7 @@ class Bench(Protocol):
 def bench_for(metric: str | Loss, honest: Honest) -> Bench:
     """The bench of a loss."""
     if callable(metric):
-        return AnyBench(honest.votes, honest.y, honest.weights, metric)
+        return AnyBench(sound_votes(honest), honest.y, honest.weights, metric)
     if metric == "log_loss":
         parts = [votes_for(votes, y) for votes, y, _ in honest.blocks()]
         return LogLossBench(np.concatenate(parts, axis=1), honest.weights)

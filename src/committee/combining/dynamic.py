@@ -260,7 +260,7 @@ class DynamicRule(Rule):
             and not (self.method == "meta_des" and n_known < 2)
         )
         if not is_sound:
-            raise DamagedFile(f"what a rule with method={self.method!r} knows does not fit together.")
+            raise DamagedFile(f"What a rule with method={self.method!r} knows does not fit together.")
         self._prepare(self.n_outputs_)
 
     def _combine(self, votes: np.ndarray, X: Any) -> np.ndarray:

@@ -179,8 +179,9 @@ class BestMemberRule(Weighing):
 def select(bench: Bench, n_start: int, n_steps: int, patience: int | None) -> tuple[list[int], float]:
     """The members of the best mean along the way, in the order in which they were added, and its loss."""
     losses = bench.losses()
-    chosen = [int(member) for member in np.argsort(losses, kind="stable")[:n_start]]
-    chosen[0] = first_lowest(losses)
+    best = first_lowest(losses)
+    others = [int(member) for member in np.argsort(losses, kind="stable") if member != best]
+    chosen = [best, *others[: n_start - 1]]
     for n_seated, member in enumerate(chosen):
         if 0 < n_seated == len(chosen) - 1:
             losses = bench.losses()

@@ -91,7 +91,8 @@ def finite(metric: Loss) -> Loss:
 def member_losses(metric: str | Loss, honest: Honest) -> np.ndarray:
     """The loss of each member, of shape (n_members,)."""
     if callable(metric):
-        return np.array([metric(honest.y, vote, honest.weights) for vote in honest.votes.astype(np.float64)])
+        votes = sound_votes(honest)
+        return np.array([metric(honest.y, vote.astype(np.float64), honest.weights) for vote in votes])
     row_losses = CLASS_LOSSES.get(metric) or NUMBER_LOSSES[metric]
     weights = loss_weights(metric, honest.y, honest.weights)
     total = np.zeros(honest.n_members)
@@ -101,6 +102,13 @@ def member_losses(metric: str | Loss, honest: Honest) -> np.ndarray:
         start = rows.stop
         total += (row_losses(votes, y) * weights[rows]).sum(axis=1)
     return total / weights.sum()
+
+
+def sound_votes(honest: Honest) -> np.ndarray:
+    """All honest votes, after each number has been checked."""
+    for _ in honest.blocks():
+        pass
+    return honest.votes
 
 
 def loss_weights(metric: str, y: np.ndarray, weights: np.ndarray) -> np.ndarray:
