@@ -44,12 +44,14 @@ struct Verdict {
 class AdaBooster {
   public:
     AdaBooster(const Table& table, const Target& target, std::span<const double> y, Distribution distribution,
-               const AdaBoostParameters& parameters, int n_threads)
+               const AdaBoostParameters& parameters, int n_threads, const Stop& stop)
         : table_(table),
           target_(target),
           y_(y),
           parameters_(parameters),
-          team_(std::min(n_threads, 1 + static_cast<int>(table.n_rows() * table.n_columns() / cells_of_a_thread))),
+          stop_(stop),
+          team_(std::min(n_threads, 1 + static_cast<int>(table.n_rows() * table.n_columns() / cells_of_a_thread)),
+                &stop),
           n_rows_(table.n_rows()),
           width_(parameters.scheme == Scheme::m2 ? target.n_classes - 1 : 1),
           counts_(std::move(distribution.counts)),
@@ -73,8 +75,21 @@ class AdaBooster {
         boosted_.members = voting_forest(*table.binning, target.n_outputs(), target.n_classes > 0);
     }
 
-    AdaBoosted run(const std::function<bool(std::size_t)>& stop) {
+    AdaBoosted run(const std::function<bool(std::size_t)>& after_round) {
         weigh([](std::size_t, std::size_t) { return 1.0; });
+        try {
+            make_members(after_round);
+        } catch (const Stopped&) {
+            boosted_.stopped = true;
+        }
+        drop_unused_cuts(boosted_.members, team_.size());
+        boosted_.units = std::move(units_);
+        return std::move(boosted_);
+    }
+
+  private:
+    // Polls while a member is grown and judged; what comes then is short, and changes what the next round sees.
+    void make_members(const std::function<bool(std::size_t)>& after_round) {
         for (std::uint32_t round = 0; round < parameters_.n_rounds && !boosted_.is_over; ++round) {
             Tree member = grower_.grow(weights_, derive_key(parameters_.seed, parameters_.first_round + round));
             const Verdict verdict = judge(member);
@@ -85,17 +100,10 @@ class AdaBooster {
             if (parameters_.keep_weights) keep_weights();
             if (!boosted_.is_over) reweigh(member, verdict, vote);
             keep(std::move(member), verdict.error(), vote);
-            if (stop && stop(round + 1)) {
-                boosted_.stopped = true;
-                break;
-            }
+            if (after_round && after_round(round + 1)) throw Stopped{};
         }
-        drop_unused_cuts(boosted_.members, team_.size());
-        boosted_.units = std::move(units_);
-        return std::move(boosted_);
     }
 
-  private:
     // body(begin, end, block) for blocks of rows.
     template <class Body>
     void for_each_block(Body body) const {
@@ -149,7 +157,10 @@ class AdaBooster {
     }
 
     auto values_finder(const Tree& tree) {
-        return [&](std::size_t begin, std::size_t end) { grower_.find_values(tree, begin, end, values_.data()); };
+        return [&](std::size_t begin, std::size_t end) {
+            stop_.poll();
+            grower_.find_values(tree, begin, end, values_.data());
+        };
     }
 
     Verdict judge(const Tree& tree) {
@@ -343,6 +354,7 @@ class AdaBooster {
     const Target& target_;
     std::span<const double> y_;
     const AdaBoostParameters& parameters_;
+    const Stop& stop_;
     mutable ThreadTeam team_;
     std::size_t n_rows_;
     std::size_t width_;  // units per row
@@ -363,8 +375,8 @@ class AdaBooster {
 
 AdaBoosted boost_adaptively(const Table& table, const Target& target, std::span<const double> y,
                             Distribution distribution, const AdaBoostParameters& parameters, int n_threads,
-                            const std::function<bool(std::size_t)>& stop) {
-    return AdaBooster(table, target, y, std::move(distribution), parameters, n_threads).run(stop);
+                            const std::function<bool(std::size_t)>& after_round, const Stop& stop) {
+    return AdaBooster(table, target, y, std::move(distribution), parameters, n_threads, stop).run(after_round);
 }
 
 Forest weigh_votes(const Forest& members, std::span<const double> votes, bool are_crisp, Link link, double scale) {

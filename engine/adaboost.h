@@ -52,17 +52,17 @@ struct AdaBoosted {
     std::vector<double> weights;      // (n_members, n_rows), what each member saw, if kept
     std::vector<double> units;        // the distribution after the last member
     bool is_over = false;             // a perfect member, or one that is no better than chance, has ended the run
-    bool stopped = false;
+    bool stopped = false;             // before its time; the members so far are whole, and the distribution is theirs
 };
 
 // A perfect member ends the run. Its vote would be infinite: it gets 1 in samme and r2, as in scikit-learn, and in m1
 // and m2 the vote of half an error in one row more than there are. A member that is no better than chance ends the run
 // too, and is dropped; if it is the first, it is kept with a vote of 1, for there must be one. y: the numbers of r2,
-// else empty. Target: labels, or those numbers in fixed point. `stop` is asked after every round on the calling thread,
-// with the number of rounds done; true ends the run.
+// else empty. Target: labels, or those numbers in fixed point. after_round is asked on the calling thread with the
+// number of rounds done; true ends the run, as `stop` does, with the members so far.
 AdaBoosted boost_adaptively(const Table& table, const Target& target, std::span<const double> y,
                             Distribution distribution, const AdaBoostParameters& parameters, int n_threads,
-                            const std::function<bool(std::size_t)>& stop);
+                            const std::function<bool(std::size_t)>& after_round, const Stop& stop = {});
 
 // The members as one additive model: a leaf holds the vote of its tree times its values or, if votes are crisp, times a
 // one for its largest value.

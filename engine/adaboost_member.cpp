@@ -13,22 +13,23 @@ MemberGrower::MemberGrower(const Table& table, const Target& target, const Membe
       target_(target),
       parameters_(parameters),
       n_draws_(n_draws),
+      stop_(team.stop()),
       has_missing_(std::ranges::find(table.has_missing, true) != table.has_missing.end()) {
     if (parameters.resample) {
-        bootstrap_.emplace(table, target, std::span<const std::uint32_t>{}, team.size());
+        bootstrap_.emplace(table, target, std::span<const std::uint32_t>{}, team.size(), team.stop());
         drawn_.resize(table.n_rows());
     }
     if (parameters.is_stump) {
         grow_stump_ = make_stump_grower(table, target, parameters.grow.criterion, false, team);
     } else {
-        grow_tree_ = make_grower(table, target, parameters.grow);
+        grow_tree_ = make_grower(table, target, parameters.grow, team.stop());
     }
 }
 
 Tree MemberGrower::grow(std::span<const std::uint32_t> weights, std::uint64_t key) {
     if (parameters_.resample) {
         std::ranges::fill(drawn_, 0);
-        bootstrap_->draw(key, n_draws_, weights, drawn_);
+        bootstrap_->draw(key, n_draws_, weights, drawn_, stop_);
         weights = drawn_;
     }
     if (parameters_.is_stump) {

@@ -42,6 +42,7 @@ class MemberGrower {
     const Target& target_;
     const MemberParameters& parameters_;
     std::uint64_t n_draws_;
+    const Stop& stop_;
     bool has_missing_;
     std::optional<Bootstrap> bootstrap_;
     GrowStump grow_stump_;

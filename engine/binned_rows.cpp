@@ -34,14 +34,17 @@ Table finished(const Table& like, Codes<Code> codes) {
 
 }  // namespace
 
-Table take_rows(const Table& table, std::span<const std::uint32_t> rows) {
+Table take_rows(const Table& table, std::span<const std::uint32_t> rows, const Stop& stop) {
     return std::visit(
         [&]<class Code>(const Codes<Code>& from) {
             Codes<Code> to = empty_codes<Code>(rows.size(), from.n_columns);
+            Polls polls(stop);
             for (std::size_t i = 0; i < rows.size(); ++i) {
+                polls.after(from.n_columns);
                 std::copy_n(from.row(rows[i]), from.n_columns, to.by_row.data() + i * from.n_columns);
             }
             for (std::size_t j = 0; j < from.n_columns; ++j) {
+                polls.after(rows.size());
                 const Code* column = from.column(j);
                 Code* out = to.by_column.data() + j * rows.size();
                 for (std::size_t i = 0; i < rows.size(); ++i) out[i] = column[rows[i]];
@@ -51,16 +54,19 @@ Table take_rows(const Table& table, std::span<const std::uint32_t> rows) {
         table.codes);
 }
 
-Table encode_like(const Table& like, std::span<const ColumnView> columns, std::size_t n_rows, int n_threads) {
+Table encode_like(const Table& like, std::span<const ColumnView> columns, std::size_t n_rows, int n_threads,
+                  const Stop& stop) {
     return std::visit(
         [&]<class Code>(const Codes<Code>&) {
             Codes<Code> to = empty_codes<Code>(n_rows, columns.size());
-            for_each_task(columns.size(), n_threads, {}, [&](std::size_t j, int) {
+            for_each_task(columns.size(), n_threads, stop, [&](std::size_t j, int) {
                 const Column& column = like.binning->columns[j];
+                Polls polls(stop);
                 std::array<double, 256> values;
                 std::array<std::uint16_t, 256> found;
                 for (std::size_t begin = 0; begin < n_rows; begin += found.size()) {
                     const std::size_t n = std::min(found.size(), n_rows - begin);
+                    polls.after(n);
                     if (column.is_category) {
                         read_categories(columns[j], begin, column.n_bins, {found.data(), n});
                     } else {

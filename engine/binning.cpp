@@ -72,7 +72,7 @@ struct Keyed {
 
 // Least-significant-digit radix sort; a digit that all keys share costs nothing but its count.
 template <class Bits>
-void radix_sort(std::vector<Keyed<Bits>>& items, std::vector<Keyed<Bits>>& spare) {
+void radix_sort(std::vector<Keyed<Bits>>& items, std::vector<Keyed<Bits>>& spare, Polls& polls) {
     constexpr int digit_bits = 11;
     constexpr int n_digits = (8 * sizeof(Bits) + digit_bits - 1) / digit_bits;
     constexpr std::size_t n_buckets = std::size_t{1} << digit_bits;
@@ -84,6 +84,7 @@ void radix_sort(std::vector<Keyed<Bits>>& items, std::vector<Keyed<Bits>>& spare
     for (int d = 0; d < n_digits; ++d) {
         auto& count = counts[d];
         if (std::ranges::any_of(count, [&](std::uint32_t c) { return c == items.size(); })) continue;
+        polls.after(items.size());
         std::uint32_t offset = 0;
         for (std::uint32_t& c : count) offset += std::exchange(c, offset);
         for (const auto& item : items) spare[count[(item.key >> (d * digit_bits)) & (n_buckets - 1)]++] = item;
@@ -162,7 +163,7 @@ void learn_sorted(std::span<const Keyed<Bits>> sorted, std::span<const std::uint
 
 // Rows without a value (NaN) keep code 0.
 void bin_numbers(const ColumnView& view, std::size_t n_rows, std::span<const std::uint32_t> weights,
-                 std::uint32_t max_bins, Scratch& scratch, Column& column) {
+                 std::uint32_t max_bins, Polls& polls, Scratch& scratch, Column& column) {
     scratch.values.resize(n_rows);
     scratch.codes.assign(n_rows, 0);
     read_values(view, 0, scratch.values);
@@ -175,7 +176,8 @@ void bin_numbers(const ColumnView& view, std::size_t n_rows, std::span<const std
             if (std::isnan(values[i])) continue;
             items.push_back({sortable<Bits>(static_cast<Number>(values[i])), static_cast<std::uint32_t>(i)});
         }
-        radix_sort(items, spare);
+        radix_sort(items, spare, polls);
+        polls.after(n_rows);
         learn_sorted<Bits, Number>(items, weights, max_bins, scratch, column);
     };
     if (fits_float) {
@@ -186,11 +188,11 @@ void bin_numbers(const ColumnView& view, std::size_t n_rows, std::span<const std
 }
 
 template <class Code>
-void transpose(Codes<Code>& codes, int n_threads) {
+void transpose(Codes<Code>& codes, int n_threads, const Stop& stop) {
     constexpr std::size_t block = 64;
     codes.by_row.resize(codes.n_rows * codes.n_columns);
     const std::size_t n_tasks = (codes.n_rows + block - 1) / block;
-    for_each_task(n_tasks, n_threads, {}, [&](std::size_t task, int) {
+    for_each_task(n_tasks, n_threads, stop, [&](std::size_t task, int) {
         const std::size_t end = std::min(codes.n_rows, (task + 1) * block);
         for (std::size_t j = 0; j < codes.n_columns; ++j) {
             const Code* from = codes.column(j);
@@ -237,7 +239,7 @@ void find_codes(const Column& column, std::span<const double> values, std::span<
 }
 
 Table bin_table(std::span<const ColumnView> columns, std::span<const std::uint32_t> n_categories, std::size_t n_rows,
-                std::span<const std::uint32_t> weights, std::uint32_t max_bins, int n_threads) {
+                std::span<const std::uint32_t> weights, std::uint32_t max_bins, int n_threads, const Stop& stop) {
     const std::size_t n_columns = columns.size();
     auto binning = std::make_shared<Binning>();
     binning->columns.resize(n_columns);
@@ -246,7 +248,8 @@ Table bin_table(std::span<const ColumnView> columns, std::span<const std::uint32
     Codes<std::uint16_t> wide{n_rows, n_columns, {}, {}};
     wide.by_column.resize(n_rows * n_columns);
     std::vector<Scratch> scratch(static_cast<std::size_t>(std::max(n_threads, 1)));
-    for_each_task(n_columns, n_threads, {}, [&](std::size_t j, int thread) {
+    for_each_task(n_columns, n_threads, stop, [&](std::size_t j, int thread) {
+        Polls polls(stop);
         Column& column = binning->columns[j];
         Scratch& own = scratch[static_cast<std::size_t>(thread)];
         const std::span<std::uint16_t> codes(wide.by_column.data() + j * n_rows, n_rows);
@@ -255,26 +258,26 @@ Table bin_table(std::span<const ColumnView> columns, std::span<const std::uint32
             column.n_bins = n_categories[j];
             read_categories(columns[j], 0, column.n_bins, codes);
         } else {
-            bin_numbers(columns[j], n_rows, weights, max_bins, own, column);
+            bin_numbers(columns[j], n_rows, weights, max_bins, polls, own, column);
             std::ranges::copy(own.codes, codes.begin());
         }
     });
     scratch.clear();
 
-    if (binning->is_wide()) return table_of(std::move(binning), std::move(wide), n_threads);
+    if (binning->is_wide()) return table_of(std::move(binning), std::move(wide), n_threads, stop);
     Codes<std::uint8_t> narrow{n_rows, n_columns, {wide.by_column.begin(), wide.by_column.end()}, {}};
     wide = {};
-    return table_of(std::move(binning), std::move(narrow), n_threads);
+    return table_of(std::move(binning), std::move(narrow), n_threads, stop);
 }
 
 template <class Code>
-Table table_of(std::shared_ptr<const Binning> binning, Codes<Code> codes, int n_threads) {
+Table table_of(std::shared_ptr<const Binning> binning, Codes<Code> codes, int n_threads, const Stop& stop) {
     std::vector<char> missing(codes.n_columns, 0);
-    for_each_task(codes.n_columns, n_threads, {}, [&](std::size_t j, int) {
+    for_each_task(codes.n_columns, n_threads, stop, [&](std::size_t j, int) {
         const std::span<const Code> column(codes.column(j), codes.n_rows);
         missing[j] = std::ranges::find(column, Code{0}) != column.end();
     });
-    transpose(codes, n_threads);
+    transpose(codes, n_threads, stop);
     Table table;
     table.binning = std::move(binning);
     table.has_missing.assign(missing.begin(), missing.end());
@@ -282,7 +285,7 @@ Table table_of(std::shared_ptr<const Binning> binning, Codes<Code> codes, int n_
     return table;
 }
 
-template Table table_of(std::shared_ptr<const Binning>, Codes<std::uint8_t>, int);
-template Table table_of(std::shared_ptr<const Binning>, Codes<std::uint16_t>, int);
+template Table table_of(std::shared_ptr<const Binning>, Codes<std::uint8_t>, int, const Stop&);
+template Table table_of(std::shared_ptr<const Binning>, Codes<std::uint16_t>, int, const Stop&);
 
 }  // namespace committee

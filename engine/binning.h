@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "stop.h"
 #include "table.h"
 
 namespace committee {
@@ -21,11 +22,12 @@ void find_codes(const Column& column, std::span<const double> values, std::span<
 
 // A column with at most max_bins distinct values of positive weight gets a bin for each; one with more gets cuts at the
 // quantiles of the weighted values. n_categories[j] is 0 for a column of numbers. weights may be empty (all one).
+// Throws Stopped if a poll says so.
 Table bin_table(std::span<const ColumnView> columns, std::span<const std::uint32_t> n_categories, std::size_t n_rows,
-                std::span<const std::uint32_t> weights, std::uint32_t max_bins, int n_threads);
+                std::span<const std::uint32_t> weights, std::uint32_t max_bins, int n_threads, const Stop& stop = {});
 
 // A table from codes by column: those by row follow from them.
 template <class Code>
-Table table_of(std::shared_ptr<const Binning> binning, Codes<Code> codes, int n_threads);
+Table table_of(std::shared_ptr<const Binning> binning, Codes<Code> codes, int n_threads, const Stop& stop = {});
 
 }  // namespace committee

@@ -35,7 +35,7 @@ template <class Code>
 class Rounds {
   public:
     Rounds(BoostSample& training, std::optional<BoostSample>& validation, const BoostParameters& parameters,
-           const CustomGradients& custom, int n_threads)
+           const CustomGradients& custom, int n_threads, const Stop& stop)
         : training_(training),
           validation_(validation),
           parameters_(parameters),
@@ -49,8 +49,9 @@ class Rounds {
           n_trees_(n_scores_ / n_outputs_),
           grows_side_by_side_(is_better_side_by_side(n_threads)),
           team_(static_cast<int>(grows_side_by_side_ ? threads_over_trees(table_, n_trees_, n_threads)
-                                                     : threads_in_a_tree(table_, n_threads))),
-          alone_(1) {
+                                                     : threads_in_a_tree(table_, n_threads)),
+                &stop),
+          alone_(1, &stop) {
         const std::size_t n_growers = grows_side_by_side_ ? static_cast<std::size_t>(team_.size()) : 1;
         for (std::size_t i = 0; i < n_growers; ++i) {
             growers_.push_back(
@@ -69,7 +70,7 @@ class Rounds {
                                 });
     }
 
-    Boosted run(const AfterRound& stop) {
+    Boosted run(const AfterRound& after_round) {
         Boosted result;
         const bool stops_early = parameters_.n_iter_no_change > 0;
         const std::vector<double> initial = stops_early ? training_.scores : std::vector<double>();
@@ -89,9 +90,16 @@ class Rounds {
             const std::size_t first = result.trees.size();
             result.trees.resize(first + n_trees_);
             gains_.resize(first + n_trees_);
-            grow_round(round, std::span(result.trees).subspan(first));
+            try {
+                grow_round(round, std::span(result.trees).subspan(first));
+            } catch (const Stopped&) {
+                result.trees.resize(first);
+                training_.scores.clear();
+                result.stopped = true;
+                break;
+            }
             if (validation_) add_trees(std::span<const Tree>(result.trees).subspan(first), *validation_);
-            result.stopped = stop && stop(round + 1, result.trees);
+            result.stopped = after_round && after_round(round + 1, result.trees);
         }
         result.n_rounds = static_cast<std::uint32_t>(result.train_loss.size()) - 1;
         if (stops_early) keep_best(watched, initial, result);
@@ -256,7 +264,7 @@ class Rounds {
                     static_cast<std::uint64_t>(std::ranges::lower_bound(distinct, number) - distinct.begin()));
             }
         }
-        const auto order = order_by_content(table_, targets, n_threads);
+        const auto order = order_by_content(table_, targets, n_threads, team_.stop());
         places_.resize(n_rows_);
         for (std::size_t place = 0; place < n_rows_; ++place) places_[order[place]] = static_cast<std::uint32_t>(place);
     }
@@ -286,8 +294,10 @@ class Rounds {
                 }
             });
         }
-        team_.run(residuals.size(),
-                  [&](std::size_t leaf, int) { tree.values[leaf] = line_search(objective_, residuals[leaf]); });
+        team_.run(residuals.size(), [&](std::size_t leaf, int) {
+            team_.stop().poll();
+            tree.values[leaf] = line_search(objective_, residuals[leaf]);
+        });
         if (parameters_.tree.is_monotonic()) keep_monotonic(parameters_.tree, tree);
     }
 
@@ -332,6 +342,7 @@ class Rounds {
         if (best == result.n_rounds) return;
         result.n_rounds = best;
         result.trees.resize(best * n_trees_);
+        if (training_.scores.empty()) return;
         training_.scores = initial;
         add_trees(result.trees, training_);
     }
@@ -363,10 +374,10 @@ class Rounds {
 }  // namespace
 
 Boosted boost(BoostSample training, std::optional<BoostSample> validation, const BoostParameters& parameters,
-              const CustomGradients& custom, int n_threads, const AfterRound& stop) {
+              const CustomGradients& custom, int n_threads, const AfterRound& after_round, const Stop& stop) {
     return std::visit(
         [&]<class Code>(const Codes<Code>&) {
-            return Rounds<Code>(training, validation, parameters, custom, n_threads).run(stop);
+            return Rounds<Code>(training, validation, parameters, custom, n_threads, stop).run(after_round);
         },
         training.table->codes);
 }

@@ -49,8 +49,9 @@ struct Boosted {
     std::vector<double> validation_loss;  // the same, or empty
     std::uint32_t n_rounds = 0;           // kept: with early stopping, up to the best
     SplitTotals totals;                   // of the rounds that are kept
-    std::vector<double> scores;           // of the training rows, after the rounds that are kept
-    bool stopped = false;                 // the caller asked to stop; the rounds so far are whole
+    std::vector<double> scores;           // of the training rows, after the rounds that are kept; empty if a poll of
+                                          // `stop` has ended a round
+    bool stopped = false;                 // before its time; the rounds so far are whole
 };
 
 // Asked on the calling thread after every round, with the number of rounds that are done and their trees: whether to
@@ -58,7 +59,7 @@ struct Boosted {
 using AfterRound = std::function<bool(std::size_t, std::span<const Tree>)>;
 
 Boosted boost(BoostSample training, std::optional<BoostSample> validation, const BoostParameters& parameters,
-              const CustomGradients& custom, int n_threads, const AfterRound& stop);
+              const CustomGradients& custom, int n_threads, const AfterRound& after_round, const Stop& stop = {});
 
 // How the scores of an objective become a decision.
 Link link_of(const Objective& objective);

@@ -12,6 +12,8 @@ namespace {
 
 // Additions that are worth waking the other threads for.
 constexpr std::size_t worth_sharing = 40'000;
+// Even: rows are added in pairs.
+constexpr std::size_t rows_between_polls = 65'536;
 
 // A share of the columns, at least one, without replacement and in order.
 std::vector<std::uint32_t> draw(std::span<const std::uint32_t> from, double share, std::uint64_t key) {
@@ -41,7 +43,7 @@ NodeSearch<Code>::NodeSearch(const Table& table, const BoostTreeParameters& para
       team_(team),
       shape_(*table.binning),
       slots_(1),
-      scratch_(static_cast<std::size_t>(team.size())) {
+      scratch_(static_cast<std::size_t>(team.size()), Scratch(team.stop())) {
     for (std::size_t j = 0; j < table.n_columns(); ++j) {
         const std::uint32_t n_bins = table.binning->columns[j].n_bins;
         is_constant_.push_back(n_bins == 0 || (n_bins == 1 && !table.has_missing[j]) ? 1 : 0);
@@ -186,8 +188,12 @@ void NodeSearch<Code>::fill(const ColumnShare& share, const BoostNode& node, Wor
         for (std::size_t part = 0; part < parts_.n_parts(); ++part) {
             const auto rows = parts_.rows(node.id, node.depth, part);
             const Word* words = parts_.words(node.id, node.depth, part);
-            add_rows(
-                shape_, codes_, share, rows.data(), rows.size(), [=](std::size_t i) { return words[i]; }, histogram);
+            for (std::size_t begin = 0; begin < rows.size(); begin += rows_between_polls) {
+                if (begin > 0) team_.stop().poll();
+                add_rows(
+                    shape_, codes_, share, rows.data() + begin, std::min(rows.size() - begin, rows_between_polls),
+                    [words = words + begin](std::size_t i) { return words[i]; }, histogram);
+            }
         }
     }
 }
@@ -249,6 +255,7 @@ void NodeSearch<Code>::find_collected(Wanted& wanted) {
         own.collector.start(codes_, share, parts_, node.id, node.depth);
         std::size_t place = 0;
         share.for_each([&](std::uint32_t j) {
+            own.polls.after(8 * node.n_rows);
             const std::size_t at = place++;
             if (!is_searched(j, wanted)) return;
             const BinSums bins = own.collector.collect(codes_, j, at, shape_.widths[j]);

@@ -73,6 +73,9 @@ class NodeSearch {
   private:
     // What a thread reuses.
     struct Scratch {
+        explicit Scratch(const Stop& stop) : polls(stop) {}
+
+        Polls polls;
         BoostSearch search;
         BinCollector<Code> collector;
     };

@@ -16,6 +16,7 @@ BoostGrower<Code>::BoostGrower(const Table& table, const BoostTreeParameters& pa
       team_(team),
       parts_(table.n_rows(), static_cast<std::size_t>(team.size())),
       search_(table, parameters_, parts_, team),
+      polls_(team.stop()),
       goes_left_(std::size_t{std::numeric_limits<Code>::max()} + 1) {}
 
 template <class Code>
@@ -45,6 +46,7 @@ void BoostGrower<Code>::divide(std::uint32_t id, bool are_last) {
     if (left + 1 > max_address) throw std::length_error("A tree outgrew the 67,108,863 nodes that a node can address.");
     nodes_.resize(nodes_.size() + 2);
     BoostNode& parent = nodes_[id];
+    polls_.after(parent.n_rows * codes_.n_columns);
     parent.left = left;
     const std::size_t n_left = divide_rows(parent), n_right = parent.n_rows - n_left;
     if (!parent.split.saw_missing && !parent.split.is_category) parent.split.missing_right = n_left < n_right;

@@ -53,6 +53,7 @@ class BoostGrower {
     ThreadTeam& team_;
     RowParts parts_;
     NodeSearch<Code> search_;
+    Polls polls_;
 
     std::vector<BoostNode> nodes_;
     std::vector<std::uint32_t> leaves_;

@@ -33,7 +33,8 @@ std::vector<std::int32_t> C45Tree::depths() const {
 }
 
 C45Tree grow_c45(std::span<const C45Column> columns, std::span<const std::int32_t> classes, std::int32_t n_classes,
-                 std::span<const double> weights, const C45Settings& settings, std::span<const std::uint8_t> held_out) {
+                 std::span<const double> weights, const C45Settings& settings, std::span<const std::uint8_t> held_out,
+                 const Stop& stop) {
     assert(weights.size() == classes.size() && (held_out.empty() || held_out.size() == classes.size()));
     double total = 0;
     for (const double weight : weights) total += weight;
@@ -53,7 +54,9 @@ C45Tree grow_c45(std::span<const C45Column> columns, std::span<const std::int32_
         if (!is_held_out) rows.push_back(row);
         (is_held_out ? kept_back : grown_on).push_back({row, rounded[i]});
     }
-    C45Tree tree = c45::grow_tree(columns, classes, n_classes, rounded, grid, all_rows, rows, settings.min_leaf_weight);
+    Polls polls(stop);
+    C45Tree tree =
+        c45::grow_tree(columns, classes, n_classes, rounded, grid, all_rows, rows, settings.min_leaf_weight, polls);
     switch (settings.pruning) {
         case C45Pruning::none:
             c45::collapse(tree);
@@ -61,10 +64,10 @@ C45Tree grow_c45(std::span<const C45Column> columns, std::span<const std::int32_
         case C45Pruning::pessimistic:
             c45::collapse(tree);
             c45::prune_pessimistically(tree, columns, classes, grid, settings.confidence, settings.subtree_raising,
-                                       std::move(grown_on));
+                                       std::move(grown_on), polls);
             break;
         case C45Pruning::reduced_error:
-            c45::prune_by_errors(tree, columns, classes, grid, std::move(kept_back));
+            c45::prune_by_errors(tree, columns, classes, grid, std::move(kept_back), polls);
             break;
     }
     return c45::pack(tree);
@@ -78,12 +81,17 @@ struct Part {
     double weight;
 };
 
-void add_parts(const C45Tree& tree, std::span<const C45Column> columns, std::size_t row, std::vector<Part>& parts,
-               std::span<double> out) {
+// That are looked at, roughly, in a node.
+constexpr std::size_t values_of_a_node = 8;
+
+// How many nodes were looked at.
+std::size_t add_parts(const C45Tree& tree, std::span<const C45Column> columns, std::size_t row,
+                      std::vector<Part>& parts, std::span<double> out) {
+    std::size_t n_nodes = 0;
     while (!parts.empty()) {
         auto [node, weight] = parts.back();
         parts.pop_back();
-        while (tree.column[node] != C45Tree::is_leaf) {
+        for (++n_nodes; tree.column[node] != C45Tree::is_leaf; ++n_nodes) {
             const std::span<const std::int32_t> children = tree.branches(node);
             const std::size_t branch =
                 choose_branch(tree, node, columns[static_cast<std::size_t>(tree.column[node])], row);
@@ -105,19 +113,21 @@ void add_parts(const C45Tree& tree, std::span<const C45Column> columns, std::siz
         const std::span<const double> classes = tree.classes(node);
         for (std::size_t c = 0; c < out.size(); ++c) out[c] += share * classes[c];
     }
+    return n_nodes;
 }
 
 }  // namespace
 
 void predict_c45(const C45Tree& tree, std::span<const C45Column> columns, std::size_t begin, std::size_t end,
-                 double* out) {
+                 double* out, const Stop& stop) {
     const auto n_classes = static_cast<std::size_t>(tree.n_classes);
     std::vector<Part> parts;
+    Polls polls(stop);
     std::fill_n(out, (end - begin) * n_classes, 0.0);
     for (std::size_t row = begin; row < end; ++row) {
         const std::span<double> votes(out + (row - begin) * n_classes, n_classes);
         parts.push_back({0, 1.0});
-        add_parts(tree, columns, row, parts, votes);
+        polls.after(values_of_a_node * add_parts(tree, columns, row, parts, votes));
         const double all = c45::sum(votes);
         for (double& vote : votes) vote /= all;
     }

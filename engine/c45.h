@@ -13,6 +13,8 @@
 #include <string>
 #include <vector>
 
+#include "stop.h"
+
 namespace committee {
 
 // One column, either numbers (NaN is missing) or codes (0 is missing, 1 .. n_categories are categories).
@@ -93,14 +95,15 @@ inline constexpr std::size_t max_c45_depth = 500;
 inline constexpr std::size_t max_c45_rows = (std::size_t{1} << 31) - 1;
 
 // Weights are finite, >= 0 and not all zero; a row of weight 0 is as absent. Reduced-error pruning grows on the rows
-// that are not `held_out` and prunes on those that are; `held_out` is empty otherwise.
+// that are not `held_out` and prunes on those that are; `held_out` is empty otherwise. Throws Stopped if a poll says
+// so.
 C45Tree grow_c45(std::span<const C45Column> columns, std::span<const std::int32_t> classes, std::int32_t n_classes,
                  std::span<const double> weights, const C45Settings& settings,
-                 std::span<const std::uint8_t> held_out = {});
+                 std::span<const std::uint8_t> held_out = {}, const Stop& stop = {});
 
-// Class probabilities of rows begin .. end into `out`, n_classes per row.
+// Class probabilities of rows begin .. end into `out`, n_classes per row. Throws Stopped if a poll says so.
 void predict_c45(const C45Tree& tree, std::span<const C45Column> columns, std::size_t begin, std::size_t end,
-                 double* out);
+                 double* out, const Stop& stop = {});
 
 // What makes these arrays no tree, or nothing. After it, every function above is safe on the tree.
 std::string find_fault(const C45Tree& tree);

@@ -97,12 +97,14 @@ namespace {
 class Grower {
   public:
     Grower(std::span<const C45Column> columns, std::span<const Values> values, std::int32_t n_classes, const Grid& grid,
-           const Entropy& entropy, double min_leaf_weight, double total_weight)
+           const Entropy& entropy, double min_leaf_weight, double total_weight, Polls& polls)
         : columns_(columns),
           values_(values),
           grid_(grid),
           min_leaf_weight_(min_leaf_weight),
-          chooser_(columns, values, static_cast<std::size_t>(n_classes), min_leaf_weight, total_weight, entropy) {
+          polls_(polls),
+          chooser_(columns, values, static_cast<std::size_t>(n_classes), min_leaf_weight, total_weight, entropy,
+                   polls) {
         tree_.n_classes = n_classes;
         for (const C45Column& column : columns) tree_.n_categories.push_back(column.n_categories);
     }
@@ -230,6 +232,7 @@ class Grower {
              [](std::uint32_t instance) { return instance; });
         for (std::vector<Entry>& sorted : sample.sorted) {
             if (sorted.empty()) continue;
+            polls_.after(end - begin);
             part(std::span(sorted).subspan(begin, end - begin), begin, places, entry_spare_,
                  [](const Entry& entry) { return entry.instance; });
         }
@@ -314,6 +317,7 @@ class Grower {
         below.sorted.resize(sample.sorted.size());
         for (std::size_t j = 0; j < sample.sorted.size(); ++j) {
             if (sample.sorted[j].empty()) continue;
+            polls_.after(n_copies);
             below.sorted[j].resize(n_copies);
             next = places;
             for (std::size_t i = begin; i < end; ++i) {
@@ -338,6 +342,7 @@ class Grower {
     std::span<const Values> values_;
     const Grid& grid_;
     double min_leaf_weight_;
+    Polls& polls_;
     SplitChooser chooser_;
     C45Tree tree_;
     std::vector<std::uint32_t> branch_of_;  // per instance of the node being split
@@ -366,7 +371,7 @@ Sample<Weight> make_sample(std::span<const std::int32_t> classes, std::span<cons
 
 C45Tree grow_tree(std::span<const C45Column> columns, std::span<const std::int32_t> classes, std::int32_t n_classes,
                   std::span<const double> weights, const Grid& grid, std::span<const std::uint32_t> all_rows,
-                  std::span<const std::uint32_t> rows, double min_leaf_weight) {
+                  std::span<const std::uint32_t> rows, double min_leaf_weight, Polls& polls) {
     constexpr std::uint32_t is_absent = max_instances - 1;
     std::vector<std::uint32_t> instance_of(weights.size(), is_absent);
     for (std::size_t i = 0; i < rows.size(); ++i) instance_of[rows[i]] = static_cast<std::uint32_t>(i);
@@ -375,6 +380,7 @@ C45Tree grow_tree(std::span<const C45Column> columns, std::span<const std::int32
     std::vector<Values> values(columns.size());
     for (std::size_t j = 0; j < columns.size(); ++j) {
         if (columns[j].n_categories != C45Column::is_number) continue;
+        polls.after(8 * all_rows.size());
         SortedColumn column = sorter.sort(columns[j].numbers, all_rows);
         for (Entry& entry : column.entries) entry.instance = instance_of[entry.instance];
         std::erase_if(column.entries, [](const Entry& entry) { return entry.instance == is_absent; });
@@ -390,7 +396,7 @@ C45Tree grow_tree(std::span<const C45Column> columns, std::span<const std::int32
                                return weights[row] == std::floor(weights[row]) && weights[row] <= highest;
                            });
     const Entropy entropy(total, can_count ? static_cast<std::size_t>(total) : 0);
-    Grower grower(columns, values, n_classes, grid, entropy, min_leaf_weight, total);
+    Grower grower(columns, values, n_classes, grid, entropy, min_leaf_weight, total, polls);
     if (can_count) return grower.grow(make_sample<std::uint32_t>(classes, weights, rows, std::move(sorted)));
     return grower.grow(make_sample<double>(classes, weights, rows, std::move(sorted)));
 }

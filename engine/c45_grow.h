@@ -38,6 +38,6 @@ double choose_threshold(std::span<const double> values, std::uint32_t rank_below
 // Grows on `rows`, whose weights are on `grid`; thresholds are chosen among the values of `all_rows`.
 C45Tree grow_tree(std::span<const C45Column> columns, std::span<const std::int32_t> classes, std::int32_t n_classes,
                   std::span<const double> weights, const Grid& grid, std::span<const std::uint32_t> all_rows,
-                  std::span<const std::uint32_t> rows, double min_leaf_weight);
+                  std::span<const std::uint32_t> rows, double min_leaf_weight, Polls& polls);
 
 }  // namespace committee::c45

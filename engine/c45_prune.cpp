@@ -36,8 +36,8 @@ class Router {
     enum class Parts { like_rows, like_tree };
 
     Router(std::span<const C45Column> columns, std::span<const std::int32_t> classes, const Grid& grid,
-           std::vector<WeightedRow> rows)
-        : columns_(columns), classes_(classes), grid_(grid), stack_(std::move(rows)) {}
+           std::vector<WeightedRow> rows, Polls& polls)
+        : columns_(columns), classes_(classes), grid_(grid), stack_(std::move(rows)), polls_(polls) {}
 
     std::size_t n_rows() const { return stack_.size(); }
     void shrink(std::size_t n_rows) { stack_.resize(n_rows); }
@@ -51,6 +51,7 @@ class Router {
 
     // Puts the rows of every branch that gets any on top of the stack.
     std::vector<Segment> route(const C45Tree& tree, std::size_t node, std::size_t begin, std::size_t end, Parts parts) {
+        polls_.after(8 * (end - begin));
         const C45Column& column = columns_[static_cast<std::size_t>(tree.column[node])];
         if (column.n_categories == C45Column::is_number) {
             std::optional<std::vector<Segment>> segments = route_whole(tree, node, column.numbers, begin, end);
@@ -140,6 +141,7 @@ class Router {
     std::span<const std::int32_t> classes_;
     const Grid& grid_;
     std::vector<WeightedRow> stack_;
+    Polls& polls_;
     std::vector<WeightedRow> spare_;
     std::vector<std::size_t> branch_of_;
 };
@@ -279,16 +281,17 @@ double prune_node_by_errors(C45Tree& tree, Router& router, std::size_t node, std
 }  // namespace
 
 void prune_pessimistically(C45Tree& tree, std::span<const C45Column> columns, std::span<const std::int32_t> classes,
-                           const Grid& grid, double confidence, bool subtree_raising, std::vector<WeightedRow> rows) {
+                           const Grid& grid, double confidence, bool subtree_raising, std::vector<WeightedRow> rows,
+                           Polls& polls) {
     const std::size_t n_rows = rows.size();
-    Router router(columns, classes, grid, std::move(rows));
+    Router router(columns, classes, grid, std::move(rows), polls);
     PessimisticPruner(tree, router, confidence, subtree_raising).prune(0, 0, n_rows);
 }
 
 void prune_by_errors(C45Tree& tree, std::span<const C45Column> columns, std::span<const std::int32_t> classes,
-                     const Grid& grid, std::vector<WeightedRow> rows) {
+                     const Grid& grid, std::vector<WeightedRow> rows, Polls& polls) {
     const std::size_t n_rows = rows.size();
-    Router router(columns, classes, grid, std::move(rows));
+    Router router(columns, classes, grid, std::move(rows), polls);
     prune_node_by_errors(tree, router, 0, 0, n_rows);
 }
 

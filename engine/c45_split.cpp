@@ -76,12 +76,13 @@ Cut find_cut(const Sample<Weight>& sample, std::span<const Entry> known, Weight 
 }  // namespace
 
 SplitChooser::SplitChooser(std::span<const C45Column> columns, std::span<const Values> values, std::size_t n_classes,
-                           double min_leaf_weight, double total_weight, const Entropy& entropy)
+                           double min_leaf_weight, double total_weight, const Entropy& entropy, Polls& polls)
     : columns_(columns),
       values_(values),
       n_classes_(n_classes),
       min_leaf_weight_(min_leaf_weight),
       entropy_(entropy),
+      polls_(polls),
       has_many_categories_(columns.size()),
       weights_(entropy),
       splits_(columns.size()) {
@@ -103,6 +104,7 @@ Split SplitChooser::choose(const NodeRows<Weight>& node) {
     double sum_of_gains = 0;
     std::size_t n_averaged = 0;
     for (std::size_t j = 0; j < columns_.size(); ++j) {
+        polls_.after(node.end - node.begin);
         const bool is_number = columns_[j].n_categories == C45Column::is_number;
         splits_[j] = is_number ? split_numbers(node, j) : split_categories(node, j);
         if (splits_[j].column == Split::none || has_many_categories_[j]) continue;

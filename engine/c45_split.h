@@ -82,7 +82,7 @@ class SplitChooser {
     // `values` has one entry per column, empty for categories. `total_weight` is that of the whole table: a column of
     // very many categories does not count in the average gain.
     SplitChooser(std::span<const C45Column> columns, std::span<const Values> values, std::size_t n_classes,
-                 double min_leaf_weight, double total_weight, const Entropy& entropy);
+                 double min_leaf_weight, double total_weight, const Entropy& entropy, Polls& polls);
 
     // `Split::none` as column if nothing is worth splitting.
     template <class Weight>
@@ -100,6 +100,7 @@ class SplitChooser {
     std::size_t n_classes_;
     double min_leaf_weight_;
     const Entropy& entropy_;
+    Polls& polls_;
     std::vector<bool> has_many_categories_;
     CountTerms node_terms_;   // of the node whose split is chosen
     CountTerms known_terms_;  // of its rows without a missing value

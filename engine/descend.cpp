@@ -164,12 +164,12 @@ Reached Descent<Code>::reach(std::size_t t, CodeBlock<Code> block, Scratch& scra
 
 template <class Code>
 Descent<Code>::Descent(std::span<const Tree> trees, std::size_t first, std::size_t last, std::size_t n_rows,
-                       int n_threads)
+                       int n_threads, const Stop& stop)
     : trees_(trees), first_(first) {
     constexpr std::size_t rows_worth_a_crown = 512;
     if (n_rows < rows_worth_a_crown) return;
     crowns_.resize(last - first);
-    for_each_task(crowns_.size(), n_threads, {},
+    for_each_task(crowns_.size(), n_threads, stop,
                   [&](std::size_t i, int) { crowns_[i] = make_crown<Code>(trees[first + i]); });
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "crown.h"
+#include "stop.h"
 #include "tree.h"
 
 namespace committee {
@@ -52,7 +53,8 @@ class Descent {
     };
 
     // Of trees [first, last).
-    Descent(std::span<const Tree> trees, std::size_t first, std::size_t last, std::size_t n_rows, int n_threads);
+    Descent(std::span<const Tree> trees, std::size_t first, std::size_t last, std::size_t n_rows, int n_threads,
+            const Stop& stop);
 
     // The leaves of a block in tree t, valid until the scratch is used again.
     Reached reach(std::size_t t, CodeBlock<Code> block, Scratch& scratch) const;

@@ -6,11 +6,13 @@
 #include <cstdint>
 #include <span>
 
+#include "stop.h"
 #include "table.h"
 
 namespace committee {
 
 // 128 bits. Columns of any type that hold the same numbers are alike; every NaN is the same.
-std::array<std::uint64_t, 2> fingerprint(std::span<const ColumnView> columns, std::size_t n_rows);
+std::array<std::uint64_t, 2> fingerprint(std::span<const ColumnView> columns, std::size_t n_rows,
+                                         const Stop& stop = {});
 
 }  // namespace committee

@@ -37,9 +37,8 @@ struct Finished {
 class ForestGrower {
   public:
     ForestGrower(const Table& table, const Target& target, std::span<const std::uint32_t> weights,
-                 const ForestParameters& parameters, OutOfBag before, int n_threads)
-        : table_(table), target_(target), weights_(weights), parameters_(parameters) {
-        if (parameters.bootstrap) bootstrap_.emplace(table, target, weights, n_threads);
+                 const ForestParameters& parameters, OutOfBag before, const Stop& stop)
+        : table_(table), target_(target), weights_(weights), parameters_(parameters), stop_(stop) {
         grown_.out_of_bag = std::move(before);
         if (parameters.out_of_bag && grown_.out_of_bag.counts.empty()) {
             grown_.out_of_bag.sums.assign(table.n_rows() * target.n_outputs(), 0.0);
@@ -49,25 +48,28 @@ class ForestGrower {
         finished_.resize(parameters.n_trees - parameters.first_tree);
     }
 
-    Grown grow(int n_threads, const std::function<bool(std::size_t)>& stop) {
+    Grown grow(int n_threads, const std::function<bool(std::size_t)>& after_tree) {
+        try {
+            if (parameters_.bootstrap) bootstrap_.emplace(table_, target_, weights_, n_threads, stop_);
+            grow_trees(n_threads, after_tree);
+        } catch (const Stopped&) {
+            grown_.stopped = true;
+        }
+        finish(n_threads);
+        return std::move(grown_);
+    }
+
+  private:
+    void grow_trees(int n_threads, const std::function<bool(std::size_t)>& after_tree) {
         struct Worker {
             GrowTree grow;
             Bag bag;
         };
         std::vector<Worker> workers(std::min(static_cast<std::size_t>(std::max(n_threads, 1)), finished_.size()));
-        auto ask = [&] {
-            if (!stop) return false;
-            std::size_t n_done = 0;
-            {
-                const std::lock_guard lock(mutex_);
-                n_done = n_committed_;
-            }
-            return stop(n_done);
-        };
-        const bool ran_through = for_each_task(finished_.size(), n_threads, ask, [&](std::size_t task, int thread) {
+        for_each_task(finished_.size(), n_threads, stop_, [&](std::size_t task, int thread) {
             if (is_flat_.load(std::memory_order_relaxed)) return;
             Worker& worker = workers[static_cast<std::size_t>(thread)];
-            if (!worker.grow) worker.grow = make_grower(table_, target_, parameters_.grow);
+            if (!worker.grow) worker.grow = make_grower(table_, target_, parameters_.grow, stop_);
             const std::uint64_t key = derive_key(parameters_.seed, parameters_.first_tree + task);
             fill_bag(key, worker.bag);
             Finished finished;
@@ -77,16 +79,11 @@ class ForestGrower {
                     prune_grown(finished.tree, parameters_.ccp_alpha, target_.n_outputs(), table_.n_columns());
             }
             std::visit([&](const auto& codes) { judge(codes, key, worker.bag, finished); }, table_.codes);
-            const std::lock_guard lock(mutex_);
-            finished_[task] = std::move(finished);
-            commit();
+            const std::size_t n_done = commit(task, std::move(finished));
+            if (thread == 0 && after_tree && after_tree(n_done)) throw Stopped{};
         });
-        grown_.stopped = !ran_through;
-        finish(n_threads);
-        return std::move(grown_);
     }
 
-  private:
     void fill_bag(std::uint64_t key, Bag& bag) const {
         const std::size_t n_rows = table_.n_rows();
         bag.rows.clear();
@@ -94,7 +91,7 @@ class ForestGrower {
         bag.outside.clear();
         bag.counts.assign(n_rows, 0);
         if (bootstrap_) {
-            bootstrap_->draw(key, parameters_.n_draws, bag.counts);
+            bootstrap_->draw(key, parameters_.n_draws, bag.counts, stop_);
         } else if (weights_.empty()) {
             bag.counts.assign(n_rows, 1);
         } else {
@@ -194,8 +191,10 @@ class ForestGrower {
         }
         const double before = tree_loss(finished.tree, finished.outside, finished.leaves);
         std::vector<std::uint32_t> leaves(n), order(n);
+        Polls polls(stop_);
         for (std::size_t j = 0; j < n_columns; ++j) {
             if (is_used[j] == 0) continue;
+            polls.after(16 * n);
             Random random(derive_key(key, j), Purpose::permutation);
             std::iota(order.begin(), order.end(), 0U);
             for (std::size_t i = n; i > 1; --i) std::swap(order[i - 1], order[random.below(i)]);
@@ -245,8 +244,10 @@ class ForestGrower {
         }
     }
 
-    // Takes the finished trees in order, so that sums and curve do not depend on who was first.
-    void commit() {
+    // Takes the finished trees in order, so that sums and curve do not depend on who was first. How many are taken.
+    std::size_t commit(std::size_t task, Finished own) {
+        const std::lock_guard lock(mutex_);
+        finished_[task] = std::move(own);
         while (n_committed_ < finished_.size() && finished_[n_committed_] && !is_flat_.load()) {
             Finished& finished = *finished_[n_committed_];
             if (parameters_.out_of_bag) vote_out_of_bag(finished);
@@ -261,6 +262,7 @@ class ForestGrower {
             ++n_committed_;
             if (is_curve_flat()) is_flat_.store(true);
         }
+        return n_committed_;
     }
 
     void vote_out_of_bag(const Finished& finished) {
@@ -305,6 +307,7 @@ class ForestGrower {
     const Target& target_;
     std::span<const std::uint32_t> weights_;
     const ForestParameters& parameters_;
+    const Stop& stop_;
     std::optional<Bootstrap> bootstrap_;
 
     std::mutex mutex_;
@@ -320,9 +323,9 @@ class ForestGrower {
 
 Grown grow_forest(const Table& table, const Target& target, std::span<const std::uint32_t> weights,
                   const ForestParameters& parameters, OutOfBag before, int n_threads,
-                  const std::function<bool(std::size_t)>& stop) {
-    ForestGrower grower(table, target, weights, parameters, std::move(before), n_threads);
-    return grower.grow(n_threads, stop);
+                  const std::function<bool(std::size_t)>& after_tree, const Stop& stop) {
+    ForestGrower grower(table, target, weights, parameters, std::move(before), stop);
+    return grower.grow(n_threads, after_tree);
 }
 
 }  // namespace committee

@@ -49,14 +49,14 @@ struct Grown {
     std::vector<double> importances;             // (n_trees, n_columns): summed impurity decrease, not normalised
     std::vector<double> out_of_bag_importances;  // (n_trees, n_columns): loss of accuracy, or gain of squared error
     std::vector<LeafRows> leaf_rows;
-    bool stopped = false;  // the caller asked to stop; the trees so far are whole
+    bool stopped = false;  // before its time; the trees so far are whole, and the first of those that were wanted
 };
 
 // weights: fixed-point row weights, empty for all one. Rows of weight 0 take no part but get an out-of-bag decision.
-// before: out-of-bag sums of the trees before first_tree, or empty. stop is asked after every tree with the number of
-// trees that are done; true ends the work with the trees so far.
+// before: out-of-bag sums of the trees before first_tree, or empty. after_tree is asked on the calling thread, now and
+// then, with the number of trees that are done; true ends the work, as `stop` does, with the trees so far.
 Grown grow_forest(const Table& table, const Target& target, std::span<const std::uint32_t> weights,
                   const ForestParameters& parameters, OutOfBag before, int n_threads,
-                  const std::function<bool(std::size_t)>& stop);
+                  const std::function<bool(std::size_t)>& after_tree, const Stop& stop = {});
 
 }  // namespace committee

@@ -37,14 +37,14 @@ class Grower {
     using Item = typename Stat::Item;
     static constexpr bool many = std::is_same_v<Stat, ManyClasses>;
 
-    Grower(const Table& table, const Target& target, const GrowParameters& parameters)
+    Grower(const Table& table, const Target& target, const GrowParameters& parameters, const Stop& stop)
         : table_(table),
           codes_(std::get<Codes<Code>>(table.codes)),
           target_(target),
           parameters_(parameters),
           n_columns_(table.n_columns()),
           n_outputs_(target.n_outputs()),
-          search_(table, target_, parameters_) {}
+          search_(table, target_, parameters_, stop) {}
 
     Tree grow(std::span<const std::uint32_t> rows, std::span<const std::uint32_t> weights, std::uint64_t key) {
         start(rows, weights);
@@ -436,44 +436,44 @@ class Grower {
 };
 
 template <class Code, class Stat, Criterion criterion>
-GrowTree grower_of(const Table& table, const Target& target, const GrowParameters& parameters) {
-    auto grower = std::make_shared<Grower<Code, Stat, criterion>>(table, target, parameters);
+GrowTree grower_of(const Table& table, const Target& target, const GrowParameters& parameters, const Stop& stop) {
+    auto grower = std::make_shared<Grower<Code, Stat, criterion>>(table, target, parameters, stop);
     return [grower](std::span<const std::uint32_t> rows, std::span<const std::uint32_t> weights, std::uint64_t key) {
         return grower->grow(rows, weights, key);
     };
 }
 
 template <class Code, class Stat>
-GrowTree classes_grower(const Table& table, const Target& target, const GrowParameters& parameters) {
+GrowTree classes_grower(const Table& table, const Target& target, const GrowParameters& parameters, const Stop& stop) {
     switch (parameters.criterion) {
         case Criterion::entropy:
-            return grower_of<Code, Stat, Criterion::entropy>(table, target, parameters);
+            return grower_of<Code, Stat, Criterion::entropy>(table, target, parameters, stop);
         case Criterion::gain_ratio:
-            return grower_of<Code, Stat, Criterion::gain_ratio>(table, target, parameters);
+            return grower_of<Code, Stat, Criterion::gain_ratio>(table, target, parameters, stop);
         case Criterion::error:
-            return grower_of<Code, Stat, Criterion::error>(table, target, parameters);
+            return grower_of<Code, Stat, Criterion::error>(table, target, parameters, stop);
         default:
-            return grower_of<Code, Stat, Criterion::gini>(table, target, parameters);
+            return grower_of<Code, Stat, Criterion::gini>(table, target, parameters, stop);
     }
 }
 
 template <class Code>
-GrowTree grower_for(const Table& table, const Target& target, const GrowParameters& parameters) {
+GrowTree grower_for(const Table& table, const Target& target, const GrowParameters& parameters, const Stop& stop) {
     if (target.n_classes == 0) {
         return parameters.criterion == Criterion::poisson
-                   ? grower_of<Code, Mean, Criterion::poisson>(table, target, parameters)
-                   : grower_of<Code, Mean, Criterion::squared_error>(table, target, parameters);
+                   ? grower_of<Code, Mean, Criterion::poisson>(table, target, parameters, stop)
+                   : grower_of<Code, Mean, Criterion::squared_error>(table, target, parameters, stop);
     }
-    return target.n_classes == 2 ? classes_grower<Code, TwoClasses>(table, target, parameters)
-                                 : classes_grower<Code, ManyClasses>(table, target, parameters);
+    return target.n_classes == 2 ? classes_grower<Code, TwoClasses>(table, target, parameters, stop)
+                                 : classes_grower<Code, ManyClasses>(table, target, parameters, stop);
 }
 
 }  // namespace
 
-GrowTree make_grower(const Table& table, const Target& target, const GrowParameters& parameters) {
+GrowTree make_grower(const Table& table, const Target& target, const GrowParameters& parameters, const Stop& stop) {
     return std::holds_alternative<Codes<std::uint8_t>>(table.codes)
-               ? grower_for<std::uint8_t>(table, target, parameters)
-               : grower_for<std::uint16_t>(table, target, parameters);
+               ? grower_for<std::uint8_t>(table, target, parameters, stop)
+               : grower_for<std::uint16_t>(table, target, parameters, stop);
 }
 
 }  // namespace committee

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "statistics.h"
+#include "stop.h"
 #include "table.h"
 #include "tree.h"
 
@@ -45,7 +46,7 @@ struct GrowParameters {
 using GrowTree =
     std::function<Tree(std::span<const std::uint32_t> rows, std::span<const std::uint32_t> weights, std::uint64_t key)>;
 
-// Table and target must outlive the result.
-GrowTree make_grower(const Table& table, const Target& target, const GrowParameters& parameters);
+// Table, target and stop must outlive the result, which throws Stopped if a poll says so.
+GrowTree make_grower(const Table& table, const Target& target, const GrowParameters& parameters, const Stop& stop);
 
 }  // namespace committee

@@ -30,29 +30,36 @@ void with_code_type(const Forest& forest, Body body) {
     }
 }
 
+// That a row looks at, roughly, on its way down a tree.
+constexpr std::size_t values_of_a_descent = 16;
+
 // Calls body(first row, number of rows, reach) for blocks of rows, where reach(t) is where they end in tree t of
 // [first, last).
 template <class Body>
 void for_each_block(const Forest& forest, std::span<const ColumnView> columns, std::size_t n_rows, std::size_t first,
-                    std::size_t last, int n_threads, Body body) {
+                    std::size_t last, int n_threads, const Stop& stop, Body body) {
     with_code_type(forest, [&]<class Code>(Code) {
         struct Own {
             std::vector<Code> by_row, by_column;
             typename Descent<Code>::Scratch scratch;
+            Polls polls;
         };
-        const Descent<Code> descent(forest.trees, first, last, n_rows, n_threads);
+        const Descent<Code> descent(forest.trees, first, last, n_rows, n_threads, stop);
         const Encoder encoder(forest.binning, n_rows, n_threads);
         const std::size_t n_columns = columns.size();
         const std::size_t block_rows = rows_of_a_block<Code>(n_columns, n_rows, n_threads);
-        std::vector<Own> owned(static_cast<std::size_t>(std::max(n_threads, 1)));
-        for_each_task((n_rows + block_rows - 1) / block_rows, n_threads, {}, [&](std::size_t task, int thread) {
+        std::vector<Own> owned(static_cast<std::size_t>(std::max(n_threads, 1)), Own{{}, {}, {}, Polls(stop)});
+        for_each_task((n_rows + block_rows - 1) / block_rows, n_threads, stop, [&](std::size_t task, int thread) {
             const std::size_t begin = task * block_rows, n = std::min(block_rows, n_rows - begin);
             Own& own = owned[static_cast<std::size_t>(thread)];
             own.by_row.resize(block_rows * n_columns);
             own.by_column.resize(block_rows * n_columns);
             const bool has_missing = encoder.encode(columns, begin, n, own.by_row.data(), own.by_column.data());
             const CodeBlock<Code> block{own.by_row.data(), n_columns, n, nullptr, has_missing, own.by_column.data(), n};
-            body(begin, n, [&](std::size_t t) { return descent.reach(t, block, own.scratch); });
+            body(begin, n, [&](std::size_t t) {
+                own.polls.after(values_of_a_descent * n);
+                return descent.reach(t, block, own.scratch);
+            });
         });
     });
 }
@@ -142,7 +149,7 @@ std::size_t Forest::nbytes() const {
 }
 
 void predict(const Forest& forest, std::span<const ColumnView> columns, std::size_t n_rows, Rule rule, int n_threads,
-             double* out) {
+             double* out, const Stop& stop) {
     if (n_rows <= few_rows) {
         const Encoder encoder(forest.binning, n_rows, 1);
         with_code_type(forest,
@@ -151,36 +158,38 @@ void predict(const Forest& forest, std::span<const ColumnView> columns, std::siz
     }
     const std::size_t n_trees = forest.trees.size();
     const bool in_place = forest.n_scores == forest.n_outputs;
-    for_each_block(forest, columns, n_rows, 0, n_trees, n_threads, [&](std::size_t begin, std::size_t n, auto reach) {
-        std::vector<double> own(in_place ? 0 : n * forest.n_scores);
-        double* decision = out + begin * forest.n_outputs;
-        double* scores = in_place ? decision : own.data();
-        start_scores(forest, n, scores);
-        add_trees(forest, n, reach, 0, n_trees, rule, scores);
-        link_scores(forest, n, scores, decision);
-    });
+    for_each_block(forest, columns, n_rows, 0, n_trees, n_threads, stop,
+                   [&](std::size_t begin, std::size_t n, auto reach) {
+                       std::vector<double> own(in_place ? 0 : n * forest.n_scores);
+                       double* decision = out + begin * forest.n_outputs;
+                       double* scores = in_place ? decision : own.data();
+                       start_scores(forest, n, scores);
+                       add_trees(forest, n, reach, 0, n_trees, rule, scores);
+                       link_scores(forest, n, scores, decision);
+                   });
 }
 
 Prepared::Prepared(const Forest& forest, Rule rule)
     : forest_(forest), rule_(rule), encoder_(forest.binning, std::numeric_limits<std::size_t>::max(), 1) {}
 
-void Prepared::predict(std::span<const ColumnView> columns, std::size_t n_rows, double* out) const {
-    if (n_rows > few_rows) return committee::predict(forest_, columns, n_rows, rule_, 1, out);
+void Prepared::predict(std::span<const ColumnView> columns, std::size_t n_rows, double* out, const Stop& stop) const {
+    if (n_rows > few_rows) return committee::predict(forest_, columns, n_rows, rule_, 1, out, stop);
     with_code_type(forest_,
                    [&]<class Code>(Code) { predict_few<Code>(forest_, encoder_, columns, n_rows, rule_, out); });
 }
 
 void predict_scores(const Forest& forest, std::span<const ColumnView> columns, std::size_t n_rows, std::size_t first,
-                    std::size_t last, int n_threads, double* out) {
-    for_each_block(forest, columns, n_rows, first, last, n_threads, [&](std::size_t begin, std::size_t n, auto reach) {
-        double* scores = out + begin * forest.n_scores;
-        if (first == 0) {
-            start_scores(forest, n, scores);
-        } else {
-            std::fill_n(scores, n * forest.n_scores, 0.0);
-        }
-        add_trees(forest, n, reach, first, last, Rule::mean, scores);
-    });
+                    std::size_t last, int n_threads, double* out, const Stop& stop) {
+    for_each_block(forest, columns, n_rows, first, last, n_threads, stop,
+                   [&](std::size_t begin, std::size_t n, auto reach) {
+                       double* scores = out + begin * forest.n_scores;
+                       if (first == 0) {
+                           start_scores(forest, n, scores);
+                       } else {
+                           std::fill_n(scores, n * forest.n_scores, 0.0);
+                       }
+                       add_trees(forest, n, reach, first, last, Rule::mean, scores);
+                   });
 }
 
 std::size_t count_stages(const Forest& forest, std::size_t trees_per_stage) {
@@ -188,20 +197,21 @@ std::size_t count_stages(const Forest& forest, std::size_t trees_per_stage) {
 }
 
 void predict_stages(const Forest& forest, std::span<const ColumnView> columns, std::size_t n_rows,
-                    std::size_t trees_per_stage, int n_threads, double* out) {
+                    std::size_t trees_per_stage, int n_threads, double* out, const Stop& stop) {
     const std::size_t n_trees = forest.trees.size(), n_stages = count_stages(forest, trees_per_stage);
-    for_each_block(forest, columns, n_rows, 0, n_trees, n_threads, [&](std::size_t begin, std::size_t n, auto reach) {
-        for (std::size_t stage = 0; stage < n_stages; ++stage) {
-            double* scores = out + (stage * n_rows + begin) * forest.n_scores;
-            if (stage == 0) {
-                start_scores(forest, n, scores);
-            } else {
-                std::copy_n(scores - n_rows * forest.n_scores, n * forest.n_scores, scores);
+    for_each_block(
+        forest, columns, n_rows, 0, n_trees, n_threads, stop, [&](std::size_t begin, std::size_t n, auto reach) {
+            for (std::size_t stage = 0; stage < n_stages; ++stage) {
+                double* scores = out + (stage * n_rows + begin) * forest.n_scores;
+                if (stage == 0) {
+                    start_scores(forest, n, scores);
+                } else {
+                    std::copy_n(scores - n_rows * forest.n_scores, n * forest.n_scores, scores);
+                }
+                const std::size_t first = stage * trees_per_stage, last = std::min(first + trees_per_stage, n_trees);
+                add_trees(forest, n, reach, first, last, Rule::mean, scores);
             }
-            const std::size_t first = stage * trees_per_stage, last = std::min(first + trees_per_stage, n_trees);
-            add_trees(forest, n, reach, first, last, Rule::mean, scores);
-        }
-    });
+        });
 }
 
 void add_scores(const Forest& forest, const Table& table, std::size_t first, std::size_t last, int n_threads,
@@ -209,7 +219,7 @@ void add_scores(const Forest& forest, const Table& table, std::size_t first, std
     const bool has_missing = std::ranges::count(table.has_missing, true) > 0;
     std::visit(
         [&]<class Code>(const Codes<Code>& codes) {
-            const Descent<Code> descent(forest.trees, first, last, codes.n_rows, 1);
+            const Descent<Code> descent(forest.trees, first, last, codes.n_rows, 1, Stop());
             const std::size_t rows = rows_of_a_block<Code>(codes.n_columns, codes.n_rows, n_threads);
             std::vector<typename Descent<Code>::Scratch> scratch(static_cast<std::size_t>(std::max(n_threads, 1)));
             for_each_task((codes.n_rows + rows - 1) / rows, n_threads, {}, [&](std::size_t task, int thread) {
@@ -230,29 +240,32 @@ void link_scores(const Forest& forest, std::size_t n_rows, const double* scores,
 }
 
 void predict_votes(const Forest& forest, std::span<const ColumnView> columns, std::size_t n_rows, int n_threads,
-                   double* out) {
+                   double* out, const Stop& stop) {
     const std::size_t n_trees = forest.trees.size(), size = forest.leaf_size();
-    for_each_block(forest, columns, n_rows, 0, n_trees, n_threads, [&](std::size_t begin, std::size_t n, auto reach) {
-        for (std::size_t t = 0; t < n_trees; ++t) {
-            const Tree& tree = forest.trees[t];
-            const Reached reached = reach(t);
-            for (std::size_t k = 0; k < n; ++k) {
-                std::copy_n(tree.values.data() + address_of(tree.nodes[reached.leaves[k]]) * size, size,
-                            out + (t * n_rows + begin + reached.row(k)) * size);
-            }
-        }
-    });
+    for_each_block(forest, columns, n_rows, 0, n_trees, n_threads, stop,
+                   [&](std::size_t begin, std::size_t n, auto reach) {
+                       for (std::size_t t = 0; t < n_trees; ++t) {
+                           const Tree& tree = forest.trees[t];
+                           const Reached reached = reach(t);
+                           for (std::size_t k = 0; k < n; ++k) {
+                               std::copy_n(tree.values.data() + address_of(tree.nodes[reached.leaves[k]]) * size, size,
+                                           out + (t * n_rows + begin + reached.row(k)) * size);
+                           }
+                       }
+                   });
 }
 
 void apply(const Forest& forest, std::span<const ColumnView> columns, std::size_t n_rows, int n_threads,
-           std::uint32_t* out) {
+           std::uint32_t* out, const Stop& stop) {
     const std::size_t n_trees = forest.trees.size();
-    for_each_block(forest, columns, n_rows, 0, n_trees, n_threads, [&](std::size_t begin, std::size_t n, auto reach) {
-        for (std::size_t t = 0; t < n_trees; ++t) {
-            const Reached reached = reach(t);
-            for (std::size_t k = 0; k < n; ++k) out[(begin + reached.row(k)) * n_trees + t] = reached.leaves[k];
-        }
-    });
+    for_each_block(forest, columns, n_rows, 0, n_trees, n_threads, stop,
+                   [&](std::size_t begin, std::size_t n, auto reach) {
+                       for (std::size_t t = 0; t < n_trees; ++t) {
+                           const Reached reached = reach(t);
+                           for (std::size_t k = 0; k < n; ++k)
+                               out[(begin + reached.row(k)) * n_trees + t] = reached.leaves[k];
+                       }
+                   });
 }
 
 }  // namespace committee

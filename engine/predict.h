@@ -12,6 +12,7 @@
 #include "cut_codes.h"
 #include "descend.h"
 #include "link.h"
+#include "stop.h"
 #include "table.h"
 #include "tree.h"
 
@@ -52,9 +53,11 @@ inline void add_vote(const Tree& tree, std::uint32_t leaf, std::size_t size, Rul
     }
 }
 
+// Whatever follows and takes a stop throws Stopped if a poll says so.
+
 // The decision, (n_rows, n_outputs): the scores of all trees after the link. The majority is for link mean only.
 void predict(const Forest& forest, std::span<const ColumnView> columns, std::size_t n_rows, Rule rule, int n_threads,
-             double* out);
+             double* out, const Stop& stop = {});
 
 // A model that is asked for single rows again and again: its cuts lie in buckets. The forest must outlive it. Any
 // number of threads may ask at the same time.
@@ -63,7 +66,7 @@ class Prepared {
     Prepared(const Forest& forest, Rule rule);
 
     const Forest& forest() const { return forest_; }
-    void predict(std::span<const ColumnView> columns, std::size_t n_rows, double* out) const;
+    void predict(std::span<const ColumnView> columns, std::size_t n_rows, double* out, const Stop& stop = {}) const;
 
   private:
     const Forest& forest_;
@@ -73,12 +76,12 @@ class Prepared {
 
 // The scores, (n_rows, n_scores), of trees [first, last): with the start if the first tree is among them.
 void predict_scores(const Forest& forest, std::span<const ColumnView> columns, std::size_t n_rows, std::size_t first,
-                    std::size_t last, int n_threads, double* out);
+                    std::size_t last, int n_threads, double* out, const Stop& stop = {});
 
 // The scores after every trees_per_stage trees, and after the last: (n_stages, n_rows, n_scores).
 std::size_t count_stages(const Forest& forest, std::size_t trees_per_stage);
 void predict_stages(const Forest& forest, std::span<const ColumnView> columns, std::size_t n_rows,
-                    std::size_t trees_per_stage, int n_threads, double* out);
+                    std::size_t trees_per_stage, int n_threads, double* out, const Stop& stop = {});
 
 // Adds trees [first, last), without the start, to the scores of a binned table, whose cuts must be those of the forest.
 void add_scores(const Forest& forest, const Table& table, std::size_t first, std::size_t last, int n_threads,
@@ -89,10 +92,10 @@ void link_scores(const Forest& forest, std::size_t n_rows, const double* scores,
 
 // What every tree adds, (n_trees, n_rows, leaf_size).
 void predict_votes(const Forest& forest, std::span<const ColumnView> columns, std::size_t n_rows, int n_threads,
-                   double* out);
+                   double* out, const Stop& stop = {});
 
 // The leaf of every row in every tree, (n_rows, n_trees).
 void apply(const Forest& forest, std::span<const ColumnView> columns, std::size_t n_rows, int n_threads,
-           std::uint32_t* out);
+           std::uint32_t* out, const Stop& stop = {});
 
 }  // namespace committee

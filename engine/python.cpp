@@ -12,6 +12,9 @@ void register_trees(nanobind::module_& m);
 
 NB_MODULE(_engine, m) {
     m.doc() = "The compiled engine of committee. Private: use the package.";
+    // What lives to the end of the process is held by others, as callbacks are by a cache of scikit-learn's. Users
+    // need not read about it.
+    nanobind::set_leak_warnings(false);
     committee::register_c45(m);
     committee::register_table(m);
     committee::register_forest(m);

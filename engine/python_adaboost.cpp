@@ -3,6 +3,7 @@
 #include "adaboost.h"
 #include "python_arrays.h"
 #include "python_inputs.h"
+#include "python_stop.h"
 
 namespace committee {
 namespace {
@@ -65,14 +66,12 @@ nb::dict boost(const Table& table, AnyArray y, std::uint32_t n_classes, Vector<s
     Distribution distribution{{counts.data(), counts.data() + counts.size()},
                               {units.data(), units.data() + units.size()}};
 
-    Interruption interruption{std::move(progress)};
-    AdaBoosted boosted;
-    {
-        const nb::gil_scoped_release release;
-        boosted = boost_adaptively(table, target, numbers, std::move(distribution), parameters, n_threads,
-                                   std::ref(interruption));
-    }
-    if (interruption.failed) throw nb::python_error();
+    Interruption interruption;
+    const auto after_round = counting_hook(interruption, progress);
+    AdaBoosted boosted = interruption.run([&](const Stop& stop) {
+        return boost_adaptively(table, target, numbers, std::move(distribution), parameters, n_threads, after_round,
+                                stop);
+    });
     const std::size_t n_members = boosted.members.trees.size();
     nb::dict result;
     result["errors"] = to_numpy(std::move(boosted.errors));
@@ -83,6 +82,7 @@ nb::dict boost(const Table& table, AnyArray y, std::uint32_t n_classes, Vector<s
     result["units"] =
         width == 1 ? to_numpy(std::move(boosted.units)) : to_numpy(std::move(boosted.units), {n_rows, width});
     result["is_over"] = boosted.is_over;
+    result["interruption"] = interruption.error();
     result["members"] = std::move(boosted.members);
     return result;
 }

@@ -11,6 +11,7 @@
 #include "binned_rows.h"
 #include "boost.h"
 #include "python_arrays.h"
+#include "python_stop.h"
 #include "recode.h"
 
 namespace committee {
@@ -196,32 +197,27 @@ BoostParameters read_parameters(const nb::dict& options, std::uint32_t n_classes
     return parameters;
 }
 
-// Asked between rounds on the calling thread: Ctrl-C, and the caller's progress hook, which gets the number of rounds
-// and a function that makes the model so far, and may ask to stop.
-struct Interruption {
-    nb::object progress;
-    std::function<Forest(std::span<const Tree>)> model;
-    bool failed = false;
-
-    bool operator()(std::size_t n_done, std::span<const Tree> trees) {
-        const nb::gil_scoped_acquire acquire;
-        if (PyErr_CheckSignals() != 0) return failed = true;
-        if (progress.is_none()) return false;
-        // The trees are there as long as the hook runs, and the function may outlive it.
-        const auto is_over = std::make_shared<bool>(false);
-        nb::object so_far = nb::cpp_function([this, trees, is_over] {
-            if (*is_over) throw std::invalid_argument("The model of a round can be had only before the next one.");
-            return model(trees);
+// Asked between rounds on the calling thread: the caller's hook, which gets the number of rounds and a function that
+// makes the model so far, and may ask to stop. An empty function if it is None.
+AfterRound round_hook(Interruption& interruption, const nb::object& hook,
+                      const std::function<Forest(std::span<const Tree>)>& model) {
+    if (hook.is_none()) return {};
+    return [&](std::size_t n_done, std::span<const Tree> trees) {
+        return interruption.tell([&] {
+            // The trees are there as long as the hook runs, and the function may outlive it.
+            const auto is_over = std::make_shared<bool>(false);
+            nb::object so_far = nb::cpp_function([&model, trees, is_over] {
+                if (*is_over) throw std::invalid_argument("The model of a round can be had only before the next one.");
+                return model(trees);
+            });
+            struct Ending {
+                bool& is_over;
+                ~Ending() { is_over = true; }
+            } ending{*is_over};
+            return nb::object(hook(n_done, so_far));
         });
-        PyObject* answer = PyObject_CallFunction(progress.ptr(), "nO", static_cast<Py_ssize_t>(n_done), so_far.ptr());
-        *is_over = true;
-        if (answer == nullptr) return failed = true;
-        const int wants_to_stop = PyObject_IsTrue(answer);
-        Py_DECREF(answer);
-        if (wants_to_stop < 0) failed = true;
-        return wants_to_stop != 0;
-    }
-};
+    };
+}
 
 // The scores before the first tree: those of the model so far, given, or the best constants; 0 if rows bring their own.
 std::vector<double> find_start(const nb::dict& options, const Objective& objective, const Observed& observed) {
@@ -290,27 +286,26 @@ nb::dict boost_python(const Table& table, nb::object y, std::uint32_t n_classes,
     }
     CustomGradients custom;
     if (objective.loss == Loss::custom) custom = custom_gradients(options["gradients"], y, n_scores);
-    const auto model = [&](std::span<const Tree> trees) {
+    const std::function<Forest(std::span<const Tree>)> model = [&](std::span<const Tree> trees) {
         Forest fitted = model_of(table, parameters, start, {trees.begin(), trees.end()});
         if (!so_far) return fitted;
         Forest joined = *so_far;
         append_trees(joined, std::move(fitted));
         return joined;
     };
-    Interruption interruption{std::move(progress), model};
+    Interruption interruption;
+    const auto after_round = round_hook(interruption, progress, model);
     Boosted boosted;
     Forest forest;
-    {
-        const nb::gil_scoped_release release;
-        boosted = boost(std::move(training), std::move(watched), parameters, custom, n_threads, std::ref(interruption));
+    interruption.run([&](const Stop& stop) {
+        boosted = boost(std::move(training), std::move(watched), parameters, custom, n_threads, after_round, stop);
         forest = model_of(table, parameters, start, std::move(boosted.trees));
         drop_unused_cuts(forest, n_threads);
         if (so_far) {
             append_trees(*so_far, std::move(forest));
             forest = std::move(*so_far);
         }
-    }
-    if (interruption.failed) throw nb::python_error();
+    });
     nb::dict result;
     result["forest"] = std::move(forest);
     result["train_loss"] = to_numpy(std::move(boosted.train_loss));
@@ -318,8 +313,10 @@ nb::dict boost_python(const Table& table, nb::object y, std::uint32_t n_classes,
     result["n_rounds"] = boosted.n_rounds;
     result["importances_gain"] = to_numpy(std::move(boosted.totals.gain));
     result["importances_split"] = to_numpy(std::move(boosted.totals.n_splits));
-    result["scores"] = to_numpy(by_row(boosted.scores, n_scores), {n_rows, n_scores});
+    result["scores"] =
+        boosted.scores.empty() ? nb::none() : to_numpy(by_row(boosted.scores, n_scores), {n_rows, n_scores});
     result["stopped"] = boosted.stopped;
+    result["interruption"] = interruption.error();
     return result;
 }
 
@@ -334,8 +331,7 @@ void register_boost(nb::module_& m) {
             for (const std::uint32_t row : as_span(rows)) {
                 if (row >= table.n_rows()) throw std::invalid_argument("A row is out of range.");
             }
-            const nb::gil_scoped_release release;
-            return take_rows(table, as_span(rows));
+            return Interruption().run([&](const Stop& stop) { return take_rows(table, as_span(rows), stop); });
         },
         nb::arg("codes"), nb::arg("rows"));
     m.def(
@@ -350,8 +346,8 @@ void register_boost(nb::module_& m) {
                     throw std::invalid_argument("Categories must be 32-bit codes.");
                 }
             }
-            const nb::gil_scoped_release release;
-            return encode_like(like, views, n_rows, n_threads);
+            return Interruption().run(
+                [&](const Stop& stop) { return encode_like(like, views, n_rows, n_threads, stop); });
         },
         nb::arg("codes_like"), nb::arg("columns"), nb::arg("n_rows"), nb::arg("n_threads"));
 }

@@ -16,6 +16,7 @@
 
 #include "c45.h"
 #include "python_arrays.h"
+#include "python_stop.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -96,18 +97,16 @@ C45Tree grow(const nb::list& arrays, const Vector<std::int32_t>& n_categories, c
     if (!(total < 1e300)) throw std::invalid_argument("the weights are too large");
     if (!(grown_on > total * 1e-12)) throw std::invalid_argument("all weights are zero");
     const std::span<const std::uint8_t> mask = held_out ? as_span(*held_out) : std::span<const std::uint8_t>{};
-    const nb::gil_scoped_release release;
-    return grow_c45(columns, as_span(classes), n_classes, as_span(weights), settings, mask);
+    return Interruption().run([&](const Stop& stop) {
+        return grow_c45(columns, as_span(classes), n_classes, as_span(weights), settings, mask, stop);
+    });
 }
 
 nb::object predict(const C45Tree& tree, const nb::list& arrays, std::size_t n_rows) {
     const std::vector<C45Column> columns = view_columns(arrays, tree.n_categories, n_rows);
     const auto n_classes = static_cast<std::size_t>(tree.n_classes);
     std::vector<double> votes(n_rows * n_classes);
-    {
-        const nb::gil_scoped_release release;
-        predict_c45(tree, columns, 0, n_rows, votes.data());
-    }
+    Interruption().run([&](const Stop& stop) { predict_c45(tree, columns, 0, n_rows, votes.data(), stop); });
     return to_numpy(std::move(votes), {n_rows, n_classes});
 }
 

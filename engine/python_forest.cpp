@@ -10,6 +10,7 @@
 #include "forest.h"
 #include "python_arrays.h"
 #include "python_inputs.h"
+#include "python_stop.h"
 
 namespace committee {
 namespace {
@@ -51,10 +52,7 @@ nb::object predict_views(const Forest& forest, const std::vector<ColumnView>& vi
                          const std::string& rule, int n_threads) {
     const Rule chosen = rule_for(forest, rule);
     std::vector<double> out(n_rows * forest.n_outputs);
-    {
-        const nb::gil_scoped_release release;
-        predict(forest, views, n_rows, chosen, n_threads, out.data());
-    }
+    Interruption().run([&](const Stop& stop) { predict(forest, views, n_rows, chosen, n_threads, out.data(), stop); });
     return to_numpy(std::move(out), {n_rows, forest.n_outputs});
 }
 
@@ -66,10 +64,9 @@ nb::object scores_of(const Forest& forest, const std::vector<AnyArray>& columns,
     }
     const auto views = checked_views(forest, columns, n_rows);
     std::vector<double> out(n_rows * forest.n_scores);
-    {
-        const nb::gil_scoped_release release;
-        predict_scores(forest, views, n_rows, first_tree, last_tree, n_threads, out.data());
-    }
+    Interruption().run([&](const Stop& stop) {
+        predict_scores(forest, views, n_rows, first_tree, last_tree, n_threads, out.data(), stop);
+    });
     return to_numpy(std::move(out), {n_rows, forest.n_scores});
 }
 
@@ -79,10 +76,8 @@ nb::object staged_scores_of(const Forest& forest, const std::vector<AnyArray>& c
     const auto views = checked_views(forest, columns, n_rows);
     const std::size_t n_stages = count_stages(forest, trees_per_stage);
     std::vector<double> out(n_stages * n_rows * forest.n_scores);
-    {
-        const nb::gil_scoped_release release;
-        predict_stages(forest, views, n_rows, trees_per_stage, n_threads, out.data());
-    }
+    Interruption().run(
+        [&](const Stop& stop) { predict_stages(forest, views, n_rows, trees_per_stage, n_threads, out.data(), stop); });
     return to_numpy(std::move(out), {n_stages, n_rows, forest.n_scores});
 }
 
@@ -134,13 +129,11 @@ nb::dict grow(const Table& table, AnyArray y, std::uint32_t n_classes, std::opti
     const Target target =
         read_target(y, n_classes, fixed, total_weight, parameters.grow.criterion == Criterion::poisson);
 
-    Interruption interruption{std::move(progress)};
-    Grown grown;
-    {
-        const nb::gil_scoped_release release;
-        grown = grow_forest(table, target, fixed, parameters, std::move(before), n_threads, std::ref(interruption));
-    }
-    if (interruption.failed) throw nb::python_error();
+    Interruption interruption;
+    const auto after_tree = counting_hook(interruption, progress);
+    Grown grown = interruption.run([&](const Stop& stop) {
+        return grow_forest(table, target, fixed, parameters, std::move(before), n_threads, after_tree, stop);
+    });
     const std::size_t n_trees = grown.forest.trees.size(), n_columns = table.n_columns();
     nb::dict result;
     result["importances"] = to_numpy(std::move(grown.importances), {n_trees, n_columns});
@@ -157,6 +150,7 @@ nb::dict grow(const Table& table, AnyArray y, std::uint32_t n_classes, std::opti
                                         to_numpy(std::move(rows.weights))));
     }
     result["leaf_rows"] = leaf_rows;
+    result["interruption"] = interruption.error();
     result["forest"] = std::move(grown.forest);
     return result;
 }
@@ -203,10 +197,8 @@ void register_forest(nb::module_& m) {
             [](const Forest& forest, const std::vector<AnyArray>& columns, std::size_t n_rows, int n_threads) {
                 const auto views = checked_views(forest, columns, n_rows);
                 std::vector<double> out(forest.trees.size() * n_rows * forest.leaf_size());
-                {
-                    const nb::gil_scoped_release release;
-                    predict_votes(forest, views, n_rows, n_threads, out.data());
-                }
+                Interruption().run(
+                    [&](const Stop& stop) { predict_votes(forest, views, n_rows, n_threads, out.data(), stop); });
                 return to_numpy(std::move(out), {forest.trees.size(), n_rows, forest.leaf_size()});
             },
             nb::arg("columns"), nb::arg("n_rows"), nb::arg("n_threads"))
@@ -215,10 +207,8 @@ void register_forest(nb::module_& m) {
             [](const Forest& forest, const std::vector<AnyArray>& columns, std::size_t n_rows, int n_threads) {
                 const auto views = checked_views(forest, columns, n_rows);
                 std::vector<std::uint32_t> out(n_rows * forest.trees.size());
-                {
-                    const nb::gil_scoped_release release;
-                    apply(forest, views, n_rows, n_threads, out.data());
-                }
+                Interruption().run(
+                    [&](const Stop& stop) { apply(forest, views, n_rows, n_threads, out.data(), stop); });
                 return to_numpy(std::move(out), {n_rows, forest.trees.size()});
             },
             nb::arg("columns"), nb::arg("n_rows"), nb::arg("n_threads"));
@@ -236,10 +226,7 @@ void register_forest(nb::module_& m) {
                 const auto views = matrix_views(prepared.forest(), matrix);
                 const std::size_t n_rows = matrix.shape(0), n_outputs = prepared.forest().n_outputs;
                 std::vector<double> out(n_rows * n_outputs);
-                {
-                    const nb::gil_scoped_release release;
-                    prepared.predict(views, n_rows, out.data());
-                }
+                Interruption().run([&](const Stop& stop) { prepared.predict(views, n_rows, out.data(), stop); });
                 return to_numpy(std::move(out), {n_rows, n_outputs});
             },
             nb::arg("matrix"));

@@ -83,20 +83,4 @@ inline std::vector<ColumnView> checked_views(const Forest& forest, const std::ve
     return views;
 }
 
-// Asked between trees or rounds on the calling thread: Ctrl-C, and the caller's progress hook.
-struct Interruption {
-    nb::object progress;
-    bool failed = false;
-
-    bool operator()(std::size_t n_done) {
-        const nb::gil_scoped_acquire acquire;
-        if (PyErr_CheckSignals() != 0) return failed = true;
-        if (progress.is_none()) return false;
-        PyObject* result = PyObject_CallFunction(progress.ptr(), "n", static_cast<Py_ssize_t>(n_done));
-        if (result == nullptr) return failed = true;
-        Py_DECREF(result);
-        return false;
-    }
-};
-
 }  // namespace committee

@@ -7,6 +7,7 @@
 #include "fingerprint.h"
 #include "python_arrays.h"
 #include "python_columns.h"
+#include "python_stop.h"
 #include "sampling.h"
 #include "tree.h"
 
@@ -75,8 +76,9 @@ void register_table(nb::module_& m) {
                 throw std::invalid_argument("Columns, categories and weights do not fit each other.");
             }
             if (views.size() > max_columns) throw std::invalid_argument("A table may have at most 524,288 columns.");
-            const nb::gil_scoped_release release;
-            return bin_table(views, as_span(n_categories), n_rows, fixed, max_bins, n_threads);
+            return Interruption().run([&](const Stop& stop) {
+                return bin_table(views, as_span(n_categories), n_rows, fixed, max_bins, n_threads, stop);
+            });
         },
         nb::arg("columns"), nb::arg("n_categories"), nb::arg("n_rows"), nb::arg("weights").none(), nb::arg("max_bins"),
         nb::arg("n_threads"));
@@ -85,11 +87,7 @@ void register_table(nb::module_& m) {
         "fingerprint",
         [](const std::vector<AnyArray>& columns, std::size_t n_rows) {
             const auto views = column_views(columns, n_rows);
-            std::array<std::uint64_t, 2> found;
-            {
-                const nb::gil_scoped_release release;
-                found = fingerprint(views, n_rows);
-            }
+            const auto found = Interruption().run([&](const Stop& stop) { return fingerprint(views, n_rows, stop); });
             return nb::make_tuple(found[0], found[1]);
         },
         nb::arg("columns"), nb::arg("n_rows"), "128 bits that tell tables apart.");
@@ -99,12 +97,8 @@ void register_table(nb::module_& m) {
         [](const Table& table, Vector<std::uint64_t> targets, int n_threads) {
             if (targets.size() != table.n_rows()) throw std::invalid_argument("Every row needs one target.");
             const auto view = as_span(targets);
-            std::vector<std::uint32_t> order;
-            {
-                const nb::gil_scoped_release release;
-                order = order_by_content(table, view, n_threads);
-            }
-            return to_numpy(std::move(order));
+            return to_numpy(
+                Interruption().run([&](const Stop& stop) { return order_by_content(table, view, n_threads, stop); }));
         },
         nb::arg("table"), nb::arg("targets"), nb::arg("n_threads"));
 

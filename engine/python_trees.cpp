@@ -13,6 +13,7 @@
 #include "python_arrays.h"
 #include "python_columns.h"
 #include "python_inputs.h"
+#include "python_stop.h"
 #include "quantiles.h"
 #include "recode.h"
 #include "state.h"
@@ -232,11 +233,10 @@ nb::object quantiles_of(const Forest& forest, const std::vector<LeafRowsArrays>&
         lists.push_back({as_span(offsets), as_span(rows), as_span(weights)});
     }
     std::vector<double> out(n_rows * levels.size());
-    {
-        const nb::gil_scoped_release release;
+    Interruption().run([&](const Stop& stop) {
         check_leaf_rows(forest, lists, as_span(y));
-        predict_quantiles(forest, lists, as_span(y), views, n_rows, levels, n_threads, out.data());
-    }
+        predict_quantiles(forest, lists, as_span(y), views, n_rows, levels, n_threads, out.data(), stop);
+    });
     return to_numpy(std::move(out), {n_rows, levels.size()});
 }
 
@@ -248,8 +248,7 @@ Forest stump_of(const Table& table, AnyArray y, std::uint32_t n_classes, std::op
     }
     const Criterion chosen = criterion_named(criterion);
     const Target target = read_target(y, n_classes, fixed, total_weight, false);
-    const nb::gil_scoped_release release;
-    return grow_stump(table, target, fixed, chosen);
+    return Interruption().run([&](const Stop& stop) { return grow_stump(table, target, fixed, chosen, 1, stop); });
 }
 
 }  // namespace

@@ -13,6 +13,8 @@ namespace committee {
 namespace {
 
 constexpr std::size_t block_rows = 256;
+// That are looked at, roughly, to add one leaf.
+constexpr std::size_t values_of_a_leaf = 64;
 
 void require(bool holds, const char* fault) {
     if (!holds) throw std::invalid_argument(std::string("The leaf rows do not fit the forest: ") + fault + ".");
@@ -149,18 +151,20 @@ void check_leaf_rows(const Forest& forest, std::span<const LeafRowsView> leaf_ro
 
 void predict_quantiles(const Forest& forest, std::span<const LeafRowsView> leaf_rows, std::span<const double> y,
                        std::span<const ColumnView> columns, std::size_t n_rows, std::span<const double> quantiles,
-                       int n_threads, double* out) {
+                       int n_threads, double* out, const Stop& stop) {
     const Ranks ranks = rank_targets(y);
     const Levels levels = sort_levels(quantiles, forest.trees.size());
     const std::size_t n_trees = forest.trees.size();
     std::vector<Worker> workers(static_cast<std::size_t>(std::max(n_threads, 1)));
-    for_each_task((n_rows + block_rows - 1) / block_rows, n_threads, {}, [&](std::size_t task, int thread) {
+    for_each_task((n_rows + block_rows - 1) / block_rows, n_threads, stop, [&](std::size_t task, int thread) {
+        Polls polls(stop);
         Worker& worker = workers[static_cast<std::size_t>(thread)];
         const std::size_t begin = task * block_rows;
         const std::size_t n = std::min(block_rows, n_rows - begin);
         worker.find_leaves(forest, columns, begin, n);
         worker.distribution.resize(ranks.targets.size());
         for (std::size_t i = 0; i < n; ++i) {
+            polls.after(values_of_a_leaf * n_trees + ranks.targets.size() / 64);
             for (std::size_t t = 0; t < n_trees; ++t) {
                 const NodeWord leaf = forest.trees[t].nodes[worker.leaves[i * n_trees + t]];
                 add_leaf(leaf_rows[t], address_of(leaf), ranks, worker.distribution);

@@ -25,8 +25,9 @@ struct LeafRowsView {
 void check_leaf_rows(const Forest& forest, std::span<const LeafRowsView> leaf_rows, std::span<const double> y);
 
 // out: (n_rows, n_quantiles). The leaf rows must have passed the check, the quantiles lie between 0 and 1.
+// Throws Stopped if a poll says so.
 void predict_quantiles(const Forest& forest, std::span<const LeafRowsView> leaf_rows, std::span<const double> y,
                        std::span<const ColumnView> columns, std::size_t n_rows, std::span<const double> quantiles,
-                       int n_threads, double* out);
+                       int n_threads, double* out, const Stop& stop = {});
 
 }  // namespace committee

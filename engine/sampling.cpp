@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "random.h"
 #include "thread_team.h"
@@ -18,14 +19,51 @@ std::uint64_t hash_row(const Code* row, std::size_t n_columns, std::uint64_t tar
     return mix(hash);
 }
 
+constexpr std::uint64_t draws_between_polls = 4096;
+
+// Calls draw_one() for every draw.
+template <class DrawOne>
+void draw_all(std::uint64_t n_draws, const Stop& stop, DrawOne draw_one) {
+    Polls polls(stop);
+    for (std::uint64_t begin = 0; begin < n_draws; begin += draws_between_polls) {
+        const std::uint64_t n = std::min(draws_between_polls, n_draws - begin);
+        for (std::uint64_t i = 0; i < n; ++i) draw_one();
+        // A draw is a miss of every cache.
+        polls.after(16 * n);
+    }
+}
+
 // cumulative[i]: the weight of the rows up to and with rows[i].
 void draw_by_weight(Random& random, std::uint64_t n_draws, std::span<const std::uint64_t> cumulative,
-                    std::span<const std::uint32_t> rows, std::span<std::uint32_t> counts) {
-    for (std::uint64_t i = 0; i < n_draws; ++i) {
+                    std::span<const std::uint32_t> rows, const Stop& stop, std::span<std::uint32_t> counts) {
+    draw_all(n_draws, stop, [&] {
         const std::uint64_t drawn = random.below(cumulative.back());
         const auto at = std::ranges::upper_bound(cumulative, drawn) - cumulative.begin();
         ++counts[rows[static_cast<std::size_t>(at)]];
-    }
+    });
+}
+
+struct Hashed {
+    std::uint64_t hash;
+    std::uint32_t row;
+};
+
+// By hash, which is spread evenly, and by row where that is the same: into buckets by the highest bits, then each.
+std::vector<Hashed> sorted_by_hash(const std::vector<Hashed>& hashed, int n_threads, const Stop& stop) {
+    constexpr std::size_t rows_of_a_bucket = 8192;
+    const int n_bits = std::bit_width(hashed.size() / rows_of_a_bucket);
+    const auto bucket_of = [=](const Hashed& each) { return n_bits == 0 ? 0 : each.hash >> (64 - n_bits); };
+    std::vector<std::size_t> ends((std::size_t{1} << n_bits) + 1, 0);
+    for (const Hashed& each : hashed) ++ends[bucket_of(each) + 1];
+    std::partial_sum(ends.begin(), ends.end(), ends.begin());
+    std::vector<Hashed> sorted(hashed.size());
+    for (const Hashed& each : hashed) sorted[ends[bucket_of(each)]++] = each;
+    for_each_task(ends.size() - 1, n_threads, stop, [&](std::size_t bucket, int) {
+        const auto begin = sorted.begin() + static_cast<std::ptrdiff_t>(bucket == 0 ? 0 : ends[bucket - 1]);
+        std::sort(begin, sorted.begin() + static_cast<std::ptrdiff_t>(ends[bucket]),
+                  [](const Hashed& a, const Hashed& b) { return a.hash != b.hash ? a.hash < b.hash : a.row < b.row; });
+    });
+    return sorted;
 }
 
 }  // namespace
@@ -77,17 +115,14 @@ Target fixed_target(std::span<const double> y, std::span<const std::uint32_t> we
     return target;
 }
 
-std::vector<std::uint32_t> order_by_content(const Table& table, std::span<const std::uint64_t> targets, int n_threads) {
+std::vector<std::uint32_t> order_by_content(const Table& table, std::span<const std::uint64_t> targets, int n_threads,
+                                            const Stop& stop) {
     const std::size_t n_rows = table.n_rows();
-    struct Hashed {
-        std::uint64_t hash;
-        std::uint32_t row;
-    };
     std::vector<Hashed> hashed(n_rows);
     constexpr std::size_t block = 8192;
     std::visit(
         [&](const auto& codes) {
-            for_each_task((n_rows + block - 1) / block, n_threads, {}, [&](std::size_t task, int) {
+            for_each_task((n_rows + block - 1) / block, n_threads, stop, [&](std::size_t task, int) {
                 for (std::size_t i = task * block; i < std::min(n_rows, (task + 1) * block); ++i) {
                     hashed[i] = {hash_row(codes.row(i), codes.n_columns, mix(targets[i])),
                                  static_cast<std::uint32_t>(i)};
@@ -96,41 +131,39 @@ std::vector<std::uint32_t> order_by_content(const Table& table, std::span<const 
         },
         table.codes);
     // Rows of one hash are the same row for every tree; among them the order does not matter, but must be one.
-    std::ranges::sort(
-        hashed, [](const Hashed& a, const Hashed& b) { return a.hash != b.hash ? a.hash < b.hash : a.row < b.row; });
+    hashed = sorted_by_hash(hashed, n_threads, stop);
     std::vector<std::uint32_t> rows(n_rows);
     std::ranges::transform(hashed, rows.begin(), &Hashed::row);
     return rows;
 }
 
-Bootstrap::Bootstrap(const Table& table, const Target& target, std::span<const std::uint32_t> weights, int n_threads) {
+Bootstrap::Bootstrap(const Table& table, const Target& target, std::span<const std::uint32_t> weights, int n_threads,
+                     const Stop& stop) {
     std::vector<std::uint64_t> targets(table.n_rows());
     for (std::size_t i = 0; i < targets.size(); ++i) {
         targets[i] = target.n_classes > 0 ? target.labels[i] : static_cast<std::uint64_t>(target.fixed[i]);
     }
-    rows_ = order_by_content(table, targets, n_threads);
+    rows_ = order_by_content(table, targets, n_threads, stop);
     if (weights.empty()) return;
     std::erase_if(rows_, [&](std::uint32_t row) { return weights[row] == 0; });
     std::uint64_t total = 0;
     for (const std::uint32_t row : rows_) cumulative_.push_back(total += weights[row]);
 }
 
-void Bootstrap::draw(std::uint64_t key, std::uint64_t n_draws, std::span<std::uint32_t> counts) const {
+void Bootstrap::draw(std::uint64_t key, std::uint64_t n_draws, std::span<std::uint32_t> counts,
+                     const Stop& stop) const {
     Random random(key, Purpose::bootstrap);
-    if (cumulative_.empty()) {
-        for (std::uint64_t i = 0; i < n_draws; ++i) ++counts[rows_[random.below(rows_.size())]];
-        return;
-    }
-    draw_by_weight(random, n_draws, cumulative_, rows_, counts);
+    if (!cumulative_.empty()) return draw_by_weight(random, n_draws, cumulative_, rows_, stop, counts);
+    draw_all(n_draws, stop, [&] { ++counts[rows_[random.below(rows_.size())]]; });
 }
 
 void Bootstrap::draw(std::uint64_t key, std::uint64_t n_draws, std::span<const std::uint32_t> weights,
-                     std::span<std::uint32_t> counts) const {
+                     std::span<std::uint32_t> counts, const Stop& stop) const {
     std::vector<std::uint64_t> cumulative(rows_.size());
     std::uint64_t total = 0;
     for (std::size_t i = 0; i < rows_.size(); ++i) cumulative[i] = total += weights[rows_[i]];
     Random random(key, Purpose::bootstrap);
-    draw_by_weight(random, n_draws, cumulative, rows_, counts);
+    draw_by_weight(random, n_draws, cumulative, rows_, stop, counts);
 }
 
 }  // namespace committee

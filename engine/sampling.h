@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "grow.h"
+#include "stop.h"
 #include "table.h"
 
 namespace committee {
@@ -20,7 +21,8 @@ Target fixed_target(std::span<const double> y, std::span<const std::uint32_t> we
 
 // The rows of a table, by what they contain and not by where they stand. targets: a number per row, one for each
 // different target. What is drawn along this order is the same for any order of the table.
-std::vector<std::uint32_t> order_by_content(const Table& table, std::span<const std::uint64_t> targets, int n_threads);
+std::vector<std::uint32_t> order_by_content(const Table& table, std::span<const std::uint64_t> targets, int n_threads,
+                                            const Stop& stop = {});
 
 // Draws rows with replacement, in proportion to their weights. Draws are made along an order of the rows by what they
 // contain, not by where they stand, so neither the order of the table nor whether a row has weight 2 or stands there
@@ -28,14 +30,15 @@ std::vector<std::uint32_t> order_by_content(const Table& table, std::span<const 
 class Bootstrap {
   public:
     // weights: fixed-point, empty for all one.
-    Bootstrap(const Table& table, const Target& target, std::span<const std::uint32_t> weights, int n_threads);
+    Bootstrap(const Table& table, const Target& target, std::span<const std::uint32_t> weights, int n_threads,
+              const Stop& stop = {});
 
     // Adds to counts[row] how often each row was drawn in n_draws draws.
-    void draw(std::uint64_t key, std::uint64_t n_draws, std::span<std::uint32_t> counts) const;
+    void draw(std::uint64_t key, std::uint64_t n_draws, std::span<std::uint32_t> counts, const Stop& stop = {}) const;
 
     // The same by other weights, one per row of the table: those of a round of boosting.
     void draw(std::uint64_t key, std::uint64_t n_draws, std::span<const std::uint32_t> weights,
-              std::span<std::uint32_t> counts) const;
+              std::span<std::uint32_t> counts, const Stop& stop = {}) const;
 
   private:
     std::vector<std::uint32_t> rows_;        // those of positive weight, by content

@@ -19,6 +19,7 @@
 #include "random.h"
 #include "split.h"
 #include "statistics.h"
+#include "stop.h"
 #include "table.h"
 
 namespace committee {
@@ -49,9 +50,10 @@ class SplitSearch {
     using Item = typename Stat::Item;
     using Node = NodeRows<Code, Item>;
 
-    SplitSearch(const Table& table, const Target& target, const GrowParameters& parameters)
+    SplitSearch(const Table& table, const Target& target, const GrowParameters& parameters, const Stop& stop)
         : table_(table),
           parameters_(parameters),
+          polls_(stop),
           n_classes_(target.n_classes),
           n_columns_(table.n_columns()),
           n_tried_(parameters.max_features == 0 ? n_columns_
@@ -89,13 +91,17 @@ class SplitSearch {
         best.forget();
         is_narrowing_ = false;
         gain_ratio_candidates_.clear();
-        for (std::size_t visited = 0; visited < n_columns_; ++visited) {
+        const bool is_large = node.rows.size() >= large_rows;
+        std::size_t visited = 0;
+        for (; visited < n_columns_; ++visited) {
             if (visited >= n_tried_ && is_satisfied(best)) break;
             try_column(node, draw_column(visited, random), random, best);
+            if (is_large) polls_.after(node.rows.size());
             // No other column can do better than two pure children, or one row each.
             if (best.is_perfect || (node.rows.size() == 2 && best.is_found())) break;
         }
         undo_draws();
+        if (!is_large) polls_.after(visited * node.rows.size());
         if constexpr (criterion == Criterion::gain_ratio) choose_by_gain_ratio(best);
     }
 
@@ -120,6 +126,9 @@ class SplitSearch {
     }
 
   private:
+    // So many rows of a column are worth a thought of stopping.
+    static constexpr std::size_t large_rows = 4096;
+
     static Sides<Stat, criterion> no_sides(std::size_t n_classes) {
         if constexpr (std::is_same_v<Stat, ManyClasses>) {
             return Sides<Stat, criterion>(n_classes);
@@ -256,6 +265,7 @@ class SplitSearch {
 
     const Table& table_;
     const GrowParameters& parameters_;
+    Polls polls_;
     std::size_t n_classes_;
     std::size_t n_columns_;
     std::size_t n_tried_;

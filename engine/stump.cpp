@@ -45,7 +45,7 @@ class StumpGrower {
           target_(target),
           keep_records_(keep_records),
           team_(team) {
-        for (int i = 0; i < team.size(); ++i) workers_.emplace_back(target.n_classes);
+        for (int i = 0; i < team.size(); ++i) workers_.emplace_back(target.n_classes, team.stop());
         branches_.assign(table.n_columns(), no_branches());
         items_.resize(table.n_rows());
     }
@@ -54,7 +54,9 @@ class StumpGrower {
         fill_items(weights);
         if (is_pure(total_)) return leaf();
         team_.run(table_.n_columns(), [&](std::size_t column, int thread) {
-            branches_[column] = find(static_cast<std::uint32_t>(column), workers_[static_cast<std::size_t>(thread)]);
+            Worker& worker = workers_[static_cast<std::size_t>(thread)];
+            worker.polls.after(items_.size());
+            branches_[column] = find(static_cast<std::uint32_t>(column), worker);
         });
         const auto best = std::ranges::min_element(branches_, {}, &Branches<Stat>::loss);
         return best->is_found ? assemble(*best, static_cast<std::uint32_t>(best - branches_.begin())) : leaf();
@@ -62,8 +64,9 @@ class StumpGrower {
 
   private:
     struct Worker {
-        explicit Worker(std::size_t n_classes) : histogram(n_classes, true, false) {}
+        Worker(std::size_t n_classes, const Stop& stop) : polls(stop), histogram(n_classes, true, false) {}
 
+        Polls polls;
         Histogram<Stat> histogram;
         Entries<Stat> entries;
         CategorySearch<Stat, criterion> categories;
@@ -389,10 +392,10 @@ GrowStump make_stump_grower(const Table& table, const Target& target, Criterion 
 }
 
 Forest grow_stump(const Table& table, const Target& target, std::span<const std::uint32_t> weights, Criterion criterion,
-                  int n_threads) {
+                  int n_threads, const Stop& stop) {
     const std::vector<std::uint32_t> ones(weights.empty() ? table.n_rows() : 0, 1);
     Forest forest = voting_forest(*table.binning, target.n_outputs(), target.n_classes > 0);
-    ThreadTeam team(n_threads);
+    ThreadTeam team(n_threads, &stop);
     forest.trees.push_back(make_stump_grower(table, target, criterion, true, team)(weights.empty() ? ones : weights));
     drop_unused_cuts(forest, 1);
     return forest;

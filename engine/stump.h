@@ -22,12 +22,12 @@ using GrowStump = std::function<Tree(std::span<const std::uint32_t> weights)>;
 // the same target, missing against the rest is the split. Rows that all have the same target, or that no column tells
 // apart, become a single leaf. The branch of missing rows has the value of all rows if there were none in training.
 // criterion: gini, entropy or error for classes, squared_error for numbers; others throw std::invalid_argument.
-// Table, target and team must outlive the result.
+// Table, target and team must outlive the result, which throws Stopped if a poll of the team's stop says so.
 GrowStump make_stump_grower(const Table& table, const Target& target, Criterion criterion, bool keep_records,
                             ThreadTeam& team);
 
 // One stump. weights may be empty (all one).
 Forest grow_stump(const Table& table, const Target& target, std::span<const std::uint32_t> weights, Criterion criterion,
-                  int n_threads = 1);
+                  int n_threads = 1, const Stop& stop = {});
 
 }  // namespace committee

@@ -3,60 +3,68 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
-#include <functional>
 #include <mutex>
 #include <thread>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "stop.h"
+
 namespace committee {
 
-// Asked between two tasks, on the calling thread only; true stops the work.
-using StopQuestion = std::function<bool()>;
-
 // Runs body(task, thread) for every task in [0, n_tasks), tasks handed out in order to at most n_threads threads, the
-// caller being thread 0. Returns false if `stop` ended the work early. The first exception of a body is rethrown here.
+// caller being thread 0. Every thread polls `stop` before a task. The first exception of a body or a poll is rethrown
+// here.
 template <class Body>
-bool for_each_task(std::size_t n_tasks, int n_threads, const StopQuestion& stop, Body body) {
+void for_each_task(std::size_t n_tasks, int n_threads, const Stop& stop, Body body) {
     const auto n_workers = std::min(static_cast<std::size_t>(std::max(n_threads, 1)), n_tasks);
     std::atomic<std::size_t> next{0};
-    std::atomic<bool> stopped{false};
+    std::atomic<bool> has_failed{false};
     std::exception_ptr failure;
-    std::mutex failure_mutex;
+    std::size_t n_busy = n_workers;
+    std::mutex mutex;  // of the failure and of who is busy
+    std::condition_variable all_are_done;
 
     auto work = [&](int thread) {
+        std::exception_ptr own;
         try {
-            while (!stopped.load(std::memory_order_relaxed)) {
+            while (!has_failed.load(std::memory_order_relaxed)) {
                 const std::size_t task = next.fetch_add(1, std::memory_order_relaxed);
                 if (task >= n_tasks) break;
+                stop.poll();
                 body(task, thread);
-                if (thread == 0 && stop && stop()) stopped.store(true, std::memory_order_relaxed);
             }
         } catch (...) {
-            const std::lock_guard lock(failure_mutex);
-            if (!failure) failure = std::current_exception();
-            stopped.store(true, std::memory_order_relaxed);
+            own = std::current_exception();
+            has_failed.store(true, std::memory_order_relaxed);
         }
+        const std::lock_guard lock(mutex);
+        if (own && !failure) failure = own;
+        if (--n_busy == 0) all_are_done.notify_one();
     };
 
-    {
+    if (n_workers > 0) {
         std::vector<std::jthread> team;
         for (std::size_t thread = 1; thread < n_workers; ++thread) team.emplace_back(work, static_cast<int>(thread));
-        if (n_workers > 0) work(0);
+        work(0);
+        // Nobody else can ask outside while the others are at their last tasks.
+        std::unique_lock lock(mutex);
+        while (!all_are_done.wait_for(lock, stop.pause(), [&] { return n_busy == 0; })) stop.is_wanted();
     }
     if (failure) std::rethrow_exception(failure);
-    return !stopped.load();
 }
 
 // Threads for many short pieces of work in a row. Between two pieces they look out for the next for some microseconds
 // and then sleep; whoever comes late finds the work done by the others.
 class ThreadTeam {
   public:
-    explicit ThreadTeam(int n_threads) {
+    // The calling thread asks `stop`, if there is one, while it waits for the others; bodies poll it themselves.
+    explicit ThreadTeam(int n_threads, const Stop* stop = nullptr) : stop_(stop) {
         for (int thread = 1; thread < n_threads; ++thread) workers_.emplace_back([this, thread] { serve(thread); });
     }
     ThreadTeam(const ThreadTeam&) = delete;
@@ -67,6 +75,7 @@ class ThreadTeam {
     }
 
     int size() const { return static_cast<int>(workers_.size()) + 1; }
+    const Stop& stop() const { return stop_ == nullptr ? never_ : *stop_; }
 
     // Runs body(task, thread) for every task in [0, n_tasks), the caller being thread 0. The first exception of a body
     // is rethrown here, after all other tasks are done.
@@ -99,9 +108,10 @@ class ThreadTeam {
         n_done_.store(0, std::memory_order_relaxed);
         announce(n_tasks);
         take_tasks(0);
-        std::uint32_t done = n_done_.load(std::memory_order_acquire);
-        look_out([&] { return (done = n_done_.load(std::memory_order_acquire)) == n_tasks; });
-        for (; done != n_tasks; done = n_done_.load(std::memory_order_acquire)) n_done_.wait(done);
+        const auto is_done = [&] { return n_done_.load(std::memory_order_acquire) == n_tasks; };
+        if (look_out(is_done)) return;
+        std::unique_lock lock(mutex_);
+        while (!all_are_done_.wait_for(lock, stop().pause(), is_done)) stop().is_wanted();
     }
 
     void announce(std::uint32_t n_tasks) {
@@ -119,10 +129,16 @@ class ThreadTeam {
             try {
                 call_(part_, taken(ticket), thread);
             } catch (...) {
-                const std::lock_guard lock(failure_mutex_);
+                const std::lock_guard lock(mutex_);
                 if (!failure_) failure_ = std::current_exception();
             }
-            if (n_done_.fetch_add(1, std::memory_order_acq_rel) + 1 == n_tasks) n_done_.notify_one();
+            if (n_done_.fetch_add(1, std::memory_order_acq_rel) + 1 == n_tasks) {
+                // Who has the lock has seen that this is not done, and waits by now.
+                {
+                    const std::lock_guard lock(mutex_);
+                }
+                all_are_done_.notify_one();
+            }
             ticket = ticket_.load(std::memory_order_acquire);
         }
     }
@@ -137,16 +153,20 @@ class ThreadTeam {
         }
     }
 
+    // Whether it came in time.
     template <class Come>
-    static void look_out(Come come) {
+    static bool look_out(Come come) {
         const auto end = std::chrono::steady_clock::now() + patience;
         do {
             for (int i = 0; i < 32; ++i) {
-                if (come()) return;
+                if (come()) return true;
             }
         } while (std::chrono::steady_clock::now() < end);
+        return false;
     }
 
+    const Stop* stop_;
+    Stop never_;
     std::atomic<std::uint64_t> ticket_{0};
     std::atomic<std::uint32_t> number_{0};
     std::atomic<std::uint32_t> n_done_{0};
@@ -154,7 +174,8 @@ class ThreadTeam {
     void* part_ = nullptr;
     void (*call_)(void*, std::size_t, int) = nullptr;
     std::exception_ptr failure_;
-    std::mutex failure_mutex_;
+    std::mutex mutex_;  // of the failure and of who waits
+    std::condition_variable all_are_done_;
     std::vector<std::jthread> workers_;
 };
 

@@ -66,7 +66,9 @@ c45::Split split_one(const C45Column& column, const std::vector<std::int32_t>& c
     for (const std::int32_t c : classes) class_weights[static_cast<std::size_t>(c)] += 1;
     const auto total = static_cast<double>(classes.size());
     const c45::Entropy entropy(total, classes.size());
-    c45::SplitChooser chooser(std::span(&column, 1), values, n_classes, 2, total, entropy);
+    const Stop never;
+    Polls polls(never);
+    c45::SplitChooser chooser(std::span(&column, 1), values, n_classes, 2, total, entropy, polls);
     return chooser.choose(c45::NodeRows<Weight>{sample, 0, classes.size(), class_weights, total});
 }
 
@@ -303,9 +305,11 @@ void test_subtree_raising_moves_the_largest_branch_up() {
     }
     const std::vector<C45Column> columns{categories(x, 2), numbers(z)};
     C45Tree kept = tree;
-    c45::prune_pessimistically(kept, columns, y, c45::Grid(22), 0.25, false, rows);
+    const Stop never;
+    Polls polls(never);
+    c45::prune_pessimistically(kept, columns, y, c45::Grid(22), 0.25, false, rows, polls);
     check(kept.column[0] == 0, "stays without raising");
-    c45::prune_pessimistically(tree, columns, y, c45::Grid(22), 0.25, true, rows);
+    c45::prune_pessimistically(tree, columns, y, c45::Grid(22), 0.25, true, rows, polls);
     tree = c45::pack(tree);
     check(tree.n_nodes() == 3 && tree.column[0] == 1, "the branch is the root now");
     check(tree.classes(1)[0] == 11 && tree.classes(2)[1] == 11, "and has all rows");

@@ -12,13 +12,13 @@ namespace {
 void every_task_runs_once() {
     for (const int n_threads : {-1, 0, 1, 3, 8}) {
         std::vector<std::atomic<int>> runs(1000);
-        check(for_each_task(runs.size(), n_threads, {}, [&](std::size_t task, int) { ++runs[task]; }));
+        for_each_task(runs.size(), n_threads, {}, [&](std::size_t task, int) { ++runs[task]; });
         for (const auto& count : runs) check(count == 1);
     }
 }
 
 void no_tasks_are_done_at_once() {
-    check(for_each_task(0, 4, {}, [](std::size_t, int) { check(false); }));
+    for_each_task(0, 4, {}, [](std::size_t, int) { check(false); });
 }
 
 void threads_are_numbered_and_no_more_than_the_tasks() {
@@ -44,14 +44,50 @@ void an_exception_is_carried_to_the_caller_and_ends_the_work() {
     }
 }
 
-void a_question_answered_with_yes_stops_the_work() {
+void a_stop_ends_the_work() {
     std::atomic<int> n_run{0};
     int n_asked = 0;
-    const bool ran_through =
-        for_each_task(1000000, 2, [&] { return ++n_asked == 5; }, [&](std::size_t, int) { ++n_run; });
-    check(!ran_through);
-    check(n_asked == 5, "the caller alone is asked");
+    const Stop stop([&] { return ++n_asked == 5; }, {});
+    bool is_stopped = false;
+    try {
+        for_each_task(1000000, 2, stop, [&](std::size_t, int) { ++n_run; });
+    } catch (const Stopped&) {
+        is_stopped = true;
+    }
+    check(is_stopped);
+    check(n_asked == 5, "the caller alone asks, and not again after a yes");
     check(n_run < 1000000);
+}
+
+void the_caller_asks_while_others_are_at_work() {
+    // Only the other thread works, until somebody wants to stop; the caller is out of tasks by then.
+    for (const bool by_team : {false, true}) {
+        const auto caller = std::this_thread::get_id();
+        std::atomic<bool> is_elsewhere{false};
+        int n_asked = 0;
+        const Stop stop([&] { return is_elsewhere && ++n_asked == 3; }, std::chrono::milliseconds(1));
+        const auto body = [&](std::size_t, int) {
+            if (std::this_thread::get_id() == caller) {
+                while (!is_elsewhere) std::this_thread::yield();
+                return;
+            }
+            is_elsewhere = true;
+            for (;;) stop.poll();
+        };
+        bool is_stopped = false;
+        try {
+            ThreadTeam team(2, &stop);
+            if (by_team) {
+                team.run(2, body);
+            } else {
+                for_each_task(2, 2, stop, body);
+            }
+        } catch (const Stopped&) {
+            is_stopped = true;
+        }
+        check(is_stopped);
+        check(n_asked == 3);
+    }
 }
 
 void a_team_runs_every_task_of_every_piece_of_work_once() {
@@ -100,6 +136,7 @@ int main() {
     no_tasks_are_done_at_once();
     threads_are_numbered_and_no_more_than_the_tasks();
     an_exception_is_carried_to_the_caller_and_ends_the_work();
-    a_question_answered_with_yes_stops_the_work();
+    a_stop_ends_the_work();
+    the_caller_asks_while_others_are_at_work();
     return report();
 }

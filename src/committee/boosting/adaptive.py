@@ -36,20 +36,22 @@ from committee.boosting.stopping import (
     held_out_rows,
     out_of_fold_errors,
     start,
+    uninterrupted,
     validation_curve,
 )
 from committee.boosting.weighting import ROUNDING, Distribution, Scheme
+from committee.learners.callbacks import CallbackSupportMixin, hook_of, task_calls, with_callbacks
 from committee.learners.members import Members
 from committee.learners.training import check_same_task, fit_table, table_to_go_on, training_of
 from committee.learners.tree_parameters import draw_seed
 from committee.parameters import check_parameters, declared
-from committee.running import Progress, n_threads
+from committee.running import Work, n_threads
 from committee.table import BinnedTable
 from committee.task import Classification, check_lengths, row_weights
 
 
 @declared
-class AdaBoost(SavedMembers):
+class AdaBoost(CallbackSupportMixin, SavedMembers):
     """Members made one after the other, each for the rows that those before it got wrong.
 
     Attributes
@@ -76,6 +78,7 @@ class AdaBoost(SavedMembers):
     _staged_decisions: ClassVar[Callable[..., Iterator[np.ndarray]]]
     _score_of: ClassVar[Callable[..., float]]
 
+    @with_callbacks
     def fit(
         self,
         X: Any,
@@ -116,24 +119,26 @@ class AdaBoost(SavedMembers):
             return self
         seed = self._seed if goes_on else draw_seed(self.random_state)
         resamples = self.weighting == "resample" or not takes_weights(rounds.member)
-        progress = Progress(n_before, f"{self.n_estimators} members") if self.verbose else None
-        plan = Plan(
-            scheme,
-            resamples,
-            seed,
-            int(self.n_estimators) - n_before,
-            n_before,
-            bool(self.store_weights),
-            None if progress is None else progress.tell,
-        )
+        n_more = int(self.n_estimators) - n_before
+        plan = Plan(scheme, resamples, seed, n_more, n_before, bool(self.store_weights))
         curve = None if X_val is None else validation_curve(rounds, scheme, given)
-        run, errors = self._make(rounds, plan, curve, goes_on)
-        if progress is not None:
-            progress.write(len(run.votes))
+        name, folds = type(self).__name__, None
+        if self.early_stopping == "out_of_fold":
+            folds = out_of_fold_errors(rounds, plan, name, self.verbose)
+        calls = task_calls(self, X, y, "member", n_more)
+        with Work("members", name, int(self.n_estimators), n_before=n_before, verbose=self.verbose) as work:
+            plan = replace(plan, progress=hook_of(work, calls))
+            run, errors = self._make(rounds, plan, curve, folds, goes_on)
         if goes_on:
             run = self._before().then(run, rounds.join)
-        self._keep_run(rounds, run, plan, X)
-        self.validation_errors_: np.ndarray | None = None if errors is None else np.array(errors)
+        is_kept = self.warm_start and isinstance(run.interruption, KeyboardInterrupt) and len(run.votes) > 0
+        if run.interruption is None or is_kept:
+            self._keep_run(rounds, run, plan, X)
+            self.validation_errors_: np.ndarray | None = None if errors is None else np.array(errors)
+        if run.interruption is not None:
+            raise run.interruption
+        if calls:
+            calls.end(lambda: self.__dict__)
         warn_of_chance(scheme, run)
         return self
 
@@ -280,20 +285,19 @@ class AdaBoost(SavedMembers):
                 "with warm_start=True."
             )
         if self._is_over:
-            warnings.warn("A member has ended the run, so warm_start=True adds none.", stacklevel=3)
+            warnings.warn("A member has ended the run, so warm_start=True adds none.", stacklevel=4)
         elif self.n_estimators == n_before:
             message = "Warm-start fitting without increasing n_estimators does not fit new members."
-            warnings.warn(message, stacklevel=3)
+            warnings.warn(message, stacklevel=4)
         return not self._is_over and self.n_estimators > n_before
 
     def _make(
-        self, rounds: Any, plan: Plan, curve: Curve | None, goes_on: bool
+        self, rounds: Any, plan: Plan, curve: Curve | None, folds: np.ndarray | None, goes_on: bool
     ) -> tuple[Run, np.ndarray | list[float] | None]:
-        """The run, and the validation errors if there are any."""
-        if self.early_stopping == "out_of_fold":
-            errors = out_of_fold_errors(rounds, plan)
-            run = rounds.go(plan, start(rounds, plan.scheme))
-            return first_members(rounds, run, min(int(errors.argmin()) + 1, len(run.votes))), errors
+        """The run, and the validation errors if there are any: given for folds, or those of the curve."""
+        if folds is not None:
+            run = uninterrupted(rounds.go(plan, start(rounds, plan.scheme)))
+            return first_members(rounds, run, min(int(folds.argmin()) + 1, len(run.votes))), folds
         if self.early_stopping and curve is not None:
             return go_while_better(rounds, plan, curve, int(self.n_iter_no_change)), curve.errors
         if self.early_stopping:
@@ -380,5 +384,5 @@ def warn_of_chance(scheme: Scheme, run: Run) -> None:
         warnings.warn(
             f"The first member is no better than chance (error {run.errors[0]:.3g}), so it is the only one. "
             "Take a stronger estimator.",
-            stacklevel=3,
+            stacklevel=4,
         )

@@ -88,7 +88,9 @@ class Adaptive(Voter):
         "True or False",
         is_boolean,
         "Whether `fit` adds members to those of the fit before, up to `n_estimators`. The rows must be "
-        "the same, and their weights go on from where they were: `sample_weight` counts in the first fit.",
+        "the same, and their weights go on from where they were: `sample_weight` counts in the first fit. A "
+        "fit that is interrupted (Ctrl-C) keeps the members that are made, and the next one goes on; with "
+        "False, it leaves the estimator as it was.",
     )
     categorical_features: Any = parameter("from_dtype", *CATEGORICAL_FEATURES)
     n_jobs: int | None = parameter(None, *N_JOBS)
@@ -96,7 +98,8 @@ class Adaptive(Voter):
         0,
         "an integer >= 0 or a boolean",
         either(integer(0), is_boolean),
-        "Whether to tell on stderr how many members are made.",
+        "Whether to show how many members are made: as a bar in terminals and notebooks if rich is "
+        "installed, else on stderr.",
     )
     random_state: Any = parameter(
         None,

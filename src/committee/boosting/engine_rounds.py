@@ -122,6 +122,7 @@ class EngineRounds:
             replace(distribution, units=units),
             made["is_over"],
             made["importances"],
+            made["interruption"],
         )
 
     def only(self, rows: np.ndarray) -> EngineRounds:

@@ -22,6 +22,7 @@ from committee.boosting.out_of_fold import (
     MOST_ROUNDS,
     MULTI_OUTPUT_ROUNDS,
     MULTI_OUTPUT_STRIDE,
+    N_FOLDS,
     STRIDE,
     USUAL_ROUNDS,
     best_rounds,
@@ -47,7 +48,7 @@ from committee.parameters import (
     optional,
     parameter,
 )
-from committee.running import n_threads
+from committee.running import Work, n_threads
 
 # Of learning_rate="auto".
 USUAL_RATE = 0.1
@@ -210,14 +211,18 @@ class GradientBoosting(Rounds):
             scout._boost(training, rest, held_out, steps, seed, None, None)
             return -scout._boosted.validation_score
 
-        losses, weights, most = [], [], MOST_ROUNDS * factor
-        for rest, held_out in fold_rows(rows, training.n_classes, seed):
-            found = losses_of(rest, held_out, most)
-            if most == MOST_ROUNDS * factor and falls_on(found, round(most / stride)):
-                most = MOST_FALLING * factor
+        losses: list[np.ndarray] = []
+        weights: list[float] = []
+        most, name = MOST_ROUNDS * factor, type(self).__name__
+        with Work("folds", name, N_FOLDS, is_limit=True, verbose=self.verbose) as work:
+            for rest, held_out in fold_rows(rows, training.n_classes, seed):
                 found = losses_of(rest, held_out, most)
-            losses.append(found)
-            weights.append(float(len(held_out.y) if held_out.weights is None else held_out.weights.sum()))
+                if most == MOST_ROUNDS * factor and falls_on(found, round(most / stride)):
+                    most = MOST_FALLING * factor
+                    found = losses_of(rest, held_out, most)
+                losses.append(found)
+                weights.append(float(len(held_out.y) if held_out.weights is None else held_out.weights.sum()))
+                work.tell(len(losses), -float(found.min()))
         if not losses:
             return USUAL_ROUNDS
         further = stride * endurance_of(len(rows.y))

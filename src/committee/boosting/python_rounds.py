@@ -39,7 +39,7 @@ class Plan:
         How many rounds were made before.
     keeps_weights : bool, default=False
     progress : callable, default=None
-        Called with the number of rounds done.
+        Called with the number of rounds done; the rounds end if it answers True.
     """
 
     scheme: Scheme
@@ -66,6 +66,8 @@ class Run:
     is_over : bool
         Whether a perfect member, or one that is no better than chance, has ended the run.
     importances : ndarray of shape (n_members, n_columns), or None
+    interruption : BaseException, or None
+        What has ended the rounds before their time. The members so far are whole.
     """
 
     members: Any
@@ -75,6 +77,7 @@ class Run:
     distribution: Distribution
     is_over: bool
     importances: np.ndarray | None = None
+    interruption: BaseException | None = None
 
     def then(self, more: Run, join: Callable[[Any, Any], Any]) -> Run:
         """The run, and one that went on with it."""
@@ -130,33 +133,45 @@ class PythonRounds:
 
     def go(self, plan: Plan, distribution: Distribution) -> Run:
         """Make the rounds of a plan."""
-        scheme = plan.scheme
         members: list[Any] = []
         errors: list[float] = []
         votes: list[float] = []
         weights: list[np.ndarray] = []
-        is_over = False
-        for i in range(plan.n_rounds):
-            member = self._fit(plan, plan.first_round + i, distribution)
-            losses = scheme.losses(self.votes_of(member, self.X, scheme), self.y, distribution)
-            verdict = weigh(distribution, losses)
-            is_bad = not verdict.is_perfect and scheme.is_no_better_than_chance(verdict)
-            is_over = verdict.is_perfect or is_bad
-            if is_bad and plan.first_round + i > 0:
-                break
-            vote = scheme.last_vote(verdict, distribution) if is_over else scheme.vote(verdict)
-            members.append(member)
-            errors.append(verdict.error)
-            votes.append(vote)
-            if plan.keeps_weights:
-                weights.append(distribution.row_weights)
-            if plan.progress is not None:
-                plan.progress(i + 1)
-            if is_over:
-                break
-            distribution = reweigh(distribution, losses, vote)
-        kept = np.array(weights).reshape(len(members), self.n_rows) if plan.keeps_weights else None
-        return Run(members, np.array(errors), np.array(votes), kept, distribution, is_over)
+        is_over, n_whole = False, 0
+        interruption = None
+        try:
+            for i in range(plan.n_rounds):
+                member = self._fit(plan, plan.first_round + i, distribution)
+                losses = plan.scheme.losses(self.votes_of(member, self.X, plan.scheme), self.y, distribution)
+                verdict = weigh(distribution, losses)
+                is_bad = not verdict.is_perfect and plan.scheme.is_no_better_than_chance(verdict)
+                if is_bad and plan.first_round + i > 0:
+                    is_over = True
+                    break
+                is_last = verdict.is_perfect or is_bad
+                vote = plan.scheme.last_vote(verdict, distribution) if is_last else plan.scheme.vote(verdict)
+                members.append(member)
+                errors.append(verdict.error)
+                votes.append(vote)
+                if plan.keeps_weights:
+                    weights.append(distribution.row_weights)
+                following = distribution if is_last else reweigh(distribution, losses, vote)
+                # All at once: an interruption leaves whole rounds.
+                distribution, n_whole, is_over = following, i + 1, is_last
+                if (plan.progress is not None and plan.progress(n_whole)) or is_over:
+                    break
+        except KeyboardInterrupt as error:
+            interruption = error
+        kept = np.array(weights[:n_whole]).reshape(n_whole, self.n_rows) if plan.keeps_weights else None
+        return Run(
+            members[:n_whole],
+            np.array(errors[:n_whole]),
+            np.array(votes[:n_whole]),
+            kept,
+            distribution,
+            is_over,
+            interruption=interruption,
+        )
 
     def only(self, rows: np.ndarray) -> PythonRounds:
         """The same on some of the rows."""

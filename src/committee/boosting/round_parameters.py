@@ -101,7 +101,9 @@ class RoundParameters(AdditiveTrees):
         False,
         "True or False",
         is_boolean,
-        "Whether `fit` adds rounds to those of the fit before, up to `n_estimators`.",
+        "Whether `fit` adds rounds to those of the fit before, up to `n_estimators`. A fit that is "
+        "interrupted (Ctrl-C) keeps the rounds that are done, and the next one goes on; with False, it "
+        "leaves the estimator as it was.",
     )
     random_state: Any = parameter(
         None,
@@ -115,7 +117,8 @@ class RoundParameters(AdditiveTrees):
         0,
         "an integer >= 0 or a boolean",
         either(integer(0), is_boolean),
-        "Whether to tell on stderr how many rounds are done.",
+        "Whether to show how many rounds are done: as a bar in terminals and notebooks if rich is installed, "
+        "else on stderr.",
     )
 
     def _options(self, training: Training) -> dict[str, Any]:

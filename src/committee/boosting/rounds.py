@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 import warnings
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Self
 
@@ -15,7 +16,6 @@ import numpy as np
 
 from committee import _engine
 from committee.boosting.boosted import Boosted, Steps, sources_of
-from committee.boosting.callbacks import CallbackSupportMixin, RoundCalls, after_round, with_callbacks
 from committee.boosting.round_parameters import RoundParameters
 from committee.boosting.rows import (
     Rows,
@@ -26,10 +26,11 @@ from committee.boosting.rows import (
     validation_rows,
 )
 from committee.boosting.target_statistics import learn_statistics
+from committee.learners.callbacks import CallbackSupportMixin, TaskCalls, task_calls, with_callbacks
 from committee.learners.training import Training, check_same_task, fit_table, table_to_go_on, training_of
 from committee.learners.tree_parameters import draw_seed
 from committee.parameters import check_parameters, declared
-from committee.running import Progress, n_threads
+from committee.running import Work, n_threads
 from committee.table import BinnedTable, Table, TargetStatistics, to_codes
 
 # What the engine does unless an estimator asks for something else: plain Newton steps on all rows.
@@ -123,7 +124,7 @@ class Rounds(CallbackSupportMixin, RoundParameters):
         before = self._boosted if goes_on else None
         steps = self._find_steps(training, rows, validation, seed)
         n_more = steps.n_rounds - (before.n_rounds if before else 0)
-        calls = RoundCalls(self, X, y, n_more) if hasattr(self, "_skl_callbacks") else None
+        calls = task_calls(self, X, y, "round", n_more)
         self._boost(training, rows, validation, steps, seed, before, calls)
         if calls:
             calls.end(lambda: self.__dict__)
@@ -170,7 +171,7 @@ class Rounds(CallbackSupportMixin, RoundParameters):
         steps: Steps,
         seed: int,
         before: Boosted | None,
-        calls: RoundCalls | None,
+        calls: TaskCalls | None,
     ) -> None:
         """Do the rounds, and become a fitted estimator at last, so that a fit that fails changes nothing."""
         threads, n_columns = n_threads(self.n_jobs), training.table.schema.n_columns
@@ -189,22 +190,33 @@ class Rounds(CallbackSupportMixin, RoundParameters):
             boosted = Boosted.unfinished(done, binned.has_missing, statistics, n_columns)
             return copy.copy(self)._keep_boosted(forest, boosted, training, seed).__dict__
 
-        progress = Progress(n_there, f"{steps.n_rounds} rounds") if self.verbose else None
-        answer = _engine.boost(
-            binned.codes,
-            rows.y,
-            training.n_classes,
-            rows.weights,
-            options | {"seed": seed, "scores": rows.scores},
-            None if validation is None else validation_codes(validation, binned, threads),
-            after_round(progress, calls, fitted),
-            threads,
-        )
-        boosted = Boosted.of(answer, steps.learning_rate, binned.has_missing, statistics, n_columns)
-        if progress:
-            progress.write(len(boosted.train_score) - 1)
-        boosted = boosted.after(before) if before else boosted
-        self._keep_boosted(answer["forest"], boosted, training, seed)
+        stops_early = options["n_iter_no_change"] > 0
+        with Work(
+            "rounds",
+            type(self).__name__,
+            steps.n_rounds,
+            n_before=n_there,
+            is_limit=stops_early,
+            verbose=self.verbose,
+        ) as work:
+            answer = _engine.boost(
+                binned.codes,
+                rows.y,
+                training.n_classes,
+                rows.weights,
+                options | {"seed": seed, "scores": rows.scores},
+                None if validation is None else validation_codes(validation, binned, threads),
+                after_round(work, calls, fitted),
+                threads,
+            )
+        interruption = answer["interruption"]
+        is_kept = self.warm_start and isinstance(interruption, KeyboardInterrupt) and answer["n_rounds"] > 0
+        if interruption is None or is_kept:
+            boosted = Boosted.of(answer, steps.learning_rate, binned.has_missing, statistics, n_columns)
+            boosted = boosted.after(before) if before else boosted
+            self._keep_boosted(answer["forest"], boosted, training, seed)
+        if interruption is not None:
+            raise interruption
 
     def _encode(
         self, rows: Rows, validation: Rows | None, n_classes: int, seed: int, before: Boosted | None
@@ -243,6 +255,23 @@ class Rounds(CallbackSupportMixin, RoundParameters):
         if isinstance(table, BinnedTable) or self.max_native_categories is None:
             return []
         return np.flatnonzero(table.schema.n_categories > self.max_native_categories).tolist()
+
+
+def after_round(
+    work: Work, calls: TaskCalls | None, fitted: Callable[[int, _engine.Forest], dict[str, Any]]
+) -> Callable[[int, Callable[[], _engine.Forest]], bool] | None:
+    """What the engine calls after every round, with the number of rounds and a function that gives the model.
+
+    It stops if the answer is True. `fitted` makes a model the attributes of an estimator.
+    """
+    if not work.is_heard and calls is None:
+        return None
+
+    def tell(n_done: int, model: Callable[[], _engine.Forest]) -> bool:
+        work.tell(n_done)
+        return calls is not None and calls.tell(n_done, lambda: fitted(n_done, model()))
+
+    return tell
 
 
 def check_stops(loss: str) -> None:

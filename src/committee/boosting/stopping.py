@@ -15,6 +15,8 @@ from committee.boosting.python_rounds import Plan, Run
 from committee.boosting.rows import validation_target
 from committee.boosting.weighting import Distribution, Scheme
 from committee.combining import one_hot
+from committee.learners.callbacks import hook_of
+from committee.running import Work
 from committee.table import Table
 from committee.task import Classification, check_lengths, row_weights, weighted_median
 
@@ -83,14 +85,21 @@ def go_while_better(rounds: Any, plan: Plan, curve: Curve, n_iter_no_change: int
         n_next = min(curve.best + n_iter_no_change, plan.n_rounds) - n_done
         progress = later(plan, n_done)
         part = replace(plan, n_rounds=n_next, first_round=n_done, progress=progress)
-        more = rounds.go(part, distribution)
+        more = uninterrupted(rounds.go(part, distribution))
         curve.add(more)
         run = more if run is None else run.then(more, rounds.join)
         distribution, n_done = run.distribution, len(run.votes)
-        if run.is_over or n_done - curve.best >= n_iter_no_change:
+        if run.is_over or len(more.votes) < n_next or n_done - curve.best >= n_iter_no_change:
             break
     assert run is not None
     return first_members(rounds, run, curve.best)
+
+
+def uninterrupted(run: Run) -> Run:
+    """The run, unless something has ended it, which is raised."""
+    if run.interruption is not None:
+        raise run.interruption
+    return run
 
 
 def later(plan: Plan, n_done: int) -> Any:
@@ -113,11 +122,17 @@ def first_members(rounds: Any, run: Run, n_members: int) -> Run:
     )
 
 
-def out_of_fold_errors(rounds: Any, plan: Plan) -> np.ndarray:
+def out_of_fold_errors(rounds: Any, plan: Plan, name: str, verbose: int) -> np.ndarray:
     """The mean error after each member on folds that the members have not seen.
 
-    A run that ends early keeps its last error.
+    A run that ends early keeps its last error. `name` and `verbose` are those of the estimator.
     """
+    with Work("folds", name, N_FOLDS, verbose=verbose) as work:
+        return fold_errors(rounds, plan, name, work)
+
+
+def fold_errors(rounds: Any, plan: Plan, name: str, work: Work) -> np.ndarray:
+    """The same, as some work that is begun."""
     folds = fold_numbers(rounds, N_FOLDS, plan.seed)
     total = np.zeros(plan.n_rounds)
     heaviness = 0.0
@@ -128,7 +143,10 @@ def out_of_fold_errors(rounds: Any, plan: Plan) -> np.ndarray:
         some = rounds.only(np.flatnonzero(folds != fold))
         weights = None if rounds.weights is None else rounds.weights[held_out]
         curve = Curve(some, plan.scheme, rounds.table_of(held_out), rounds.y[held_out], weights)
-        curve.add(some.go(replace(plan, progress=None, keeps_weights=False), start(some, plan.scheme)))
+        with Work("members", name, plan.n_rounds) as inner:
+            own = replace(plan, progress=hook_of(inner, None), keeps_weights=False)
+            curve.add(uninterrupted(some.go(own, start(some, plan.scheme))))
+        work.tell(fold + 1, -min(curve.errors))
         weight = float(len(held_out) if weights is None else weights.sum())
         total += weight * np.array(curve.errors + curve.errors[-1:] * (plan.n_rounds - len(curve.errors)))
         heaviness += weight

@@ -106,7 +106,7 @@ class Training:
             self.table if isinstance(self.table, BinnedTable) else to_codes(self.table, self.fixed, n_threads)
         )
 
-    def grow(self, options: dict[str, Any], n_threads: int, progress: Any = None) -> dict[str, Any]:
+    def grow(self, options: dict[str, Any], n_threads: int) -> dict[str, Any]:
         """Let the engine grow trees. `options` says what differs from `OPTIONS`.
 
         Returns
@@ -114,6 +114,15 @@ class Training:
         dict
             What the engine returns, and `has_missing`: for each column, whether some row has no value.
         """
+        grown = self.grow_until_stopped(options, n_threads)
+        if grown["interruption"] is not None:
+            raise grown["interruption"]
+        return grown
+
+    def grow_until_stopped(
+        self, options: dict[str, Any], n_threads: int, progress: Any = None
+    ) -> dict[str, Any]:
+        """The same, with what has ended it before its time as `interruption`; the trees so far are whole."""
         options = OPTIONS | options
         binned = self.bin(n_threads)
         grown = _engine.grow_forest(

@@ -1,40 +1,203 @@
-"""Lines on stderr that tell how far a long fit is."""
+"""How far long work is: one stream of events, told to one receiver.
+
+Whatever takes long (trees, rounds, members, folds) is a `Work`, which tells an `Event` at its beginning, now
+and then, and at its end. Work within work knows what it is a part of. Who receives the events: whom
+`receiving` names, or a display if `verbose` asks for one, or nobody, which costs nothing.
+"""
 
 from __future__ import annotations
 
-import sys
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar, Token
+from dataclasses import dataclass, replace
+from types import TracebackType
+from typing import Any, Self
 
-SECONDS_BETWEEN_LINES = 0.5
 
-
-class Progress:
-    """Tells of what is done: the engine calls `tell` in between, the estimator `write` at last.
+@dataclass(frozen=True, slots=True)
+class Event:
+    """How far some work is.
 
     Parameters
     ----------
-    first : int
-        How many were there before.
-    goal : str
-        How many there will be, and of what, as the lines say it.
+    what : {"members", "folds", "trees", "rounds"}
+        What is made or done.
+    name : str
+        By whom: the name of the estimator.
+    n_done : int
+        How many are done, those of a fit before included.
+    n_total : int or None
+        How many there will be, if that is known.
+    seconds : float
+        How long it has taken so far.
+    score : float or None, default=None
+        How good it is so far, if that is known; more is better.
+    is_limit : bool, default=False
+        Whether there may be fewer than `n_total` at the end.
+    is_over : bool, default=False
+        Whether this is the last event of the work. It has come to its end, or was stopped.
+    within : tuple of str, default=()
+        What the work is a part of, the outermost first.
 
     Examples
     --------
-    >>> Progress(0, "100 trees").tell(1)  # too early for a line
+    >>> str(Event("trees", "RandomForestClassifier", 7, 100, 0.52, within=("member 2 of 5",)))
+    'member 2 of 5: 7 of 100 trees, 0.5 s'
     """
 
-    def __init__(self, first: int, goal: str) -> None:
-        self.first = first
-        self.goal = goal
-        self.began = self.told = time.monotonic()
+    what: str
+    name: str
+    n_done: int
+    n_total: int | None
+    seconds: float
+    score: float | None = None
+    is_limit: bool = False
+    is_over: bool = False
+    within: tuple[str, ...] = ()
 
-    def tell(self, n_done: int) -> None:
-        """Write a line, unless one was written just before."""
-        if time.monotonic() - self.told >= SECONDS_BETWEEN_LINES:
-            self.write(n_done)
+    def __str__(self) -> str:
+        most = "at most " if self.is_limit else ""
+        of_all = "" if self.n_total is None else f" of {most}{self.n_total}"
+        score = "" if self.score is None else f", score {self.score:.6g}"
+        done = f"{self.n_done}{of_all} {self.what}{score}, {self.seconds:.1f} s"
+        return ": ".join([*self.within, done])
 
-    def write(self, n_done: int) -> None:
-        """Write a line."""
-        self.told = time.monotonic()
-        n_there, seconds = self.first + n_done, self.told - self.began
-        print(f"committee: {n_there} of {self.goal}, {seconds:.1f} s", file=sys.stderr)
+
+Receiver = Callable[[Event], object]
+
+RECEIVER: ContextVar[Receiver | None] = ContextVar("receiver", default=None)
+WITHIN: ContextVar[tuple[str, ...]] = ContextVar("within", default=())
+
+
+@contextmanager
+def receiving(receiver: Receiver | None) -> Iterator[None]:
+    """Send the events of all work within the block to a receiver of your own, whatever `verbose` is.
+
+    Parameters
+    ----------
+    receiver : callable, or None
+        Called with each `Event`, on the thread that does the work. What it raises ends the work. None: nobody
+        receives them, and `verbose` decides.
+
+    Examples
+    --------
+    >>> from committee import GradientBoostingRegressor
+    >>> with receiving(lambda event: print(event.n_done, event.what, event.is_over)):
+    ...     _ = GradientBoostingRegressor(2).fit([[1], [2], [3]], [1.0, 2.0, 3.0])
+    0 rounds False
+    1 rounds False
+    2 rounds False
+    2 rounds True
+    """
+    token = RECEIVER.set(receiver)
+    try:
+        yield
+    finally:
+        RECEIVER.reset(token)
+
+
+@contextmanager
+def within(*parts: str) -> Iterator[None]:
+    """Say what the work of the block is a part of: "member 3 (GaussianNB)", "fold 2".
+
+    Examples
+    --------
+    >>> with receiving(print), within("fold 2"), Work("trees", "Forest", 1):
+    ...     pass  # doctest: +ELLIPSIS
+    fold 2: 0 of 1 trees, 0.0 s
+    fold 2: 0 of 1 trees, 0.0 s
+    """
+    token = WITHIN.set((*WITHIN.get(), *parts))
+    try:
+        yield
+    finally:
+        WITHIN.reset(token)
+
+
+def tell(event: Event) -> None:
+    """Pass on an event from elsewhere, such as another process, as one of the work at hand."""
+    receiver = RECEIVER.get()
+    if receiver is not None:
+        receiver(replace(event, within=(*WITHIN.get(), *event.within)))
+
+
+class Work:
+    """Some long work: a context within which it is done. Work that begins there is told as a part of it.
+
+    Parameters
+    ----------
+    what, name, n_total, is_limit : see Event
+    n_before : int, default=0
+        How many were done by a fit before.
+    verbose : int, default=0
+        Whether a display is wanted if nobody else receives the events.
+
+    Examples
+    --------
+    >>> with Work("trees", "RandomForestClassifier", 100) as work:
+    ...     work.tell(3)  # nobody listens
+    """
+
+    def __init__(
+        self,
+        what: str,
+        name: str,
+        n_total: int | None,
+        *,
+        n_before: int = 0,
+        is_limit: bool = False,
+        verbose: int = 0,
+    ) -> None:
+        self._event = Event(what, name, n_before, n_total, 0.0, None, is_limit, False, WITHIN.get())
+        self._n_before, self._verbose = n_before, verbose
+        self._began = 0.0
+        self._receiver: Receiver | None = None
+        self._tokens: tuple[Token[Any], Token[Any]] | None = None
+
+    def __enter__(self) -> Self:
+        self._began = time.monotonic()
+        self._receiver = RECEIVER.get()
+        if self._receiver is None and self._verbose:
+            # A display costs an import, which silence need not pay.
+            from committee.running.display import display
+
+            self._receiver = display()
+        if self._receiver is not None:
+            self._tokens = RECEIVER.set(self._receiver), WITHIN.set((*self._event.within, self._part()))
+            self._send()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._tokens is not None:
+            receiver, part = self._tokens
+            RECEIVER.reset(receiver)
+            WITHIN.reset(part)
+            self._event = replace(self._event, is_over=True)
+            self._send()
+
+    @property
+    def is_heard(self) -> bool:
+        """Whether anybody receives the events."""
+        return self._receiver is not None
+
+    def tell(self, n_done: int, score: float | None = None) -> None:
+        """Tell how many are done, those of a fit before not counted, and how good it is so far."""
+        n_there = self._n_before + n_done
+        if self._receiver is not None and (n_there, score) != (self._event.n_done, self._event.score):
+            self._event = replace(self._event, n_done=n_there, score=score)
+            WITHIN.set((*self._event.within, self._part()))
+            self._send()
+
+    def _send(self) -> None:
+        if self._receiver is not None:
+            self._event = replace(self._event, seconds=time.monotonic() - self._began)
+            self._receiver(self._event)
+
+    def _part(self) -> str:
+        """What begins now is a part of."""
+        of_all = "" if self._event.n_total is None else f" of {self._event.n_total}"
+        return f"{self._event.what.removesuffix('s')} {self._event.n_done + 1}{of_all}"

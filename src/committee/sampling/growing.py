@@ -14,6 +14,7 @@ import scipy.sparse
 from sklearn.utils.validation import check_is_fitted
 
 from committee import _engine
+from committee.learners.callbacks import CallbackSupportMixin, TaskCalls, hook_of, task_calls, with_callbacks
 from committee.learners.members import Members
 from committee.learners.single import paths_to_nodes
 from committee.learners.training import (
@@ -36,7 +37,7 @@ from committee.parameters import (
     parameter,
     share,
 )
-from committee.running import Progress, n_threads
+from committee.running import Work, n_threads
 from committee.sampling.bags import class_options, n_draws
 from committee.sampling.members import take_member
 from committee.sampling.out_of_bag import Judged, OutOfBag, check_goes_on
@@ -48,7 +49,7 @@ FLAT_TREES = 25
 
 
 @declared
-class Forest(Judged, CartGrowing):
+class Forest(CallbackSupportMixin, Judged, CartGrowing):
     """Trees that differ because each sees other rows, tries other columns or draws its thresholds.
 
     Attributes
@@ -106,16 +107,20 @@ class Forest(Judged, CartGrowing):
         False,
         "True or False",
         is_boolean,
-        "Whether `fit` adds trees to those of the fit before, up to `n_estimators`.",
+        "Whether `fit` adds trees to those of the fit before, up to `n_estimators`. A fit that is "
+        "interrupted (Ctrl-C) keeps the trees that are grown, and the next one goes on; with False, it "
+        "leaves the forest as it was.",
     )
     n_jobs: int | None = parameter(None, *N_JOBS)
     verbose: int = parameter(
         0,
         "an integer >= 0 or a boolean",
         either(integer(0), is_boolean),
-        "Whether to tell on stderr how many trees are grown.",
+        "Whether to show how many trees are grown: as a bar in terminals and notebooks if rich is installed, "
+        "else on stderr.",
     )
 
+    @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Grow the trees.
 
@@ -136,19 +141,30 @@ class Forest(Judged, CartGrowing):
         self._check_bags()
         goes_on = self.warm_start and hasattr(self, "_forest")
         training = self._read_training(X, y, sample_weight, goes_on)
-        if not goes_on:
-            self._seed = self._draw_seed()
+        seed = self._seed if goes_on else self._draw_seed()
         first_tree = self._forest.n_trees if goes_on else 0
-        options = self._options(training) | self._forest_options(training, first_tree)
+        options = self._options(training) | self._forest_options(training, first_tree) | {"seed": seed}
         if options["n_trees"] == first_tree:
             message = "Warm-start fitting without increasing n_estimators does not fit new trees."
-            warnings.warn(message, stacklevel=2)
+            warnings.warn(message, stacklevel=3)
             return self
-        grown = self._grow(training, options)
-        self._keep_grown(grown, training, goes_on)
+        is_auto = self.n_estimators == "auto"
+        calls = task_calls(self, X, y, "tree", None if is_auto else options["n_trees"] - first_tree)
+        grown = self._grow(training, options, calls)
+        interruption = grown["interruption"]
+        is_kept = (
+            self.warm_start and isinstance(interruption, KeyboardInterrupt) and grown["forest"].n_trees > 0
+        )
+        if interruption is None or is_kept:
+            self._seed: int = seed
+            self._keep_grown(grown, training, goes_on)
+        if interruption is not None:
+            raise interruption
+        if calls:
+            calls.end(lambda: self.__dict__)
         if self._out_of_bag is not None and np.isnan(self._out_of_bag.score):
             message = "Every tree has seen every row, so oob_score_ is NaN. Grow more trees."
-            warnings.warn(message, stacklevel=2)
+            warnings.warn(message, stacklevel=3)
         return self
 
     @property
@@ -282,7 +298,6 @@ class Forest(Judged, CartGrowing):
             "ccp_alpha": float(self.ccp_alpha),
             "first_tree": first_tree,
             "n_trees": n_trees_wanted(self.n_estimators, first_tree),
-            "seed": self._seed,
             "bootstrap": bool(self.bootstrap),
             "out_of_bag": is_judged,
             "out_of_bag_importances": bool(self.oob_importances),
@@ -295,16 +310,20 @@ class Forest(Judged, CartGrowing):
             options |= class_options(getattr(self, "class_weight", None), training)
         return options
 
-    def _grow(self, training: Training, options: dict[str, Any]) -> dict[str, Any]:
+    def _grow(self, training: Training, options: dict[str, Any], calls: TaskCalls | None) -> dict[str, Any]:
         check_options(options)
-        if not self.verbose:
-            return training.grow(options, n_threads(self.n_jobs))
-        is_auto = self.n_estimators == "auto"
-        progress = Progress(
-            options["first_tree"], f"{'at most ' if is_auto else ''}{options['n_trees']} trees"
-        )
-        grown = training.grow(options, n_threads(self.n_jobs), progress.tell)
-        progress.write(grown["forest"].n_trees)
+        with Work(
+            "trees",
+            type(self).__name__,
+            options["n_trees"],
+            n_before=options["first_tree"],
+            is_limit=self.n_estimators == "auto",
+            verbose=self.verbose,
+        ) as work:
+            tell = hook_of(work, calls)
+            grown = training.grow_until_stopped(options, n_threads(self.n_jobs), tell)
+            if tell is not None and grown["interruption"] is None:
+                tell(grown["forest"].n_trees)
         return grown
 
     def _keep_grown(self, grown: dict[str, Any], training: Training, goes_on: bool) -> None:

@@ -1,0 +1,110 @@
+"""scikit-learn's callbacks, told of every tree, round or member.
+
+`sklearn.callback` came with scikit-learn 1.9. With an older one, estimators have no `set_callbacks`.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from committee.running import Work
+
+try:
+    from sklearn.callback import CallbackSupportMixin, with_callbacks
+except ImportError:
+
+    class CallbackSupportMixin:  # type: ignore[no-redef]
+        """Nothing: there are no callbacks."""
+
+    def with_callbacks(method: Callable[..., Any]) -> Callable[..., Any]:
+        """The method, as many calls deep as with callbacks."""
+
+        @functools.wraps(method)
+        def called(*arguments: Any, **named: Any) -> Any:
+            return method(*arguments, **named)
+
+        return called
+
+
+__all__ = ["CallbackSupportMixin", "TaskCalls", "hook_of", "task_calls", "with_callbacks"]
+
+Fitted = Callable[[], dict[str, Any]]
+
+
+class TaskCalls:
+    """Calls an estimator's callbacks at the beginning and the end of the fit and of each of its tasks.
+
+    Parameters
+    ----------
+    estimator : estimator with callbacks
+    X, y : what it is fitted on
+    name : {"tree", "round", "member"}
+        Of a task.
+    n_tasks : int or None
+        How many there will be, if that is known.
+    """
+
+    def __init__(self, estimator: Any, X: Any, y: Any, name: str, n_tasks: int | None) -> None:
+        self.about = {"estimator": estimator, "X": X, "y": y}
+        self.name, self.n_tasks = name, n_tasks
+        self.n_ended = 0
+        self.fit = estimator._init_callback_context(max_subtasks=n_tasks)
+        self.fit.call_on_fit_task_begin(**self.about)
+        self.task: Any = None
+        self.begin()
+
+    def begin(self) -> None:
+        """Tell that the next task begins."""
+        self.task = self.fit.subcontext(task_name=self.name)
+        self.task.call_on_fit_task_begin(**self.about)
+
+    def tell(self, n_done: int, fitted: Fitted | None = None) -> bool:
+        """Tell that tasks have ended and the next begins; True if a callback wants to stop.
+
+        Parameters
+        ----------
+        n_done : int
+            How many tasks have ended: more than one since the last time if threads do them side by side.
+        fitted : callable, default=None
+            Gives the attributes of an estimator that has learnt so far; called if a callback asks for it.
+        """
+        wants_to_stop = False
+        while self.n_ended < n_done:
+            self.n_ended += 1
+            is_last = self.n_ended == n_done
+            attributes = fitted if is_last else None
+            wants_to_stop |= self.task.call_on_fit_task_end(
+                **self.about, reconstruction_attributes=attributes
+            )
+            self.task = None
+            if self.n_ended != self.n_tasks and not (is_last and wants_to_stop):
+                self.begin()
+        return wants_to_stop
+
+    def end(self, fitted: Fitted) -> None:
+        """Tell that the fit has ended, and with it the task that early stopping has kept from running."""
+        if self.task is not None:
+            self.task.call_on_fit_task_end(**self.about)
+        self.fit.call_on_fit_task_end(**self.about, reconstruction_attributes=fitted)
+
+
+def task_calls(estimator: Any, X: Any, y: Any, name: str, n_tasks: int | None) -> TaskCalls | None:
+    """The calls of an estimator's callbacks; None if it has none."""
+    return TaskCalls(estimator, X, y, name, n_tasks) if hasattr(estimator, "_skl_callbacks") else None
+
+
+def hook_of(work: Work, calls: TaskCalls | None) -> Callable[[int], bool] | None:
+    """What the engine calls with the number of tasks that are done; it stops if the answer is True.
+
+    None if nobody wants to know.
+    """
+    if not work.is_heard and calls is None:
+        return None
+
+    def tell(n_done: int) -> bool:
+        work.tell(n_done)
+        return calls is not None and calls.tell(n_done)
+
+    return tell

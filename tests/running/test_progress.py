@@ -1,0 +1,223 @@
+"""Events of long work, and who receives them: nobody, a receiver of one's own, lines, bars."""
+
+import io
+import pickle
+import sys
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer, load_diabetes
+from sklearn.naive_bayes import GaussianNB
+
+from committee import (
+    AdaBoostClassifier,
+    AdaBoostM1Classifier,
+    AdaBoostRegressor,
+    ExtraTreesRegressor,
+    GradientBoostingClassifier,
+    GradientBoostingRegressor,
+    LogitBoostClassifier,
+    RandomForestClassifier,
+)
+from committee.running import Event, Work, receiving
+from committee.running.display import Bars, Lines, display
+from committee.running.progress import tell, within
+
+CLASSES, NUMBERS = load_breast_cancer(return_X_y=True), load_diabetes(return_X_y=True)
+EVERY_FAMILY = pytest.mark.parametrize(
+    ("estimator", "problem", "what"),
+    [
+        (RandomForestClassifier(5, n_jobs=2), CLASSES, "trees"),
+        (ExtraTreesRegressor(5), NUMBERS, "trees"),
+        (GradientBoostingClassifier(5), CLASSES, "rounds"),
+        (LogitBoostClassifier(5), CLASSES, "rounds"),
+        (AdaBoostClassifier(n_estimators=5), CLASSES, "members"),
+        (AdaBoostRegressor(n_estimators=5), NUMBERS, "members"),
+        (AdaBoostM1Classifier(GaussianNB(), n_estimators=5), CLASSES, "members"),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+
+
+def events_of(estimator, problem):
+    events = []
+    with receiving(events.append):
+        estimator.fit(*problem)
+    return events
+
+
+@EVERY_FAMILY
+def test_every_long_fit_tells_from_its_beginning_to_its_end(estimator, problem, what):
+    events = events_of(estimator, problem)
+    assert {(event.what, event.name) for event in events} == {(what, type(estimator).__name__)}
+    assert {(event.n_total, event.is_limit, event.within) for event in events} == {(5, False, ())}
+    counts = [event.n_done for event in events]
+    assert counts == sorted(counts)
+    assert (counts[0], counts[-1]) == (0, 5)
+    assert [event.is_over for event in events] == [False] * (len(events) - 1) + [True]
+    assert pickle.loads(pickle.dumps(events)) == events
+
+
+def test_a_warm_start_counts_what_was_there():
+    forest = RandomForestClassifier(3, warm_start=True).fit(*CLASSES)
+    assert [event.n_done for event in events_of(forest.set_params(n_estimators=4), CLASSES)] == [3, 4, 4]
+
+
+def test_trees_that_end_when_there_are_enough_have_a_limit_and_no_goal():
+    forest = RandomForestClassifier("auto", random_state=0)
+    last = events_of(forest, CLASSES)[-1]
+    assert last.is_limit and last.n_total == 1000 and last.n_done == len(forest.estimators_)
+
+
+@pytest.mark.parametrize(
+    ("booster", "problem", "part", "most"),
+    [
+        (GradientBoostingRegressor("auto"), NUMBERS, "rounds", True),
+        (AdaBoostClassifier(n_estimators=5, early_stopping="out_of_fold"), CLASSES, "members", False),
+    ],
+)
+def test_folds_are_work_with_work_within(booster, problem, part, most):
+    events = events_of(booster, problem)
+    folds = [event for event in events if event.what == "folds"]
+    assert [event.n_done for event in folds] == [0, 1, 2, 3, 4, 5, 5]
+    assert folds[0].is_limit == most
+    assert all(event.score < 0 for event in folds[1:])
+    inner = [event for event in events if event.within]
+    assert {event.within for event in inner} == {(f"fold {i} of 5",) for i in range(1, 6)}
+    assert {event.what for event in inner} == {part}
+    assert sum(event.is_over for event in inner) == 5
+    assert (events[-1].what, events[-1].within, events[-1].is_over) == (part, (), True)
+
+
+def test_a_member_tells_within_the_round_that_it_is_made_in():
+    booster = AdaBoostM1Classifier(RandomForestClassifier(2, max_depth=1), n_estimators=2)
+    inner = [event for event in events_of(booster, CLASSES) if event.what == "trees"]
+    assert {event.within for event in inner} == {("member 1 of 2",), ("member 2 of 2",)}
+
+
+@EVERY_FAMILY
+def test_silence_is_silent(estimator, problem, what, capfd):
+    estimator.fit(*problem)
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_receiver_replaces_the_display_and_is_forgotten_after_its_block(capsys):
+    events = events_of(RandomForestClassifier(2, verbose=1), CLASSES)
+    assert len(events) > 2
+    assert capsys.readouterr().err == ""
+    RandomForestClassifier(2, verbose=1).fit(*CLASSES)
+    assert capsys.readouterr().err.startswith("committee: 2 of 2 trees, ")
+
+
+def test_what_a_receiver_raises_ends_the_fit_and_changes_nothing():
+    forest = RandomForestClassifier(50, warm_start=True)
+
+    def refuse(event):
+        if event.n_done > 2 and not event.is_over:
+            raise ZeroDivisionError
+
+    with receiving(refuse), pytest.raises(ZeroDivisionError):
+        forest.fit(*CLASSES)
+    assert not hasattr(forest, "classes_")
+
+
+def test_events_from_elsewhere_become_parts_of_the_work_at_hand():
+    events = []
+    with receiving(events.append), within("member 3 (GaussianNB)", "fold 2"):
+        tell(Event("trees", "RandomForestClassifier", 1, 9, 0.5, within=("member 1 of 2",)))
+    assert events[0].within == ("member 3 (GaussianNB)", "fold 2", "member 1 of 2")
+    tell(events[0])  # nobody listens
+
+
+def test_lines_tell_of_parts_too_but_not_of_their_ends(capsys, monkeypatch):
+    monkeypatch.setattr("committee.running.display.SECONDS_BETWEEN_LINES", 0.0)
+    lines = Lines()
+    lines(Event("rounds", "Booster", 3, 40, 1.25, within=("fold 1 of 5",)))
+    lines(Event("folds", "Booster", 1, 5, 1.25, -0.5, is_limit=True))
+    monkeypatch.setattr("committee.running.display.SECONDS_BETWEEN_LINES", 100.0)
+    lines(Event("rounds", "Booster", 40, 40, 1.25, is_over=True, within=("fold 1 of 5",)))
+    lines(Event("folds", "Booster", 5, None, 2.0, is_over=True))
+    assert capsys.readouterr().err.splitlines() == [
+        "committee: fold 1 of 5: 3 of 40 rounds, 1.2 s",
+        "committee: 1 of at most 5 folds, score -0.5, 1.2 s",
+        "committee: 5 folds, 2.0 s",
+    ]
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def test_bars_show_work_and_its_parts_and_leave_the_outermost(monkeypatch):
+    console = pytest.importorskip("rich.console")
+    monkeypatch.setattr("committee.running.display.SECONDS_BETWEEN_PICTURES", 0.0)
+    screen = io.StringIO()
+    bars = Bars(console.Console(file=screen, force_terminal=True, width=100))
+    with receiving(bars):
+        GradientBoostingRegressor("auto").fit(*NUMBERS)
+    shown = screen.getvalue()
+    assert "GradientBoostingRegressor: folds" in shown
+    assert "  GradientBoostingRegressor: rounds" in shown
+    assert "5/5" in shown
+    assert shown.rindex("GradientBoostingRegressor: rounds") > shown.rindex(
+        "GradientBoostingRegressor: folds"
+    )
+    assert shown.rstrip().endswith("\x1b[?25h"), "the cursor is shown again"
+
+
+def test_a_terminal_gets_bars_and_anything_else_lines(monkeypatch):
+    pytest.importorskip("rich")
+    monkeypatch.setenv("TERM", "xterm")
+    assert isinstance(display(), Lines)
+    screen = Terminal()
+    monkeypatch.setattr(sys, "stderr", screen)
+    assert isinstance(display(), Bars)
+    RandomForestClassifier(3, verbose=1).fit(*CLASSES)
+    assert "RandomForestClassifier: trees" in screen.getvalue()
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    assert isinstance(display(), Lines), "without rich"
+
+
+def test_work_that_nobody_hears_has_no_hook():
+    with Work("trees", "Forest", 5) as work:
+        assert not work.is_heard
+    with receiving(print), Work("trees", "Forest", 5) as work:
+        assert work.is_heard
+
+
+@pytest.mark.parametrize(
+    ("estimator", "problem"),
+    [
+        (RandomForestClassifier(12, oob_score=True, random_state=0), CLASSES),
+        (GradientBoostingRegressor(12, subsample=0.7, random_state=0), NUMBERS),
+        (GradientBoostingClassifier(12, random_state=0), CLASSES),
+        (LogitBoostClassifier(12, random_state=0), CLASSES),
+        (AdaBoostClassifier(n_estimators=12, random_state=0), CLASSES),
+        (AdaBoostRegressor(n_estimators=12, weighting="resample", random_state=0), NUMBERS),
+        (AdaBoostM1Classifier(GaussianNB(), n_estimators=6, random_state=0), CLASSES),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_an_interrupted_warm_start_keeps_what_is_made_and_goes_on_to_the_same_bits(estimator, problem):
+    X, y = problem
+
+    def interrupt(event):
+        if event.n_done >= 3 and not event.is_over:
+            raise KeyboardInterrupt
+
+    whole = estimator.fit(X, y).predict(X)
+    before = dict(vars(estimator))
+    with receiving(interrupt), pytest.raises(KeyboardInterrupt):
+        estimator.fit(X, y)
+    assert vars(estimator) == before, "without a warm start, the estimator is as it was"
+
+    for name in before.keys() - estimator.get_params().keys():
+        delattr(estimator, name)
+    estimator.set_params(warm_start=True)
+    with receiving(interrupt), pytest.raises(KeyboardInterrupt):
+        estimator.fit(X, y)
+    made = estimator.n_iter_ if hasattr(estimator, "n_iter_") else len(estimator.estimators_)
+    assert 3 <= made < estimator.n_estimators
+    estimator.predict(X)
+    np.testing.assert_array_equal(estimator.fit(X, y).predict(X), whole)
