@@ -265,8 +265,12 @@ class DynamicRule(Rule):
 
     def _combine(self, votes: np.ndarray, X: Any) -> np.ndarray:
         decision = np.empty(votes.shape[1:])
-        for rows, block, say, _ in self._answers(votes, X):
-            if self.voting == "hard" and are_classes(block):
+        counts_labels = self.voting == "hard" and are_classes(votes)
+        if counts_labels:
+            # Where all members vote for one class, it does not matter who decides.
+            decision[:] = one_hot(votes[0].argmax(axis=1), votes.shape[2])
+        for rows, block, say, _ in self._answers(votes, X, only_disputed=counts_labels):
+            if counts_labels:
                 block = one_hot(labels_of(block), block.shape[2])
             # Whole numbers stay whole until the end, so that ties are ties.
             total = np.zeros(block.shape[1:])
@@ -276,15 +280,19 @@ class DynamicRule(Rule):
         return decision
 
     def _answers(
-        self, votes: np.ndarray, X: Any
-    ) -> Iterator[tuple[slice, np.ndarray, np.ndarray, np.ndarray]]:
+        self, votes: np.ndarray, X: Any, only_disputed: bool = False
+    ) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
         """Rows, their votes, the say of each member and its competence, block by block."""
-        method = METHODS[self.method]
+        method, n_block = METHODS[self.method], self._n_block()
         points = self._space.points(as_matrix(X)) if method.looks_at_X else np.empty((votes.shape[1], 0))
         for rows, block in blocks_of(votes):
-            for start in range(rows.start, rows.stop, self._n_block()):
-                part = slice(start, min(start + self._n_block(), rows.stop))
-                votes_there = block[:, part.start - rows.start : part.stop - rows.start]
+            asked = np.arange(rows.start, rows.stop)
+            if only_disputed:
+                labels = labels_of(block)
+                asked = asked[(labels != labels[0]).any(axis=0)]
+            for start in range(0, len(asked), n_block):
+                part = asked[start : start + n_block]
+                votes_there = block[:, part - rows.start]
                 say, competence = self._answer(method, self._question(votes_there, points[part]))
                 say[~say.any(axis=1)] = 1.0
                 yield part, votes_there, say, competence
