@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from scipy.special import betainc
 
 from committee.combining.rule import Honest
 from committee.combining.votes import labels_of
@@ -133,8 +134,6 @@ def randomised_reference(votes: np.ndarray, y: np.ndarray) -> np.ndarray:
     :math:`L (1 - d_j)`), the class y of the row gets the largest support with the probability :math:`\int
     \prod_{j \ne y} F_j \, dF_y` (Woloszynski and Kurzynski 2011), summed over 20 points.
     """
-    from scipy.special import betainc
-
     n_members, n_rows, n_classes = votes.shape
     tiny = 1e-20
     grid = np.linspace(0, 1, N_SUPPORTS + 1)[:, None]
