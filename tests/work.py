@@ -13,7 +13,7 @@ import threadpoolctl
 from joblib import effective_n_jobs
 from sklearn.base import clone
 
-from committee.running import n_threads, runner
+from committee.running import Work, n_threads, runner
 
 told: ContextVar[str] = ContextVar("told", default="nothing")
 
@@ -143,6 +143,12 @@ def workers_inside(kind):
     """How many workers and threads a runner in a task has, and what a task of it sees."""
     with runner(kind) as inner:
         return inner.n_workers, inner.threads_per_worker, inner.submit(n_threads, None).result()
+
+
+def work():
+    with Work("rounds", "Work", 2) as told:
+        told.tell(1)
+        told.tell(2)
 
 
 def context():

@@ -22,7 +22,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 import work
 from committee import GradientBoostingClassifier, RandomForestClassifier
-from committee.running import Runner, TaskError, WorkerDiedError, n_threads, runner, threads
+from committee.running import Runner, TaskError, WorkerDiedError, n_threads, receiving, runner, threads
+from committee.running.progress import within
 from committee.table import bin_table
 
 # A runner that comes later joins the contract by its line here.
@@ -501,6 +502,28 @@ def test_warnings_are_ignored_where_the_caller_says_so(run):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         assert run.submit(work.warn).result() == "no error"
+
+
+def test_what_a_task_tells_of_its_progress_reaches_the_caller(run):
+    events = []
+    with receiving(events.append), within("the committee"):
+        tasks = [run.submit(work.work, name=f"member {i}") for i in range(2)]
+    run.gather(tasks)
+    for i in range(2):
+        told = [event for event in events if event.within == ("the committee", f"member {i}")]
+        assert [event.n_done for event in told] == [0, 1, 2, 2]
+        assert (told[-1].what, told[-1].name, told[-1].is_over) == ("rounds", "Work", True)
+
+
+def test_a_receiver_may_end_a_task(run):
+    def refuse(event):
+        raise ValueError("Enough.")
+
+    with receiving(refuse):
+        task = run.submit(work.work, name="member 3")
+    with pytest.raises(ValueError, match=r"'member 3', failed. ValueError: Enough"):
+        task.result()
+    assert run.submit(work.doubled, 1).result() == 2
 
 
 # The runner as a thing

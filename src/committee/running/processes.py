@@ -32,6 +32,7 @@ from committee.running import messages
 from committee.running.limits import environment_of
 from committee.running.pool import Order
 from committee.running.pooled import PooledRunner
+from committee.running.progress import RECEIVER, tell
 from committee.running.settings import Configuration, warning_filters
 from committee.running.sharing import Mapped, live_keys
 from committee.running.tasks import Task, TaskError, WorkerDiedError, failed, failure
@@ -183,8 +184,14 @@ class _Worker:
 
     def ask(self, order: Order) -> list[messages.Frame]:
         """Send an order, pass on what it tells of its progress, and wait for the answer."""
-        messages.write(self.requests, [*messages.dumps(live_keys()), *order.sent])
-        return self._next_message()
+        is_heard = order.context.get(RECEIVER) is not None
+        messages.write(self.requests, [*messages.dumps((live_keys(), is_heard)), *order.sent])
+        while (message := self._next_message())[0] == b"event":
+            try:
+                order.context.run(tell, messages.loads(message[1:]))
+            except BaseException as error:
+                raise failure(order.task, error) from error
+        return message
 
     def _next_message(self) -> list[messages.Frame]:
         """The next message. A process that dies may have forked others, which would keep the pipe open."""

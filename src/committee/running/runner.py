@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextvars import Context, copy_context
 from typing import Any
 
+from committee.running.progress import WITHIN
 from committee.running.sharing import Handle
 from committee.running.tasks import Task
 
@@ -118,6 +119,8 @@ class Runner(ABC):
     def _context(self, name: str | None) -> Context:
         """The context of the caller, in which the progress of a task is told under its name."""
         context = copy_context()
+        if name is not None:
+            context.run(WITHIN.set, (*WITHIN.get(), name))
         return context
 
     def _task(self, function: Callable[..., Any], name: str | None, kind: type[Task] = Task) -> Task:

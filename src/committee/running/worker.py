@@ -16,6 +16,7 @@ from typing import IO, Any
 from committee.running import messages
 from committee.running.limits import TASK_THREADS, ThreadLimit
 from committee.running.messages import Frame
+from committee.running.progress import Event, receiving
 from committee.running.settings import Configuration, configured, filter_warnings
 from committee.running.sharing import keep_only
 
@@ -92,15 +93,19 @@ class _Doer:
         with self.lock:
             messages.write(self.answers, message)
 
+    def _tell(self, event: Event) -> None:
+        self.write([b"event", *messages.dumps(event)])
+
     def _call(self, needed: Frame, surroundings: Frame, *call: Frame) -> Any:
-        keep_only(messages.loads([needed]))
+        keys, is_heard = messages.loads([needed])
+        keep_only(keys)
         if surroundings != self.surroundings:
             self.configuration, filters = messages.loads([surroundings])
             filter_warnings(filters)
             self.surroundings = surroundings
         function, args, kwargs = messages.loads(call)
         self.limit.hold_joblib()
-        with configured(self.configuration):
+        with configured(self.configuration), receiving(self._tell if is_heard else None):
             return function(*args, **kwargs)
 
 
