@@ -30,10 +30,12 @@ def stopped_by(event: threading.Event) -> Iterator[None]:
     >>> event = threading.Event()
     >>> threading.Timer(0.1, event.set).start()
     >>> X = np.random.default_rng(0).normal(size=(10_000, 9))
-    >>> with stopped_by(event):
-    ...     RandomForestClassifier(100_000).fit(X, X[:, 0] > 0)
-    Traceback (most recent call last):
-    KeyboardInterrupt: The work was stopped from another thread.
+    >>> try:
+    ...     with stopped_by(event):
+    ...         RandomForestClassifier(100_000).fit(X, X[:, 0] > 0)
+    ... except KeyboardInterrupt as stop:
+    ...     print(stop)
+    The work was stopped from another thread.
     """
     token = EVENT.set(event)
     try:
