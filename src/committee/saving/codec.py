@@ -18,6 +18,9 @@ import numpy as np
 from committee.saving.errors import DamagedFile, require
 
 MAX_DEPTH = 64
+LONGEST_PART = 64
+# Text of a fixed width takes that of the longest for each: so many characters of padding a file may ask for.
+MOST_PADDING = 2**24
 Json = Any
 Write = Callable[[Any, "Encoder", str], Json]
 Read = Callable[[Json, "Decoder", str], Any]
@@ -68,6 +71,7 @@ class Encoder:
 
     arrays: dict[str, np.ndarray] = field(default_factory=dict)
     depth: int = 0
+    padding: int = 0
 
     def value(self, value: Any, path: str) -> Json:
         """Write one value. The path says where it stands, in messages and in the names of arrays."""
@@ -117,6 +121,7 @@ class Decoder:
     trusted: tuple[str, ...] = ()
     builds: bool = True
     depth: int = 0
+    padding: int = 0
 
     def value(self, written: Json, path: str) -> Any:
         """Make one value."""
@@ -149,8 +154,9 @@ class Decoder:
 
 
 def join(path: str, name: str | int) -> str:
-    """The path of a part: as scikit-learn names nested parameters."""
-    return f"{path}__{name}" if path else str(name)
+    """The path of a part: as scikit-learn names nested parameters. Names of a file may be long, paths not."""
+    part = str(name)[:LONGEST_PART]
+    return f"{path}__{part}" if path else part
 
 
 def writer_of(value: Any) -> Write:

@@ -45,6 +45,8 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     ...     load(Path(folder, "tree.committee"))
     DecisionTreeClassifier(max_depth=3)
     """
+    if isinstance(model, type) or not hasattr(model, "get_params"):
+        raise TypeError(f"Only estimators can be saved. Got {model!r}.")
     encoder = Encoder()
     described = encoder.value(model, "")
     is_ours = isinstance(model, Saveable) and model._has_learnt()
@@ -87,6 +89,8 @@ def load(path: str | os.PathLike[str], trusted: Iterable[str] = ()) -> Any:
     ...     load(Path(folder, "tree.committee")).predict([[1], [9]])
     array([0, 1])
     """
+    if isinstance(trusted, str):
+        raise TypeError(f"trusted must be a list of types. Got a text: use trusted=[{trusted!r}].")
     description, arrays = read_description(path)
     decoder = Decoder(arrays, tuple(trusted))
     model = decoder.value(description["model"], "")

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from committee.saving.codec import READERS, WRITERS, Decoder, Encoder, Json, join, refuse
+from committee.saving.codec import MOST_PADDING, READERS, WRITERS, Decoder, Encoder, Json, join, refuse
 from committee.saving.container import DTYPES
 from committee.saving.errors import DamagedFile, require
 
@@ -90,13 +90,10 @@ def write_array(value: np.ndarray, encoder: Encoder, path: str) -> Json:
         dates = {"dtype": value.dtype.str, "values": write_array(value.view(np.int64), encoder, path)}
         return {"dates": dates}
     if value.dtype.kind == "U":
-        return {
-            "strings": {
-                "dtype": value.dtype.str,
-                "shape": list(value.shape),
-                "values": value.ravel().tolist(),
-            }
-        }
+        texts = value.ravel().tolist()
+        if not allows_padding(encoder, texts, value.dtype):
+            raise TypeError(f"{path} is text of very different lengths. Convert it to objects to save it.")
+        return {"strings": {"dtype": value.dtype.str, "shape": list(value.shape), "values": texts}}
     if value.dtype == object:
         items = write_list(value.ravel().tolist(), encoder, path)
         return {"objects": {"shape": list(value.shape), "values": items}}
@@ -135,11 +132,17 @@ def read_strings(written: Json, decoder: Decoder, path: str) -> np.ndarray:
     require(
         isinstance(values, list) and all(isinstance(each, str) for each in values), f"{path} is not all text"
     )
-    # A width beyond that of the texts would let a small file take much memory.
     widest = max(map(len, values), default=0)
     require(dtype.itemsize // 4 <= 2 * widest + 64, f"{path}: the text is narrower than it says")
     require(dtype.itemsize // 4 >= widest, f"{path}: the text is wider than it says")
+    require(allows_padding(decoder, values, dtype), f"{path}: the text is of very different lengths")
     return shaped(np.array(values, dtype=dtype), body["shape"], path)
+
+
+def allows_padding(codec: Encoder | Decoder, texts: list[str], dtype: np.dtype[Any]) -> bool:
+    """Whether texts may take a common width: else a small file could take much memory."""
+    codec.padding += len(texts) * (dtype.itemsize // 4) - sum(map(len, texts))
+    return codec.padding <= MOST_PADDING
 
 
 def read_objects(written: Json, decoder: Decoder, path: str) -> np.ndarray:

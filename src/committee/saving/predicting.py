@@ -85,6 +85,8 @@ class Predictor:
             )
         if X.ndim != 2 or X.shape[1] != self._schema.n_columns:
             raise ValueError(f"The matrix must have {self._schema.n_columns} columns.")
+        if len(X) == 0:
+            raise ValueError("There are no rows. Pass at least one.")
         return self._decider.decide(Table(self._schema, tuple(X.T), len(X)), 1)
 
 
@@ -194,7 +196,7 @@ def take_decider(fields: Fields, schema: Schema, task: Classification | Regressi
     if statistics is not None:
         check_statistics(statistics, schema)
     check_forest(forest, schema if statistics is None else statistics.schema(schema), task)
-    require(rule in RULES, f"there is no rule {rule!r}")
+    require(isinstance(rule, str) and rule in RULES, f"there is no rule {rule!r}")
     require(rule == "mean" or forest.is_mean, "The trees do not vote")
     return TreesDecider(forest, rule, statistics)
 

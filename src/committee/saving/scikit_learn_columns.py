@@ -74,7 +74,7 @@ def check_products(fitted: Named, parameters: Named, sizes: Sizes) -> None:
     """The number of products of columns is bounded; it follows from the degree."""
     degree = parameters["degree"]
     most = degree if isinstance(degree, int) else degree[1]
-    if math.comb(sizes["features"] + most, most) > MOST_COLUMNS:
+    if max(sizes["features"], math.comb(sizes["features"] + most, most)) > MOST_COLUMNS:
         raise Wrong(f"degree makes more than {MOST_COLUMNS} columns")
 
 
