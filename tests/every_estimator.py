@@ -5,8 +5,12 @@ import inspect
 import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator, is_classifier
+from sklearn.linear_model import LinearRegression
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
 
 import committee
+from committee.assembling import TableEncoder
 
 
 def make(estimator_type, **parameters):
@@ -14,9 +18,20 @@ def make(estimator_type, **parameters):
     known = inspect.signature(estimator_type).parameters
     # Five small steps on a share of the rows do not lead as far as scikit-learn's checks ask for.
     n_members = 12 if "Gradient" in estimator_type.__name__ else 5
-    small = {"n_estimators": n_members, "random_state": 0}
+    small = {"n_estimators": n_members, "random_state": 0, "estimators": members_for(estimator_type)}
+    # A row of weight 2 is one neighbour: only if all rows are asked, is it the row twice.
+    small |= {"n_neighbours": 1000}
     small = {name: value for name, value in small.items() if name in known}
     return estimator_type(**small | parameters)
+
+
+def members_for(estimator_type):
+    """Members of two kinds that fit in a moment."""
+    if estimator_type.__name__.endswith("Classifier"):
+        tree, other = committee.DecisionTreeClassifier(max_depth=3), GaussianNB()
+    else:
+        tree, other = committee.DecisionTreeRegressor(max_depth=3), LinearRegression()
+    return [("tree", tree), ("other", make_pipeline(TableEncoder(), other))]
 
 
 def public_types():
@@ -24,7 +39,10 @@ def public_types():
     return [value for value in values if inspect.isclass(value) and issubclass(value, BaseEstimator)]
 
 
-ESTIMATORS = [make(each) for each in public_types()]
+MADE = [make(each) for each in public_types()]
+COMMITTEES = [each for each in MADE if hasattr(each, "estimators")]
+# What learns by itself, in the engine.
+ESTIMATORS = [each for each in MADE if not hasattr(each, "estimators")]
 CLASSIFIERS = [each for each in ESTIMATORS if is_classifier(each)]
 REGRESSORS = [each for each in ESTIMATORS if not is_classifier(each)]
 

@@ -14,6 +14,7 @@ from sklearn.utils.estimator_checks import estimator_checks_generator, parametri
 
 from every_estimator import (
     CLASSIFIERS,
+    COMMITTEES,
     ESTIMATORS,
     REGRESSORS,
     make,
@@ -25,20 +26,24 @@ from every_estimator import (
 )
 
 every_estimator = pytest.mark.parametrize("estimator", ESTIMATORS, ids=name_of)
-every_classifier = pytest.mark.parametrize("estimator", CLASSIFIERS, ids=name_of)
+# Committees too: but the order of rows, and a row that is there twice, decide who is in which fold.
+everyone = pytest.mark.parametrize("estimator", ESTIMATORS + COMMITTEES, ids=name_of)
+everyone_with_classes = pytest.mark.parametrize(
+    "estimator", CLASSIFIERS + [each for each in COMMITTEES if is_classifier(each)], ids=name_of
+)
 
 
-@parametrize_with_checks(ESTIMATORS)
+@parametrize_with_checks(ESTIMATORS + COMMITTEES)
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
 
-@every_estimator
+@everyone
 def test_scikit_learn_has_many_checks_for_it(estimator):
     assert len(list(estimator_checks_generator(estimator))) >= (62 if is_classifier(estimator) else 59)
 
 
-@every_estimator
+@everyone
 def test_containers_agree(estimator):
     frame, signal = mixed_frame()
     y = target_for(estimator, signal)
@@ -51,7 +56,7 @@ def test_containers_agree(estimator):
         assert list(fitted.feature_names_in_) == list(frame.columns)
 
 
-@every_estimator
+@everyone
 def test_a_frame_of_numbers_is_its_matrix(estimator):
     frame, signal = mixed_frame()
     numbers = frame[["number", "count"]].astype(float)
@@ -64,14 +69,14 @@ def test_a_frame_of_numbers_is_its_matrix(estimator):
         np.testing.assert_array_equal(votes_of(fitted, same), expected)
 
 
-@every_estimator
+@everyone
 def test_columns_of_a_frame_may_come_in_another_order(estimator):
     frame, signal = mixed_frame()
     fitted = clone(estimator).fit(frame, target_for(estimator, signal))
     np.testing.assert_array_equal(votes_of(fitted, frame[frame.columns[::-1]]), votes_of(fitted, frame))
 
 
-@every_estimator
+@everyone
 def test_rows_of_weight_zero_take_no_part(estimator):
     frame, signal = mixed_frame()
     y = target_for(estimator, signal)
@@ -124,7 +129,7 @@ def test_a_monotone_change_of_a_column_changes_nothing(estimator):
     np.testing.assert_array_equal(votes_of(straight, frame), votes_of(bent, changed))
 
 
-@every_estimator
+@everyone
 def test_pickles_answer_alike(estimator):
     frame, signal = mixed_frame()
     fitted = clone(estimator).fit(frame, target_for(estimator, signal))
@@ -132,7 +137,7 @@ def test_pickles_answer_alike(estimator):
     np.testing.assert_array_equal(votes_of(again, frame), votes_of(fitted, frame))
 
 
-@every_estimator
+@everyone
 def test_an_unseen_category_is_missing(estimator):
     frame, signal = mixed_frame()
     fitted = clone(estimator).fit(frame, target_for(estimator, signal))
@@ -140,7 +145,7 @@ def test_an_unseen_category_is_missing(estimator):
     np.testing.assert_array_equal(votes_of(fitted, unseen), votes_of(fitted, missing))
 
 
-@every_classifier
+@everyone_with_classes
 def test_probabilities_sum_to_one_and_the_highest_is_predicted(estimator):
     frame, signal = mixed_frame()
     y = np.digitize(signal, np.quantile(signal, [0.3, 0.6]))
@@ -152,7 +157,7 @@ def test_probabilities_sum_to_one_and_the_highest_is_predicted(estimator):
     np.testing.assert_array_equal(fitted.predict(frame), fitted.classes_[probabilities.argmax(axis=1)])
 
 
-@every_classifier
+@everyone_with_classes
 def test_labels_may_be_text_booleans_or_numbers(estimator):
     X = [[1.0], [2.0], [8.0], [9.0]] * 5
     for low, high in (("a", "b"), (False, True), (-1, 7)):
@@ -176,7 +181,9 @@ def test_one_row_one_class_and_constant_columns_give_constant_answers(estimator)
     assert answers[0] == answers[1]
 
 
-@pytest.mark.parametrize("estimator", [each for each in ESTIMATORS if hasattr(each, "n_jobs")], ids=name_of)
+@pytest.mark.parametrize(
+    "estimator", [each for each in ESTIMATORS + COMMITTEES if hasattr(each, "n_jobs")], ids=name_of
+)
 def test_any_number_of_threads_gives_the_same_bits(estimator):
     frame, signal = mixed_frame(n_rows=400)
     y = target_for(estimator, signal)

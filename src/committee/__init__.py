@@ -9,6 +9,21 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from committee import rules
+    from committee.assembling import (
+        BayesianAveragingClassifier,
+        BayesianAveragingRegressor,
+        CAWPEClassifier,
+        DynamicSelectionClassifier,
+        DynamicSelectionRegressor,
+        EnsembleSelectionClassifier,
+        EnsembleSelectionRegressor,
+        RegionSelectionClassifier,
+        RegionSelectionRegressor,
+        StackingClassifier,
+        StackingRegressor,
+        VotingClassifier,
+        VotingRegressor,
+    )
     from committee.boosting import (
         AdaBoostClassifier,
         AdaBoostM1Classifier,
@@ -40,11 +55,18 @@ __all__ = [
     "AdaBoostM1Classifier",
     "AdaBoostM2Classifier",
     "AdaBoostRegressor",
+    "BayesianAveragingClassifier",
+    "BayesianAveragingRegressor",
     "C45Classifier",
+    "CAWPEClassifier",
     "DecisionStumpClassifier",
     "DecisionStumpRegressor",
     "DecisionTreeClassifier",
     "DecisionTreeRegressor",
+    "DynamicSelectionClassifier",
+    "DynamicSelectionRegressor",
+    "EnsembleSelectionClassifier",
+    "EnsembleSelectionRegressor",
     "ExtraTreesClassifier",
     "ExtraTreesRegressor",
     "GradientBoostingClassifier",
@@ -54,6 +76,12 @@ __all__ = [
     "RandomForestRegressor",
     "RandomTreeClassifier",
     "RandomTreeRegressor",
+    "RegionSelectionClassifier",
+    "RegionSelectionRegressor",
+    "StackingClassifier",
+    "StackingRegressor",
+    "VotingClassifier",
+    "VotingRegressor",
     "load",
     "predictor",
     "rules",
@@ -62,7 +90,7 @@ __all__ = [
 ]
 
 # Where the public names are, the place that needs least first; and what else can be had as `committee.x`.
-_PLACES = ("saving", "learners", "sampling", "boosting")
+_PLACES = ("saving", "learners", "sampling", "boosting", "assembling")
 _MODULES = (*_PLACES, "combining", "rules", "running", "table", "task")
 
 

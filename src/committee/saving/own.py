@@ -37,6 +37,8 @@ RULES = frozenset(
         "StackingRule",
     }
 )
+# What is not at the top of the package, by the module where it is.
+PLACES = {**dict.fromkeys(RULES, "committee.rules"), "TableEncoder": "committee.assembling"}
 KINDS = ("Classifier", "Regressor")
 
 
@@ -95,10 +97,10 @@ def saved_named(name: str) -> OwnEstimator | None:
 def knows(name: str) -> bool:
     """Whether a name in a file is that of one of our classes, which is not imported to find out."""
     own = name.removeprefix(PREFIX)
-    return own in RULES or (own in importlib.import_module("committee").__all__ and own.endswith(KINDS))
+    return own in PLACES or (own in importlib.import_module("committee").__all__ and own.endswith(KINDS))
 
 
 def class_named(name: str) -> type | None:
     """One of our public estimators or rules by its name."""
-    place = "committee.rules" if name in RULES else "committee"
-    return getattr(importlib.import_module(place), name) if knows(PREFIX + name) else None
+    module = PLACES.get(name, "committee")
+    return getattr(importlib.import_module(module), name) if knows(PREFIX + name) else None

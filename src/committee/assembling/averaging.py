@@ -1,0 +1,70 @@
+"""Bayesian averaging: members weighted by how likely they are, given honest votes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from committee.assembling.committee import Committee
+from committee.combining import rule_named
+from committee.combining.rule import Rule
+from committee.learners.voting import Classifies, Regresses
+from committee.parameters import anything, declared, one_of, parameter
+
+
+@declared
+class BayesianAveraging(Committee):
+    """A committee weighted by the posterior of its members, or of mixtures of them."""
+
+    over: str = parameter(
+        "members",
+        '"members" or "mixtures"',
+        one_of("members", "mixtures"),
+        "What the posterior is over. With more and more rows, all weight goes to the one best member, but "
+        "need not go to a mixture of one: Bayesian model averaging, and Bayesian model combination.",
+    )
+    prior: Any = parameter(
+        None,
+        "an array-like of shape (n_members,) or None",
+        anything,
+        "How likely each member is before any row is seen, in any unit. None: all the same. It is for "
+        'over="members".',
+    )
+
+    def _new_rule(self) -> Rule:
+        if self.over == "members":
+            return rule_named("bayesian_averaging").set_params(prior=self.prior)
+        if self.prior is not None:
+            raise ValueError('prior is of members. Set over="members", or prior=None.')
+        return rule_named("bayesian_combination")
+
+
+@declared
+class BayesianAveragingClassifier(Classifies, BayesianAveraging):
+    """Weigh members by their posterior probability, given the classes of rows that they have not seen.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from committee import BayesianAveragingClassifier, DecisionTreeClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> members = [("bayes", GaussianNB()), ("stump", DecisionTreeClassifier(max_depth=1))]
+    >>> BayesianAveragingClassifier(members).fit(X, y).weights_.round(2)
+    array([1., 0.])
+    """
+
+
+@declared
+class BayesianAveragingRegressor(Regresses, BayesianAveraging):
+    """Weigh members by their posterior probability, given the numbers of rows that they have not seen.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from sklearn.linear_model import LinearRegression
+    >>> from committee import BayesianAveragingRegressor, DecisionTreeRegressor
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> members = [("line", LinearRegression()), ("tree", DecisionTreeRegressor(max_depth=1))]
+    >>> BayesianAveragingRegressor(members).fit(X, y).weights_.round(2)
+    array([1., 0.])
+    """

@@ -1,0 +1,124 @@
+"""From scores to probabilities, learnt from honest scores: members without probabilities get some.
+
+In: out-of-fold scores of shape (n_rows, n_classes) and the class of each row. Out: a `Calibration`, which
+turns scores into votes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.optimize import minimize_scalar
+from scipy.special import expit, softmax
+from sklearn.isotonic import IsotonicRegression
+from sklearn.linear_model import LogisticRegression
+
+from committee.combining.votes import rescaled
+from committee.saving import Fields
+
+METHODS = ("isotonic", "sigmoid", "temperature")
+# Scores are divided by temperatures between the exponentials of these.
+LOWEST, HIGHEST = -7.0, 7.0
+
+
+@dataclass(frozen=True, eq=False)
+class Calibration:
+    """What turns the scores of a member into votes.
+
+    Parameters
+    ----------
+    method : {"isotonic", "sigmoid", "temperature"}
+    curves : list of ndarray of shape (2, n_knots)
+        For each class: "isotonic" has knots of the rising curve, scores and probabilities; "sigmoid" has one
+        column, slope and intercept; "temperature" has one curve for all classes, the temperature and 0.
+    """
+
+    method: str
+    curves: list[np.ndarray]
+
+    @classmethod
+    def of(cls, method: str, scores: np.ndarray, y: np.ndarray, weights: np.ndarray | None) -> Calibration:
+        """Learn from honest scores.
+
+        Examples
+        --------
+        >>> scores = np.array([[2.0, -2.0], [1.0, -1.0], [-1.0, 1.0], [-2.0, 2.0]])
+        >>> Calibration.of("isotonic", scores, np.array([0, 0, 1, 1]), None).votes(scores[:1])
+        array([[1., 0.]])
+        """
+        scores = scores.astype(np.float64)
+        if method == "temperature":
+            return cls(method, [np.array([[best_temperature(scores, y, weights)], [0.0]])])
+        curve = rising_curve if method == "isotonic" else logistic_curve
+        classes = range(scores.shape[1])
+        return cls(method, [curve(scores[:, code], y == code, weights) for code in classes])
+
+    def votes(self, scores: np.ndarray) -> np.ndarray:
+        """Votes for the classes, which sum to one."""
+        if self.method == "temperature":
+            return np.asarray(softmax(scores / self.curves[0][0, 0], axis=1))
+        if self.method == "isotonic":
+            each = [np.interp(scores[:, code], *curve) for code, curve in enumerate(self.curves)]
+        else:
+            each = [expit(curve[0] * scores[:, code] + curve[1]) for code, curve in enumerate(self.curves)]
+        return rescaled(np.column_stack(each))
+
+    @classmethod
+    def take(cls, fields: Fields, n_classes: int) -> Calibration:
+        """Take a calibration from a saved file."""
+        method, curves = fields.take("method", str), fields.take("curves", list)
+        fields.finish()
+        fields.require(method in METHODS, f"there is no calibration {method!r}")
+        n_curves = 1 if method == "temperature" else n_classes
+        are_curves = len(curves) == n_curves and all(is_curve(method, curve) for curve in curves)
+        fields.require(are_curves, "a calibration has other curves than classes")
+        return cls(method, curves)
+
+
+def is_curve(method: str, curve: Any) -> bool:
+    """Whether a value of a file is a curve that scores can be put into."""
+    if not isinstance(curve, np.ndarray) or curve.dtype != np.float64 or curve.ndim != 2:
+        return False
+    if len(curve) != 2 or curve.shape[1] == 0 or not np.isfinite(curve).all():
+        return False
+    if method == "isotonic":
+        are_shares = curve[1].min() >= 0 and curve[1].max() <= 1
+        return bool((np.diff(curve[0]) >= 0).all() and are_shares)
+    return curve.shape[1] == 1 and (method == "sigmoid" or curve[0, 0] > 0)
+
+
+def rising_curve(scores: np.ndarray, is_class: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
+    """The knots of the rising curve of least squares (Zadrozny and Elkan 2002)."""
+    curve = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip")
+    curve.fit(scores, is_class.astype(np.float64), sample_weight=weights)
+    return np.array([curve.X_thresholds_, curve.y_thresholds_])
+
+
+def logistic_curve(scores: np.ndarray, is_class: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
+    """Slope and intercept of a logistic curve, whose answers are held a little off 0 and 1 (Platt 1999)."""
+    weights = np.ones(len(scores)) if weights is None else weights
+    n_inside, n_outside = weights[is_class].sum(), weights[~is_class].sum()
+    high, low = (n_inside + 1) / (n_inside + 2), 1 / (n_outside + 2)
+    target = np.where(is_class, high, low)
+    # A row that is of the class to some degree is two rows with those weights.
+    unit = scores.std() or 1.0
+    table = np.tile(scores / unit, 2)[:, None]
+    answer = np.repeat([True, False], len(scores))
+    model = LogisticRegression(C=np.inf, tol=1e-8, max_iter=1000)
+    model.fit(table, answer, sample_weight=np.concatenate([weights * target, weights * (1 - target)]))
+    return np.array([[model.coef_[0, 0] / unit], [model.intercept_[0]]])
+
+
+def best_temperature(scores: np.ndarray, y: np.ndarray, weights: np.ndarray | None) -> float:
+    """What scores are divided by before softmax, for the lowest log loss (Guo et al. 2017)."""
+    unit = scores.std() or 1.0
+    rows = np.arange(len(y))
+
+    def loss(logarithm: float) -> float:
+        votes = softmax(scores / (unit * np.exp(logarithm)), axis=1)[rows, y]
+        return float(np.average(-np.log(votes.clip(1e-15)), weights=weights))
+
+    found = minimize_scalar(loss, bounds=(LOWEST, HIGHEST), method="bounded")
+    return float(unit * np.exp(found.x))

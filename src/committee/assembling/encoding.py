@@ -1,0 +1,205 @@
+"""A table as a matrix of finite numbers, for members and rules that can take nothing else.
+
+In: a table of any kind. Out: a column for each number, with the median where it is missing, of mean 0 and
+standard deviation 1; and for each category a column per value that is 1 in its rows and else 0.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from committee.parameters import check_parameters, declared, integer, parameter
+from committee.saving import Fields, Saveable
+from committee.table import Schema, keep_schema, predict_table, read
+from committee.task import row_weights
+
+
+@declared
+class TableEncoder(TransformerMixin, Saveable, BaseEstimator):
+    """Make a matrix of numbers of a table with categories and missing values.
+
+    A missing number, or an infinite one, is the median of its column; columns are then shifted and scaled to
+    the mean 0 and the standard deviation 1. A category becomes a column of zeros and ones for each of its
+    values; a missing value and one that the fit has not seen are zeros in all of them.
+
+    Attributes
+    ----------
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_columns,)
+        Only if all column names are text.
+    schema_ : Schema
+        The columns of the training table.
+    medians_, means_, deviations_ : ndarray of shape (n_columns,)
+        Of the numbers; 0, 0 and 1 where a column is a category.
+    kept_ : list of ndarray
+        The codes of the values that have a column, for each column of the table; none for numbers.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> frame = pl.DataFrame({"age": [20.0, 40.0, None], "city": ["Oslo", "Bonn", "Oslo"]})
+    >>> TableEncoder().fit_transform(frame).round(2)
+    array([[-0.71,  0.  ,  1.  ],
+           [ 1.41,  1.  ,  0.  ],
+           [-0.71,  0.  ,  1.  ]])
+    """
+
+    max_categories: int = parameter(
+        32,
+        "an integer >= 1",
+        integer(1),
+        "How many values of a category have a column: the most frequent, the first of equal ones.",
+    )
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Learn medians, means and deviations of numbers, and the values of categories.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_columns)
+        y : None
+            Ignored.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Weights of the rows: a row of weight 2 is the row twice.
+
+        Returns
+        -------
+        self
+        """
+        check_parameters(self)
+        table = read(X)
+        given = row_weights(sample_weight, table.n_rows)
+        weights = np.ones(table.n_rows) if given is None else given
+        medians, means, deviations = (
+            np.zeros(table.schema.n_columns),
+            np.zeros(table.schema.n_columns),
+            np.ones(table.schema.n_columns),
+        )
+        kept = [np.empty(0, dtype=np.int64)] * table.schema.n_columns
+        for i, (values, is_category) in enumerate(zip(table.columns, table.schema.is_category, strict=True)):
+            if is_category:
+                kept[i] = frequent_codes(values, weights, self.max_categories)
+            else:
+                numbers = as_numbers(values)
+                medians[i] = median_of(numbers, weights)
+                filled = np.where(np.isnan(numbers), medians[i], numbers)
+                means[i] = np.average(filled, weights=weights)
+                deviations[i] = np.sqrt(np.average((filled - means[i]) ** 2, weights=weights)) or 1.0
+        keep_schema(self, table.schema)
+        self.medians_, self.means_, self.deviations_, self.kept_ = medians, means, deviations, kept
+        return self
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Make a matrix of a table.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_columns)
+
+        Returns
+        -------
+        ndarray of float64 of shape (n_rows, n_features_out)
+        """
+        check_is_fitted(self)
+        table = predict_table(self, X)
+        parts = []
+        for i, (values, is_category) in enumerate(zip(table.columns, table.schema.is_category, strict=True)):
+            if is_category:
+                parts.append((values[:, None] == self.kept_[i]).astype(np.float64))
+            else:
+                numbers = as_numbers(values)
+                filled = np.where(np.isnan(numbers), self.medians_[i], numbers)
+                parts.append(((filled - self.means_[i]) / self.deviations_[i])[:, None])
+        if sum(part.shape[1] for part in parts) == 0:
+            # Categories without any value tell nothing, and a matrix has a column.
+            return np.zeros((table.n_rows, 1))
+        return np.hstack(parts)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        tags.input_tags.sparse = True
+        return tags
+
+    def _check_parameters(self) -> None:
+        check_parameters(self)
+
+    def _has_learnt(self) -> bool:
+        return hasattr(self, "kept_")
+
+    def _learnt(self) -> dict[str, Any]:
+        schema: Schema = self.schema_
+        return {
+            "schema": schema,
+            "medians": self.medians_,
+            "means": self.means_,
+            "deviations": self.deviations_,
+            "kept": self.kept_,
+        }
+
+    def _take_learnt(self, fields: Fields) -> None:
+        schema = fields.take("schema", Schema)
+        keep_schema(self, schema)
+        self.medians_, self.means_, self.deviations_ = (
+            fields.array(name, np.float64, (schema.n_columns,)) for name in ("medians", "means", "deviations")
+        )
+        self.kept_ = fields.take("kept", list)
+        are_codes = all(
+            isinstance(codes, np.ndarray) and codes.dtype == np.int64 and codes.ndim == 1
+            for codes in self.kept_
+        )
+        fields.require(are_codes and len(self.kept_) == schema.n_columns, "kept is not codes for each column")
+        fields.require((self.deviations_ > 0).all(), "a deviation is not above 0")
+
+    def _check_learnt(self) -> None:
+        """The fields are checked as they are taken."""
+
+
+def new_encoder() -> Any:
+    """An encoder with default parameters."""
+    made: Any = TableEncoder
+    return made()
+
+
+def as_numbers(values: np.ndarray) -> np.ndarray:
+    """A column of numbers as float64, NaN where there is no finite one."""
+    numbers = values.astype(np.float64)
+    numbers[~np.isfinite(numbers)] = np.nan
+    return numbers
+
+
+def median_of(numbers: np.ndarray, weights: np.ndarray) -> float:
+    """The lowest number at which half of the weight is reached; 0 if there is none.
+
+    Examples
+    --------
+    >>> median_of(np.array([5.0, np.nan, 1.0]), np.array([1.0, 1.0, 2.0]))
+    1.0
+    """
+    counts = ~np.isnan(numbers) & (weights > 0)
+    if not counts.any():
+        return 0.0
+    numbers, weights = numbers[counts], weights[counts]
+    order = numbers.argsort(kind="stable")
+    reached = weights[order].cumsum()
+    return float(numbers[order][np.searchsorted(reached, reached[-1] / 2)])
+
+
+def frequent_codes(codes: np.ndarray, weights: np.ndarray, n_most: int) -> np.ndarray:
+    """The codes that most weight has, in their own order; 0 stands for missing and is none.
+
+    Examples
+    --------
+    >>> frequent_codes(np.array([0, 3, 1, 3, 2, 2]), np.ones(6), n_most=2)
+    array([2, 3])
+    """
+    totals = np.bincount(codes, weights=weights)
+    totals[0] = 0
+    most = (-totals).argsort(kind="stable")[:n_most]
+    return np.sort(most[totals[most] > 0]).astype(np.int64)

@@ -1,0 +1,248 @@
+"""Members are fitted, on all rows and on folds: each fit is a task of a runner.
+
+In: members, the table and folds. Out: for each member its models and, if there are folds, its votes on the
+rows that they hold out. A member that grows on bootstrap samples votes out of bag instead, in the fit on all
+rows.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils.validation import check_is_fitted
+
+from committee.assembling.folds import Fold
+from committee.assembling.lesson import Lesson
+from committee.assembling.members import Member, take_columns, weight_arguments
+from committee.assembling.votes import dtype_of, votes_of
+from committee.boosting.python_rounds import take_rows
+from committee.running import Runner, TaskError, Work
+from committee.sampling.growing import Forest
+from committee.task import Classification
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """How members are fitted.
+
+    Parameters
+    ----------
+    folds : list of (ndarray, ndarray)
+        Empty if no votes are wanted on the training rows.
+    refit : bool
+        Whether there is a model of all rows. If not, the models of the folds stay.
+    uses_bags : bool
+        Whether out-of-bag votes will do.
+    as_scores : bool
+        Whether members without probabilities vote by scores, to be calibrated.
+    """
+
+    folds: list[Fold]
+    refit: bool
+    uses_bags: bool
+    as_scores: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Seated:
+    """A member that is fitted.
+
+    Parameters
+    ----------
+    member : Member
+    models : list of estimators
+        One of all rows, or one of each fold, whose mean vote counts.
+    held_out : list of (ndarray, ndarray)
+        Rows, and the votes on them; a row may be there several times.
+    """
+
+    member: Member
+    models: list[Any]
+    held_out: list[tuple[np.ndarray, np.ndarray]]
+
+
+def seat(
+    members: list[Member], lesson: Lesson, plan: Plan, run: Runner, *, on_error: str, work: Work
+) -> list[Seated]:
+    """Fit all members.
+
+    Parameters
+    ----------
+    members : list of Member
+    lesson : Lesson
+    plan : Plan
+    run : Runner
+    on_error : {"raise", "drop"}
+    work : Work
+        Told of every fit.
+
+    Returns
+    -------
+    list of Seated
+        In the order of the members, without those that were dropped.
+    """
+    shared = run.put(lesson)
+    tasks = {}
+    for place, member in enumerate(members):
+        for name, function, arguments in fits_of(member, lesson, plan):
+            task = run.submit(
+                function, shared, member.estimator, member.columns, plan.as_scores, *arguments, name=name
+            )
+            tasks[task] = place
+    failures: dict[int, BaseException] = {}
+    results: dict[int, list[Any]] = {place: [] for place in range(len(members))}
+    try:
+        for n_done, task in enumerate(run.as_completed(tasks), start=1):
+            error = task.exception()
+            if error is not None:
+                if on_error == "raise" or not isinstance(error, TaskError):
+                    raise error
+                failures.setdefault(tasks[task], error)
+            work.tell(n_done)
+    finally:
+        for task in tasks:
+            task.cancel()
+    for task, place in tasks.items():
+        if place not in failures:
+            results[place].append(task.result())
+    warn_of_dropped(members, failures)
+    return [
+        Seated(
+            member,
+            [model for model, _, _ in results[place] if model is not None],
+            [(rows, votes) for _, rows, votes in results[place] if rows is not None],
+        )
+        for place, member in enumerate(members)
+        if place not in failures
+    ]
+
+
+def n_fits(members: list[Member], lesson: Lesson, plan: Plan) -> int:
+    """How many fits there will be."""
+    return sum(1 for member in members for _ in fits_of(member, lesson, plan))
+
+
+def fits_of(member: Member, lesson: Lesson, plan: Plan) -> Iterator[tuple[str, Any, tuple[Any, ...]]]:
+    """The fits of one member: a name, a function and its last arguments."""
+    if plan.folds and plan.uses_bags and has_bags(member.estimator):
+        yield f"member {member.name!r}, all rows", fit_in_bags, ()
+        return
+    for number, (train, held_out) in enumerate(plan.folds):
+        yield f"member {member.name!r}, fold {number}", fit_fold, (train, held_out, not plan.refit)
+    if plan.refit or not plan.folds:
+        yield f"member {member.name!r}, all rows", fit_all, ()
+
+
+def has_bags(estimator: Any) -> bool:
+    """Whether an estimator can vote on its training rows by the trees that have not seen them."""
+    return isinstance(estimator, Forest) and bool(estimator.bootstrap)
+
+
+def fit_fold(
+    lesson: Lesson,
+    estimator: Any,
+    columns: list[int] | None,
+    as_scores: bool,
+    train: np.ndarray,
+    held_out: np.ndarray,
+    keeps: bool,
+) -> tuple[Any, np.ndarray, np.ndarray]:
+    """Fit on some rows and vote on others: the model if it is kept, the others, and the votes on them."""
+    X = take_columns(lesson.X, columns)
+    model = fitted(estimator, lesson, X, train)
+    votes = votes_of(model, take_rows(X, held_out), lesson.task, as_scores=as_scores)
+    return model if keeps else None, held_out, votes.astype(dtype_of(lesson.task))
+
+
+def fit_all(lesson: Lesson, estimator: Any, columns: list[int] | None, as_scores: bool) -> Any:
+    """Fit on all rows: the model, and no votes."""
+    X = take_columns(lesson.X, columns)
+    return fitted(estimator, lesson, X, lesson.rows), None, None
+
+
+def fit_in_bags(lesson: Lesson, estimator: Any, columns: list[int] | None, as_scores: bool) -> Any:
+    """Fit on all rows: the model, the rows that some tree has not seen, and the votes on them."""
+    X = take_columns(lesson.X, columns)
+    rows = lesson.rows
+    with warnings.catch_warnings():
+        # Rows that all trees have seen are left out of what the rule learns from.
+        warnings.filterwarnings("ignore", "Every tree has seen every row", UserWarning)
+        model = fitted(clone(estimator).set_params(oob_score=True), lesson, X, rows)
+    if isinstance(lesson.task, Classification):
+        votes = np.zeros((len(rows), lesson.task.n_outputs))
+        votes[:, np.searchsorted(lesson.task.classes, model.classes_)] = model.oob_decision_function_
+    else:
+        votes = model.oob_prediction_[:, None]
+    is_voted = ~np.isnan(votes).any(axis=1)
+    return model, rows[is_voted], votes[is_voted].astype(dtype_of(lesson.task))
+
+
+def fitted(estimator: Any, lesson: Lesson, X: Any, rows: np.ndarray) -> Any:
+    """A clone of an estimator, fitted on some rows."""
+    model = clone(estimator)
+    answers, weights = lesson.answers, lesson.weights
+    if len(rows) < lesson.n_rows:
+        X, answers = take_rows(X, rows), answers[rows]
+        weights = None if weights is None else weights[rows]
+    return model.fit(X, answers, **weight_arguments(model, weights))
+
+
+def take_prefit(members: list[Member], lesson: Lesson, as_scores: bool) -> list[Seated]:
+    """Let members that are fitted vote on the rows that are given."""
+    seated = []
+    for member in members:
+        X = take_columns(lesson.X, member.columns)
+        try:
+            check_is_fitted(member.estimator)
+            n_columns = getattr(member.estimator, "n_features_in_", X.shape[1])
+            if n_columns != X.shape[1]:
+                raise ValueError(f"It was fitted on {n_columns} columns, and sees {X.shape[1]}.")
+            rows = lesson.rows
+            votes = votes_of(member.estimator, take_rows(X, rows), lesson.task, as_scores=as_scores)
+        except (ValueError, AttributeError) as error:
+            raise ValueError(f"Member {member.name!r} cannot vote. {error}") from error
+        seated.append(Seated(member, [member.estimator], [(rows, votes.astype(dtype_of(lesson.task)))]))
+    return seated
+
+
+def warn_of_dropped(members: list[Member], failures: dict[int, BaseException]) -> None:
+    """Tell of the members that failed; raise if nobody is left."""
+    for place in sorted(failures):
+        if len(failures) == len(members):
+            raise ValueError(f"Every member failed. The first: {failures[place]}") from failures[place]
+        warnings.warn(
+            f"Member {members[place].name!r} is dropped. {failures[place]}", RuntimeWarning, stacklevel=4
+        )
+
+
+def honest_mean(seated: list[Seated], lesson: Lesson) -> tuple[np.ndarray, np.ndarray]:
+    """The mean vote of each member on each row that all of them have voted on.
+
+    Returns
+    -------
+    votes : ndarray of shape (n_members, n_honest_rows, n_outputs)
+    rows : ndarray of int of shape (n_honest_rows,)
+    """
+    n_rows, task = lesson.n_rows, lesson.task
+    counts = np.zeros((len(seated), n_rows), dtype=np.int64)
+    for place, each in enumerate(seated):
+        for rows, _ in each.held_out:
+            counts[place, rows] += 1
+    honest = np.flatnonzero((counts > 0).all(axis=0))
+    if len(honest) == 0:
+        raise ValueError(
+            "No row has an honest vote of every member, so the rule has nothing to learn from. Use more "
+            "trees or folds."
+        )
+    votes: np.ndarray = np.empty((len(seated), len(honest), task.n_outputs), dtype=dtype_of(task))
+    for place, each in enumerate(seated):
+        total = np.zeros((n_rows, task.n_outputs))
+        for rows, cast in each.held_out:
+            total[rows] += cast
+        votes[place] = total[honest] / counts[place, honest, None]
+    return votes, honest

@@ -1,0 +1,108 @@
+"""Which rows are held out together, when members are cross-validated.
+
+In: `cv`, y, groups and weights. Out: a list of pairs (rows to learn from, rows to vote on). Rows of weight 0
+are in neither.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection import (
+    GroupKFold,
+    KFold,
+    StratifiedGroupKFold,
+    StratifiedKFold,
+    check_cv,
+)
+
+from committee.parameters import is_integer
+
+Fold = tuple[np.ndarray, np.ndarray]
+
+
+def folds_of(
+    cv: Any, X: Any, y: np.ndarray, groups: Any, weights: np.ndarray | None, *, is_class_task: bool
+) -> list[Fold]:
+    """The folds of a table.
+
+    Parameters
+    ----------
+    cv : int, splitter or iterable of (train, test)
+        An integer makes at most so many folds of rows in their order, stratified for classes, and keeps
+        groups together. There are no more folds than groups, rows, or rows of the largest class.
+    X : table
+    y : ndarray of shape (n_rows,)
+    groups : array-like of shape (n_rows,), or None
+    weights : ndarray of shape (n_rows,), or None
+    is_class_task : bool
+
+    Returns
+    -------
+    list of (ndarray, ndarray)
+        Positions of rows.
+
+    Examples
+    --------
+    >>> folds_of(2, None, np.array([0, 1, 0, 1]), None, None, is_class_task=True)
+    [(array([2, 3]), array([0, 1])), (array([0, 1]), array([2, 3]))]
+    """
+    counts = np.ones(len(y), dtype=bool) if weights is None else weights > 0
+    if is_integer(cv):
+        rows = np.flatnonzero(counts)
+        groups = None if groups is None else groups[rows]
+        n_folds = min(int(cv), most_folds(y[rows], groups, is_class_task))
+        splitter = folds_by_number(n_folds, groups is not None, is_class_task)
+        with warnings.catch_warnings():
+            # A class that some fold lacks gets no votes there, as documented.
+            warnings.filterwarnings("ignore", "The least populated class", UserWarning)
+            split = list(splitter.split(np.zeros(len(rows)), y[rows], groups))
+        return [(rows[train], rows[held_out]) for train, held_out in split]
+    found = []
+    for train, held_out in check_cv(cv).split(X, y, groups):
+        train, held_out = positions(train, len(y)), positions(held_out, len(y))
+        found.append((train[counts[train]], held_out[counts[held_out]]))
+    found = [(train, held_out) for train, held_out in found if len(held_out)]
+    if not found:
+        raise ValueError("cv holds out no row. Honest votes need folds with rows held out.")
+    if any(len(train) == 0 for train, _ in found):
+        raise ValueError("cv has a fold without a row to learn from. Use fewer folds.")
+    for number, (train, held_out) in enumerate(found):
+        if np.intersect1d(train, held_out).size:
+            raise ValueError(f"Fold {number} of cv learns from rows that it holds out, so no vote is honest.")
+    return found
+
+
+def most_folds(y: np.ndarray, groups: np.ndarray | None, is_class_task: bool) -> int:
+    """How many folds there can be.
+
+    Examples
+    --------
+    >>> most_folds(np.array([0, 0, 0, 1]), None, is_class_task=True)
+    3
+    """
+    most = int(np.bincount(y).max()) if is_class_task else len(y)
+    most = most if groups is None else min(most, len(np.unique(groups)))
+    if most < 2:
+        what = "one group" if groups is not None and len(np.unique(groups)) == 1 else "no two rows of a class"
+        what = what if is_class_task or groups is not None else "n_samples=1"
+        raise ValueError(f"Honest votes need rows to hold out, and there is {what}. Pass more rows.")
+    return most
+
+
+def folds_by_number(n_folds: int, has_groups: bool, is_class_task: bool) -> Any:
+    """The splitter of a number of folds."""
+    if is_class_task:
+        return (StratifiedGroupKFold if has_groups else StratifiedKFold)(n_folds)
+    return (GroupKFold if has_groups else KFold)(n_folds)
+
+
+def positions(rows: Any, n_rows: int) -> np.ndarray:
+    """Rows of a split as positions, if they are rows of the table."""
+    rows = np.asarray(rows)
+    rows = np.flatnonzero(rows) if rows.dtype == bool else rows.astype(np.int64)
+    if len(rows) and not (rows.min() >= 0 and rows.max() < n_rows):
+        raise ValueError(f"cv has row {rows.max()}, and X has {n_rows} rows. Split the table of the fit.")
+    return rows

@@ -1,0 +1,121 @@
+"""What a committee has learnt, for a file and back: its seats, its rule and its honest votes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from committee.assembling.calibrating import Calibration
+from committee.assembling.encoding import TableEncoder
+from committee.assembling.seats import Seat
+from committee.assembling.votes import HonestVotes, dtype_of
+from committee.combining.rule import Rule
+from committee.learners.voting import Tabular
+from committee.saving import Fields
+from committee.saving.errors import require
+from committee.saving.predicting import Predictor
+from committee.task import Classification
+
+
+class KeptCommittee(Tabular):
+    """A committee in a file."""
+
+    _seats: list[Seat]
+    _honest: HonestVotes | None
+    _encoder: TableEncoder | None
+    rule_: Rule | None
+
+    def predictor(self) -> Predictor:
+        """Not for committees: members of any kind decide by their own means.
+
+        Returns
+        -------
+        Predictor
+            Never.
+        """
+        raise ValueError("Only estimators of the engine can be prepared. Use the committee itself.")
+
+    def _has_learnt(self) -> bool:
+        return "_seats" in self.__dict__
+
+    def _learnt(self) -> dict[str, Any]:
+        seats = [
+            {
+                "name": seat.name,
+                "models": seat.models,
+                "columns": seat.columns,
+                "calibration": None if seat.calibration is None else vars(seat.calibration),
+            }
+            for seat in self._seats
+        ]
+        honest = None if self._honest is None else vars(self._honest)
+        own = {"seats": seats, "honest": honest, "encoder": self._encoder, "rule": self.rule_}
+        return super()._learnt() | own
+
+    def _take_learnt(self, fields: Fields) -> None:
+        super()._take_learnt(fields)
+        seats = fields.take("seats", list)
+        fields.require(seats and all(isinstance(seat, dict) for seat in seats), "there are no seats")
+        self._seats = [self._take_seat(Fields(seat, f"seats__{i}")) for i, seat in enumerate(seats)]
+        names = [seat.name for seat in self._seats]
+        fields.require(len(set(names)) == len(names), "two seats have one name")
+        honest = fields.optional_fields("honest")
+        self._honest = None if honest is None else self._take_honest(honest)
+        self._encoder = fields.optional("encoder", TableEncoder)
+        self.rule_ = fields.optional("rule", Rule)
+
+    def _take_seat(self, fields: Fields) -> Seat:
+        name, models = fields.take("name", str), fields.take("models", list)
+        columns = fields.optional("columns", list)
+        in_range = range(self.n_features_in_)
+        are_columns = columns is None or (
+            columns and all(type(each) is int and each in in_range for each in columns)
+        )
+        fields.require(are_columns, "its columns are none of the table")
+        calibration = fields.optional_fields("calibration")
+        n_columns = self.n_features_in_ if columns is None else len(columns)
+        fields.require(models, "it has no models")
+        for model in models:
+            known = getattr(model, "n_features_in_", n_columns)
+            fields.require(hasattr(model, "predict") and known == n_columns, "it votes on other columns")
+            if isinstance(self._task, Classification) and hasattr(model, "classes_"):
+                are_known = np.isin(model.classes_, self._task.classes).all()
+                fields.require(are_known, "it votes for other classes")
+        fields.finish()
+        curve = None if calibration is None else Calibration.take(calibration, self._task.n_outputs)
+        return Seat(name, models, columns, curve)
+
+    def _take_honest(self, fields: Fields) -> HonestVotes:
+        shape = (len(self._seats), None, self._task.n_outputs)
+        votes = fields.array("votes", dtype_of(self._task), shape)
+        n_rows = votes.shape[1]
+        are_classes = isinstance(self._task, Classification)
+        y = fields.array("y", np.int32 if are_classes else np.float64, (n_rows,))
+        weights = fields.optional_array("weights", np.float64, (n_rows,))
+        groups = fields.optional_array("groups", np.int64, (n_rows,))
+        rows = fields.array("rows", np.int64, (n_rows,))
+        fields.finish()
+        if are_classes:
+            fields.require((votes >= 0).all(), "a vote is negative")
+            fields.require(((y >= 0) & (y < self._task.n_outputs)).all(), "y is of no class")
+        fields.require(weights is None or (weights >= 0).all(), "a weight is negative")
+        fields.require((rows >= 0).all() and (groups is None or (groups >= 0).all()), "a row is negative")
+        return HonestVotes(votes, y, weights, groups, rows)
+
+    def _check_learnt(self) -> None:
+        is_open = self._task.n_outputs > 1 or not isinstance(self._task, Classification)
+        require(
+            (self.rule_ is not None) == is_open, "There is a rule without a choice, or a choice without one"
+        )
+        if self.rule_ is None:
+            return
+        require(self.rule_._has_learnt() or not self.rule_.needs_fit, "The rule is not fitted")
+        n_members = getattr(self.rule_, "n_members_", len(self._seats))
+        n_outputs = getattr(self.rule_, "n_outputs_", self._task.n_outputs)
+        is_same = n_members == len(self._seats) and n_outputs == self._task.n_outputs
+        require(is_same, "The rule was fitted with other members or classes")
+        looks = self.rule_._looks_at_X()
+        require((self._encoder is not None) == looks, "The rule looks at rows that nobody encodes")
+        is_same = self._encoder is None or self._encoder.n_features_in_ == self.n_features_in_
+        require(is_same, "The rows are encoded with other columns")

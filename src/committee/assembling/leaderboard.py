@@ -1,0 +1,157 @@
+"""The leaderboard: how well every member and every rule does on honest votes.
+
+In: honest votes with their answers. Out: standings, the best first. A rule that learns is cross-validated on
+the honest votes: it decides on rows that neither it nor the members have learnt from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.metrics import get_scorer_names
+
+from committee.assembling.folds import folds_of
+from committee.assembling.votes import HonestVotes
+from committee.combining import as_rule, rule_names
+from committee.combining.losses import scorer_loss
+from committee.combining.rule import Honest, Rule
+
+N_FOLDS = 5
+
+
+@dataclass(frozen=True)
+class Standing:
+    """A place on the leaderboard.
+
+    Parameters
+    ----------
+    kind : {"member", "rule"}
+    name : str
+    score : float
+        Higher is better.
+    """
+
+    kind: str
+    name: str
+    score: float
+
+
+class Leaderboard(Sequence[Standing]):
+    """Standings, the best first. Printed, they are a table.
+
+    Parameters
+    ----------
+    standings : iterable of Standing
+    scoring : str
+        What the scores are.
+
+    Examples
+    --------
+    >>> Leaderboard([Standing("member", "tree", 0.8), Standing("rule", "mean", 0.9)], "accuracy")
+    rule    mean  0.9000 accuracy
+    member  tree  0.8000 accuracy
+    """
+
+    def __init__(self, standings: Iterable[Standing], scoring: str) -> None:
+        self.standings = sorted(standings, key=lambda standing: -standing.score)
+        self.scoring = scoring
+
+    def __len__(self) -> int:
+        return len(self.standings)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.standings[index]
+
+    def __repr__(self) -> str:
+        width = max(len(standing.name) for standing in self.standings)
+        return "\n".join(
+            f"{each.kind:<7} {each.name:<{width}}  {each.score:.4f} {self.scoring}" for each in self.standings
+        )
+
+
+def leaderboard_of(
+    honest: HonestVotes, names: list[str], rules: Any, X: np.ndarray | None, scoring: str | None
+) -> Leaderboard:
+    """Judge members and rules.
+
+    Parameters
+    ----------
+    honest : HonestVotes
+    names : list of str
+        Of the members.
+    rules : iterable of rules, or None
+        None is every named rule that can decide here.
+    X : ndarray of shape (n_rows, n_columns), or None
+        The rows of the votes as a matrix, for rules that look at them.
+    scoring : str or None
+        A name of scikit-learn's scorers. None is accuracy, or R2.
+
+    Returns
+    -------
+    Leaderboard
+    """
+    known = Honest.of(honest.votes, honest.y, sample_weight=honest.weights)
+    name = scoring or ("accuracy" if known.are_classes else "r2")
+    if name not in get_scorer_names():
+        raise ValueError(f"scoring must be a name of scikit-learn's scorers or None. Got {scoring!r}.")
+    loss = scorer_loss(name, known)
+    found = [
+        Standing("member", member, -loss(known.y, votes.astype(np.float64), known.weights))
+        for member, votes in zip(names, honest.votes, strict=True)
+    ]
+    task = "classification" if known.are_classes else "regression"
+    wanted = usable_rules(task, X is not None) if rules is None else [(name_of(rule), rule) for rule in rules]
+    for title, given in wanted:
+        decision = honest_decision(as_rule(given), honest, X)
+        found.append(Standing("rule", title, -loss(known.y, decision, known.weights)))
+    return Leaderboard(found, name)
+
+
+def usable_rules(task: str, has_X: bool) -> list[tuple[str, Rule]]:
+    """The named rules that are for a task and, if there are no rows, do not look at them."""
+    every = [(name, as_rule(name)) for name in rule_names()]
+    return [
+        (name, rule)
+        for name, rule in every
+        if task in rule.tasks and (has_X or not rule.needs_X) and (task == "classification" or decides(rule))
+    ]
+
+
+def decides(rule: Rule) -> bool:
+    """Whether a fixed rule can decide on numbers; a trained one says so in its tasks."""
+    if rule.needs_fit:
+        return True
+    try:
+        rule.combine(np.ones((2, 1, 1)))
+    except ValueError:
+        return False
+    return True
+
+
+def honest_decision(rule: Rule, honest: HonestVotes, X: np.ndarray | None) -> np.ndarray:
+    """The decision of a rule on each row, by a fit on other rows if it learns."""
+    if not rule.needs_fit:
+        return rule.combine(honest.votes)
+    is_class_task = honest.votes.shape[2] > 1
+    folds = folds_of(N_FOLDS, None, honest.y, honest.groups, honest.weights, is_class_task=is_class_task)
+    decision = np.zeros(honest.votes.shape[1:])
+    for train, held_out in folds:
+        fitted = clone(rule).fit(
+            honest.votes[:, train],
+            honest.y[train],
+            None if X is None else X[train],
+            None if honest.weights is None else honest.weights[train],
+        )
+        decision[held_out] = fitted.combine(honest.votes[:, held_out], None if X is None else X[held_out])
+    return decision
+
+
+def name_of(rule: Any) -> str:
+    """What the leaderboard calls a rule."""
+    if isinstance(rule, str):
+        return rule
+    return getattr(rule, "__name__", None) or " ".join(repr(rule).split())

@@ -1,0 +1,90 @@
+"""What a committee learns from: the table as members take it, with y, weights and groups, all checked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from committee.assembling.votes import Task
+from committee.table import Schema, read
+from committee.table.source import open_source
+from committee.task import Classification, check_lengths, check_target, row_weights
+
+
+@dataclass(frozen=True, eq=False)
+class Lesson:
+    """What members and rule learn from; it is shared by all fits.
+
+    Parameters
+    ----------
+    X : matrix or frame
+        As the user has it; sparse matrices are dense.
+    schema : Schema
+    task : Classification or Regression
+    y : ndarray of shape (n_rows,)
+        Codes of classes, or numbers.
+    answers : ndarray of shape (n_rows,)
+        Labels, or the numbers: what members see of y.
+    weights : ndarray of shape (n_rows,), or None
+    groups : ndarray of int of shape (n_rows,), or None
+    """
+
+    X: Any
+    schema: Schema
+    task: Task
+    y: np.ndarray
+    answers: np.ndarray
+    weights: np.ndarray | None
+    groups: np.ndarray | None
+
+    @classmethod
+    def of(cls, task_type: Any, X: Any, y: Any, sample_weight: Any, groups: Any) -> Lesson:
+        """Read and check what a committee is fitted on."""
+        source = open_source(X)
+        schema = read(source).schema
+        task, target = task_type.of(y)
+        check_lengths(source.n_rows, target)
+        weights = row_weights(sample_weight, source.n_rows)
+        answers = task.classes[target] if isinstance(task, Classification) else target
+        return cls(source.native, schema, task, target, answers, weights, group_codes(groups, source.n_rows))
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows."""
+        return len(self.y)
+
+    @property
+    def are_classes(self) -> bool:
+        """Whether the task is to find classes."""
+        return isinstance(self.task, Classification)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether there is anything to decide: numbers, or more than one class."""
+        return not self.are_classes or self.task.n_outputs > 1
+
+    @property
+    def rows(self) -> np.ndarray:
+        """The rows that count."""
+        return np.arange(self.n_rows) if self.weights is None else np.flatnonzero(self.weights)
+
+
+def group_codes(groups: Any, n_rows: int) -> np.ndarray | None:
+    """Groups of rows by number.
+
+    Examples
+    --------
+    >>> group_codes(["b", "a", "b"], 3)
+    array([1, 0, 1])
+    >>> group_codes(["b", "a"], 3)
+    Traceback (most recent call last):
+    ValueError: groups must have one value for each of the 3 rows. Got (2,).
+    """
+    if groups is None:
+        return None
+    array = check_target(groups)
+    if array.shape != (n_rows,):
+        raise ValueError(f"groups must have one value for each of the {n_rows} rows. Got {array.shape}.")
+    return np.asarray(np.unique(array, return_inverse=True)[1], dtype=np.int64)

@@ -1,0 +1,193 @@
+"""Who sits in a committee: named estimators, the columns that each sees, and the five of the CAWPE paper.
+
+In: what the user gives as `estimators` and `columns`. Out: a list of `Member`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.linear_model import LogisticRegression, RidgeCV
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+from sklearn.neural_network import MLPClassifier, MLPRegressor
+from sklearn.pipeline import Pipeline
+from sklearn.svm import LinearSVC, LinearSVR
+from sklearn.utils.validation import has_fit_parameter
+
+from committee.assembling.encoding import new_encoder
+from committee.learners import C45Classifier, DecisionTreeRegressor
+from committee.table import Schema
+
+LARGEST_SEED = 2**31 - 1
+
+
+@dataclass(frozen=True, eq=False)
+class Member:
+    """An estimator with a seat.
+
+    Parameters
+    ----------
+    name : str
+    estimator : estimator
+        Not fitted, unless members come fitted; cloned for every fit.
+    columns : list of int, or None
+        The positions of the columns that it sees; None for all.
+    """
+
+    name: str
+    estimator: Any
+    columns: list[int] | None = None
+
+
+def members_of(estimators: Any, columns: Any, schema: Schema, is_class_task: bool) -> list[Member]:
+    """Check who is to sit in a committee, and which columns each of them sees.
+
+    Examples
+    --------
+    >>> from committee.table import read
+    >>> members_of([("a", RidgeCV()), ("a", RidgeCV())], None, read([[1.0]]).schema, is_class_task=False)
+    Traceback (most recent call last):
+    ValueError: Two members are named 'a'. Give each a name of its own.
+    """
+    pairs = default_members(is_class_task) if estimators is None else check_pairs(estimators)
+    for name, estimator in pairs:
+        check_kind(name, estimator, is_class_task)
+    if columns is None:
+        return [Member(name, estimator) for name, estimator in pairs]
+    if not isinstance(columns, Mapping):
+        raise ValueError(
+            f"columns must be a dict from names of members to lists of columns, or None. Got {columns!r}."
+        )
+    unknown = [name for name in columns if name not in dict(pairs)]
+    if unknown:
+        raise ValueError(
+            f"columns names the member {unknown[0]!r}, which is none. There are "
+            f"{[name for name, _ in pairs]}."
+        )
+    return [
+        Member(name, estimator, positions_of(columns[name], schema, name) if name in columns else None)
+        for name, estimator in pairs
+    ]
+
+
+def check_pairs(estimators: Any) -> list[tuple[str, Any]]:
+    """The pairs of names and estimators, if each name is text, is there once and can be a parameter's."""
+    expected = "estimators must be a list of (name, estimator) pairs, or None."
+    if isinstance(estimators, str) or not isinstance(estimators, Sequence) or len(estimators) == 0:
+        raise ValueError(f"{expected} Got {estimators!r}.")
+    for pair in estimators:
+        is_pair = isinstance(pair, tuple | list) and len(pair) == 2 and isinstance(pair[0], str)
+        if not is_pair or not hasattr(pair[1], "fit") or isinstance(pair[1], type):
+            raise ValueError(f"{expected} Got {pair!r} in it.")
+    names = [name for name, _ in estimators]
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(f"Two members are named {name!r}. Give each a name of its own.")
+        if not name or "__" in name:
+            raise ValueError(f"The name of a member must be text without '__'. Got {name!r}.")
+    return [(name, estimator) for name, estimator in estimators]
+
+
+def check_kind(name: str, estimator: Any, is_class_task: bool) -> None:
+    """Raise for a regressor among classifiers, or the other way round."""
+    wrong, wanted = (is_regressor, "classifier") if is_class_task else (is_classifier, "regressor")
+    if wrong(estimator):
+        raise ValueError(f"Member {name!r} must be a {wanted}. Got {type(estimator).__name__}.")
+
+
+def default_members(is_class_task: bool) -> list[tuple[str, Any]]:
+    """The members of the CAWPE paper, or the like of them for numbers.
+
+    They are a linear model, a tree, a linear support vector machine, nearest neighbours and a perceptron with
+    one hidden layer. All but the tree see the table as `TableEncoder` makes it a matrix.
+    """
+    c45: Any = C45Classifier
+    tree: Any = DecisionTreeRegressor
+    if is_class_task:
+        return [
+            ("logistic", encoded(LogisticRegression(max_iter=1000))),
+            ("c45", c45()),
+            ("svm", encoded(LinearSVC(max_iter=10_000))),
+            ("neighbours", encoded(KNeighborsClassifier())),
+            ("perceptron", encoded(MLPClassifier(max_iter=1000, tol=1e-3))),
+        ]
+    return [
+        ("ridge", encoded(RidgeCV())),
+        ("tree", tree(min_samples_leaf=5)),
+        ("svm", encoded(LinearSVR(max_iter=10_000))),
+        ("neighbours", encoded(KNeighborsRegressor())),
+        ("perceptron", encoded(MLPRegressor(max_iter=1000, tol=1e-3))),
+    ]
+
+
+def encoded(estimator: Any) -> Pipeline:
+    """An estimator that sees a table as a matrix of numbers."""
+    return Pipeline([("encoder", new_encoder()), ("model", estimator)])
+
+
+def positions_of(wanted: Any, schema: Schema, name: str) -> list[int]:
+    """The positions of columns that are given by name or position."""
+    if isinstance(wanted, str) or not isinstance(wanted, Iterable):
+        raise ValueError(f"columns[{name!r}] must be a list of columns. Got {wanted!r}.")
+    positions = []
+    for column in wanted:
+        if isinstance(column, str) and column in schema.names:
+            positions.append(schema.names.index(column))
+        elif not isinstance(column, str) and column in range(schema.n_columns):
+            positions.append(int(column))
+        else:
+            raise ValueError(f"columns[{name!r}] has {column!r}, which is no column of X.")
+    if not positions:
+        raise ValueError(f"columns[{name!r}] is empty. A member sees at least one column.")
+    return positions
+
+
+def take_columns(X: Any, positions: list[int] | None) -> Any:
+    """Some columns of a matrix or frame.
+
+    Examples
+    --------
+    >>> take_columns(np.array([[1, 2, 3]]), [2, 0])
+    array([[3, 1]])
+    """
+    if positions is None:
+        return X
+    if nw.dependencies.is_into_dataframe(X):
+        return nw.from_native(X, eager_only=True)[:, positions].to_native()
+    return X[:, positions]
+
+
+def seeded(estimator: Any, rng: np.random.Generator) -> Any:
+    """A clone, in which every `random_state` that is None is drawn: so all fits can be repeated."""
+    estimator = clone(estimator)
+    names = [
+        name
+        for name, value in sorted(estimator.get_params(deep=True).items())
+        if value is None and (name == "random_state" or name.endswith("__random_state"))
+    ]
+    return estimator.set_params(**{name: int(rng.integers(LARGEST_SEED)) for name in names})
+
+
+def weight_arguments(estimator: Any, weights: np.ndarray | None) -> dict[str, np.ndarray]:
+    """How weights of rows go to an estimator, or to the steps of a pipeline; empty if nobody takes them.
+
+    Examples
+    --------
+    >>> weight_arguments(encoded(KNeighborsClassifier()), np.ones(1))
+    {'encoder__sample_weight': array([1.])}
+    """
+    if weights is None:
+        return {}
+    if isinstance(estimator, Pipeline):
+        return {
+            f"{name}__{argument}": value
+            for name, step in estimator.steps
+            if step not in (None, "passthrough")
+            for argument, value in weight_arguments(step, weights).items()
+        }
+    return {"sample_weight": weights} if has_fit_parameter(estimator, "sample_weight") else {}

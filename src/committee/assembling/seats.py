@@ -1,0 +1,41 @@
+"""A seat: a fitted member, ready to vote."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from committee.assembling.calibrating import Calibration
+from committee.assembling.members import take_columns
+from committee.assembling.votes import Task, votes_of
+
+
+@dataclass(frozen=True, eq=False)
+class Seat:
+    """A fitted member.
+
+    Parameters
+    ----------
+    name : str
+    models : list of estimators
+        One that has learnt from all rows, or one for each fold, whose mean vote counts.
+    columns : list of int, or None
+        The columns that they see; None for all.
+    calibration : Calibration or None
+        What makes votes of scores.
+    """
+
+    name: str
+    models: list[Any]
+    columns: list[int] | None = None
+    calibration: Calibration | None = None
+
+    def votes(self, X: Any, task: Task) -> np.ndarray:
+        """The votes on a table, of shape (n_rows, n_outputs)."""
+        seen = take_columns(X, self.columns)
+        as_scores = self.calibration is not None
+        each = [votes_of(model, seen, task, as_scores=as_scores) for model in self.models]
+        mean = each[0] if len(each) == 1 else np.mean(each, axis=0)
+        return mean if self.calibration is None else self.calibration.votes(mean)

@@ -1,0 +1,307 @@
+"""Committees: members, honest votes and a rule, against scikit-learn's and against each other."""
+
+import pickle
+
+import numpy as np
+import pytest
+from sklearn import ensemble
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+from sklearn.tree import DecisionTreeClassifier as OtherTree
+
+import committee
+from committee import (
+    CAWPEClassifier,
+    DecisionTreeClassifier,
+    DecisionTreeRegressor,
+    DynamicSelectionClassifier,
+    EnsembleSelectionClassifier,
+    StackingClassifier,
+    StackingRegressor,
+    VotingClassifier,
+    VotingRegressor,
+    rules,
+)
+from committee.running import receiving, runner
+from every_estimator import COMMITTEES, mixed_frame, name_of, target_for, votes_of
+
+X, Y = load_iris(return_X_y=True)
+NUMBERS, AMOUNTS = (each[:150] for each in load_diabetes(return_X_y=True))
+MEMBERS = [
+    ("bayes", GaussianNB()),
+    ("near", KNeighborsClassifier()),
+    ("tree", OtherTree(max_depth=2, random_state=0)),
+]
+MACHINES = [("line", LinearRegression()), ("near", KNeighborsRegressor())]
+every_committee = pytest.mark.parametrize("estimator", COMMITTEES, ids=name_of)
+
+
+def test_voting_is_that_of_scikit_learn():
+    weights = [1, 2, 3]
+    for rule, voting in (("mean", "soft"), ("majority", "hard")):
+        ours = VotingClassifier(MEMBERS, rule=rule, weights=weights).fit(X, Y)
+        theirs = ensemble.VotingClassifier(MEMBERS, voting=voting, weights=weights).fit(X, Y)
+        np.testing.assert_array_equal(ours.predict(X), theirs.predict(X))
+    ours = VotingClassifier(MEMBERS, weights=weights).fit(X, Y)
+    theirs = ensemble.VotingClassifier(MEMBERS, voting="soft", weights=weights).fit(X, Y)
+    np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), atol=1e-7)
+    ours = VotingRegressor(MACHINES).fit(NUMBERS, AMOUNTS)
+    theirs = ensemble.VotingRegressor(MACHINES).fit(NUMBERS, AMOUNTS)
+    np.testing.assert_allclose(ours.predict(NUMBERS), theirs.predict(NUMBERS), rtol=1e-12)
+
+
+@pytest.mark.parametrize("load", [load_iris, load_breast_cancer])
+def test_stacking_is_that_of_scikit_learn(load):
+    table, y = load(return_X_y=True)
+    final = LogisticRegression(C=0.1, tol=1e-8, max_iter=2000)
+    ours = StackingClassifier(MEMBERS, final_estimator=final, cv=4, drop_redundant=load is load_breast_cancer)
+    theirs = ensemble.StackingClassifier(MEMBERS, final, cv=4)
+    ours.fit(table, y)
+    theirs.fit(table, y)
+    np.testing.assert_array_equal(ours.predict(table), theirs.predict(table))
+    np.testing.assert_allclose(ours.predict_proba(table), theirs.predict_proba(table), atol=1e-4)
+
+
+def test_stacking_of_numbers_is_that_of_scikit_learn():
+    ours = StackingRegressor(MACHINES, final_estimator=Ridge(), cv=4).fit(NUMBERS, AMOUNTS)
+    theirs = ensemble.StackingRegressor(MACHINES, Ridge(), cv=4).fit(NUMBERS, AMOUNTS)
+    np.testing.assert_allclose(ours.predict(NUMBERS), theirs.predict(NUMBERS), rtol=1e-9)
+
+
+def test_cawpe_weighs_by_accuracy_to_the_fourth_power():
+    cawpe = CAWPEClassifier(MEMBERS).fit(X, Y)
+    accuracy = (cawpe.honest_votes_.argmax(axis=2) == Y).mean(axis=1)
+    np.testing.assert_allclose(cawpe.weights_, accuracy**4 / (accuracy**4).sum())
+    assert cawpe.honest_votes_.shape == (3, 150, 3)
+
+
+def test_two_layers_of_stacking_are_a_stacking_whose_meta_learner_is_one():
+    second = StackingClassifier([("tree", DecisionTreeClassifier(max_depth=2)), ("bayes", GaussianNB())])
+    both = StackingClassifier(MEMBERS, final_estimator=second).fit(X, Y)
+    assert len(both.rule_.final_estimator_.estimators_) == 2
+    assert both.rule_.final_estimator_.n_features_in_ == 3 * 2
+    assert both.score(X, Y) > 0.9
+
+
+class Counting(ClassifierMixin, BaseEstimator):
+    """Naive Bayes that counts its fits."""
+
+    n_fits = 0
+
+    def fit(self, X, y):
+        Counting.n_fits += 1
+        self._bayes = GaussianNB().fit(X, y)
+        self.classes_ = self._bayes.classes_
+        return self
+
+    def predict(self, X):
+        return self._bayes.predict(X)
+
+    def predict_proba(self, X):
+        return self._bayes.predict_proba(X)
+
+
+def test_another_rule_needs_no_fit_of_a_member():
+    Counting.n_fits = 0
+    members = [("counting", Counting()), *MEMBERS]
+    first = EnsembleSelectionClassifier(members, cv=3).fit(X, Y)
+    assert Counting.n_fits == 4
+    second = first.recombine("stacking")
+    assert Counting.n_fits == 4
+    direct = StackingClassifier(members, cv=3).fit(X, Y)
+    np.testing.assert_allclose(second.predict_proba(X), direct.predict_proba(X), atol=1e-12)
+    assert isinstance(first.rule_, rules.GreedyRule)
+    np.testing.assert_allclose(
+        first.recombine(rules.median).predict_proba(X), first.recombine("median").predict_proba(X)
+    )
+    with pytest.raises(ValueError, match=r"RegionRule looks at the rows. Pass X, the table of the fit"):
+        first.recombine("region")
+    assert first.recombine("region", X).score(X, Y) > 0.9
+    assert VotingClassifier(MEMBERS).fit(X, Y).recombine("median").score(X, Y) > 0.9
+    with pytest.raises(ValueError, match=r"without honest votes. Fit with cv=5"):
+        VotingClassifier(MEMBERS).fit(X, Y).recombine("cawpe")
+
+
+class Memory(rules.Rule):
+    """A rule that knows the answer to votes it has learnt from, and guesses the first class else."""
+
+    tasks = ("classification",)
+    _declarations = ()
+
+    def _learn(self, honest):
+        self._known = dict(zip(map(bytes, honest.votes[0].astype(float)), honest.y, strict=True))
+
+    def _decide(self, votes):
+        codes = [self._known.get(bytes(row), 0) for row in votes[0]]
+        return np.eye(votes.shape[2])[codes]
+
+
+def test_no_rule_is_judged_on_votes_that_it_has_learnt_from():
+    rng = np.random.default_rng(0)
+    table, y = rng.normal(size=(90, 2)), np.arange(90) % 3
+    voting = VotingClassifier([("bayes", GaussianNB())], cv=3).fit(table, y)
+    board = voting.leaderboard([Memory()])
+    scores = {standing.kind: standing.score for standing in board}
+    assert scores["rule"] == pytest.approx(1 / 3)
+    assert (
+        voting.recombine(Memory()).rule_.combine(voting.honest_votes_).argmax(axis=1).tolist() == y.tolist()
+    )
+
+
+def test_the_leaderboard_has_every_member_and_every_rule():
+    cawpe = CAWPEClassifier(MEMBERS, cv=3).fit(X, Y)
+    board = cawpe.leaderboard(X=X)
+    assert {each.name for each in board if each.kind == "member"} == {"bayes", "near", "tree"}
+    assert {each.name for each in board if each.kind == "rule"} == set(committee.combining.rule_names())
+    assert [each.score for each in board] == sorted((each.score for each in board), reverse=True)
+    accuracy = (cawpe.honest_votes_[0].argmax(axis=1) == Y).mean()
+    assert next(each.score for each in board if each.name == "bayes") == pytest.approx(accuracy)
+    numbers = StackingRegressor(MACHINES).fit(NUMBERS, AMOUNTS).leaderboard()
+    assert {"mean", "median", "stacking", "greedy"} <= {each.name for each in numbers}
+    assert repr(numbers).count("r2") == len(numbers)
+
+
+@pytest.mark.parametrize("kind", ["serial", "threads", "processes"])
+def test_every_runner_gives_the_same_bits(kind):
+    frame, signal = mixed_frame()
+    y = target_for(COMMITTEES[0], signal)
+    members = [
+        ("forest", committee.RandomForestClassifier(5)),
+        ("tree", DecisionTreeClassifier(max_features=1)),
+    ]
+    expected = CAWPEClassifier(members, cv=3, random_state=0, runner="serial").fit(frame, y)
+    with runner(kind) as run:
+        for each in (kind, run):
+            fitted = CAWPEClassifier(members, cv=3, random_state=0, runner=each).fit(frame, y)
+            assert fitted.predict_proba(frame).tobytes() == expected.predict_proba(frame).tobytes()
+            assert fitted.honest_votes_.tobytes() == expected.honest_votes_.tobytes()
+
+
+class Failing(GaussianNB):
+    """Naive Bayes that wants all rows."""
+
+    def fit(self, X, y, sample_weight=None):
+        if len(X) < 150:
+            raise ValueError("These are not all rows.")
+        return super().fit(X, y, sample_weight)
+
+
+def test_a_failure_names_member_and_fold_or_drops_the_member():
+    members = [("shy", Failing()), *MEMBERS]
+    with pytest.raises(ValueError, match=r"member 'shy', fold 0.*ValueError: These are not all rows."):
+        CAWPEClassifier(members, cv=3).fit(X, Y)
+    with pytest.warns(RuntimeWarning, match="Member 'shy' is dropped. .*fold 0"):
+        fewer = CAWPEClassifier(members, cv=3, on_error="drop").fit(X, Y)
+    np.testing.assert_array_equal(
+        fewer.predict_proba(X), CAWPEClassifier(MEMBERS, cv=3).fit(X, Y).predict_proba(X)
+    )
+    with pytest.raises(ValueError, match=r"Every member failed. The first: .*'shy', fold 0"):
+        CAWPEClassifier(members[:1], cv=3, on_error="drop").fit(X, Y)
+
+
+def test_every_fit_is_told():
+    events = []
+    with receiving(events.append):
+        CAWPEClassifier(MEMBERS, cv=3).fit(X, Y)
+    told = [event for event in events if event.name == "CAWPEClassifier"]
+    assert (told[-1].what, told[-1].n_done, told[-1].n_total) == ("folds", 12, 12)
+
+
+def test_the_five_members_of_the_paper_read_categories_and_missing_values():
+    frame, signal = mixed_frame(n_rows=120)
+    cawpe = CAWPEClassifier(cv=2, random_state=0).fit(frame, target_for(COMMITTEES[0], signal))
+    assert list(cawpe.named_estimators_) == ["logistic", "c45", "svm", "neighbours", "perceptron"]
+    assert cawpe.score(frame, target_for(COMMITTEES[0], signal)) > 0.9
+    stacking = StackingRegressor(cv=2, random_state=0).fit(frame, signal)
+    assert stacking.score(frame, signal) > 0.8
+
+
+def test_dynamic_selection_tells_who_decides():
+    dynamic = DynamicSelectionClassifier(MEMBERS, method="ola", cv=3).fit(X, Y)
+    shares, competence = dynamic.selected(X[:4])
+    assert shares.shape == competence.shape == (4, 3)
+    np.testing.assert_allclose(shares.sum(axis=1), 1)
+
+
+def test_votes_stand_side_by_side():
+    voting = VotingClassifier(MEMBERS).fit(X, Y)
+    side_by_side = voting.transform(X)
+    np.testing.assert_array_equal(side_by_side[:, 3:6], voting.votes(X)[1])
+    assert list(voting.get_feature_names_out())[:4] == ["bayes_0", "bayes_1", "bayes_2", "near_0"]
+
+
+def test_members_are_among_the_parameters():
+    voting = VotingClassifier(MEMBERS).set_params(tree__max_depth=5, bayes=LogisticRegression())
+    assert voting.get_params()["tree__max_depth"] == 5
+    assert isinstance(voting.get_params()["bayes"], LogisticRegression)
+    assert isinstance(clone(voting).estimators[0][1], LogisticRegression)
+
+
+@every_committee
+def test_pickle_file_and_clone_answer_alike(estimator, tmp_path):
+    frame, signal = mixed_frame()
+    y = target_for(estimator, signal)
+    fitted = clone(estimator).fit(frame, y)
+    expected = votes_of(fitted, frame)
+    fitted.save(tmp_path / "model.committee")
+    committee.verify(tmp_path / "model.committee")
+    loaded = committee.load(tmp_path / "model.committee")
+    for again in (pickle.loads(pickle.dumps(fitted)), loaded, clone(fitted).fit(frame, y)):
+        np.testing.assert_array_equal(votes_of(again, frame), expected)
+    if fitted.cv is not None:
+        np.testing.assert_array_equal(loaded.honest_votes_, fitted.honest_votes_)
+        assert list(loaded.leaderboard(["mean"])) == list(fitted.leaderboard(["mean"]))
+
+
+@every_committee
+def test_one_class_is_always_decided_on(estimator):
+    if hasattr(estimator, "predict_proba"):
+        fitted = clone(estimator).fit([[1.0], [2.0], [3.0]], ["a", "a", "a"])
+        assert fitted.predict([[9.0]]) == ["a"]
+        np.testing.assert_array_equal(fitted.predict_proba([[9.0]]), [[1.0]])
+
+
+def tree(**parameters):
+    return [("tree", DecisionTreeClassifier(**parameters))]
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"estimators": [*tree(), *tree()]}, "Two members are named 'tree'."),
+        ({"estimators": []}, r"estimators must be a list of \(name, estimator\) pairs, or None. Got \[\]."),
+        ({"estimators": [GaussianNB()]}, r"Got GaussianNB\(\) in it."),
+        ({"estimators": [("a", GaussianNB)]}, "in it."),
+        ({"estimators": [("a__b", GaussianNB())]}, "must be text without '__'. Got 'a__b'."),
+        ({"estimators": [("line", LinearRegression())]}, "Member 'line' must be a classifier. Got LinearReg"),
+        ({"cv": 1}, "cv must be an integer >= 2"),
+        ({"cv": "often"}, "cv must be an integer >= 2"),
+        ({"cv": [(np.arange(5), np.arange(3, 8))]}, "Fold 0 of cv learns from rows that it holds out"),
+        ({"cv": [(np.arange(5), np.arange(300, 302))]}, "cv has row 301, and X has 150 rows."),
+        ({"columns": {"bush": [0]}}, "columns names the member 'bush', which is none."),
+        ({"columns": {"tree": ["age"]}}, r"columns\['tree'\] has 'age', which is no column of X."),
+        ({"columns": {"tree": []}}, r"columns\['tree'\] is empty."),
+        ({"columns": [0]}, "columns must be a dict"),
+        ({"calibrate": "often"}, "calibrate must be"),
+        ({"on_error": "ignore"}, "on_error must be"),
+        ({"runner": "cluster"}, "runner must be"),
+        ({"rule": "best"}, "There is no rule 'best'."),
+        ({"weights": [1, 2]}, "weights must be one number for each of 1 members."),
+        ({"weights": [-1]}, "weights must be finite, >= 0"),
+        ({"rule": "cawpe", "weights": [1]}, "CAWPERule finds its own."),
+    ],
+)
+def test_bad_parameters_are_named_in_one_line(parameters, message):
+    with pytest.raises(ValueError, match=message) as caught:
+        VotingClassifier(**{"estimators": tree()} | parameters).fit(X, Y)
+    assert len(str(caught.value).splitlines()) == 1
+
+
+def test_a_rule_for_classes_is_refused_for_numbers_before_members_are_fitted():
+    with pytest.raises(
+        ValueError, match=r"CAWPERule is a rule for classification. Use another for regression"
+    ):
+        VotingRegressor([("tree", DecisionTreeRegressor())], rule="cawpe").fit(NUMBERS, AMOUNTS)

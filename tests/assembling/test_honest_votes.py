@@ -1,0 +1,186 @@
+"""Honest votes: each row is voted on by models that have not seen it."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_iris, make_regression
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.model_selection import (
+    GroupKFold,
+    KFold,
+    RepeatedStratifiedKFold,
+    StratifiedKFold,
+    TimeSeriesSplit,
+    cross_val_predict,
+)
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.svm import LinearSVC
+
+from committee import (
+    CAWPEClassifier,
+    DecisionTreeClassifier,
+    RandomForestClassifier,
+    StackingRegressor,
+    VotingClassifier,
+)
+
+X, Y = load_iris(return_X_y=True)
+MEMBERS = [("bayes", GaussianNB()), ("tree", DecisionTreeClassifier(max_depth=2))]
+
+
+def honest(estimators=MEMBERS, X=X, y=Y, fit=None, **parameters):
+    return VotingClassifier(estimators, **{"cv": 5} | parameters).fit(X, y, **fit or {})
+
+
+def test_they_are_those_of_cross_val_predict():
+    for cv in (3, StratifiedKFold(4, shuffle=True, random_state=1)):
+        voting = honest(cv=cv)
+        for votes, (_, member) in zip(voting.honest_votes_, MEMBERS, strict=True):
+            expected = cross_val_predict(member, X, Y, cv=cv, method="predict_proba")
+            np.testing.assert_allclose(votes, expected, atol=1e-7)
+    assert voting.honest_votes_.dtype == np.float32
+    np.testing.assert_array_equal(voting.honest_rows_, np.arange(len(Y)))
+
+
+def test_numbers_are_voted_on_in_double_precision():
+    table, y = make_regression(40, 3, noise=5, random_state=0)
+    stacking = StackingRegressor([("line", LinearRegression())], cv=KFold(4)).fit(table, y)
+    expected = cross_val_predict(LinearRegression(), table, y, cv=KFold(4))
+    np.testing.assert_allclose(stacking.honest_votes_[0, :, 0], expected, rtol=1e-12)
+
+
+def test_repeated_folds_are_averaged():
+    folds = list(RepeatedStratifiedKFold(n_splits=3, n_repeats=2, random_state=0).split(X, Y))
+    once, again = (honest(cv=folds[part]).honest_votes_ for part in (slice(3), slice(3, 6)))
+    np.testing.assert_allclose(honest(cv=folds).honest_votes_, (once + again) / 2, atol=1e-7)
+
+
+def test_rows_before_the_first_fold_in_time_are_left_out():
+    order = np.random.default_rng(0).permutation(len(Y))
+    voting = honest(X=X[order], y=Y[order], cv=TimeSeriesSplit(4), rule="cawpe")
+    np.testing.assert_array_equal(voting.honest_rows_, np.arange(30, 150))
+    assert voting.honest_votes_.shape == (2, 120, 3)
+
+
+def test_groups_stay_together():
+    groups = np.arange(len(Y)) % 7
+    by_number = honest([("near", KNeighborsClassifier(1))], X, Y, {"groups": groups}, cv=7)
+    by_splitter = honest([("near", KNeighborsClassifier(1))], X, Y, {"groups": groups}, cv=GroupKFold(7))
+    np.testing.assert_array_equal(by_number.honest_votes_, by_splitter.honest_votes_)
+    with pytest.raises(ValueError, match="groups must have one value for each of the 150 rows"):
+        honest(fit={"groups": groups[:5]})
+
+
+def test_weights_go_to_the_members_that_take_them():
+    weights = np.random.default_rng(0).integers(0, 3, len(Y)).astype(float)
+    counts = weights > 0
+    folds = list(StratifiedKFold(3).split(X, Y))
+    voting = honest([*MEMBERS, ("near", KNeighborsClassifier())], cv=folds, fit={"sample_weight": weights})
+    np.testing.assert_array_equal(voting.honest_rows_, np.flatnonzero(counts))
+    train, test = folds[0]
+    train, test = train[counts[train]], test[counts[test]]
+    place = np.searchsorted(voting.honest_rows_, test)
+    bayes = GaussianNB().fit(X[train], Y[train], weights[train])
+    np.testing.assert_allclose(voting.honest_votes_[0][place], bayes.predict_proba(X[test]), atol=1e-7)
+    near = KNeighborsClassifier().fit(X[train], Y[train])
+    np.testing.assert_allclose(voting.honest_votes_[2][place], near.predict_proba(X[test]), atol=1e-7)
+
+
+class CountingForest(RandomForestClassifier):
+    """A forest that counts its fits."""
+
+    n_fits = 0
+
+    def fit(self, X, y, sample_weight=None):
+        CountingForest.n_fits += 1
+        return super().fit(X, y, sample_weight)
+
+
+def test_a_forest_votes_out_of_bag_in_its_one_fit():
+    CountingForest.n_fits = 0
+    voting = honest([("forest", CountingForest(60, random_state=0))])
+    assert CountingForest.n_fits == 1
+    forest = RandomForestClassifier(60, random_state=0, oob_score=True).fit(X, Y)
+    np.testing.assert_allclose(voting.honest_votes_[0], forest.oob_decision_function_, atol=1e-7)
+    honest([("forest", CountingForest(5, random_state=0))], out_of_bag=False, cv=3)
+    assert CountingForest.n_fits == 1 + 4
+    honest([("forest", CountingForest(5, random_state=0))], cv=3, fit={"groups": np.arange(150) % 9})
+    assert CountingForest.n_fits == 1 + 4 + 4
+
+
+def test_rows_that_all_trees_have_seen_are_left_out():
+    voting = honest([("forest", RandomForestClassifier(2, random_state=0))])
+    assert 0 < len(voting.honest_rows_) < len(Y)
+
+
+def test_fold_models_stay_and_are_averaged_without_refit():
+    voting = honest(refit=False, cv=3)
+    assert [len(models) for models in voting.estimators_] == [3, 3]
+    each = [model.predict_proba(X) for model in voting.estimators_[0]]
+    np.testing.assert_allclose(voting.votes(X)[0], np.mean(each, axis=0), atol=1e-7)
+
+
+def test_members_that_are_fitted_vote_on_the_rows_that_are_given():
+    seen, unseen = np.arange(0, 150, 2), np.arange(1, 150, 2)
+    fitted = [(name, member.fit(X[seen], Y[seen])) for name, member in MEMBERS]
+    committee = CAWPEClassifier(fitted, cv="prefit").fit(X[unseen], Y[unseen])
+    np.testing.assert_allclose(committee.honest_votes_[0], fitted[0][1].predict_proba(X[unseen]), atol=1e-7)
+    assert committee.estimators_[0] is fitted[0][1]
+    with pytest.raises(
+        ValueError, match=r"Member 'bayes' cannot vote. It was fitted on 4 columns, and sees 2"
+    ):
+        CAWPEClassifier(fitted, cv="prefit").fit(X[:, :2], Y)
+    with pytest.raises(ValueError, match=r"Member 'new' cannot vote. This GaussianNB instance is not fitted"):
+        CAWPEClassifier([("new", GaussianNB())], cv="prefit").fit(X, Y)
+    with pytest.raises(ValueError, match=r"Member 'bayes' cannot vote. It votes for 0, and the classes are"):
+        CAWPEClassifier(fitted, cv="prefit").fit(X[50:], Y[50:])
+
+
+def test_members_may_see_different_columns():
+    frame = pd.DataFrame(X, columns=["a", "b", "c", "d"])
+    by_name = honest(X=frame, columns={"bayes": ["d", "a"]})
+    by_position = honest(columns={"bayes": [3, 0]})
+    np.testing.assert_array_equal(by_name.honest_votes_, by_position.honest_votes_)
+    assert list(by_name.named_estimators_["bayes"].feature_names_in_) == ["d", "a"]
+    expected = GaussianNB().fit(X[:, [3, 0]], Y).predict_proba(X[:, [3, 0]])
+    np.testing.assert_allclose(by_name.votes(frame[["d", "c", "b", "a"]])[0], expected, atol=1e-7)
+
+
+def test_a_fold_without_a_class_gives_it_no_votes():
+    y = np.array([0] * 9 + [1] * 9 + [2])
+    table = np.random.default_rng(0).normal(size=(19, 2)) + y[:, None]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        voting = honest(X=table, y=y, cv=3)
+    assert voting.honest_votes_[0][18, 2] == 0
+    np.testing.assert_allclose(voting.honest_votes_.sum(axis=2), 1, atol=1e-6)
+
+
+def test_members_without_probabilities_cast_crisp_or_calibrated_votes():
+    machine = [("machine", LinearSVC(random_state=0))]
+    crisp = honest(machine, calibrate=None)
+    assert set(np.unique(crisp.votes(X))) == {0, 1}
+    np.testing.assert_array_equal(crisp.predict(X), crisp.estimators_[0].predict(X))
+    for method in ("sigmoid", "isotonic", "temperature"):
+        for rows in (slice(None), slice(50, 150)):
+            soft = honest(machine, X[rows], Y[rows], calibrate=method)
+            votes = soft.votes(X[rows])[0]
+            assert len(np.unique(votes)) > 4
+            np.testing.assert_allclose(votes.sum(axis=1), 1, atol=1e-6)
+            assert soft.score(X[rows], Y[rows]) > 0.9
+
+
+def test_calibration_lowers_the_log_loss_of_honest_votes():
+    rng = np.random.default_rng(0)
+    table = rng.normal(size=(400, 3))
+    y = (table[:, 0] + rng.normal(size=400) > 0).astype(int)
+    crisp, soft = (
+        honest([("m", LinearSVC(random_state=0))], table, y, calibrate=c) for c in (None, "sigmoid")
+    )
+    scores = [c.leaderboard([], scoring="neg_log_loss")[0].score for c in (crisp, soft)]
+    best = honest([("l", LogisticRegression())], table, y).leaderboard([], scoring="neg_log_loss")[0].score
+    assert scores[0] < -2
+    assert scores[1] == pytest.approx(best, abs=0.02)
