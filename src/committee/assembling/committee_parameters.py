@@ -1,0 +1,107 @@
+"""The parameters of all committees: what members see, where they are fitted, and what of them is kept."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from committee import running
+from committee.assembling.calibrating import METHODS
+from committee.learners.tree_parameters import N_JOBS
+from committee.parameters import (
+    anything,
+    declared,
+    either,
+    integer,
+    is_boolean,
+    is_integer,
+    one_of,
+    parameter,
+)
+
+
+def is_cv(value: Any) -> bool:
+    """Whether a value can say which rows are held out."""
+    if isinstance(value, str):
+        return value == "prefit"
+    if is_integer(value):
+        return integer(2)(value)
+    return value is None or hasattr(value, "split") or np.iterable(value)
+
+
+@declared
+class CommitteeParameters:
+    """What can be told a committee beside its members and its rule."""
+
+    cv: Any = parameter(
+        5,
+        'an integer >= 2, a splitter, an iterable of (train, test) rows, "prefit" or None',
+        is_cv,
+        "Which rows are held out together, for honest votes. An integer makes so many folds, stratified for "
+        "classes and no more than the largest of them has rows, and keeps `groups` together; repeated folds "
+        "are averaged; rows that no fold holds out, as the first ones in time order, are left out of the fit "
+        'of the rule; a class that a fold lacks gets no votes there. "prefit": the estimators are fitted, '
+        "and vote on the rows that they are given with: these votes are honest only if the members have not "
+        "learnt from these rows. None: no honest votes, unless the rule learns from them; then 5 folds.",
+    )
+    refit: bool = parameter(
+        True,
+        "True or False",
+        is_boolean,
+        "Whether members are fitted on all rows after the folds. If not, the models of the folds stay, and a "
+        "member's vote is the mean of theirs.",
+    )
+    out_of_bag: bool = parameter(
+        True,
+        "True or False",
+        is_boolean,
+        "Whether our forests with `bootstrap=True` vote out of bag, in their one fit, instead of being "
+        "cross-validated. That is so where `cv` is an integer and there are no groups.",
+    )
+    columns: Any = parameter(
+        None,
+        "a dict from names of members to lists of columns, or None",
+        anything,
+        "Which columns members see, by name or position. Members that are not named see all.",
+    )
+    calibrate: str | None = parameter(
+        "sigmoid",
+        '"isotonic", "sigmoid", "temperature" or None',
+        one_of(None, *METHODS),
+        "How a member that has a `decision_function` and no `predict_proba` gets probabilities: by a curve "
+        "that is fitted on its honest scores. With None, and without honest votes, it casts crisp votes, as "
+        "members with neither do.",
+    )
+    on_error: str = parameter(
+        "raise",
+        '"raise" or "drop"',
+        one_of("raise", "drop"),
+        "What happens when the fit of a member fails: an error, or the member is dropped with a warning. "
+        "Both name the member and the fold.",
+    )
+    runner: Any = parameter(
+        "threads",
+        '"serial", "threads", "processes" or a Runner',
+        either(one_of("serial", "threads", "processes"), lambda value: isinstance(value, running.Runner)),
+        "Where members are fitted. It changes nothing but the time.",
+    )
+    n_jobs: int | None = parameter(
+        None,
+        N_JOBS[0],
+        N_JOBS[1],
+        "How many fits run at the same time, which changes nothing but the time. None and -1 are as many as "
+        "there are cores (None is one in scikit-learn), -2 is one fewer.",
+    )
+    random_state: Any = parameter(
+        None,
+        "an integer, a RandomState or None",
+        anything,
+        "Draws every `random_state` of members and rule that is None. An integer makes fits repeatable.",
+    )
+    verbose: int = parameter(
+        0,
+        "an integer >= 0 or a boolean",
+        either(integer(0), is_boolean),
+        "Whether to show how many fits are done.",
+    )
