@@ -154,7 +154,11 @@ class _ProcessDesk:
         with self.lock:
             if self.stopped:
                 raise TaskError(f"{task}, did not end.")
-            if self.worker is None or not self.worker.is_alive():
+            if self.worker is not None and not self.worker.is_alive():
+                # It has died between two tasks.
+                self.worker.end()
+                self.worker = None
+            if self.worker is None:
                 self.worker = _Worker(self.n_threads)
             return self.worker
 
