@@ -49,6 +49,7 @@ def committee_model(kind, *, n_estimators, seed):
             learning_rate=RATE,
             max_leaf_nodes=LEAVES,
             max_bins=BINS,
+            min_samples_leaf=20,  # as LightGBM and scikit-learn
             subsample=1.0,
             colsample_bytree=1.0,
             colsample_bynode=1.0,
