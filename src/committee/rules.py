@@ -1,7 +1,8 @@
 """Rules for combining votes: the public names of the stage `combining`."""
 
-from committee.combining import (
-    as_rule,
+from committee.combining.averaging import BayesianAveragingRule, BayesianCombinationRule
+from committee.combining.dynamic import DynamicRule
+from committee.combining.fixed import (
     borda,
     geometric_mean,
     majority,
@@ -12,15 +13,12 @@ from committee.combining import (
     one_hot,
     plurality,
     product,
-    rule_named,
-    rule_names,
     trimmed_mean,
 )
-from committee.combining.averaging import BayesianAveragingRule, BayesianCombinationRule
-from committee.combining.dynamic import DynamicRule
 from committee.combining.fixed_rule import FixedRule
 from committee.combining.greedy import BestMemberRule, GreedyRule
 from committee.combining.labels import BehaviourKnowledgeRule, NaiveBayesRule
+from committee.combining.naming import as_rule, rule_named, rule_names
 from committee.combining.regions import RegionRule
 from committee.combining.rule import Rule
 from committee.combining.stacking import StackingRule

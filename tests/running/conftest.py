@@ -1,6 +1,9 @@
-"""Control groups as files, for the tests of what they allow."""
+"""Control groups as files, for the tests of what they allow; and runners, open or made anew."""
 
 import pytest
+
+from committee.running import threads
+from runners import IN_OTHER_PROCESSES, PARALLEL, RUNNERS
 
 
 @pytest.fixture
@@ -17,3 +20,37 @@ def control_groups(tmp_path):
         return tmp_path / "groups", own
 
     return write
+
+
+@pytest.fixture(scope="module")
+def open_runners():
+    """One runner of each kind for all tests that leave it as it was."""
+    cores, threads.usable_cores = threads.usable_cores, lambda: 4
+    runners = {name: make() for name, make in RUNNERS.items()}
+    yield runners
+    for each in runners.values():
+        each.close()
+    threads.usable_cores = cores
+
+
+@pytest.fixture(params=RUNNERS)
+def run(request, open_runners):
+    return open_runners[request.param]
+
+
+@pytest.fixture(params=PARALLEL)
+def parallel(request, open_runners):
+    return open_runners[request.param]
+
+
+@pytest.fixture(params=IN_OTHER_PROCESSES)
+def remote(request, open_runners):
+    return open_runners[request.param]
+
+
+@pytest.fixture(params=RUNNERS)
+def fresh(request, monkeypatch):
+    """A runner for a test that closes it."""
+    monkeypatch.setattr(threads, "usable_cores", lambda: 4)
+    with RUNNERS[request.param]() as own:
+        yield own

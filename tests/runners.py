@@ -1,0 +1,12 @@
+"""The runners that keep the one contract."""
+
+from committee.running import runner
+
+# A runner that comes later joins the contract by its line here.
+RUNNERS = {
+    "serial": lambda: runner("serial"),
+    "threads": lambda: runner("threads", n_workers=2),
+    "processes": lambda: runner("processes", n_workers=2),
+}
+PARALLEL = [name for name in RUNNERS if name != "serial"]
+IN_OTHER_PROCESSES = [name for name in RUNNERS if name not in ("serial", "threads")]
