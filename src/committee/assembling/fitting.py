@@ -94,21 +94,23 @@ def seat(
                 function, shared, member.estimator, member.columns, plan.as_scores, *arguments, name=name
             )
             tasks[task] = place
-    failures: dict[int, BaseException] = {}
-    results: dict[int, list[Any]] = {place: [] for place in range(len(members))}
     try:
         for n_done, task in enumerate(run.as_completed(tasks), start=1):
             error = task.exception()
-            if error is not None:
-                if on_error == "raise" or not isinstance(error, TaskError):
-                    raise error
-                failures.setdefault(tasks[task], error)
+            if error is not None and (on_error == "raise" or not isinstance(error, TaskError)):
+                raise error
             work.tell(n_done)
     finally:
         for task in tasks:
             task.cancel()
+    # In the order of the tasks, not of their ends, so that every run tells of the same failure.
+    failures: dict[int, BaseException] = {}
+    results: dict[int, list[Any]] = {place: [] for place in range(len(members))}
     for task, place in tasks.items():
-        if place not in failures:
+        error = task.exception()
+        if error is not None:
+            failures.setdefault(place, error)
+        else:
             results[place].append(task.result())
     warn_of_dropped(members, failures)
     return [
