@@ -1,0 +1,241 @@
+"""A committee that is fitted: its members vote, its rule decides, and both can be judged and changed.
+
+In: seats, honest votes and a rule. Out: votes, decisions, a leaderboard, the committee with another rule.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+from sklearn.base import TransformerMixin, clone
+from sklearn.utils.validation import check_is_fitted
+
+from committee.assembling.encoding import new_encoder
+from committee.assembling.kept import KeptCommittee
+from committee.assembling.leaderboard import Leaderboard, leaderboard_of
+from committee.assembling.votes import HonestVotes, dtype_of
+from committee.boosting.python_rounds import take_rows
+from committee.combining import as_rule
+from committee.combining.rule import Rule
+from committee.table.matching import is_reordered
+from committee.table.source import open_source
+from committee.task import Classification
+
+# What a fit leaves beside attributes that end with an underscore.
+LEARNT = ("_task", "_seats", "_honest", "_encoder")
+
+
+class Assembled(TransformerMixin, KeptCommittee):
+    """What can be asked of any committee once it is fitted.
+
+    Attributes
+    ----------
+    estimators_ : list of estimators
+        The fitted members; with `refit=False` the list of its fold models for each.
+    named_estimators_ : dict of str to estimator
+        The same by name.
+    rule_ : Rule
+        The fitted rule; None if y has one class.
+    weights_ : ndarray
+        The weights of the members, if the rule has such.
+    honest_votes_ : ndarray of shape (n_members, n_honest_rows, n_outputs)
+        The votes that the rule has learnt from, if there are any.
+    honest_rows_ : ndarray of int of shape (n_honest_rows,)
+        The training rows that they are on.
+    """
+
+    def votes(self, X: Any) -> np.ndarray:
+        """The vote of every member.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_columns)
+
+        Returns
+        -------
+        ndarray of shape (n_members, n_rows, n_outputs)
+            Float32 for classes, in the order of `classes_`; float64 for numbers.
+        """
+        return self._votes(self._native(X))
+
+    def transform(self, X: Any) -> np.ndarray:
+        """The votes of all members side by side.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_columns)
+
+        Returns
+        -------
+        ndarray of float64 of shape (n_rows, n_members * n_outputs)
+            The votes of the first member, those of the second and so on.
+        """
+        votes = self.votes(X).astype(np.float64)
+        return votes.transpose(1, 0, 2).reshape(votes.shape[1], -1)
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """The names of the columns of `transform`.
+
+        Parameters
+        ----------
+        input_features : None
+            Ignored.
+
+        Returns
+        -------
+        ndarray of str
+            The name of the member and, for classes, the class.
+        """
+        check_is_fitted(self)
+        if isinstance(self._task, Classification):
+            names = [f"{seat.name}_{label}" for seat in self._seats for label in self._task.classes]
+        else:
+            names = [seat.name for seat in self._seats]
+        return np.array(names, dtype=object)
+
+    def recombine(self, rule: Any, X: Any = None) -> Any:
+        """The committee with another rule: no member is fitted again.
+
+        Parameters
+        ----------
+        rule : str, callable or Rule
+            A name of `committee.rules`, a function of votes, or a rule.
+        X : table, default=None
+            The table of the fit, for a rule that looks at the rows.
+
+        Returns
+        -------
+        estimator
+            A committee with the same members, and the rule fitted on the same honest votes.
+        """
+        check_is_fitted(self)
+        another = self._another(rule)
+        another.__dict__.update(
+            {name: value for name, value in vars(self).items() if name in LEARNT or name.endswith("_")}
+        )
+        if self.rule_ is not None:
+            another._fit_rule(clone(as_rule(rule)), X)
+        return another
+
+    def leaderboard(self, rules: Any = None, *, X: Any = None, scoring: str | None = None) -> Leaderboard:
+        """Judge every member and every rule by honest votes.
+
+        A rule that learns is cross-validated on the honest votes, in five folds that keep groups together:
+        no rule is judged by votes that it has learnt from.
+
+        Parameters
+        ----------
+        rules : iterable of rules, default=None
+            Names, functions or rules. None is every rule by name that can decide here; those that look at
+            the rows are among them if X is given.
+        X : table, default=None
+            The table of the fit.
+        scoring : str, default=None
+            A name of scikit-learn's scorers. None is accuracy, or R2 for numbers.
+
+        Returns
+        -------
+        Leaderboard
+            The best first: a sequence with `kind`, `name` and `score`.
+        """
+        honest = self._known_votes()
+        matrix = None
+        if X is not None:
+            native = self._native(X)
+            matrix = new_encoder().fit(native).transform(take_rows(native, check_rows(native, honest)))
+        return leaderboard_of(honest, [seat.name for seat in self._seats], rules, matrix, scoring)
+
+    @property
+    def estimators_(self) -> list[Any]:
+        """The fitted members; with `refit=False`, the fold models of each."""
+        check_is_fitted(self)
+        return [seat.models[0] if len(seat.models) == 1 else seat.models for seat in self._seats]
+
+    @property
+    def named_estimators_(self) -> dict[str, Any]:
+        """The fitted members by name."""
+        return dict(zip([seat.name for seat in self._seats], self.estimators_, strict=True))
+
+    @property
+    def weights_(self) -> np.ndarray:
+        """The weights of the members, if the rule has such."""
+        check_is_fitted(self)
+        weights = getattr(self.rule_, "weights_", None)
+        if weights is None:
+            raise AttributeError(f"{type(self.rule_).__name__} has no weights for members.")
+        return np.asarray(weights)
+
+    @property
+    def honest_votes_(self) -> np.ndarray:
+        """The votes that the rule has learnt from."""
+        return self._known_votes().votes
+
+    @property
+    def honest_rows_(self) -> np.ndarray:
+        """The training rows that `honest_votes_` are on."""
+        return self._known_votes().rows
+
+    def _another(self, rule: Any) -> Any:
+        """A committee of the same parameters with another rule, checked and not fitted."""
+        raise NotImplementedError
+
+    def _fit_rule(self, rule: Rule, X: Any) -> None:
+        """Take another rule, fitted on the honest votes."""
+        self._encoder, matrix, honest = None, None, self._honest
+        if rule.needs_fit:
+            honest = self._known_votes()
+        if rule._looks_at_X():
+            if X is None:
+                raise ValueError(f"{type(rule).__name__} looks at the rows. Pass X, the table of the fit.")
+            native = self._native(X)
+            self._encoder = new_encoder().fit(native)
+            matrix = self._encoder.transform(take_rows(native, check_rows(native, self._known_votes())))
+        if honest is not None:
+            rule.fit(honest.votes, honest.y, matrix, honest.weights)
+        self.rule_ = rule
+
+    def _known_votes(self) -> HonestVotes:
+        check_is_fitted(self)
+        if self._honest is None:
+            raise ValueError(
+                "The members were fitted without honest votes. Fit with cv=5 to have some."
+                if self.rule_ is not None
+                else "y had one class, so there is nothing to decide."
+            )
+        return self._honest
+
+    def _native(self, X: Any) -> Any:
+        """A table as members take it, if it has the columns of the fit."""
+        source = open_source(X)
+        self._read(source)
+        if is_reordered(source, self.schema_):
+            return nw.from_native(source.native, eager_only=True)[list(self.schema_.names)].to_native()
+        return source.native
+
+    def _votes(self, native: Any) -> np.ndarray:
+        n_rows = native.shape[0]
+        votes = np.empty((len(self._seats), n_rows, self._task.n_outputs), dtype=dtype_of(self._task))
+        for place, each in enumerate(self._seats):
+            votes[place] = each.votes(native, self._task)
+        return votes
+
+    def _decide(self, X: Any) -> np.ndarray:
+        """The decision for each row, of shape (n_rows, n_outputs)."""
+        check_is_fitted(self)
+        native = self._native(X)
+        if self.rule_ is None:
+            return np.ones((native.shape[0], 1))
+        matrix = None if self._encoder is None else self._encoder.transform(native)
+        return self.rule_.combine(self._votes(native), matrix)
+
+
+def check_rows(native: Any, honest: HonestVotes) -> np.ndarray:
+    """The rows of honest votes, if a table has them."""
+    if native.shape[0] <= honest.rows.max():
+        raise ValueError(
+            f"X must be the table of the fit. It has {native.shape[0]} rows, and there are votes on row "
+            f"{honest.rows.max()}."
+        )
+    return honest.rows
