@@ -1,7 +1,7 @@
 """A table as a matrix of finite numbers, for members and rules that can take nothing else.
 
-In: a table of any kind. Out: a column for each number, with the median where it is missing, of mean 0 and
-standard deviation 1; and for each category a column per value that is 1 in its rows and else 0.
+In: a table of any kind. Out: a column for each number, with the median where it is missing, shifted and
+scaled; and for each category a column per value that is 1 in its rows and else 0.
 """
 
 from __future__ import annotations
@@ -12,18 +12,21 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from committee.parameters import check_parameters, declared, integer, parameter
+from committee.parameters import check_parameters, declared, integer, one_of, parameter
 from committee.saving import Fields, Saveable
 from committee.table import Schema, keep_schema, predict_table, read
 from committee.task import row_weights
+
+# What numbers stay below with robust scaling.
+LARGEST = 3.0
 
 
 @declared
 class TableEncoder(TransformerMixin, Saveable, BaseEstimator):
     """Make a matrix of numbers of a table with categories and missing values.
 
-    A missing number, or an infinite one, is the median of its column; columns are then shifted and scaled to
-    the mean 0 and the standard deviation 1. A category becomes a column of zeros and ones for each of its
+    A missing number, or an infinite one, is the median of its column; columns are then shifted and scaled
+    (`scaling`). A category becomes a column of zeros and ones for each of its
     values; a missing value and one that the fit has not seen are zeros in all of them.
 
     Attributes
@@ -34,7 +37,8 @@ class TableEncoder(TransformerMixin, Saveable, BaseEstimator):
     schema_ : Schema
         The columns of the training table.
     medians_, means_, deviations_ : ndarray of shape (n_columns,)
-        Of the numbers; 0, 0 and 1 where a column is a category.
+        What stands for a missing number, what is subtracted and what is divided by; 0, 0 and 1 where a
+        column is a category.
     kept_ : list of ndarray
         The codes of the values that have a column, for each column of the table; none for numbers.
 
@@ -53,6 +57,14 @@ class TableEncoder(TransformerMixin, Saveable, BaseEstimator):
         "an integer >= 1",
         integer(1),
         "How many values of a category have a column: the most frequent, the first of equal ones.",
+    )
+    scaling: str = parameter(
+        "standard",
+        '"standard" or "robust"',
+        one_of("standard", "robust"),
+        'What becomes of numbers. "standard": their mean is 0 and their standard deviation 1. "robust": their '
+        "median is 0 and their quartiles lie 1 apart, and what is far outside is drawn in, to less than 3 "
+        "(Holzmüller et al. 2024); so no single number is large, which suits networks and linear models.",
     )
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -87,8 +99,11 @@ class TableEncoder(TransformerMixin, Saveable, BaseEstimator):
                 numbers = as_numbers(values)
                 medians[i] = median_of(numbers, weights)
                 filled = np.where(np.isnan(numbers), medians[i], numbers)
-                means[i] = np.average(filled, weights=weights)
-                deviations[i] = np.sqrt(np.average((filled - means[i]) ** 2, weights=weights)) or 1.0
+                if self.scaling == "robust":
+                    means[i], deviations[i] = medians[i], spread_of(filled, weights)
+                else:
+                    means[i] = np.average(filled, weights=weights)
+                    deviations[i] = np.sqrt(np.average((filled - means[i]) ** 2, weights=weights)) or 1.0
         keep_schema(self, table.schema)
         self.medians_, self.means_, self.deviations_, self.kept_ = medians, means, deviations, kept
         return self
@@ -113,7 +128,10 @@ class TableEncoder(TransformerMixin, Saveable, BaseEstimator):
             else:
                 numbers = as_numbers(values)
                 filled = np.where(np.isnan(numbers), self.medians_[i], numbers)
-                parts.append(((filled - self.means_[i]) / self.deviations_[i])[:, None])
+                scaled = (filled - self.means_[i]) / self.deviations_[i]
+                if self.scaling == "robust":
+                    scaled = scaled / np.sqrt(1 + (scaled / LARGEST) ** 2)
+                parts.append(scaled[:, None])
         if sum(part.shape[1] for part in parts) == 0:
             # Categories without any value tell nothing, and a matrix has a column.
             return np.zeros((table.n_rows, 1))
@@ -161,10 +179,10 @@ class TableEncoder(TransformerMixin, Saveable, BaseEstimator):
         """The fields are checked as they are taken."""
 
 
-def new_encoder() -> Any:
-    """An encoder with default parameters."""
+def new_encoder(**parameters: Any) -> Any:
+    """An encoder, with default parameters but for those that are given."""
     made: Any = TableEncoder
-    return made()
+    return made(**parameters)
 
 
 def as_numbers(values: np.ndarray) -> np.ndarray:
@@ -182,13 +200,33 @@ def median_of(numbers: np.ndarray, weights: np.ndarray) -> float:
     >>> median_of(np.array([5.0, np.nan, 1.0]), np.array([1.0, 1.0, 2.0]))
     1.0
     """
+    return quantile_of(numbers, weights, 0.5)
+
+
+def spread_of(numbers: np.ndarray, weights: np.ndarray) -> float:
+    """The distance of the quartiles; if they are the same, half that of the ends; 1 if that is 0 too.
+
+    Examples
+    --------
+    >>> spread_of(np.array([1.0, 2.0, 3.0, 4.0, 9.0]), np.ones(5))
+    2.0
+    >>> spread_of(np.array([1.0, 1.0, 1.0, 1.0, 9.0]), np.ones(5))
+    4.0
+    """
+    quarter, three_quarters = (quantile_of(numbers, weights, share) for share in (0.25, 0.75))
+    counted = numbers[weights > 0]
+    return three_quarters - quarter or float(np.ptp(counted)) / 2 or 1.0
+
+
+def quantile_of(numbers: np.ndarray, weights: np.ndarray, share: float) -> float:
+    """The lowest number at which a share of the weight is reached; 0 if there is none."""
     counts = ~np.isnan(numbers) & (weights > 0)
     if not counts.any():
         return 0.0
     numbers, weights = numbers[counts], weights[counts]
     order = numbers.argsort(kind="stable")
     reached = weights[order].cumsum()
-    return float(numbers[order][np.searchsorted(reached, reached[-1] / 2)])
+    return float(numbers[order][np.searchsorted(reached, reached[-1] * share)])
 
 
 def frequent_codes(codes: np.ndarray, weights: np.ndarray, n_most: int) -> np.ndarray:

@@ -31,6 +31,7 @@ from committee.learners.training import Training, check_same_task, fit_table, ta
 from committee.learners.tree_parameters import draw_seed
 from committee.parameters import check_parameters, declared
 from committee.running import Work, n_threads
+from committee.running.stopping import has_deadline, is_time_up
 from committee.table import BinnedTable, Table, TargetStatistics, to_codes
 
 # What the engine does unless an estimator asks for something else: plain Newton steps on all rows.
@@ -264,12 +265,13 @@ def after_round(
 
     It stops if the answer is True. `fitted` makes a model the attributes of an estimator.
     """
-    if not work.is_heard and calls is None:
+    if not work.is_heard and calls is None and not has_deadline():
         return None
 
     def tell(n_done: int, model: Callable[[], _engine.Forest]) -> bool:
         work.tell(n_done)
-        return calls is not None and calls.tell(n_done, lambda: fitted(n_done, model()))
+        wants_to_stop = calls is not None and calls.tell(n_done, lambda: fitted(n_done, model()))
+        return wants_to_stop or is_time_up()
 
     return tell
 

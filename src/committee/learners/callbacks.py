@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from committee.running import Work
+from committee.running.stopping import has_deadline, is_time_up
 
 try:
     from sklearn.callback import CallbackSupportMixin, with_callbacks
@@ -98,13 +99,14 @@ def task_calls(estimator: Any, X: Any, y: Any, name: str, n_tasks: int | None) -
 def hook_of(work: Work, calls: TaskCalls | None) -> Callable[[int], bool] | None:
     """What the engine calls with the number of tasks that are done; it stops if the answer is True.
 
-    None if nobody wants to know.
+    None if nobody wants to know, and nobody looks at the clock.
     """
-    if not work.is_heard and calls is None:
+    if not work.is_heard and calls is None and not has_deadline():
         return None
 
     def tell(n_done: int) -> bool:
         work.tell(n_done)
-        return calls is not None and calls.tell(n_done)
+        wants_to_stop = calls is not None and calls.tell(n_done)
+        return wants_to_stop or is_time_up()
 
     return tell

@@ -78,6 +78,9 @@ class _Lent(Runner):
     def as_completed(self, tasks: Iterable[Task]) -> Iterator[Task]:
         return self._lender.as_completed(tasks)
 
+    def first_completed(self, tasks: Iterable[Task], seconds: float | None = None) -> Task | None:
+        return self._lender.first_completed(tasks, seconds)
+
     def close(self) -> None:
         self._is_closed = True
 

@@ -88,7 +88,10 @@ class Bars:
             self._bars[bar] = self._progress.add_task(title, total=event.n_total, done="")
         most = "" if event.n_total is None else f"/{event.n_total}"
         score = "" if event.score is None else f" {event.score:.6g}"
-        self._progress.update(self._bars[bar], completed=event.n_done, done=f"{event.n_done}{most}{score}")
+        part = "" if event.part is None else f" {event.part}"
+        left = "" if event.seconds_left is None else f", {event.seconds_left:.0f} s left"
+        done = f"{event.n_done}{most}{part}{score}{left}"
+        self._progress.update(self._bars[bar], completed=event.n_done, done=done)
         if event.is_over:
             self._close(bar, is_part=bool(event.within))
         elif time.monotonic() - self._drawn >= SECONDS_BETWEEN_PICTURES:

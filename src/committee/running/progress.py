@@ -40,6 +40,10 @@ class Event:
         Whether this is the last event of the work. It has come to its end, or was stopped.
     within : tuple of str, default=()
         What the work is a part of, the outermost first.
+    part : str or None, default=None
+        What was done last, if the parts of the work have names.
+    seconds_left : float or None, default=None
+        How much longer it may take at most, if that is known.
 
     Examples
     --------
@@ -56,12 +60,16 @@ class Event:
     is_limit: bool = False
     is_over: bool = False
     within: tuple[str, ...] = ()
+    part: str | None = None
+    seconds_left: float | None = None
 
     def __str__(self) -> str:
         most = "at most " if self.is_limit else ""
         of_all = "" if self.n_total is None else f" of {most}{self.n_total}"
         score = "" if self.score is None else f", score {self.score:.6g}"
-        done = f"{self.n_done}{of_all} {self.what}{score}, {self.seconds:.1f} s"
+        left = "" if self.seconds_left is None else f", {self.seconds_left:.0f} s left"
+        part = "" if self.part is None else f" ({self.part})"
+        done = f"{self.n_done}{of_all} {self.what}{part}{score}, {self.seconds:.1f} s{left}"
         return ": ".join([*self.within, done])
 
 
@@ -184,11 +192,20 @@ class Work:
         """Whether anybody receives the events."""
         return self._receiver is not None
 
-    def tell(self, n_done: int, score: float | None = None) -> None:
+    def tell(
+        self,
+        n_done: int,
+        score: float | None = None,
+        *,
+        part: str | None = None,
+        seconds_left: float | None = None,
+    ) -> None:
         """Tell how many are done, those of a fit before not counted, and how good it is so far."""
         n_there = self._n_before + n_done
         if self._receiver is not None and (n_there, score) != (self._event.n_done, self._event.score):
-            self._event = replace(self._event, n_done=n_there, score=score)
+            self._event = replace(
+                self._event, n_done=n_there, score=score, part=part, seconds_left=seconds_left
+            )
             WITHIN.set((*self._event.within, self._part()))
             self._send()
 

@@ -11,6 +11,7 @@ import itertools
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, wait
 from contextvars import Context, copy_context
 from typing import Any
 
@@ -87,6 +88,14 @@ class Runner(ABC):
 
         Ctrl-C while waiting ends all tasks of the runner that have not ended. The results of the others stay.
         """
+
+    def first_completed(self, tasks: Iterable[Task], seconds: float | None = None) -> Task | None:
+        """One of some tasks that has ended, waiting for the next to end, or None after some seconds.
+
+        A task that has begun in the waiting thread itself, as those of a serial runner do, is waited for.
+        """
+        done, _ = wait(tasks, timeout=seconds, return_when=FIRST_COMPLETED)
+        return min(done, key=lambda task: task.index, default=None)
 
     def gather(self, tasks: Iterable[Task]) -> list[Any]:
         """The results of tasks, in the order of the tasks. The first failure is raised when it happens."""

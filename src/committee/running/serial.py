@@ -38,6 +38,13 @@ class SerialRunner(Runner):
             task.exception()
             yield task
 
+    def first_completed(self, tasks: Iterable[Task], seconds: float | None = None) -> Task | None:
+        """Run the first of some tasks and return it."""
+        task = min(tasks, key=lambda each: each.index, default=None)
+        if task is not None:
+            task.exception()
+        return task
+
     def close(self) -> None:
         """Run no more tasks."""
         self._is_closed = True

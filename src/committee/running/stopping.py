@@ -1,17 +1,19 @@
-"""Who wants to end work, beside Ctrl-C: work on other threads than the main one gets no signals.
+"""Who wants to end work, beside Ctrl-C: another thread, or the clock.
 
 The engine calls `check` on the thread that has called it, about every 50 ms of a long call. What it raises
-ends the call.
+ends the call. Work in rounds or trees asks `is_time_up` after each of them, and ends with those it has.
 """
 
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
 EVENT: ContextVar[threading.Event | None] = ContextVar("stop", default=None)
+DEADLINE: ContextVar[float | None] = ContextVar("deadline", default=None)
 
 
 @contextmanager
@@ -49,3 +51,38 @@ def check() -> None:
     event = EVENT.get()
     if event is not None and event.is_set():
         raise KeyboardInterrupt("The work was stopped from another thread.")
+
+
+@contextmanager
+def ended_after(seconds: float | None) -> Iterator[None]:
+    """Let forests and boosters within the block end, with the trees they have by then, after some seconds.
+
+    Parameters
+    ----------
+    seconds : float, or None
+        None: they take as long as they take.
+
+    Examples
+    --------
+    >>> from committee import RandomForestRegressor
+    >>> with ended_after(0.1):
+    ...     forest = RandomForestRegressor(1_000_000, n_jobs=1).fit([[1], [2], [3]], [1.0, 2.0, 3.0])
+    >>> 1 <= len(forest.estimators_) < 1_000_000
+    True
+    """
+    token = DEADLINE.set(None if seconds is None else time.monotonic() + seconds)
+    try:
+        yield
+    finally:
+        DEADLINE.reset(token)
+
+
+def has_deadline() -> bool:
+    """Whether the work of this context is to end by the clock."""
+    return DEADLINE.get() is not None
+
+
+def is_time_up() -> bool:
+    """Whether the work of this context has had its time."""
+    deadline = DEADLINE.get()
+    return deadline is not None and time.monotonic() >= deadline
