@@ -15,7 +15,7 @@ import inspect
 import numbers
 import sys
 from collections.abc import Callable, Mapping
-from typing import Any, TypeVar, dataclass_transform
+from typing import Any, Self, TypeVar, dataclass_transform
 
 import numpy as np
 
@@ -102,6 +102,70 @@ def check_parameters(estimator: Any) -> None:
             is_huge = is_integer(value) and value > LARGEST_INTEGER
             limit = f" Integers may go up to {LARGEST_INTEGER}." if is_huge else ""
             raise ValueError(f"{field.name} must be {declaration['allowed']}.{limit} Got {value!r}.")
+
+
+class Parametrised:
+    """Parameters by name, as scikit-learn's estimators have them, for what must do without scikit-learn.
+
+    Examples
+    --------
+    >>> from committee.rules import CAWPERule
+    >>> CAWPERule().set_params(alpha=2)
+    CAWPERule(alpha=2)
+    """
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The parameters by name.
+
+        Parameters
+        ----------
+        deep : bool, default=True
+            Whether to look into parameters that have parameters themselves.
+
+        Returns
+        -------
+        dict of str to object
+        """
+        found = {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
+        if deep:
+            for name, value in list(found.items()):
+                if hasattr(value, "get_params") and not isinstance(value, type):
+                    found |= {f"{name}__{key}": each for key, each in value.get_params().items()}
+        return found
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters, and parameters of parameters.
+
+        Parameters
+        ----------
+        **params : dict
+            `alpha=4` or `final_estimator__C=0.1`.
+
+        Returns
+        -------
+        self
+        """
+        known = self.get_params(deep=False)
+        for key, value in params.items():
+            name, _, inner = key.partition("__")
+            if name not in known:
+                raise ValueError(
+                    f"{type(self).__name__} has no parameter {name!r}. It has {', '.join(known) or 'none'}."
+                )
+            if inner:
+                getattr(self, name).set_params(**{inner: value})
+            else:
+                setattr(self, name, value)
+        return self
+
+    def __repr__(self) -> str:
+        defaults = inspect.signature(type(self)).parameters
+        changed = [
+            f"{name}={value!r}"
+            for name, value in self.get_params(deep=False).items()
+            if repr(value) != repr(defaults[name].default)
+        ]
+        return f"{type(self).__name__}({', '.join(changed)})"
 
 
 def declarations(cls: type[Any]) -> list[DeclaredField]:

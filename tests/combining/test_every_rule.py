@@ -1,14 +1,16 @@
 """What holds for every rule of the registry, trained or not."""
 
+import inspect
 import pickle
 
 import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression
 
 from committee.combining import votes as votes_module
-from committee.rules import one_hot, rule_named, rule_names
+from committee.rules import StackingRule, one_hot, rule_named, rule_names
 
 N_ROWS = 60
 RNG = np.random.default_rng(0)
@@ -31,6 +33,21 @@ def made(name):
     """A rule with a fixed seed."""
     rule = rule_named(name)
     return rule.set_params(random_state=0) if "random_state" in rule.get_params() else rule
+
+
+@pytest.mark.parametrize("name", rule_names())
+def test_parameters_are_those_of_scikit_learn(name):
+    rule = rule_named(name)
+    assert list(rule.get_params()) == list(inspect.signature(type(rule)).parameters)
+    assert repr(rule).startswith(f"{type(rule).__name__}(")
+    with pytest.raises(ValueError, match=f"{type(rule).__name__} has no parameter 'colour'. It has"):
+        rule.set_params(colour="red")
+
+
+def test_parameters_of_parameters_are_reached_by_name():
+    rule = StackingRule(LogisticRegression()).set_params(final_estimator__C=2.0)
+    assert rule.get_params()["final_estimator__C"] == rule.final_estimator.C == 2.0
+    assert repr(rule) == "StackingRule(final_estimator=LogisticRegression(C=2.0))"
 
 
 def for_task(task):

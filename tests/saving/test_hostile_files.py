@@ -2,7 +2,9 @@
 
 import numpy as np
 import pytest
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import LogisticRegression, PoissonRegressor
+from sklearn.naive_bayes import BernoulliNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, PolynomialFeatures, StandardScaler
@@ -104,6 +106,9 @@ ATTACKS = [
     (LogisticRegression(), lambda model, arrays: model.update(estimator="os.system"), "no estimator"),
     (LogisticRegression(), set_parameter("evil", 1), "has no parameter 'evil'"),
     (PoissonRegressor(), change("coef_", np.inf), "coef_ holds inf"),
+    (LinearDiscriminantAnalysis(), change("intercept_", -np.inf), "infinite for a class that is possible"),
+    (BernoulliNB(), change("feature_log_prob_", -np.inf), "infinite in spite of the smoothing"),
+    (BernoulliNB(), set_parameter("alpha", "much"), "alpha"),
     (StandardScaler(), change("scale_", 0.0), "scale_ holds 0"),
     (StandardScaler(), change("mean_", np.nan), "missing for other columns"),
     (PolynomialFeatures(), set_parameter("degree", 2**20), "degree is"),
@@ -120,6 +125,12 @@ def test_an_edited_estimator_of_scikit_learn_is_refused(estimator, edit, fault, 
         edited(estimator.fit(X, np.abs(y)), tmp_path, edit)
     assert fault in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_a_class_of_no_probability_has_an_infinite_intercept(tmp_path):
+    with np.errstate(divide="ignore"):
+        model = LinearDiscriminantAnalysis(solver="lsqr", priors=[0.0, 1.0]).fit(X, y)
+    assert np.isinf(edited(model, tmp_path, lambda model, arrays: None).intercept_).all()
 
 
 def test_indices_of_a_sparse_machine_cannot_lead_out_of_it(tmp_path):

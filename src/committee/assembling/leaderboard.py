@@ -12,12 +12,10 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.metrics import get_scorer_names
 
 from committee.assembling.folds import folds_of
 from committee.assembling.votes import HonestVotes
 from committee.combining import as_rule, rule_names
-from committee.combining.losses import scorer_loss
 from committee.combining.rule import Honest, Rule
 
 N_FOLDS = 5
@@ -94,9 +92,11 @@ def leaderboard_of(
     -------
     Leaderboard
     """
+    from committee.combining.scorers import is_scorer, scorer_loss
+
     known = Honest.of(honest.votes, honest.y, sample_weight=honest.weights)
     name = scoring or ("accuracy" if known.are_classes else "r2")
-    if name not in get_scorer_names():
+    if not is_scorer(name):
         raise ValueError(f"scoring must be a name of scikit-learn's scorers or None. Got {scoring!r}.")
     loss = scorer_loss(name, known)
     found = [

@@ -14,9 +14,6 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.special import gammaln, logsumexp, softmax
-from sklearn.utils import check_random_state
-from threadpoolctl import threadpool_limits
 
 from committee.combining.rule import Honest
 from committee.combining.votes import BLOCK_SIZE, check_member_weights, rescaled
@@ -77,6 +74,8 @@ class BayesianAveragingRule(WeightedRule):
     effective_rows: Any = parameter(None, *EFFECTIVE_ROWS)
 
     def _learn(self, honest: Honest) -> None:
+        from scipy.special import softmax
+
         prior = check_member_weights(self.prior, honest.n_members, "prior")
         likelihood = Likelihood(honest, self.effective_rows)
         self.scores_ = likelihood.of(np.eye(honest.n_members))
@@ -133,11 +132,16 @@ class BayesianCombinationRule(WeightedRule):
     }
 
     def _learn(self, honest: Honest) -> None:
+        from threadpoolctl import threadpool_limits
+
         # The products are many and small: threads would wait for each other most of the time.
         with threadpool_limits(1):
             self._draw(Likelihood(honest, self.effective_rows), honest.n_members)
 
     def _draw(self, likelihood: Likelihood, n_members: int) -> None:
+        from scipy.special import softmax
+        from sklearn.utils import check_random_state
+
         rng = check_random_state(self.random_state)
         concentrations = [np.ones(n_members)]
         mixtures, logarithms, densities = np.empty((0, n_members)), np.empty(0), np.empty(0)
@@ -217,6 +221,8 @@ def log_density(mixtures: np.ndarray, concentrations: list[np.ndarray]) -> np.nd
     -------
     ndarray of shape (n_mixtures,)
     """
+    from scipy.special import gammaln, logsumexp
+
     exponents = np.array(concentrations)
     scale = gammaln(exponents.sum(axis=1)) - gammaln(exponents).sum(axis=1)
     logarithms = np.log(mixtures.clip(np.finfo(np.float64).tiny))
@@ -234,6 +240,8 @@ def tempered(logarithms: np.ndarray, n_least: float) -> np.ndarray:
     >>> tempered(np.array([0.0, -1000.0, -1000.0]), 2).round(2)
     array([0.67, 0.17, 0.17])
     """
+    from scipy.special import softmax
+
     shares: np.ndarray = softmax(logarithms)
     if 1 / (shares**2).sum() >= n_least:
         return shares

@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from committee.combining.benches import Bench, bench_for
 from committee.combining.losses import CLASS_LOSSES, NUMBER_LOSSES, check_metric, member_losses
@@ -138,6 +137,8 @@ class GreedyRule(Weighing):
     def _bags(self, n_members: int) -> list[np.ndarray]:
         if self.n_bags == 1:
             return [np.arange(n_members)]
+        from sklearn.utils import check_random_state
+
         rng = check_random_state(self.random_state)
         size = max(1, int(np.ceil(self.bag_size * n_members)))
         return [np.sort(rng.permutation(n_members)[:size]) for _ in range(self.n_bags)]

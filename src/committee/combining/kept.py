@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from committee.parameters import check_parameters
 from committee.saving import DamagedFile, Fields, Saveable
@@ -22,6 +22,11 @@ class KeptRule(Saveable):
 
     n_members_: int
     n_outputs_: int
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """What a fit leaves is on the list."""
 
     def _check_parameters(self) -> None:
         check_parameters(self)

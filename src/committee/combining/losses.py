@@ -10,8 +10,6 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
-from sklearn.metrics import get_scorer, get_scorer_names
 
 from committee.combining.rule import Honest
 from committee.combining.votes import labels_of
@@ -67,7 +65,9 @@ def check_metric(metric: Any, honest: Honest) -> str | Loss:
     ours = CLASS_LOSSES if honest.are_classes else NUMBER_LOSSES
     if metric in ours:
         return str(metric)
-    if metric not in get_scorer_names():
+    from committee.combining.scorers import is_scorer, scorer_loss
+
+    if not is_scorer(metric):
         task = "classes" if honest.are_classes else "regression"
         raise ValueError(
             f"There is no metric {metric!r} for {task}. Use {', '.join(ours)}, a name of scikit-learn's "
@@ -131,51 +131,3 @@ def residuals(votes: np.ndarray, y: np.ndarray) -> np.ndarray:
     from_answer = votes.copy()
     from_answer[:, np.arange(len(y)), y] -= 1
     return from_answer
-
-
-def scorer_loss(name: str, honest: Honest) -> Loss:
-    """The negative of a scorer of scikit-learn, as a function of y, a decision and weights."""
-    scorer = get_scorer(name)
-    echo: Any = EchoClassifier(n_classes=honest.n_outputs) if honest.are_classes else EchoRegressor()
-    echo.fit()
-    is_weighted = bool((honest.weights != honest.weights[0]).any())
-
-    def loss(y: np.ndarray, decision: np.ndarray, weights: np.ndarray) -> float:
-        given = {"sample_weight": weights} if is_weighted else {}
-        return -float(scorer(echo, decision, y, **given))
-
-    return loss
-
-
-class EchoClassifier(ClassifierMixin, BaseEstimator):
-    """An estimator whose rows are decisions already, so that a scorer can be asked about them."""
-
-    def __init__(self, n_classes: int = 2) -> None:
-        self.n_classes = n_classes
-
-    def fit(self, X: Any = None, y: Any = None) -> EchoClassifier:
-        """Name the classes by their codes."""
-        self.classes_ = np.arange(self.n_classes)
-        return self
-
-    def predict_proba(self, X: np.ndarray) -> np.ndarray:
-        """The decisions."""
-        return X / X.sum(axis=1, keepdims=True)
-
-    def predict(self, X: np.ndarray) -> np.ndarray:
-        """The classes that are decided on."""
-        classes: np.ndarray = X.argmax(axis=1)
-        return classes
-
-
-class EchoRegressor(RegressorMixin, BaseEstimator):
-    """The same for numbers."""
-
-    def fit(self, X: Any = None, y: Any = None) -> EchoRegressor:
-        """Nothing to learn."""
-        self.is_fitted_ = True
-        return self
-
-    def predict(self, X: np.ndarray) -> np.ndarray:
-        """The numbers that are decided on."""
-        return X[:, 0]

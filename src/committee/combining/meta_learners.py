@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import numpy as np
-from scipy.optimize import nnls
 
 # How far the log loss may be above its minimum.
 TOLERANCE = 1e-10
@@ -132,6 +131,8 @@ def newton_step(votes: np.ndarray, weights: np.ndarray, mixed: np.ndarray) -> np
 
 def solved(matrix: np.ndarray, target: np.ndarray) -> np.ndarray:
     """Non-negative least squares."""
+    from scipy.optimize import nnls
+
     return np.asarray(nnls(matrix, target, maxiter=max(100, 30 * matrix.shape[1]))[0])
 
 

@@ -12,6 +12,7 @@ from typing import Any
 from committee.combining.fixed_rule import FIXED, FixedRule
 from committee.combining.rule import Rule
 
+PACKAGE = "committee.combining"
 # The name of a rule: the module of the class, the class, and the parameters that the name stands for.
 TRAINED: Mapping[str, tuple[str, str, Mapping[str, Any]]] = {
     "weighted_mean": ("weighted", "AccuracyWeightedRule", {"of": "probabilities"}),
@@ -43,6 +44,18 @@ def rule_names() -> list[str]:
     return [*FIXED, *TRAINED]
 
 
+def rule_places() -> dict[str, str]:
+    """The module of every class of rules, by the name of the class.
+
+    Examples
+    --------
+    >>> rule_places()["CAWPERule"]
+    'committee.combining.weighted'
+    """
+    trained = {name: f"{PACKAGE}.{module}" for module, name, _ in TRAINED.values()}
+    return {FixedRule.__name__: FixedRule.__module__, **trained}
+
+
 def rule_named(name: str) -> Rule:
     """Make the rule of a name.
 
@@ -68,7 +81,7 @@ def rule_named(name: str) -> Rule:
     if name not in TRAINED:
         raise ValueError(f"There is no rule {name!r}. There are {', '.join(rule_names())}.")
     module, class_name, parameters = TRAINED[name]
-    rule: Rule = getattr(importlib.import_module(f"committee.combining.{module}"), class_name)(**parameters)
+    rule: Rule = getattr(importlib.import_module(f"{PACKAGE}.{module}"), class_name)(**parameters)
     return rule
 
 

@@ -3,6 +3,9 @@
 A rule says in `_learn` what it takes from honest votes, and in `_decide` how a block of votes becomes the
 support of each output; `Rule` does the rest, the same for all: it checks what comes in, goes through the
 blocks, and rescales decisions on classes to sum to one. A rule that looks at X overrides `_combine`.
+
+A fitted rule decides without scikit-learn, for the predictors of committees: what is only needed to learn is
+imported in `_learn`.
 """
 
 from __future__ import annotations
@@ -12,12 +15,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator
-from sklearn.exceptions import NotFittedError
 
 from committee.combining.kept import KeptRule
 from committee.combining.votes import are_classes, blocks_of, check_votes, in_blocks
-from committee.parameters import check_parameters
+from committee.parameters import Parametrised, check_parameters
 from committee.task import row_weights, to_numbers
 
 
@@ -89,7 +90,7 @@ class Honest:
             yield votes, self.y[rows], self.weights[rows]
 
 
-class Rule(KeptRule, BaseEstimator):
+class Rule(KeptRule, Parametrised):
     """A rule, to be fitted on honest votes.
 
     A rule of your own says in `_learn` what it takes from honest votes (`Honest`: `votes`, `y`, `weights` of
@@ -185,6 +186,8 @@ class Rule(KeptRule, BaseEstimator):
     def _check_combine(self, votes: Any, X: Any) -> np.ndarray:
         """Votes as an array, if the rule is fitted and can decide on them."""
         if self.needs_fit and not hasattr(self, "n_members_"):
+            from sklearn.exceptions import NotFittedError
+
             raise NotFittedError(f"This {type(self).__name__} is not fitted yet. Call fit with honest votes.")
         votes = check_votes(votes)
         if hasattr(self, "n_members_"):

@@ -11,10 +11,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import clone, is_classifier, is_regressor
-from sklearn.dummy import DummyClassifier, DummyRegressor
-from sklearn.linear_model import LinearRegression, LogisticRegression, RidgeCV
-from sklearn.utils.validation import has_fit_parameter
 
 from committee.combining.fixed import one_hot
 from committee.combining.losses import votes_for
@@ -42,7 +38,8 @@ from committee.saving.errors import require
 
 # Meta-learners that weigh members instead of learning from columns.
 WEIGHING = ("nnls", "convex", "mlr")
-ESTIMATORS = {"logistic": LogisticRegression, "ridge": RidgeCV, "linear": LinearRegression}
+# The classes of scikit-learn's linear models that have a name.
+ESTIMATORS = {"logistic": "LogisticRegression", "ridge": "RidgeCV", "linear": "LinearRegression"}
 FOR_CLASSES = ("logistic", *WEIGHING)
 FOR_NUMBERS = ("ridge", "linear", "nnls", "convex")
 # Probabilities are kept this far from 0 and 1 before they become log-odds.
@@ -156,6 +153,9 @@ class StackingRule(Rule):
         return np.column_stack([table, as_matrix(X)]) if self.passthrough else table
 
     def _learn(self, honest: Honest) -> None:
+        from sklearn.dummy import DummyClassifier, DummyRegressor
+        from sklearn.utils.validation import has_fit_parameter
+
         learner = self._learner(honest)
         self.final_estimator_: Any = None
         self.weights_: np.ndarray | None = None
@@ -179,6 +179,9 @@ class StackingRule(Rule):
 
     def _learner(self, honest: Honest) -> Any:
         """An unfitted estimator, or the name of a meta-learner that weighs members."""
+        from sklearn import linear_model
+        from sklearn.base import clone, is_classifier, is_regressor
+
         ready = FOR_CLASSES if honest.are_classes else FOR_NUMBERS
         learner = ready[0] if self.final_estimator is None else self.final_estimator
         if not isinstance(learner, str):
@@ -196,7 +199,7 @@ class StackingRule(Rule):
                 f"final_estimator for {task} must be one of {', '.join(ready)}. Got {learner!r}."
             )
         if learner not in WEIGHING:
-            return ESTIMATORS[learner]()
+            return getattr(linear_model, ESTIMATORS[learner])()
         if self.passthrough or self.votes == "log_odds":
             setting = "passthrough=True" if self.passthrough else "votes='log_odds'"
             raise ValueError(f"{learner!r} weighs votes and cannot use {setting}. Use an estimator.")
@@ -256,9 +259,9 @@ class StackingRule(Rule):
         require((learner is None) != (self.weights_ is None), "Either an estimator decides or weights do")
         if learner is None:
             return
-        is_such = is_classifier if self.n_outputs_ > 1 else is_regressor
-        is_estimator = hasattr(learner, "__sklearn_tags__") and is_such(learner)
-        require(is_estimator and hasattr(learner, "n_features_in_"), "What decides is no fitted estimator")
+        # A fitted classifier has classes, and a regressor has none.
+        is_such = hasattr(learner, "predict") and hasattr(learner, "classes_") == (self.n_outputs_ > 1)
+        require(is_such and hasattr(learner, "n_features_in_"), "What decides is no fitted estimator")
         n_columns = columns_of(
             np.empty((self.n_members_, 0, self.n_outputs_)), self.votes, self.drop_redundant
         ).shape[1]

@@ -18,27 +18,10 @@ from committee.saving.fields import Fields
 from committee.saving.registry import Described
 
 PREFIX = "committee."
-# The rules are in `committee.rules`, whose names are not known before it is imported.
-RULES = frozenset(
-    {
-        "AccuracyWeightedRule",
-        "BayesianAveragingRule",
-        "BayesianCombinationRule",
-        "BehaviourKnowledgeRule",
-        "BestMemberRule",
-        "CAWPERule",
-        "DecisionTemplateRule",
-        "DempsterShaferRule",
-        "DynamicRule",
-        "FixedRule",
-        "GreedyRule",
-        "NaiveBayesRule",
-        "RegionRule",
-        "StackingRule",
-    }
-)
-# What is not at the top of the package, by the module where it is.
-PLACES = {**dict.fromkeys(RULES, "committee.rules"), "TableEncoder": "committee.assembling"}
+# Estimators that are not at the top of the package, by the module where they are.
+PLACES = {"TableEncoder": "committee.assembling"}
+# The registry of the rules, which says in which module each is.
+RULES = "committee.combining.naming"
 KINDS = ("Classifier", "Regressor")
 
 
@@ -96,11 +79,17 @@ def saved_named(name: str) -> OwnEstimator | None:
 
 def knows(name: str) -> bool:
     """Whether a name in a file is that of one of our classes, which is not imported to find out."""
-    own = name.removeprefix(PREFIX)
-    return own in PLACES or (own in importlib.import_module("committee").__all__ and own.endswith(KINDS))
+    return place_of(name.removeprefix(PREFIX)) is not None
 
 
 def class_named(name: str) -> type | None:
     """One of our public estimators or rules by its name."""
-    module = PLACES.get(name, "committee")
-    return getattr(importlib.import_module(module), name) if knows(PREFIX + name) else None
+    place = place_of(name)
+    return None if place is None else getattr(importlib.import_module(place), name)
+
+
+def place_of(name: str) -> str | None:
+    """The module of one of our public estimators or rules."""
+    if name.endswith(KINDS) and name in importlib.import_module("committee").__all__:
+        return "committee"
+    return PLACES.get(name) or importlib.import_module(RULES).rule_places().get(name)

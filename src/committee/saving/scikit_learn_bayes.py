@@ -29,6 +29,7 @@ from committee.saving.listed import Listed, Named
 NEVER = -np.inf
 # The logarithm of a probability; that of a count of zero without smoothing is infinite.
 LOGARITHMS = floats("classes", low=NEVER)
+SMOOTHING = either(number(0.0), floats("features", low=0.0), list_of(number(0.0), "features"))
 COUNTS = {
     "classes_": labels(),
     "class_count_": floats("classes", low=0.0),
@@ -39,7 +40,7 @@ COUNTS = {
 
 
 def check_counts(fitted: Named, parameters: Named, sizes: Sizes) -> None:
-    """An infinite logarithm belongs to a count of zero."""
+    """An infinite logarithm belongs to a count of zero, that of a column to one without smoothing."""
     pairs = [(fitted["class_log_prior_"], fitted["class_count_"])]
     if "feature_count_" in fitted:
         pairs.append((fitted["feature_log_prob_"], fitted["feature_count_"]))
@@ -48,6 +49,18 @@ def check_counts(fitted: Named, parameters: Named, sizes: Sizes) -> None:
     for logarithms, counts in pairs:
         if logarithms.shape != counts.shape or (np.isinf(logarithms) & (counts > 0)).any():
             raise Wrong("the logarithms do not fit the counts")
+    is_smooth = np.min(parameters["alpha"]) > 0
+    if is_smooth and any(np.isinf(logarithms).any() for logarithms, _ in pairs[1:]):
+        raise Wrong("a logarithm is infinite in spite of the smoothing")
+
+
+def check_priors(fitted: Named, parameters: Named, sizes: Sizes) -> None:
+    """An infinite intercept belongs to a class that is impossible."""
+    is_impossible = fitted["priors_"] == 0
+    if len(fitted["intercept_"]) == 1:
+        is_impossible = is_impossible.any(keepdims=True)
+    if (np.isinf(fitted["intercept_"]) & ~is_impossible).any():
+        raise Wrong("intercept_ is infinite for a class that is possible")
 
 
 def check_categories(fitted: Named, parameters: Named, sizes: Sizes) -> None:
@@ -67,7 +80,8 @@ def check_rotations(fitted: Named, parameters: Named, sizes: Sizes) -> None:
 
 def discrete(name: str, **more: Any) -> Listed:
     """Naive Bayes on counts."""
-    return Listed("sklearn.naive_bayes", name, COUNTS, check=check_counts, **more)
+    parameters = {"alpha": SMOOTHING, **more.pop("parameters", {})}
+    return Listed("sklearn.naive_bayes", name, COUNTS, parameters=parameters, check=check_counts, **more)
 
 
 DISCRIMINANT = "sklearn.discriminant_analysis"
@@ -98,6 +112,7 @@ BAYES = (
             "feature_log_prob_": list_of(floats("classes", None, low=NEVER), "features"),
             "n_categories_": integers("features"),
         },
+        parameters={"alpha": SMOOTHING},
         check=check_categories,
     ),
     Listed(
@@ -106,7 +121,7 @@ BAYES = (
         {
             "classes_": labels(),
             "coef_": floats("decisions", "features"),
-            "intercept_": floats("decisions", low=NEVER),
+            "intercept_": floats("decisions", low=NEVER, high=-NEVER),
             "priors_": shares("classes"),
             "means_": floats("classes", "features"),
             "_max_components": integer(),
@@ -119,6 +134,7 @@ BAYES = (
             "explained_variance_ratio_": told,
         },
         parameters={"solver": one_of("svd", "lsqr", "eigen")},
+        check=check_priors,
     ),
     Listed(
         DISCRIMINANT,

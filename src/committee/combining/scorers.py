@@ -1,0 +1,65 @@
+"""Scorers of scikit-learn as losses of whole decisions. What does without them does without this module."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.metrics import get_scorer, get_scorer_names
+
+from committee.combining.losses import Loss
+from committee.combining.rule import Honest
+
+
+def is_scorer(name: Any) -> bool:
+    """Whether scikit-learn has a scorer of a name."""
+    return name in get_scorer_names()
+
+
+def scorer_loss(name: str, honest: Honest) -> Loss:
+    """The negative of a scorer of scikit-learn, as a function of y, a decision and weights."""
+    scorer = get_scorer(name)
+    echo: Any = EchoClassifier(n_classes=honest.n_outputs) if honest.are_classes else EchoRegressor()
+    echo.fit()
+    is_weighted = bool((honest.weights != honest.weights[0]).any())
+
+    def loss(y: np.ndarray, decision: np.ndarray, weights: np.ndarray) -> float:
+        given = {"sample_weight": weights} if is_weighted else {}
+        return -float(scorer(echo, decision, y, **given))
+
+    return loss
+
+
+class EchoClassifier(ClassifierMixin, BaseEstimator):
+    """An estimator whose rows are decisions already, so that a scorer can be asked about them."""
+
+    def __init__(self, n_classes: int = 2) -> None:
+        self.n_classes = n_classes
+
+    def fit(self, X: Any = None, y: Any = None) -> EchoClassifier:
+        """Name the classes by their codes."""
+        self.classes_ = np.arange(self.n_classes)
+        return self
+
+    def predict_proba(self, X: np.ndarray) -> np.ndarray:
+        """The decisions."""
+        return X / X.sum(axis=1, keepdims=True)
+
+    def predict(self, X: np.ndarray) -> np.ndarray:
+        """The classes that are decided on."""
+        classes: np.ndarray = X.argmax(axis=1)
+        return classes
+
+
+class EchoRegressor(RegressorMixin, BaseEstimator):
+    """The same for numbers."""
+
+    def fit(self, X: Any = None, y: Any = None) -> EchoRegressor:
+        """Nothing to learn."""
+        self.is_fitted_ = True
+        return self
+
+    def predict(self, X: np.ndarray) -> np.ndarray:
+        """The numbers that are decided on."""
+        return X[:, 0]
