@@ -62,8 +62,8 @@ class TableEncoder(TransformerMixin, Saveable, BaseEstimator):
         "standard",
         '"standard" or "robust"',
         one_of("standard", "robust"),
-        'What becomes of numbers. "standard": their mean is 0 and their standard deviation 1. "robust": their '
-        "median is 0 and their quartiles lie 1 apart, and what is far outside is drawn in, to less than 3 "
+        'What becomes of numbers. "standard": the mean is 0 and the standard deviation 1. "robust": the '
+        "median is 0 and the quartiles lie 1 apart, and what is far outside is drawn in, to less than 3 "
         "(Holzmüller et al. 2024); so no single number is large, which suits networks and linear models.",
     )
 

@@ -94,8 +94,9 @@ class Runner(ABC):
 
         A task that has begun in the waiting thread itself, as those of a serial runner do, is waited for.
         """
-        done, _ = wait(tasks, timeout=seconds, return_when=FIRST_COMPLETED)
-        return min(done, key=lambda task: task.index, default=None)
+        tasks = list(tasks)
+        done = wait(tasks, timeout=seconds, return_when=FIRST_COMPLETED).done
+        return next((task for task in tasks if task in done), None)
 
     def gather(self, tasks: Iterable[Task]) -> list[Any]:
         """The results of tasks, in the order of the tasks. The first failure is raised when it happens."""
