@@ -5,9 +5,11 @@ runner, `votes` aligns what they say, `calibrating` makes probabilities of score
 """
 
 from committee.assembling.averaging import BayesianAveragingClassifier, BayesianAveragingRegressor
+from committee.assembling.bank import Bank
 from committee.assembling.cawpe import CAWPEClassifier
 from committee.assembling.encoding import TableEncoder
 from committee.assembling.leaderboard import Leaderboard, Standing
+from committee.assembling.leaks import Leak
 from committee.assembling.selecting import (
     DynamicSelectionClassifier,
     DynamicSelectionRegressor,
@@ -20,6 +22,7 @@ from committee.assembling.stacking import StackingClassifier, StackingRegressor
 from committee.assembling.voting import VotingClassifier, VotingRegressor
 
 __all__ = [
+    "Bank",
     "BayesianAveragingClassifier",
     "BayesianAveragingRegressor",
     "CAWPEClassifier",
@@ -28,6 +31,7 @@ __all__ = [
     "EnsembleSelectionClassifier",
     "EnsembleSelectionRegressor",
     "Leaderboard",
+    "Leak",
     "RegionSelectionClassifier",
     "RegionSelectionRegressor",
     "StackingClassifier",

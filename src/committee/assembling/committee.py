@@ -17,13 +17,13 @@ from committee.assembling.assembled import Assembled
 from committee.assembling.calibrating import Calibration
 from committee.assembling.committee_parameters import CommitteeParameters
 from committee.assembling.encoding import new_encoder
-from committee.assembling.fitting import Plan, Seated, honest_mean, n_fits, seat, take_prefit
+from committee.assembling.fitting import Plan, Seated, n_fits, seat, take_prefit
 from committee.assembling.folds import Fold, folds_of
 from committee.assembling.lesson import Lesson
 from committee.assembling.members import LARGEST_SEED, Member, members_of, seeded
 from committee.assembling.named import NamedMembers
 from committee.assembling.seats import Seat
-from committee.assembling.votes import HonestVotes, gives_scores
+from committee.assembling.votes import HonestVotes, gives_scores, mean_votes
 from committee.boosting.python_rounds import take_rows
 from committee.combining.rule import Rule
 from committee.parameters import (
@@ -126,14 +126,8 @@ def honest_of(seated: list[Seated], lesson: Lesson) -> HonestVotes | None:
     """The honest votes of members that have been fitted in folds, in bags or elsewhere."""
     if not lesson.is_open or not all(each.held_out for each in seated):
         return None
-    votes, rows = honest_mean(seated, lesson)
-    return HonestVotes(
-        votes,
-        lesson.y[rows],
-        None if lesson.weights is None else lesson.weights[rows],
-        None if lesson.groups is None else lesson.groups[rows],
-        rows,
-    )
+    votes, rows = mean_votes([each.held_out for each in seated], lesson.n_rows, lesson.task)
+    return HonestVotes.of(votes, rows, lesson.y, lesson.weights, lesson.groups)
 
 
 def calibrate(

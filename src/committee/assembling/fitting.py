@@ -220,31 +220,3 @@ def warn_of_dropped(members: list[Member], failures: dict[int, BaseException]) -
         warnings.warn(
             f"Member {members[place].name!r} is dropped. {failures[place]}", RuntimeWarning, stacklevel=4
         )
-
-
-def honest_mean(seated: list[Seated], lesson: Lesson) -> tuple[np.ndarray, np.ndarray]:
-    """The mean vote of each member on each row that all of them have voted on.
-
-    Returns
-    -------
-    votes : ndarray of shape (n_members, n_honest_rows, n_outputs)
-    rows : ndarray of int of shape (n_honest_rows,)
-    """
-    n_rows, task = lesson.n_rows, lesson.task
-    counts = np.zeros((len(seated), n_rows), dtype=np.int64)
-    for place, each in enumerate(seated):
-        for rows, _ in each.held_out:
-            counts[place, rows] += 1
-    honest = np.flatnonzero((counts > 0).all(axis=0))
-    if len(honest) == 0:
-        raise ValueError(
-            "No row has an honest vote of every member, so the rule has nothing to learn from. Use more "
-            "trees or folds."
-        )
-    votes: np.ndarray = np.empty((len(seated), len(honest), task.n_outputs), dtype=dtype_of(task))
-    for place, each in enumerate(seated):
-        total = np.zeros((n_rows, task.n_outputs))
-        for rows, cast in each.held_out:
-            total[rows] += cast
-        votes[place] = total[honest] / counts[place, honest, None]
-    return votes, honest

@@ -38,6 +38,24 @@ class HonestVotes:
     groups: np.ndarray | None
     rows: np.ndarray
 
+    @classmethod
+    def of(
+        cls,
+        votes: np.ndarray,
+        rows: np.ndarray,
+        y: np.ndarray,
+        weights: np.ndarray | None,
+        groups: np.ndarray | None,
+    ) -> HonestVotes:
+        """Votes on some rows of a table, with what is known of them."""
+        return cls(
+            votes,
+            y[rows],
+            None if weights is None else weights[rows],
+            None if groups is None else groups[rows],
+            rows,
+        )
+
 
 def dtype_of(task: Task) -> type:
     """The dtype of votes."""
@@ -127,3 +145,46 @@ def aligned(
 def two_columns(scores: np.ndarray) -> np.ndarray:
     """The scores of two classes, which come as one number, as one number for each."""
     return np.column_stack([-scores, scores]) if scores.ndim == 1 else scores
+
+
+def mean_votes(
+    held_out: list[list[tuple[np.ndarray, np.ndarray]]], n_rows: int, task: Task
+) -> tuple[np.ndarray, np.ndarray]:
+    """The mean vote of each member on each row that all of them have voted on.
+
+    Parameters
+    ----------
+    held_out : list of list of (ndarray, ndarray)
+        For each member rows, and the votes on them; a row may be there several times.
+    n_rows : int
+    task : Classification or Regression
+
+    Returns
+    -------
+    votes : ndarray of shape (n_members, n_honest_rows, n_outputs)
+    rows : ndarray of int of shape (n_honest_rows,)
+
+    Examples
+    --------
+    >>> cast = [(np.array([2, 0]), np.array([[1.0], [5.0]])), (np.array([2]), np.array([[2.0]]))]
+    >>> mean_votes([cast], 3, Regression())
+    (array([[[5. ],
+            [1.5]]]), array([0, 2]))
+    """
+    counts = np.zeros((len(held_out), n_rows), dtype=np.int64)
+    for place, cast in enumerate(held_out):
+        for rows, _ in cast:
+            counts[place, rows] += 1
+    honest = np.flatnonzero((counts > 0).all(axis=0))
+    if len(honest) == 0:
+        raise ValueError(
+            "No row has an honest vote of every member, so the rule has nothing to learn from. Use more "
+            "trees or folds."
+        )
+    votes: np.ndarray = np.empty((len(held_out), len(honest), task.n_outputs), dtype=dtype_of(task))
+    for place, cast in enumerate(held_out):
+        total = np.zeros((n_rows, task.n_outputs))
+        for rows, of_model in cast:
+            total[rows] += of_model
+        votes[place] = total[honest] / counts[place, honest, None]
+    return votes, honest
