@@ -17,7 +17,14 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier as OtherTree
 
-from committee import CAWPEClassifier, RandomForestClassifier, StackingClassifier, VotingRegressor
+import committee
+from committee import (
+    CAWPEClassifier,
+    RandomForestClassifier,
+    StackingClassifier,
+    VotingClassifier,
+    VotingRegressor,
+)
 from committee.assembling import Bank
 
 X, Y = load_iris(return_X_y=True)
@@ -28,6 +35,9 @@ MEMBERS = {
     "near": KNeighborsClassifier(),
     "tree": OtherTree(max_depth=2, random_state=0),
 }
+
+
+PAIRS = list(MEMBERS.items())
 
 
 def fill(bank, names=MEMBERS, X=X, y=Y, new=NEW):
@@ -46,16 +56,16 @@ def filled(folder=None, **more):
 @pytest.mark.parametrize("on_disk", [False, True])
 def test_its_votes_are_the_honest_votes_of_a_committee(on_disk, tmp_path):
     bank = filled(tmp_path if on_disk else None)
-    committee = CAWPEClassifier(list(MEMBERS.items()), cv=3, refit=False).fit(X, Y)
-    np.testing.assert_array_equal(bank.votes(), committee.honest_votes_)
-    np.testing.assert_allclose(bank.test_votes(), committee.votes(NEW), atol=1e-6)
-    np.testing.assert_allclose(bank.combine("cawpe"), committee.predict_proba(NEW), atol=1e-6)
+    cawpe = CAWPEClassifier(PAIRS, cv=3, refit=False).fit(X, Y)
+    np.testing.assert_array_equal(bank.votes(), cawpe.honest_votes_)
+    np.testing.assert_allclose(bank.test_votes(), cawpe.votes(NEW), atol=1e-6)
+    np.testing.assert_allclose(bank.combine("cawpe"), cawpe.predict_proba(NEW), atol=1e-6)
     np.testing.assert_allclose(
         bank.combine("stacking"),
-        StackingClassifier(list(MEMBERS.items()), cv=3, refit=False).fit(X, Y).predict_proba(NEW),
+        StackingClassifier(PAIRS, cv=3, refit=False).fit(X, Y).predict_proba(NEW),
         atol=1e-5,
     )
-    assert list(bank.leaderboard(["mean", "greedy"])) == list(committee.leaderboard(["mean", "greedy"]))
+    assert list(bank.leaderboard(["mean", "greedy"])) == list(cawpe.leaderboard(["mean", "greedy"]))
     assert bank.votes().dtype == np.float32
 
 
@@ -80,6 +90,72 @@ def test_members_join_without_a_fit_of_the_others(tmp_path):
     assert {path.name: path.stat().st_mtime_ns for path in tmp_path.iterdir()}.items() >= before.items()
 
 
+@pytest.mark.parametrize("kind", ["serial", "threads", "processes"])
+def test_it_asks_members_for_votes_that_are_not_there(kind, tmp_path):
+    bank = Bank(X, Y, cv=3, X_test=NEW, folder=tmp_path)
+    bank.collect(PAIRS[:2], runner=kind)
+    before = {path.name: path.stat().st_mtime_ns for path in tmp_path.iterdir()}
+    again = Bank(X, Y, cv=3, X_test=NEW, folder=tmp_path)
+    again.collect(PAIRS, runner=kind)
+    after = {path.name: path.stat().st_mtime_ns for path in tmp_path.iterdir()}
+    assert after.items() > before.items()
+    np.testing.assert_array_equal(again.votes(), filled().votes())
+    np.testing.assert_array_equal(again.test_votes(), filled().test_votes())
+    with pytest.raises(ValueError, match="votes of another member 'tree', made by another recipe"):
+        again.collect([("tree", OtherTree(max_depth=3))])
+
+
+def test_draws_depend_on_the_name_of_a_member_and_not_on_who_else_is_asked():
+    pairs = [(name, committee.DecisionTreeClassifier(max_features=1)) for name in ("a", "b")]
+    both, alone = Bank(X, Y, cv=3), Bank(X, Y, cv=3)
+    both.collect(pairs)
+    alone.collect(pairs[1:])
+    np.testing.assert_array_equal(both.votes(["b"]), alone.votes())
+    assert (both.votes(["a"]) != both.votes(["b"])).any()
+
+
+def test_members_see_their_columns_and_forests_vote_out_of_bag():
+    frame, new = (pd.DataFrame(each, columns=list("abcd")) for each in (X, NEW))
+    bank = Bank(frame, Y, cv=3, X_test=new[["d", "c", "b", "a"]])
+    forest = RandomForestClassifier(40, random_state=0)
+    bank.collect([("bayes", GaussianNB()), ("forest", forest)], columns={"bayes": ["d", "a"]})
+    assert bank.notes("forest", None) == {}
+    voting = VotingClassifier(
+        [("bayes", GaussianNB()), ("forest", forest)], columns={"bayes": ["d", "a"]}, cv=3, refit=False
+    ).fit(frame, Y)
+    np.testing.assert_array_equal(bank.votes(), voting.honest_votes_)
+    np.testing.assert_allclose(bank.test_votes(), voting.votes(new), atol=1e-7)
+
+
+def test_a_failure_names_member_and_fold_and_keeps_the_ballots_that_are_there():
+    wrong = ("wrong", GaussianNB(priors=[2.0, 1.0]))
+    bank = Bank(X, Y, cv=3)
+    with pytest.raises(ValueError, match="member 'wrong', fold 0"):
+        bank.collect([*PAIRS, wrong], runner="serial")
+    assert bank.members == ["bayes", "near", "tree"]
+    with pytest.warns(RuntimeWarning, match="Member 'wrong' is dropped"):
+        bank.collect([*PAIRS, wrong], on_error="drop")
+    assert bank.members == ["bayes", "near", "tree"]
+    with pytest.raises(ValueError, match="Two members are named 'bayes'"):
+        bank.collect([PAIRS[0], PAIRS[0]])
+
+
+def test_a_committee_brings_its_votes():
+    voting = VotingClassifier(PAIRS, cv=3).fit(X, Y)
+    bank = Bank(X, Y, cv=4, X_test=NEW)
+    bank.add_committee(voting)
+    np.testing.assert_array_equal(bank.votes(), voting.honest_votes_)
+    for rule in ("cawpe", "stacking"):
+        np.testing.assert_array_equal(bank.combine(rule), voting.recombine(rule).predict_proba(NEW))
+    bank.collect([("other", GaussianNB())])
+    assert bank.members == ["bayes", "near", "other", "tree"]
+    for table, y in ((X[:-1], Y[:-1]), (X, Y[::-1]), (X, Y.astype(str))):
+        with pytest.raises(ValueError, match="The committee was fitted on another table"):
+            Bank(table, y).add_committee(voting)
+    with pytest.raises(ValueError, match="fitted without honest votes"):
+        bank.add_committee(VotingClassifier(PAIRS).fit(X, Y))
+
+
 def test_it_opens_without_its_table(tmp_path):
     filled(tmp_path)
     bank = Bank.open(tmp_path)
@@ -87,8 +163,12 @@ def test_it_opens_without_its_table(tmp_path):
     assert "dynamic" not in {each.name for each in bank.leaderboard()}
     with pytest.raises(ValueError, match=r"DynamicRule looks at the rows, which the folder does not hold"):
         bank.combine("dynamic")
+    with pytest.raises(ValueError, match="opened without its table"):
+        bank.collect([("bayes", GaussianNB())])
     with pytest.raises(FileNotFoundError, match=r"There is no bank of votes in .*nowhere. Make one"):
         Bank.open(tmp_path / "nowhere")
+    with pytest.raises(NotADirectoryError, match=r"bank.poll is a file. Give the bank a folder of its own"):
+        Bank(X, Y, folder=tmp_path / "bank.poll")
 
 
 def test_a_member_counts_when_it_has_voted_on_every_row(tmp_path):

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import narwhals.stable.v2 as nw
 import numpy as np
 from sklearn.base import TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
@@ -15,11 +14,11 @@ from sklearn.utils.validation import check_is_fitted
 from committee.assembling.encoding import new_encoder
 from committee.assembling.kept import KeptCommittee
 from committee.assembling.leaderboard import Leaderboard, leaderboard_of
+from committee.assembling.lesson import in_order
 from committee.assembling.votes import HonestVotes, dtype_of
 from committee.boosting.python_rounds import take_rows
 from committee.combining import as_rule
 from committee.combining.rule import Rule
-from committee.table.matching import is_reordered
 from committee.table.source import open_source
 from committee.task import Classification
 
@@ -210,9 +209,7 @@ class Assembled(TransformerMixin, KeptCommittee):
         """A table as members take it, if it has the columns of the fit."""
         source = open_source(X)
         self._read(source)
-        if is_reordered(source, self.schema_):
-            return nw.from_native(source.native, eager_only=True)[list(self.schema_.names)].to_native()
-        return source.native
+        return in_order(source, self.schema_)
 
     def _votes(self, native: Any) -> np.ndarray:
         n_rows = native.shape[0]

@@ -9,31 +9,27 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import clone
 
-from committee.assembling.ballots import Ballot, Box, FolderBox, MemoryBox
-from committee.assembling.encoding import new_encoder
+from committee.assembling.ballots import Ballot, FolderBox, MemoryBox
 from committee.assembling.folds import Fold, folds_of
-from committee.assembling.leaderboard import Leaderboard, leaderboard_of
-from committee.assembling.leaks import Leak, leak_of
-from committee.assembling.lesson import Lesson
+from committee.assembling.lesson import Lesson, in_order
+from committee.assembling.members import members_of
 from committee.assembling.poll import Poll
-from committee.assembling.votes import HonestVotes, dtype_of, mean_votes
-from committee.boosting.python_rounds import take_rows
-from committee.combining import as_rule
-from committee.combining.rule import Rule
+from committee.assembling.polled import Polled
+from committee.assembling.polling import ask, places_of, recipe_of, seeded_by_name
+from committee.assembling.votes import HonestVotes, dtype_of
+from committee.table.source import open_source
 from committee.task import Classification, Regression
 
 POLL_FILE = "bank.poll"
 TASKS = {"classification": Classification, "regression": Regression}
 
 
-class Bank:
+class Bank(Polled):
     """Votes of members on rows that they have not seen, and on test rows.
 
     With a folder, every ballot, which is what one fitted model votes, is a file: it is there whole or not at
@@ -67,11 +63,7 @@ class Bank:
     >>> from committee.assembling import Bank
     >>> X, y = load_iris(return_X_y=True)
     >>> bank = Bank(X[::2], y[::2], cv=3, X_test=X[1::2])
-    >>> for name, member in ("bayes", GaussianNB()), ("near", KNeighborsClassifier()):
-    ...     for fold, (train, held_out) in enumerate(bank.folds):
-    ...         model = member.fit(X[::2][train], y[::2][train])
-    ...         votes, test_votes = model.predict_proba(X[::2][held_out]), model.predict_proba(X[1::2])
-    ...         bank.add(name, fold, votes, test_votes=test_votes)
+    >>> bank.collect([("bayes", GaussianNB()), ("near", KNeighborsClassifier())])
     >>> bank.leaderboard(["mean", "cawpe"])
     member  bayes  0.9467 accuracy
     rule    mean   0.9333 accuracy
@@ -103,7 +95,8 @@ class Bank:
             cv, lesson.X, lesson.y, lesson.groups, lesson.weights, is_class_task=lesson.are_classes
         )
         self._open(Poll.of(lesson, folds, X_test, y_test), folder)
-        self._lesson, self._folds, self._X_test = lesson, folds, X_test
+        self._lesson, self._folds = lesson, folds
+        self._X_test = None if X_test is None else in_order(open_source(X_test), lesson.schema)
 
     @classmethod
     def of(cls, lesson: Lesson, folds: list[Fold], *, folder: str | os.PathLike[str] | None = None) -> Self:
@@ -145,24 +138,6 @@ class Bank:
         bank._box = FolderBox(Path(folder), bank._poll)
         bank._lesson, bank._folds, bank._X_test = None, None, None
         return bank
-
-    _poll: Poll
-    _box: Box
-    _lesson: Lesson | None
-    _folds: list[Fold] | None
-    _X_test: Any
-
-    @property
-    def folds(self) -> list[Fold]:
-        """The split: for each fold, the rows to learn from and the rows to vote on."""
-        if self._folds is None:
-            raise ValueError("A bank that was opened without its table knows no rows to learn from.")
-        return self._folds
-
-    @property
-    def members(self) -> list[str]:
-        """The names, sorted, of the members that have voted on every row that some fold holds out."""
-        return sorted({member for member, _ in self._box.recipes() if self._is_whole(member)})
 
     def add(
         self,
@@ -211,186 +186,88 @@ class Bank:
             recipe,
             notes or {},
         )
-        ballot.check(self._poll)
-        self._box.put(ballot)
-        if self._is_whole(member):
-            leak = self._leak(member)
-            if leak is not None:
-                warnings.warn(str(leak), UserWarning, stacklevel=2)
+        self._keep(ballot)
 
-    def has(self, member: str, fold: int | None, recipe: str = "") -> bool:
-        """Whether there are votes of a member's model.
+    def add_committee(self, committee: Any) -> None:
+        """Keep the honest votes of a committee's members, and what they vote on the test rows.
 
         Parameters
         ----------
-        member : str
-        fold : int or None
-        recipe : str, default=""
-            Votes of the same name by another recipe are an error.
-
-        Returns
-        -------
-        bool
+        committee : estimator
+            A committee that was fitted on the table of the bank, with honest votes.
         """
-        known = self._box.recipes()
-        for (name, _), other in known.items():
-            if name == member and other != recipe:
-                raise ValueError(
-                    f"There are votes of another member {member!r}, made by another recipe. Give this one a "
-                    "name of its own."
-                )
-        return (member, fold) in known
+        honest: HonestVotes = committee._known_votes()
+        rows, poll = honest.rows, self._poll
+        is_same = rows.max() < poll.n_rows and np.array_equal(honest.y, poll.y[rows])
+        if isinstance(poll.task, Classification):
+            classes = np.asarray(getattr(committee, "classes_", ()))
+            is_same = is_same and np.array_equal(classes, poll.task.classes)
+        if not is_same:
+            raise ValueError("The committee was fitted on another table. Make a bank of that table for it.")
+        on_test = None if self._X_test is None else committee.votes(self._X_test)
+        for place, name in enumerate(committee.named_estimators_):
+            test_votes = None if on_test is None else on_test[place]
+            self.add(name, None, honest.votes[place], rows=rows, test_votes=test_votes)
 
-    def notes(self, member: str, fold: int | None) -> dict[str, Any]:
-        """What was noted of a fit.
+    def collect(
+        self,
+        estimators: Any,
+        *,
+        columns: Any = None,
+        out_of_bag: bool = True,
+        on_error: str = "raise",
+        runner: Any = "threads",
+        n_jobs: int | None = None,
+        random_state: int = 0,
+        verbose: int = 0,
+    ) -> None:
+        """Fit members in all folds, and keep their votes. What is there already is not fitted again.
 
         Parameters
         ----------
-        member : str
-        fold : int or None
-
-        Returns
-        -------
-        dict
+        estimators : list of (str, estimator)
+            Members without `predict_proba` cast crisp votes.
+        columns : dict from names of members to lists of columns, default=None
+            Which columns members see, by name or position. Members that are not named see all.
+        out_of_bag : bool, default=True
+            Whether our forests with `bootstrap=True` vote out of bag, in one fit, unless there are groups.
+        on_error : {"raise", "drop"}, default="raise"
+            Whether a fit that fails is an error, or drops the member with a warning.
+        runner : {"serial", "threads", "processes"} or Runner, default="threads"
+        n_jobs : int, default=None
+            How many fits run at the same time. None is as many as there are cores.
+        random_state : int, default=0
+            Draws, with the member's name, every `random_state` that is None.
+        verbose : int, default=0
+            Whether to show how many fits are done.
         """
-        return self._box.take((member, fold)).notes
-
-    def votes(self, names: Iterable[str] | None = None) -> np.ndarray:
-        """The mean honest vote of each member on each row that all of them have voted on.
-
-        Parameters
-        ----------
-        names : iterable of str, default=None
-            Members. None is all that have voted on every row.
-
-        Returns
-        -------
-        ndarray of shape (n_members, n_honest_rows, n_outputs)
-            The only copy of the votes that is in memory.
-        """
-        return self.honest(names).votes
-
-    def honest(self, names: Iterable[str] | None = None) -> HonestVotes:
-        """The honest votes with their answers, weights, groups and rows.
-
-        Parameters
-        ----------
-        names : iterable of str, default=None
-
-        Returns
-        -------
-        HonestVotes
-        """
-        poll = self._poll
-        held_out = [
-            [(ballot.rows, ballot.votes) for ballot in self._ballots(name)] for name in self._chosen(names)
+        lesson, folds = self._lesson, self.folds
+        assert lesson is not None  # Or it would have no folds.
+        members = [
+            seeded_by_name(member, random_state)
+            for member in members_of(estimators, columns, lesson.schema, lesson.are_classes)
         ]
-        votes, rows = mean_votes(held_out, poll.n_rows, poll.task)
-        return HonestVotes.of(votes, rows, poll.y, poll.weights, poll.groups)
-
-    def test_votes(self, names: Iterable[str] | None = None) -> np.ndarray:
-        """The votes of each member on the test rows: the mean of its models'.
-
-        Parameters
-        ----------
-        names : iterable of str, default=None
-
-        Returns
-        -------
-        ndarray of shape (n_members, n_test_rows, n_outputs)
-        """
-        if not self._poll.test:
-            raise ValueError("The bank has no test rows. Make it with Bank(X, y, X_test=...).")
-        chosen = self._chosen(names)
-        shape = (self._poll.n_test_rows, self._poll.task.n_outputs)
-        votes: np.ndarray = np.empty((len(chosen), *shape), dtype=dtype_of(self._poll.task))
-        for place, name in enumerate(chosen):
-            ballots = self._ballots(name)
-            total = np.zeros(shape)
-            for ballot in ballots:
-                if ballot.test_votes is None:
-                    raise ValueError(f"Member {name!r} has not voted on the test rows in fold {ballot.fold}.")
-                total += ballot.test_votes
-            votes[place] = total / len(ballots)
-        return votes
-
-    def fit_rule(self, rule: Any, names: Iterable[str] | None = None) -> Rule:
-        """Fit a rule on all honest votes.
-
-        Parameters
-        ----------
-        rule : str, callable or Rule
-            A name of `committee.rules`, a function of votes, or a rule, which stays as it is.
-        names : iterable of str, default=None
-
-        Returns
-        -------
-        Rule
-        """
-        honest = self.honest(names)
-        made = clone(as_rule(rule))
-        return made.fit(honest.votes, honest.y, self._matrix(made, honest.rows), honest.weights)
-
-    def combine(self, rule: Any, names: Iterable[str] | None = None) -> np.ndarray:
-        """Let a rule decide on the test rows, after it has learnt from all honest votes.
-
-        Parameters
-        ----------
-        rule : str, callable or Rule
-        names : iterable of str, default=None
-
-        Returns
-        -------
-        ndarray of shape (n_test_rows, n_outputs)
-            Probabilities in the order of the sorted classes, or numbers.
-        """
-        chosen = self._chosen(names)
-        votes = self.test_votes(chosen)
-        fitted = self.fit_rule(rule, chosen)
-        return fitted.combine(votes, self._matrix(fitted, None))
-
-    def leaderboard(
-        self, rules: Any = None, names: Iterable[str] | None = None, *, scoring: str | None = None
-    ) -> Leaderboard:
-        """Judge members and rules by honest votes; a rule that learns decides on rows it has not learnt from.
-
-        Parameters
-        ----------
-        rules : iterable of rules, default=None
-            Names, functions or rules. None is every rule by name that can decide here.
-        names : iterable of str, default=None
-        scoring : str, default=None
-            A name of scikit-learn's scorers. None is accuracy, or R2 for numbers.
-
-        Returns
-        -------
-        Leaderboard
-        """
-        chosen = self._chosen(names)
-        honest = self.honest(chosen)
-        matrix = None if self._lesson is None else self._encoded(honest.rows)
-        return leaderboard_of(honest, chosen, rules, matrix, scoring)
-
-    def leaks(self, names: Iterable[str] | None = None) -> list[Leak]:
-        """The members whose models do so much better on rows held out than on test rows that they know them.
-
-        The models of a member have seen neither: so their mean loss should be the same on both, up to
-        chance. If it is higher on the test rows by more than five standard errors and by more than a tenth,
-        the member has a leak: what it votes on is known to it, say by a column that was made with y. Or the
-        test rows are of another kind. The loss is that of Brier for classes and the squared error for
-        numbers. If `y_test` is not known, it is how far the highest vote for a class is from one: models
-        are surer of rows that they know. Without test votes nothing can be measured.
-
-        Parameters
-        ----------
-        names : iterable of str, default=None
-
-        Returns
-        -------
-        list of Leak
-        """
-        found = (self._leak(name) for name in self._chosen(names))
-        return [leak for leak in found if leak is not None]
+        uses_bags = out_of_bag and lesson.groups is None
+        wanted = [
+            [
+                place
+                for place in places_of(member, len(folds), uses_bags)
+                if not self.has(*place, recipe_of(member))
+            ]
+            for member in members
+        ]
+        ask(
+            members,
+            wanted,
+            lesson,
+            folds,
+            self._X_test,
+            self._keep,
+            runner=runner,
+            n_jobs=n_jobs,
+            on_error=on_error,
+            verbose=verbose,
+        )
 
     def _open(self, poll: Poll, folder: str | os.PathLike[str] | None) -> None:
         """Be the bank of a poll, if a folder holds no other."""
@@ -399,6 +276,8 @@ class Bank:
             self._box = MemoryBox()
             return
         place = Path(folder)
+        if place.exists() and not place.is_dir():
+            raise NotADirectoryError(f"{place} is a file. Give the bank a folder of its own.")
         place.mkdir(parents=True, exist_ok=True)
         if not (place / POLL_FILE).exists():
             poll.write(place / POLL_FILE)
@@ -406,58 +285,17 @@ class Bank:
         Poll.read(place / POLL_FILE).check_same(poll, place)
         self._box = FolderBox(place, poll)
 
-    def _chosen(self, names: Iterable[str] | None) -> list[str]:
-        whole = self.members
-        if names is None:
-            if not whole:
-                raise ValueError("No member has voted on every row yet.")
-            return whole
-        chosen = list(names)
-        for name in chosen:
-            if name not in whole:
-                raise ValueError(f"Member {name!r} has not voted on every row. Those who have: {whole}.")
-        return chosen
-
-    def _folds_of(self, member: str) -> list[int | None]:
-        """The folds that a member has voted in, in order; None is out of bag."""
-        known = [fold for name, fold in self._box.recipes() if name == member]
-        return sorted(known, key=lambda fold: -1 if fold is None else fold)
-
-    def _ballots(self, member: str) -> list[Ballot]:
-        return [self._box.take((member, fold)) for fold in self._folds_of(member)]
-
-    def _is_whole(self, member: str) -> bool:
-        """Whether a member has voted on every row that some fold holds out, or out of bag."""
-        voted = np.zeros(self._poll.n_rows, dtype=bool)
-        for fold in self._folds_of(member):
-            if fold is None:
-                return True
-            voted[self._poll.held_out[fold]] = True
-        return bool(voted[self._poll.is_held_out].all())
-
-    def _leak(self, member: str) -> Leak | None:
-        return leak_of(member, self._ballots(member), self._poll)
-
-    def _matrix(self, rule: Rule, rows: np.ndarray | None) -> np.ndarray | None:
-        """What a rule that looks at rows sees of some, or of the test rows."""
-        if not rule._looks_at_X():
-            return None
-        if self._lesson is None:
-            raise ValueError(
-                f"{type(rule).__name__} looks at the rows, which the folder does not hold. Make the "
-                "bank with its table: Bank(X, y, folder=...)."
-            )
-        return self._encoded(rows)
-
-    def _encoded(self, rows: np.ndarray | None) -> np.ndarray:
-        lesson = self._lesson
-        assert lesson is not None
-        encoder = new_encoder().fit(lesson.X, sample_weight=lesson.weights)
-        encoded: np.ndarray = encoder.transform(self._X_test if rows is None else take_rows(lesson.X, rows))
-        return encoded
+    def _keep(self, ballot: Ballot) -> None:
+        """Put a ballot into the box, and warn if its member has voted on all rows and has a leak."""
+        ballot.check(self._poll)
+        self._box.put(ballot)
+        if self._are_whole(self._folds_by_member()[ballot.member]):
+            leak = self._leak(ballot.member)
+            if leak is not None:
+                warnings.warn(str(leak), UserWarning, stacklevel=3)
 
 
 def as_votes(votes: Any, dtype: type) -> np.ndarray:
-    """Votes as an array that can be kept: numbers of a regression may come without a second axis."""
-    array: np.ndarray = np.ascontiguousarray(votes, dtype=dtype)
+    """A copy of votes that can be kept: numbers of a regression may come without a second axis."""
+    array: np.ndarray = np.array(votes, dtype=dtype, order="C")
     return array[:, None] if array.ndim == 1 else array

@@ -8,7 +8,7 @@ rows.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,7 +21,7 @@ from committee.assembling.lesson import Lesson
 from committee.assembling.members import Member, take_columns, weight_arguments
 from committee.assembling.votes import dtype_of, votes_of
 from committee.boosting.python_rounds import take_rows
-from committee.running import Runner, TaskError, Work
+from committee.running import Runner, Task, TaskError, Work
 from committee.sampling.growing import Forest
 from committee.task import Classification
 
@@ -94,23 +94,10 @@ def seat(
                 function, shared, member.estimator, member.columns, plan.as_scores, *arguments, name=name
             )
             tasks[task] = place
-    try:
-        for n_done, task in enumerate(run.as_completed(tasks), start=1):
-            error = task.exception()
-            if error is not None and (on_error == "raise" or not isinstance(error, TaskError)):
-                raise error
-            work.tell(n_done)
-    finally:
-        for task in tasks:
-            task.cancel()
-    # In the order of the tasks, not of their ends, so that every run tells of the same failure.
-    failures: dict[int, BaseException] = {}
+    failures = carry_out(tasks, run, on_error=on_error, work=work)
     results: dict[int, list[Any]] = {place: [] for place in range(len(members))}
     for task, place in tasks.items():
-        error = task.exception()
-        if error is not None:
-            failures.setdefault(place, error)
-        else:
+        if place not in failures:
             results[place].append(task.result())
     warn_of_dropped(members, failures)
     return [
@@ -122,6 +109,52 @@ def seat(
         for place, member in enumerate(members)
         if place not in failures
     ]
+
+
+def carry_out(
+    tasks: dict[Task, int],
+    run: Runner,
+    *,
+    on_error: str,
+    work: Work,
+    keep: Callable[[Task], object] | None = None,
+) -> dict[int, BaseException]:
+    """Wait for all fits.
+
+    Parameters
+    ----------
+    tasks : dict of Task to int
+        Each with the place of its member.
+    run : Runner
+    on_error : {"raise", "drop"}
+    work : Work
+        Told of every fit.
+    keep : callable, default=None
+        Called with every task that succeeds, when it has ended.
+
+    Returns
+    -------
+    dict of int to exception
+        The first failure of each member that failed, in the order of the tasks and not of their ends, so that
+        every run tells of the same.
+    """
+    try:
+        for n_done, task in enumerate(run.as_completed(tasks), start=1):
+            error = task.exception()
+            if error is not None and (on_error == "raise" or not isinstance(error, TaskError)):
+                raise error
+            if error is None and keep is not None:
+                keep(task)
+            work.tell(n_done)
+    finally:
+        for task in tasks:
+            task.cancel()
+    failures: dict[int, BaseException] = {}
+    for task, place in tasks.items():
+        error = task.exception()
+        if error is not None:
+            failures.setdefault(place, error)
+    return failures
 
 
 def n_fits(members: list[Member], lesson: Lesson, plan: Plan) -> int:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import narwhals.stable.v2 as nw
 import numpy as np
 
 from committee.assembling.votes import Task
 from committee.table import Schema, read
-from committee.table.source import open_source
+from committee.table.matching import is_reordered
+from committee.table.source import Source, open_source
 from committee.task import Classification, check_lengths, check_target, row_weights
 
 
@@ -69,6 +71,13 @@ class Lesson:
     def rows(self) -> np.ndarray:
         """The rows that count."""
         return np.arange(self.n_rows) if self.weights is None else np.flatnonzero(self.weights)
+
+
+def in_order(source: Source, schema: Schema) -> Any:
+    """A table as members take it: the columns of a frame in the order of a schema that it is known to fit."""
+    if is_reordered(source, schema):
+        return nw.from_native(source.native, eager_only=True)[list(schema.names)].to_native()
+    return source.native
 
 
 def group_codes(groups: Any, n_rows: int) -> np.ndarray | None:

@@ -1,0 +1,270 @@
+"""What can be asked of a poll and its ballots: honest votes, decisions of any rule, a leaderboard, leaks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from committee.assembling.ballots import Ballot, Box
+from committee.assembling.encoding import new_encoder
+from committee.assembling.folds import Fold
+from committee.assembling.leaderboard import Leaderboard, leaderboard_of
+from committee.assembling.leaks import Leak, leak_of
+from committee.assembling.lesson import Lesson
+from committee.assembling.poll import Poll
+from committee.assembling.votes import HonestVotes, dtype_of, mean_votes
+from committee.boosting.python_rounds import take_rows
+from committee.combining import as_rule
+from committee.combining.rule import Rule
+
+
+class Polled:
+    """Votes that are there, whoever has put them into the box."""
+
+    _poll: Poll
+    _box: Box
+    _lesson: Lesson | None
+    _folds: list[Fold] | None
+    _X_test: Any
+
+    @property
+    def folds(self) -> list[Fold]:
+        """The split: for each fold, the rows to learn from and the rows to vote on."""
+        if self._folds is None:
+            raise ValueError("A bank that was opened without its table knows no rows to learn from.")
+        return self._folds
+
+    @property
+    def members(self) -> list[str]:
+        """The names, sorted, of the members that have voted on every row that some fold holds out."""
+        return sorted(name for name, folds in self._folds_by_member().items() if self._are_whole(folds))
+
+    def has(self, member: str, fold: int | None, recipe: str = "") -> bool:
+        """Whether there are votes of a member's model.
+
+        Parameters
+        ----------
+        member : str
+        fold : int or None
+        recipe : str, default=""
+            Votes of the same name by another recipe are an error.
+
+        Returns
+        -------
+        bool
+        """
+        known = self._box.recipes()
+        for (name, _), other in known.items():
+            if name == member and other != recipe:
+                raise ValueError(
+                    f"There are votes of another member {member!r}, made by another recipe. Give this one a "
+                    "name of its own."
+                )
+        return (member, fold) in known
+
+    def notes(self, member: str, fold: int | None) -> dict[str, Any]:
+        """What was noted of a fit.
+
+        Parameters
+        ----------
+        member : str
+        fold : int or None
+
+        Returns
+        -------
+        dict
+        """
+        return self._box.take((member, fold)).notes
+
+    def votes(self, names: Iterable[str] | None = None) -> np.ndarray:
+        """The mean honest vote of each member on each row that all of them have voted on.
+
+        Parameters
+        ----------
+        names : iterable of str, default=None
+            Members. None is all that have voted on every row.
+
+        Returns
+        -------
+        ndarray of shape (n_members, n_honest_rows, n_outputs)
+            The only copy of the votes that is in memory.
+        """
+        return self.honest(names).votes
+
+    def honest(self, names: Iterable[str] | None = None) -> HonestVotes:
+        """The honest votes with their answers, weights, groups and rows.
+
+        Parameters
+        ----------
+        names : iterable of str, default=None
+
+        Returns
+        -------
+        HonestVotes
+        """
+        poll = self._poll
+        held_out = [
+            [(ballot.rows, ballot.votes) for ballot in self._ballots(name)] for name in self._chosen(names)
+        ]
+        votes, rows = mean_votes(held_out, poll.n_rows, poll.task)
+        return HonestVotes.of(votes, rows, poll.y, poll.weights, poll.groups)
+
+    def test_votes(self, names: Iterable[str] | None = None) -> np.ndarray:
+        """The votes of each member on the test rows: the mean of its models'.
+
+        Parameters
+        ----------
+        names : iterable of str, default=None
+
+        Returns
+        -------
+        ndarray of shape (n_members, n_test_rows, n_outputs)
+        """
+        if not self._poll.test:
+            raise ValueError("The bank has no test rows. Make it with Bank(X, y, X_test=...).")
+        chosen = self._chosen(names)
+        shape = (self._poll.n_test_rows, self._poll.task.n_outputs)
+        votes: np.ndarray = np.empty((len(chosen), *shape), dtype=dtype_of(self._poll.task))
+        for place, name in enumerate(chosen):
+            ballots = self._ballots(name)
+            total = np.zeros(shape)
+            for ballot in ballots:
+                if ballot.test_votes is None:
+                    raise ValueError(f"Member {name!r} has not voted on the test rows in fold {ballot.fold}.")
+                total += ballot.test_votes
+            votes[place] = total / len(ballots)
+        return votes
+
+    def fit_rule(self, rule: Any, names: Iterable[str] | None = None) -> Rule:
+        """Fit a rule on all honest votes.
+
+        Parameters
+        ----------
+        rule : str, callable or Rule
+            A name of `committee.rules`, a function of votes, or a rule, which stays as it is.
+        names : iterable of str, default=None
+
+        Returns
+        -------
+        Rule
+        """
+        honest = self.honest(names)
+        made = clone(as_rule(rule))
+        return made.fit(honest.votes, honest.y, self._matrix(made, honest.rows), honest.weights)
+
+    def combine(self, rule: Any, names: Iterable[str] | None = None) -> np.ndarray:
+        """Let a rule decide on the test rows, after it has learnt from all honest votes.
+
+        Parameters
+        ----------
+        rule : str, callable or Rule
+        names : iterable of str, default=None
+
+        Returns
+        -------
+        ndarray of shape (n_test_rows, n_outputs)
+            Probabilities in the order of the sorted classes, or numbers.
+        """
+        chosen = self._chosen(names)
+        votes = self.test_votes(chosen)
+        fitted = self.fit_rule(rule, chosen)
+        return fitted.combine(votes, self._matrix(fitted, None))
+
+    def leaderboard(
+        self, rules: Any = None, names: Iterable[str] | None = None, *, scoring: str | None = None
+    ) -> Leaderboard:
+        """Judge members and rules by honest votes; a rule that learns decides on rows it has not learnt from.
+
+        Parameters
+        ----------
+        rules : iterable of rules, default=None
+            Names, functions or rules. None is every rule by name that can decide here.
+        names : iterable of str, default=None
+        scoring : str, default=None
+            A name of scikit-learn's scorers. None is accuracy, or R2 for numbers.
+
+        Returns
+        -------
+        Leaderboard
+        """
+        chosen = self._chosen(names)
+        honest = self.honest(chosen)
+        matrix = None if self._lesson is None else self._encoded(honest.rows)
+        return leaderboard_of(honest, chosen, rules, matrix, scoring)
+
+    def leaks(self, names: Iterable[str] | None = None) -> list[Leak]:
+        """The members whose models do so much better on rows held out than on test rows that they know them.
+
+        The models of a member have seen neither: so their mean loss should be the same on both, up to
+        chance. If it is higher on the test rows by more than five standard errors and by more than a tenth,
+        the member has a leak: what it votes on is known to it, say by a column that was made with y. Or the
+        test rows are of another kind. The loss is that of Brier for classes and the squared error for
+        numbers. If `y_test` is not known, it is how far the highest vote for a class is from one: models
+        are surer of rows that they know. Without test votes nothing can be measured.
+
+        Parameters
+        ----------
+        names : iterable of str, default=None
+
+        Returns
+        -------
+        list of Leak
+        """
+        found = (self._leak(name) for name in self._chosen(names))
+        return [leak for leak in found if leak is not None]
+
+    def _chosen(self, names: Iterable[str] | None) -> list[str]:
+        whole = self.members
+        if names is None:
+            if not whole:
+                raise ValueError("No member has voted on every row yet.")
+            return whole
+        chosen = list(names)
+        for name in chosen:
+            if name not in whole:
+                raise ValueError(f"Member {name!r} has not voted on every row. Those who have: {whole}.")
+        return chosen
+
+    def _folds_by_member(self) -> dict[str, list[int | None]]:
+        """The folds that each member has voted in, in order; None, out of bag, is the first."""
+        found: dict[str, list[int | None]] = {}
+        in_order = sorted(self._box.recipes(), key=lambda place: -1 if place[1] is None else place[1])
+        for member, fold in in_order:
+            found.setdefault(member, []).append(fold)
+        return found
+
+    def _ballots(self, member: str) -> list[Ballot]:
+        return [self._box.take((member, fold)) for fold in self._folds_by_member()[member]]
+
+    def _are_whole(self, folds: list[int | None]) -> bool:
+        """Whether some folds hold out every row that any does, or there are votes out of bag."""
+        voted = np.zeros(self._poll.n_rows, dtype=bool)
+        for fold in folds:
+            if fold is None:
+                return True
+            voted[self._poll.held_out[fold]] = True
+        return bool(voted[self._poll.is_held_out].all())
+
+    def _leak(self, member: str) -> Leak | None:
+        return leak_of(member, self._ballots(member), self._poll) if self._poll.test else None
+
+    def _matrix(self, rule: Rule, rows: np.ndarray | None) -> np.ndarray | None:
+        """What a rule that looks at rows sees of some, or of the test rows."""
+        if not rule._looks_at_X():
+            return None
+        if self._lesson is None:
+            raise ValueError(
+                f"{type(rule).__name__} looks at the rows, which the folder does not hold. Make the "
+                "bank with its table: Bank(X, y, folder=...)."
+            )
+        return self._encoded(rows)
+
+    def _encoded(self, rows: np.ndarray | None) -> np.ndarray:
+        lesson = self._lesson
+        assert lesson is not None
+        encoder = new_encoder().fit(lesson.X, sample_weight=lesson.weights)
+        encoded: np.ndarray = encoder.transform(self._X_test if rows is None else take_rows(lesson.X, rows))
+        return encoded
