@@ -1,0 +1,152 @@
+"""The table and the five simple members of the CAWPE paper, in terms of scikit-learn and committee.
+
+The paper takes the tables of Fernández-Delgado et al. (2014), in which every category is a number, and Weka's
+learners at their defaults but for two: neighbours choose their number by leaving one out, and the support
+vector machine fits logistic curves to what it says of its training rows.
+"""
+
+import numpy as np
+import pandas as pd
+from scipy.special import expit
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.linear_model import LogisticRegression
+from sklearn.neighbors import NearestNeighbors
+from sklearn.neural_network import MLPClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MinMaxScaler
+from sklearn.svm import SVC
+
+from committee import C45Classifier
+from committee.assembling.calibrating import logistic_curve
+
+# In which order the values of a table are numbered, if not as they come.
+ORDERS = {"tic-tac-toe": ["x", "b", "o"]}
+MOST_NEIGHBOURS = 100
+MOST_STEPS = 200  # of the perceptron in an epoch
+
+
+def coded(frame, name):
+    """A table as the paper's collection has it, as far as is known.
+
+    Text that is a number is that number; other values are numbered as they come, from 1 on; what is missing
+    is 0. Columns are then scaled to mean 0 and deviation 1, over training and test rows alike; constant ones
+    are dropped.
+    """
+    X = np.column_stack([numbered(frame[column], ORDERS.get(name)) for column in frame])
+    X = np.nan_to_num(X)
+    X = X[:, X.std(axis=0) > 0]
+    return (X - X.mean(axis=0)) / X.std(axis=0)
+
+
+def numbered(column, order):
+    """A column as float64, NaN where it is missing.
+
+    >>> numbered(pd.Series(["high", None, "low", "high"]), None)
+    array([ 1., nan,  2.,  1.])
+    >>> numbered(pd.Series(["3", None, "-1.5"]), None)
+    array([ 3. ,  nan, -1.5])
+    """
+    numbers = pd.to_numeric(column, errors="coerce")
+    if numbers.notna().sum() == column.notna().sum():
+        return numbers.to_numpy(np.float64, na_value=np.nan)
+    values = order or column.dropna().unique()
+    places = {value: place for place, value in enumerate(values, start=1)}
+    return column.map(places).to_numpy(np.float64, na_value=np.nan)
+
+
+def members(n_rows, n_columns, n_classes):
+    """The paper's members for a table of a size, by name."""
+    perceptron = MLPClassifier(
+        (max(1, (n_columns + n_classes) // 2),),
+        activation="logistic",
+        alpha=0,
+        learning_rate_init=0.03,
+        batch_size=max(min(32, n_rows // 2), n_rows // MOST_STEPS),
+        max_iter=100,
+        tol=0,
+        n_iter_no_change=100,
+    )
+    return [
+        ("logistic", LogisticRegression(C=5e7, max_iter=200)),
+        ("C4.5", C45Classifier()),
+        ("linear SVM", make_pipeline(MinMaxScaler(), PairwiseSVM())),
+        ("neighbours", ChoosingNeighbours()),
+        ("perceptron", make_pipeline(MinMaxScaler((-1, 1)), perceptron)),
+    ]
+
+
+class PairwiseSVM(ClassifierMixin, BaseEstimator):
+    """Weka's SMO: a linear machine for each pair of classes, logistic curves, pairwise coupling."""
+
+    def fit(self, X, y):
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        if len(self.classes_) == 1:
+            return self
+        self.machine_ = SVC(kernel="linear", decision_function_shape="ovo").fit(X, codes)
+        scores = self._scores(X)
+        self.pairs_ = [(i, j) for i in range(len(self.classes_)) for j in range(i + 1, len(self.classes_))]
+        self.curves_, self.counts_ = [], []
+        for (i, j), score in zip(self.pairs_, scores.T, strict=True):
+            rows = (codes == i) | (codes == j)
+            self.curves_.append(logistic_curve(score[rows], codes[rows] == i, None)[:, 0])
+            self.counts_.append(rows.sum())
+        return self
+
+    def predict_proba(self, X):
+        n_classes = len(self.classes_)
+        if n_classes == 1:
+            return np.ones((len(X), 1))
+        first_wins, counts = np.zeros((len(X), n_classes, n_classes)), np.zeros((n_classes, n_classes))
+        parts = zip(self.pairs_, self.curves_, self.counts_, self._scores(X).T, strict=True)
+        for (i, j), (slope, intercept), count, score in parts:
+            first_wins[:, i, j] = expit(slope * score + intercept)
+            first_wins[:, j, i] = 1 - first_wins[:, i, j]
+            counts[i, j] = counts[j, i] = count
+        return coupled(first_wins, counts)
+
+    def predict(self, X):
+        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+
+    def _scores(self, X):
+        """A column for each pair of classes; which sign is for which, the curves find out."""
+        return self.machine_.decision_function(X).reshape(len(X), -1)
+
+
+def coupled(first_wins, counts, n_rounds=100):
+    """Probabilities of classes that agree best with those of pairs (Hastie and Tibshirani 1998).
+
+    >>> coupled(np.array([[[0, 0.9], [0.1, 0]]]), np.array([[0, 5], [5, 0]])).round(3)
+    array([[0.9, 0.1]])
+    """
+    p = np.full(first_wins.shape[:2], 1 / first_wins.shape[1])
+    wanted = (counts * first_wins).sum(axis=2)
+    for _ in range(n_rounds):
+        expected = counts * p[:, :, None] / (p[:, :, None] + p[:, None, :])
+        p = p * wanted / expected.sum(axis=2).clip(1e-300)
+        p /= p.sum(axis=1, keepdims=True).clip(1e-300)
+        p = p.clip(1e-12)
+    return p / p.sum(axis=1, keepdims=True)
+
+
+class ChoosingNeighbours(ClassifierMixin, BaseEstimator):
+    """Nearest neighbours, as many of up to 100 as do best when each row is left out; the fewest of equals."""
+
+    def fit(self, X, y):
+        self.classes_, self.codes_ = np.unique(y, return_inverse=True)
+        self.search_ = NearestNeighbors().fit(X)
+        most = min(MOST_NEIGHBOURS, len(X) - 1)
+        near = self.codes_[self.search_.kneighbors(n_neighbors=most, return_distance=False)]
+        counts, right = np.zeros((len(X), len(self.classes_))), []
+        for place in range(most):
+            counts[np.arange(len(X)), near[:, place]] += 1
+            right.append((counts.argmax(axis=1) == self.codes_).sum())
+        self.n_neighbors_ = int(np.argmax(right)) + 1
+        return self
+
+    def predict_proba(self, X):
+        near = self.codes_[self.search_.kneighbors(X, self.n_neighbors_, return_distance=False)]
+        counts = (near[:, :, None] == np.arange(len(self.classes_))).sum(axis=1) + 1 / len(self.codes_)
+        return counts / counts.sum(axis=1, keepdims=True)
+
+    def predict(self, X):
+        return self.classes_[self.predict_proba(X).argmax(axis=1)]

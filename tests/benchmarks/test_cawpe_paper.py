@@ -1,0 +1,135 @@
+"""The CAWPE paper's experiment: tables, members, scores and report, on generated rows."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import make_classification
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.svm import SVC
+
+import cawpe_paper
+import cawpe_report
+import paper_members
+
+
+def rows_of(n_classes, n_rows=60):
+    return make_classification(n_rows, 5, n_informative=4, n_redundant=0, n_classes=n_classes, random_state=0)
+
+
+def test_every_class_is_halved_and_no_row_is_in_both_halves():
+    y = np.repeat([0, 1, 2], [20, 7, 2])
+    train, test = cawpe_paper.halves(y, seed=3)
+    assert sorted([*train, *test]) == list(range(29))
+    assert np.bincount(y[train]).tolist() == [10, 4, 1]
+    assert not np.array_equal(train, cawpe_paper.halves(y, seed=4)[0])
+
+
+def test_categories_are_numbered_as_they_come_and_missing_ones_are_0():
+    frame = pd.DataFrame({"size": ["small", None, "big"], "same": [1, 1, 1], "rank": ["10", "2", None]})
+    X = paper_members.coded(frame, "any")
+    assert X.shape == (3, 2)
+    assert np.allclose(X[:, 0], np.array([0, -1, 1]) * np.sqrt(1.5))
+    assert X[:, 1].argsort().tolist() == [2, 1, 0]
+
+
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_the_pairwise_machine_mostly_decides_as_the_machine_it_is_made_of(n_classes):
+    X, y = rows_of(n_classes)
+    machine = paper_members.PairwiseSVM().fit(X, y)
+    votes = machine.predict_proba(X)
+    assert np.allclose(votes.sum(axis=1), 1)
+    assert (machine.predict(X) == SVC(kernel="linear").fit(X, y).predict(X)).mean() >= 0.9
+
+
+def test_coupling_gives_back_the_classes_that_the_pairs_were_made_of():
+    p = np.array([[0.6, 0.3, 0.1], [0.2, 0.2, 0.6]])
+    first_wins = p[:, :, None] / (p[:, :, None] + p[:, None, :])
+    counts = np.array([[0, 5, 7], [5, 0, 9], [7, 9, 0]])
+    assert np.allclose(paper_members.coupled(first_wins, counts), p, atol=1e-3)
+
+
+def test_neighbours_are_as_many_as_do_best_when_each_row_is_left_out():
+    X, y = rows_of(3, n_rows=12)
+    chosen = paper_members.ChoosingNeighbours().fit(X, y)
+    right = np.zeros(11)
+    for row in range(12):
+        others = np.delete(np.arange(12), row)
+        near = others[np.linalg.norm(X[others] - X[row], axis=1).argsort()]
+        right += [np.bincount(y[near[:k]]).argmax() == y[row] for k in range(1, 12)]
+    assert chosen.n_neighbors_ == np.argmax(right) + 1
+    assert (chosen.predict(X) == KNeighborsClassifier(chosen.n_neighbors_).fit(X, y).predict(X)).mean() > 0.9
+
+
+def test_scores_are_those_of_the_paper():
+    votes = np.array([[0.6, 0.4], [0.4, 0.6], [0.3, 0.7], [1.0, 0.0]])
+    scores = cawpe_paper.score(votes, np.array([0, 0, 0, 1]))
+    assert scores["error"] == 0.75
+    assert scores["balanced_error"] == pytest.approx((2 / 3 + 1) / 2, abs=1e-6)
+    assert scores["auc"] == 0
+    # The last row counts as of probability 0.01.
+    assert scores["nll"] == pytest.approx(-np.log2([0.6, 0.4, 0.3, 0.01]).mean(), abs=1e-6)
+
+
+def test_one_run_scores_every_member_and_every_rule():
+    X, y = rows_of(2, n_rows=30)
+    run = cawpe_paper.measure(cawpe_paper.PAPER, "any", 0, pd.DataFrame(X), y)
+    assert set(run["scores"]) == set(cawpe_report.COLUMNS)
+
+
+def make_runs(table, n_resamples, *, worse):
+    """Runs in which CAWPE errs a tenth and everyone else a little more."""
+    return [
+        {
+            "members": "paper",
+            "table": table,
+            "resample": resample,
+            "scores": {
+                name: {
+                    "error": 0.1 + worse * place,
+                    "balanced_error": 0.1,
+                    "auc": 0.9 - worse * place,
+                    "nll": 1.0,
+                }
+                for place, name in enumerate(cawpe_report.COLUMNS)
+            },
+        }
+        for resample in range(n_resamples)
+    ]
+
+
+def summary_of(runs):
+    tables = pd.DataFrame({"cawpe_name": ["one", "two", "three"]}, index=["a", "b", "c"])
+    published = pd.DataFrame(0.9, index=["one", "two", "three"], columns=list(cawpe_report.COLUMNS.values()))
+    return cawpe_report.summarise(runs, tables, published, 3)
+
+
+def test_tables_without_all_resamples_are_left_out_and_counted():
+    runs = [
+        *make_runs("a", 3, worse=0.001),
+        *make_runs("b", 2, worse=0.5),
+        *make_runs("elsewhere", 3, worse=0.5),
+    ]
+    summary = summary_of(runs)
+    assert list(summary.published.index) == ["a"]
+    assert "on 1 of the 3 open tables" in cawpe_report.scope(summary)
+
+
+def test_targets_are_met_where_cawpe_is_best_and_means_are_close():
+    runs = make_runs("a", 3, worse=0.0005) + make_runs("b", 3, worse=0.0005)
+    verdicts = cawpe_report.judge(summary_of(runs))
+    assert all(verdict["met"] for verdict in verdicts)
+    assert len(verdicts) == 8
+
+
+def test_a_mean_far_from_the_published_one_misses_its_target():
+    verdicts = cawpe_report.judge(summary_of(make_runs("a", 3, worse=0.05)))
+    assert [verdict["met"] for verdict in verdicts] == [True, True, True, *[False] * 5]
+
+
+def test_the_page_gives_the_reason_of_every_deviation_or_says_that_there_is_none():
+    why = {"members": "", "means": "", "defaults": "", "tables": {"a": "Other rows."}}
+    summary = summary_of(make_runs("a", 3, worse=0.05) + make_runs("b", 3, worse=0.05))
+    page = cawpe_report.page_of(summary, why)
+    assert "- **a**: logistic -0.300" in page
+    assert "Other rows." in page
+    assert page.count("Not explained yet.") == 1
