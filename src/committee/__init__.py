@@ -91,7 +91,7 @@ __all__ = [
 
 # Where the public names are, the place that needs least first; and what else can be had as `committee.x`.
 _PLACES = ("saving", "learners", "sampling", "boosting", "assembling")
-_MODULES = (*_PLACES, "combining", "rules", "running", "table", "task")
+_MODULES = (*_PLACES, "combining", "files", "rules", "running", "table", "task")
 
 
 def __getattr__(name: str) -> Any:

@@ -1,0 +1,25 @@
+"""Tables in files: from CSV, Parquet, Arrow, Feather, JSON lines and ARFF to frames, and back.
+
+The data's way: `opening` gets the bytes, packed or not; `formats` says what they are, `dialect` how CSV is
+written; `delimited` and `arff` give columns of text, which `gathering` turns into values by `kinds`; `typed`
+reads files whose columns have types; `guessing` says what a column is; `reading` puts it together; `writing`
+goes the other way.
+"""
+
+from committee.files.errors import BadTable
+from committee.files.guessing import Guess
+from committee.files.kinds import ColumnKind
+from committee.files.naming import require_columns
+from committee.files.reading import FileTable, read_file
+from committee.files.writing import check_output, write_file
+
+__all__ = [
+    "BadTable",
+    "ColumnKind",
+    "FileTable",
+    "Guess",
+    "check_output",
+    "read_file",
+    "require_columns",
+    "write_file",
+]

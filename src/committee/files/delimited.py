@@ -1,0 +1,111 @@
+"""Rows of text with a delimiter, as CSV and ARFF have them: batches of columns of text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.csv
+
+from committee.files.dialect import OTHER_ENCODING, Dialect
+from committee.files.errors import BadTable
+from committee.files.kinds import MISSING
+from committee.files.opening import OpenedFile
+
+# Arrow reads some dozens of blocks ahead. A block of few rows costs more time, and it must hold one at least.
+BLOCK_BYTES = 2**21
+BYTES_OF_A_COLUMN = 512
+LARGEST_SHOWN = 60
+
+
+@dataclass(frozen=True)
+class Delimited:
+    """A file of rows with a delimiter.
+
+    Parameters
+    ----------
+    file : OpenedFile
+    dialect : Dialect
+    start : int, default=0
+        The bytes before the first row.
+    comment : str or None, default=None
+        What a line begins with that is no row.
+    """
+
+    file: OpenedFile
+    dialect: Dialect
+    start: int = 0
+    comment: str | None = None
+
+    def batches(self, names: list[str]) -> Iterator[Any]:
+        """Some columns as batches of text, from the first row to the last; a row too long is an error.
+
+        Parameters
+        ----------
+        names : list of str
+
+        Yields
+        ------
+        pyarrow.RecordBatch
+        """
+        dialect, faults = self.dialect, list[str]()
+        read = pa.csv.ReadOptions(
+            column_names=list(dialect.names),
+            skip_rows=dialect.n_blank,
+            skip_rows_after_names=int(dialect.has_header),
+            block_size=max(BLOCK_BYTES, BYTES_OF_A_COLUMN * len(dialect.names)),
+            encoding=dialect.encoding.removesuffix("-sig"),
+        )
+        parse = pa.csv.ParseOptions(
+            delimiter=dialect.delimiter,
+            quote_char=dialect.quote,
+            escape_char=dialect.escape or False,
+            newlines_in_values=True,
+            invalid_row_handler=self._on_wrong_row(faults),
+        )
+        convert = pa.csv.ConvertOptions(
+            include_columns=names,
+            column_types={name: pa.string() for name in names},
+            strings_can_be_null=True,
+            quoted_strings_can_be_null=False,
+            null_values=MISSING,
+        )
+        with self.file.stream() as stream, self.file.reading():
+            stream.read(self.start)
+            try:
+                with pa.csv.open_csv(stream, read, parse, convert) as reader:
+                    yield from reader
+            except pa.ArrowInvalid as error:
+                raise self._error(error, faults) from error
+
+    def _on_wrong_row(self, faults: list[str]) -> Callable[[Any], str]:
+        """What is done with a row that has more or fewer values than there are columns."""
+
+        def decide(row: Any) -> str:
+            if self.comment is not None and row.text.lstrip().startswith(self.comment):
+                return "skip"
+            text = row.text.strip()
+            shown = text if len(text) <= LARGEST_SHOWN else f"{text[:LARGEST_SHOWN]}..."
+            faults.append(
+                f"a row has {row.actual_columns} values instead of {row.expected_columns}: {shown!r}"
+            )
+            return "error"
+
+        return decide
+
+    def _error(self, error: Exception, faults: list[str]) -> Exception:
+        reason = " ".join(str(error).split())
+        if "UTF8" in reason and self.dialect.encoding == "utf-8":
+            return NotUtf8(f"{self.file.name} is not all UTF-8. Name its encoding, such as {OTHER_ENCODING}.")
+        if "Empty CSV file" in reason:
+            return BadTable(f"{self.file.name} has no rows.")
+        fault = faults[0] if faults else reason.removeprefix("CSV parse error: ")
+        return BadTable(
+            f"{self.file.name} cannot be read as CSV with {self.dialect.delimiter!r} between values: {fault}."
+        )
+
+
+class NotUtf8(BadTable):
+    """A file whose first bytes are UTF-8, and later ones not."""

@@ -1,0 +1,129 @@
+"""What a column of a table is, by its values: the guess that is told, and that the user may overrule.
+
+In: an Arrow column and its name. Out: a `Guess`. Numbers, booleans and dates are what they are, unless they
+number the rows. Text is a category, unless its values are mostly different: then it names the rows (an id),
+or it is prose.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from committee.files.errors import BadTable
+from committee.files.kinds import ColumnKind
+
+# With fewer rows, values that are all different mean nothing.
+FEWEST_ROWS = 20
+# Of the rows: with more different values, text is no category.
+MOST_CATEGORIES = 0.5
+FEWEST_IDS = 0.95
+# Words in a value, on average: with as many, it is prose.
+WORDS_OF_PROSE = 3.0
+ID_NAME = re.compile(r"(^|[\W_])(id|uuid|guid|key|index|rownum|row)$|[a-z]I[Dd]$", re.IGNORECASE)
+ROW_NUMBER_STARTS = (0, 1)
+
+
+@dataclass(frozen=True)
+class Guess:
+    """What a column is taken for.
+
+    Parameters
+    ----------
+    name : str
+    kind : ColumnKind
+    why : str
+        Empty, or why it is left out, in a few words.
+    n_distinct : int or None
+        The number of different values of text.
+
+    Examples
+    --------
+    >>> guess("patient_id", pa.array(range(100, 150))).why
+    'a different number in every row'
+    """
+
+    name: str
+    kind: ColumnKind
+    why: str = ""
+    n_distinct: int | None = None
+
+
+def guess(name: str, column: Any) -> Guess:
+    """Guess what a column is.
+
+    Parameters
+    ----------
+    name : str
+    column : pyarrow.Array or pyarrow.ChunkedArray
+
+    Returns
+    -------
+    Guess
+    """
+    kind = kind_of_type(name, column.type)
+    n_values = len(column) - column.null_count
+    if n_values == 0:
+        return Guess(name, ColumnKind.IGNORE, "no value in any row")
+    if kind is ColumnKind.CATEGORY:
+        return guess_text(name, column, n_values)
+    if pa.types.is_integer(column.type) and n_values == len(column) >= FEWEST_ROWS:
+        return guess_integers(name, column)
+    if pa.types.is_floating(column.type) and pc.all(pc.is_nan(column)).as_py():
+        return Guess(name, ColumnKind.IGNORE, "no value in any row")
+    return Guess(name, kind)
+
+
+def kind_of_type(name: str, dtype: Any) -> ColumnKind:
+    """What a type of Arrow means."""
+    types = pa.types
+    if types.is_boolean(dtype):
+        return ColumnKind.BOOLEAN
+    if types.is_temporal(dtype):
+        return ColumnKind.DATE
+    if types.is_integer(dtype) or types.is_floating(dtype) or types.is_decimal(dtype) or types.is_null(dtype):
+        return ColumnKind.NUMBER
+    if types.is_dictionary(dtype):
+        return ColumnKind.CATEGORY
+    if types.is_string(dtype) or types.is_large_string(dtype) or types.is_string_view(dtype):
+        return ColumnKind.CATEGORY
+    raise BadTable(f"Column {name!r} holds a {dtype} in each row. Spread it over columns, or ignore it.")
+
+
+def guess_text(name: str, column: Any, n_values: int) -> Guess:
+    """Whether text is a category, prose, or names the rows."""
+    n_distinct = len(pc.unique(column.drop_null()))
+    if n_values < FEWEST_ROWS or n_distinct <= MOST_CATEGORIES * n_values:
+        return Guess(name, ColumnKind.CATEGORY, n_distinct=n_distinct)
+    values = pc.unique(column.drop_null())
+    values = values.dictionary if pa.types.is_dictionary(values.type) else values
+    n_words = pc.add(pc.count_substring_regex(values, r"\s+"), 1)
+    if pc.mean(n_words).as_py() >= WORDS_OF_PROSE:
+        return Guess(name, ColumnKind.TEXT, "prose, different in most rows", n_distinct)
+    if n_distinct >= FEWEST_IDS * n_values:
+        return Guess(name, ColumnKind.ID, "a different text in every row", n_distinct)
+    return Guess(name, ColumnKind.CATEGORY, n_distinct=n_distinct)
+
+
+def guess_integers(name: str, column: Any) -> Guess:
+    """Whether integers number the rows: 1, 2, 3, ..., or all different in a column that is called an id."""
+    first, n_rows = column[0].as_py(), len(column)
+    is_counting = (
+        first in ROW_NUMBER_STARTS
+        and column[-1].as_py() == first + n_rows - 1
+        and pc.all(pc.equal(pc.pairwise_diff(flat(column)), 1)).as_py()
+    )
+    if is_counting:
+        return Guess(name, ColumnKind.ID, "it counts the rows")
+    if ID_NAME.search(name) and len(pc.unique(column)) == n_rows:
+        return Guess(name, ColumnKind.ID, "a different number in every row")
+    return Guess(name, ColumnKind.NUMBER)
+
+
+def flat(column: Any) -> Any:
+    """A column in one piece."""
+    return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column

@@ -1,0 +1,43 @@
+"""Columns by name, and what is said when there is none of that name."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+
+from committee.files.errors import BadTable
+
+MOST_SHOWN = 8
+
+
+def require_columns(wanted: Iterable[str], names: Sequence[str], where: str) -> None:
+    """Raise unless columns are there; the error tells the name that is most like the one that was asked for.
+
+    Parameters
+    ----------
+    wanted : iterable of str
+    names : sequence of str
+        The columns that are there.
+    where : str
+        What they are the columns of.
+
+    Examples
+    --------
+    >>> require_columns(["prize"], ["size", "price"], "train.csv")
+    Traceback (most recent call last):
+    committee.files.errors.BadTable: There is no column 'prize' in train.csv. Did you mean 'price'?
+    """
+    known = set(names)
+    for name in wanted:
+        if name not in known:
+            raise BadTable(f"There is no column {name!r} in {where}. {suggestion(name, names)}")
+
+
+def suggestion(name: str, names: Sequence[str]) -> str:
+    """The name that is most like another, or all names."""
+    by_case = {each.casefold(): each for each in names}
+    nearest = difflib.get_close_matches(name.casefold(), by_case, n=1)
+    if nearest:
+        return f"Did you mean {by_case[nearest[0]]!r}?"
+    shown = ", ".join(names[:MOST_SHOWN])
+    return f"It has {shown}{f' and {len(names) - MOST_SHOWN} more' if len(names) > MOST_SHOWN else ''}."

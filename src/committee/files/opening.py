@@ -1,0 +1,118 @@
+"""A file that can be read from its start as often as needed: packed or not, or the standard input."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from committee.files.errors import BadTable
+from committee.files.formats import GZIP
+
+# What is looked at to recognise a file: rows of thousands of columns must fit into it.
+HEAD_BYTES = 2**20
+STANDARD_INPUT = "-"
+
+
+@dataclass(frozen=True)
+class OpenedFile:
+    """A file on the disk.
+
+    Parameters
+    ----------
+    name : str
+        For messages.
+    path : Path
+    is_packed : bool
+        Whether its bytes are those of gzip.
+    """
+
+    name: str
+    path: Path
+    is_packed: bool
+
+    def stream(self) -> Any:
+        """The unpacked bytes from the start: a stream of Arrow's."""
+        return pa.input_stream(str(self.path), compression="gzip" if self.is_packed else None)
+
+    def head(self) -> bytes:
+        """The first bytes, unpacked."""
+        with self.stream() as stream, self.reading():
+            return bytes(stream.read(HEAD_BYTES))
+
+    @contextlib.contextmanager
+    def seekable(self) -> Iterator[Any]:
+        """The unpacked bytes, for formats that are not read from the start to the end."""
+        if not self.is_packed:
+            with pa.memory_map(str(self.path)) as mapped:
+                yield mapped
+            return
+        with tempfile.NamedTemporaryFile(prefix="committee-") as spool:
+            with self.stream() as stream, self.reading():
+                shutil.copyfileobj(stream, spool)
+            spool.flush()
+            with pa.memory_map(spool.name) as mapped:
+                yield mapped
+
+    @contextlib.contextmanager
+    def reading(self) -> Iterator[None]:
+        """Say in one line why bytes cannot be unpacked."""
+        try:
+            yield
+        except OSError as error:
+            if not self.is_packed:
+                raise
+            reason = " ".join(str(error).split())
+            raise BadTable(f"{self.name} is packed with gzip and cannot be unpacked ({reason}).") from error
+
+
+@contextlib.contextmanager
+def open_file(place: str | os.PathLike[str]) -> Iterator[OpenedFile]:
+    """Open a file by its path, or the standard input by `-`, which is copied to a temporary file.
+
+    Parameters
+    ----------
+    place : str or path
+
+    Yields
+    ------
+    OpenedFile
+    """
+    if os.fspath(place) == STANDARD_INPUT:
+        with tempfile.NamedTemporaryFile(prefix="committee-") as spool:
+            shutil.copyfileobj(sys.stdin.buffer, spool)
+            spool.flush()
+            yield opened("The standard input", Path(spool.name))
+    else:
+        yield opened(os.fspath(place), Path(place))
+
+
+def opened(name: str, path: Path) -> OpenedFile:
+    """Look at the first bytes of a file, if there is one and it can be read."""
+    if path.is_dir():
+        raise BadTable(f"{name} is a folder. Name a file in it.")
+    try:
+        with path.open("rb") as file:
+            first = file.read(len(GZIP))
+    except FileNotFoundError as error:
+        raise BadTable(f"There is no file {name}.") from error
+    except PermissionError as error:
+        raise BadTable(f"{name} cannot be read: permission denied.") from error
+    if not first:
+        raise BadTable(f"{name} is empty.")
+    is_packed = first == GZIP
+    if path.suffix and is_packed != (path.suffix.lower() == ".gz"):
+        raise BadTable(
+            f"{name} is packed with gzip. Rename it to {name}.gz."
+            if is_packed
+            else f"{name} is not packed with gzip. Rename it to {name[: -len('.gz')]}."
+        )
+    return OpenedFile(name, path, is_packed)

@@ -1,0 +1,216 @@
+"""From a file to a frame: columns of numbers, booleans, dates and categories, and what each was taken for.
+
+In: a path, or `-` for the standard input. Out: a `FileTable`, whose frame is an Arrow table.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pyarrow as pa
+
+from committee.files import arff, typed
+from committee.files.delimited import Delimited, NotUtf8
+from committee.files.dialect import OTHER_ENCODING, Dialect, sniff
+from committee.files.errors import BadTable
+from committee.files.formats import Format, format_of
+from committee.files.gathering import Kinds, gather
+from committee.files.guessing import Guess, guess
+from committee.files.kinds import ColumnKind
+from committee.files.naming import require_columns
+from committee.files.opening import OpenedFile, open_file
+
+ANY_KIND: Kinds = (ColumnKind.NUMBER, ColumnKind.BOOLEAN, ColumnKind.DATE, ColumnKind.CATEGORY)
+# What a target or a group may be: its text stays what it is.
+LABEL: Kinds = (ColumnKind.NUMBER, ColumnKind.CATEGORY)
+
+
+@dataclass(frozen=True, eq=False)
+class FileTable:
+    """A table that was read from a file.
+
+    Parameters
+    ----------
+    name : str
+        Of the file.
+    format : Format
+    frame : pyarrow.Table
+        The columns that are used.
+    guesses : tuple of Guess
+        What every column of the file was taken for, those that are left out too.
+    notes : tuple of str
+        What else the user should know.
+    """
+
+    name: str
+    format: Format
+    frame: Any
+    guesses: tuple[Guess, ...]
+    notes: tuple[str, ...] = ()
+
+
+def read_file(
+    place: str | os.PathLike[str],
+    *,
+    types: Mapping[str, str | ColumnKind] | None = None,
+    labels: Iterable[str] = (),
+    only: Iterable[str] | None = None,
+    encoding: str | None = None,
+    delimiter: str | None = None,
+    header: bool | None = None,
+) -> FileTable:
+    r"""Read a table from CSV, Parquet, Arrow, Feather, JSON lines or ARFF, packed with gzip or not.
+
+    Parameters
+    ----------
+    place : str or path
+        `-` is the standard input.
+    types : mapping of str to str, default=None
+        What columns are: "number", "category", "boolean", "date", or "text", "id" and "ignore", which are
+        left out. The types of other columns are guessed.
+    labels : iterable of str, default=()
+        Columns of labels, such as the target: they are read as numbers or text, and never left out.
+    only : iterable of str, default=None
+        The columns that are wanted; None for all.
+    encoding, delimiter : str, default=None
+        Of CSV. None finds them.
+    header : bool, default=None
+        Whether the first row of CSV names the columns. None looks.
+
+    Returns
+    -------
+    FileTable
+
+    Raises
+    ------
+    BadTable
+        In one line, what is wrong with the file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.NamedTemporaryFile("w", suffix=".csv") as file:
+    ...     _ = file.write("age,city\n31,Oslo\n54,Bonn\n")
+    ...     file.flush()
+    ...     table = read_file(file.name)
+    >>> [(each.name, each.kind.value) for each in table.guesses]
+    [('age', 'number'), ('city', 'category')]
+    """
+    wanted = Wanted(
+        {name: as_kind(name, kind) for name, kind in (types or {}).items()},
+        frozenset(labels),
+        None if only is None else list(only),
+    )
+    with open_file(place) as file:
+        found = format_of(file.name, file.head())
+        if found is Format.CSV:
+            return read_csv(file, wanted, sniff(
+                file.name, file.head(), encoding=encoding, delimiter=delimiter, header=header
+            ))  # fmt: skip
+        if found is Format.ARFF:
+            return read_arff(file, wanted)
+        names = typed.column_names(file, found)
+        kinds = wanted.kinds(names, file.name)
+        frame = typed.read_columns(file, found, list(kinds))
+        columns = {name: typed.converted(name, frame[name], kinds[name]) for name in kinds}
+        return wanted.table(file, found, names, columns)
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Which columns of a file are wanted, and as what.
+
+    Parameters
+    ----------
+    types : dict of str to ColumnKind
+    labels : frozenset of str
+    only : list of str, or None
+    """
+
+    types: dict[str, ColumnKind]
+    labels: frozenset[str]
+    only: list[str] | None
+
+    def kinds(self, names: tuple[str, ...], where: str) -> dict[str, Kinds]:
+        """What each column that has to be read may be."""
+        require_columns(self.labels, names, where)
+        require_columns(self.types, names, where)
+        require_columns(self.only or (), names, where)
+        return {
+            name: self._kinds_of(name)
+            for name in (names if self.only is None else self.only)
+            if name in self.labels or name not in self.types or self.types[name].is_used
+        }
+
+    def _kinds_of(self, name: str) -> Kinds:
+        if name in self.types:
+            return (self.types[name],)
+        return LABEL if name in self.labels else ANY_KIND
+
+    def table(
+        self, file: OpenedFile, found: Format, names: tuple[str, ...], columns: dict[str, Any], *notes: str
+    ) -> FileTable:
+        """The columns that are used, and what all were taken for."""
+        if columns and len(next(iter(columns.values()))) == 0:
+            raise BadTable(f"{file.name} has no rows.")
+        guesses = [
+            self._guess(name, columns.get(name)) for name in names if name in columns or self.only is None
+        ]
+        used = {
+            each.name: columns[each.name]
+            for each in guesses
+            if each.name in columns
+            and (each.kind.is_used or each.name in self.labels or self.only is not None)
+        }
+        return FileTable(file.name, found, pa.table(used), tuple(guesses), notes)
+
+    def _guess(self, name: str, column: Any) -> Guess:
+        if name in self.types:
+            return Guess(name, self.types[name])
+        made = guess(name, column)
+        if name in self.labels and not made.kind.is_used:
+            return Guess(name, made.kind if made.kind is ColumnKind.IGNORE else ColumnKind.CATEGORY)
+        return made
+
+
+def read_csv(file: OpenedFile, wanted: Wanted, dialect: Dialect) -> FileTable:
+    """Read CSV; if it turns out not to be UTF-8 far behind its start, once more."""
+    kinds = wanted.kinds(dialect.names, file.name)
+    try:
+        columns = gather(Delimited(file, dialect), kinds)
+    except NotUtf8:
+        dialect = replace(dialect, encoding=OTHER_ENCODING)
+        columns = gather(Delimited(file, dialect), kinds)
+    notes = []
+    if dialect.encoding == OTHER_ENCODING:
+        notes.append(f"{file.name} is not UTF-8: it is read as {OTHER_ENCODING}.")
+    if not dialect.has_header:
+        notes.append(f"{file.name} has no header: its columns are called {dialect.names[0]} and so on.")
+    return wanted.table(file, Format.CSV, dialect.names, columns, *notes)
+
+
+def read_arff(file: OpenedFile, wanted: Wanted) -> FileTable:
+    """Read ARFF, whose types are told; those of strings are guessed."""
+    header = arff.read_header(file)
+    kinds = wanted.kinds(header.names, file.name)
+    for name, kind in header.kinds.items():
+        if name in kinds and name not in wanted.types and name not in wanted.labels:
+            kinds[name] = (kind,)
+    if arff.are_sparse(file, header):
+        every = arff.read_sparse(file, header)
+        columns = {name: typed.converted(name, every[name], kinds[name]) for name in kinds}
+    else:
+        columns = gather(arff.open_rows(file, header), kinds)
+    return wanted.table(file, Format.ARFF, header.names, columns)
+
+
+def as_kind(name: str, kind: str | ColumnKind) -> ColumnKind:
+    """The kind of a word."""
+    try:
+        return ColumnKind(kind)
+    except ValueError as error:
+        words = ", ".join(each.value for each in ColumnKind)
+        raise BadTable(f"Column {name!r} cannot be a {kind!r}. A type is one of {words}.") from error

@@ -1,0 +1,123 @@
+"""Files whose columns have types: Parquet, Arrow and Feather, JSON lines."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.json
+import pyarrow.parquet
+
+from committee.files.dialect import check_names
+from committee.files.errors import BadTable
+from committee.files.formats import Format
+from committee.files.gathering import Kinds
+from committee.files.guessing import flat, kind_of_type
+from committee.files.kinds import ColumnKind, converters
+from committee.files.opening import OpenedFile
+
+BLOCK_BYTES = 2**24
+STREAM_START = b"\xff\xff\xff\xff"
+
+
+def column_names(file: OpenedFile, found: Format) -> tuple[str, ...]:
+    """The names of the columns of a file."""
+    with reporting(file, found):
+        if found is Format.JSON_LINES:
+            names = read_json_lines(file).column_names
+        elif found is Format.PARQUET:
+            with file.seekable() as mapped:
+                names = pa.parquet.read_schema(mapped).names
+        else:
+            with file.seekable() as mapped, open_arrow(mapped) as reader:
+                names = reader.schema.names
+    if not names:
+        raise BadTable(f"{file.name} has no columns.")
+    check_names(file.name, names)
+    return tuple(names)
+
+
+def read_columns(file: OpenedFile, found: Format, names: list[str]) -> Any:
+    """Some columns of a file as an Arrow table."""
+    with reporting(file, found):
+        if found is Format.JSON_LINES:
+            return read_json_lines(file).select(names)
+        with file.seekable() as mapped:
+            if found is Format.PARQUET:
+                return pa.parquet.read_table(mapped, columns=names)
+            with open_arrow(mapped) as reader:
+                return reader.read_all().select(names)
+
+
+def read_json_lines(file: OpenedFile) -> Any:
+    """All columns of JSON lines."""
+    with file.stream() as stream, file.reading():
+        return pa.json.read_json(stream, pa.json.ReadOptions(block_size=BLOCK_BYTES))
+
+
+def open_arrow(mapped: Any) -> Any:
+    """A reader of Arrow's file format, which is Feather's too, or of its stream format."""
+    is_stream = mapped.read(len(STREAM_START)) == STREAM_START
+    mapped.seek(0)
+    return pa.ipc.open_stream(mapped) if is_stream else pa.ipc.open_file(mapped)
+
+
+@contextlib.contextmanager
+def reporting(file: OpenedFile, found: Format) -> Iterator[None]:
+    """Say in one line why a file cannot be read."""
+    try:
+        yield
+    except (pa.ArrowException, OSError) as error:
+        reason = " ".join(str(error).split())
+        raise BadTable(f"{file.name} cannot be read as {found.title}: {reason}") from error
+
+
+def converted(name: str, column: Any, kinds: Kinds) -> Any:
+    """A column that has a type as one of the kinds that it may be; text as codes and distinct values.
+
+    Parameters
+    ----------
+    name : str
+    column : pyarrow.Array or pyarrow.ChunkedArray
+    kinds : tuple of ColumnKind
+
+    Returns
+    -------
+    pyarrow.Array or pyarrow.ChunkedArray
+
+    Examples
+    --------
+    >>> converted("zip", pa.array([10115, 53113]), (ColumnKind.CATEGORY,)).to_pylist()
+    ['10115', '53113']
+    """
+    if pa.types.is_nested(column.type):
+        return column
+    is_kind = kind_of_type(name, column.type)
+    if pa.types.is_null(column.type):
+        return column.cast(pa.float64())
+    if is_kind not in kinds and not (len(kinds) > 1 and is_kind is ColumnKind.BOOLEAN):
+        column = to_kind(name, column, is_kind, kinds[-1])
+    if pa.types.is_dictionary(column.type) or kind_of_type(name, column.type) is not ColumnKind.CATEGORY:
+        return column
+    encoded = column.dictionary_encode()
+    return encoded.unify_dictionaries().combine_chunks() if isinstance(encoded, pa.ChunkedArray) else encoded
+
+
+def to_kind(name: str, column: Any, is_kind: ColumnKind, kind: ColumnKind) -> Any:
+    """A column of one kind as another."""
+    column = flat(column)
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    if {is_kind, kind} == {ColumnKind.NUMBER, ColumnKind.BOOLEAN}:
+        return column
+    if kind is ColumnKind.CATEGORY:
+        return column.cast(pa.string())
+    if is_kind is ColumnKind.CATEGORY:
+        text = column.cast(pa.string())
+        for way in converters(".")[kind]:
+            found = way(text)
+            if found is not None:
+                return pa.array(found) if kind is ColumnKind.NUMBER else found
+    raise BadTable(f"Column {name!r} is to be a {kind.value} and is a {is_kind.value}. Convert it first.")

@@ -1,0 +1,225 @@
+"""CSV as people write it: delimiters, quotes, encodings, headers, missing values."""
+
+import gzip
+import io
+
+import numpy as np
+import pytest
+
+from committee.files import BadTable, ColumnKind, read_file
+
+
+@pytest.fixture
+def csv(tmp_path):
+    def write(text, name="table.csv", encoding="utf-8"):
+        path = tmp_path / name
+        path.write_bytes(text.encode(encoding))
+        return path
+
+    return write
+
+
+def kinds(table):
+    return {each.name: each.kind.value for each in table.guesses}
+
+
+def columns(table):
+    return table.frame.to_pydict()
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|", " "])
+def test_the_delimiter_is_found(csv, delimiter):
+    rows = [["age", "city"], ["31", "Oslo"], ["54", "Bonn"]]
+    path = csv("\n".join(delimiter.join(row) for row in rows) + "\n")
+    assert columns(read_file(path)) == {"age": [31, 54], "city": ["Oslo", "Bonn"]}
+
+
+def test_a_delimiter_that_is_given_is_not_looked_for(csv):
+    path = csv("a,b:c\n1,2:3\n")
+    assert read_file(path, delimiter=":").frame.column_names == ["a,b", "c"]
+
+
+def test_quotes_keep_delimiters_line_breaks_and_quotes(csv):
+    path = csv('a,b\n1,"x, y"\n2,"two\nlines"\n3,"say ""no"""\n')
+    assert columns(read_file(path))["b"] == ["x, y", "two\nlines", 'say "no"']
+
+
+def test_quotes_may_be_single_or_escaped(csv):
+    assert columns(read_file(csv("a,b\n'1','x, y'\n'2','z'\n"))) == {"a": [1, 2], "b": ["x, y", "z"]}
+    assert columns(read_file(csv('a,b\n1,"say \\"no\\""\n')))["b"] == ['say "no"']
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "latin-1"])
+def test_the_encoding_is_found(csv, encoding):
+    table = read_file(csv("größe,ort\n1,Köln\n2,Bonn\n", encoding=encoding))
+    assert columns(table) == {"größe": [1, 2], "ort": ["Köln", "Bonn"]}
+    assert bool(table.notes) == (encoding == "latin-1")
+
+
+def test_text_that_is_utf_8_at_its_start_only_is_read_again(csv, tmp_path):
+    path = tmp_path / "late.csv"
+    path.write_bytes(b"a,b\n" + b"1,x\n" * 400_000 + "2,Köln\n".encode("latin-1"))
+    table = read_file(path)
+    assert table.frame["b"][-1].as_py() == "Köln"
+    assert "latin-1" in table.notes[0]
+
+
+def test_an_encoding_that_is_not_is_an_error(csv):
+    with pytest.raises(BadTable, match="There is no encoding 'klingon'"):
+        read_file(csv("a\n1\n"), encoding="klingon")
+    with pytest.raises(BadTable, match="not written in ascii"):
+        read_file(csv("a\nü\n"), encoding="ascii")
+
+
+def test_numbers_may_have_a_decimal_comma(csv):
+    assert columns(read_file(csv("a;b\n1,5;x\n2;y\n")))["a"] == [1.5, 2.0]
+
+
+def test_a_row_of_numbers_is_no_header(csv):
+    table = read_file(csv("1,2\n3,4\n"))
+    assert columns(table) == {"x0": [1, 3], "x1": [2, 4]}
+    assert "no header" in table.notes[0]
+    assert read_file(csv("1,2\n3,4\n"), header=True).frame.column_names == ["1", "2"]
+    assert read_file(csv("a,b\n3,4\n"), header=False).frame.num_rows == 2
+
+
+def test_empty_lines_before_the_header_are_skipped(csv):
+    assert columns(read_file(csv("\n\na,b\n1,2\n"))) == {"a": [1], "b": [2]}
+
+
+def test_words_for_missing_values_are_missing(csv):
+    table = read_file(csv('a,b\nNA,x\n?,\n1.5,"NA"\n" ",y\n'))
+    assert np.isnan(table.frame["a"].to_numpy()).tolist() == [True, True, False, True]
+    assert columns(table)["b"] == ["x", None, "NA", "y"]
+
+
+def test_kinds_are_guessed(csv):
+    rows = [
+        f"{i / 7},{'ab'[i % 2]},{['true', 'False'][i % 2]},2024-01-{i + 1:02d},{i % 3:03d}" for i in range(24)
+    ]
+    table = read_file(csv("n,c,b,d,zip\n" + "\n".join(rows) + "\n"))
+    assert kinds(table) == {"n": "number", "c": "category", "b": "boolean", "d": "date", "zip": "category"}
+    assert columns(table)["zip"][:2] == ["000", "001"]
+    assert str(table.frame["d"][0]) == "2024-01-01 00:00:00"
+
+
+@pytest.mark.parametrize(
+    "text", ["2024-02-29", "2024-02-29T00:00:00Z", "2024-02-29 00:00:00", "2024/02/29", "29.02.2024"]
+)
+def test_dates_are_read_in_forms_that_mean_one_day(csv, text):
+    table = read_file(csv(f"d\n{text}\n{text}\n"))
+    assert kinds(table) == {"d": "date"}
+    assert table.frame["d"].cast("timestamp[s]").cast("int64").to_pylist() == [1709164800] * 2
+
+
+def test_days_and_months_that_could_be_swapped_are_not_guessed(csv):
+    assert kinds(read_file(csv("d\n02/03/2024\n03/02/2024\n"))) == {"d": "category"}
+
+
+def test_columns_that_name_the_rows_are_left_out(csv):
+    rows = [f"{i + 1},{1000 + 7 * i},u{i},{i % 5}" for i in range(30)]
+    table = read_file(csv("row,user_id,name,n\n" + "\n".join(rows) + "\n"))
+    assert kinds(table) == {"row": "id", "user_id": "id", "name": "id", "n": "number"}
+    assert table.frame.column_names == ["n"]
+    assert all(each.why for each in table.guesses[:3])
+
+
+def test_prose_is_left_out(csv):
+    rows = [f'"it is the {i}th of many words",{i % 2}' for i in range(30)]
+    assert kinds(read_file(csv("note,n\n" + "\n".join(rows) + "\n"))) == {"note": "text", "n": "number"}
+
+
+def test_types_overrule_guesses(csv):
+    path = csv("zip,when,note\n1,2024-01-01,a\n2,2024-01-02,b\n")
+    table = read_file(path, types={"zip": "category", "when": "category", "note": "ignore"})
+    assert columns(table) == {"zip": ["1", "2"], "when": ["2024-01-01", "2024-01-02"]}
+    assert kinds(table)["note"] == "ignore"
+
+
+def test_a_value_that_is_not_of_its_type_is_named_with_its_row(csv):
+    path = csv("age\n31\nold\n")
+    assert kinds(read_file(path)) == {"age": "category"}
+    with pytest.raises(BadTable, match=r"Column 'age' is to be a number, and row 2 has 'old'\."):
+        read_file(path, types={"age": "number"})
+
+
+def test_types_that_are_not_there_are_errors(csv):
+    path = csv("age\n31\n")
+    with pytest.raises(BadTable, match=r"no column 'agee' in .* Did you mean 'age'"):
+        read_file(path, types={"agee": "number"})
+    with pytest.raises(BadTable, match="'age' cannot be a 'float'"):
+        read_file(path, types={"age": "float"})
+
+
+def test_a_column_whose_later_values_are_text_is_read_again_as_text(csv):
+    text = "a,b\n" + "007,1\n" * 3 + "1.50,2\n" * 300_000 + "x,3\n"
+    table = read_file(csv(text.replace("007,1\n" * 3, "")))
+    assert table.frame["a"].to_pylist()[0] == "1.50"
+    assert table.frame["a"].to_pylist()[-1] == "x"
+    assert table.frame.num_rows == 300_001
+
+
+def test_labels_keep_their_text(csv):
+    rows = [f"{['true', 'false'][i % 2]},{i}" for i in range(30)]
+    table = read_file(csv("y,x\n" + "\n".join(rows) + "\n"), labels=["y", "x"])
+    assert set(columns(table)["y"]) == {"true", "false"}
+    assert columns(table)["x"] == list(range(30))
+
+
+def test_only_some_columns_can_be_read(csv):
+    table = read_file(csv("a,b,c\n1,2,3\n"), only=["c", "a"])
+    assert columns(table) == {"a": [1], "c": [3]}
+
+
+def test_whole_numbers_take_few_bytes(csv):
+    table = read_file(csv("a,b,c\n1,300,0.5\n2,-300,1\n"))
+    assert [str(field.type) for field in table.frame.schema] == ["int8", "int16", "double"]
+
+
+def test_a_column_without_values_is_left_out(csv):
+    assert kinds(read_file(csv("a,b\n,1\n,2\n"))) == {"a": "ignore", "b": "number"}
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("", "is empty"),
+        ("\n\n", "is empty"),
+        ("a,b\n", "has no rows"),
+        ("a,b,a\n1,2,3\n", "Two columns of .* are called 'a': columns 1 and 3. Rename one"),
+        ("a,b\n1,2,3\n", "a row has 3 values instead of 2: '1,2,3'"),
+        ("a,b\n1\n2,3\n", "a row has 1 values instead of 2: '1'"),
+    ],
+)
+def test_what_is_no_table_is_told_in_one_line(csv, text, fault):
+    with pytest.raises(BadTable, match=fault) as caught:
+        read_file(csv(text))
+    assert "\n" not in str(caught.value)
+
+
+def test_a_packed_file_is_unpacked(csv, tmp_path):
+    path = tmp_path / "table.csv.gz"
+    path.write_bytes(gzip.compress(b"a,b\n1,x\n"))
+    assert columns(read_file(path)) == {"a": [1], "b": ["x"]}
+
+
+def test_a_packed_file_that_is_cut_is_an_error(tmp_path):
+    path = tmp_path / "table.csv.gz"
+    path.write_bytes(gzip.compress(b"a,b\n" + bytes(range(48, 58)) * 5000)[:60])
+    with pytest.raises(BadTable, match="packed with gzip and cannot be unpacked"):
+        read_file(path)
+
+
+def test_the_standard_input_is_read(monkeypatch):
+    class Standard:
+        buffer = io.BytesIO(b"a,b\n1,x\n")
+
+    monkeypatch.setattr("sys.stdin", Standard)
+    assert columns(read_file("-")) == {"a": [1], "b": ["x"]}
+
+
+def test_thousands_of_columns_are_read(csv):
+    names = [f"c{i}" for i in range(3000)]
+    table = read_file(csv(",".join(names) + "\n" + ",".join("7" * 3000) + "\n"))
+    assert table.frame.num_columns == 3000
+    assert {each.kind for each in table.guesses} == {ColumnKind.NUMBER}

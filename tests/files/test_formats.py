@@ -1,0 +1,157 @@
+"""Files of every format give the same table, and files that are not what they say are errors."""
+
+import gzip
+import json
+
+import pyarrow as pa
+import pyarrow.feather
+import pyarrow.parquet
+import pytest
+
+from committee.files import BadTable, read_file
+
+ROWS = {"age": [31.5, 54.0, None], "city": ["Oslo", None, "Bonn"], "ok": [True, False, True]}
+ARFF = """% people
+@relation people
+@attribute age numeric
+@attribute 'city' {Oslo, 'Bonn'}
+@attribute ok string
+@data
+31.5,Oslo,true
+% a remark
+54.0,?,false
+?,Bonn,true
+"""
+
+
+def write(path, table):
+    name = path.name.removesuffix(".gz")
+    if name.endswith(".parquet"):
+        pa.parquet.write_table(table, path)
+    elif name.endswith((".feather", ".arrow")):
+        pa.feather.write_feather(table, path)
+    elif name.endswith(".arrows"):
+        with pa.ipc.new_stream(str(path), table.schema) as stream:
+            stream.write_table(table)
+    elif name.endswith(".jsonl"):
+        path.write_text("".join(json.dumps(row) + "\n" for row in table.to_pylist()))
+    elif name.endswith(".arff"):
+        path.write_text(ARFF)
+    else:
+        path.write_text("age,city,ok\n31.5,Oslo,true\n54.0,,false\n,Bonn,true\n")
+    if path.name.endswith(".gz"):
+        path.write_bytes(gzip.compress(path.read_bytes()))
+
+
+@pytest.mark.parametrize("packed", ["", ".gz"])
+@pytest.mark.parametrize("suffix", ["csv", "parquet", "feather", "arrow", "arrows", "jsonl", "arff"])
+def test_every_format_gives_the_same_table(tmp_path, suffix, packed):
+    path = tmp_path / f"people.{suffix}{packed}"
+    write(path, pa.table(ROWS))
+    table = read_file(path)
+    assert [(each.name, each.kind.value) for each in table.guesses] == [
+        ("age", "number"),
+        ("city", "category"),
+        ("ok", "boolean"),
+    ]
+    age = table.frame["age"].to_pandas().tolist()
+    assert age[:2] == [31.5, 54.0] and age[2] != age[2]
+    assert table.frame["city"].to_pylist() == ["Oslo", None, "Bonn"]
+    assert table.frame["ok"].to_pylist() == [True, False, True]
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "feather", "jsonl"])
+def test_types_overrule_those_of_the_file(tmp_path, suffix):
+    path = tmp_path / f"t.{suffix}"
+    write(path, pa.table({"zip": [10115, 53113], "n": ["1", "2"], "when": ["2024-01-01", "2024-01-02"]}))
+    table = read_file(path, types={"zip": "category", "n": "number", "when": "date"})
+    assert [each.kind.value for each in table.guesses] == ["category", "number", "date"]
+    assert table.frame["zip"].to_pylist() == ["10115", "53113"]
+    assert table.frame["n"].to_pylist() == [1.0, 2.0]
+    assert pa.types.is_timestamp(table.frame["when"].type)
+
+
+def test_a_type_that_values_cannot_have_is_an_error(tmp_path):
+    path = tmp_path / "t.parquet"
+    write(path, pa.table({"n": ["1", "many"]}))
+    with pytest.raises(BadTable, match="'n' is to be a number and is a category"):
+        read_file(path, types={"n": "number"})
+
+
+def test_lists_in_rows_are_an_error_unless_they_are_ignored(tmp_path):
+    path = tmp_path / "t.parquet"
+    write(path, pa.table({"a": [1, 2], "tags": [["x"], ["y"]]}))
+    with pytest.raises(BadTable, match="Column 'tags' holds a list"):
+        read_file(path)
+    assert read_file(path, types={"tags": "ignore"}).frame.column_names == ["a"]
+
+
+def test_sparse_arff_is_read(tmp_path):
+    path = tmp_path / "t.arff"
+    path.write_text(
+        "@relation r\n@attribute a real\n@attribute b {x,'y z'}\n@DATA\n{0 5, 1 'y z'}\n{}\n{0 ?}\n"
+    )
+    table = read_file(path).frame
+    assert table["a"].to_numpy()[:2].tolist() == [5.0, 0.0]
+    assert table["a"].to_numpy()[2] != table["a"].to_numpy()[2]
+    assert table["b"].to_pylist() == ["y z", "x", "x"]
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("@relation r\n@attribute a real\n", "without @data"),
+        ("@relation r\n@data\n1\n", "without attributes"),
+        ("@relation r\n@attribute a relational\n@data\n1\n", "'a' is relational"),
+        ("@relation r\n@attribute a real\n@data\n", "has no rows"),
+        ("@relation r\n@attribute a real\n@data\nx\n", "'a' is to be a number, and row 1 has 'x'"),
+        ("@relation r\n@attribute a real\n@data\n{7 1}\n", "line 1 after @data is no sparse row"),
+    ],
+)
+def test_arff_that_is_wrong_is_told_in_one_line(tmp_path, text, fault):
+    path = tmp_path / "t.arff"
+    path.write_text(text)
+    with pytest.raises(BadTable, match=fault):
+        read_file(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "fault"),
+    [
+        ("t.csv", b"PAR1\0\0", "is not CSV but Parquet. Rename it to .*t.parquet"),
+        ("t.parquet", b"a,b\n1,2\n", "is not Parquet but some text, perhaps CSV"),
+        ("t.csv", b'{"a": 1}\n', "is not CSV but JSON lines. Rename it to .*t.jsonl"),
+        ("t.csv", b"PK\x03\x04rest", "is a zip archive or an Excel workbook"),
+        ("t.csv", b"<!DOCTYPE html><html>", "is a web page"),
+        ("t.csv", b"a,b\n1,\x00\n", "bytes that no text has"),
+        ("t.json", b'[\n{"a": 1}]\n', "is a JSON array"),
+        ("t.csv", gzip.compress(b"a\n1\n"), "is packed with gzip. Rename it to .*t.csv.gz"),
+        ("t.csv.gz", b"a\n1\n", "is not packed with gzip. Rename it to .*t.csv"),
+        ("t.parquet", b"PAR1 and then nothing of the kind", "cannot be read as Parquet"),
+        ("t.arrow", b"ARROW1 and then nothing of the kind", "cannot be read as Arrow"),
+        ("t.jsonl", b'{"a": 1}\n{"a": \n', "cannot be read as JSON lines"),
+        ("t.jsonl", b'{"a": 1}\n{"a": "x"}\n', "cannot be read as JSON lines"),
+    ],
+)
+def test_a_file_that_is_not_what_its_suffix_says_is_an_error(tmp_path, name, content, fault):
+    path = tmp_path / name
+    path.write_bytes(content)
+    with pytest.raises(BadTable, match=fault) as caught:
+        read_file(path)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_file_that_is_not_there_is_an_error(tmp_path):
+    with pytest.raises(BadTable, match="There is no file"):
+        read_file(tmp_path / "nothing.csv")
+    with pytest.raises(BadTable, match="is a folder"):
+        read_file(tmp_path)
+
+
+def test_two_columns_of_one_name_are_an_error_in_every_format(tmp_path):
+    path = tmp_path / "t.feather"
+    table = pa.Table.from_arrays([pa.array([1]), pa.array([2])], names=["a", "a"])
+    with pa.ipc.new_file(str(path), table.schema) as file:
+        file.write_table(table)
+    with pytest.raises(BadTable, match="are called 'a': columns 1 and 2"):
+        read_file(path)

@@ -1,0 +1,43 @@
+"""Tables are written whole or not at all."""
+
+import pyarrow as pa
+import pytest
+
+from committee.files import BadTable, read_file, write_file
+
+TABLE = pa.table({"y": ["no", "yes, surely"], "p": [0.25, 0.5]})
+
+
+@pytest.mark.parametrize("packed", ["", ".gz"])
+@pytest.mark.parametrize("suffix", ["csv", "tsv", "parquet", "arrow", "feather", "jsonl"])
+def test_what_is_written_can_be_read(tmp_path, suffix, packed):
+    path = tmp_path / f"t.{suffix}{packed}"
+    write_file(TABLE, path)
+    assert read_file(path).frame.to_pydict() == TABLE.to_pydict()
+
+
+def test_the_standard_output_gets_csv_or_json(capsys):
+    write_file(TABLE, "-")
+    assert capsys.readouterr().out == '"y","p"\n"no",0.25\n"yes, surely",0.5\n'
+    write_file(TABLE, "-", as_json=True)
+    assert capsys.readouterr().out == '{"y": "no", "p": 0.25}\n{"y": "yes, surely", "p": 0.5}\n'
+
+
+def test_a_suffix_of_no_format_is_an_error_and_writes_nothing(tmp_path):
+    with pytest.raises(BadTable, match="cannot be written"):
+        write_file(TABLE, tmp_path / "t.xlsx")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_table_that_cannot_be_written_leaves_what_was_there(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("before")
+    with pytest.raises(pa.ArrowInvalid):
+        write_file(pa.table({"lists": [[1]]}), path)
+    assert path.read_text() == "before"
+    assert [each.name for each in tmp_path.iterdir()] == ["t.csv"]
+
+
+def test_a_folder_that_is_not_there_is_an_error(tmp_path):
+    with pytest.raises(OSError, match="There is no folder"):
+        write_file(TABLE, tmp_path / "nowhere" / "t.csv")
