@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.base import clone, is_classifier
+from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.exceptions import NotFittedError
 
 from committee import (
@@ -16,9 +16,10 @@ from committee import (
     RandomForestRegressor,
     RandomTreeClassifier,
 )
-from every_estimator import CLASSIFIERS, ESTIMATORS, REGRESSORS, make, name_of
+from every_estimator import CLASSIFIERS, COMMITTEES, ESTIMATORS, REGRESSORS, make, name_of
 
-every_estimator = pytest.mark.parametrize("estimator", ESTIMATORS, ids=name_of)
+# Committees too, except where their members from scikit-learn know no way.
+every_estimator = pytest.mark.parametrize("estimator", ESTIMATORS + COMMITTEES, ids=name_of)
 
 X = np.array([[1.0, 5.0], [2.0, 5.0], [8.0, 6.0], [9.0, 6.0]] * 3)
 Y = np.array([0, 0, 1, 1] * 3)
@@ -64,7 +65,7 @@ def test_a_column_without_values_or_without_differences_is_no_use_and_no_harm(es
     assert list(fitted.predict([[1.0, np.nan, 3.0], [9.0, 1.0, np.nan]]).round()) == [0, 1]
 
 
-@every_estimator
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=name_of)
 def test_a_table_of_nothing_but_missing_values_gives_a_constant(estimator):
     fitted = assert_fits(estimator, np.full((6, 2), np.nan), [0, 0, 0, 0, 0, 1])
     assert len(set(fitted.predict([[1.0, np.nan], [np.nan, 2.0]]))) == 1
@@ -77,7 +78,7 @@ def test_missing_targets_are_refused(estimator, missing):
     assert "Input y contains NaN" in error_of(estimator, X, y)
 
 
-@pytest.mark.parametrize("estimator", REGRESSORS, ids=name_of)
+@pytest.mark.parametrize("estimator", REGRESSORS + [e for e in COMMITTEES if is_regressor(e)], ids=name_of)
 def test_infinite_targets_are_refused(estimator):
     assert "Input y contains infinity" in error_of(estimator, X, np.where(Y == 0, np.inf, 1.0))
 
@@ -176,7 +177,7 @@ def test_targets_too_large_to_be_summed_are_refused(estimator):
     assert error_of(estimator, X, y) == "y must be between -1e+300 and 1e+300. Got -1.7e+308. Scale it."
 
 
-@pytest.mark.parametrize("estimator", CLASSIFIERS, ids=name_of)
+@pytest.mark.parametrize("estimator", CLASSIFIERS + [e for e in COMMITTEES if is_classifier(e)], ids=name_of)
 def test_continuous_labels_are_refused(estimator):
     assert "continuous" in error_of(estimator, X, Y + 0.5 * np.arange(len(Y)) / 7)
 
@@ -220,7 +221,7 @@ def test_a_metric_that_fails_leaves_the_forest_as_it_was():
     assert len(forest.feature_importances_) == 2
 
 
-@pytest.mark.parametrize("estimator", REGRESSORS, ids=name_of)
+@pytest.mark.parametrize("estimator", REGRESSORS + [e for e in COMMITTEES if is_regressor(e)], ids=name_of)
 def test_targets_that_are_no_numbers_are_refused(estimator):
     assert error_of(estimator, X, [10**400] * len(Y)).startswith("y must be numbers (")
     assert error_of(estimator, X, ["one"] * len(Y)).endswith("Convert it, or use a classifier.")

@@ -26,6 +26,7 @@ from committee import (
     VotingRegressor,
 )
 from committee.assembling import Bank
+from committee.running import runner
 
 X, Y = load_iris(return_X_y=True)
 NEW, TRUTH = X[1::2], Y[1::2]
@@ -92,11 +93,11 @@ def test_members_join_without_a_fit_of_the_others(tmp_path):
 
 @pytest.mark.parametrize("kind", ["serial", "threads", "processes"])
 def test_it_asks_members_for_votes_that_are_not_there(kind, tmp_path):
-    bank = Bank(X, Y, cv=3, X_test=NEW, folder=tmp_path)
-    bank.collect(PAIRS[:2], runner=kind)
-    before = {path.name: path.stat().st_mtime_ns for path in tmp_path.iterdir()}
-    again = Bank(X, Y, cv=3, X_test=NEW, folder=tmp_path)
-    again.collect(PAIRS, runner=kind)
+    bank, again = (Bank(X, Y, cv=3, X_test=NEW, folder=tmp_path) for _ in range(2))
+    with runner(kind) as run:
+        bank.collect(PAIRS[:2], runner=run)
+        before = {path.name: path.stat().st_mtime_ns for path in tmp_path.iterdir()}
+        again.collect(PAIRS, runner=run)
     after = {path.name: path.stat().st_mtime_ns for path in tmp_path.iterdir()}
     assert after.items() > before.items()
     np.testing.assert_array_equal(again.votes(), filled().votes())
@@ -335,6 +336,7 @@ WRITER = """
 import sys
 import numpy as np
 from committee.assembling import Bank
+from committee.running import runner
 X = np.arange(3000.0).reshape(-1, 1)
 bank = Bank(X, np.arange(3000) % 10, cv=3, folder=sys.argv[1])
 print("begun", flush=True)

@@ -5,9 +5,10 @@ import pickle
 import numpy as np
 import pytest
 from sklearn import ensemble
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_classifier
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
+from sklearn.model_selection import KFold
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.tree import DecisionTreeClassifier as OtherTree
@@ -262,6 +263,46 @@ def test_one_class_is_always_decided_on(estimator):
         fitted = clone(estimator).fit([[1.0], [2.0], [3.0]], ["a", "a", "a"])
         assert fitted.predict([[9.0]]) == ["a"]
         np.testing.assert_array_equal(fitted.predict_proba([[9.0]]), [[1.0]])
+
+
+def same_folds(estimator, rows):
+    """A committee of trees, and the same on other rows: its folds are those of the rows that they are of."""
+    kind = DecisionTreeClassifier if is_classifier(estimator) else DecisionTreeRegressor
+    trees = [(f"tree{depth}", kind(max_depth=depth)) for depth in (1, 3)]
+    folds = list(KFold(3, shuffle=True, random_state=0).split(np.arange(60)))
+    moved = [tuple(np.flatnonzero(np.isin(rows, part)) for part in fold) for fold in folds]
+    final = {"final_estimator": "convex"} if "Stacking" in name_of(estimator) else {}
+    regions = {"partition": "tree", "min_rows": 1} if "Region" in name_of(estimator) else {}
+    return [clone(estimator).set_params(estimators=trees, cv=cv, **final, **regions) for cv in (folds, moved)]
+
+
+@every_committee
+def test_in_the_same_folds_the_order_of_rows_does_not_matter(estimator):
+    frame, signal = mixed_frame()
+    y, order = target_for(estimator, signal), np.random.default_rng(1).permutation(60)
+    straight, shuffled = same_folds(estimator, order)
+    expected = votes_of(straight.fit(frame, y), frame)
+    answers = votes_of(shuffled.fit(frame.iloc[order], y[order]), frame)
+    np.testing.assert_allclose(answers, expected, rtol=1e-9, atol=1e-9)
+
+
+@every_committee
+def test_in_the_same_folds_a_row_of_weight_two_is_the_row_twice(estimator):
+    frame, signal = mixed_frame()
+    y, weights = target_for(estimator, signal), 1 + np.arange(60) % 3
+    rows = np.arange(60).repeat(weights)
+    weighted, repeated = same_folds(estimator, rows)
+    expected = votes_of(repeated.fit(frame.iloc[rows], y[rows]), frame)
+    answers = votes_of(weighted.fit(frame, y, sample_weight=weights), frame)
+    np.testing.assert_allclose(answers, expected, rtol=1e-5, atol=1e-5)
+
+
+def test_a_member_that_votes_with_nan_is_named():
+    table = np.array([[1.0], [2.0], [3.0]])
+    voting = VotingRegressor([("line", LinearRegression())]).fit(table, [1.0, 2.0, 3.0])
+    voting.estimators_[0].coef_[:] = np.nan
+    with pytest.raises(ValueError, match=r"Member 'line' cannot vote. It votes with NaN or infinity"):
+        voting.predict(table)
 
 
 def tree(**parameters):

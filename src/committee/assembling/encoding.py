@@ -20,6 +20,9 @@ from committee.task import row_weights
 # What numbers stay below with robust scaling.
 LARGEST = 3.0
 
+# Numbers beyond this are taken for it, so that the sum of their squares is finite.
+LARGEST = 1e140
+
 
 @declared
 class TableEncoder(TransformerMixin, Saveable, BaseEstimator):
@@ -186,10 +189,10 @@ def new_encoder(**parameters: Any) -> Any:
 
 
 def as_numbers(values: np.ndarray) -> np.ndarray:
-    """A column of numbers as float64, NaN where there is no finite one."""
+    """A column of numbers as float64, NaN where there is no finite one, and none beyond `LARGEST`."""
     numbers = values.astype(np.float64)
     numbers[~np.isfinite(numbers)] = np.nan
-    return numbers
+    return numbers.clip(-LARGEST, LARGEST)
 
 
 def median_of(numbers: np.ndarray, weights: np.ndarray) -> float:

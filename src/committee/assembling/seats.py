@@ -36,6 +36,9 @@ class Seat:
         """The votes on a table, of shape (n_rows, n_outputs)."""
         seen = take_columns(X, self.columns)
         as_scores = self.calibration is not None
-        each = [votes_of(model, seen, task, as_scores=as_scores) for model in self.models]
+        try:
+            each = [votes_of(model, seen, task, as_scores=as_scores) for model in self.models]
+        except ValueError as error:
+            raise ValueError(f"Member {self.name!r} cannot vote. {error}") from error
         mean = each[0] if len(each) == 1 else np.mean(each, axis=0)
         return mean if self.calibration is None else self.calibration.votes(mean)

@@ -7,11 +7,13 @@ clusters, it is clustering and selection (Kuncheva 2000).
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.cluster import KMeans
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import pairwise_distances_argmin
 from sklearn.tree import DecisionTreeRegressor
 from threadpoolctl import threadpool_limits
@@ -168,7 +170,9 @@ class RegionRule(Rule):
         n_clusters = min(self.n_regions, len(np.unique(points, axis=0)))
         clusters = KMeans(n_clusters, n_init=3, random_state=self.random_state)
         # Its threads add up in the order in which they finish.
-        with threadpool_limits(1):
+        with threadpool_limits(1), warnings.catch_warnings():
+            # Of points that differ too little to be told apart, there are fewer regions, as documented.
+            warnings.filterwarnings("ignore", "Number of distinct clusters", ConvergenceWarning)
             self.centroids_ = clusters.fit(points, sample_weight=weights).cluster_centers_
 
     def _check_learnt(self) -> None:
