@@ -231,14 +231,17 @@ def title(value):
 
 
 def fitted(estimator, table, target, *, named=False, weighted=False):
-    """The estimator, fitted."""
+    """The estimator, fitted, and always the same."""
     rows = X[table]
     if named and isinstance(rows, np.ndarray):
         rows = pd.DataFrame(rows, columns=[f"column {i}" for i in range(rows.shape[1])])
     more = {"sample_weight": np.arange(48) % 3 + 0.5} if weighted else {}
     with warnings.catch_warnings(), threadpool_limits(1):
         warnings.simplefilter("ignore")
-        return clone(estimator).fit(rows, Y[target], **more), rows
+        estimator = clone(estimator)
+        if estimator.get_params().get("random_state", 0) is None:
+            estimator.set_params(random_state=0)
+        return estimator.fit(rows, Y[target], **more), rows
 
 
 def takes_weights(estimator):

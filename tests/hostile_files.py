@@ -3,13 +3,15 @@
 `python tests/hostile_files.py --files 2000` tries that many files (`make fuzz`) and tells what it has found;
 `tests/saving/test_hostile_files.py` tries a few hundred. A file passes if it is refused by a ValueError, at
 loading or at the first question, or if the model answers with finite numbers, as the sound one does. A crash,
-a hang, another exception or a number that is not finite is a failure.
+a hang, another exception or a number that is not finite is a failure. A file is made again by its number and
+the seed: `--seed 3 --number 1234 --keep folder`.
 """
 
 import argparse
 import collections
 import contextlib
 import copy
+import importlib
 import json
 import os
 import pickle
@@ -26,13 +28,15 @@ from pathlib import Path
 
 import numpy as np
 import safetensors.numpy
-from sklearn.base import is_classifier
+from sklearn.base import clone, is_classifier
 from sklearn.linear_model import LogisticRegression
 
 import committee
 import foreign_models
+from committee.rules import rule_named, rule_names
+from committee.saving.codec import READER_MODULES
 from committee.saving.container import digest
-from every_estimator import ESTIMATORS, make
+from every_estimator import COMMITTEES, ESTIMATORS, make
 
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 MOST_SECONDS = 1.0
@@ -77,7 +81,7 @@ METHODS = ("predict", "predict_proba", "decision_function", "transform")
 
 @dataclass(frozen=True)
 class Model:
-    """A saved model, and rows to ask it about."""
+    """A saved model, and what to ask it about: rows, or the votes on rows for a rule."""
 
     name: str
     content: bytes
@@ -87,10 +91,10 @@ class Model:
 def models():
     """Models of ours and of scikit-learn's, small, each with what makes its file different."""
     fitted = []
-    for estimator in ESTIMATORS:
-        y = foreign_models.THREE if is_classifier(estimator) else foreign_models.TARGET
+    for estimator in (*ESTIMATORS, *COMMITTEES, *committees_of_our_own()):
         for rows in (foreign_models.NUMBERS, foreign_models.MIXED):
-            fitted.append((copy.deepcopy(estimator).fit(rows, y), rows))
+            fitted.append((clone(estimator).fit(rows, target_of(estimator)), rows))
+    fitted += [fitted_rule(name) for name in rule_names()]
     member = LogisticRegression(C=0.01)
     booster = make(committee.AdaBoostClassifier, estimator=member)
     fitted.append((booster.fit(foreign_models.NUMBERS, foreign_models.THREE), foreign_models.NUMBERS))
@@ -100,11 +104,50 @@ def models():
     return [Model(f"{i} {type(each).__name__}", saved(each), rows) for i, (each, rows) in enumerate(fitted)]
 
 
+def target_of(estimator):
+    """What an estimator of ours learns to find."""
+    return foreign_models.THREE if is_classifier(estimator) else foreign_models.TARGET
+
+
+def committees_of_our_own():
+    """Committees whose members are all ours, which have predictors."""
+    classes = [("forest", make(committee.RandomForestClassifier)), ("rules", committee.C45Classifier())]
+    numbers = [
+        ("forest", make(committee.RandomForestRegressor)),
+        ("boosted", make(committee.AdaBoostRegressor)),
+    ]
+    boosters = (committee.AdaBoostM2Classifier, committee.AdaBoostClassifier)
+    return [
+        make(committee.VotingClassifier, estimators=classes, rule="naive_bayes", cv=2, refit=False),
+        make(committee.StackingClassifier, estimators=classes, cv=2),
+        make(committee.StackingRegressor, estimators=numbers, cv=2),
+        make(committee.VotingRegressor, estimators=numbers, rule="median"),
+        *(make(each, estimator=committee.C45Classifier(), n_estimators=2) for each in boosters),
+    ]
+
+
+def fitted_rule(name):
+    """A rule that has learnt, with votes and the rows that they are on."""
+    rng = np.random.default_rng(0)
+    votes, X = rng.dirichlet([1, 1, 1], size=(3, 48)), foreign_models.NUMBERS
+    rule = rule_named(name)
+    if "random_state" in rule.get_params():
+        rule.set_params(random_state=0)
+    return rule.fit(votes, foreign_models.THREE, X), (votes, X)
+
+
 def saved(estimator):
     """The bytes of a file."""
     with tempfile.TemporaryDirectory() as folder:
         committee.save(estimator, Path(folder, "model"))
-        return Path(folder, "model").read_bytes()
+        return in_order(Path(folder, "model").read_bytes())
+
+
+def in_order(content):
+    """A file whose header is in order: safetensors writes the entries in any."""
+    (length,) = struct.unpack("<Q", content[:8])
+    header = json.dumps(json.loads(content[8 : 8 + length]), sort_keys=True).encode()
+    return struct.pack("<Q", len(header)) + header + content[8 + length :]
 
 
 def mutated(content, rng):
@@ -132,7 +175,7 @@ def closed(header, description, arrays):
     """A file with a checksum that fits."""
     text = json.dumps(description)
     metadata = {**header, "description": text, "sha256": digest(text, arrays)}
-    return safetensors.numpy.save(arrays, metadata=metadata)
+    return in_order(safetensors.numpy.save(arrays, metadata=metadata))
 
 
 def flip_bits(content, rng):
@@ -259,9 +302,15 @@ def answer(path, rows, is_finite):
 
 
 def ask(path, rows, is_finite):
-    refuses(committee.verify, path)
-    refuses(committee.predictor, path)
+    with contextlib.suppress(ValueError):
+        committee.verify(path)
+    with contextlib.suppress(ValueError):
+        prepared = committee.predictor(path)
+        if is_finite["predict"] and not finite(prepared.predict(as_mappings(rows))):
+            return "FAILED: the predictor's answer is not finite"
     model = committee.load(path)
+    if isinstance(rows, tuple):
+        return "answered" if finite(model.combine(*rows)) else "FAILED: the decision is not finite"
     for method in METHODS:
         if hasattr(model, method):
             votes = finite(getattr(model, method)(rows))
@@ -270,10 +319,14 @@ def ask(path, rows, is_finite):
     return "answered"
 
 
-def refuses(function, path):
-    """Call what may refuse a file, and has no rows to answer."""
-    with contextlib.suppress(ValueError):
-        function(path)
+def as_mappings(rows):
+    """Rows as a predictor takes them."""
+    if not hasattr(rows, "to_dict"):
+        return rows
+    return [
+        {name: None if value != value else value for name, value in row.items()}
+        for row in rows.to_dict("records")
+    ]
 
 
 def finite(votes):
@@ -286,6 +339,9 @@ def child():
     """Answer the files of a batch, one line each."""
     resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
     batch = pickle.load(sys.stdin.buffer)
+    # What a file may ask for is imported before the time is taken.
+    for module in (*READER_MODULES.values(), "skops.io"):
+        importlib.import_module(module)
     known = {}
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "model")
@@ -330,20 +386,32 @@ def try_files(batch):
     return verdicts
 
 
-def fuzz(sound, n_files, seed, batch_size=200):
-    """Try mutations of some models, each in turn: (model, mutation, verdict, content) for every file."""
-    rng = random.Random(seed)
-    files = [
-        (model, *mutated(model.content, rng)) for model in (sound[i % len(sound)] for i in range(n_files))
-    ]
+@dataclass(frozen=True)
+class Tried:
+    """A mutated file, and what came of it."""
+
+    number: int
+    model: str
+    mutation: str
+    content: bytes
+    verdict: str
+
+    def __str__(self):
+        return f"file {self.number}, {self.model}, {self.mutation}: {self.verdict}"
+
+
+def fuzz(sound, numbers, seed, batch_size=200):
+    """Try the mutations of some numbers. Each depends on its number and the seed alone."""
+    files = []
+    for number in numbers:
+        model = sound[number % len(sound)]
+        files.append((number, model, *mutated(model.content, random.Random(f"{seed} {number}"))))
     found = []
-    for first in range(0, n_files, batch_size):
+    for first in range(0, len(files), batch_size):
         part = files[first : first + batch_size]
-        verdicts = try_files([(model.name, content, model.content, model.rows) for model, _, content in part])
-        found += [
-            (model.name, kind, verdict, content)
-            for (model, kind, content), verdict in zip(part, verdicts, strict=True)
-        ]
+        batch = [(model.name, content, model.content, model.rows) for _, model, _, content in part]
+        for (number, model, kind, content), verdict in zip(part, try_files(batch), strict=True):
+            found.append(Tried(number, model.name, kind, content, verdict))
     return found
 
 
@@ -352,19 +420,22 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--files", type=int, default=2000)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--keep", type=Path, help="a folder for the files that failed")
+    parser.add_argument("--number", type=int, help="try this file alone")
+    parser.add_argument("--keep", type=Path, help="a folder for the files that failed, each by its number")
     parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.child:
         return child()
-    found = fuzz(models(), arguments.files, arguments.seed)
-    counts = collections.Counter(verdict.partition(":")[0] for _, _, verdict, _ in found)
+    numbers = range(arguments.files) if arguments.number is None else [arguments.number]
+    found = fuzz(models(), numbers, arguments.seed)
+    counts = collections.Counter(each.verdict.partition(":")[0] for each in found)
     print(json.dumps({"files": len(found), **counts}))
-    failed = [each for each in found if each[2].startswith("FAILED")]
-    for i, (name, kind, verdict, content) in enumerate(failed):
-        print(f"{name}, {kind}: {verdict}")
-        if arguments.keep:
-            (arguments.keep / f"{i}").write_bytes(content)
+    failed = [each for each in found if each.verdict.startswith("FAILED")]
+    for each in failed:
+        print(each)
+    if arguments.keep:
+        for each in failed if arguments.number is None else found:
+            (arguments.keep / f"{arguments.seed}_{each.number}").write_bytes(each.content)
     return sys.exit(1 if failed else 0)
 
 
