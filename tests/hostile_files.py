@@ -168,7 +168,7 @@ def opened(content):
     """The metadata and the arrays of a file."""
     (length,) = struct.unpack("<Q", content[:8])
     header = json.loads(content[8 : 8 + length])["__metadata__"]
-    return header, {name: array.copy() for name, array in safetensors.numpy.load(content).items()}
+    return header, {name: array.copy() for name, array in sorted(safetensors.numpy.load(content).items())}
 
 
 def closed(header, description, arrays):

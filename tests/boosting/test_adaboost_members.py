@@ -157,7 +157,7 @@ def test_a_predictor_says_what_the_booster_says():
     X, y = noisy()
     booster = AdaBoostM1Classifier(n_estimators=3).fit(X, y)
     np.testing.assert_array_equal(booster.predictor().predict_proba(X), booster.predict_proba(X))
-    with pytest.raises(ValueError, match="Only members of the engine can be prepared"):
+    with pytest.raises(ValueError, match="only models of our own can be prepared"):
         AdaBoostM1Classifier(GaussianNB(), n_estimators=3).fit(X, y).predictor()
 
 

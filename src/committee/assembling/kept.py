@@ -13,8 +13,10 @@ from committee.assembling.votes import HonestVotes, dtype_of
 from committee.combining.rule import Rule
 from committee.learners.voting import Tabular
 from committee.saving import Fields
+from committee.saving.deciding import Decider
 from committee.saving.errors import require
 from committee.saving.predicting import Predictor
+from committee.saving.together import PreparedSeat, RuleDecider, check_rule
 from committee.task import Classification
 
 
@@ -26,15 +28,16 @@ class KeptCommittee(Tabular):
     _encoder: TableEncoder | None
     rule_: Rule | None
 
-    def predictor(self) -> Predictor:
-        """Not for committees: members of any kind decide by their own means.
-
-        Returns
-        -------
-        Predictor
-            Never.
-        """
-        raise ValueError("Only estimators of the engine can be prepared. Use the committee itself.")
+    def _decider(self) -> Decider:
+        if self._encoder is not None:
+            raise ValueError(
+                f"{type(self.rule_).__name__} looks at the rows, so there is no predictor. Use the committee."
+            )
+        seats = tuple(
+            PreparedSeat(tuple(prepared(model, seat.name) for model in seat.models), seat.columns)
+            for seat in self._seats
+        )
+        return RuleDecider(seats, self.rule_, self._task)
 
     def _has_learnt(self) -> bool:
         return "_seats" in self.__dict__
@@ -104,18 +107,20 @@ class KeptCommittee(Tabular):
         return HonestVotes(votes, y, weights, groups, rows)
 
     def _check_learnt(self) -> None:
-        is_open = self._task.n_outputs > 1 or not isinstance(self._task, Classification)
-        require(
-            (self.rule_ is not None) == is_open, "There is a rule without a choice, or a choice without one"
-        )
+        check_rule(self.rule_, len(self._seats), self._task)
         if self.rule_ is None:
             return
-        require(self.rule_._has_learnt() or not self.rule_.needs_fit, "The rule is not fitted")
-        n_members = getattr(self.rule_, "n_members_", len(self._seats))
-        n_outputs = getattr(self.rule_, "n_outputs_", self._task.n_outputs)
-        is_same = n_members == len(self._seats) and n_outputs == self._task.n_outputs
-        require(is_same, "The rule was fitted with other members or classes")
         looks = self.rule_._looks_at_X()
         require((self._encoder is not None) == looks, "The rule looks at rows that nobody encodes")
         is_same = self._encoder is None or self._encoder.n_features_in_ == self.n_features_in_
         require(is_same, "The rows are encoded with other columns")
+
+
+def prepared(model: Any, name: str) -> Predictor:
+    """The predictor of a member, if it is one of ours."""
+    if isinstance(model, Tabular):
+        return model.predictor()
+    raise ValueError(
+        f"The member {name!r} is a {type(model).__name__}, and only models of our own can be prepared. Use "
+        "the committee itself."
+    )

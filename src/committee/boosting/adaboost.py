@@ -10,12 +10,12 @@ from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils.validation import check_is_fitted
 
 from committee.boosting.adaptive import AdaBoost
-from committee.boosting.deciding import samme_scale, shares_of, softmax
 from committee.boosting.margins import error_bounds, margins_of
 from committee.boosting.weighting import Scheme
 from committee.learners.voting import Classifies, Regresses
 from committee.parameters import declared, is_number, one_of, parameter
-from committee.saving.deciding import Decider, MedianDecider
+from committee.saving.deciding import MedianDecider
+from committee.saving.linking import samme_scale, shares_of, softmax
 from committee.task import Classification, check_lengths, weighted_median
 
 LEARNING_RATE = (
@@ -282,7 +282,7 @@ class AdaBoostRegressor(Regresses, AdaBoost):
         table = self._read(X)
         return self._decider().decide(table, self._threads(table.n_rows))
 
-    def _decider(self) -> Decider:
+    def _decider(self) -> MedianDecider:
         return MedianDecider(self._members, self.estimator_weights_)
 
     def _staged_decisions(self, X: Any) -> Iterator[np.ndarray]:

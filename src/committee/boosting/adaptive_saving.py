@@ -12,10 +12,12 @@ from committee import _engine
 from committee.boosting.adaptive_parameters import Adaptive, is_member
 from committee.boosting.engine_rounds import runs_in_engine
 from committee.boosting.weighting import Distribution, Scheme
+from committee.learners.voting import Tabular
 from committee.saving import DamagedFile, Fields
 from committee.saving.errors import require
 from committee.saving.models import check_forest
-from committee.saving.predicting import Predictor
+from committee.saving.predicting import Predictor, prepare
+from committee.saving.together import BoostedDecider
 from committee.table import Schema
 from committee.task import Classification, Regression
 
@@ -40,7 +42,7 @@ class SavedMembers(Adaptive):
         return isinstance(self._members, _engine.Forest)
 
     def predictor(self) -> Predictor:
-        """Prepare an object that decides without checks, for rows in a hurry. Members must be of the engine.
+        """Prepare an object that decides without checks, for rows in a hurry. Members must be ours.
 
         Returns
         -------
@@ -48,9 +50,17 @@ class SavedMembers(Adaptive):
             With `predict` and, for classes, `predict_proba`. They take matrices of float64, and rows as
             mappings by column name.
         """
-        if not self._is_engine():
-            raise ValueError("Only members of the engine can be prepared. Use the booster itself.")
-        return super().predictor()
+        if self._is_engine():
+            return super().predictor()
+        if not all(isinstance(member, Tabular) for member in self._members):
+            raise ValueError(
+                f"The members are {type(self.estimator_).__name__}, and only models of our own can be "
+                "prepared. Use the booster itself."
+            )
+        predictors = tuple(member.predictor() for member in self._members)
+        weighing = self._weighing(self._scheme(self._task))
+        decider = BoostedDecider(predictors, self.estimator_weights_, weighing, self._task)
+        return prepare(decider, predictors[0].schema, self._task)
 
     def _scheme(self, task: Classification | Regression) -> Scheme:
         n_classes = task.n_outputs if isinstance(task, Classification) else 0
@@ -88,7 +98,8 @@ class SavedMembers(Adaptive):
             }
         else:
             names = getattr(self, "feature_names_in_", None)
-            own = {"n_features": self.n_features_in_, "feature_names": names}
+            weighing = self._weighing(self._scheme(self._task))
+            own = {"n_features": self.n_features_in_, "feature_names": names, "weighing": weighing}
         return learnt | own
 
     def _take_learnt(self, fields: Fields) -> None:
@@ -148,6 +159,9 @@ class SavedMembers(Adaptive):
         if names is not None:
             fields.require(all(isinstance(name, str) for name in names), "the names of columns are not text")
             self.feature_names_in_ = names
+        if "weighing" in fields:  # the first files have none
+            weighing = self._weighing(self._scheme(self._task))
+            fields.require(fields.take("weighing", object) == weighing, "votes are weighed in another way")
         self._matrix_width, self._importances = -1, None
         if isinstance(self._task, Classification):
             self.classes_, self.n_classes_ = self._task.classes, self._task.n_outputs

@@ -9,7 +9,8 @@ from committee.saving import models, plain
 from committee.saving.errors import DamagedFile, UntrustedMember
 from committee.saving.fields import Fields
 from committee.saving.file import Summary, load, save, verify
-from committee.saving.predicting import Predictor, predictor
+from committee.saving.predicting import Predictor
+from committee.saving.preparing import predictor
 from committee.saving.saveable import Data, Saveable
 
 __all__ = [

@@ -1,18 +1,20 @@
 """Fitted models as functions: from the columns of a table to a decision of shape (n_rows, n_outputs).
 
-A decider is what a predictor keeps of an estimator: trees of the engine, and how their votes decide.
+A decider is what a predictor keeps of an estimator: trees of the engine, and how their votes decide. Those of
+members that decide together are in `together`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
 from committee import _engine
-from committee.table.schema import Table
+from committee.saving.rows import check_matrix, read_rows
+from committee.table.schema import PLAIN, Schema, Table
 from committee.table.statistics import TargetStatistics
 from committee.task import weighted_median
 
@@ -21,17 +23,44 @@ NUMBERS_AT_ONCE = 2**22
 
 
 class Decider(Protocol):
-    """Decides on tables."""
+    """Decides on what a service has: matrices, and rows as mappings."""
+
+    def ask(self, schema: Schema) -> Callable[[Any], np.ndarray]:
+        """A function from rows of a schema to the decision for each, of shape (n_rows, n_outputs)."""
+
+
+class TableDecider:
+    """Decides on tables, and so on all that can be read as one."""
 
     def decide(self, table: Table, n_threads: int) -> np.ndarray:
         """The decision for each row, of shape (n_rows, n_outputs)."""
+        raise NotImplementedError
 
     def prepare(self) -> Callable[[np.ndarray], np.ndarray] | None:
         """A function that decides on matrices of numbers at once, if there is one."""
+        return None
+
+    def ask(self, schema: Schema) -> Callable[[Any], np.ndarray]:
+        """A function from rows of a schema to the decision for each."""
+
+        def decide_columns(X: Any) -> np.ndarray:
+            check_matrix(X, schema)
+            return self.decide(Table(schema, tuple(X.T), len(X)), 1)
+
+        is_plain = all(column.kind in PLAIN for column in schema.columns)
+        decide_matrix = (self.prepare() if is_plain else None) or decide_columns
+
+        def decide(X: Any) -> np.ndarray:
+            try:
+                return decide_matrix(X)
+            except TypeError:
+                return self.decide(read_rows(X, schema), 1)
+
+        return decide
 
 
 @dataclass(frozen=True, eq=False)
-class TreesDecider:
+class TreesDecider(TableDecider):
     """Trees whose leaves add to scores, and a link.
 
     Parameters
@@ -59,7 +88,7 @@ class TreesDecider:
 
 
 @dataclass(frozen=True, eq=False)
-class MedianDecider:
+class MedianDecider(TableDecider):
     """Trees whose weighted median decides: AdaBoost.R2.
 
     Parameters
@@ -81,12 +110,9 @@ class MedianDecider:
             medians.append(weighted_median(votes[:, :, 0], self.weights))
         return np.concatenate(medians)[:, np.newaxis]
 
-    def prepare(self) -> None:
-        """There is no shorter way."""
-
 
 @dataclass(frozen=True, eq=False)
-class C45Decider:
+class C45Decider(TableDecider):
     """A C4.5 tree.
 
     Parameters
@@ -99,6 +125,3 @@ class C45Decider:
     def decide(self, table: Table, n_threads: int) -> np.ndarray:
         """The shares of the classes in the leaf of each row, mixed where a value is missing."""
         return self.tree.predict(table.as_float64(), table.n_rows)
-
-    def prepare(self) -> None:
-        """There is no shorter way."""

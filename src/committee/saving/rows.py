@@ -11,7 +11,7 @@ import numpy as np
 
 from committee.table.matching import read_column_like
 from committee.table.raw import Untyped
-from committee.table.schema import Column, Kind, Schema, Table
+from committee.table.schema import PLAIN, Column, Kind, Schema, Table
 
 # What JSON has for numbers. They need not be looked at one by one.
 NUMBERS = frozenset({float, int, bool, type(None)})
@@ -52,6 +52,21 @@ def read_rows(rows: Any, schema: Schema) -> Table:
         check_names(row, number, schema)
     columns = tuple(read_column([row[column.name] for row in each], column) for column in schema.columns)
     return Table(schema, columns, len(each))
+
+
+def check_matrix(X: Any, schema: Schema) -> None:
+    """Raise unless something is a matrix that has the columns of a schema; TypeError if it is no array."""
+    if not isinstance(X, np.ndarray):
+        raise TypeError
+    others = [column.name for column in schema.columns if column.kind not in PLAIN]
+    if others:
+        raise ValueError(
+            f"A matrix holds numbers only, and {others} are not. Pass rows as mappings by column name."
+        )
+    if X.ndim != 2 or X.shape[1] != schema.n_columns:
+        raise ValueError(f"The matrix must have {schema.n_columns} columns.")
+    if len(X) == 0:
+        raise ValueError("There are no rows. Pass at least one.")
 
 
 def check_names(row: Mapping[Any, Any], number: int, schema: Schema) -> None:

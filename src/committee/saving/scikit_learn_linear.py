@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from committee.saving.attributes import (
     Sizes,
@@ -120,6 +119,8 @@ def set_with_classes(estimator: Any, fitted: Named) -> None:
 
 def add_loss(estimator: Any, fitted: Named) -> None:
     """Set the attributes, and the loss, which follows from the parameters: a fit of one row makes it."""
+    from threadpoolctl import threadpool_limits
+
     set_attributes(estimator, fitted)
     chosen = {name: getattr(estimator, name) for name in ("power", "link") if hasattr(estimator, name)}
     # After a fork, a second thread of OpenMP would wait for ever.

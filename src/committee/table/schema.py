@@ -38,6 +38,10 @@ class Kind(enum.Enum):
     DATE = "date"
 
 
+# What a matrix of numbers can hold.
+PLAIN = (Kind.NUMBER, Kind.BOOLEAN)
+
+
 @dataclass(frozen=True)
 class Column:
     """The name, the kind and, for a category, the values of a column.

@@ -1,0 +1,157 @@
+"""Linear and constant models of scikit-learn, as numbers: what a meta-learner of stacking needs to decide.
+
+In: the description of a fitted model of scikit-learn. Out: one with its `predict`, or `predict_proba` and
+`classes_`, that needs numpy alone and gives the same bits.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from committee.saving.attributes import (
+    Kind,
+    Sizes,
+    Wrong,
+    count,
+    either,
+    floats,
+    integers,
+    labels,
+    number,
+    sentence,
+)
+from committee.saving.errors import DamagedFile
+from committee.saving.linking import softmax
+from committee.saving.registry import Described
+
+LINEAR, DUMMY = "sklearn.linear_model.", "sklearn.dummy."
+REGRESSORS = ("LinearRegression", "Ridge", "RidgeCV", "Lasso", "LassoCV", "ElasticNet", "ElasticNetCV")
+# What is read of each: the attributes of scikit-learn.
+NUMBERS: Mapping[str, Kind] = {
+    "n_features_in_": count("features"),
+    "coef_": floats("features"),
+    "intercept_": number(),
+}
+CLASSES: Mapping[str, Kind] = {
+    "n_features_in_": count("features"),
+    "classes_": labels(),
+    "coef_": floats("decisions", "features"),
+    "intercept_": floats("decisions"),
+}
+ALWAYS_A_NUMBER: Mapping[str, Kind] = {
+    "n_features_in_": count("features"),
+    "constant_": either(floats(1, 1), integers(1, 1, low=-(2**53))),
+}
+ALWAYS_A_CLASS: Mapping[str, Kind] = {"n_features_in_": count("features"), "classes_": labels(1)}
+
+
+@dataclass(frozen=True, eq=False)
+class LinearRegression:
+    """A number: a weighted sum of the columns."""
+
+    n_features_in_: int
+    coef_: np.ndarray
+    intercept_: float
+
+    def predict(self, X: np.ndarray) -> np.ndarray:
+        """The number for each row."""
+        numbers: np.ndarray = X @ self.coef_ + self.intercept_
+        return numbers
+
+
+@dataclass(frozen=True, eq=False)
+class LogisticRegression:
+    """Probabilities of classes: the logistic function of a weighted sum, or the softmax of several."""
+
+    n_features_in_: int
+    classes_: np.ndarray
+    coef_: np.ndarray
+    intercept_: np.ndarray
+
+    def predict(self, X: np.ndarray) -> np.ndarray:
+        """The class for each row."""
+        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+
+    def predict_proba(self, X: np.ndarray) -> np.ndarray:
+        """The probabilities of the classes for each row."""
+        sums = X @ self.coef_.T + self.intercept_
+        if len(self.coef_) > 1:
+            return softmax(sums)
+        # Exponentials of the C library, as scipy takes them: those of numpy differ in the last bit.
+        second = np.array([logistic(each) for each in sums[:, 0].tolist()])
+        return np.stack([1 - second, second], axis=1)
+
+
+@dataclass(frozen=True, eq=False)
+class Constant:
+    """The same number for every row."""
+
+    n_features_in_: int
+    constant_: np.ndarray
+
+    def predict(self, X: np.ndarray) -> np.ndarray:
+        """The number for each row."""
+        return np.full(len(X), self.constant_[0, 0])
+
+
+@dataclass(frozen=True, eq=False)
+class OneClass:
+    """The same class for every row."""
+
+    n_features_in_: int
+    classes_: np.ndarray
+
+    def predict(self, X: np.ndarray) -> np.ndarray:
+        """The class for each row."""
+        return np.repeat(self.classes_, len(X))
+
+    def predict_proba(self, X: np.ndarray) -> np.ndarray:
+        """All is for the one class."""
+        return np.ones((len(X), 1))
+
+
+KNOWN: Mapping[str, tuple[Any, Mapping[str, Kind]]] = {
+    **{LINEAR + name: (LinearRegression, NUMBERS) for name in REGRESSORS},
+    LINEAR + "LogisticRegression": (LogisticRegression, CLASSES),
+    LINEAR + "LogisticRegressionCV": (LogisticRegression, CLASSES),
+    DUMMY + "DummyRegressor": (Constant, ALWAYS_A_NUMBER),
+    DUMMY + "DummyClassifier": (OneClass, ALWAYS_A_CLASS),
+}
+
+
+def linear_model(described: Described) -> Any:
+    """The model of a description; None if it is of another kind."""
+    made, kinds = KNOWN.get(described.name, (None, {}))
+    if made is None or described.fitted is None:
+        return None
+    fitted, sizes = described.fitted, Sizes()
+    for name, kind in kinds.items():
+        if name not in fitted:
+            raise DamagedFile(f"{name} is missing.")
+        try:
+            kind(fitted[name], sizes)
+        except Wrong as fault:
+            raise DamagedFile(f"{described.name}: {sentence(name, fault)}.") from fault
+    model = made(**{name: fitted[name] for name in kinds})
+    # It has a logistic function for each class.
+    is_one_by_one = described.parameters.get("solver") == "liblinear" and sizes.get("classes", 0) > 2
+    return None if is_one_by_one else model
+
+
+def logistic(x: float) -> float:
+    """One divided by one and the exponential of -x.
+
+    Examples
+    --------
+    >>> logistic(0.0), logistic(-1000.0)
+    (0.5, 0.0)
+    """
+    try:
+        return 1 / (1 + math.exp(-x))
+    except OverflowError:
+        return 0.0

@@ -1,0 +1,164 @@
+"""Members that decide together, each prepared by itself: committees, and AdaBoost of members of any kind.
+
+Every member reads the rows by its own schema: it may have seen other categories than its neighbours, or some
+of the columns only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from committee.saving.errors import require
+from committee.saving.linking import shares_of, softmax
+from committee.saving.predicting import Predictor
+from committee.saving.rows import check_matrix, read_rows
+from committee.table.schema import Schema
+from committee.task import Classification, Regression, weighted_median
+
+Task = Classification | Regression
+# How the engine and members of other kinds make probabilities of shares of votes.
+LINKS = ("share", "softmax_of_shares")
+
+
+@dataclass(frozen=True, eq=False)
+class PreparedSeat:
+    """A member of a committee.
+
+    Parameters
+    ----------
+    predictors : tuple of Predictor
+        One, or one for each fold, whose mean vote counts.
+    columns : list of int, or None
+        The columns that they see; None for all.
+    """
+
+    predictors: tuple[Predictor, ...]
+    columns: list[int] | None
+
+    def votes(self, X: Any, schema: Schema, task: Task) -> np.ndarray:
+        """The votes on rows of a schema, of shape (n_rows, n_outputs)."""
+        each = [
+            aligned(one.decide(seen_by(one, X, schema, self.columns)), one, task) for one in self.predictors
+        ]
+        return each[0] if len(each) == 1 else np.mean(each, axis=0)
+
+
+@dataclass(frozen=True, eq=False)
+class RuleDecider:
+    """Members, and a rule on their votes.
+
+    Parameters
+    ----------
+    seats : tuple of PreparedSeat
+    rule : Rule, or None
+        None if there is one class, so that nothing is to decide.
+    task : Classification or Regression
+    """
+
+    seats: tuple[PreparedSeat, ...]
+    rule: Any
+    task: Task
+
+    def ask(self, schema: Schema) -> Callable[[Any], np.ndarray]:
+        """A function from rows of a schema to the decision for each."""
+        dtype = np.float32 if isinstance(self.task, Classification) else np.float64
+
+        def decide(X: Any) -> np.ndarray:
+            n_rows = check_rows(X, schema)
+            if self.rule is None:
+                return np.ones((n_rows, 1))
+            votes = np.empty((len(self.seats), n_rows, self.task.n_outputs), dtype=dtype)
+            for place, seat in enumerate(self.seats):
+                votes[place] = seat.votes(X, schema, self.task)
+            decision: np.ndarray = self.rule.combine(votes)
+            return decision
+
+        return decide
+
+
+@dataclass(frozen=True, eq=False)
+class BoostedDecider:
+    """Members whose votes AdaBoost weighs.
+
+    Parameters
+    ----------
+    members : tuple of Predictor
+    weights : ndarray of shape (n_members,)
+    weighing : tuple of (bool, str, float), or None
+        Whether votes are crisp, the link and its scale; None takes the weighted median.
+    task : Classification or Regression
+    """
+
+    members: tuple[Predictor, ...]
+    weights: np.ndarray
+    weighing: tuple[bool, str, float] | None
+    task: Task
+
+    def ask(self, schema: Schema) -> Callable[[Any], np.ndarray]:
+        """A function from rows of a schema to the decision for each."""
+
+        def decide(X: Any) -> np.ndarray:
+            each = [member.decide(seen_by(member, X, schema, None)) for member in self.members]
+            if self.weighing is None:
+                return weighted_median(np.array(each)[:, :, 0], self.weights)[:, np.newaxis]
+            is_crisp, link, scale = self.weighing
+            sums: Any = 0.0
+            for weight, votes, member in zip(self.weights, each, self.members, strict=True):
+                sums = sums + weight * aligned(crisp(votes) if is_crisp else votes, member, self.task)
+            shares = shares_of(sums)
+            return shares if link == "share" else softmax(scale * shares)
+
+        return decide
+
+
+def check_rows(X: Any, schema: Schema) -> int:
+    """The number of rows, if they are such as a schema says."""
+    if isinstance(X, np.ndarray):
+        check_matrix(X, schema)
+        return len(X)
+    return read_rows(X, schema).n_rows
+
+
+def seen_by(member: Predictor, X: Any, schema: Schema, columns: list[int] | None) -> Any:
+    """Rows of a schema as a member knows them: its columns by its own names."""
+    if isinstance(X, np.ndarray):
+        return X if columns is None else X[:, columns]
+    names = schema.names if columns is None else tuple(schema.names[column] for column in columns)
+    if names == member.feature_names and columns is None:
+        return X
+    rows = [X] if isinstance(X, Mapping) else X
+    return [{own: row[name] for own, name in zip(member.feature_names, names, strict=True)} for row in rows]
+
+
+def aligned(votes: np.ndarray, member: Predictor, task: Task) -> np.ndarray:
+    """Votes of a member for the classes that it has seen, as votes for all of them."""
+    if isinstance(task, Regression):
+        return votes
+    every = np.zeros((len(votes), task.n_outputs))
+    every[:, np.searchsorted(task.classes, member.task.classes)] = votes
+    return every
+
+
+def crisp(votes: np.ndarray) -> np.ndarray:
+    """1 for the class of the highest vote, the first of equal ones, and else 0."""
+    labels = np.zeros(votes.shape)
+    labels[np.arange(len(votes)), votes.argmax(axis=1)] = 1.0
+    return labels
+
+
+def check_rule(rule: Any, n_members: int, task: Task) -> None:
+    """Raise `DamagedFile` unless a rule of a file can decide on the votes of some members."""
+    is_open = task.n_outputs > 1 or not isinstance(task, Classification)
+    require((rule is not None) == is_open, "There is a rule without a choice, or a choice without one")
+    if rule is None:
+        return
+    require(rule._has_learnt() or not rule.needs_fit, "The rule is not fitted")
+    is_same = (
+        getattr(rule, "n_members_", n_members) == n_members
+        and getattr(rule, "n_outputs_", task.n_outputs) == task.n_outputs
+    )
+    require(is_same, "The rule was fitted with other members or classes")
