@@ -6,6 +6,7 @@ its meaning. The docstring of a public estimator says only what is its own, and 
 
 from __future__ import annotations
 
+import functools
 import inspect
 import textwrap
 from collections.abc import Iterable
@@ -33,11 +34,19 @@ def attributes_of(cls: type[Any]) -> list[str]:
     """What a class and its ancestors say of their attributes, each by the nearest that says it."""
     found: dict[str, str] = {}
     for ancestor in cls.__mro__:
-        for lines in split_sections(inspect.cleandoc(vars(ancestor).get("__doc__") or "")):
-            if lines[0] == "Attributes":
-                for entry in split_entries(lines[2:]):
-                    found.setdefault(entry.split(" :")[0], entry)
+        for entry in attribute_entries(vars(ancestor).get("__doc__") or ""):
+            found.setdefault(entry.split(" :")[0], entry)
     return list(found.values())
+
+
+# The same ancestors and the same parameters are met by many classes, and all of it when they are imported.
+@functools.cache
+def attribute_entries(documentation: str) -> tuple[str, ...]:
+    """What a docstring says of attributes."""
+    sections = split_sections(inspect.cleandoc(documentation))
+    return tuple(
+        entry for lines in sections if lines[0] == "Attributes" for entry in split_entries(lines[2:])
+    )
 
 
 def without_section(documentation: str, title: str) -> str:
@@ -49,9 +58,13 @@ def without_section(documentation: str, title: str) -> str:
 def parameter_entry(name: str, allowed: str, default: Any, meaning: str) -> str:
     """A parameter, as numpydoc writes it."""
     allowed = allowed.removeprefix("an ").removeprefix("a ")
-    return (
-        f"{name} : {allowed}, default={default!r}\n{textwrap.indent(textwrap.fill(meaning, WIDTH), '    ')}"
-    )
+    return f"{name} : {allowed}, default={default!r}\n{indented(meaning)}"
+
+
+@functools.cache
+def indented(meaning: str) -> str:
+    """What a parameter means, in lines."""
+    return textwrap.indent(textwrap.fill(meaning, WIDTH), "    ")
 
 
 def split_sections(documentation: str) -> list[list[str]]:

@@ -10,10 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.optimize import minimize_scalar
 from scipy.special import expit, softmax
-from sklearn.isotonic import IsotonicRegression
-from sklearn.linear_model import LogisticRegression
 
 from committee.combining.votes import rescaled
 from committee.saving import Fields
@@ -91,6 +88,8 @@ def is_curve(method: str, curve: Any) -> bool:
 
 def rising_curve(scores: np.ndarray, is_class: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
     """The knots of the rising curve of least squares (Zadrozny and Elkan 2002)."""
+    from sklearn.isotonic import IsotonicRegression
+
     curve = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip")
     curve.fit(scores, is_class.astype(np.float64), sample_weight=weights)
     return np.array([curve.X_thresholds_, curve.y_thresholds_])
@@ -98,6 +97,8 @@ def rising_curve(scores: np.ndarray, is_class: np.ndarray, weights: np.ndarray |
 
 def logistic_curve(scores: np.ndarray, is_class: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
     """Slope and intercept of a logistic curve, whose answers are held a little off 0 and 1 (Platt 1999)."""
+    from sklearn.linear_model import LogisticRegression
+
     weights = np.ones(len(scores)) if weights is None else weights
     n_inside, n_outside = weights[is_class].sum(), weights[~is_class].sum()
     high, low = (n_inside + 1) / (n_inside + 2), 1 / (n_outside + 2)
@@ -113,6 +114,8 @@ def logistic_curve(scores: np.ndarray, is_class: np.ndarray, weights: np.ndarray
 
 def best_temperature(scores: np.ndarray, y: np.ndarray, weights: np.ndarray | None) -> float:
     """What scores are divided by before softmax, for the lowest log loss (Guo et al. 2017)."""
+    from scipy.optimize import minimize_scalar
+
     unit = scores.std() or 1.0
     rows = np.arange(len(y))
 

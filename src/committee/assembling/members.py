@@ -12,11 +12,7 @@ from typing import Any
 import narwhals.stable.v2 as nw
 import numpy as np
 from sklearn.base import clone, is_classifier, is_regressor
-from sklearn.linear_model import LogisticRegression, RidgeCV
-from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
-from sklearn.neural_network import MLPClassifier, MLPRegressor
 from sklearn.pipeline import Pipeline
-from sklearn.svm import LinearSVC, LinearSVR
 from sklearn.utils.validation import has_fit_parameter
 
 from committee.assembling.encoding import new_encoder
@@ -108,6 +104,11 @@ def default_members(is_class_task: bool) -> list[tuple[str, Any]]:
     """
     c45: Any = C45Classifier
     tree: Any = DecisionTreeRegressor
+    from sklearn.linear_model import LogisticRegression, RidgeCV
+    from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+    from sklearn.neural_network import MLPClassifier, MLPRegressor
+    from sklearn.svm import LinearSVC, LinearSVR
+
     if is_class_task:
         return [
             ("logistic", encoded(LogisticRegression(max_iter=1000))),
@@ -178,6 +179,7 @@ def weight_arguments(estimator: Any, weights: np.ndarray | None) -> dict[str, np
 
     Examples
     --------
+    >>> from sklearn.neighbors import KNeighborsClassifier
     >>> weight_arguments(encoded(KNeighborsClassifier()), np.ones(1))
     {'encoder__sample_weight': array([1.])}
     """

@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import expit
-from sklearn.naive_bayes import MultinomialNB
 
 from committee.combining.dynamic_known import Known, Question
 
@@ -60,6 +59,8 @@ class MetaLearner:
         n_block : int
             How many rows to learn from at a time.
         """
+        from sklearn.naive_bayes import MultinomialNB
+
         blank = cls.of(known, np.empty(0), 0.0)
         classifier = MultinomialNB()
         n_rows, n_members = known.labels.shape

@@ -12,7 +12,6 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import pairwise_distances_argmin
 from sklearn.tree import DecisionTreeRegressor
@@ -167,6 +166,8 @@ class RegionRule(Rule):
             found = RegionTree.of(tree.fit(points, relative, weights))
             self.columns_, self.thresholds_, self.children_ = found.columns, found.thresholds, found.children
             return
+        from sklearn.cluster import KMeans
+
         n_clusters = min(self.n_regions, len(np.unique(points, axis=0)))
         clusters = KMeans(n_clusters, n_init=3, random_state=self.random_state)
         # Its threads add up in the order in which they finish.
