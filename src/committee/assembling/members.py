@@ -45,6 +45,7 @@ def members_of(estimators: Any, columns: Any, schema: Schema, is_class_task: boo
 
     Examples
     --------
+    >>> from sklearn.linear_model import RidgeCV
     >>> from committee.table import read
     >>> members_of([("a", RidgeCV()), ("a", RidgeCV())], None, read([[1.0]]).schema, is_class_task=False)
     Traceback (most recent call last):
