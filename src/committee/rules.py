@@ -19,6 +19,7 @@ from committee.combining.fixed_rule import FixedRule
 from committee.combining.greedy import BestMemberRule, GreedyRule
 from committee.combining.labels import BehaviourKnowledgeRule, NaiveBayesRule
 from committee.combining.naming import as_rule, rule_named, rule_names
+from committee.combining.pooling import LogPoolRule
 from committee.combining.regions import RegionRule
 from committee.combining.rule import Rule
 from committee.combining.stacking import StackingRule
@@ -37,6 +38,7 @@ __all__ = [
     "DynamicRule",
     "FixedRule",
     "GreedyRule",
+    "LogPoolRule",
     "NaiveBayesRule",
     "RegionRule",
     "Rule",

@@ -14,6 +14,7 @@ from committee.rules import (
     CAWPERule,
     DecisionTemplateRule,
     DempsterShaferRule,
+    LogPoolRule,
     NaiveBayesRule,
 )
 
@@ -31,6 +32,7 @@ SCALE_FREE = [
     *(DecisionTemplateRule(similarity=name) for name in ("euclidean", "jaccard", "inclusion", "correlation")),
     DempsterShaferRule(),
     BayesianAveragingRule(effective_rows=5),
+    LogPoolRule(),
 ]
 WITHOUT_DRAWS = [*SCALE_FREE, NaiveBayesRule(), BayesianAveragingRule()]
 TRAINED = [*WITHOUT_DRAWS, BayesianCombinationRule(n_draws=20, group_size=10, random_state=0)]

@@ -127,9 +127,9 @@ def default_members(is_class_task: bool) -> list[tuple[str, Any]]:
     ]
 
 
-def encoded(estimator: Any) -> Pipeline:
-    """An estimator that sees a table as a matrix of numbers."""
-    return Pipeline([("encoder", new_encoder()), ("model", estimator)])
+def encoded(estimator: Any, **parameters: Any) -> Pipeline:
+    """An estimator that sees a table as a matrix of numbers, made by an encoder of some parameters."""
+    return Pipeline([("encoder", new_encoder(**parameters)), ("model", estimator)])
 
 
 def positions_of(wanted: Any, schema: Schema, name: str) -> list[int]:
@@ -176,7 +176,7 @@ def seeded(estimator: Any, rng: np.random.Generator) -> Any:
 
 
 def weight_arguments(estimator: Any, weights: np.ndarray | None) -> dict[str, np.ndarray]:
-    """How weights of rows go to an estimator, or to the steps of a pipeline; empty if nobody takes them.
+    """How weights of rows go to an estimator, or to those inside it; empty if nobody takes them.
 
     Examples
     --------
@@ -193,4 +193,8 @@ def weight_arguments(estimator: Any, weights: np.ndarray | None) -> dict[str, np
             if step not in (None, "passthrough")
             for argument, value in weight_arguments(step, weights).items()
         }
+    from sklearn.compose import TransformedTargetRegressor
+
+    if isinstance(estimator, TransformedTargetRegressor):
+        return weight_arguments(estimator.regressor, weights)
     return {"sample_weight": weights} if has_fit_parameter(estimator, "sample_weight") else {}

@@ -26,6 +26,7 @@ TRAINED: Mapping[str, tuple[str, str, Mapping[str, Any]]] = {
     "bayesian_averaging": ("averaging", "BayesianAveragingRule", {}),
     "bayesian_combination": ("averaging", "BayesianCombinationRule", {}),
     "stacking": ("stacking", "StackingRule", {}),
+    "log_pool": ("pooling", "LogPoolRule", {}),
     "greedy": ("greedy", "GreedyRule", {}),
     "best_member": ("greedy", "BestMemberRule", {}),
     "region": ("regions", "RegionRule", {}),
