@@ -18,7 +18,8 @@ def make(estimator_type, **parameters):
     known = inspect.signature(estimator_type).parameters
     # Five small steps on a share of the rows do not lead as far as scikit-learn's checks ask for.
     n_members = 12 if "Gradient" in estimator_type.__name__ else 5
-    small = {"n_estimators": n_members, "random_state": 0, "estimators": members_for(estimator_type)}
+    members = members_for(estimator_type)
+    small = {"n_estimators": n_members, "random_state": 0, "estimators": members, "members": members}
     # A row of weight 2 is one neighbour: only if all rows are asked, is it the row twice.
     small |= {"n_neighbours": 1000}
     small = {name: value for name, value in small.items() if name in known}
@@ -40,9 +41,9 @@ def public_types():
 
 
 MADE = [make(each) for each in public_types()]
-COMMITTEES = [each for each in MADE if hasattr(each, "estimators")]
+COMMITTEES = [each for each in MADE if {"estimators", "members"} & each.get_params(deep=False).keys()]
 # What learns by itself, in the engine.
-ESTIMATORS = [each for each in MADE if not hasattr(each, "estimators")]
+ESTIMATORS = [each for each in MADE if each not in COMMITTEES]
 CLASSIFIERS = [each for each in ESTIMATORS if is_classifier(each)]
 REGRESSORS = [each for each in ESTIMATORS if not is_classifier(each)]
 

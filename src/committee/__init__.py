@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         VotingClassifier,
         VotingRegressor,
     )
+    from committee.automatic import CommitteeClassifier, CommitteeRegressor
     from committee.boosting import (
         AdaBoostClassifier,
         AdaBoostM1Classifier,
@@ -59,6 +60,8 @@ __all__ = [
     "BayesianAveragingRegressor",
     "C45Classifier",
     "CAWPEClassifier",
+    "CommitteeClassifier",
+    "CommitteeRegressor",
     "DecisionStumpClassifier",
     "DecisionStumpRegressor",
     "DecisionTreeClassifier",
@@ -90,7 +93,7 @@ __all__ = [
 ]
 
 # Where the public names are, the place that needs least first; and what else can be had as `committee.x`.
-_PLACES = ("saving", "learners", "sampling", "boosting", "assembling")
+_PLACES = ("saving", "learners", "sampling", "boosting", "assembling", "automatic")
 _MODULES = (*_PLACES, "combining", "files", "rules", "running", "table", "task")
 
 

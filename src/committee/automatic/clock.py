@@ -1,0 +1,65 @@
+"""The time that a committee has, and what part of it each fit may take.
+
+In: a limit in seconds, or none. Out: how much is left, and budgets that members are told: forests and
+boosters end inside them with the trees they have; others are not begun if they would take too long.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+
+# The share of all time that is kept for the choice of the rule, after the last fit.
+SHARE_OF_RULE = 0.1
+# The share of the time left that one member may take for all its folds.
+SHARE_OF_MEMBER = 0.5
+
+
+class Clock:
+    """Runs from its making on.
+
+    Parameters
+    ----------
+    limit : float or None
+        Seconds; None sets no limit.
+
+    Examples
+    --------
+    >>> Clock(None).left(), Clock(None).budget(n_fits=5, n_workers=2)
+    (None, None)
+    >>> 0 < Clock(60.0).budget(n_fits=5, n_workers=2) <= 9.0
+    True
+    """
+
+    def __init__(self, limit: float | None) -> None:
+        self.limit = limit
+        self._began = time.monotonic()
+
+    def left(self) -> float | None:
+        """The seconds left for fits; None if there is no limit."""
+        if self.limit is None:
+            return None
+        return max(0.0, self._began + self.limit * (1 - SHARE_OF_RULE) - time.monotonic())
+
+    def is_over(self) -> bool:
+        """Whether there is no time left for fits."""
+        return self.left() == 0.0
+
+    def left_for_rule(self) -> float:
+        """The seconds left for the choice of the rule."""
+        return math.inf if self.limit is None else max(0.0, self._began + self.limit - time.monotonic())
+
+    def budget(self, n_fits: int, n_workers: int) -> float | None:
+        """The seconds that one of some fits of a member may take, if so many run at the same time."""
+        left = self.left()
+        return None if left is None else left * SHARE_OF_MEMBER / turns(n_fits, n_workers)
+
+    def allows(self, seconds: float, n_fits: int, n_workers: int) -> bool:
+        """Whether some fits of as many seconds each can still be done."""
+        left = self.left()
+        return left is None or (left > 0 and seconds * turns(n_fits, n_workers) <= left)
+
+
+def turns(n_fits: int, n_workers: int) -> int:
+    """How many fits one worker does after the other."""
+    return math.ceil(n_fits / n_workers)

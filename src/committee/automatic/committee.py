@@ -1,0 +1,208 @@
+"""The automatic committee: the best members and the best rule that time allows.
+
+`fit` takes members from the portfolio, fits them fold by fold while there is time (`scheduling`), and lets
+the rule decide that does best on their honest votes (`choosing`).
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+
+from committee import running
+from committee.assembling.assembled import Assembled
+from committee.assembling.committee import calibrate, check_rule, honest_of
+from committee.assembling.fitting import Seated
+from committee.assembling.folds import Fold, folds_of
+from committee.assembling.lesson import Lesson
+from committee.assembling.members import LARGEST_SEED, Member, check_kind, check_pairs, seeded
+from committee.assembling.seats import Seat
+from committee.automatic.choosing import judge_rules
+from committee.automatic.clock import Clock
+from committee.automatic.parameters import AutomaticParameters
+from committee.automatic.portfolio import PRESETS, Size, named, portfolio
+from committee.automatic.scheduling import seat_in_time
+from committee.automatic.telling import Telling
+from committee.combining import as_rule
+from committee.combining.losses import check_metric
+from committee.combining.rule import Honest
+from committee.learners import DecisionTreeClassifier
+from committee.learners.voting import Classifies, Regresses
+from committee.parameters import check_parameters, declared, is_integer
+
+# How members without probabilities get some.
+CALIBRATION = "sigmoid"
+
+
+@declared
+class AutomaticCommittee(AutomaticParameters, Assembled):
+    """Members and a rule that are found for a table."""
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+        """Fit members while there is time, and find the rule that does best on their honest votes.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_columns)
+            numpy, scipy sparse, pandas, polars or Arrow.
+        y : array-like of shape (n_rows,)
+        sample_weight : array-like of shape (n_rows,), default=None
+            Weights of the rows, for the members that take them and for the rule. Rows of weight 0 take no
+            part.
+        groups : array-like of shape (n_rows,), default=None
+            Rows of one group are held out together, if `cv` is an integer or a splitter that takes groups.
+
+        Returns
+        -------
+        self
+            Ctrl-C ends the fit as the end of the time does: with what is finished, if there is anything.
+        """
+        check_parameters(self)
+        clock = Clock(None if self.time_limit is None else float(self.time_limit))
+        lesson = Lesson.of(self._task_type, X, y, sample_weight, groups)
+        rng = np.random.default_rng(check_random_state(self.random_state).randint(LARGEST_SEED))
+        members = self._members(lesson)
+        rule = None if self._finds_rule() else seeded(as_rule(self.rule), rng)
+        if lesson.is_open:
+            check_metric(self.metric, one_vote(lesson))
+            if rule is not None:
+                check_rule(rule, len(members), lesson)
+        repeats = self._repeats(lesson, rng)
+        members = [replace(each, estimator=seeded(each.estimator, rng)) for each in members]
+        seated = self._seat(members, lesson, repeats, clock)
+        honest = honest_of(seated, lesson)
+        calibrations = calibrate(CALIBRATION, seated, honest)
+        if rule is None and honest is not None:
+            found = judge_rules(
+                honest, self.metric, None, int(rng.integers(LARGEST_SEED)), clock.left_for_rule()
+            )
+            rule = found[0].rule
+        self._keep_task(lesson.schema, lesson.task)
+        self._seats = [
+            Seat(each.member.name, each.models, each.member.columns, calibration)
+            for each, calibration in zip(seated, calibrations, strict=True)
+        ]
+        self._honest, self._encoder, self.rule_ = honest, None, None
+        if rule is not None and honest is not None:
+            self._fit_rule(rule, lesson.X)
+        return self
+
+    def _finds_rule(self) -> bool:
+        return isinstance(self.rule, str) and self.rule == "auto"
+
+    def _members(self, lesson: Lesson) -> list[Member]:
+        """The members that may sit, with parameters for the size of the table."""
+        if not lesson.is_open:
+            tree: Any = DecisionTreeClassifier
+            return [Member("tree", tree(max_depth=1))]
+        size = Size.of(lesson)
+        if isinstance(self.members, str) and self.members == "auto":
+            return portfolio(size, self.preset)
+        return members_of(self.members, size)
+
+    def _repeats(self, lesson: Lesson, rng: np.random.Generator) -> list[list[Fold]]:
+        """The folds, once or several times."""
+        if not lesson.is_open:
+            return [[]]
+        if not is_integer(self.cv):
+            given = folds_of(
+                self.cv, lesson.X, lesson.y, lesson.groups, lesson.weights, is_class_task=lesson.are_classes
+            )
+            return [given]
+        n_repeats = PRESETS[self.preset][1]
+        return [shuffled_folds(int(self.cv), lesson, rng) for _ in range(n_repeats)]
+
+    def _seat(
+        self, members: list[Member], lesson: Lesson, repeats: list[list[Fold]], clock: Clock
+    ) -> list[Seated]:
+        is_named = isinstance(self.runner, str) and self.runner != "serial"
+        n_total = len(members) * max(1, sum(map(len, repeats)))
+        is_limit, verbose = self.time_limit is not None, int(self.verbose)
+        with (
+            running.runner(self.runner, self.n_jobs if is_named else None) as run,
+            running.Work("folds", type(self).__name__, n_total, is_limit=is_limit, verbose=verbose) as work,
+            warnings.catch_warnings(),
+        ):
+            # Networks of the portfolio take as many steps as it says, whether they have converged or not.
+            warnings.filterwarnings("ignore", category=ConvergenceWarning)
+            tell = Telling(work, lesson, self.metric, len(repeats[0]), clock)
+            return seat_in_time(members, lesson, repeats, run, clock, tell)
+
+    def _another(self, rule: Any) -> Any:
+        another = clone(self).set_params(rule=rule)
+        check_parameters(another)
+        return another
+
+
+@declared
+class CommitteeClassifier(Classifies, AutomaticCommittee):
+    """The automatic committee for classes: members of many kinds, and the rule that combines them best.
+
+    Our boosters and forests, and linear models, networks, support vector machines and others of scikit-learn
+    that see categories and missing values as `TableEncoder` makes them numbers, are fitted in folds, one
+    after the other, for as long as `time_limit` allows. The models of the folds stay, and a rule decides that
+    was found by nested comparison on their honest votes.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from committee import CommitteeClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> automatic = CommitteeClassifier(["booster", "linear"], random_state=0).fit(X, y)
+    >>> list(automatic.named_estimators_)
+    ['booster', 'linear']
+    >>> automatic.predict(X[:2])
+    array([0, 0])
+    >>> automatic.leaderboard([])[0].name
+    'linear'
+    """
+
+
+@declared
+class CommitteeRegressor(Regresses, AutomaticCommittee):
+    """The automatic committee for numbers: members of many kinds, and the rule that combines them best.
+
+    See `CommitteeClassifier`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from committee import CommitteeRegressor
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> automatic = CommitteeRegressor(["booster", "linear"], random_state=0).fit(X, y)
+    >>> automatic.predict(X[:1]).round(-2)
+    array([200.])
+    """
+
+
+def members_of(given: Any, size: Size) -> list[Member]:
+    """The members that a user names or gives."""
+    expected = 'members must be "auto", or a list of names of the portfolio and of (name, estimator) pairs.'
+    if isinstance(given, str) or not isinstance(given, Sequence) or len(given) == 0:
+        raise ValueError(f"{expected} Got {given!r}.")
+    known = {each.name: each for each in named([each for each in given if isinstance(each, str)], size)}
+    pairs = check_pairs([(each, known[each].estimator) if isinstance(each, str) else each for each in given])
+    for name, estimator in pairs:
+        check_kind(name, estimator, size.are_classes)
+    return [Member(name, estimator) for name, estimator in pairs]
+
+
+def shuffled_folds(n_folds: int, lesson: Lesson, rng: np.random.Generator) -> list[Fold]:
+    """Folds of the rows that count, in a random order."""
+    rows = rng.permutation(lesson.rows)
+    groups = None if lesson.groups is None else lesson.groups[rows]
+    folds = folds_of(n_folds, None, lesson.y[rows], groups, None, is_class_task=lesson.are_classes)
+    return [(np.sort(rows[train]), np.sort(rows[held_out])) for train, held_out in folds]
+
+
+def one_vote(lesson: Lesson) -> Honest:
+    """A vote as there will be some, to ask about them before there are any."""
+    n_outputs = lesson.task.n_outputs
+    return Honest.of(np.full((1, 1, n_outputs), 1 / n_outputs), lesson.y[:1])

@@ -1,0 +1,104 @@
+"""The parameters of the automatic committee."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from committee import running
+from committee.assembling.committee_parameters import is_cv
+from committee.automatic.portfolio import PRESETS
+from committee.combining.greedy import METRIC
+from committee.learners.tree_parameters import N_JOBS
+from committee.parameters import (
+    anything,
+    declared,
+    either,
+    integer,
+    is_boolean,
+    is_number,
+    one_of,
+    optional,
+    parameter,
+)
+
+
+def is_folding(value: Any) -> bool:
+    """Whether a value says which rows are held out: there are always some."""
+    return is_cv(value) and value is not None and not isinstance(value, str)
+
+
+def is_positive(value: Any) -> bool:
+    """Whether a value is a number above 0."""
+    return is_number(value) and value > 0
+
+
+@declared
+class AutomaticParameters:
+    """What can be told an automatic committee; nothing must be."""
+
+    members: Any = parameter(
+        "auto",
+        '"auto", or a list of names of the portfolio and of (name, estimator) pairs',
+        anything,
+        'The members. "auto" takes those of the portfolio that suit the table, in its order. A member that '
+        "fails is dropped with a warning.",
+        kw_only=False,
+    )
+    rule: Any = parameter(
+        "auto",
+        '"auto", the name of a rule, a function of votes or a rule',
+        anything,
+        'What decides. "auto" compares the best member, the mean, CAWPE, greedy selection and stacking on '
+        "honest votes, each on rows that it has not learnt from, and takes the best.",
+    )
+    time_limit: float | None = parameter(
+        None,
+        "a number > 0 or None",
+        optional(is_positive),
+        "How many seconds the fit may take. Members are told their part of it: forests and boosters end with "
+        "the trees they have by then, others are not begun if time is too short. When it is over, what is "
+        "finished decides. None fits all members of the preset.",
+    )
+    metric: Any = parameter(None, *METRIC)
+    cv: Any = parameter(
+        5,
+        "an integer >= 2, a splitter or an iterable of (train, test) rows",
+        is_folding,
+        "Which rows are held out together, for honest votes. An integer makes so many folds of rows in a "
+        "random order, stratified for classes, and keeps `groups` together. The models of the folds stay: a "
+        "member's vote is the mean of theirs.",
+    )
+    preset: str = parameter(
+        "balanced",
+        '"fast", "balanced" or "best"',
+        one_of(*PRESETS),
+        'How much is tried, if time allows: "fast" has few members, "best" all, in folds that are repeated '
+        "if `cv` is an integer.",
+    )
+    runner: Any = parameter(
+        "threads",
+        '"serial", "threads", "processes" or a Runner',
+        either(one_of("serial", "threads", "processes"), lambda value: isinstance(value, running.Runner)),
+        "Where members are fitted. It changes nothing but the time. A serial runner cannot leave a member of "
+        "another library in the midst of its fit when time is up.",
+    )
+    n_jobs: int | None = parameter(
+        None,
+        N_JOBS[0],
+        N_JOBS[1],
+        "How many fits run at the same time. None and -1 are as many as there are cores (None is one in "
+        "scikit-learn), -2 is one fewer.",
+    )
+    random_state: Any = parameter(
+        None,
+        "an integer, a RandomState or None",
+        anything,
+        "Draws the folds, and every `random_state` of members and rule that is None. An integer makes fits "
+        "without a `time_limit` repeatable.",
+    )
+    verbose: int = parameter(
+        0,
+        "an integer >= 0 or a boolean",
+        either(integer(0), is_boolean),
+        "Whether to show which fits are done, the best score so far and the time left.",
+    )

@@ -1,0 +1,233 @@
+"""The portfolio: who may sit in an automatic committee, in the order in which they are fitted.
+
+In: the size of a table and a preset. Out: members. Each next one adds the most to those before it, for the
+time that it takes, over many tables: the order and the settings come from `benchmarks/portfolio.py`. Members
+of scikit-learn see the table as `TableEncoder` makes it a matrix.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.compose import TransformedTargetRegressor
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.linear_model import LogisticRegression, RidgeCV
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+from sklearn.neural_network import MLPClassifier, MLPRegressor
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC, SVR
+
+from committee.assembling.lesson import Lesson
+from committee.assembling.members import Member, encoded
+from committee.boosting import (
+    AdaBoostClassifier,
+    GradientBoostingClassifier,
+    GradientBoostingRegressor,
+    LogitBoostClassifier,
+)
+from committee.learners import C45Classifier
+from committee.sampling import (
+    ExtraTreesClassifier,
+    ExtraTreesRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
+from committee.table import Schema
+
+# How many members of the portfolio a preset takes, if time allows, and how often folds are repeated.
+PRESETS = {"fast": (5, 1), "balanced": (12, 1), "best": (None, 3)}
+# A category has a column for each of its values, up to so many.
+MOST_VALUES = 32
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """Someone who may sit in a committee.
+
+    Parameters
+    ----------
+    name : str
+    make : callable
+        An estimator, from a `Size`.
+    tasks : tuple of str
+        "classification", "regression".
+    most_rows : int
+        It takes too long on tables of more.
+    most_cells : int
+        Rows times columns of the matrix that it sees.
+    """
+
+    name: str
+    make: Callable[[Size], Any]
+    tasks: tuple[str, ...] = ("classification", "regression")
+    most_rows: float = np.inf
+    most_cells: float = np.inf
+
+    def suits(self, size: Size) -> bool:
+        """Whether it is for a task and a table."""
+        is_small = size.n_rows <= self.most_rows and size.n_rows * size.n_encoded <= self.most_cells
+        return is_small and size.task in self.tasks
+
+
+@dataclass(frozen=True)
+class Size:
+    """What is known of a table before anybody has seen it.
+
+    Parameters
+    ----------
+    task : {"classification", "regression"}
+    n_rows : int
+    n_encoded : int
+        The columns of the matrix that `TableEncoder` makes of it.
+    n_outputs : int
+    """
+
+    task: str
+    n_rows: int
+    n_encoded: int
+    n_outputs: int
+
+    @classmethod
+    def of(cls, lesson: Lesson) -> Size:
+        """The size of a table with its y."""
+        task = "classification" if lesson.are_classes else "regression"
+        return cls(task, len(lesson.rows), encoded_width(lesson.schema), lesson.task.n_outputs)
+
+    @property
+    def are_classes(self) -> bool:
+        """Whether the task is to find classes."""
+        return self.task == "classification"
+
+
+def encoded_width(schema: Schema) -> int:
+    """The columns of the matrix that `TableEncoder` makes of a table, at most."""
+    categories = np.minimum(schema.n_categories[schema.is_category], MOST_VALUES)
+    return max(1, int(categories.sum()) + int((~schema.is_category).sum()))
+
+
+def booster(**parameters: Any) -> Callable[[Size], Any]:
+    """Our gradient boosting with some parameters."""
+    classifier: Any = GradientBoostingClassifier
+    regressor: Any = GradientBoostingRegressor
+    return lambda size: (classifier if size.are_classes else regressor)(**parameters)
+
+
+def forest(classifier: Any, regressor: Any, **parameters: Any) -> Callable[[Size], Any]:
+    """A forest with some parameters."""
+    return lambda size: (classifier if size.are_classes else regressor)(**parameters)
+
+
+def linear(size: Size) -> Any:
+    """Logistic regression, or ridge regression with the penalty by leave-one-out."""
+    if size.are_classes:
+        return encoded(LogisticRegression(max_iter=1000), scaling="robust")
+    return encoded(RidgeCV(np.logspace(-2, 4, 13)), scaling="robust")
+
+
+def network(hidden: tuple[int, ...], alpha: float, n_steps: int) -> Callable[[Size], Any]:
+    """A perceptron that takes about as many steps on a table of any size; y is scaled for numbers."""
+
+    def make(size: Size) -> Any:
+        batch = int(np.clip(size.n_rows // 20, 16, 256))
+        n_epochs = int(np.clip(n_steps * batch / size.n_rows, 10, 200))
+        given = {
+            "hidden_layer_sizes": hidden,
+            "alpha": alpha,
+            "batch_size": batch,
+            "learning_rate_init": 2e-3,
+            "max_iter": n_epochs,
+            # All steps are taken: what stops them early is a look at few rows.
+            "tol": 0.0,
+            "n_iter_no_change": n_epochs,
+        }
+        if size.are_classes:
+            return encoded(MLPClassifier(**given), scaling="robust")
+        scaled = TransformedTargetRegressor(MLPRegressor(**given), transformer=StandardScaler())
+        return encoded(scaled, scaling="robust")
+
+    return make
+
+
+def neighbours(size: Size) -> Any:
+    """Nearest neighbours, the near ones with more weight."""
+    kind = KNeighborsClassifier if size.are_classes else KNeighborsRegressor
+    return encoded(kind(15, weights="distance"))
+
+
+def machine(size: Size) -> Any:
+    """A support vector machine; its scores for classes are calibrated by the committee."""
+    if size.are_classes:
+        return encoded(SVC(C=2.0, decision_function_shape="ovr"), scaling="robust")
+    scaled = TransformedTargetRegressor(SVR(C=2.0), transformer=StandardScaler())
+    return encoded(scaled, scaling="robust")
+
+
+def plain(classifier: Any, **parameters: Any) -> Callable[[Size], Any]:
+    """A classifier of ours with some parameters."""
+    return lambda size: classifier(**parameters)
+
+
+CLASSES = ("classification",)
+PORTFOLIO = (
+    Candidate("booster", booster(n_estimators=100, learning_rate=0.1)),
+    Candidate("linear", linear, most_cells=5e7),
+    Candidate(
+        "extra_trees", forest(ExtraTreesClassifier, ExtraTreesRegressor, n_estimators=200), most_cells=2e7
+    ),
+    Candidate("network", network((128, 64), 0.1, 1500), most_cells=2e7),
+    Candidate(
+        "booster_slow",
+        booster(
+            n_estimators=300, learning_rate=0.03, max_leaf_nodes=16, colsample_bynode=0.4, min_samples_leaf=5
+        ),
+    ),
+    Candidate("booster_auto", booster(max_leaf_nodes=63, colsample_bynode=0.3, min_samples_leaf=3)),
+    Candidate("booster_shallow", booster(max_depth=4, colsample_bynode=0.5, reg_lambda=5.0)),
+    Candidate("network_wide", network((256,), 0.3, 1500), most_cells=2e7),
+    Candidate("machine", machine, most_rows=4_000, most_cells=4e5),
+    Candidate(
+        "forest",
+        forest(RandomForestClassifier, RandomForestRegressor, n_estimators=200, min_samples_leaf=2),
+        most_cells=2e7,
+    ),
+    Candidate("neighbours", neighbours, most_rows=30_000, most_cells=2e6),
+    Candidate("booster_pairs", booster(n_estimators=200, learning_rate=0.1, max_depth=2)),
+    Candidate("logitboost", plain(LogitBoostClassifier, n_estimators=200), CLASSES),
+    Candidate("discriminant", lambda size: encoded(LinearDiscriminantAnalysis()), CLASSES, most_cells=1e7),
+    Candidate("bayes", lambda size: encoded(GaussianNB()), CLASSES, most_cells=5e7),
+    Candidate("adaboost", plain(AdaBoostClassifier, n_estimators=100), CLASSES),
+    Candidate("c45", plain(C45Classifier), CLASSES, most_cells=2e7),
+)
+
+
+def portfolio(size: Size, preset: str) -> list[Member]:
+    """The members for a table.
+
+    Examples
+    --------
+    >>> [member.name for member in portfolio(Size("regression", 10**6, 100, 1), "fast")]
+    ['booster', 'booster_slow', 'booster_auto', 'booster_shallow', 'booster_pairs']
+    """
+    n_most, _ = PRESETS[preset]
+    suited = [candidate for candidate in PORTFOLIO if candidate.suits(size)]
+    return [Member(candidate.name, candidate.make(size)) for candidate in suited[:n_most]]
+
+
+def named(names: list[str], size: Size) -> list[Member]:
+    """Members of the portfolio by their names, for any size of table.
+
+    Examples
+    --------
+    >>> named(["forrest"], Size("regression", 100, 3, 1))  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ValueError: There is no member 'forrest' for regression. There are booster, linear, ...
+    """
+    known = {candidate.name: candidate for candidate in PORTFOLIO if size.task in candidate.tasks}
+    unknown = [name for name in names if name not in known]
+    if unknown:
+        raise ValueError(f"There is no member {unknown[0]!r} for {size.task}. There are {', '.join(known)}.")
+    return [Member(name, known[name].make(size)) for name in names]

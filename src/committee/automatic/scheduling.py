@@ -1,0 +1,211 @@
+"""Members are fitted one after the other, fold by fold, for as long as there is time.
+
+In: members in their order, folds, a runner and a clock. Out: those members that have voted on every row, with
+the models of their folds. With no limit of time, these are all, and the same on any runner. A member that
+fails is dropped; one that would take too long is left out. When time is up, or at Ctrl-C, what is finished is
+kept.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from committee.assembling.fitting import Plan, Seated, fits_of, warn_of_dropped
+from committee.assembling.folds import Fold
+from committee.assembling.lesson import Lesson
+from committee.assembling.members import Member
+from committee.automatic.clock import Clock
+from committee.running import Runner, Task, TaskError
+from committee.running.stopping import ended_after
+
+# A model, the rows that it has not seen, if there are any, and its votes on them.
+Result = tuple[Any, Any, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """One fit of one member.
+
+    Parameters
+    ----------
+    place : int
+        That of the member.
+    number : int
+        That of the fold, those of repeated folds counted on.
+    name : str
+    function : callable
+    arguments : tuple
+        The last ones of the function.
+    """
+
+    place: int
+    number: int
+    name: str
+    function: Callable[..., Result]
+    arguments: tuple[Any, ...]
+
+
+@dataclass
+class Progress:
+    """What has been done so far.
+
+    Parameters
+    ----------
+    results : dict from (place, number) to Result
+    seconds : dict from place to the longest fit of the member
+    errors : dict from (place, number) to error
+    left_out : set of places
+    """
+
+    results: dict[tuple[int, int], Result] = field(default_factory=dict)
+    seconds: dict[int, float] = field(default_factory=dict)
+    errors: dict[tuple[int, int], BaseException] = field(default_factory=dict)
+    left_out: set[int] = field(default_factory=set)
+
+    def is_open(self, place: int) -> bool:
+        """Whether a member is still to be fitted."""
+        return place not in self.failures and place not in self.left_out
+
+    @property
+    def failures(self) -> dict[int, BaseException]:
+        """The error of each member that failed: that of its first fold, whichever was seen first."""
+        return {place: self.errors[place, number] for place, number in sorted(self.errors, reverse=True)}
+
+
+def seat_in_time(
+    members: list[Member],
+    lesson: Lesson,
+    repeats: list[list[Fold]],
+    run: Runner,
+    clock: Clock,
+    tell: Callable[[str, int, Progress], None],
+) -> list[Seated]:
+    """Fit members for as long as there is time.
+
+    Parameters
+    ----------
+    members : list of Member
+    lesson : Lesson
+    repeats : list of lists of folds
+        All members are fitted in the first folds before any is in the next.
+    run : Runner
+    clock : Clock
+    tell : callable
+        Called after each fit, with its name, the place of its member and what has been done.
+
+    Returns
+    -------
+    list of Seated
+        In the order of the members: those that have been fitted in all folds of the first list.
+    """
+    progress = Progress()
+    n_folds = len(repeats[0])
+    waiting = deque(fits(members, lesson, repeats))
+    shared = run.put(lesson)
+    in_flight: dict[Task, Fit] = {}
+    try:
+        while waiting or in_flight:
+            while waiting and len(in_flight) < run.n_workers:
+                fit = waiting.popleft()
+                if is_allowed(fit, progress, n_folds, clock, run.n_workers):
+                    in_flight[submit(fit, members[fit.place], shared, clock, n_folds, run)] = fit
+            task = run.first_completed(in_flight, clock.left())
+            if task is None:
+                if clock.is_over():
+                    break
+                continue
+            fit = in_flight.pop(task)
+            take(task, fit, progress)
+            tell(fit.name, fit.place, progress)
+    except KeyboardInterrupt:
+        if not progress.results:
+            raise
+        warnings.warn("The fit was interrupted. What is finished is kept.", RuntimeWarning, stacklevel=3)
+    finally:
+        for task in in_flight:
+            task.cancel()
+    warn_of_dropped(members, progress.failures)
+    return finished(members, progress, n_folds, clock)
+
+
+def fits(members: list[Member], lesson: Lesson, repeats: list[list[Fold]]) -> Iterator[Fit]:
+    """All fits, in their order."""
+    first = 0
+    for folds in repeats:
+        plan = Plan(folds, refit=False, uses_bags=False, as_scores=True)
+        for place, member in enumerate(members):
+            for number, each in enumerate(fits_of(member, lesson, plan)):
+                yield Fit(place, first + number, *each)
+        first += len(folds)
+
+
+def is_allowed(fit: Fit, progress: Progress, n_folds: int, clock: Clock, n_workers: int) -> bool:
+    """Whether there is time for a fit and, in the first folds, for those that its member needs after it."""
+    if not progress.is_open(fit.place):
+        return False
+    n_needed = max(1, n_folds - fit.number)
+    if clock.allows(progress.seconds.get(fit.place, 0.0), n_needed, n_workers):
+        return True
+    progress.left_out.add(fit.place)
+    return False
+
+
+def submit(fit: Fit, member: Member, shared: Any, clock: Clock, n_folds: int, run: Runner) -> Task:
+    """Let a fit be done within its budget."""
+    seconds = clock.budget(max(1, n_folds - fit.number), run.n_workers)
+    arguments = (shared, member.estimator, member.columns, True, *fit.arguments)
+    return run.submit(timed, seconds, fit.function, *arguments, name=fit.name)
+
+
+def timed(seconds: float | None, function: Callable[..., Result], *arguments: Any) -> tuple[Result, float]:
+    """What a function returns, and the seconds it took, if forests and boosters end within a budget."""
+    began = time.monotonic()
+    with ended_after(seconds):
+        result = function(*arguments)
+    return result, time.monotonic() - began
+
+
+def take(task: Task, fit: Fit, progress: Progress) -> None:
+    """Note what came of a task."""
+    error = task.exception()
+    if error is None:
+        result, seconds = task.result()
+        progress.results[fit.place, fit.number] = result
+        progress.seconds[fit.place] = max(seconds, progress.seconds.get(fit.place, 0.0))
+    elif isinstance(error, TaskError):
+        progress.errors[fit.place, fit.number] = error
+    else:
+        raise error
+
+
+def finished(members: list[Member], progress: Progress, n_folds: int, clock: Clock) -> list[Seated]:
+    """The members that have voted on all rows; if there is none, the one that has voted on most."""
+    numbers = {
+        place: sorted(number for each, number in progress.results if each == place)
+        for place in range(len(members))
+        if place not in progress.failures
+    }
+    whole = [place for place, done in numbers.items() if done[:n_folds] == list(range(n_folds))]
+    most = max(numbers, key=lambda place: len(numbers[place]))
+    if not whole and not numbers[most]:
+        raise ValueError(
+            f"time_limit={clock.limit} was over before member {members[0].name!r} was fitted in one fold. "
+            "Set a longer one."
+        )
+    return [
+        Seated(
+            members[place],
+            [progress.results[place, number][0] for number in numbers[place]],
+            [
+                progress.results[place, number][1:]
+                for number in numbers[place]
+                if progress.results[place, number][1] is not None
+            ],
+        )
+        for place in whole or [most]
+    ]

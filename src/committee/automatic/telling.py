@@ -1,0 +1,54 @@
+"""How far an automatic fit is: which fits are done, how good the best member is, how much time is left."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from committee.assembling.lesson import Lesson
+from committee.assembling.votes import HonestVotes, mean_votes
+from committee.automatic.choosing import loss_of
+from committee.automatic.clock import Clock
+from committee.automatic.scheduling import Progress
+from committee.running import Work
+
+
+class Telling:
+    """Tells of every fit.
+
+    Parameters
+    ----------
+    work : Work
+    lesson : Lesson
+    metric : str, callable or None
+    n_folds : int
+        In how many folds a member is fitted before it can be judged.
+    clock : Clock
+    """
+
+    def __init__(self, work: Work, lesson: Lesson, metric: Any, n_folds: int, clock: Clock) -> None:
+        self.work, self.lesson, self.metric, self.n_folds, self.clock = work, lesson, metric, n_folds, clock
+        self._losses: dict[int, float] = {}
+
+    def __call__(self, name: str, place: int, progress: Progress) -> None:
+        """Tell that a fit of a member has ended."""
+        if not self.work.is_heard:
+            return
+        if place not in self._losses and self._is_whole(place, progress):
+            self._judge(place, progress)
+        score = -min(self._losses.values()) if self._losses else None
+        n_done = len(progress.results) + len(progress.errors)
+        self.work.tell(n_done, score, part=name, seconds_left=self.clock.left())
+
+    def _is_whole(self, place: int, progress: Progress) -> bool:
+        return self.n_folds > 0 and all((place, fold) in progress.results for fold in range(self.n_folds))
+
+    def _judge(self, place: int, progress: Progress) -> None:
+        """Take the honest loss of a member, unless it votes by scores that are not calibrated yet."""
+        held_out = [progress.results[place, fold][1:] for fold in range(self.n_folds)]
+        votes, rows = mean_votes([held_out], self.lesson.n_rows, self.lesson.task)
+        if self.lesson.are_classes and (votes < 0).any():
+            return
+        honest = HonestVotes.of(votes, rows, self.lesson.y, self.lesson.weights, self.lesson.groups)
+        self._losses[place] = loss_of(votes[0].astype(np.float64), honest, self.metric)

@@ -1,0 +1,242 @@
+"""The automatic committee: who sits, who decides, and what happens when time is up."""
+
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.datasets import load_diabetes, load_iris
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+
+import committee
+from committee import CommitteeClassifier, CommitteeRegressor, DecisionTreeClassifier
+from committee.assembling.votes import HonestVotes
+from committee.automatic.choosing import judge_rules
+from committee.automatic.clock import Clock
+from committee.automatic.portfolio import PORTFOLIO, PRESETS, Size, portfolio
+from committee.running import receiving
+from every_estimator import mixed_frame, target_for, votes_of
+
+X, Y = load_iris(return_X_y=True)
+NUMBERS, AMOUNTS = (each[:120] for each in load_diabetes(return_X_y=True))
+MEMBERS = [("bayes", GaussianNB()), ("near", KNeighborsClassifier())]
+
+
+def names_for(task):
+    return [candidate.name for candidate in PORTFOLIO if task in candidate.tasks]
+
+
+@pytest.mark.parametrize("made", [CommitteeClassifier, CommitteeRegressor])
+def test_everyone_in_the_portfolio_reads_any_table_and_rests_in_a_file(made, tmp_path):
+    frame, signal = mixed_frame(n_rows=60)
+    automatic = made(preset="best", cv=2, random_state=0)
+    y = target_for(automatic, signal)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        automatic.fit(frame, y, sample_weight=1 + np.arange(60) % 3)
+    task = "classification" if made is CommitteeClassifier else "regression"
+    assert list(automatic.named_estimators_) == names_for(task)
+    assert {len(models) for models in automatic.estimators_} == {2 * PRESETS["best"][1]}
+    expected = votes_of(automatic, frame)
+    assert np.isfinite(expected).all()
+    automatic.save(tmp_path / "model.committee")
+    loaded = committee.load(tmp_path / "model.committee")
+    for again in (loaded, pickle.loads(pickle.dumps(automatic))):
+        np.testing.assert_array_equal(votes_of(again, frame), expected)
+
+
+def test_the_committee_is_better_than_chance_and_tells_how_good_it_is():
+    automatic = CommitteeClassifier(preset="fast", random_state=0).fit(X[::2], Y[::2])
+    assert automatic.score(X[1::2], Y[1::2]) > 0.9
+    assert automatic.leaderboard(["mean"], scoring="neg_log_loss")[0].score > -0.3
+    numbers = CommitteeRegressor(preset="fast", random_state=0).fit(NUMBERS, AMOUNTS)
+    assert numbers.leaderboard(["mean"])[0].score > 0.2
+
+
+@pytest.mark.parametrize("runner", ["serial", "processes"])
+def test_any_runner_gives_the_same_bits(runner):
+    frame, signal = mixed_frame()
+    names = ["booster", "linear", "extra_trees", "network"]
+    for made in (CommitteeClassifier, CommitteeRegressor):
+        automatic = made(names, cv=2, random_state=0)
+        y = target_for(automatic, signal)
+        expected = clone(automatic).fit(frame, y)
+        found = clone(automatic).set_params(runner=runner).fit(frame, y)
+        assert votes_of(found, frame).tobytes() == votes_of(expected, frame).tobytes()
+        assert found.honest_votes_.tobytes() == expected.honest_votes_.tobytes()
+
+
+def test_the_rule_is_the_best_of_a_nested_comparison():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 300)
+    good = np.clip(np.column_stack([1 - y, y]) * 0.8 + rng.normal(0.1, 0.1, (300, 2)), 0.01, 1)
+    noise = rng.dirichlet([1, 1], (9, 300))
+    votes = np.concatenate([good[None], noise]).astype(np.float32)
+    found = judge_rules(HonestVotes(votes, y, None, None, np.arange(300)), None, None, 0, np.inf)
+    losses = {judged.name: judged.loss for judged in found}
+    assert list(losses.values()) == sorted(losses.values())
+    assert losses.keys() == {"best_member", "mean", "cawpe", "greedy", "log_pool"}
+    assert found[0].name != "mean" and losses["mean"] > 2 * found[0].loss
+    alone = judge_rules(HonestVotes(votes[:1], y, None, None, np.arange(300)), None, None, 0, np.inf)
+    assert [judged.name for judged in alone] == ["best_member"]
+
+
+def test_another_rule_needs_no_fit():
+    automatic = CommitteeClassifier(MEMBERS, random_state=0).fit(X, Y)
+    cawpe = automatic.recombine("cawpe")
+    assert isinstance(cawpe, CommitteeClassifier) and cawpe.rule == "cawpe"
+    assert cawpe.estimators_[0] is automatic.estimators_[0]
+    told = CommitteeClassifier(MEMBERS, rule="cawpe", random_state=0).fit(X, Y)
+    np.testing.assert_array_equal(cawpe.predict_proba(X), told.predict_proba(X))
+    dynamic = automatic.recombine("dynamic", X)
+    assert dynamic.score(X, Y) > 0.9
+
+
+def test_groups_are_held_out_together():
+    groups = np.arange(150) % 30
+    near = CommitteeClassifier([("near", KNeighborsClassifier(1))], random_state=0)
+    alone, together = near.fit(X, Y).honest_votes_, clone(near).fit(X, Y, groups=groups).honest_votes_
+    assert not np.array_equal(alone, together)
+    with pytest.raises(ValueError, match="there is one group"):
+        clone(near).fit(X, Y, groups=np.zeros(150))
+
+
+def test_large_tables_have_fewer_members():
+    small, large = Size("classification", 500, 10, 2), Size("classification", 10**6, 50, 2)
+    few, many = portfolio(large, "best"), portfolio(small, "best")
+    assert {member.name for member in few} < {member.name for member in many}
+    assert len(portfolio(small, "fast")) < len(portfolio(small, "balanced")) < len(many)
+    assert few[0].name == many[0].name == "booster"
+
+
+class Endless(ClassifierMixin, BaseEstimator):
+    """A member that tells when its fit has begun, which goes on for ever."""
+
+    has_begun = False
+
+    def fit(self, X, y):
+        Endless.has_begun = True
+        while True:
+            pass
+
+
+class OnTime:
+    """A clock that runs out when the endless member has begun."""
+
+    def left(self):
+        return 0.0 if Endless.has_begun else 0.01
+
+
+def test_when_time_is_up_what_is_finished_decides(monkeypatch):
+    monkeypatch.setattr(Endless, "has_begun", False)
+    monkeypatch.setattr(Clock, "left", OnTime.left)
+    monkeypatch.setattr(Clock, "allows", lambda self, *arguments: True)
+    members = [("bayes", GaussianNB()), ("endless", Endless())]
+    automatic = CommitteeClassifier(members, cv=2, time_limit=10, random_state=0, n_jobs=1).fit(X, Y)
+    assert list(automatic.named_estimators_) == ["bayes"]
+    assert automatic.score(X, Y) > 0.9
+
+
+def test_a_member_that_has_voted_on_some_rows_decides_if_nobody_has_on_all(monkeypatch):
+    class FirstFold(GaussianNB):
+        n_fits = 0
+
+        def fit(self, X, y, sample_weight=None):
+            FirstFold.n_fits += 1
+            return super().fit(X, y)
+
+    monkeypatch.setattr(Clock, "allows", lambda self, *arguments: FirstFold.n_fits == 0)
+    automatic = CommitteeClassifier([("first", FirstFold())], runner="serial", random_state=0).fit(X, Y)
+    assert len(automatic.honest_rows_) == 30
+    assert automatic.score(X, Y) > 0.9
+
+
+def test_no_time_at_all_is_an_error_that_says_so():
+    with pytest.raises(ValueError, match=r"time_limit=1e-09 was over before member 'bayes' was fitted"):
+        CommitteeClassifier(MEMBERS, time_limit=1e-9).fit(X, Y)
+
+
+def test_forests_and_boosters_end_inside_their_budget(monkeypatch):
+    monkeypatch.setattr(Clock, "budget", lambda self, *arguments: 0.0)
+    members = [
+        ("forest", committee.RandomForestClassifier(50)),
+        ("booster", committee.LogitBoostClassifier()),
+    ]
+    automatic = CommitteeClassifier(members, time_limit=1000, cv=2, random_state=0, n_jobs=1).fit(X, Y)
+    forests, boosters = automatic.estimators_
+    assert all(len(forest.estimators_) < 50 for forest in forests)
+    assert all(booster.n_iter_ == 1 for booster in boosters)
+
+
+class Interrupted(GaussianNB):
+    """A member in whose fit the user presses Ctrl-C."""
+
+    def fit(self, X, y, sample_weight=None):
+        raise KeyboardInterrupt
+
+
+def test_an_interruption_keeps_what_is_finished():
+    members = [*MEMBERS, ("stopped", Interrupted())]
+    automatic = CommitteeClassifier(members, runner="serial", random_state=0)
+    with pytest.warns(RuntimeWarning, match="The fit was interrupted. What is finished is kept."):
+        automatic.fit(X, Y)
+    assert list(automatic.named_estimators_) == ["bayes", "near"]
+    with pytest.raises(KeyboardInterrupt):
+        CommitteeClassifier(members[::-1], runner="serial", random_state=0).fit(X, Y)
+
+
+class Failing(GaussianNB):
+    """Naive Bayes that does not like the table."""
+
+    def fit(self, X, y, sample_weight=None):
+        raise ValueError("No.")
+
+
+def test_a_member_that_fails_is_dropped_with_a_word():
+    with pytest.warns(RuntimeWarning, match=r"Member 'shy' is dropped. .*fold 0.*ValueError: No."):
+        automatic = CommitteeClassifier([("shy", Failing()), *MEMBERS], random_state=0).fit(X, Y)
+    assert list(automatic.named_estimators_) == ["bayes", "near"]
+    with pytest.raises(ValueError, match=r"Every member failed\. The first"):
+        CommitteeClassifier([("shy", Failing())]).fit(X, Y)
+
+
+def test_events_tell_member_fold_best_score_and_time_left():
+    events = []
+    with receiving(events.append):
+        CommitteeClassifier(MEMBERS, cv=3, time_limit=1000, n_jobs=1, random_state=0).fit(X, Y)
+    told = [event for event in events if event.name == "CommitteeClassifier" and event.n_done]
+    assert [event.part for event in told[:2]] == ["member 'bayes', fold 0", "member 'bayes', fold 1"]
+    assert told[0].score is None and -1 < told[2].score <= told[5].score < 0
+    assert 0 < told[5].seconds_left < 1000
+    assert "member 'near', fold 2" in str(told[5]) and "s left" in str(told[5])
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"members": "all"}, r'members must be "auto", or a list of names .* Got \'all\'.'),
+        ({"members": []}, r"Got \[\]."),
+        ({"members": ["forrest"]}, "There is no member 'forrest' for classification. There are booster, "),
+        ({"members": ["linear", "linear"]}, "Two members are named 'linear'."),
+        ({"members": [("line", committee.DecisionTreeRegressor())]}, "'line' must be a classifier."),
+        ({"rule": "best"}, "There is no rule 'best'."),
+        ({"time_limit": 0}, "time_limit must be a number > 0 or None. Got 0."),
+        ({"metric": "squared_error"}, "There is no metric 'squared_error' for classes."),
+        ({"cv": "prefit"}, "cv must be an integer >= 2"),
+        ({"cv": None}, "cv must be an integer >= 2"),
+        ({"preset": "slow"}, 'preset must be "fast", "balanced" or "best". Got \'slow\'.'),
+    ],
+)
+def test_bad_parameters_are_named_in_one_line(parameters, message):
+    with pytest.raises(ValueError, match=message) as caught:
+        CommitteeClassifier(**{"members": MEMBERS} | parameters).fit(X, Y)
+    assert len(str(caught.value).splitlines()) == 1
+
+
+def test_members_may_be_given_and_named_side_by_side():
+    members = [("tree", DecisionTreeClassifier(max_depth=2)), "linear"]
+    automatic = CommitteeClassifier(members, metric="error", random_state=0).fit(X, Y)
+    assert list(automatic.named_estimators_) == ["tree", "linear"]
+    assert not hasattr(automatic.members[0][1], "tree_")
