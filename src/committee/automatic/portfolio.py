@@ -12,14 +12,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.compose import TransformedTargetRegressor
-from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-from sklearn.linear_model import LogisticRegression, RidgeCV
-from sklearn.naive_bayes import GaussianNB
-from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
-from sklearn.neural_network import MLPClassifier, MLPRegressor
-from sklearn.preprocessing import StandardScaler
-from sklearn.svm import SVC, SVR
 
 from committee.assembling.lesson import Lesson
 from committee.assembling.members import Member, encoded
@@ -123,6 +115,8 @@ def forest(classifier: Any, regressor: Any, **parameters: Any) -> Callable[[Size
 
 def linear(size: Size) -> Any:
     """Logistic regression, or ridge regression with the penalty by leave-one-out."""
+    from sklearn.linear_model import LogisticRegression, RidgeCV
+
     if size.are_classes:
         return encoded(LogisticRegression(max_iter=1000), scaling="robust")
     return encoded(RidgeCV(np.logspace(-2, 4, 13)), scaling="robust")
@@ -132,6 +126,8 @@ def network(hidden: tuple[int, ...], alpha: float, n_steps: int) -> Callable[[Si
     """A perceptron that takes about as many steps on a table of any size; y is scaled for numbers."""
 
     def make(size: Size) -> Any:
+        from sklearn.neural_network import MLPClassifier, MLPRegressor
+
         batch = int(np.clip(size.n_rows // 20, 16, 256))
         n_epochs = int(np.clip(n_steps * batch / size.n_rows, 10, 200))
         given = {
@@ -146,24 +142,48 @@ def network(hidden: tuple[int, ...], alpha: float, n_steps: int) -> Callable[[Si
         }
         if size.are_classes:
             return encoded(MLPClassifier(**given), scaling="robust")
-        scaled = TransformedTargetRegressor(MLPRegressor(**given), transformer=StandardScaler())
-        return encoded(scaled, scaling="robust")
+        return encoded(with_scaled_target(MLPRegressor(**given)), scaling="robust")
 
     return make
 
 
 def neighbours(size: Size) -> Any:
     """Nearest neighbours, the near ones with more weight."""
+    from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+
     kind = KNeighborsClassifier if size.are_classes else KNeighborsRegressor
     return encoded(kind(15, weights="distance"))
 
 
 def machine(size: Size) -> Any:
     """A support vector machine; its scores for classes are calibrated by the committee."""
+    from sklearn.svm import SVC, SVR
+
     if size.are_classes:
         return encoded(SVC(C=2.0, decision_function_shape="ovr"), scaling="robust")
-    scaled = TransformedTargetRegressor(SVR(C=2.0), transformer=StandardScaler())
-    return encoded(scaled, scaling="robust")
+    return encoded(with_scaled_target(SVR(C=2.0)), scaling="robust")
+
+
+def discriminant(size: Size) -> Any:
+    """Linear discriminant analysis."""
+    from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+
+    return encoded(LinearDiscriminantAnalysis())
+
+
+def bayes(size: Size) -> Any:
+    """Naive Bayes with a normal distribution for each column."""
+    from sklearn.naive_bayes import GaussianNB
+
+    return encoded(GaussianNB())
+
+
+def with_scaled_target(regressor: Any) -> Any:
+    """A regressor that sees y with mean 0 and standard deviation 1."""
+    from sklearn.compose import TransformedTargetRegressor
+    from sklearn.preprocessing import StandardScaler
+
+    return TransformedTargetRegressor(regressor, transformer=StandardScaler())
 
 
 def plain(classifier: Any, **parameters: Any) -> Callable[[Size], Any]:
@@ -197,8 +217,8 @@ PORTFOLIO = (
     Candidate("neighbours", neighbours, most_rows=30_000, most_cells=2e6),
     Candidate("booster_pairs", booster(n_estimators=200, learning_rate=0.1, max_depth=2)),
     Candidate("logitboost", plain(LogitBoostClassifier, n_estimators=200), CLASSES),
-    Candidate("discriminant", lambda size: encoded(LinearDiscriminantAnalysis()), CLASSES, most_cells=1e7),
-    Candidate("bayes", lambda size: encoded(GaussianNB()), CLASSES, most_cells=5e7),
+    Candidate("discriminant", discriminant, CLASSES, most_cells=1e7),
+    Candidate("bayes", bayes, CLASSES, most_cells=5e7),
     Candidate("adaboost", plain(AdaBoostClassifier, n_estimators=100), CLASSES),
     Candidate("c45", plain(C45Classifier), CLASSES, most_cells=2e7),
 )
