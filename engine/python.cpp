@@ -5,6 +5,7 @@ namespace committee {
 void register_adaboost(nanobind::module_& m);
 void register_boost(nanobind::module_& m);
 void register_c45(nanobind::module_& m);
+void register_neighbours(nanobind::module_& m);
 void register_table(nanobind::module_& m);
 void register_forest(nanobind::module_& m);
 void register_trees(nanobind::module_& m);
@@ -21,4 +22,5 @@ NB_MODULE(_engine, m) {
     committee::register_trees(m);
     committee::register_boost(m);
     committee::register_adaboost(m);
+    committee::register_neighbours(m);
 }

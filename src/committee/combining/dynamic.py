@@ -12,7 +12,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.metrics.pairwise import euclidean_distances
-from sklearn.neighbors import NearestNeighbors
 
 from committee.combining.dynamic_known import Known, Question, profiles_of
 from committee.combining.dynamic_meta import N_ALIKE, MetaLearner
@@ -23,6 +22,7 @@ from committee.combining.dynamic_methods import (
     answer_by_errors,
 )
 from committee.combining.fixed import one_hot
+from committee.combining.neighbours import Nearest
 from committee.combining.rule import Honest, Rule
 from committee.combining.space import Space, as_matrix
 from committee.combining.votes import are_classes, blocks_of, labels_of, rescaled
@@ -33,8 +33,6 @@ from committee.saving import DamagedFile, attributes
 KNOWN = ("y", "weights", "labels", "support", "source", "confidence", "profiles")
 # The papers' number of neighbours.
 N_NEIGHBOURS = 7
-# In more columns, a tree visits most of its points. Measured on 20,000 points.
-MOST_TREE_COLUMNS = 7
 # So many facts about neighbours are gathered at a time.
 BLOCK_SIZE = 1 << 20
 
@@ -212,8 +210,8 @@ class DynamicRule(Rule):
         self.meta_coefficients_, self.meta_intercept_ = np.empty(0), 0.0
         self._prepare(honest.n_outputs)
         if self.method == "meta_des":
-            neighbours = self._nearest.kneighbors(return_distance=False)
-            alike = self._most_alike.kneighbors(return_distance=False)
+            _, neighbours = self._nearest.find_others(self.n_neighbours_)
+            _, alike = self._most_alike.find_others(self._n_alike())
             learner = MetaLearner.learnt(self._known, neighbours, alike, self._n_block())
             self.meta_coefficients_, self.meta_intercept_ = learner.coefficients, learner.intercept
             self._prepare(honest.n_outputs)
@@ -223,8 +221,8 @@ class DynamicRule(Rule):
         method = METHODS[self.method]
         self._known = Known(**{name: getattr(self, f"{name}_") for name in KNOWN}, n_outputs=n_outputs)
         self._space = Space(self.center_, self.spread_)
-        self._nearest: Any = nearest(self.n_neighbours_, self.points_) if method.looks_at_X else None
-        self._most_alike: Any = nearest(self._n_alike(), self.profiles_) if method.looks_at_votes else None
+        self._nearest: Any = Nearest(self.points_) if method.looks_at_X and not self._everywhere() else None
+        self._most_alike: Any = Nearest(self.profiles_) if method.looks_at_votes else None
         is_learnt = self.method == "meta_des"
         self._meta_learner: Any = (
             MetaLearner.of(self._known, self.meta_coefficients_, self.meta_intercept_) if is_learnt else None
@@ -270,12 +268,8 @@ class DynamicRule(Rule):
             # Where all members vote for one class, it does not matter who decides.
             decision[:] = one_hot(votes[0].argmax(axis=1), votes.shape[2])
         for rows, block, say, _ in self._answers(votes, X, only_disputed=counts_labels):
-            if counts_labels:
-                block = one_hot(labels_of(block), block.shape[2])
             # Whole numbers stay whole until the end, so that ties are ties.
-            total = np.zeros(block.shape[1:])
-            for part, vote in zip(say.T, block, strict=True):
-                total += part[:, None] * vote
+            total = counted(say, labels_of(block).T, votes.shape[2]) if counts_labels else weighed(say, block)
             decision[rows] = rescaled(total) if are_classes(block) else total / say.sum(axis=1, keepdims=True)
         return decision
 
@@ -283,33 +277,40 @@ class DynamicRule(Rule):
         self, votes: np.ndarray, X: Any, only_disputed: bool = False
     ) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
         """Rows, their votes, the say of each member and its competence, block by block."""
-        method, n_block = METHODS[self.method], self._n_block()
-        points = self._space.points(as_matrix(X)) if method.looks_at_X else np.empty((votes.shape[1], 0))
-        for rows, block in blocks_of(votes):
-            asked = np.arange(rows.start, rows.stop)
-            if only_disputed:
-                labels = labels_of(block)
-                asked = asked[(labels != labels[0]).any(axis=0)]
-            for start in range(0, len(asked), n_block):
-                part = asked[start : start + n_block]
-                votes_there = block[:, part - rows.start]
-                say, competence = self._answer(method, self._question(votes_there, points[part]))
-                say[~say.any(axis=1)] = 1.0
-                yield part, votes_there, say, competence
+        method = METHODS[self.method]
+        asked = np.arange(votes.shape[1])
+        if only_disputed:
+            parts = [rows.start + disputed(block) for rows, block in blocks_of(votes)]
+            asked = np.concatenate([asked[:0], *parts])
+        else:
+            for _ in blocks_of(votes):  # checks them
+                pass
+        points = self._space.points(as_matrix(X))[asked] if method.looks_at_X else np.empty((len(asked), 0))
+        near = np.empty((len(asked), 0)), np.empty((len(asked), 0), dtype=np.intp)
+        if self._nearest is not None:
+            near = self._nearest.find(points, self.n_neighbours_)
+        n_block = self._n_block()
+        for start in range(0, len(asked), n_block):
+            part = slice(start, start + n_block)
+            block = votes[:, asked[part]].astype(np.float64, copy=False)
+            question = self._question(block, points[part], near[0][part], near[1][part])
+            say, competence = self._answer(method, question)
+            say[~say.any(axis=1)] = 1.0
+            yield asked[part], block, say, competence
 
-    def _question(self, votes: np.ndarray, points: np.ndarray) -> Question:
+    def _question(
+        self, votes: np.ndarray, points: np.ndarray, distances: np.ndarray, neighbours: np.ndarray
+    ) -> Question:
         """What is asked on some rows."""
-        method, everywhere = METHODS[self.method], self._everywhere()
-        distances = np.empty((len(points), 0))
-        neighbours = alike = np.empty((len(points), 0), dtype=np.intp)
-        if everywhere:
+        confidence = np.empty((len(points), 0))
+        alike = np.empty((len(points), 0), dtype=np.intp)
+        if self._everywhere():
             distances = euclidean_distances(points, self.points_)
             neighbours = np.broadcast_to(np.arange(self.n_neighbours_), distances.shape)
-        elif method.looks_at_X:
-            distances, neighbours = self._nearest.kneighbors(points)
-        if method.looks_at_votes:
-            alike = self._most_alike.kneighbors(profiles_of(votes), return_distance=False)
-        return Question(labels_of(votes).T, votes.max(axis=2).T, neighbours, distances, alike, everywhere)
+        if METHODS[self.method].looks_at_votes:
+            confidence = votes.max(axis=2).T
+            _, alike = self._most_alike.find(profiles_of(votes), self._n_alike())
+        return Question(labels_of(votes).T, confidence, neighbours, distances, alike, self._everywhere())
 
     def _answer(self, method: Method, question: Question) -> tuple[np.ndarray, np.ndarray]:
         """The say of each member, and its competence."""
@@ -323,10 +324,9 @@ class DynamicRule(Rule):
 
     def _n_block(self) -> int:
         """How many rows are asked about at a time."""
-        n_facts = (
-            self.n_neighbours_ if self._everywhere() else self._known.labels.shape[1] * self.n_neighbours_
-        )
-        return max(1, BLOCK_SIZE // n_facts)
+        n_members = self._known.labels.shape[1]
+        n_facts = self.n_neighbours_ if self._everywhere() else n_members * self.n_neighbours_
+        return max(1, BLOCK_SIZE // max(n_facts, n_members * self._known.n_outputs))
 
     def _everywhere(self) -> bool:
         """Whether all known rows are asked, so that nothing is gathered."""
@@ -336,7 +336,23 @@ class DynamicRule(Rule):
         return METHODS[self.method].looks_at_X
 
 
-def nearest(n_neighbours: int, points: np.ndarray) -> NearestNeighbors:
-    """What finds neighbours: a tree of points where it beats the distances to all of them."""
-    algorithm = "kd_tree" if points.shape[1] <= MOST_TREE_COLUMNS else "brute"
-    return NearestNeighbors(n_neighbors=n_neighbours, algorithm=algorithm).fit(points)
+def disputed(votes: np.ndarray) -> np.ndarray:
+    """The rows on which not all members vote for one class."""
+    labels = labels_of(votes)
+    return np.flatnonzero((labels != labels[0]).any(axis=0))
+
+
+def counted(say: np.ndarray, labels: np.ndarray, n_classes: int) -> np.ndarray:
+    """The say of those who vote for each class, of shape (n_rows, n_classes)."""
+    n_rows = len(labels)
+    places = labels + n_classes * np.arange(n_rows)[:, None]
+    total = np.bincount(places.ravel(), weights=say.ravel(), minlength=n_rows * n_classes)
+    return total.reshape(n_rows, n_classes)
+
+
+def weighed(say: np.ndarray, votes: np.ndarray) -> np.ndarray:
+    """The votes, each times the say of its member, of shape (n_rows, n_outputs)."""
+    total = np.zeros(votes.shape[1:])
+    for part, vote in zip(say.T, votes, strict=True):
+        total += part[:, None] * vote
+    return total

@@ -95,7 +95,7 @@ class Question:
     labels : ndarray of shape (n_rows, n_members)
         What each member votes for.
     confidence : ndarray of shape (n_rows, n_members)
-        Its vote for that.
+        Its vote for that, for methods that ask for similar votes.
     neighbours : ndarray of shape (n_rows, n_neighbours)
         Known rows, the nearest first.
     distances : ndarray of shape (n_rows, n_neighbours)

@@ -152,6 +152,8 @@ def weighted_sum(votes: np.ndarray, weights: np.ndarray) -> np.ndarray:
 
 def labels_of(votes: np.ndarray) -> np.ndarray:
     """The class that each member votes for, the first of equal ones, of shape (n_members, n_rows)."""
+    if votes.shape[2] == 2:
+        return (votes[:, :, 1] > votes[:, :, 0]).astype(np.intp)
     labels: np.ndarray = votes.argmax(axis=2)
     return labels
 

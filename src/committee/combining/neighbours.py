@@ -1,0 +1,77 @@
+"""Nearest neighbours, exactly, by Euclidean distance.
+
+In: points as rows of a matrix. Out: for each asked point, the distances and rows of the known points nearest
+to it, the nearest first and of those equally near the lower row. They are the neighbours that scikit-learn's
+`NearestNeighbors` finds, which leaves open who comes first of equals.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from committee._engine import NeighbourSearch
+from committee.running import n_threads
+
+# Axes are found from so many points, and not in wider tables, where that costs more than it saves.
+MOST_POINTS = 2048
+MOST_COLUMNS = 512
+# Fewer asked points are not worth a second thread.
+POINTS_OF_A_THREAD = 256
+
+
+class Nearest:
+    """Known points among which neighbours are found.
+
+    Points are looked at along axes of their own, first those along which they differ most, so that a few
+    columns rule most points out. Any axes at right angles give the same neighbours, sooner or later.
+
+    Parameters
+    ----------
+    points : ndarray of shape (n_known, n_columns)
+
+    Examples
+    --------
+    >>> distances, rows = Nearest(np.array([[0.0], [3.0], [4.0]])).find(np.array([[1.0]]), 2)
+    >>> distances, rows
+    (array([[1., 2.]]), array([[0, 1]]))
+    """
+
+    def __init__(self, points: np.ndarray) -> None:
+        self.points = np.ascontiguousarray(points, dtype=np.float64)
+        self._center, self._axes = axes_of(self.points)
+        self._search = NeighbourSearch(self.points, self._turned(self.points))
+
+    def find(self, asked: np.ndarray, n_neighbours: int) -> tuple[np.ndarray, np.ndarray]:
+        """Distances and rows of the nearest known points, of shape (n_asked, n_neighbours)."""
+        asked = np.ascontiguousarray(asked, dtype=np.float64)
+        threads = 1 if len(asked) <= POINTS_OF_A_THREAD else n_threads(None)
+        return self._search.find(asked, self._turned(asked), n_neighbours, False, threads)
+
+    def find_others(self, n_neighbours: int) -> tuple[np.ndarray, np.ndarray]:
+        """The same for each known point among the others."""
+        turned = self._turned(self.points)
+        return self._search.find(self.points, turned, n_neighbours, True, n_threads(None))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Nearest, (self.points,)
+
+    def _turned(self, points: np.ndarray) -> np.ndarray:
+        # The engine knows what to do with numbers that are too large.
+        with np.errstate(over="ignore", invalid="ignore"):
+            centred = points - self._center
+            turned = centred[:, self._axes] if self._axes.ndim == 1 else centred @ self._axes
+            return turned.astype(np.float32, order="C")
+
+
+def axes_of(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """A centre, and axes as columns, the widest first; in wide tables, the columns by how much they vary."""
+    largest = np.abs(points).max() or 1.0
+    sample = points[:: max(1, len(points) // MOST_POINTS)] / largest
+    center = sample.mean(axis=0)
+    sample = sample - center
+    if points.shape[1] > MOST_COLUMNS:
+        return center * largest, np.argsort(-sample.std(axis=0), kind="stable")
+    _, axes = np.linalg.eigh(sample.T @ sample)
+    return center * largest, axes[:, ::-1]
