@@ -119,7 +119,9 @@ def test_missing_and_unseen_columns_are_refused_by_name(estimator):
         fitted.predict(X[:, :1])
 
 
-@every_estimator
+@pytest.mark.parametrize(
+    "estimator", ESTIMATORS + [each for each in COMMITTEES if each.cv is None], ids=name_of
+)
 def test_a_million_categories_are_read(estimator):
     # Of more than 65,535 categories the most frequent are kept, as the table's documentation says.
     city = np.concatenate([np.arange(1_000_000 - 10), np.zeros(5), np.ones(5)]).astype(np.int64)

@@ -10,6 +10,7 @@ from committee.assembling.cawpe import CAWPEClassifier
 from committee.assembling.encoding import TableEncoder
 from committee.assembling.leaderboard import Leaderboard, Standing
 from committee.assembling.leaks import Leak
+from committee.assembling.numbered import NumberedLabels
 from committee.assembling.selecting import (
     DynamicSelectionClassifier,
     DynamicSelectionRegressor,
@@ -32,6 +33,7 @@ __all__ = [
     "EnsembleSelectionRegressor",
     "Leaderboard",
     "Leak",
+    "NumberedLabels",
     "RegionSelectionClassifier",
     "RegionSelectionRegressor",
     "StackingClassifier",

@@ -11,8 +11,10 @@ from typing import Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
+from sklearn import get_config
 from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.pipeline import Pipeline
+from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.validation import has_fit_parameter
 
 from committee.assembling.encoding import new_encoder
@@ -175,6 +177,21 @@ def seeded(estimator: Any, rng: np.random.Generator) -> Any:
     return estimator.set_params(**{name: int(rng.integers(LARGEST_SEED)) for name in names})
 
 
+def request_weights(estimator: Any) -> None:
+    """Let steps of pipelines request weights if they can take them and have not said whether they want them.
+
+    Only where scikit-learn routes metadata: else the steps are told by name.
+    """
+    if not get_config()["enable_metadata_routing"] or not isinstance(estimator, Pipeline):
+        return
+    for _, step in estimator.steps:
+        request_weights(step)
+        if step in (None, "passthrough") or not has_fit_parameter(step, "sample_weight"):
+            continue
+        if step.get_metadata_routing().fit.requests.get("sample_weight") is None:
+            step.set_fit_request(sample_weight=True)
+
+
 def weight_arguments(estimator: Any, weights: np.ndarray | None) -> dict[str, np.ndarray]:
     """How weights of rows go to an estimator, or to those inside it; empty if nobody takes them.
 
@@ -187,6 +204,9 @@ def weight_arguments(estimator: Any, weights: np.ndarray | None) -> dict[str, np
     if weights is None:
         return {}
     if isinstance(estimator, Pipeline):
+        if get_config()["enable_metadata_routing"]:
+            is_asked = "sample_weight" in get_routing_for_object(estimator).consumes("fit", ["sample_weight"])
+            return {"sample_weight": weights} if is_asked else {}
         return {
             f"{name}__{argument}": value
             for name, step in estimator.steps

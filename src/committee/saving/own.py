@@ -19,7 +19,7 @@ from committee.saving.registry import Described
 
 PREFIX = "committee."
 # Estimators that are not at the top of the package, by the module where they are.
-PLACES = {"TableEncoder": "committee.assembling"}
+PLACES = {"NumberedLabels": "committee.assembling", "TableEncoder": "committee.assembling"}
 # The registry of the rules, which says in which module each is.
 RULES = "committee.combining.naming"
 KINDS = ("Classifier", "Regressor")
