@@ -108,7 +108,7 @@ def test_a_shared_value_lives_as_long_as_a_task_needs_it(parallel, tmp_path):
 def test_a_handle_of_a_closed_runner_is_refused_in_one_line(remote):
     with runner("processes", n_workers=1) as other:
         shared = other.put(np.ones(3))
-    with pytest.raises(ValueError, match=r"'give_back', cannot be sent.*shared until its runner is closed"):
+    with pytest.raises(ValueError, match=r"'give_back', cannot be sent.*Put it into a runner that is open.$"):
         remote.submit(work.give_back, shared)
 
 

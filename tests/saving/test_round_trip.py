@@ -17,8 +17,9 @@ from committee import (
     LogitBoostClassifier,
     RandomForestClassifier,
     RandomForestRegressor,
+    VotingRegressor,
 )
-from committee.saving import Saveable
+from committee.saving import DamagedFile, Saveable
 from committee.table import Schema, bin_table
 from every_estimator import (
     COMMITTEES,
@@ -31,6 +32,7 @@ from every_estimator import (
     target_for,
     votes_of,
 )
+from mended import change
 
 every_estimator = pytest.mark.parametrize("estimator", ESTIMATORS, ids=name_of)
 GROWING = [
@@ -258,3 +260,28 @@ def test_the_fingerprint_is_that_of_the_values(tmp_path):
     binned = bin_table(frame)
     DecisionTreeRegressor().fit(binned, signal).save(tmp_path / "model")
     assert committee.verify(tmp_path / "model").data is None
+
+
+def test_a_committee_tells_the_table_that_its_members_were_fitted_on(tmp_path):
+    frame, signal = mixed_frame()
+    tree = DecisionTreeRegressor().fit(frame, signal)
+    voting = VotingRegressor([("tree", DecisionTreeRegressor())]).fit(frame, signal)
+    for model in (voting, voting.recombine("median")):
+        model.save(tmp_path / "model")
+        assert (
+            committee.verify(tmp_path / "model").data
+            == tree._data
+            == committee.load(tmp_path / "model")._data
+        )
+
+
+def test_scores_are_numbers(tmp_path):
+    DecisionTreeRegressor().fit([[1.0]], [1.0]).save(tmp_path / "model")
+    for score in ("high", True, None, [1.0]):
+        change(
+            tmp_path / "model",
+            lambda description, arrays, score=score: description["scores"].update(out_of_bag=score),
+        )
+        for read in (committee.verify, committee.load, committee.predictor):
+            with pytest.raises(DamagedFile, match="scores__out_of_bag is no number"):
+                read(tmp_path / "model")

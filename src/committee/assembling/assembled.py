@@ -23,7 +23,7 @@ from committee.table.source import open_source
 from committee.task import Classification
 
 # What a fit leaves beside attributes that end with an underscore.
-LEARNT = ("_task", "_seats", "_honest", "_encoder")
+LEARNT = ("_task", "_seats", "_honest", "_encoder", "_data")
 
 
 class Assembled(TransformerMixin, KeptCommittee):

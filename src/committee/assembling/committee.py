@@ -80,6 +80,7 @@ class Committee(CommitteeParameters, NamedMembers, Assembled):
             matrix = None if encoder is None else encoder.transform(take_rows(lesson.X, honest.rows))
             rule.fit(honest.votes, honest.y, matrix, honest.weights)
         self._keep_task(lesson.schema, lesson.task)
+        self._data = lesson.data
         self._seats = [
             Seat(each.member.name, each.models, each.member.columns, calibration)
             for each, calibration in zip(seated, calibrations, strict=True)

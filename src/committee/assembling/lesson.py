@@ -9,6 +9,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from committee.assembling.votes import Task
+from committee.saving import Data
 from committee.table import Schema, read
 from committee.table.matching import is_reordered
 from committee.table.source import Source, open_source
@@ -31,6 +32,8 @@ class Lesson:
         Labels, or the numbers: what members see of y.
     weights : ndarray of shape (n_rows,), or None
     groups : ndarray of int of shape (n_rows,), or None
+    data : Data
+        What a saved committee tells of the table.
     """
 
     X: Any
@@ -40,17 +43,19 @@ class Lesson:
     answers: np.ndarray
     weights: np.ndarray | None
     groups: np.ndarray | None
+    data: Data
 
     @classmethod
     def of(cls, task_type: Any, X: Any, y: Any, sample_weight: Any, groups: Any) -> Lesson:
         """Read and check what a committee is fitted on."""
         source = open_source(X)
-        schema = read(source).schema
+        table = read(source)
         task, target = task_type.of(y)
         check_lengths(source.n_rows, target)
         weights = row_weights(sample_weight, source.n_rows)
         answers = task.classes[target] if isinstance(task, Classification) else target
-        return cls(source.native, schema, task, target, answers, weights, group_codes(groups, source.n_rows))
+        codes, data = group_codes(groups, source.n_rows), Data.of(table, target, weights)
+        return cls(source.native, table.schema, task, target, answers, weights, codes, data)
 
     @property
     def n_rows(self) -> int:

@@ -96,9 +96,7 @@ class Training:
         """What a saved model tells of the table that it was fitted on; None for codes, without values."""
         if isinstance(self.table, BinnedTable):
             return None
-        columns = [*self.table.columns, self.y, *([] if self.weights is None else [self.weights])]
-        high, low = _engine.fingerprint(columns, self.table.n_rows)
-        return Data(self.table.n_rows, self.table.schema.n_columns, f"{high:016x}{low:016x}")
+        return Data.of(self.table, self.y, self.weights)
 
     def bin(self, n_threads: int) -> BinnedTable:
         """The table in the engine's codes."""

@@ -48,7 +48,7 @@ def runner(kind: str | Runner = "threads", n_workers: int | None = None) -> Runn
         kind._check_open()
         return _Lent(kind)
     if kind == "serial":
-        if n_workers not in (None, 1):
+        if n_workers not in (None, 1) or isinstance(n_workers, bool):
             raise ValueError(
                 f"n_workers must be 1 or None where tasks run one after the other. Got {n_workers!r}."
             )

@@ -34,7 +34,7 @@ from committee.running.pool import Order
 from committee.running.pooled import PooledRunner
 from committee.running.progress import RECEIVER, tell
 from committee.running.settings import Configuration, warning_filters
-from committee.running.sharing import Mapped, live_keys
+from committee.running.sharing import Mapped, NotShared, live_keys
 from committee.running.tasks import Task, TaskError, WorkerDiedError, failed, failure
 
 N_TRIES = 2
@@ -88,6 +88,8 @@ class ProcessRunner(PooledRunner):
         try:
             order.sent.append(self._surroundings_frame(order.configuration))
             order.sent.extend(messages.dumps((function, args, kwargs)))
+        except NotShared as error:
+            raise failed(f"{task}, cannot be sent to another process: {error}", error) from error
         except Exception as error:
             raise failed(
                 f"{task}, cannot be sent to another process: {error}. "

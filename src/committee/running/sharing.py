@@ -73,6 +73,10 @@ class Held(Handle):
         return _itself, (self.value,)
 
 
+class NotShared(ValueError):  # noqa: N818 - it says what the value is
+    """A value that was put into a runner which is closed."""
+
+
 class Mapped(Handle):
     """A handle of a value in a file. It is pickled as what gives the value to whoever unpickles it.
 
@@ -100,7 +104,7 @@ class Mapped(Handle):
 
     def __reduce__(self) -> Any:
         if not self.close.alive:
-            raise ValueError(
+            raise NotShared(
                 "A value is shared until its runner is closed. Put it into a runner that is open."
             )
         return opened, (self.key, self.address, self.spans)

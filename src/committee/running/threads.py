@@ -68,7 +68,8 @@ def share_cores(n_workers: int | None) -> tuple[int, int]:
     >>> n_workers == allowed_cores(), threads_per_worker
     (True, 1)
     """
-    if n_workers is not None and (not hasattr(n_workers, "__index__") or n_workers == 0):
+    is_integer = hasattr(n_workers, "__index__") and not isinstance(n_workers, bool)
+    if n_workers is not None and (not is_integer or n_workers == 0):
         raise ValueError(f"n_workers must be an integer other than 0, or None. Got {n_workers!r}.")
     cores = allowed_cores()
     workers = min(cores, n_threads(n_workers))

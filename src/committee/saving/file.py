@@ -94,7 +94,7 @@ def load(path: str | os.PathLike[str], trusted: Iterable[str] = ()) -> Any:
     description, arrays = read_description(path)
     decoder = Decoder(arrays, tuple(trusted))
     model = decoder.value(description["model"], "")
-    decoder.named(description["scores"], "scores")
+    read_scores(description["scores"], decoder)
     decoder.finish()
     require(hasattr(model, "get_params"), f"{path} holds no estimator")
     if isinstance(model, Saveable) and model._has_learnt():
@@ -166,7 +166,7 @@ def verify(path: str | os.PathLike[str]) -> Summary:
     n_arrays = len(arrays)
     decoder = Decoder(arrays, builds=False)
     model = decoder.value(description["model"], "")
-    scores = decoder.named(description["scores"], "scores")
+    scores = read_scores(description["scores"], decoder)
     decoder.finish()
     require(isinstance(model, Described), f"{path} holds no estimator")
     return Summary(
@@ -190,6 +190,14 @@ def read_description(path: str | os.PathLike[str]) -> tuple[dict[str, Json], Arr
     require(is_sound, "versions are not text")
     read_data(description["data"])
     return description, arrays
+
+
+def read_scores(written: Json, decoder: Decoder) -> dict[str, float]:
+    """What a file says of how well its model does: numbers by name, NaN and infinity among them."""
+    scores = decoder.named(written, "scores")
+    for name, score in scores.items():
+        require(type(score) in (int, float), f"scores__{name} is no number")
+    return scores
 
 
 def read_data(written: Json) -> Data | None:

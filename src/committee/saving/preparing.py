@@ -14,7 +14,7 @@ from committee.saving.codec import Decoder
 from committee.saving.deciding import C45Decider, Decider, MedianDecider, TreesDecider
 from committee.saving.errors import DamagedFile, require
 from committee.saving.fields import Fields
-from committee.saving.file import read_description
+from committee.saving.file import read_description, read_scores
 from committee.saving.linear import linear_model
 from committee.saving.models import check_c45_tree, check_forest, check_statistics
 from committee.saving.predicting import Predictor, prepare
@@ -77,7 +77,7 @@ def predictor(path: str | os.PathLike[str]) -> Predictor:
     description, arrays = read_description(path)
     decoder = Decoder(arrays, builds=False)
     described = decoder.value(description["model"], "")
-    decoder.named(description["scores"], "scores")
+    read_scores(description["scores"], decoder)
     decoder.finish()
     return Preparation(str(path)).predictor(described, "model")
 

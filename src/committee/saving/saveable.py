@@ -6,7 +6,11 @@ import os
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
+from committee import _engine
 from committee.saving.fields import Fields
+from committee.table.schema import Table
 
 
 @dataclass(frozen=True)
@@ -23,6 +27,21 @@ class Data:
     n_rows: int
     n_columns: int
     fingerprint: str
+
+    @classmethod
+    def of(cls, table: Table, y: np.ndarray, weights: np.ndarray | None) -> Data:
+        """What tells a table, with y and weights, from others.
+
+        Examples
+        --------
+        >>> from committee.table import read
+        >>> table = read([[1.0, 2.0], [3.0, 4.0]])
+        >>> Data.of(table, np.array([0.0, 1.0]), None) == Data.of(table, np.array([0.0, 2.0]), None)
+        False
+        """
+        columns = [*table.columns, y, *([] if weights is None else [weights])]
+        high, low = _engine.fingerprint(columns, table.n_rows)
+        return cls(table.n_rows, table.schema.n_columns, f"{high:016x}{low:016x}")
 
 
 class Saveable:
