@@ -126,6 +126,16 @@ def test_another_rule_needs_no_fit_of_a_member():
         VotingClassifier(MEMBERS).fit(X, Y).recombine("cawpe")
 
 
+def test_another_rule_sees_the_weights_of_the_fit():
+    weights = np.random.default_rng(0).integers(0, 4, len(Y))
+    direct = DynamicSelectionClassifier(MEMBERS, cv=3, method="ola").fit(X, Y, sample_weight=weights)
+    voting = VotingClassifier(MEMBERS, cv=3).fit(X, Y, sample_weight=weights)
+    again = voting.recombine(rules.DynamicRule(method="ola"), X)
+    np.testing.assert_array_equal(again.predict_proba(X), direct.predict_proba(X))
+    with pytest.raises(ValueError, match=r"X must be the table of the fit. It has 9 rows"):
+        voting.recombine("dynamic", X[:9])
+
+
 class Memory(rules.Rule):
     """A rule that knows the answer to votes it has learnt from, and guesses the first class else."""
 

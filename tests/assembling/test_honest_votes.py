@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import load_iris, make_regression
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import (
@@ -25,6 +26,7 @@ from committee import (
     RandomForestClassifier,
     StackingRegressor,
     VotingClassifier,
+    rules,
 )
 
 X, Y = load_iris(return_X_y=True)
@@ -63,6 +65,11 @@ def test_rows_before_the_first_fold_in_time_are_left_out():
     voting = honest(X=X[order], y=Y[order], cv=TimeSeriesSplit(4), rule="cawpe")
     np.testing.assert_array_equal(voting.honest_rows_, np.arange(30, 150))
     assert voting.honest_votes_.shape == (2, 120, 3)
+    train, test = list(TimeSeriesSplit(4).split(X))[2]
+    expected = GaussianNB().fit(X[order][train], Y[order][train]).predict_proba(X[order][test])
+    np.testing.assert_allclose(voting.honest_votes_[0][test - 30], expected, atol=1e-7)
+    assert voting.recombine("region", X[order]).score(X, Y) > 0.9
+    assert voting.leaderboard(["mean", "dynamic"], X=X[order])[0].score > 0.9
 
 
 def test_groups_stay_together():
@@ -72,6 +79,32 @@ def test_groups_stay_together():
     np.testing.assert_array_equal(by_number.honest_votes_, by_splitter.honest_votes_)
     with pytest.raises(ValueError, match="groups must have one value for each of the 150 rows"):
         honest(fit={"groups": groups[:5]})
+
+
+def test_groups_stay_together_when_rules_are_judged():
+    # Each row's vote tells its group, and y is the same all over a group, so a rule could learn it by heart.
+    groups = np.arange(90) % 30
+    y = np.random.default_rng(0).integers(0, 2, 30)[groups]
+    table = np.column_stack([groups / 30, np.zeros(90)])
+    voting = VotingClassifier([("tell", Telling())], cv=3, rule="mean").fit(table, y, groups=groups)
+    by_heart = rules.StackingRule(KNeighborsClassifier(1))
+    assert voting.leaderboard([by_heart])[0].score < 0.8
+    alone = VotingClassifier([("tell", Telling())], cv=3, rule="mean").fit(table, y)
+    assert alone.leaderboard([by_heart])[0].score > 0.9
+
+
+class Telling(ClassifierMixin, BaseEstimator):
+    """Votes with the first column."""
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict(self, X):
+        return self.classes_[(X[:, 0] > 0.5).astype(int)]
+
+    def predict_proba(self, X):
+        return np.column_stack([1 - X[:, 0], X[:, 0]])
 
 
 def test_weights_go_to_the_members_that_take_them():
@@ -111,6 +144,13 @@ def test_a_forest_votes_out_of_bag_in_its_one_fit():
     assert CountingForest.n_fits == 1 + 4 + 4
 
 
+def test_a_forest_votes_in_the_folds_of_a_splitter():
+    CountingForest.n_fits = 0
+    voting = honest([("forest", CountingForest(5, random_state=0))], cv=TimeSeriesSplit(3), rule="mean")
+    assert CountingForest.n_fits == 3 + 1
+    np.testing.assert_array_equal(voting.honest_rows_, np.arange(39, 150))
+
+
 def test_rows_that_all_trees_have_seen_are_left_out():
     voting = honest([("forest", RandomForestClassifier(2, random_state=0))])
     assert 0 < len(voting.honest_rows_) < len(Y)
@@ -137,6 +177,24 @@ def test_members_that_are_fitted_vote_on_the_rows_that_are_given():
         CAWPEClassifier([("new", GaussianNB())], cv="prefit").fit(X, Y)
     with pytest.raises(ValueError, match=r"Member 'bayes' cannot vote. It votes for 0, and the classes are"):
         CAWPEClassifier(fitted, cv="prefit").fit(X[50:], Y[50:])
+
+
+def test_members_that_are_fitted_may_know_fewer_classes():
+    fewer = GaussianNB().fit(X[50:], Y[50:])
+    voting = CAWPEClassifier([("all", GaussianNB().fit(X, Y)), ("fewer", fewer)], cv="prefit").fit(X, Y)
+    assert (voting.honest_votes_[1][:, 0] == 0).all()
+    np.testing.assert_allclose(voting.honest_votes_[1][:, 1:], fewer.predict_proba(X), atol=1e-7)
+    np.testing.assert_allclose(voting.predict_proba(X).sum(axis=1), 1)
+
+
+def test_members_that_are_fitted_refuse_other_names_of_columns_in_one_line():
+    frame = pd.DataFrame(X, columns=["a", "b", "c", "d"])
+    fitted = [("bayes", GaussianNB().fit(frame, Y))]
+    with pytest.raises(ValueError, match=r"Member 'bayes' cannot vote. The feature names should") as caught:
+        CAWPEClassifier(fitted, cv="prefit").fit(frame.rename(columns={"a": "x"}), Y)
+    assert len(str(caught.value).splitlines()) == 1
+    voting = CAWPEClassifier(fitted, cv="prefit").fit(frame, Y)
+    np.testing.assert_array_equal(voting.votes(frame[["d", "c", "b", "a"]]), voting.votes(frame))
 
 
 def test_members_may_see_different_columns():

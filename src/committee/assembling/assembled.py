@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.base import TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from committee.assembling.encoding import new_encoder
+from committee.assembling.encoding import TableEncoder, new_encoder
 from committee.assembling.kept import KeptCommittee
 from committee.assembling.leaderboard import Leaderboard, leaderboard_of
 from committee.assembling.lesson import in_order
@@ -143,7 +143,8 @@ class Assembled(TransformerMixin, KeptCommittee):
         matrix = None
         if X is not None:
             native = self._native(X)
-            matrix = new_encoder().fit(native).transform(take_rows(native, check_rows(native, honest)))
+            encoder = encoder_like(native, honest)
+            matrix = encoder.transform(take_rows(native, honest.rows))
         return leaderboard_of(honest, [seat.name for seat in self._seats], rules, matrix, scoring)
 
     @property
@@ -189,8 +190,9 @@ class Assembled(TransformerMixin, KeptCommittee):
             if X is None:
                 raise ValueError(f"{type(rule).__name__} looks at the rows. Pass X, the table of the fit.")
             native = self._native(X)
-            self._encoder = new_encoder().fit(native)
-            matrix = self._encoder.transform(take_rows(native, check_rows(native, self._known_votes())))
+            known = self._known_votes()
+            self._encoder = encoder_like(native, known)
+            matrix = self._encoder.transform(take_rows(native, known.rows))
         if honest is not None:
             rule.fit(honest.votes, honest.y, matrix, honest.weights)
         self.rule_ = rule
@@ -228,11 +230,13 @@ class Assembled(TransformerMixin, KeptCommittee):
         return self.rule_.combine(self._votes(native), matrix)
 
 
-def check_rows(native: Any, honest: HonestVotes) -> np.ndarray:
-    """The rows of honest votes, if a table has them."""
+def encoder_like(native: Any, honest: HonestVotes) -> TableEncoder:
+    """The encoder of the table of the fit, if a table is that: weights are known of the honest rows alone."""
     if native.shape[0] <= honest.rows.max():
         raise ValueError(
             f"X must be the table of the fit. It has {native.shape[0]} rows, and there are votes on row "
             f"{honest.rows.max()}."
         )
-    return honest.rows
+    if honest.weights is None:
+        return new_encoder().fit(native)
+    return new_encoder().fit(take_rows(native, honest.rows), sample_weight=honest.weights)

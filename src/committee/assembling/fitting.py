@@ -20,6 +20,7 @@ from committee.assembling.folds import Fold
 from committee.assembling.lesson import Lesson
 from committee.assembling.members import Member, request_weights, take_columns, weight_arguments
 from committee.assembling.numbered import NumberedLabels
+from committee.assembling.seats import cannot_vote
 from committee.assembling.votes import dtype_of, votes_of
 from committee.boosting.python_rounds import take_rows
 from committee.running import Runner, Task, TaskError, Work
@@ -269,7 +270,7 @@ def take_prefit(members: list[Member], lesson: Lesson, as_scores: bool) -> list[
             rows = lesson.rows
             votes = votes_of(member.estimator, take_rows(X, rows), lesson.task, as_scores=as_scores)
         except (ValueError, AttributeError) as error:
-            raise ValueError(f"Member {member.name!r} cannot vote. {error}") from error
+            raise cannot_vote(member.name, error) from error
         seated.append(Seated(member, [member.estimator], [(rows, votes.astype(dtype_of(lesson.task)))]))
     return seated
 

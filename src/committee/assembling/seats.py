@@ -39,6 +39,11 @@ class Seat:
         try:
             each = [votes_of(model, seen, task, as_scores=as_scores) for model in self.models]
         except ValueError as error:
-            raise ValueError(f"Member {self.name!r} cannot vote. {error}") from error
+            raise cannot_vote(self.name, error) from error
         mean = each[0] if len(each) == 1 else np.mean(each, axis=0)
         return mean if self.calibration is None else self.calibration.votes(mean)
+
+
+def cannot_vote(name: str, error: Exception) -> ValueError:
+    """The error of a member that cannot vote on a table, in one line."""
+    return ValueError(f"Member {name!r} cannot vote. {' '.join(str(error).split())}")
