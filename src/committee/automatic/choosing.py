@@ -82,7 +82,7 @@ def rules_for(honest: HonestVotes, metric: Any, has_X: bool, random_state: int) 
     greedy = rule_named("greedy").set_params(metric=metric, random_state=random_state)
     rules = [best, ("mean", rule_named("mean")), ("greedy", greedy)]
     if n_outputs == 1:
-        return [*rules, ("stacking", rule_named("stacking").set_params(final_estimator="convex"))]
+        return [*rules, ("stacking", rule_named("stacking").set_params(final_estimator="ridge"))]
     rules.insert(2, ("cawpe", rule_named("cawpe")))
     if honest.votes.size <= MOST_STACKED:
         rules.append(("log_pool", rule_named("log_pool")))

@@ -26,6 +26,7 @@ from committee.assembling.members import LARGEST_SEED, Member, check_kind, check
 from committee.assembling.seats import Seat
 from committee.automatic.choosing import judge_rules
 from committee.automatic.clock import Clock
+from committee.automatic.journal import Journal
 from committee.automatic.parameters import AutomaticParameters
 from committee.automatic.portfolio import PRESETS, Size, named, portfolio
 from committee.automatic.scheduling import seat_in_time
@@ -122,6 +123,9 @@ class AutomaticCommittee(AutomaticParameters, Assembled):
     def _seat(
         self, members: list[Member], lesson: Lesson, repeats: list[list[Fold]], clock: Clock
     ) -> list[Seated]:
+        journal = None
+        if self.run is not None and lesson.is_open:
+            journal = Journal(self.run, lesson, [fold for folds in repeats for fold in folds])
         is_named = isinstance(self.runner, str) and self.runner != "serial"
         n_total = len(members) * max(1, sum(map(len, repeats)))
         is_limit, verbose = self.time_limit is not None, int(self.verbose)
@@ -133,7 +137,7 @@ class AutomaticCommittee(AutomaticParameters, Assembled):
             # Networks of the portfolio take as many steps as it says, whether they have converged or not.
             warnings.filterwarnings("ignore", category=ConvergenceWarning)
             tell = Telling(work, lesson, self.metric, len(repeats[0]), clock)
-            return seat_in_time(members, lesson, repeats, run, clock, tell)
+            return seat_in_time(members, lesson, repeats, run, clock, tell, journal)
 
     def _another(self, rule: Any) -> Any:
         another = clone(self).set_params(rule=rule)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 from committee import running
@@ -95,6 +96,14 @@ class AutomaticParameters:
         anything,
         "Draws the folds, and every `random_state` of members and rule that is None. An integer makes fits "
         "without a `time_limit` repeatable.",
+    )
+    run: Any = parameter(
+        None,
+        "the name of a folder, or None",
+        optional(lambda value: isinstance(value, str | os.PathLike)),
+        "Where every finished fit is kept: the same call after a crash, or after `kill -9`, goes on where "
+        "the run was and gives the same model as if it had never stopped, unless there is a `time_limit`. A "
+        "run on another table is refused. The folder is a `Bank` of votes too.",
     )
     verbose: int = parameter(
         0,

@@ -20,11 +20,9 @@ from committee.assembling.folds import Fold
 from committee.assembling.lesson import Lesson
 from committee.assembling.members import Member
 from committee.automatic.clock import Clock
+from committee.automatic.journal import Journal, Result
 from committee.running import Runner, Task, TaskError
 from committee.running.stopping import ended_after
-
-# A model, the rows that it has not seen, if there are any, and its votes on them.
-Result = tuple[Any, Any, Any]
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,6 +82,7 @@ def seat_in_time(
     run: Runner,
     clock: Clock,
     tell: Callable[[str, int, Progress], None],
+    journal: Journal | None = None,
 ) -> list[Seated]:
     """Fit members for as long as there is time.
 
@@ -97,6 +96,8 @@ def seat_in_time(
     clock : Clock
     tell : callable
         Called after each fit, with its name, the place of its member and what has been done.
+    journal : Journal, default=None
+        What was finished by a run before, and where finished fits are written down.
 
     Returns
     -------
@@ -112,8 +113,13 @@ def seat_in_time(
         while waiting or in_flight:
             while waiting and len(in_flight) < run.n_workers:
                 fit = waiting.popleft()
-                if is_allowed(fit, progress, n_folds, clock, run.n_workers):
-                    in_flight[submit(fit, members[fit.place], shared, clock, n_folds, run)] = fit
+                member = members[fit.place]
+                known = None if journal is None else journal.find(member, fit.number)
+                if known is not None:
+                    progress.results[fit.place, fit.number] = known
+                    tell(fit.name, fit.place, progress)
+                elif is_allowed(fit, progress, n_folds, clock, run.n_workers):
+                    in_flight[submit(fit, member, shared, clock, n_folds, run)] = fit
             task = run.first_completed(in_flight, clock.left())
             if task is None:
                 if clock.is_over():
@@ -121,6 +127,8 @@ def seat_in_time(
                 continue
             fit = in_flight.pop(task)
             take(task, fit, progress)
+            if journal is not None and (fit.place, fit.number) in progress.results:
+                journal.keep(members[fit.place], fit.number, progress.results[fit.place, fit.number])
             tell(fit.name, fit.place, progress)
     except KeyboardInterrupt:
         if not progress.results:

@@ -1,0 +1,106 @@
+"""A run that was stopped goes on where it was, and ends as if it had never stopped."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris
+from sklearn.naive_bayes import GaussianNB
+
+import committee
+from committee import CommitteeClassifier, CommitteeRegressor
+from committee.assembling import Bank
+from every_estimator import mixed_frame
+
+X, Y = load_iris(return_X_y=True)
+MEMBERS = ["booster", "linear", "machine"]
+
+KILLED = """
+import os, signal, sys
+from sklearn.datasets import load_iris
+from committee import CommitteeClassifier
+from committee.running import receiving
+
+def kill(event):
+    if event.n_done == 4 and event.name == "CommitteeClassifier":
+        os.kill(os.getpid(), signal.SIGKILL)
+
+members = ["booster", "linear", "machine"]
+with receiving(kill):
+    CommitteeClassifier(members, cv=3, random_state=0, n_jobs=1, run=sys.argv[1]).fit(
+        *load_iris(return_X_y=True)
+    )
+"""
+
+
+def automatic(folder=None, **parameters):
+    given = {"cv": 3, "random_state": 0, "run": folder} | parameters
+    return CommitteeClassifier(given.pop("members", MEMBERS), **given)
+
+
+def stamps(folder):
+    return {path.name: path.stat().st_mtime_ns for path in Path(folder).iterdir()}
+
+
+def test_a_run_that_was_killed_goes_on_to_the_same_bits(tmp_path):
+    run = tmp_path / "run"
+    killed = subprocess.run([sys.executable, "-c", KILLED, str(run)], check=False, timeout=300)
+    assert killed.returncode == -9
+    done = stamps(run)
+    assert sum(name.endswith(".committee") for name in done) == 4
+    expected, found = automatic().fit(X, Y), automatic(str(run)).fit(X, Y)
+    assert found.predict_proba(X).tobytes() == expected.predict_proba(X).tobytes()
+    assert found.honest_votes_.tobytes() == expected.honest_votes_.tobytes()
+    assert done.items() <= stamps(run).items()
+
+
+def test_a_run_that_is_finished_is_not_fitted_again_and_is_a_bank_of_votes(tmp_path):
+    first = automatic(tmp_path).fit(X, Y)
+    before = stamps(tmp_path)
+    again = automatic(tmp_path, members=[*MEMBERS, "bayes"]).fit(X, Y)
+    assert before.items() <= stamps(tmp_path).items()
+    np.testing.assert_array_equal(again.honest_votes_[:3], first.honest_votes_)
+    bank = Bank.open(tmp_path)
+    assert bank.members == ["bayes", "booster", "linear"]
+    np.testing.assert_array_equal(bank.votes(["booster", "linear"]), first.honest_votes_[:2])
+
+
+def test_another_table_or_split_is_refused(tmp_path):
+    automatic(tmp_path).fit(X, Y)
+    with pytest.raises(ValueError, match="holds votes on another table"):
+        automatic(tmp_path).fit(X[1:], Y[1:])
+    with pytest.raises(ValueError, match="holds votes on another split"):
+        automatic(tmp_path, cv=4).fit(X, Y)
+    with pytest.raises(ValueError, match="run must be the name of a folder"):
+        automatic(3).fit(X, Y)
+
+
+def test_a_model_that_is_damaged_is_fitted_again(tmp_path):
+    expected = automatic(tmp_path).fit(X, Y).predict_proba(X)
+    path = next(path for path in tmp_path.iterdir() if path.suffix == ".committee")
+    path.write_bytes(path.read_bytes()[:-7])
+    np.testing.assert_array_equal(automatic(tmp_path).fit(X, Y).predict_proba(X), expected)
+    committee.load(path)
+
+
+class Own(GaussianNB):
+    """A class that nobody trusts."""
+
+
+def test_a_member_that_is_not_trusted_is_fitted_again(tmp_path):
+    members = [("own", Own()), "linear"]
+    first = automatic(tmp_path, members=members).fit(X, Y)
+    np.testing.assert_array_equal(
+        automatic(tmp_path, members=members).fit(X, Y).predict_proba(X), first.predict_proba(X)
+    )
+
+
+def test_numbers_and_repeated_folds_are_kept_too(tmp_path):
+    frame, signal = mixed_frame()
+    given = {"members": ["booster", "network"], "cv": 2, "preset": "best", "random_state": 0}
+    first = CommitteeRegressor(**given).fit(frame, signal)
+    for _ in range(2):
+        kept = CommitteeRegressor(**given, run=tmp_path).fit(frame, signal)
+        assert kept.predict(frame).tobytes() == first.predict(frame).tobytes()
