@@ -22,7 +22,8 @@ from committee.assembling.calibrating import logistic_curve
 # In which order the values of a table are numbered, if not as they come.
 ORDERS = {"tic-tac-toe": ["x", "b", "o"]}
 MOST_NEIGHBOURS = 100
-MOST_STEPS = 200  # of the perceptron in an epoch
+# The perceptron: at most so many steps an epoch, and at least so many steps and epochs.
+MOST_STEPS, FEWEST_STEPS, FEWEST_EPOCHS = 200, 1000, 100
 
 
 def coded(frame, name):
@@ -56,15 +57,17 @@ def numbered(column, order):
 
 def members(n_rows, n_columns, n_classes):
     """The paper's members for a table of a size, by name."""
+    batch = max(min(32, n_rows // 2), n_rows // MOST_STEPS)
+    n_epochs = max(FEWEST_EPOCHS, FEWEST_STEPS * batch // n_rows)
     perceptron = MLPClassifier(
         (max(1, (n_columns + n_classes) // 2),),
         activation="logistic",
         alpha=0,
         learning_rate_init=0.03,
-        batch_size=max(min(32, n_rows // 2), n_rows // MOST_STEPS),
-        max_iter=100,
+        batch_size=batch,
+        max_iter=n_epochs,
         tol=0,
-        n_iter_no_change=100,
+        n_iter_no_change=n_epochs,
     )
     return [
         ("logistic", LogisticRegression(C=5e7, max_iter=200)),
