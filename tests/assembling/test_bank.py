@@ -150,7 +150,7 @@ def test_a_committee_brings_its_votes():
         np.testing.assert_array_equal(bank.combine(rule), voting.recombine(rule).predict_proba(NEW))
     bank.collect([("other", GaussianNB())])
     assert bank.members == ["bayes", "near", "other", "tree"]
-    for table, y in ((X[:-1], Y[:-1]), (X, Y[::-1]), (X, Y.astype(str))):
+    for table, y in ((X[:-1], Y[:-1]), (X, Y[::-1]), (X, Y.astype(str)), (X + 1, Y)):
         with pytest.raises(ValueError, match="The committee was fitted on another table"):
             Bank(table, y).add_committee(voting)
     with pytest.raises(ValueError, match="fitted without honest votes"):

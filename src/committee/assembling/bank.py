@@ -18,10 +18,11 @@ from committee.assembling.ballots import Ballot, FolderBox, MemoryBox
 from committee.assembling.folds import Fold, folds_of
 from committee.assembling.lesson import Lesson, in_order
 from committee.assembling.members import members_of
-from committee.assembling.poll import Poll
+from committee.assembling.poll import Poll, table_print
 from committee.assembling.polled import Polled
 from committee.assembling.polling import ask, places_of, recipe_of, seeded_by_name
 from committee.assembling.votes import HonestVotes, dtype_of
+from committee.saving import Data
 from committee.table.source import open_source
 from committee.task import Classification, Regression
 
@@ -197,17 +198,13 @@ class Bank(Polled):
             A committee that was fitted on the table of the bank, with honest votes.
         """
         honest: HonestVotes = committee._known_votes()
-        rows, poll = honest.rows, self._poll
-        is_same = rows.max() < poll.n_rows and np.array_equal(honest.y, poll.y[rows])
-        if isinstance(poll.task, Classification):
-            classes = np.asarray(getattr(committee, "classes_", ()))
-            is_same = is_same and np.array_equal(classes, poll.task.classes)
-        if not is_same:
+        data: Data | None = committee._data
+        if data is None or table_print(data, committee.schema_, committee._task) != self._poll.table:
             raise ValueError("The committee was fitted on another table. Make a bank of that table for it.")
         on_test = None if self._X_test is None else committee.votes(self._X_test)
         for place, name in enumerate(committee.named_estimators_):
             test_votes = None if on_test is None else on_test[place]
-            self.add(name, None, honest.votes[place], rows=rows, test_votes=test_votes)
+            self.add(name, None, honest.votes[place], rows=honest.rows, test_votes=test_votes)
 
     def collect(
         self,

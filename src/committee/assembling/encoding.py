@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from committee.parameters import check_parameters, declared, integer, one_of, parameter
 from committee.saving import Fields, Saveable
-from committee.table import Schema, keep_schema, predict_table, read
+from committee.table import Schema, keep_schema, predict_table, read, takes_any_table
 from committee.task import row_weights
 
 # What numbers stay below with robust scaling.
@@ -141,12 +141,7 @@ class TableEncoder(TransformerMixin, Saveable, BaseEstimator):
         return np.hstack(parts)
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
-        tags.input_tags.sparse = True
-        return tags
+        return takes_any_table(super().__sklearn_tags__())
 
     def _check_parameters(self) -> None:
         check_parameters(self)

@@ -15,16 +15,15 @@ from typing import Any
 
 import numpy as np
 
-from committee import _engine
 from committee.assembling.folds import Fold
 from committee.assembling.lesson import Lesson
 from committee.assembling.votes import Task
-from committee.saving import Fields
+from committee.saving import Data, Fields
 from committee.saving.codec import Decoder, Encoder
 from committee.saving.container import read_container, write_container
 from committee.saving.errors import require
 from committee.saving.plain import with_keys
-from committee.table import Schema, Table, read, read_like
+from committee.table import Schema, read_like
 from committee.task import Classification, Regression, check_lengths, check_target
 
 
@@ -61,12 +60,13 @@ class Poll:
     @classmethod
     def of(cls, lesson: Lesson, folds: list[Fold], X_test: Any = None, y_test: Any = None) -> Poll:
         """The poll on a table that is held out in folds, and on test rows."""
-        known = [] if lesson.weights is None else [lesson.weights]
         n_test_rows, answers, test = 0, None, ""
         if X_test is not None:
             rows = read_like(X_test, lesson.schema)
             answers = None if y_test is None else test_answers(y_test, lesson.task, rows.n_rows)
-            n_test_rows, test = rows.n_rows, table_print(rows, [] if answers is None else [answers])
+            n_test_rows = rows.n_rows
+            known = np.full(n_test_rows, np.nan) if answers is None else answers
+            test = table_print(Data.of(rows, known, None), lesson.schema, lesson.task)
         return cls(
             lesson.task,
             lesson.y,
@@ -75,7 +75,7 @@ class Poll:
             [held_out for _, held_out in folds],
             n_test_rows,
             answers,
-            table_print(read(lesson.X), [lesson.y, *known], lesson.task),
+            table_print(lesson.data, lesson.schema, lesson.task),
             split_print(folds, lesson.groups),
             test,
         )
@@ -171,11 +171,10 @@ def test_answers(y_test: Any, task: Task, n_rows: int) -> np.ndarray:
     return np.array([codes[label] for label in labels.tolist()], dtype=np.int32)
 
 
-def table_print(table: Table, more: list[np.ndarray], task: Task | None = None) -> str:
+def table_print(data: Data, schema: Schema, task: Task) -> str:
     """A fingerprint of the values, the columns and, if there are any, the classes of a table."""
-    high, low = _engine.fingerprint([*table.columns, *more], table.n_rows)
     classes = repr(task.classes.tolist()) if isinstance(task, Classification) else ""
-    text = json.dumps([high, low, columns_text(table.schema), classes])
+    text = json.dumps([data.fingerprint, columns_text(schema), classes])
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 

@@ -20,7 +20,7 @@ from committee.saving.deciding import Decider, TreesDecider
 from committee.saving.errors import require
 from committee.saving.models import check_forest
 from committee.saving.predicting import Predictor, prepare
-from committee.table import Kind, Schema, Table, keep_schema, predict_table
+from committee.table import Kind, Schema, Table, keep_schema, predict_table, takes_any_table
 from committee.task import Classification, Regression
 
 FLOAT64 = np.dtype(np.float64)
@@ -54,12 +54,7 @@ class Tabular(Saveable, BaseEstimator):
         return 1
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
-        tags.input_tags.sparse = True
-        return tags
+        return takes_any_table(super().__sklearn_tags__())
 
     def _keep_task(self, schema: Schema, task: Classification | Regression) -> None:
         keep_schema(self, schema)

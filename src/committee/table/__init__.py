@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from committee.table.binning import bin_table, to_codes
-    from committee.table.estimating import keep_schema, predict_table
+    from committee.table.estimating import keep_schema, predict_table, takes_any_table
     from committee.table.raw import is_missing
     from committee.table.reading import read, read_like
     from committee.table.schema import BinnedTable, Column, Kind, Schema, Table
@@ -32,6 +32,7 @@ __all__ = [
     "predict_table",
     "read",
     "read_like",
+    "takes_any_table",
     "to_codes",
 ]
 
@@ -39,7 +40,7 @@ _PLACES = {
     "schema": ("BinnedTable", "Column", "Kind", "Schema", "Table"),
     "binning": ("bin_table", "to_codes"),
     "raw": ("is_missing",),
-    "estimating": ("keep_schema", "predict_table"),
+    "estimating": ("keep_schema", "predict_table", "takes_any_table"),
     "reading": ("read", "read_like"),
     "statistics": ("TargetStatistics",),
 }

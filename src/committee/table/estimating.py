@@ -13,6 +13,32 @@ from committee.table.schema import Schema, Table
 from committee.table.source import open_source
 
 
+def takes_any_table(tags: Any) -> Any:
+    """The tags of an estimator, which tell scikit-learn that X may be a table of any kind with holes in it.
+
+    Parameters
+    ----------
+    tags : Tags
+
+    Returns
+    -------
+    Tags
+        The same object.
+
+    Examples
+    --------
+    >>> from sklearn.base import BaseEstimator
+    >>> from sklearn.utils import get_tags
+    >>> takes_any_table(get_tags(BaseEstimator())).input_tags.allow_nan
+    True
+    """
+    tags.input_tags.allow_nan = True
+    tags.input_tags.categorical = True
+    tags.input_tags.string = True
+    tags.input_tags.sparse = True
+    return tags
+
+
 def keep_schema(estimator: Any, schema: Schema) -> None:
     """Let an estimator remember the columns that it was fitted on: to be called when the fit has succeeded.
 
