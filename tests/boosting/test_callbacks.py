@@ -5,34 +5,10 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 
 from committee import GradientBoostingClassifier, GradientBoostingRegressor, LogitBoostClassifier
+from diary import Diary
 
 callback = pytest.importorskip("sklearn.callback", reason="scikit-learn < 1.9 has no callbacks")
 CANCER = load_breast_cancer(return_X_y=True)
-
-
-class Diary:
-    """Writes down what it is told, and asks to stop after some rounds."""
-
-    def __init__(self, rounds=None):
-        self.rounds = rounds
-        self.lines = []
-        self.models = []
-
-    def setup(self, estimator, context):
-        self.lines.append("setup")
-
-    def teardown(self, estimator, context):
-        self.lines.append("teardown")
-
-    def on_fit_task_begin(self, estimator, context):
-        self.lines.append(f"begin {context.task_name}")
-
-    def on_fit_task_end(self, estimator, context, *, X, y, fitted_estimator):
-        self.lines.append(f"end {context.task_name}")
-        if context.task_name == "round" and fitted_estimator is not None:
-            self.models.append(fitted_estimator.predict(X))
-            return context.task_id + 1 == self.rounds
-        return False
 
 
 @pytest.mark.parametrize(
@@ -48,13 +24,13 @@ def test_callbacks_are_told_of_every_round_and_get_the_model_so_far(booster, pro
     fitted = booster.set_callbacks(diary).fit(*problem)
     rounds = ["begin round", "end round"] * 4
     assert diary.lines == ["setup", "begin fit", *rounds, "end fit", "teardown"]
-    for model, stage in zip(diary.models, fitted.staged_predict(problem[0]), strict=True):
+    for model, stage in zip(diary.predictions["round"], fitted.staged_predict(problem[0]), strict=True):
         np.testing.assert_array_equal(model, stage)
 
 
 def test_a_callback_may_end_the_fit():
     X, y = CANCER
-    stopped = GradientBoostingClassifier(50, random_state=0).set_callbacks(Diary(rounds=3)).fit(X, y)
+    stopped = GradientBoostingClassifier(50, random_state=0).set_callbacks(Diary(last=3)).fit(X, y)
     assert stopped.n_iter_ == 3
     assert len(stopped.train_score_) == 4
     np.testing.assert_array_equal(
@@ -70,7 +46,7 @@ def test_a_warm_start_tells_of_its_own_rounds_only():
     diary = Diary()
     booster.set_params(n_estimators=5).set_callbacks(diary).fit(X, y)
     assert diary.lines.count("end round") == 2
-    np.testing.assert_array_equal(diary.models[-1], booster.predict(X))
+    np.testing.assert_array_equal(diary.predictions["round"][-1], booster.predict(X))
 
 
 def test_early_stopping_closes_the_round_that_never_ran():

@@ -18,6 +18,7 @@ from committee import (
     RandomForestClassifier,
     RandomForestRegressor,
 )
+from diary import Diary
 
 callback = pytest.importorskip("sklearn.callback", reason="scikit-learn < 1.9 has no callbacks")
 CLASSES, NUMBERS = load_breast_cancer(return_X_y=True), load_diabetes(return_X_y=True)
@@ -39,37 +40,13 @@ EVERY_FAMILY = pytest.mark.parametrize(
 )
 
 
-class Diary:
-    """Writes down what it is told, and asks to stop after some tasks."""
-
-    def __init__(self, last=None):
-        self.last = last
-        self.lines = []
-        self.predictions = None
-
-    def setup(self, estimator, context):
-        self.lines.append("setup")
-
-    def teardown(self, estimator, context):
-        self.lines.append("teardown")
-
-    def on_fit_task_begin(self, estimator, context):
-        self.lines.append(f"begin {context.task_name}")
-
-    def on_fit_task_end(self, estimator, context, *, X, y, fitted_estimator):
-        self.lines.append(f"end {context.task_name}")
-        # Not the estimator itself: scikit-learn keeps callbacks, in a cache, as long as the process lives.
-        self.predictions = None if fitted_estimator is None else fitted_estimator.predict(X)
-        return context.task_name != "fit" and context.task_id + 1 == self.last
-
-
 @EVERY_FAMILY
 def test_callbacks_hear_of_every_task_and_get_the_fitted_estimator_at_last(estimator, problem, task):
     diary = Diary()
     fitted = estimator.set_callbacks(diary).fit(*problem)
     tasks = [f"begin {task}", f"end {task}"] * 4
     assert diary.lines == ["setup", "begin fit", *tasks, "end fit", "teardown"]
-    np.testing.assert_array_equal(diary.predictions, fitted.predict(problem[0]))
+    np.testing.assert_array_equal(diary.predictions["fit"][-1], fitted.predict(problem[0]))
     estimator.set_callbacks()
 
 
