@@ -16,10 +16,10 @@ from committee.saving.attributes import (
     one_of,
     optional,
     positive,
-    sparse,
     told,
 )
 from committee.saving.listed import Listed, Named, listed_estimator, set_attributes
+from committee.saving.sparse import sparse
 
 
 def binarizer(value: Any, sizes: Sizes) -> None:

@@ -29,12 +29,12 @@ from committee.saving.attributes import (
     one_of,
     optional,
     shares,
-    sparse,
     text,
     told,
     tuple_of,
 )
 from committee.saving.listed import COLUMNS, Listed, Named, listed_estimator, set_attributes
+from committee.saving.sparse import sparse
 
 SVM_PARAMETERS = {
     "kernel": one_of("linear", "poly", "rbf", "sigmoid", "precomputed"),
