@@ -80,6 +80,15 @@ def replace(name, value):
     return edit
 
 
+def widen(n_columns):
+    """An edit of the number of columns of the support vectors."""
+
+    def edit(model, arrays):
+        model["fitted"]["support_vectors_"]["sparse"]["shape"][1] = n_columns
+
+    return edit
+
+
 def set_parameter(name, value):
     """An edit of one parameter."""
 
@@ -153,5 +162,8 @@ def test_indices_of_a_sparse_machine_cannot_lead_out_of_it(tmp_path):
     for name, value in [("indices", 2**31 - 1), ("indices", -1), ("starts", 5), ("starts", -1)]:
         with pytest.raises(DamagedFile):
             edited(machine, tmp_path, change(f"support_vectors___{name}", value))
+    for length in (2**31, 2**63, 10**30, -1):
+        with pytest.raises(DamagedFile, match="support_vectors_ has no shape"):
+            edited(machine, tmp_path, widen(length))
     with pytest.raises(DamagedFile, match="not in order"):
         edited(machine, tmp_path, replace("support_vectors___indices", lambda each: each[::-1]))

@@ -21,6 +21,8 @@ MAKERS = {
     "csr_array": scipy.sparse.csr_array,
     "csc_array": scipy.sparse.csc_array,
 }
+# Rows and columns are counted in 32 bits.
+LONGEST = 2**31 - 1
 KEYS = {"kind", "shape", "starts", "indices", "values"}
 
 
@@ -45,8 +47,8 @@ def read(written: Json, decoder: Decoder, path: str) -> Any:
     body = with_keys(written["sparse"], KEYS, path)
     kind, shape = body["kind"], body["shape"]
     require(isinstance(kind, str) and kind in MAKERS, f"{path}: there is no sparse matrix {kind!r}")
-    is_shape = isinstance(shape, list) and len(shape) == 2 and all(type(n) is int and n >= 0 for n in shape)
-    require(is_shape, f"{path} has no shape")
+    is_shape = isinstance(shape, list) and len(shape) == 2 and all(type(n) is int for n in shape)
+    require(is_shape and min(shape) >= 0 and max(shape) <= LONGEST, f"{path} has no shape")
     starts, indices, values = (decoder.value(body[name], path) for name in ("starts", "indices", "values"))
     for array in (starts, indices, values):
         require(isinstance(array, np.ndarray) and array.ndim == 1, f"{path} is not made of three vectors")
