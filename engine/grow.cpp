@@ -88,8 +88,10 @@ class Grower {
                 items_[i] = Stat::item(weights[i], target_.labels[rows[i]]);
             }
         }
-        search_.start_tree(rows.size(), static_cast<std::uint64_t>(std::ceil(parameters_.min_weight_fraction_leaf *
-                                                                             static_cast<double>(total_weight_))));
+        search_.start_tree(rows.size(),
+                           static_cast<std::uint64_t>(
+                               std::ceil(parameters_.min_weight_fraction_leaf * static_cast<double>(total_weight_))),
+                           weights.empty() ? 1 : std::ranges::max(weights));
         splits_pairs_ = search_.is_unlimited() && parameters_.min_samples_split <= 2 && !parameters_.needs_gain &&
                         parameters_.min_impurity_decrease == 0 && !parameters_.keep_records &&
                         parameters_.max_depth == std::numeric_limits<std::uint32_t>::max() &&
@@ -118,17 +120,12 @@ class Grower {
     void localise(Pending& pending) {
         const std::size_t n = pending.end - pending.begin;
         local_codes_.resize(n_columns_ * n);
-        local_ = {local_codes_.data(), n};
+        local_ = {local_codes_.data(), 1};
         std::uint32_t* rows = rows_.data() + pending.begin;
-        constexpr std::size_t tile = 32;
-        for (std::size_t begin = 0; begin < n; begin += tile) {
-            const std::size_t end = std::min(n, begin + tile);
-            for (std::size_t j = 0; j < n_columns_; ++j) {
-                const Code* from = codes_.by_row.data() + j;
-                for (std::size_t i = begin; i < end; ++i) local_codes_[j * n + i] = from[rows[i] * n_columns_];
-            }
+        for (std::size_t i = 0; i < n; ++i) {
+            std::copy_n(codes_.row(rows[i]), n_columns_, local_codes_.data() + i * n_columns_);
+            rows[i] = static_cast<std::uint32_t>(i * n_columns_);
         }
-        std::iota(rows, rows + n, 0U);
         pending.is_local = true;
     }
 

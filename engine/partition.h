@@ -71,7 +71,8 @@ class Partition {
     }
 
   private:
-    // Every row is written to both sides, and one of the two places is then taken: no branch to guess.
+    // Every row is written to both sides, and one of the two places is then taken. All is arithmetic, lest the compiler
+    // makes a branch that nobody can guess.
     template <bool may_miss, class Code, class GoesRight>
     Divided move(std::span<std::uint32_t> rows, std::span<Item> items, const Code* codes, GoesRight goes_right) {
         const std::size_t n = rows.size();
@@ -79,7 +80,6 @@ class Partition {
             spare_rows_.resize(n);
             spare_items_.resize(n);
         }
-        Divided divided;
         std::uint32_t* spare_rows = spare_rows_.data();
         Item* spare_items = spare_items_.data();
         std::size_t n_left = 0, n_right = 0;
@@ -88,15 +88,16 @@ class Partition {
             const std::uint32_t row = rows[i];
             const Item item = items[i];
             const std::uint32_t code = codes[row];
-            const bool right = goes_right(static_cast<std::uint16_t>(code));
+            const std::uint32_t right = goes_right(static_cast<std::uint16_t>(code));
             rows[n_left] = row;
             items[n_left] = item;
             spare_rows[n_right] = row;
             spare_items[n_right] = item;
-            n_right += right ? 1 : 0;
-            n_left += right ? 0 : 1;
-            below = std::max(below, right ? 0 : code);
-            above = std::min(above, right && (!may_miss || code != 0) ? code : 65536);
+            n_right += right;
+            n_left = i + 1 - n_right;
+            below = std::max(below, code & (right - 1));
+            const std::uint32_t has_value = may_miss ? code != 0 : 1;
+            above = std::min(above, code | (((right & has_value) ^ 1) << 16));
             if constexpr (may_miss) lowest = std::min(lowest, code);
         }
         std::copy_n(spare_rows, n_right, rows.data() + n_left);

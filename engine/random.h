@@ -16,13 +16,16 @@ inline std::uint64_t mix(std::uint64_t x) {
 
 inline std::uint64_t derive_key(std::uint64_t key, std::uint64_t part) { return mix(key ^ mix(part)); }
 
-enum class Purpose : std::uint64_t { bootstrap = 1, split = 2, permutation = 3, direction = 4 };
+enum class Purpose : std::uint64_t { bootstrap = 1, split = 2, permutation = 3, direction = 4, threshold = 5 };
 
 class Random {
   public:
     Random(std::uint64_t key, Purpose purpose) : key_(derive_key(key, static_cast<std::uint64_t>(purpose))) {}
 
-    std::uint64_t next() { return mix(key_ + 0x9e3779b97f4a7c15U * ++count_); }
+    std::uint64_t next() { return at(count_++); }
+
+    // The number that comes after so many others.
+    std::uint64_t at(std::uint64_t count) const { return mix(key_ + 0x9e3779b97f4a7c15U * (count + 1)); }
 
     // A uniform integer in [0, n). The multiply-shift of Lemire 2019 without rejection: its bias is below n / 2^64.
     std::uint64_t below(std::uint64_t n) {

@@ -1,20 +1,22 @@
 // The best split of one node: which columns are tried, and steps one and two of growing for each of them.
 #pragma once
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <numeric>
+#include <optional>
 #include <span>
 #include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
 
+#include "draws.h"
 #include "grow.h"
 #include "histogram.h"
-#include "knots.h"
 #include "narrowing.h"
 #include "random.h"
 #include "split.h"
@@ -63,12 +65,13 @@ class SplitSearch {
           order_(n_columns_) {
         std::iota(order_.begin(), order_.end(), 0U);
         limits_.min_rows = parameters.min_samples_leaf;
-        if (!parameters.random_thresholds) return;
-        for (const Column& column : table.binning->columns) knots_.emplace_back(column.is_category ? Column{} : column);
+        if (parameters.random_thresholds) draws_.emplace(table);
     }
 
-    void start_tree(std::size_t n_rows, std::uint64_t min_weight) {
-        if (codes_.size() < n_rows) codes_.resize(n_rows);
+    // heaviest: the most that a row weighs.
+    void start_tree(std::size_t n_rows, std::uint64_t min_weight, std::uint32_t heaviest) {
+        codes_.resize(std::max(codes_.size(), n_rows));
+        if (draws_) draws_->start_tree(n_rows, heaviest);
         limits_.min_weight = min_weight;
     }
 
@@ -91,17 +94,9 @@ class SplitSearch {
         best.forget();
         is_narrowing_ = false;
         gain_ratio_candidates_.clear();
-        const bool is_large = node.rows.size() >= large_rows;
-        std::size_t visited = 0;
-        for (; visited < n_columns_; ++visited) {
-            if (visited >= n_tried_ && is_satisfied(best)) break;
-            try_column(node, draw_column(visited, random), random, best);
-            if (is_large) polls_.after(node.rows.size());
-            // No other column can do better than two pure children, or one row each.
-            if (best.is_perfect || (node.rows.size() == 2 && best.is_found())) break;
-        }
+        const std::size_t visited = draws_ ? find_by_draws(node, random, best) : find_by_histograms(node, random, best);
         undo_draws();
-        if (!is_large) polls_.after(visited * node.rows.size());
+        if (node.rows.size() < large_rows) polls_.after(visited * node.rows.size());
         if constexpr (criterion == Criterion::gain_ratio) choose_by_gain_ratio(best);
     }
 
@@ -110,7 +105,8 @@ class SplitSearch {
     bool find_for_pair(const Node& node, Candidate& best) {
         Random random(node.key, Purpose::split);
         std::uint32_t first = 0, second = 0;
-        for (std::size_t visited = 0; visited < n_columns_ && first == second; ++visited) {
+        std::size_t visited = 0;
+        for (; visited < n_columns_ && first == second; ++visited) {
             best.column = draw_column(visited, random);
             first = node.codes.column(best.column)[node.rows[0]];
             second = node.codes.column(best.column)[node.rows[1]];
@@ -120,8 +116,9 @@ class SplitSearch {
         if (first == second || first == 0 || second == 0 || is_category) return false;
         const auto [low, high] = std::minmax(first, second);
         best.is_category = false;
-        best.threshold = parameters_.random_thresholds ? knots_[best.column].code_between(low, high, random.uniform())
-                                                       : low + (high - low) / 2;
+        best.threshold = draws_ ? draws_->threshold(best.column, {low, high, false}, visited - 1,
+                                                    Random(node.key, Purpose::threshold))
+                                : low + (high - low) / 2;
         return true;
     }
 
@@ -157,24 +154,72 @@ class SplitSearch {
         return !parameters_.needs_gain || (best.is_found() && sides_.gain(best.merit) > smallest_gain());
     }
 
-    void try_column(const Node& node, std::uint32_t column, Random& random, Candidate& best) {
-        const CodeRange range =
-            gather_codes(node.codes.column(column), node.rows, table_.has_missing[column], codes_.data());
-        if (range.is_constant()) return;
+    // True until enough columns were visited. No other column can do better than two pure children, or one row each.
+    bool goes_on(const Node& node, std::size_t visited, const Candidate& best) const {
+        if (best.is_perfect || (node.rows.size() == 2 && best.is_found())) return false;
+        return visited < n_tried_ || (visited < n_columns_ && !is_satisfied(best));
+    }
+
+    std::size_t find_by_histograms(const Node& node, Random& random, Candidate& best) {
+        std::size_t visited = 0;
+        for (; goes_on(node, visited, best); ++visited) {
+            const std::uint32_t column = draw_column(visited, random);
+            if (node.rows.size() >= large_rows) polls_.after(node.rows.size());
+            const CodeRange range =
+                gather_codes(node.codes.column(column), node.rows, table_.has_missing[column], codes_.data());
+            if (range.is_constant()) continue;
+            consider(column, best, [&](bool is_category, Candidate& found) {
+                if (is_category) {
+                    histogram_.order(codes_of(node), node.items, range, true, entries_);
+                    categories_.find(entries_, n_rows_of(node), limits_, n_classes_, sides_, found);
+                } else {
+                    order(node, range, found);
+                    find_threshold<Stat, criterion>(entries_, range.has_missing, n_rows_of(node), limits_, sides_,
+                                                    found);
+                }
+            });
+        }
+        return visited;
+    }
+
+    std::size_t find_by_draws(const Node& node, Random& random, Candidate& best) {
+        const Random thresholds(node.key, Purpose::threshold);
+        std::array<const Code*, Draws<Code, Stat>::most_columns> codes{};
+        std::array<std::uint32_t, Draws<Code, Stat>::most_columns> columns;
+        std::size_t visited = 0;
+        while (goes_on(node, visited, best)) {
+            const std::size_t n = std::min(columns.size(), (visited < n_tried_ ? n_tried_ : n_columns_) - visited);
+            for (std::size_t k = 0; k < n; ++k) {
+                columns[k] = draw_column(visited + k, random);
+                codes[k] = node.codes.column(columns[k]);
+            }
+            if (node.rows.size() >= large_rows) polls_.after(n * node.rows.size());
+            draws_->draw({columns.data(), n}, codes, node.rows, visited, thresholds);
+            if constexpr (!std::is_same_v<Stat, ManyClasses>) draws_->sum_left(node.items);
+            for (std::size_t k = 0; k < n && goes_on(node, visited, best); ++k, ++visited) {
+                if ((*draws_)[k].is_constant) continue;
+                consider(columns[k], best, [&](bool is_category, Candidate& found) {
+                    if (is_category) {
+                        draw_categories(node, columns[k], Random(thresholds.at(2 * visited), Purpose::split), found);
+                    } else {
+                        try_draw(node, k, found);
+                    }
+                });
+            }
+        }
+        return visited;
+    }
+
+    // What `look` finds in a column.
+    template <class Look>
+    void consider(std::uint32_t column, Candidate& best, Look look) {
         limits_.direction = parameters_.monotonic.empty() ? 0 : parameters_.monotonic[column];
         constexpr bool by_ratio = criterion == Criterion::gain_ratio;
         Candidate& found = by_ratio ? column_best_ : best;
         if (by_ratio) column_best_.forget();
         const double before = found.merit;
         const bool is_category = table_.binning->columns[column].is_category;
-        if (is_category) {
-            try_categories(node, range, random, found);
-        } else if (parameters_.random_thresholds) {
-            draw_threshold(node, column, range, random, found);
-        } else {
-            order(node, range, found);
-            find_threshold<Stat, criterion>(entries_, range.has_missing, n_rows_of(node), limits_, sides_, found);
-        }
+        look(is_category, found);
         if (found.merit > before) {
             found.column = column;
             found.is_category = is_category;
@@ -194,41 +239,26 @@ class SplitSearch {
         histogram_.order(codes_of(node), node.items, range, false, entries_);
     }
 
-    void try_categories(const Node& node, CodeRange range, Random& random, Candidate& found) {
+    void draw_categories(const Node& node, std::uint32_t column, Random random, Candidate& found) {
+        const CodeRange range =
+            gather_codes(node.codes.column(column), node.rows, table_.has_missing[column], codes_.data());
         histogram_.order(codes_of(node), node.items, range, true, entries_);
-        if (parameters_.random_thresholds) {
-            categories_.draw(entries_, n_rows_of(node), limits_, random, sides_, found);
-        } else {
-            categories_.find(entries_, n_rows_of(node), limits_, n_classes_, sides_, found);
-        }
+        categories_.draw(entries_, n_rows_of(node), limits_, random, sides_, found);
     }
 
-    // One threshold, uniform between the lowest and the highest value of the node (Geurts, Ernst and Wehenkel 2006).
-    void draw_threshold(const Node& node, std::uint32_t column, CodeRange range, Random& random, Candidate& best) {
-        const bool missing_right = range.has_missing && (random.next() & 1) != 0;
-        const std::uint32_t threshold =
-            range.lowest == range.highest ? (missing_right ? range.highest : 0)
-                                          : knots_[column].code_between(range.lowest, range.highest, random.uniform());
+    // The threshold that was drawn for column k.
+    void try_draw(const Node& node, std::size_t k, Candidate& best) {
         auto cursor = sides_.start();
-        // Code - 1 wraps missing round to the top.
-        const std::uint16_t shift = missing_right ? 1 : 0;
-        const auto last = static_cast<std::uint16_t>(threshold - shift);
-        const auto codes = codes_of(node);
-        auto goes_left = [=](std::size_t i) { return static_cast<std::uint16_t>(codes[i] - shift) <= last; };
         std::uint32_t rows_left = 0;
         if constexpr (std::is_same_v<Stat, ManyClasses>) {
-            for (std::size_t i = 0; i < codes.size(); ++i) {
-                if (!goes_left(i)) continue;
+            for (std::size_t i = 0; i < node.rows.size(); ++i) {
+                if (!draws_->goes_left(k, i)) continue;
                 cursor.move_left(node.items[i]);
                 ++rows_left;
             }
         } else {
-            Item left{};
-            for (std::size_t i = 0; i < codes.size(); ++i) {
-                left = left + Stat::only_if(goes_left(i), node.items[i]);
-                rows_left += goes_left(i) ? 1 : 0;
-            }
-            cursor.move_left(left);
+            cursor.move_left(draws_->left_of(k).item);
+            rows_left = draws_->left_of(k).n_rows;
         }
         const auto least = static_cast<double>(limits_.min_weight);
         if (rows_left < limits_.min_rows || n_rows_of(node) - rows_left < limits_.min_rows) return;
@@ -238,8 +268,8 @@ class SplitSearch {
         best.merit = merit;
         best.left_weight = cursor.left_weight();
         best.is_perfect = cursor.is_perfect();
-        best.threshold = threshold;
-        best.missing_right = missing_right;
+        best.threshold = (*draws_)[k].threshold;
+        best.missing_right = (*draws_)[k].missing_right;
     }
 
     // Quinlan 1993, section 2.2: the best gain ratio among the columns of at least average gain.
@@ -276,8 +306,8 @@ class SplitSearch {
     Sides<Stat, criterion> sides_;
     CategorySearch<Stat, criterion> categories_;
     Entries<Stat> entries_;
-    std::vector<Knots> knots_;
-    std::vector<std::uint16_t> codes_;  // of the column that is looked at
+    std::optional<Draws<Code, Stat>> draws_;  // if thresholds are random
+    std::vector<std::uint16_t> codes_;        // of the column that is looked at
     std::vector<std::uint32_t> order_;
     std::vector<std::size_t> swaps_;
     Candidate column_best_;

@@ -248,6 +248,20 @@ void random_thresholds_still_make_whole_trees() {
     check(same_tree(tree, grow_one(table, target, parameters)), "the same key draws the same thresholds");
 }
 
+void random_thresholds_are_judged_alike_by_light_and_heavy_rows() {
+    // Light rows are summed in 16 bits, heavy ones one by one; a power of two changes no other rounding.
+    constexpr std::size_t n = 700;
+    const SmallTable small({random_numbers(n, 1, true), random_numbers(n, 2), random_numbers(n, 3)}, {}, 0);
+    const Table table = small.bin();
+    const Target target = labels_target(2, random_labels(n, 2, 4));
+    for (const std::uint32_t min_leaf : {1U, 5U}) {
+        const GrowParameters parameters{
+            .min_samples_leaf = min_leaf, .max_features = 2, .random_thresholds = true, .monotonic = {}};
+        const std::vector<std::uint32_t> light(n, 2), heavy(n, 1U << 16);
+        check(same_tree(grow_one(table, target, parameters, light), grow_one(table, target, parameters, heavy)));
+    }
+}
+
 void poisson_leaves_have_positive_rates() {
     const SmallTable small({random_numbers(200, 1)});
     const Table table = small.bin();
@@ -278,6 +292,7 @@ int main() {
     importances_sum_to_the_impurity_that_was_lost();
     monotonic_columns_make_monotonic_trees();
     random_thresholds_still_make_whole_trees();
+    random_thresholds_are_judged_alike_by_light_and_heavy_rows();
     poisson_leaves_have_positive_rates();
     return report();
 }
