@@ -26,6 +26,7 @@ from committee import (
     RandomForestClassifier,
     StackingRegressor,
     VotingClassifier,
+    load,
     rules,
 )
 
@@ -60,7 +61,7 @@ def test_repeated_folds_are_averaged():
     np.testing.assert_allclose(honest(cv=folds).honest_votes_, (once + again) / 2, atol=1e-7)
 
 
-def test_rows_before_the_first_fold_in_time_are_left_out():
+def test_rows_before_the_first_fold_in_time_are_left_out(tmp_path):
     order = np.random.default_rng(0).permutation(len(Y))
     voting = honest(X=X[order], y=Y[order], cv=TimeSeriesSplit(4), rule="cawpe")
     np.testing.assert_array_equal(voting.honest_rows_, np.arange(30, 150))
@@ -68,6 +69,9 @@ def test_rows_before_the_first_fold_in_time_are_left_out():
     train, test = list(TimeSeriesSplit(4).split(X))[2]
     expected = GaussianNB().fit(X[order][train], Y[order][train]).predict_proba(X[order][test])
     np.testing.assert_allclose(voting.honest_votes_[0][test - 30], expected, atol=1e-7)
+    voting.save(tmp_path / "m.committee")
+    loaded = load(tmp_path / "m.committee")
+    np.testing.assert_array_equal(loaded.honest_votes_, voting.honest_votes_)
     assert voting.recombine("region", X[order]).score(X, Y) > 0.9
     assert voting.leaderboard(["mean", "dynamic"], X=X[order])[0].score > 0.9
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -48,13 +49,13 @@ class Leak:
         )
 
 
-def leak_of(member: str, ballots: list[Ballot], poll: Poll) -> Leak | None:
+def leak_of(member: str, ballots: Iterable[Ballot], poll: Poll) -> Leak | None:
     """Compare the losses of a member's models on rows held out and on test rows.
 
     Parameters
     ----------
     member : str
-    ballots : list of Ballot
+    ballots : iterable of Ballot
         All of the member.
     poll : Poll
 
@@ -64,20 +65,21 @@ def leak_of(member: str, ballots: list[Ballot], poll: Poll) -> Leak | None:
         None if there is no leak, or nothing to measure it by.
     """
     are_known = poll.y_test is not None
-    if any(ballot.test_votes is None for ballot in ballots):
-        return None
     if not are_known and not isinstance(poll.task, Classification):
         return None
     total, counts = np.zeros(poll.n_rows), np.zeros(poll.n_rows)
-    on_test = np.zeros(poll.n_test_rows)
+    on_test, n_models = np.zeros(poll.n_test_rows), 0
     for ballot in ballots:
+        if ballot.test_votes is None:
+            return None
         total[ballot.rows] += losses(ballot.votes, poll.y[ballot.rows] if are_known else None)
         counts[ballot.rows] += 1
-        on_test += losses(ballot.test_votes, poll.y_test) / len(ballots)
+        on_test += losses(ballot.test_votes, poll.y_test)
+        n_models += 1
     voted = counts > 0
     weights = np.ones(voted.sum()) if poll.weights is None else poll.weights[voted]
     honest_loss, honest_error = mean_and_error(total[voted] / counts[voted], weights)
-    test_loss, test_error = mean_and_error(on_test, np.ones(len(on_test)))
+    test_loss, test_error = mean_and_error(on_test / n_models, np.ones(len(on_test)))
     error = float(np.hypot(honest_error, test_error))
     difference = test_loss - honest_loss
     if difference <= N_STANDARD_ERRORS * error or difference <= SHARE * test_loss:
@@ -85,9 +87,8 @@ def leak_of(member: str, ballots: list[Ballot], poll: Poll) -> Leak | None:
     return Leak(member, honest_loss, test_loss, difference / error if error else float("inf"))
 
 
-def losses(votes: np.ndarray | None, y: np.ndarray | None) -> np.ndarray:
+def losses(votes: np.ndarray, y: np.ndarray | None) -> np.ndarray:
     """The loss of votes on each row: of Brier, squared, or, without answers, what the highest lacks to 1."""
-    assert votes is not None
     if y is None:
         return 1.0 - votes.max(axis=1).astype(np.float64)
     return square_sums(votes[None].astype(np.float64), y)[0]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -107,7 +107,7 @@ class Polled:
         """
         poll = self._poll
         held_out = [
-            [(ballot.rows, ballot.votes) for ballot in self._ballots(name)] for name in self._chosen(names)
+            ((ballot.rows, ballot.votes) for ballot in self._ballots(name)) for name in self._chosen(names)
         ]
         votes, rows = mean_votes(held_out, poll.n_rows, poll.task)
         return HonestVotes.of(votes, rows, poll.y, poll.weights, poll.groups)
@@ -129,13 +129,13 @@ class Polled:
         shape = (self._poll.n_test_rows, self._poll.task.n_outputs)
         votes: np.ndarray = np.empty((len(chosen), *shape), dtype=dtype_of(self._poll.task))
         for place, name in enumerate(chosen):
-            ballots = self._ballots(name)
-            total = np.zeros(shape)
-            for ballot in ballots:
+            total, n_models = np.zeros(shape), 0
+            for ballot in self._ballots(name):
                 if ballot.test_votes is None:
                     raise ValueError(f"Member {name!r} has not voted on the test rows in fold {ballot.fold}.")
                 total += ballot.test_votes
-            votes[place] = total / len(ballots)
+                n_models += 1
+            votes[place] = total / n_models
         return votes
 
     def fit_rule(self, rule: Any, names: Iterable[str] | None = None) -> Rule:
@@ -236,8 +236,9 @@ class Polled:
             found.setdefault(member, []).append(fold)
         return found
 
-    def _ballots(self, member: str) -> list[Ballot]:
-        return [self._box.take((member, fold)) for fold in self._folds_by_member()[member]]
+    def _ballots(self, member: str) -> Iterator[Ballot]:
+        """The ballots of a member one after the other: each is mapped while it is looked at."""
+        return (self._box.take((member, fold)) for fold in self._folds_by_member()[member])
 
     def _are_whole(self, folds: list[int | None]) -> bool:
         """Whether some folds hold out every row that any does, or there are votes out of bag."""

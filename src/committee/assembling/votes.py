@@ -5,6 +5,7 @@ Votes for classes are float32, which is all that they are good for; numbers stay
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -148,14 +149,15 @@ def two_columns(scores: np.ndarray) -> np.ndarray:
 
 
 def mean_votes(
-    held_out: list[list[tuple[np.ndarray, np.ndarray]]], n_rows: int, task: Task
+    held_out: Sequence[Iterable[tuple[np.ndarray, np.ndarray]]], n_rows: int, task: Task
 ) -> tuple[np.ndarray, np.ndarray]:
     """The mean vote of each member on each row that all of them have voted on.
 
     Parameters
     ----------
-    held_out : list of list of (ndarray, ndarray)
-        For each member rows, and the votes on them; a row may be there several times.
+    held_out : sequence of iterables of (ndarray, ndarray)
+        For each member rows, and the votes on them; a row may be there several times. They are looked at one
+        after the other, so they need not be in memory together.
     n_rows : int
     task : Classification or Regression
 
@@ -171,20 +173,24 @@ def mean_votes(
     (array([[[5. ],
             [1.5]]]), array([0, 2]))
     """
-    counts = np.zeros((len(held_out), n_rows), dtype=np.int64)
+    votes: np.ndarray = np.empty((len(held_out), n_rows, task.n_outputs), dtype=dtype_of(task))
+    has_vote = np.ones(n_rows, dtype=bool)
     for place, cast in enumerate(held_out):
-        for rows, _ in cast:
-            counts[place, rows] += 1
-    honest = np.flatnonzero((counts > 0).all(axis=0))
+        total, counts = np.zeros((n_rows, task.n_outputs)), np.zeros(n_rows, dtype=np.int64)
+        for rows, of_model in cast:
+            total[rows] += of_model
+            counts[rows] += 1
+        has_vote &= counts > 0
+        total /= np.maximum(counts, 1)[:, None]
+        votes[place] = total
+    honest = np.flatnonzero(has_vote)
     if len(honest) == 0:
         raise ValueError(
             "No row has an honest vote of every member, so the rule has nothing to learn from. Use more "
             "trees or folds."
         )
-    votes: np.ndarray = np.empty((len(held_out), len(honest), task.n_outputs), dtype=dtype_of(task))
-    for place, cast in enumerate(held_out):
-        total = np.zeros((n_rows, task.n_outputs))
-        for rows, of_model in cast:
-            total[rows] += of_model
-        votes[place] = total[honest] / counts[place, honest, None]
-    return votes, honest
+    if len(honest) < n_rows:
+        # In place: there is never a second copy of all votes.
+        for of_member in votes:
+            of_member[: len(honest)] = of_member[honest]
+    return votes[:, : len(honest)], honest
