@@ -70,7 +70,7 @@ def test_rows_before_the_first_fold_in_time_are_left_out(tmp_path):
     expected = GaussianNB().fit(X[order][train], Y[order][train]).predict_proba(X[order][test])
     np.testing.assert_allclose(voting.honest_votes_[0][test - 30], expected, atol=1e-7)
     voting.save(tmp_path / "m.committee")
-    loaded = load(tmp_path / "m.committee")
+    loaded = load(tmp_path / "m.committee", trusted=["sklearn.model_selection._split.TimeSeriesSplit"])
     np.testing.assert_array_equal(loaded.honest_votes_, voting.honest_votes_)
     assert voting.recombine("region", X[order]).score(X, Y) > 0.9
     assert voting.leaderboard(["mean", "dynamic"], X=X[order])[0].score > 0.9
