@@ -4,6 +4,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 BENCH := benchmarks/.venv
+DESLIB := benchmarks/.venv-deslib
 ENGINE := $(wildcard engine/*.cpp engine/*.h)
 CPP_SOURCES := $(ENGINE) $(wildcard tests/engine/*.cpp tests/engine/*.h)
 PY_SOURCES := src tests examples benchmarks docs
@@ -44,7 +45,7 @@ sanitize: .venv/tools  ## Run the engine's tests under the address, undefined-be
 	$(WORKFLOW) asan
 	$(WORKFLOW) tsan
 
-bench: $(BENCH)/committee  ## Measure against the peers, in an environment of their own; writes docs/benchmarks.md
+bench: $(BENCH)/committee $(DESLIB)/deslib  ## Measure against the peers, in an environment of their own; writes docs/benchmarks.md
 	$(BENCH)/bin/python benchmarks/forest.py
 	$(BENCH)/bin/python benchmarks/growth.py
 	$(BENCH)/bin/python benchmarks/boosting.py
@@ -52,13 +53,14 @@ bench: $(BENCH)/committee  ## Measure against the peers, in an environment of th
 	$(BENCH)/bin/python benchmarks/c45_weka.py
 	$(BENCH)/bin/python benchmarks/logitboost_weka.py
 	$(BENCH)/bin/python benchmarks/saving.py
+	$(BENCH)/bin/python benchmarks/combining.py
 	$(BENCH)/bin/python benchmarks/report.py
 
 docs: .venv/docs  ## Build the pages and the API reference into build/site; a broken link is an error
 	$(BIN)/sphinx-build --quiet --fail-on-warning docs build/site
 
 clean:  ## Remove all that the other targets made, the virtual environments too
-	rm -rf build dist .venv $(BENCH) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf build dist .venv $(BENCH) $(DESLIB) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 
 # The stamps. Python sources are used where they lie (an editable install); the extension is built again, and only
 # what changed of it, when the engine or the build itself changes.
@@ -82,4 +84,10 @@ $(BENCH)/committee: benchmarks/requirements.txt pyproject.toml CMakeLists.txt $(
 	$(PYTHON) -m pip --python $(BENCH)/bin/python install --quiet --upgrade pip scikit-build-core nanobind cmake ninja
 	$(BENCH)/bin/pip install --quiet --requirement benchmarks/requirements.txt
 	$(BENCH)/bin/pip install --quiet --no-build-isolation --config-settings=build-dir=build/bench --editable .
+	touch $@
+
+# DESlib breaks with newer versions of scikit-learn.
+$(DESLIB)/deslib:
+	$(PYTHON) -m venv --without-pip $(DESLIB)
+	$(PYTHON) -m pip --python $(DESLIB)/bin/python install --quiet 'deslib==0.3.7' 'scikit-learn<1.6'
 	touch $@

@@ -4,8 +4,8 @@ Small tables whose numbers are exact in binary, votes of members that are right 
 method, the competence of each member on each new row, which members DESlib selects, and the class that it
 predicts. DESlib needs an old scikit-learn, so it gets an environment of its own:
 
-    python -m venv deslib-venv && deslib-venv/bin/pip install deslib "scikit-learn<1.6"
-    deslib-venv/bin/python benchmarks/deslib_cases.py
+    make benchmarks/.venv-deslib/deslib
+    benchmarks/.venv-deslib/bin/python benchmarks/deslib_cases.py
 """
 
 import json
@@ -130,7 +130,7 @@ def answer(name, method, probabilities, distances, nearest):
     labels = probabilities.argmax(axis=2)
     if name == "des_knn":
         accuracy, diversity = method.estimate_competence(nearest, distances, labels)
-        return accuracy, listed(method.select(accuracy, diversity))
+        return accuracy, listed(method.select(accuracy, diversity), labels.shape[1])
     if name == "knop":
         competence = method.estimate_competence_from_proba(probabilities, nearest, distances)
     elif name == "meta_des":
@@ -140,13 +140,13 @@ def answer(name, method, probabilities, distances, nearest):
     selected = np.asarray(method.select(competence))
     # Methods that take one member return its number.
     return competence, selected if selected.ndim == 2 and selected.shape[1] > 1 else listed(
-        selected.reshape(-1, 1)
+        selected.reshape(-1, 1), labels.shape[1]
     )
 
 
-def listed(numbers):
+def listed(numbers, n_members):
     """Numbers of members as a matrix of 0 and 1."""
-    selected = np.zeros((len(numbers), N_MEMBERS), dtype=int)
+    selected = np.zeros((len(numbers), n_members), dtype=int)
     np.put_along_axis(selected, np.asarray(numbers, dtype=int), 1, axis=1)
     return selected
 

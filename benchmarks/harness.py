@@ -45,6 +45,9 @@ METRICS = {
     "first": Metric("first row", "s", True),
     "files": Metric("files", "files", False),
     "failures": Metric("failures", "files", False),
+    "processor": Metric("processor time", "s", True),
+    "same": Metric("same members", "", False),
+    "but_for_ties": Metric("same but for ties", "", False),
     "accuracy": Metric("accuracy", "", False),
     "log_loss": Metric("log loss", "", False),
     "rmse": Metric("RMSE", "", False),
@@ -94,7 +97,7 @@ def main(question):
         return _work(question, **json.loads(arguments.worker))
     cases = [case for case in question.cases if case.name in arguments.cases]
     _check_installed(arguments.peers, question.registry)
-    values, failures = _run(cases, arguments)
+    values, failures = _run(cases, arguments, question.registry)
     result = _result(question, cases, arguments, values, failures)
     _print(result)
     everything = arguments.cases == _names(question) and arguments.peers == _peers(question)
@@ -140,7 +143,7 @@ def _check_installed(peers, registry):
         sys.exit(f"Not installed: {', '.join(missing)}. Run `make bench`, or choose others with --peers.")
 
 
-def _run(cases, arguments):
+def _run(cases, arguments, registry):
     """Every run's readings, by (case, peer, metric), and what went wrong."""
     values, failures = {}, []
     for repeat in range(arguments.repeats):
@@ -150,7 +153,7 @@ def _run(cases, arguments):
             for peer in peers[turn:] + peers[:turn]:
                 job = {"case": case.name, "peer": peer, "seed": repeat, "quick": arguments.quick}
                 try:
-                    readings = _in_fresh_process(job)
+                    readings = _in_fresh_process(job, registry[peer].python)
                 except RuntimeError as error:
                     failures.append({"case": case.name, "peer": peer, "message": str(error)})
                     print(f"{case.name}, {peer}: FAILED: {error}", file=sys.stderr)
@@ -162,11 +165,11 @@ def _run(cases, arguments):
     return values, failures
 
 
-def _in_fresh_process(job):
+def _in_fresh_process(job, python):
     threads = dict.fromkeys(
         ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS"), str(THREADS)
     )
-    command = [sys.executable, sys.argv[0], "--worker", json.dumps(job)]
+    command = [python, sys.argv[0], "--worker", json.dumps(job)]
     try:
         done = subprocess.run(
             command, env=os.environ | threads, capture_output=True, text=True, timeout=TIMEOUT_SECONDS

@@ -16,8 +16,11 @@ Packages are imported when a model is made, so a process loads only the peer tha
 import importlib
 import importlib.metadata
 import math
+import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
@@ -38,9 +41,16 @@ class Peer:
     settings: str
     kinds: tuple[str, ...]
     model: Callable  # (kind, *, n_estimators, seed) -> a model
+    python: Path = Path(sys.executable)  # of the environment that it needs
 
     def version(self):
-        return importlib.metadata.version(self.distribution)
+        if self.python == Path(sys.executable):
+            return importlib.metadata.version(self.distribution)
+        if not self.python.exists():
+            raise ModuleNotFoundError(f"There is no {self.python}.")
+        ask = "import importlib.metadata as m, sys; print(m.version(sys.argv[1]))"
+        command = [self.python, "-c", ask, self.distribution]
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
 
 
 class SklearnModel:

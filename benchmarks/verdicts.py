@@ -82,6 +82,14 @@ def at_most(readings, what, case, metric, *, limit, unit):
     return _verdict(what, f"<= {limit:g} {unit}", f"{ours:.3g} {unit}", ours <= limit)
 
 
+def at_least(readings, what, case, metric, *, limit):
+    """A share that must not be lower."""
+    ours = readings.median(case, US, metric)
+    if ours is None:
+        return _verdict(what, f">= {limit:.0%}", "", None)
+    return _verdict(what, f">= {limit:.0%}", f"{ours:.2%}", ours >= limit)
+
+
 def proportional(readings, what, sizes, metric, *, limit):
     """The cost may be at most `limit` times proportional; `sizes` maps cases to sizes, smallest first."""
     costs = [readings.median(case, US, metric) for case in sizes]

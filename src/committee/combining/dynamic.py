@@ -35,6 +35,8 @@ KNOWN = ("y", "weights", "labels", "support", "source", "confidence", "profiles"
 N_NEIGHBOURS = 7
 # So many facts about neighbours are gathered at a time.
 BLOCK_SIZE = 1 << 20
+# So many votes are compared with those on known rows at a time: the more, the sooner similar ones are found.
+PROFILES_SIZE = 1 << 22
 
 
 @declared
@@ -286,30 +288,45 @@ class DynamicRule(Rule):
             for _ in blocks_of(votes):  # checks them
                 pass
         points = self._space.points(as_matrix(X))[asked] if method.looks_at_X else np.empty((len(asked), 0))
+        # All at once: neighbours of rows that are near each other are found together.
         near = np.empty((len(asked), 0)), np.empty((len(asked), 0), dtype=np.intp)
         if self._nearest is not None:
             near = self._nearest.find(points, self.n_neighbours_)
+        alike = self._similar(votes, asked)
         n_block = self._n_block()
         for start in range(0, len(asked), n_block):
             part = slice(start, start + n_block)
             block = votes[:, asked[part]].astype(np.float64, copy=False)
-            question = self._question(block, points[part], near[0][part], near[1][part])
+            question = self._question(block, points[part], near[0][part], near[1][part], alike[part])
             say, competence = self._answer(method, question)
             say[~say.any(axis=1)] = 1.0
             yield asked[part], block, say, competence
 
+    def _similar(self, votes: np.ndarray, asked: np.ndarray) -> np.ndarray:
+        """The known rows of the most similar votes, for methods that look at them."""
+        alike = np.empty((len(asked), 0), dtype=np.intp)
+        if not METHODS[self.method].looks_at_votes:
+            return alike
+        step = max(1, PROFILES_SIZE // (votes.shape[0] * votes.shape[2]))
+        parts = [asked[start : start + step] for start in range(0, len(asked), step)]
+        profiles = (profiles_of(votes[:, part].astype(np.float64, copy=False)) for part in parts)
+        found = [self._most_alike.find(profile, self._n_alike())[1] for profile in profiles]
+        return np.concatenate(found) if found else alike
+
     def _question(
-        self, votes: np.ndarray, points: np.ndarray, distances: np.ndarray, neighbours: np.ndarray
+        self,
+        votes: np.ndarray,
+        points: np.ndarray,
+        distances: np.ndarray,
+        neighbours: np.ndarray,
+        alike: np.ndarray,
     ) -> Question:
         """What is asked on some rows."""
-        confidence = np.empty((len(points), 0))
-        alike = np.empty((len(points), 0), dtype=np.intp)
         if self._everywhere():
             distances = euclidean_distances(points, self.points_)
             neighbours = np.broadcast_to(np.arange(self.n_neighbours_), distances.shape)
-        if METHODS[self.method].looks_at_votes:
-            confidence = votes.max(axis=2).T
-            _, alike = self._most_alike.find(profiles_of(votes), self._n_alike())
+        is_told = METHODS[self.method].looks_at_votes
+        confidence = votes.max(axis=2).T if is_told else np.empty((len(points), 0))
         return Question(labels_of(votes).T, confidence, neighbours, distances, alike, self._everywhere())
 
     def _answer(self, method: Method, question: Question) -> tuple[np.ndarray, np.ndarray]:
