@@ -4,8 +4,8 @@
 
 `--data`, or the environment variable COMMITTEE_TABLES, holds `manifest.csv` (columns name, target, rows and
 cawpe_name, the name in the paper) and `<name>.parquet` for each table. `--published`, or COMMITTEE_PUBLISHED,
-holds `cawpe_uci121_ACC.csv`, the mean accuracies that the paper's authors published. Neither is part of the
-project; only means and differences are kept.
+holds the means that the paper's authors published: `cawpe_uci121_ACC.csv`, and the same for BALACC, AUROC and
+NLL. Neither is part of the project; only means and differences are kept.
 
 The rows of a table are halved at random, class by class, 30 times (`--quick`: 5). The five members are fitted
 once on a half, in ten folds and as a whole, and every rule decides by the same votes. What is done is kept
@@ -42,7 +42,7 @@ N_RESAMPLES, N_QUICK = 30, 5
 PAPER, DEFAULTS = "paper", "defaults"
 # The paper's table has two classes, and nobody says which of the three were joined.
 OTHER_TABLES = ("connect-4",)
-# A probability counts as at least this much, in the paper's code too.
+# A probability counts as at least this much, which is what the paper's code takes 0 for.
 LEAST_PROBABILITY = 0.01
 
 
@@ -64,7 +64,7 @@ def main():
         run = measure(line_up, name, resample, *read(arguments.data, name, tables.target[name]))
         keep(run)
         print(f"[{number}/{len(jobs)}] {describe(run)}", flush=True)
-    published = pd.read_csv(Path(arguments.published) / "cawpe_uci121_ACC.csv", index_col="dataset")
+    published = cawpe_report.read_published(arguments.published)
     cawpe_report.write(kept(), tables, published, arguments.resamples)
 
 

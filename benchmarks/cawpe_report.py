@@ -51,6 +51,7 @@ RULES = {
 }
 COLUMNS = {name: about[0] for name, about in {**RULES, **MEMBERS}.items()}
 METRICS = {"error": "error", "balanced_error": "balanced error", "auc": "AUC", "nll": "NLL"}
+PUBLISHED = {"error": "ACC", "balanced_error": "BALACC", "auc": "AUROC", "nll": "NLL"}
 CLOSE = 0.01  # to the paper's mean over all tables
 FAR = 0.02  # from the paper's mean on one table
 CHANCE = 0.01  # how often such a difference is one by chance
@@ -62,7 +63,7 @@ class Summary:
     """Means over resamples, by table (rows) and classifier (columns)."""
 
     scores: dict[str, pd.DataFrame]  # by metric
-    published: pd.DataFrame  # the paper's mean accuracies
+    published: dict[str, pd.DataFrame]  # the paper's, by metric
     noise: pd.DataFrame  # the standard error of the difference of two means of accuracies
     defaults: pd.DataFrame  # the error of CAWPE with the paper's members and with CAWPEClassifier's own
     n_resamples: int
@@ -71,30 +72,40 @@ class Summary:
     @property
     def gaps(self):
         """Mean accuracy here less that of the paper."""
-        return 1 - self.scores["error"] - self.published
+        return self.published["error"] - self.scores["error"]
 
     @property
-    def ranks(self):
-        """Average ranks by metric; 1 is best, equals share theirs."""
-        return pd.DataFrame(
-            {
-                metric: frame.rank(axis=1, ascending=metric != "auc").mean()
-                for metric, frame in self.scores.items()
-            }
-        )
+    def tables(self):
+        return list(self.scores["error"].index)
+
+
+def read_published(folder):
+    """The paper's means by metric, as errors where the files have accuracies."""
+    read = {
+        metric: pd.read_csv(Path(folder) / f"cawpe_uci121_{name}.csv", index_col="dataset")
+        for metric, name in PUBLISHED.items()
+    }
+    return {metric: 1 - frame if "error" in metric else frame for metric, frame in read.items()}
+
+
+def ranks_of(scores):
+    """Average ranks over tables, by classifier (rows) and metric; 1 is best, equals share theirs."""
+    return pd.DataFrame(
+        {metric: frame.rank(axis=1, ascending=metric != "auc").mean() for metric, frame in scores.items()}
+    )
 
 
 def write(runs, tables, published, n_resamples):
     """Write the result and the page, if any table is whole."""
     summary = summarise(runs, tables, published, n_resamples)
-    if not len(summary.published):
+    if not summary.tables:
         print(f"No table has {n_resamples} resamples yet, so there is nothing to report.")
         return
     result = result_of(summary)
     path = results.write(result, complete=True)
     PAGE.write_text(page_of(summary, reasons()), encoding="utf-8")
     print(results.markdown(*results.verdict_table(result)))
-    print(f"Wrote {path.name} and {PAGE.name}: {len(summary.published)} tables of {summary.n_all}.")
+    print(f"Wrote {path.name} and {PAGE.name}: {len(summary.tables)} tables of {summary.n_all}.")
 
 
 def summarise(runs, tables, published, n_resamples):
@@ -119,11 +130,16 @@ def summarise(runs, tables, published, n_resamples):
         for metric in METRICS
     }
     names = scores["error"].index
-    theirs = published.loc[tables.cawpe_name[names], list(COLUMNS.values())]
+    theirs = {
+        metric: frame.loc[tables.cawpe_name[names], list(COLUMNS.values())]
+        .set_axis(names)
+        .set_axis(list(COLUMNS), axis=1)
+        for metric, frame in published.items()
+    }
     both = lines[lines.classifier == CAWPE].pivot_table(index="table", columns="members", values="error")
     return Summary(
         scores,
-        theirs.set_axis(names).set_axis(list(COLUMNS), axis=1),
+        theirs,
         spread.reindex(columns=list(COLUMNS)) * np.sqrt(1 / n_resamples + 1 / RESAMPLES_OF_PAPER),
         both.reindex(columns=["paper", "defaults"]).dropna(),
         n_resamples,
@@ -134,7 +150,7 @@ def summarise(runs, tables, published, n_resamples):
 def result_of(summary):
     """The result in the one format of all benchmarks."""
     errors = summary.scores["error"]
-    totals = {f"rank_{metric}": column for metric, column in summary.ranks.items()}
+    totals = {f"rank_{metric}": column for metric, column in ranks_of(summary.scores).items()}
     totals |= {"accuracy": 1 - errors.mean(), "gap": summary.gaps.mean()}
     measurements = [
         {"case": ALL_TABLES, "peer": name, "metric": metric, "values": [round(float(numbers[name]), 5)]}
@@ -187,7 +203,7 @@ def result_of(summary):
 def scope(summary):
     """What was done, and on how much."""
     return (
-        f"The paper's experiment (Large, Lines and Bagnall 2019) on {len(summary.published)} of the "
+        f"The paper's experiment (Large, Lines and Bagnall 2019) on {len(summary.tables)} of the "
         f"{summary.n_all} open tables: {summary.n_resamples} stratified resamples of half the rows, where "
         f"the paper has {RESAMPLES_OF_PAPER}; ten folds; all rules decide by the same votes."
     )
@@ -197,7 +213,7 @@ def judge(summary):
     """CAWPE has the best ranks of error and AUC, and means are the paper's."""
     verdicts = []
     for metric in "error", "auc":
-        ranks = summary.ranks[metric]
+        ranks = ranks_of(summary.scores)[metric]
         best = ranks.drop(CAWPE).idxmin()
         verdicts.append(
             {
@@ -233,7 +249,8 @@ def page_of(summary, why):
             ["member", "in the paper", "here"], [[name, *about[1:]] for name, about in MEMBERS.items()]
         ),
         "## Ranks",
-        f"Average ranks over the tables, 1 is best. {significance(summary.scores['error'])} The last column "
+        "Average ranks over the tables, 1 is best; in parentheses those of the means that the paper's "
+        f"authors published, over the same tables. {significance(summary.scores['error'])} The last column "
         "is the probability of such a difference to CAWPE's errors by chance (Wilcoxon's signed ranks, "
         "Holm's correction).",
         results.markdown(*rank_table(summary)),
@@ -253,10 +270,15 @@ def page_of(summary, why):
 
 
 def rank_table(summary):
-    ranks, p = summary.ranks, holm_of_wilcoxon(summary.scores["error"])
+    ours, theirs = ranks_of(summary.scores), ranks_of(summary.published)
+    p = holm_of_wilcoxon(summary.scores["error"])
     rows = [
-        [name, *(f"{ranks[metric][name]:.2f}" for metric in METRICS), f"{p[name]:.2g}" if name in p else ""]
-        for name in ranks["error"].sort_values().index
+        [
+            name,
+            *(f"{ours[metric][name]:.2f} ({theirs[metric][name]:.2f})" for metric in METRICS),
+            f"{p[name]:.2g}" if name in p else "",
+        ]
+        for name in ours["error"].sort_values().index
     ]
     return ["", *METRICS.values(), "p"], rows
 
@@ -280,7 +302,8 @@ def holm_of_wilcoxon(errors):
 
 
 def mean_table(summary):
-    ours, theirs, gaps = 1 - summary.scores["error"].mean(), summary.published.mean(), summary.gaps
+    ours, theirs = (1 - scores["error"].mean() for scores in (summary.scores, summary.published))
+    gaps = summary.gaps
     rows = [
         [
             name,
