@@ -132,6 +132,8 @@ ATTACKS = [
     (PoissonRegressor(), change("coef_", np.inf), "coef_ holds inf"),
     (LinearDiscriminantAnalysis(), change("intercept_", -np.inf), "infinite for a class that is possible"),
     (BernoulliNB(), change("feature_log_prob_", -np.inf), "infinite in spite of the smoothing"),
+    (BernoulliNB(), change("feature_log_prob_", 0.5), "no logarithm of a share"),
+    (BernoulliNB(), change("feature_log_prob_", -1e-310), "no logarithm of a share"),
     (BernoulliNB(), set_parameter("alpha", "much"), "alpha"),
     (StandardScaler(), change("scale_", 0.0), "scale_ holds 0"),
     (StandardScaler(), change("mean_", np.nan), "missing for other columns"),

@@ -54,6 +54,16 @@ def check_counts(fitted: Named, parameters: Named, sizes: Sizes) -> None:
         raise Wrong("a logarithm is infinite in spite of the smoothing")
 
 
+def check_shares(fitted: Named, parameters: Named, sizes: Sizes) -> None:
+    """A column has a share below one of a class, unless all of it has it: the rest has a logarithm too."""
+    check_counts(fitted, parameters, sizes)
+    is_all = fitted["feature_count_"] >= fitted["class_count_"][:, np.newaxis]
+    with np.errstate(over="ignore"):
+        shares = np.exp(fitted["feature_log_prob_"])
+    if (shares > 1).any() or ((shares == 1) & ~is_all).any():
+        raise Wrong("feature_log_prob_ holds what is no logarithm of a share")
+
+
 def check_priors(fitted: Named, parameters: Named, sizes: Sizes) -> None:
     """An infinite intercept belongs to a class that is impossible."""
     is_impossible = fitted["priors_"] == 0
@@ -81,7 +91,8 @@ def check_rotations(fitted: Named, parameters: Named, sizes: Sizes) -> None:
 def discrete(name: str, **more: Any) -> Listed:
     """Naive Bayes on counts."""
     parameters = {"alpha": SMOOTHING, **more.pop("parameters", {})}
-    return Listed("sklearn.naive_bayes", name, COUNTS, parameters=parameters, check=check_counts, **more)
+    check = more.pop("check", check_counts)
+    return Listed("sklearn.naive_bayes", name, COUNTS, parameters=parameters, check=check, **more)
 
 
 DISCRIMINANT = "sklearn.discriminant_analysis"
@@ -99,7 +110,7 @@ BAYES = (
         },
     ),
     discrete("MultinomialNB"),
-    discrete("BernoulliNB", parameters={"binarize": optional(number())}),
+    discrete("BernoulliNB", parameters={"binarize": optional(number())}, check=check_shares),
     discrete("ComplementNB", optional={"feature_all_": floats("features", low=0.0)}),
     Listed(
         "sklearn.naive_bayes",
