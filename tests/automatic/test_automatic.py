@@ -74,12 +74,12 @@ def test_the_rule_is_the_best_of_a_nested_comparison():
     good = np.clip(np.column_stack([1 - y, y]) * 0.8 + rng.normal(0.1, 0.1, (300, 2)), 0.01, 1)
     noise = rng.dirichlet([1, 1], (9, 300))
     votes = np.concatenate([good[None], noise]).astype(np.float32)
-    found = judge_rules(HonestVotes(votes, y, None, None, np.arange(300)), None, None, 0, np.inf)
+    found = judge_rules(HonestVotes(votes, y, None, None, np.arange(300)), None, np.inf)
     losses = {judged.name: judged.loss for judged in found}
     assert list(losses.values()) == sorted(losses.values())
     assert losses.keys() == {"best_member", "mean", "cawpe", "greedy", "log_pool"}
     assert found[0].name != "mean" and losses["mean"] > 2 * found[0].loss
-    alone = judge_rules(HonestVotes(votes[:1], y, None, None, np.arange(300)), None, None, 0, np.inf)
+    alone = judge_rules(HonestVotes(votes[:1], y, None, None, np.arange(300)), None, np.inf)
     assert [judged.name for judged in alone] == ["best_member"]
 
 

@@ -20,8 +20,6 @@ from committee.combining.rule import Honest, Rule
 
 # Stacking looks at so many numbers at most: rows times members times classes.
 MOST_STACKED = 30_000_000
-# Dynamic selection looks at so many rows at most.
-MOST_ROWS_DYNAMIC = 5_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,9 +40,7 @@ class Judged:
     loss: float
 
 
-def judge_rules(
-    honest: HonestVotes, metric: Any, X: np.ndarray | None, random_state: int, seconds: float
-) -> list[Judged]:
+def judge_rules(honest: HonestVotes, metric: Any, seconds: float) -> list[Judged]:
     """Compare the rules that suit some votes.
 
     Parameters
@@ -52,9 +48,6 @@ def judge_rules(
     honest : HonestVotes
     metric : str, callable or None
         What is to be low; see `GreedyRule`.
-    X : ndarray of shape (n_rows, n_columns), or None
-        The rows as a matrix, for dynamic selection.
-    random_state : int
     seconds : float
         No other rule is begun after half of them.
 
@@ -65,29 +58,27 @@ def judge_rules(
     """
     began = time.monotonic()
     found: list[Judged] = []
-    for name, rule in rules_for(honest, metric, X is not None, random_state):
+    for name, rule in rules_for(honest, metric):
         if found and time.monotonic() - began > seconds / 2:
             break
-        decision = honest_decision(rule, honest, X if rule._looks_at_X() else None)
+        decision = honest_decision(rule, honest, None)
         found.append(Judged(name, rule, loss_of(decision, honest, metric)))
     return sorted(found, key=lambda judged: judged.loss)
 
 
-def rules_for(honest: HonestVotes, metric: Any, has_X: bool, random_state: int) -> list[tuple[str, Rule]]:
+def rules_for(honest: HonestVotes, metric: Any) -> list[tuple[str, Rule]]:
     """The rules that are compared, the simplest first."""
-    n_members, n_rows, n_outputs = honest.votes.shape
+    n_members, _, n_outputs = honest.votes.shape
     best = ("best_member", rule_named("best_member").set_params(metric=metric))
     if n_members == 1:
         return [best]
-    greedy = rule_named("greedy").set_params(metric=metric, random_state=random_state)
+    greedy = rule_named("greedy").set_params(metric=metric)
     rules = [best, ("mean", rule_named("mean")), ("greedy", greedy)]
     if n_outputs == 1:
         return [*rules, ("stacking", rule_named("stacking").set_params(final_estimator="ridge"))]
     rules.insert(2, ("cawpe", rule_named("cawpe")))
     if honest.votes.size <= MOST_STACKED:
         rules.append(("log_pool", rule_named("log_pool")))
-    if has_X and n_rows <= MOST_ROWS_DYNAMIC:
-        rules.append(("dynamic", rule_named("dynamic")))
     return rules
 
 

@@ -6,18 +6,15 @@ the rule decide that does best on their honest votes (`choosing`).
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from committee import running
-from committee.assembling.assembled import Assembled
 from committee.assembling.committee import calibrate, check_rule, honest_of
 from committee.assembling.fitting import Seated
 from committee.assembling.folds import Fold, folds_of
@@ -27,8 +24,8 @@ from committee.assembling.seats import Seat
 from committee.automatic.choosing import judge_rules
 from committee.automatic.clock import Clock
 from committee.automatic.journal import Journal
-from committee.automatic.parameters import AutomaticParameters
-from committee.automatic.portfolio import PRESETS, Size, named, portfolio
+from committee.automatic.portfolio import PRESETS, Size, as_many_steps_as_told, named, portfolio
+from committee.automatic.reducing import Reducing
 from committee.automatic.scheduling import seat_in_time
 from committee.automatic.telling import Telling
 from committee.combining import as_rule
@@ -43,7 +40,7 @@ CALIBRATION = "sigmoid"
 
 
 @declared
-class AutomaticCommittee(AutomaticParameters, Assembled):
+class AutomaticCommittee(Reducing):
     """Members and a rule that are found for a table."""
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
@@ -81,10 +78,7 @@ class AutomaticCommittee(AutomaticParameters, Assembled):
         honest = honest_of(seated, lesson)
         calibrations = calibrate(CALIBRATION, seated, honest)
         if rule is None and honest is not None:
-            found = judge_rules(
-                honest, self.metric, None, int(rng.integers(LARGEST_SEED)), clock.left_for_rule()
-            )
-            rule = found[0].rule
+            rule = judge_rules(honest, self.metric, clock.left_for_rule())[0].rule
         self._keep_task(lesson.schema, lesson.task)
         self._seats = [
             Seat(each.member.name, each.models, each.member.columns, calibration)
@@ -94,9 +88,6 @@ class AutomaticCommittee(AutomaticParameters, Assembled):
         if rule is not None and honest is not None:
             self._fit_rule(rule, lesson.X)
         return self
-
-    def _finds_rule(self) -> bool:
-        return isinstance(self.rule, str) and self.rule == "auto"
 
     def _members(self, lesson: Lesson) -> list[Member]:
         """The members that may sit, with parameters for the size of the table."""
@@ -132,10 +123,8 @@ class AutomaticCommittee(AutomaticParameters, Assembled):
         with (
             running.runner(self.runner, self.n_jobs if is_named else None) as run,
             running.Work("folds", type(self).__name__, n_total, is_limit=is_limit, verbose=verbose) as work,
-            warnings.catch_warnings(),
+            as_many_steps_as_told(),
         ):
-            # Networks of the portfolio take as many steps as it says, whether they have converged or not.
-            warnings.filterwarnings("ignore", category=ConvergenceWarning)
             tell = Telling(work, lesson, self.metric, len(repeats[0]), clock)
             return seat_in_time(members, lesson, repeats, run, clock, tell, journal)
 

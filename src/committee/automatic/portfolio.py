@@ -7,7 +7,9 @@ of scikit-learn see the table as `TableEncoder` makes it a matrix.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -222,6 +224,19 @@ PORTFOLIO = (
     Candidate("adaboost", plain(AdaBoostClassifier, n_estimators=100), CLASSES),
     Candidate("c45", plain(C45Classifier), CLASSES, most_cells=2e7),
 )
+
+
+@contextmanager
+def as_many_steps_as_told() -> Iterator[None]:
+    """Say nothing of networks that have not converged: they take as many steps as the portfolio says.
+
+    It holds for the threads of a runner too, so it is for the thread that submits their tasks.
+    """
+    from sklearn.exceptions import ConvergenceWarning
+
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", category=ConvergenceWarning)
+        yield
 
 
 def portfolio(size: Size, preset: str) -> list[Member]:

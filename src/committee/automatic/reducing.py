@@ -1,0 +1,169 @@
+"""What an automatic committee can be made into, after its fit: fewer members, fewer models, one student."""
+
+from __future__ import annotations
+
+import copy
+import math
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils.validation import check_is_fitted
+
+from committee import running
+from committee.assembling.assembled import Assembled
+from committee.assembling.fitting import Plan, seat
+from committee.assembling.lesson import Lesson
+from committee.assembling.members import Member, check_kind
+from committee.automatic.choosing import judge_rules
+from committee.automatic.distilling import new_student, taught_classes, taught_numbers
+from committee.automatic.parameters import AutomaticParameters, is_positive
+from committee.automatic.portfolio import as_many_steps_as_told
+from committee.automatic.pruning import affordable, bytes_of, only, seconds_of
+from committee.boosting.python_rounds import take_rows
+from committee.combining import as_rule
+from committee.parameters import declared
+from committee.task import Classification
+
+
+@declared
+class Reducing(AutomaticParameters, Assembled):
+    """A committee that can be made smaller.
+
+    Attributes
+    ----------
+    feature_importances_ : ndarray of shape (n_columns,)
+        How much each column counts: the mean over the members that tell, by their weights.
+    """
+
+    def prune(
+        self,
+        X: Any = None,
+        *,
+        max_members: int | None = None,
+        max_latency: float | None = None,
+        max_bytes: float | None = None,
+    ) -> Self:
+        """A smaller committee: those members that lower the loss of honest votes most, for what they cost.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_columns), default=None
+            For `max_latency`: its first row is timed.
+        max_members : int, default=None
+            How many members may stay.
+        max_latency : float, default=None
+            How many seconds they may take together for one row.
+        max_bytes : float, default=None
+            How large their models may be together.
+
+        Returns
+        -------
+        estimator
+            Another committee, with the rule that suits these members best, or with the one that was told.
+        """
+        limits = {"max_members": max_members, "max_latency": max_latency, "max_bytes": max_bytes}
+        given = {name: limit for name, limit in limits.items() if limit is not None}
+        if len(given) != 1 or not all(is_positive(limit) for limit in given.values()):
+            raise ValueError(f"prune needs one of {', '.join(limits)}, a number > 0. Got {given}.")
+        honest = self._known_votes()
+        if max_latency is not None:
+            if X is None:
+                raise ValueError(
+                    "max_latency needs a row to time. Pass X, a table with the columns of the fit."
+                )
+            row = take_rows(self._native(X), np.arange(1))
+            costs = np.array([seconds_of(each, row, self._task) for each in self._seats])
+        else:
+            costs = np.array([1 if max_members else bytes_of(each) for each in self._seats])
+        (name, limit), *_ = given.items()
+        places = affordable(honest, costs, limit, self.metric)
+        if not places:
+            raise ValueError(f"{name}={limit} is too little for any member. The least is {costs.min():.3g}.")
+        smaller = copy.copy(self)
+        smaller._seats = [self._seats[place] for place in places]
+        smaller._honest = only(honest, places)
+        if self._finds_rule():
+            rule = judge_rules(smaller._honest, self.metric, math.inf)[0].rule
+        else:
+            rule = clone(as_rule(self.rule))
+        smaller._fit_rule(rule, X)
+        return smaller
+
+    def refit_full(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """The committee with one model for each member, which has learnt from all rows.
+
+        It answers several times faster than one with a model for each fold, and is mostly a little worse.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_columns)
+            The table of the fit.
+        y : array-like of shape (n_rows,)
+        sample_weight : array-like of shape (n_rows,), default=None
+
+        Returns
+        -------
+        estimator
+            Another committee, with the same rule.
+        """
+        honest = self._known_votes()
+        lesson = Lesson.of(self._task_type, X, y, sample_weight, None)
+        if lesson.n_rows <= honest.rows.max() or not np.array_equal(lesson.y[honest.rows], honest.y):
+            raise ValueError("X and y must be those of the fit.")
+        members = [Member(each.name, each.models[0], each.columns) for each in self._seats]
+        plan = Plan(folds=[], refit=True, uses_bags=False, as_scores=False)
+        is_named = isinstance(self.runner, str) and self.runner != "serial"
+        with (
+            running.runner(self.runner, self.n_jobs if is_named else None) as run,
+            running.Work("members", type(self).__name__, len(members), verbose=int(self.verbose)) as work,
+            as_many_steps_as_told(),
+        ):
+            seated = seat(members, lesson, plan, run, on_error="raise", work=work)
+        models = {each.member.name: each.models for each in seated}
+        whole = copy.copy(self)
+        whole._seats = [replace(each, models=models[each.name]) for each in self._seats]
+        return whole
+
+    def distil(self, X: Any, estimator: Any = None) -> Any:
+        """One estimator that has learnt what the committee decides.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_columns)
+            Any rows: those of the fit, or others, whose answers nobody needs to know.
+        estimator : estimator, default=None
+            Who learns; a classifier must take weights. None is gradient boosting.
+
+        Returns
+        -------
+        estimator
+            It is fitted.
+        """
+        decision, native = self._decide(X), self._native(X)
+        task = self._task
+        if estimator is None:
+            estimator = new_student(isinstance(task, Classification), self.random_state)
+        check_kind("estimator", estimator, isinstance(task, Classification))
+        if isinstance(task, Classification):
+            return taught_classes(estimator, native, decision, task.classes)
+        return taught_numbers(estimator, native, decision)
+
+    @property
+    def feature_importances_(self) -> np.ndarray:
+        """How much each column counts: the mean over the members that tell, by their weights."""
+        check_is_fitted(self)
+        weights = getattr(self.rule_, "weights_", None)
+        if weights is None or np.ndim(weights) != 1:
+            weights = np.ones(len(self._seats))
+        total = np.zeros(self.n_features_in_)
+        for each, weight in zip(self._seats, weights, strict=True):
+            if each.columns is None and all(hasattr(model, "feature_importances_") for model in each.models):
+                total += weight * np.mean([model.feature_importances_ for model in each.models], axis=0)
+        if not total.any():
+            raise AttributeError("No member that has a say tells the importances of columns.")
+        return total / total.sum()
+
+    def _finds_rule(self) -> bool:
+        return isinstance(self.rule, str) and self.rule == "auto"

@@ -1,0 +1,113 @@
+"""A committee can be made smaller: fewer members, one model for each, or one student."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_diabetes, load_iris
+from sklearn.linear_model import LinearRegression
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+
+import committee
+from committee import CommitteeClassifier, CommitteeRegressor, DecisionTreeClassifier, rules
+from committee.automatic.pruning import bytes_of, greedy_loss
+from every_estimator import mixed_frame, target_for
+
+X, Y = load_iris(return_X_y=True)
+MEMBERS = [
+    ("stump", DecisionTreeClassifier(max_depth=1)),
+    ("bayes", GaussianNB()),
+    ("near", KNeighborsClassifier()),
+    ("tree", DecisionTreeClassifier(max_depth=3)),
+]
+AUTOMATIC = CommitteeClassifier(MEMBERS, random_state=0).fit(X, Y)
+
+
+def test_one_member_is_the_best():
+    alone = AUTOMATIC.prune(max_members=1)
+    best = rules.BestMemberRule().fit(AUTOMATIC.honest_votes_, Y).best_
+    assert list(alone.named_estimators_) == [MEMBERS[best][0]]
+    np.testing.assert_allclose(alone.predict_proba(X), AUTOMATIC.votes(X)[best], atol=1e-6)
+    assert len(AUTOMATIC.estimators_) == 4
+
+
+def test_more_members_are_never_worse_on_honest_votes():
+    losses = []
+    for n_members in (1, 2, 4):
+        smaller = AUTOMATIC.prune(max_members=n_members)
+        assert len(smaller.estimators_) <= n_members
+        losses.append(greedy_loss(smaller._honest, range(len(smaller.estimators_)), None))
+    assert losses == sorted(losses, reverse=True)
+
+
+def test_what_is_too_large_does_not_stay(tmp_path):
+    sizes = {seat.name: bytes_of(seat) for seat in AUTOMATIC._seats}
+    smaller = AUTOMATIC.prune(max_bytes=max(sizes.values()) - 1)
+    assert sum(sizes[name] for name in smaller.named_estimators_) < max(sizes.values())
+    smaller.save(tmp_path / "small.committee")
+    loaded = committee.load(tmp_path / "small.committee")
+    np.testing.assert_array_equal(loaded.predict_proba(X), smaller.predict_proba(X))
+    alone = [each.prune(max_members=1).predict_proba(X) for each in (loaded, smaller)]
+    np.testing.assert_array_equal(*alone)
+
+
+def test_a_row_is_timed_for_the_latency():
+    assert len(AUTOMATIC.prune(X, max_latency=1000).estimators_) >= 1
+    with pytest.raises(ValueError, match="max_latency needs a row to time"):
+        AUTOMATIC.prune(max_latency=1)
+    with pytest.raises(ValueError, match="max_latency=1e-09 is too little for any member"):
+        AUTOMATIC.prune(X, max_latency=1e-9)
+
+
+@pytest.mark.parametrize("limits", [{}, {"max_members": 1, "max_bytes": 1}, {"max_members": 0}])
+def test_one_limit_is_needed(limits):
+    with pytest.raises(ValueError, match="prune needs one of max_members, max_latency, max_bytes"):
+        AUTOMATIC.prune(**limits)
+
+
+def test_a_rule_that_was_told_stays():
+    told = CommitteeClassifier(MEMBERS, rule="cawpe", random_state=0).fit(X, Y).prune(max_members=2)
+    assert isinstance(told.rule_, rules.CAWPERule)
+
+
+def test_one_model_for_each_member_has_learnt_from_all_rows():
+    whole = AUTOMATIC.refit_full(X, Y)
+    expected = GaussianNB().fit(X, Y)
+    found = whole.named_estimators_["bayes"]
+    np.testing.assert_array_equal(found.predict_proba(X), expected.predict_proba(X))
+    assert whole.rule_ is AUTOMATIC.rule_
+    assert isinstance(AUTOMATIC.named_estimators_["bayes"], list)
+    with pytest.raises(ValueError, match="X and y must be those of the fit"):
+        AUTOMATIC.refit_full(X, 2 - Y)
+    with pytest.raises(ValueError, match="X and y must be those of the fit"):
+        AUTOMATIC.refit_full(X[:100], Y[:100])
+
+
+def test_a_student_learns_what_the_committee_decides():
+    student = AUTOMATIC.distil(X)
+    assert isinstance(student, committee.GradientBoostingClassifier)
+    assert (student.predict(X) == AUTOMATIC.predict(X)).mean() > 0.97
+    bayes = AUTOMATIC.distil(X, GaussianNB())
+    assert (bayes.predict(X) == AUTOMATIC.predict(X)).mean() > 0.9
+    with pytest.raises(ValueError, match="KNeighborsClassifier takes no sample_weight"):
+        AUTOMATIC.distil(X, KNeighborsClassifier())
+    with pytest.raises(ValueError, match="'estimator' must be a classifier"):
+        AUTOMATIC.distil(X, LinearRegression())
+
+
+def test_a_student_learns_numbers():
+    table, y = load_diabetes(return_X_y=True)
+    numbers = CommitteeRegressor(["linear", "booster"], cv=2, random_state=0).fit(table, y)
+    student = numbers.distil(table, LinearRegression())
+    assert np.corrcoef(student.predict(table), numbers.predict(table))[0, 1] > 0.9
+
+
+def test_columns_count_by_the_members_that_tell():
+    frame, signal = mixed_frame(n_rows=200)
+    automatic = CommitteeClassifier(["booster", "linear"], cv=2, random_state=0)
+    automatic.fit(frame, target_for(automatic, signal))
+    importances = automatic.feature_importances_
+    assert importances.shape == (4,)
+    assert importances.sum() == pytest.approx(1)
+    assert set(np.argsort(importances)[-2:]) == {0, 3}
+    with pytest.raises(AttributeError, match="No member that has a say tells"):
+        _ = CommitteeClassifier(["linear"], cv=2).fit(X, Y).feature_importances_
