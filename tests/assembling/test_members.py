@@ -9,10 +9,11 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import committee
 from committee import CAWPEClassifier, StackingClassifier, VotingClassifier
-from committee.assembling import NumberedLabels
+from committee.assembling import NumberedLabels, TableEncoder
 from committee.assembling.members import default_members
 
 X, CODES = load_iris(return_X_y=True)
@@ -85,6 +86,11 @@ def test_numbered_labels_are_saved(tmp_path):
     assert loaded.estimators_[0].n_features_in_ == 4
     with pytest.raises(ValueError, match=r"estimator must be a classifier. Got 3"):
         NumberedLabels(3).fit(X, WORDS)
+
+
+@parametrize_with_checks([NumberedLabels(LogisticRegression()), TableEncoder()])
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
 
 
 @pytest.fixture

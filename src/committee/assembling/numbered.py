@@ -6,6 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -122,6 +123,12 @@ class NumberedLabels(ClassifierMixin, Saveable, BaseEstimator):
     def n_features_in_(self) -> int:
         """The number of columns that the estimator was fitted on."""
         return int(self.estimator_.n_features_in_)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        if hasattr(self.estimator, "fit"):
+            tags.input_tags = get_tags(self.estimator).input_tags
+        return tags
 
     def _check_parameters(self) -> None:
         check_parameters(self)
