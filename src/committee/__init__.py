@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         GradientBoostingRegressor,
         LogitBoostClassifier,
     )
+    from committee.jobs import fit
     from committee.learners import (
         C45Classifier,
         DecisionStumpClassifier,
@@ -85,6 +86,7 @@ __all__ = [
     "StackingRegressor",
     "VotingClassifier",
     "VotingRegressor",
+    "fit",
     "load",
     "predictor",
     "rules",
@@ -93,7 +95,7 @@ __all__ = [
 ]
 
 # Where the public names are, the place that needs least first; and what else can be had as `committee.x`.
-_PLACES = ("saving", "learners", "sampling", "boosting", "assembling", "automatic")
+_PLACES = ("saving", "learners", "sampling", "boosting", "assembling", "automatic", "jobs")
 _MODULES = (*_PLACES, "combining", "files", "rules", "running", "table", "task")
 
 

@@ -142,9 +142,9 @@ def test_a_file_that_is_not_what_its_suffix_says_is_an_error(tmp_path, name, con
 
 
 def test_a_file_that_is_not_there_is_an_error(tmp_path):
-    with pytest.raises(BadTable, match="There is no file"):
+    with pytest.raises(FileNotFoundError, match="There is no file"):
         read_file(tmp_path / "nothing.csv")
-    with pytest.raises(BadTable, match="is a folder"):
+    with pytest.raises(IsADirectoryError, match="is a folder"):
         read_file(tmp_path)
 
 

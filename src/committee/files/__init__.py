@@ -6,11 +6,16 @@ reads files whose columns have types; `guessing` says what a column is; `reading
 goes the other way.
 """
 
+try:
+    import pyarrow  # noqa: F401 - all modules here need it
+except ModuleNotFoundError as error:
+    raise ModuleNotFoundError("Tables in files are read by pyarrow. Install committee[cli].") from error
+
 from committee.files.errors import BadTable
 from committee.files.guessing import Guess
 from committee.files.kinds import ColumnKind
 from committee.files.naming import require_columns
-from committee.files.reading import FileTable, read_file
+from committee.files.reading import FileTable, read_file, read_frame
 from committee.files.writing import check_output, write_file
 
 __all__ = [
@@ -20,6 +25,7 @@ __all__ = [
     "Guess",
     "check_output",
     "read_file",
+    "read_frame",
     "require_columns",
     "write_file",
 ]

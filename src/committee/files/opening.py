@@ -98,14 +98,14 @@ def open_file(place: str | os.PathLike[str]) -> Iterator[OpenedFile]:
 def opened(name: str, path: Path) -> OpenedFile:
     """Look at the first bytes of a file, if there is one and it can be read."""
     if path.is_dir():
-        raise BadTable(f"{name} is a folder. Name a file in it.")
+        raise IsADirectoryError(f"{name} is a folder. Name a file in it.")
     try:
         with path.open("rb") as file:
             first = file.read(len(GZIP))
     except FileNotFoundError as error:
-        raise BadTable(f"There is no file {name}.") from error
+        raise FileNotFoundError(f"There is no file {name}.") from error
     except PermissionError as error:
-        raise BadTable(f"{name} cannot be read: permission denied.") from error
+        raise PermissionError(f"{name} cannot be read: permission denied.") from error
     if not first:
         raise BadTable(f"{name} is empty.")
     is_packed = first == GZIP

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from committee.files import arff, typed
 from committee.files.delimited import Delimited, NotUtf8
-from committee.files.dialect import OTHER_ENCODING, Dialect, sniff
+from committee.files.dialect import OTHER_ENCODING, Dialect, check_names, sniff
 from committee.files.errors import BadTable
 from committee.files.formats import Format, format_of
 from committee.files.gathering import Kinds, gather
@@ -36,19 +36,23 @@ class FileTable:
     ----------
     name : str
         Of the file.
-    format : Format
+    format : Format or None
+        None for a frame.
     frame : pyarrow.Table
         The columns that are used.
     guesses : tuple of Guess
-        What every column of the file was taken for, those that are left out too.
+        What the columns were taken for, those that are left out too.
+    names : tuple of str
+        Of all columns of the file.
     notes : tuple of str
         What else the user should know.
     """
 
     name: str
-    format: Format
+    format: Format | None
     frame: Any
     guesses: tuple[Guess, ...]
+    names: tuple[str, ...]
     notes: tuple[str, ...] = ()
 
 
@@ -58,6 +62,7 @@ def read_file(
     types: Mapping[str, str | ColumnKind] | None = None,
     labels: Iterable[str] = (),
     only: Iterable[str] | None = None,
+    keep_all: bool = False,
     encoding: str | None = None,
     delimiter: str | None = None,
     header: bool | None = None,
@@ -75,6 +80,8 @@ def read_file(
         Columns of labels, such as the target: they are read as numbers or text, and never left out.
     only : iterable of str, default=None
         The columns that are wanted; None for all.
+    keep_all : bool, default=False
+        Whether text and ids stay, as categories and numbers.
     encoding, delimiter : str, default=None
         Of CSV. None finds them.
     header : bool, default=None
@@ -87,7 +94,9 @@ def read_file(
     Raises
     ------
     BadTable
-        In one line, what is wrong with the file.
+        In one line, what is wrong with the table.
+    OSError
+        If there is no such file, or it cannot be read.
 
     Examples
     --------
@@ -103,6 +112,7 @@ def read_file(
         {name: as_kind(name, kind) for name, kind in (types or {}).items()},
         frozenset(labels),
         None if only is None else list(only),
+        keep_all or only is not None,
     )
     with open_file(place) as file:
         found = format_of(file.name, file.head())
@@ -116,7 +126,41 @@ def read_file(
         kinds = wanted.kinds(names, file.name)
         frame = typed.read_columns(file, found, list(kinds))
         columns = {name: typed.converted(name, frame[name], kinds[name]) for name in kinds}
-        return wanted.table(file, found, names, columns)
+        return wanted.table(file.name, found, names, columns)
+
+
+def read_frame(
+    frame: Any, *, types: Mapping[str, str | ColumnKind] | None = None, labels: Iterable[str] = ()
+) -> FileTable:
+    """Take a frame of pandas, polars or Arrow as if it were read from a file.
+
+    Parameters
+    ----------
+    frame : frame, or anything that can stream Arrow data
+    types, labels : see `read_file`
+
+    Returns
+    -------
+    FileTable
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> read_frame(pl.DataFrame({"age": [31, 54]}), types={"age": "category"}).frame["age"].to_pylist()
+    ['31', '54']
+    """
+    kinds_given = {name: as_kind(name, kind) for name, kind in (types or {}).items()}
+    wanted = Wanted(kinds_given, frozenset(labels), None, keeps_all=False)
+    try:
+        table = pa.table(frame)
+    except (TypeError, ValueError, pa.ArrowException) as error:
+        reason = " ".join(str(error).split())
+        raise BadTable(f"The table is no path and no frame that Arrow can take ({reason}).") from error
+    check_names("the table", table.column_names)
+    names = tuple(table.column_names)
+    kinds = wanted.kinds(names, "the table")
+    columns = {name: typed.converted(name, table[name], kinds[name]) for name in kinds}
+    return wanted.table("The table", None, names, columns)
 
 
 @dataclass(frozen=True)
@@ -128,11 +172,14 @@ class Wanted:
     types : dict of str to ColumnKind
     labels : frozenset of str
     only : list of str, or None
+    keeps_all : bool
+        Whether columns stay that a guess would leave out.
     """
 
     types: dict[str, ColumnKind]
     labels: frozenset[str]
     only: list[str] | None
+    keeps_all: bool
 
     def kinds(self, names: tuple[str, ...], where: str) -> dict[str, Kinds]:
         """What each column that has to be read may be."""
@@ -151,21 +198,20 @@ class Wanted:
         return LABEL if name in self.labels else ANY_KIND
 
     def table(
-        self, file: OpenedFile, found: Format, names: tuple[str, ...], columns: dict[str, Any], *notes: str
+        self, where: str, found: Format | None, names: tuple[str, ...], columns: dict[str, Any], *notes: str
     ) -> FileTable:
         """The columns that are used, and what all were taken for."""
         if columns and len(next(iter(columns.values()))) == 0:
-            raise BadTable(f"{file.name} has no rows.")
+            raise BadTable(f"{where} has no rows.")
         guesses = [
             self._guess(name, columns.get(name)) for name in names if name in columns or self.only is None
         ]
         used = {
             each.name: columns[each.name]
             for each in guesses
-            if each.name in columns
-            and (each.kind.is_used or each.name in self.labels or self.only is not None)
+            if each.name in columns and (each.kind.is_used or each.name in self.labels or self.keeps_all)
         }
-        return FileTable(file.name, found, pa.table(used), tuple(guesses), notes)
+        return FileTable(where, found, pa.table(used), tuple(guesses), names, notes)
 
     def _guess(self, name: str, column: Any) -> Guess:
         if name in self.types:
@@ -189,7 +235,7 @@ def read_csv(file: OpenedFile, wanted: Wanted, dialect: Dialect) -> FileTable:
         notes.append(f"{file.name} is not UTF-8: it is read as {OTHER_ENCODING}.")
     if not dialect.has_header:
         notes.append(f"{file.name} has no header: its columns are called {dialect.names[0]} and so on.")
-    return wanted.table(file, Format.CSV, dialect.names, columns, *notes)
+    return wanted.table(file.name, Format.CSV, dialect.names, columns, *notes)
 
 
 def read_arff(file: OpenedFile, wanted: Wanted) -> FileTable:
@@ -204,7 +250,7 @@ def read_arff(file: OpenedFile, wanted: Wanted) -> FileTable:
         columns = {name: typed.converted(name, every[name], kinds[name]) for name in kinds}
     else:
         columns = gather(arff.open_rows(file, header), kinds)
-    return wanted.table(file, Format.ARFF, header.names, columns)
+    return wanted.table(file.name, Format.ARFF, header.names, columns)
 
 
 def as_kind(name: str, kind: str | ColumnKind) -> ColumnKind:

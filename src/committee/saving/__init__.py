@@ -11,12 +11,13 @@ from committee.saving.fields import Fields
 from committee.saving.file import Summary, load, save, verify
 from committee.saving.predicting import Predictor
 from committee.saving.preparing import predictor
-from committee.saving.saveable import Data, Saveable
+from committee.saving.saveable import Data, Origin, Saveable
 
 __all__ = [
     "DamagedFile",
     "Data",
     "Fields",
+    "Origin",
     "Predictor",
     "Saveable",
     "Summary",

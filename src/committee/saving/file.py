@@ -20,10 +20,12 @@ from committee.saving.container import VERSION, Arrays, read_container, write_co
 from committee.saving.errors import require
 from committee.saving.plain import with_keys
 from committee.saving.registry import Described
-from committee.saving.saveable import Data, Saveable
+from committee.saving.saveable import Data, Origin, Saveable
 
 LIBRARIES = ("committee", "numpy", "scikit-learn")
 PARTS = {"versions", "data", "scores", "model"}
+# Only in the files of models that `committee.fit` has made.
+ORIGIN = "origin"
 
 
 def save(model: Any, path: str | os.PathLike[str]) -> None:
@@ -57,6 +59,8 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
         "scores": encoder.named(scores, "scores"),
         "model": described,
     }
+    if is_ours and model._origin is not None:
+        description[ORIGIN] = asdict(model._origin)
     write_container(Path(path), description, encoder.arrays)
 
 
@@ -99,6 +103,8 @@ def load(path: str | os.PathLike[str], trusted: Iterable[str] = ()) -> Any:
     require(hasattr(model, "get_params"), f"{path} holds no estimator")
     if isinstance(model, Saveable) and model._has_learnt():
         model._data = read_data(description["data"])
+        if description[ORIGIN] is not None:
+            model._origin = read_origin(description[ORIGIN])
     return model
 
 
@@ -118,6 +124,8 @@ class Summary:
         The table that the model was fitted on: `n_rows`, `n_columns` and a `fingerprint` of its content.
     scores : dict of str to float
         What the model knows of how well it does.
+    origin : Origin or None
+        The `target` of `committee.fit`, and the columns that were `left_out`.
     n_arrays : int
     n_bytes : int
         The size of the file.
@@ -129,6 +137,7 @@ class Summary:
     versions: dict[str, str]
     data: Data | None
     scores: dict[str, float]
+    origin: Origin | None
     n_arrays: int
     n_bytes: int
 
@@ -176,6 +185,7 @@ def verify(path: str | os.PathLike[str]) -> Summary:
         description["versions"],
         read_data(description["data"]),
         scores,
+        read_origin(description[ORIGIN]),
         n_arrays,
         Path(path).stat().st_size,
     )
@@ -184,11 +194,14 @@ def verify(path: str | os.PathLike[str]) -> Summary:
 def read_description(path: str | os.PathLike[str]) -> tuple[dict[str, Json], Arrays]:
     """The parts of a file's description, and its arrays."""
     description, arrays = read_container(Path(path))
-    with_keys(description, PARTS, "description")
+    require(isinstance(description, dict), "description is not told")
+    description.setdefault(ORIGIN, None)
+    with_keys(description, PARTS | {ORIGIN}, "description")
     written_by = description["versions"]
     is_sound = isinstance(written_by, dict) and all(isinstance(each, str) for each in written_by.values())
     require(is_sound, "versions are not text")
     read_data(description["data"])
+    read_origin(description[ORIGIN])
     return description, arrays
 
 
@@ -210,6 +223,17 @@ def read_data(written: Json) -> Data | None:
         type(n_rows) is int and type(n_columns) is int and isinstance(fingerprint, str), "data is not told"
     )
     return Data(n_rows, n_columns, fingerprint)
+
+
+def read_origin(written: Json) -> Origin | None:
+    """What a file says of the table that `committee.fit` was given."""
+    if written is None:
+        return None
+    body = with_keys(written, {"target", "left_out"}, "origin")
+    target, left_out = body["target"], body["left_out"]
+    are_names = isinstance(left_out, list) and all(isinstance(name, str) for name in left_out)
+    require(isinstance(target, str) and are_names, "origin is not told")
+    return Origin(target, tuple(left_out))
 
 
 def versions() -> dict[str, str]:

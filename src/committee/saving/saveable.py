@@ -44,10 +44,27 @@ class Data:
         return cls(table.n_rows, table.schema.n_columns, f"{high:016x}{low:016x}")
 
 
+@dataclass(frozen=True)
+class Origin:
+    """What `committee.fit` was told of the table that a model was fitted on.
+
+    Parameters
+    ----------
+    target : str
+        The column that the model answers with.
+    left_out : tuple of str
+        Columns beside it that the model does not look at.
+    """
+
+    target: str
+    left_out: tuple[str, ...] = ()
+
+
 class Saveable:
     """An estimator with a file of its own: `save`, and what `committee.load` needs to bring it back."""
 
     _data: Data | None = None
+    _origin: Origin | None = None
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write this estimator, fitted or not, to one file, which `committee.load` reads.

@@ -1,0 +1,207 @@
+"""The commands that ask a saved model: predict, evaluate, leaderboard, inspect, verify."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from typing import Annotated, Any
+
+import typer
+
+from committee.cli import options
+from committee.cli.options import Json, Model, Table
+
+STANDARD = "-"
+
+
+def predict(
+    model: Model,
+    table: Table,
+    proba: Annotated[bool, typer.Option("--proba", help="Add the probability of each class.")] = False,
+    votes: Annotated[bool, typer.Option("--votes", help="Add the votes of the members.")] = False,
+    out: Annotated[
+        str, typer.Option(help="A file; its suffix says the format. - writes CSV, or JSON lines.")
+    ] = "-",
+    ignore_extra: options.IgnoreExtra = False,
+    trust: options.Trust = None,
+    encoding: options.Encoding = None,
+    delimiter: options.Delimiter = None,
+    header: options.Header = None,
+    json: Json = False,
+) -> None:
+    """Answer the rows of a table."""
+    from committee import jobs
+    from committee.cli.showing import say, show_json
+    from committee.files import check_output, write_file
+
+    check_places(model, table)
+    check_output(out)
+    form = options.csv_form(encoding, delimiter, header)
+    with loaded(model, trust) as asked:
+        answers = jobs.predict(asked, table, proba=proba, votes=votes, ignore_extra=ignore_extra, form=form)
+    write_file(answers, out, as_json=json)
+    if out == STANDARD:
+        return
+    if json:
+        show_json({"out": out, "n_rows": answers.num_rows, "columns": answers.column_names})
+    else:
+        say(f"{answers.num_rows} rows are in {out}.", on_stderr=True)
+
+
+def evaluate(
+    model: Model,
+    table: Table,
+    target: options.Target = None,
+    metric: options.Metric = None,
+    ignore_extra: options.IgnoreExtra = False,
+    trust: options.Trust = None,
+    encoding: options.Encoding = None,
+    delimiter: options.Delimiter = None,
+    header: options.Header = None,
+    json: Json = False,
+) -> None:
+    """Compare the answers of a model with those of a table."""
+    from committee import jobs
+    from committee.cli.showing import say, show_json, show_table
+
+    check_places(model, table)
+    form = options.csv_form(encoding, delimiter, header)
+    with loaded(model, trust) as asked:
+        found = jobs.evaluate(
+            asked, table, target=target, metric=metric, ignore_extra=ignore_extra, form=form
+        )
+    if json:
+        show_json(found)
+        return
+    dropped = f"; {found.n_dropped} without a value of it are left out" if found.n_dropped else ""
+    say(f"{found.n_rows} rows, target {found.target!r}{dropped}.")
+    show_table(
+        ["metric", "score"], [[name, f"{score:.6g}"] for name, score in found.scores.items()], right=[1]
+    )
+
+
+def leaderboard(
+    model: Model,
+    metric: options.Metric = None,
+    rule: Annotated[
+        list[str] | None, typer.Option(help="Rules to compare; else all that can decide here.")
+    ] = None,
+    trust: options.Trust = None,
+    json: Json = False,
+) -> None:
+    """Judge every member and every rule by honest votes."""
+    from committee.cli.showing import show_json
+    from committee.jobs.describing import standings
+
+    with loaded(model, trust) as asked:
+        found = standings(asked, metric, options.words(rule) or None)
+    if json:
+        show_json(found)
+    else:
+        show_standings(found)
+
+
+def inspect(model: Model, trust: options.Trust = None, json: Json = False) -> None:
+    """Tell what is in a saved model."""
+    from committee.cli.showing import show_json
+    from committee.jobs.describing import describe
+
+    with opened(model) as path, loaded(path, trust) as asked:
+        found = describe(asked, path)
+    if json:
+        show_json(found)
+    else:
+        show_model(found)
+
+
+def verify(model: Model, json: Json = False) -> None:
+    """Check a saved model without making an estimator of it."""
+    import committee
+    from committee.cli.showing import say, show_json, size_of
+    from committee.jobs.describing import summarise
+
+    with opened(model) as path:
+        found = summarise(committee.verify(path))
+    if json:
+        show_json(found)
+    else:
+        say(
+            f"{model} is sound: {found['estimator']}, {'' if found['is_fitted'] else 'not '}fitted, "
+            f"{size_of(found['n_bytes'])}, format {found['format_version']}."
+        )
+
+
+@contextlib.contextmanager
+def opened(model: str) -> Iterator[str]:
+    """The path of a model; the standard input is copied to a temporary file."""
+    if model != STANDARD:
+        yield model
+        return
+    from committee.files.opening import open_file
+
+    with open_file(model) as file:
+        yield str(file.path)
+
+
+@contextlib.contextmanager
+def loaded(model: str, trust: list[str] | None) -> Iterator[Any]:
+    """A fitted model of ours."""
+    import committee
+    from committee.learners.voting import Tabular
+    from committee.saving import DamagedFile
+
+    with opened(model) as path:
+        asked = committee.load(path, trusted=trust or ())
+    if not isinstance(asked, Tabular):
+        raise DamagedFile(f"{model} holds a {type(asked).__name__}, which committee.load opens in Python.")
+    if not asked._has_learnt():
+        raise DamagedFile(f"{model} holds a {type(asked).__name__} that is not fitted.")
+    yield asked
+
+
+def check_places(model: str, table: str) -> None:
+    """Raise if two things are to come from the standard input."""
+    if model == table == STANDARD:
+        raise typer.BadParameter("Only one of MODEL and TABLE can be the standard input.")
+
+
+def show_standings(found: dict[str, Any], *, on_stderr: bool = False) -> None:
+    """Show a leaderboard."""
+    from committee.cli.showing import show_table
+
+    rows = [[each["kind"], each["name"], f"{each['score']:.6g}"] for each in found["standings"]]
+    show_table(["", "name", found["metric"]], rows, right=[2], on_stderr=on_stderr)
+
+
+def show_model(found: dict[str, Any]) -> None:
+    """Show what is in a model."""
+    from committee.cli.showing import say, show_table, size_of, some
+
+    say(f"{found['estimator']}, {size_of(found['n_bytes'])}, format {found['format_version']}")
+    if found["target"] is not None:
+        say(f"target: {found['target']}")
+    if "classes" in found:
+        say(f"classes ({found['n_classes']}): {some([str(label) for label in found['classes']])}")
+    if found["data"] is not None:
+        say(f"fitted on {found['data']['n_rows']} rows of {found['data']['n_columns']} columns")
+    for kind in sorted({column["kind"] for column in found["columns"]}):
+        names = [column["name"] for column in found["columns"] if column["kind"] == kind]
+        say(f"columns, {kind} ({len(names)}): {some(names)}")
+    if found["left_out"]:
+        say(f"columns, left out ({len(found['left_out'])}): {some(found['left_out'])}")
+    for name, score in found["scores"].items():
+        say(f"{name}: {score:.6g}")
+    if found.get("rule"):
+        say(f"rule: {found['rule']}")
+    if "members" in found:
+        rows = [
+            [
+                member["name"],
+                member["estimator"],
+                str(member["n_models"]),
+                "" if member["weight"] is None else f"{member['weight']:.3f}",
+            ]
+            for member in found["members"]
+        ]
+        show_table(["member", "estimator", "models", "weight"], rows, right=[2, 3])
+    say("written by " + ", ".join(f"{name} {version}" for name, version in found["versions"].items()))

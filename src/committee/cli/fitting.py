@@ -1,0 +1,179 @@
+"""The commands that fit: fit and demo."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from committee.cli import options
+from committee.cli.options import Json, Table
+
+STANDARD = "-"
+
+
+def fit(
+    table: Table,
+    target: Annotated[str, typer.Option(help="The column to be predicted.", show_default=False)],
+    out: Annotated[
+        str, typer.Option(help="Where the model is saved; - is the standard output.")
+    ] = "model.committee",
+    task: Annotated[str | None, typer.Option(help="classification or regression; else it is found.")] = None,
+    time_limit: Annotated[str | None, typer.Option(help="How long it may take: 90s, 10m, 1h30m.")] = None,
+    memory_limit: Annotated[str | None, typer.Option(help="How much memory it may take: 500MB, 4GB.")] = None,
+    preset: Annotated[str | None, typer.Option(help="fast, balanced or best.")] = None,
+    metric: options.Metric = None,
+    members: Annotated[
+        list[str] | None, typer.Option(help="Members by name, with commas; else auto.")
+    ] = None,
+    rule: Annotated[str | None, typer.Option(help="The name of a rule; else the best is found.")] = None,
+    groups: Annotated[
+        str | None, typer.Option(help="A column: rows of one group are held out together.")
+    ] = None,
+    weights: Annotated[str | None, typer.Option(help="A column with the weights of the rows.")] = None,
+    types: Annotated[
+        list[str] | None,
+        typer.Option(help="What columns are: age=number,zip=category; boolean, date, text, id, ignore."),
+    ] = None,
+    folds: Annotated[int | None, typer.Option(help="Into how many parts rows are held out.")] = None,
+    jobs: Annotated[
+        int | None, typer.Option(help="How many fits run at a time; else as many as cores.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same model, without a time limit.")] = 0,
+    run: Annotated[str | None, typer.Option(help="A folder that journals what is done.")] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with what is in the folder of --run.")
+    ] = False,
+    encoding: options.Encoding = None,
+    delimiter: options.Delimiter = None,
+    header: options.Header = None,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Do not show how far it is.")] = False,
+    json: Json = False,
+) -> None:
+    """Turn a table into the best committee that time and memory allow, in one file."""
+    from committee.cli.showing import show_json
+    from committee.jobs import fit_table
+    from committee.jobs.keeping import check_place, check_run, keep
+
+    check_place(out)
+    check_run(run, resume)
+    given = {
+        "time_limit": time_limit,
+        "memory_limit": memory_limit,
+        "preset": preset,
+        "metric": metric,
+        "members": options.words(members) or None,
+        "rule": rule,
+        "cv": folds,
+        "n_jobs": jobs,
+        "random_state": seed,
+        "run": run,
+        "verbose": 0 if quiet else 1,
+    }
+    is_silent = json or quiet
+    done = fit_table(
+        table,
+        target,
+        task=task,
+        types=options.pairs(types),
+        groups=groups,
+        weights=weights,
+        form=options.csv_form(encoding, delimiter, header),
+        parameters={name: value for name, value in given.items() if value is not None},
+        tell=None if is_silent else show_lesson,
+    )
+    n_bytes = keep(done.model, out)
+    found = report(done, out, n_bytes, metric)
+    if json and out != STANDARD:
+        show_json(found)
+    elif not is_silent:
+        show_report(found)
+
+
+def demo(
+    out: Annotated[str, typer.Option(help="Where the model is saved.")] = "demo.committee",
+    time_limit: Annotated[str, typer.Option(help="How long the fit may take.")] = "30s",
+    json: Json = False,
+) -> None:
+    """Do the main job on a bundled table: fit, judge on rows that were held out, save. Needs no network."""
+    from committee import jobs
+    from committee.cli.showing import say, show_json
+    from committee.jobs import demonstrating
+    from committee.jobs.keeping import check_place, keep
+
+    check_place(out)
+    train, held_out, target, about = demonstrating.demo_tables()
+    if not json:
+        say(about)
+    done = jobs.fit_table(
+        train,
+        target,
+        parameters={
+            "time_limit": time_limit,
+            "random_state": 0,
+            "verbose": 0 if json else 1,
+            **demonstrating.SETTINGS,
+        },
+        tell=None if json else show_lesson,
+    )
+    judged = jobs.evaluate(done.model, held_out)
+    n_bytes = keep(done.model, out)
+    found = report(done, out, n_bytes, None) | {"held_out": judged}
+    if json:
+        show_json(found)
+        return
+    show_report(found)
+    scores = ", ".join(f"{name} {score:.4g}" for name, score in judged.scores.items())
+    say(f"On {judged.n_rows} rows that were held out: {scores}.")
+
+
+def report(done: Any, out: str, n_bytes: int, metric: str | None) -> dict[str, Any]:
+    """What a fit has done, as plain values."""
+    from committee.jobs.describing import decided, standings
+
+    judged_by = metric or ("log_loss" if done.task == "classification" else "rmse")
+    found = standings(done.model, judged_by, decided(done.model))
+    return {
+        "out": out,
+        "n_bytes": n_bytes,
+        "task": done.task,
+        "target": done.target,
+        "n_rows": done.n_rows,
+        "n_columns": done.n_columns,
+        "n_dropped": done.n_dropped,
+        "types": {each.name: each.kind.value for each in done.guesses},
+        "notes": list(done.notes),
+        "rule": found["rule"],
+        "metric": found["metric"],
+        "leaderboard": found["standings"],
+        "seconds": round(done.seconds, 3),
+    }
+
+
+def show_lesson(lesson: Any) -> None:
+    """Show what will be learnt from, before the fit."""
+    from committee.cli.showing import say, some
+
+    n_rows, n_columns = lesson.X.num_rows, lesson.X.num_columns
+    what = f"{len(set(lesson.y.tolist()))} classes" if lesson.task == "classification" else "numbers"
+    say(
+        f"{n_rows} rows, {n_columns} columns; target {lesson.origin.target!r}: {lesson.task}, {what}.",
+        on_stderr=True,
+    )
+    for kind in sorted({each.kind.value for each in lesson.guesses}):
+        names = [each.name for each in lesson.guesses if each.kind.value == kind]
+        say(f"  {kind} ({len(names)}): {some(names)}", on_stderr=True)
+    for note in lesson.notes:
+        say(f"  {note}", on_stderr=True)
+
+
+def show_report(found: dict[str, Any]) -> None:
+    """Show what a fit has done: on stderr if the model itself goes to the standard output."""
+    from committee.cli.answering import show_standings
+    from committee.cli.showing import say, size_of
+
+    on_stderr = found["out"] == STANDARD
+    show_standings(found | {"standings": found["leaderboard"]}, on_stderr=on_stderr)
+    place = "the standard output" if on_stderr else found["out"]
+    size, seconds = size_of(found["n_bytes"]), f"{found['seconds']:.1f} s"
+    say(f"Rule: {found['rule']}. {seconds}. The model is in {place} ({size}).", on_stderr=on_stderr)

@@ -1,0 +1,73 @@
+"""Options that several commands have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from committee.jobs.tables import CSVForm
+
+Table = Annotated[str, typer.Argument(metavar="TABLE", help="A file with a table, or -.", show_default=False)]
+Model = Annotated[str, typer.Argument(metavar="MODEL", help="A saved model, or -.", show_default=False)]
+Json = Annotated[bool, typer.Option("--json", help="Write JSON for programs.")]
+Target = Annotated[str | None, typer.Option(help="The column with the answers; else that of the fit.")]
+Metric = Annotated[
+    str | None,
+    typer.Option(
+        help="accuracy, balanced_accuracy, log_loss, auc, f1; rmse, mae, r2; or a scorer of scikit-learn."
+    ),
+]
+Trust = Annotated[
+    list[str] | None, typer.Option(help="A type of another library that the model may hold; repeat it.")
+]
+IgnoreExtra = Annotated[bool, typer.Option(help="Leave columns out that the fit has not seen.")]
+Encoding = Annotated[str | None, typer.Option(help="Of CSV, such as utf-8 or latin-1; else it is found.")]
+Delimiter = Annotated[str | None, typer.Option(help="Between the values of CSV; else it is found.")]
+Header = Annotated[
+    bool | None, typer.Option("--header/--no-header", help="Whether CSV begins with names; else it is found.")
+]
+
+
+def csv_form(encoding: str | None, delimiter: str | None, header: bool | None) -> CSVForm:
+    """How CSV is written, as options tell."""
+    from committee.jobs.tables import CSVForm
+
+    if delimiter is not None:
+        delimiter = {"\\t": "\t", "tab": "\t"}.get(delimiter, delimiter)
+        if len(delimiter) != 1:
+            raise typer.BadParameter(f"A delimiter is one character, or tab. Got {delimiter!r}.")
+    return CSVForm(encoding, delimiter, header)
+
+
+def pairs(given: Iterable[str] | None) -> dict[str, str]:
+    """Types as options give them: `--types age=number,zip=category`.
+
+    Examples
+    --------
+    >>> pairs(["age=number,zip=category", "a=b=id"])
+    {'age': 'number', 'zip': 'category', 'a=b': 'id'}
+    """
+    found = {}
+    for text in given or ():
+        for pair in text.split(","):
+            name, sign, kind = pair.rpartition("=")
+            if not sign or not name or not kind:
+                raise typer.BadParameter(
+                    f"A type is given as COLUMN=TYPE, such as zip=category. Got {pair!r}."
+                )
+            found[name] = kind
+    return found
+
+
+def words(given: Iterable[str] | None) -> list[str]:
+    """Names as options give them, with commas or one by one.
+
+    Examples
+    --------
+    >>> words(["forest,linear", "c45"])
+    ['forest', 'linear', 'c45']
+    """
+    return [word.strip() for text in given or () for word in text.split(",") if word.strip()]

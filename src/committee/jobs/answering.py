@@ -1,0 +1,144 @@
+"""A saved model and a table: its answers, or how right they are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from committee.files import BadTable
+from committee.jobs.metrics import scores_of
+from committee.jobs.tables import AS_FOUND, CSVForm, present, table_for, values_of
+from committee.task import Classification
+
+
+def predict(
+    model: Any,
+    place: Any,
+    *,
+    proba: bool = False,
+    votes: bool = False,
+    ignore_extra: bool = False,
+    form: CSVForm = AS_FOUND,
+) -> Any:
+    """The answers of a model on a table.
+
+    Parameters
+    ----------
+    model : estimator
+    place : str or path
+    proba : bool, default=False
+        Whether the probability of each class stands beside the answer.
+    votes : bool, default=False
+        Whether the votes of the members do.
+    ignore_extra : bool, default=False
+        Whether columns that the fit has not seen are left out.
+    form : CSVForm
+
+    Returns
+    -------
+    pyarrow.Table
+        `prediction`, `probability_<class>`, `vote_<member>` or `vote_<member>_<class>`.
+    """
+    check_answers(model, proba=proba, votes=votes)
+    X, _, _ = table_for(model, place, ignore_extra=ignore_extra, form=form)
+    if not isinstance(model._task, Classification):
+        columns = {"prediction": pa.array(model.predict(X))}
+    else:
+        decision = model.predict_proba(X)
+        columns = {"prediction": pa.array(model._task.decode(decision).tolist())}
+        if proba:
+            columns |= {
+                f"probability_{label}": pa.array(np.ascontiguousarray(column))
+                for label, column in zip(model.classes_.tolist(), decision.T, strict=True)
+            }
+    if votes:
+        names = [f"vote_{name}" for name in model.get_feature_names_out()]
+        stack = model.transform(X)
+        columns |= {
+            name: pa.array(np.ascontiguousarray(column)) for name, column in zip(names, stack.T, strict=True)
+        }
+    return pa.table(columns)
+
+
+def check_answers(model: Any, *, proba: bool, votes: bool) -> None:
+    """Raise if a model has no answers of the kind that is asked for."""
+    if proba and not isinstance(model._task, Classification):
+        raise BadTable("The model answers with numbers, which have no probabilities. Leave --proba out.")
+    if votes and not hasattr(model, "get_feature_names_out"):
+        raise BadTable(f"{type(model).__name__} has no members that vote. Leave --votes out.")
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """How right a model is on a table.
+
+    Parameters
+    ----------
+    target : str
+    n_rows : int
+        That have an answer.
+    n_dropped : int
+        That have none.
+    scores : dict of str to float
+    """
+
+    target: str
+    n_rows: int
+    n_dropped: int
+    scores: dict[str, float]
+
+
+def evaluate(
+    model: Any,
+    place: Any,
+    *,
+    target: str | None = None,
+    metric: str | None = None,
+    ignore_extra: bool = False,
+    form: CSVForm = AS_FOUND,
+) -> Evaluation:
+    """Compare the answers of a model with those of a table.
+
+    Parameters
+    ----------
+    model : estimator
+    place : str or path
+    target : str, default=None
+        The column with the answers. None is that of the fit.
+    metric : str, default=None
+        See `scores_of`.
+    ignore_extra : bool, default=False
+    form : CSVForm
+
+    Returns
+    -------
+    Evaluation
+    """
+    if target is None:
+        if model._origin is None:
+            raise BadTable("The model does not know its target. Name the column with --target.")
+        target = model._origin.target
+    X, answers, table = table_for(model, place, target=target, ignore_extra=ignore_extra, form=form)
+    X, y, n_dropped = with_answers(X, answers, target, table.name)
+    if isinstance(model._task, Classification):
+        unseen = sorted({str(label) for label in set(y.tolist()) - set(model.classes_.tolist())})
+        if unseen:
+            raise BadTable(f"The target {target!r} has {unseen[0]!r}, which is no class of the model.")
+    return Evaluation(target, len(y), n_dropped, scores_of(model, X, y, metric))
+
+
+def with_answers(X: Any, answers: Any, target: str, where: str) -> tuple[Any, np.ndarray, int]:
+    """The rows that have an answer, and how many have none."""
+    has_answer = present(answers)
+    n_dropped = int(len(answers) - (pc.sum(has_answer).as_py() or 0))
+    if n_dropped == len(answers):
+        raise BadTable(f"The target {target!r} has no value in any row of {where}.")
+    if n_dropped:
+        mask = np.asarray(has_answer)
+        X = X[mask] if isinstance(X, np.ndarray) else X.filter(has_answer)
+        answers = answers.filter(has_answer)
+    return X, values_of(answers), n_dropped

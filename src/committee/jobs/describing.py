@@ -1,0 +1,174 @@
+"""What is in a saved model, and what can be named: plain values, for people and programs."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import asdict
+from typing import Any
+
+from committee.assembling.leaderboard import name_of
+from committee.files import BadTable
+from committee.jobs.metrics import scorer_name
+from committee.saving import Summary, verify
+from committee.table import Kind
+
+MOST_CLASSES = 50
+
+
+def describe(model: Any, path: str | os.PathLike[str]) -> dict[str, Any]:
+    """What a model is, as plain values.
+
+    Parameters
+    ----------
+    model : estimator
+        Fitted, of ours.
+    path : str or path
+        Its file.
+
+    Returns
+    -------
+    dict
+    """
+    found = summarise(verify(path))
+    found["columns"] = [describe_column(column) for column in model.schema_.columns]
+    if hasattr(model, "classes_"):
+        found["n_classes"] = len(model.classes_)
+        found["classes"] = model.classes_.tolist()[:MOST_CLASSES]
+    if hasattr(model, "rule_"):
+        found["rule"] = None if model.rule_ is None else title_of(model.rule_)
+        found["rule_parameters"] = {} if model.rule_ is None else plain_parameters(model.rule_)
+    if hasattr(model, "named_estimators_"):
+        weights = getattr(model, "weights_", None)
+        weights = None if weights is None or getattr(weights, "ndim", 0) != 1 else weights.tolist()
+        found["members"] = [
+            {"name": name, **describe_member(member), "weight": None if weights is None else weights[place]}
+            for place, (name, member) in enumerate(model.named_estimators_.items())
+        ]
+    found["parameters"] = plain_parameters(model)
+    return found
+
+
+def plain_parameters(model: Any) -> dict[str, Any]:
+    """The parameters of an estimator or a rule, as plain values or as they print."""
+    return {
+        name: value if isinstance(value, bool | int | float | str | None) else one_line(value)
+        for name, value in model.get_params(deep=False).items()
+    }
+
+
+def summarise(summary: Summary) -> dict[str, Any]:
+    """What a file says of itself, as plain values."""
+    found = asdict(summary)
+    origin = found.pop("origin")
+    return found | {
+        "target": None if origin is None else origin["target"],
+        "left_out": [] if origin is None else list(origin["left_out"]),
+    }
+
+
+def describe_column(column: Any) -> dict[str, Any]:
+    """A column of a schema."""
+    found = {"name": column.name, "kind": column.kind.value}
+    if column.kind is Kind.CATEGORY:
+        found["n_categories"] = len(column.categories)
+    return found
+
+
+def describe_member(member: Any) -> dict[str, Any]:
+    """A member: its class, or that of its fold models, and of what is in a pipeline."""
+    models = member if isinstance(member, list) else [member]
+    last = models[0].steps[-1][1] if hasattr(models[0], "steps") else models[0]
+    return {"estimator": type(last).__name__, "n_models": len(models)}
+
+
+def one_line(value: Any) -> str:
+    """How a value prints, in one line."""
+    return " ".join(repr(value).split())
+
+
+def standings(model: Any, metric: str | None, rules: list[Any] | None) -> dict[str, Any]:
+    """The leaderboard of a committee, as plain values.
+
+    Parameters
+    ----------
+    model : committee
+    metric : str or None
+        See `scorer_name`.
+    rules : list of rules, or None
+        None is all that can decide here.
+
+    Returns
+    -------
+    dict
+        With losses as they are, the best first.
+    """
+    if not hasattr(model, "leaderboard"):
+        raise BadTable(f"{type(model).__name__} is no committee: it has no members to compare.")
+    task = "classification" if hasattr(model, "classes_") else "regression"
+    scorer = scorer_name(metric, task, len(getattr(model, "classes_", ())))
+    board = model.leaderboard(rules, scoring=scorer)
+    is_loss = board.scoring.startswith("neg_")
+    named = {name_of(rule): title_of(rule) for rule in rules or ()}
+    return {
+        "metric": metric or board.scoring,
+        "rule": title_of(model.rule_),
+        "standings": [
+            {
+                "kind": each.kind,
+                "name": named.get(each.name, each.name),
+                "score": -each.score if is_loss else each.score,
+            }
+            for each in board
+        ],
+    }
+
+
+def decided(model: Any) -> list[Any]:
+    """The rule that decides in a committee, to be judged."""
+    return [] if model.rule_ is None else [model.rule_]
+
+
+def title_of(rule: Any) -> str:
+    """A short name of a rule."""
+    if rule is None or isinstance(rule, str):
+        return str(rule)
+    return str(getattr(rule, "rule", type(rule).__name__))
+
+
+def member_lines() -> dict[str, str]:
+    """The members that can be named, with a line for each: the estimator that votes.
+
+    Examples
+    --------
+    >>> member_lines()["c45"]
+    'C45Classifier(), classification only'
+    """
+    from committee.automatic.portfolio import PORTFOLIO, Size
+
+    found = {}
+    for candidate in PORTFOLIO:
+        made = candidate.make(Size(candidate.tasks[0], 1000, 10, 2))
+        only = "" if len(candidate.tasks) > 1 else f", {candidate.tasks[0]} only"
+        found[candidate.name] = one_line(made.steps[-1][1] if hasattr(made, "steps") else made) + only
+    return found
+
+
+def rule_lines() -> dict[str, str]:
+    """The rules that can be named, with a line for each.
+
+    Examples
+    --------
+    >>> rule_lines()["median"]
+    "Take the median of the members' votes for each output."
+    """
+    from committee.combining.fixed_rule import FIXED
+    from committee.combining.naming import rule_named, rule_names
+
+    return {
+        name: first_line(FIXED[name] if name in FIXED else type(rule_named(name))) for name in rule_names()
+    }
+
+
+def first_line(thing: Any) -> str:
+    """The first line of what a function or class says of itself."""
+    return (thing.__doc__ or "").strip().splitlines()[0]

@@ -1,0 +1,219 @@
+"""The main job: from a table, in a file or a frame, to a committee.
+
+`fit` is the function of the package. `fit_table` is its body and that of the command, and tells what was
+done.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from committee.files import Guess
+from committee.jobs.amounts import bytes_of, seconds_of
+from committee.jobs.lesson import Lesson, read_lesson
+from committee.jobs.metrics import committee_metric
+from committee.jobs.tables import AS_FOUND, CSVForm
+
+TASKS = ("classification", "regression")
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """What a fit has done.
+
+    Parameters
+    ----------
+    model : CommitteeClassifier or CommitteeRegressor
+    task : {"classification", "regression"}
+    target : str
+    guesses : tuple of Guess
+        What the columns were taken for, without target, groups and weights.
+    notes : tuple of str
+        What the user should know: rows that were dropped, columns that were left out.
+    n_rows, n_columns : int
+        What the model has learnt from.
+    n_dropped : int
+        Rows without a target.
+    seconds : float
+    """
+
+    model: Any
+    task: str
+    target: str
+    guesses: tuple[Guess, ...]
+    notes: tuple[str, ...]
+    n_rows: int
+    n_columns: int
+    n_dropped: int
+    seconds: float
+
+
+def fit(
+    table: Any,
+    target: str,
+    *,
+    task: str | None = None,
+    types: Mapping[str, str] | None = None,
+    groups: str | None = None,
+    weights: str | None = None,
+    members: Any = "auto",
+    rule: Any = "auto",
+    time_limit: float | str | None = None,
+    metric: Any = None,
+    cv: Any = 5,
+    preset: str = "balanced",
+    n_jobs: int | None = None,
+    random_state: Any = None,
+    verbose: int = 0,
+) -> Any:
+    """Fit the automatic committee to a table in a file or a frame.
+
+    Parameters
+    ----------
+    table : str, path or frame
+        CSV, Parquet, Arrow, Feather, JSON lines or ARFF, packed with gzip or not; or a frame of pandas,
+        polars or Arrow.
+    target : str
+        The column to be predicted. Rows without a value in it are left out.
+    task : {"classification", "regression"}, default=None
+        None looks: text, booleans and whole numbers of at most 20 different values are classes.
+    types : mapping of str to str, default=None
+        What columns are, where the guess is wrong: "number", "category", "boolean", "date"; or "text", "id"
+        and "ignore", which are left out. Dates are read as seconds since 1970. Text that is different in most
+        rows is left out, and so is what names the rows; a warning says so.
+    groups : str, default=None
+        A column: rows of one group are held out together.
+    weights : str, default=None
+        A column with the weights of the rows.
+    members, rule : see `CommitteeClassifier`
+    time_limit : float or str, default=None
+        Seconds, or text such as "10m", for reading and fitting.
+    metric : str or callable, default=None
+        As in `CommitteeClassifier`, or "auc", "accuracy", "log_loss", "f1", "rmse", "mae".
+    cv, preset, n_jobs, random_state, verbose : see `CommitteeClassifier`
+
+    Returns
+    -------
+    CommitteeClassifier or CommitteeRegressor
+        Fitted. Its `save` remembers the target, for `committee evaluate`.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> frame = pl.DataFrame(X, schema=["a", "b", "c", "d"]).with_columns(kind=pl.Series(y))
+    >>> model = fit(frame, "kind", members=["linear", "c45"], random_state=0)
+    >>> model.predict(frame.drop("kind"))[:3]
+    array([0, 0, 0])
+    """
+    parameters = {
+        "members": members,
+        "rule": rule,
+        "time_limit": time_limit,
+        "metric": metric,
+        "cv": cv,
+        "preset": preset,
+        "n_jobs": n_jobs,
+        "random_state": random_state,
+        "verbose": verbose,
+    }
+    done = fit_table(
+        table,
+        target,
+        task=task,
+        types=types,
+        groups=groups,
+        weights=weights,
+        parameters=parameters,
+        tell=warn,
+    )
+    return done.model
+
+
+def warn(lesson: Lesson) -> None:
+    """Say by warnings what the user should know before the fit."""
+    for note in lesson.notes:
+        warnings.warn(note, UserWarning, stacklevel=4)
+
+
+def fit_table(
+    table: Any,
+    target: str,
+    *,
+    task: str | None = None,
+    types: Mapping[str, str] | None = None,
+    groups: str | None = None,
+    weights: str | None = None,
+    form: CSVForm = AS_FOUND,
+    parameters: Mapping[str, Any],
+    tell: Any = None,
+) -> Fitted:
+    """Fit the automatic committee, and tell what was done.
+
+    Parameters
+    ----------
+    table, target, task, types, groups, weights : see `fit`
+    form : CSVForm
+    parameters : mapping of str to object
+        Of the committee.
+    tell : callable, default=None
+        Called with the `Lesson` before the fit.
+
+    Returns
+    -------
+    Fitted
+    """
+    began = time.monotonic()
+    given = dict(parameters)
+    seconds = seconds_of(given.pop("time_limit", None))
+    if given.get("memory_limit") is not None:
+        given["memory_limit"] = bytes_of(given["memory_limit"])
+    if task is not None and task not in TASKS:
+        raise ValueError(f"task must be one of {', '.join(TASKS)} or None. Got {task!r}.")
+    lesson = read_lesson(table, target, task, types, groups, weights, form)
+    if isinstance(given.get("metric"), str):
+        given["metric"] = committee_metric(given["metric"], lesson.task, len(np.unique(lesson.y)))
+    if seconds is not None:
+        given["time_limit"] = time_left(seconds, time.monotonic() - began)
+    model = new_committee(lesson.task, given)
+    if tell is not None:
+        tell(lesson)
+    model.fit(lesson.X, lesson.y, sample_weight=lesson.weights, groups=lesson.groups)
+    model._origin = lesson.origin
+    return Fitted(
+        model,
+        lesson.task,
+        target,
+        lesson.guesses,
+        lesson.notes,
+        lesson.X.num_rows,
+        lesson.X.num_columns,
+        lesson.n_dropped,
+        time.monotonic() - began,
+    )
+
+
+def new_committee(task: str, parameters: dict[str, Any]) -> Any:
+    """The automatic committee for a task."""
+    from committee.automatic import CommitteeClassifier, CommitteeRegressor
+
+    made: Any = CommitteeClassifier if task == "classification" else CommitteeRegressor
+    known = made().get_params(deep=False)
+    for name in parameters:
+        if name not in known:
+            raise TypeError(f"{made.__name__} has no parameter {name!r}. It has {', '.join(known)}.")
+    return made(**parameters)
+
+
+def time_left(limit: float, used: float) -> float:
+    """What reading has left of a time limit."""
+    if used >= limit:
+        raise ValueError(f"Reading the table took {used:.0f} s, and the time limit is {limit:g} s.")
+    return limit - used

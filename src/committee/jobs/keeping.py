@@ -1,0 +1,95 @@
+"""Where a model goes: checked before the work, written after it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+STANDARD_OUTPUT = "-"
+
+
+def check_place(place: str | os.PathLike[str]) -> None:
+    """Raise if a model cannot be saved in a place, before anything is fitted.
+
+    Parameters
+    ----------
+    place : str or path
+        `-` is the standard output.
+
+    Examples
+    --------
+    >>> check_place("no/such/folder/m.committee")
+    Traceback (most recent call last):
+    FileNotFoundError: There is no folder no/such/folder to save in. Make it first.
+    """
+    if os.fspath(place) == STANDARD_OUTPUT:
+        return
+    path = Path(place)
+    if path.is_dir():
+        raise IsADirectoryError(f"{path} is a folder. Give the file a name in it.")
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"There is no folder {path.parent} to save in. Make it first.")
+    if not os.access(path.parent, os.W_OK):
+        raise PermissionError(f"Cannot save in {path.parent}: permission denied.")
+
+
+def check_run(run: str | None, resume: bool) -> None:
+    """Raise if a run would go on with another by accident, or has nothing to go on with.
+
+    Parameters
+    ----------
+    run : str or None
+        The folder of the run.
+    resume : bool
+        Whether to go on with what is in it.
+
+    Examples
+    --------
+    >>> check_run(None, resume=True)
+    Traceback (most recent call last):
+    ValueError: --resume needs the folder of the run to go on with: --run DIR.
+    """
+    if run is None:
+        if resume:
+            raise ValueError("--resume needs the folder of the run to go on with: --run DIR.")
+        return
+    folder = Path(run)
+    if folder.exists() and not folder.is_dir():
+        raise NotADirectoryError(f"{run} is a file. Name a folder with --run.")
+    is_begun = folder.is_dir() and any(folder.iterdir())
+    if is_begun and not resume:
+        raise ValueError(
+            f"The folder {run} has a run in it. Pass --resume to go on with it, or name another."
+        )
+    if resume and not is_begun:
+        raise ValueError(f"There is no run in the folder {run}. Leave --resume out to begin one.")
+
+
+def keep(model: Any, place: str | os.PathLike[str]) -> int:
+    """Save a model in a place.
+
+    Parameters
+    ----------
+    model : estimator
+    place : str or path
+        `-` is the standard output.
+
+    Returns
+    -------
+    int
+        The size of the file.
+    """
+    if os.fspath(place) != STANDARD_OUTPUT:
+        model.save(place)
+        return Path(place).stat().st_size
+    with tempfile.TemporaryDirectory(prefix="committee-") as folder:
+        path = Path(folder, "model.committee")
+        model.save(path)
+        with path.open("rb") as file:
+            shutil.copyfileobj(file, sys.stdout.buffer)
+        sys.stdout.flush()
+        return path.stat().st_size

@@ -1,0 +1,135 @@
+"""The table of a fit, parted into what is learnt from and what is to be learnt."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow.compute as pc
+
+from committee.files import BadTable, ColumnKind, Guess, require_columns
+from committee.jobs.answering import with_answers
+from committee.jobs.tables import AS_FOUND, CSVForm, present, read_any, values_of
+from committee.saving import Origin
+
+# Whole numbers of more different values are numbers, of fewer they are classes.
+MOST_CLASSES = 20
+
+
+@dataclass(frozen=True, eq=False)
+class Lesson:
+    """A table, parted into what is learnt from and what is to be learnt.
+
+    Parameters
+    ----------
+    X : pyarrow.Table
+    y : ndarray of shape (n_rows,)
+    groups, weights : ndarray of shape (n_rows,), or None
+    task : {"classification", "regression"}
+    guesses : tuple of Guess
+    origin : Origin
+    notes : tuple of str
+    n_dropped : int
+    """
+
+    X: Any
+    y: np.ndarray
+    groups: np.ndarray | None
+    weights: np.ndarray | None
+    task: str
+    guesses: tuple[Guess, ...]
+    origin: Origin
+    notes: tuple[str, ...]
+    n_dropped: int
+
+
+def read_lesson(
+    table: Any,
+    target: str,
+    task: str | None,
+    types: Mapping[str, str] | None,
+    groups: str | None,
+    weights: str | None,
+    form: CSVForm = AS_FOUND,
+) -> Lesson:
+    """Read a table and part it."""
+    extra = {"groups": groups, "weights": weights}
+    special = [target, *(name for name in extra.values() if name is not None)]
+    if len(set(special)) < len(special):
+        raise BadTable(f"One column cannot be two of target, groups and weights. Got {', '.join(special)}.")
+    read = read_any(table, types=types, labels=special, form=form)
+    require_columns(special, read.names, read.name)
+    used = [each.name for each in read.guesses if each.kind.is_used and each.name not in special]
+    if not used:
+        raise BadTable(f"{read.name} has no column to learn from beside {', '.join(special)}.")
+    frame, y, n_dropped = with_answers(read.frame, read.frame[target], target, read.name)
+    if len(np.unique(y)) == 1:
+        raise BadTable(f"The target {target!r} has one value, {y[0]!r}: there is nothing to learn.")
+    found = task_of(y) if task is None else task
+    if found == "regression" and y.dtype.kind not in "iufb":
+        raise BadTable(f"The target {target!r} holds text, such as {y[0]!r}, and regression needs numbers.")
+    guesses = tuple(each for each in read.guesses if each.name not in special)
+    left_out = tuple(name for name in read.names if name not in used and name != target)
+    notes = (*read.notes, *dropping_notes(n_dropped, target), *left_out_notes(guesses))
+    return Lesson(
+        frame.select(used),
+        y,
+        None if groups is None else complete(frame[groups], groups, "groups"),
+        None if weights is None else complete(frame[weights], weights, "weights"),
+        found,
+        guesses,
+        Origin(target, left_out),
+        notes,
+        n_dropped,
+    )
+
+
+def task_of(y: np.ndarray) -> str:
+    """What the task is, by the target.
+
+    Examples
+    --------
+    >>> task_of(np.array(["a", "b"])), task_of(np.arange(100)), task_of(np.arange(100) % 3)
+    ('classification', 'regression', 'classification')
+    """
+    if y.dtype.kind not in "iuf":
+        return "classification"
+    distinct = np.unique(y)
+    are_whole = y.dtype.kind != "f" or bool((distinct == np.floor(distinct)).all())
+    are_few = len(distinct) == 2 or len(distinct) <= min(MOST_CLASSES, len(y) // 3)
+    return "classification" if are_whole and are_few else "regression"
+
+
+def complete(column: Any, name: str, role: str) -> np.ndarray:
+    """The values of a column that must have one in every row."""
+    n_missing = len(column) - (pc.sum(present(column)).as_py() or 0)
+    if n_missing:
+        raise BadTable(f"Column {name!r} is to be the {role}, and {n_missing} rows have no value in it.")
+    values = values_of(column)
+    if role == "weights" and values.dtype.kind not in "iufb":
+        raise BadTable(f"Column {name!r} is to be the weights, and holds text, such as {values[0]!r}.")
+    return values
+
+
+def dropping_notes(n_dropped: int, target: str) -> list[str]:
+    """What is said of rows without a target."""
+    if not n_dropped:
+        return []
+    return [f"{n_dropped} row{'s' * (n_dropped > 1)} without a value of {target!r}: left out."]
+
+
+def left_out_notes(guesses: tuple[Guess, ...]) -> list[str]:
+    """What is said of columns that are left out by a guess."""
+    return [
+        f"Column {each.name!r} is left out: {each.why}.{way_to_keep(each)}" for each in guesses if each.why
+    ]
+
+
+def way_to_keep(guess: Guess) -> str:
+    """How a column stays that a guess leaves out."""
+    if guess.kind is ColumnKind.IGNORE:
+        return ""
+    kind = "number" if guess.n_distinct is None else "category"
+    return f" To keep it, give it a type: {guess.name}={kind}."

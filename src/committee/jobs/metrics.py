@@ -1,0 +1,104 @@
+"""How well a model does: by names that people use, and by those of scikit-learn's scorers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from committee.files.naming import suggestion
+
+# What people call them, and how scikit-learn's scorers are called: of two classes, of more, of numbers.
+CLASS_METRICS: Mapping[str, str] = {
+    "accuracy": "accuracy",
+    "balanced_accuracy": "balanced_accuracy",
+    "log_loss": "neg_log_loss",
+    "auc": "roc_auc",
+    "f1": "f1_macro",
+}
+NUMBER_METRICS: Mapping[str, str] = {
+    "rmse": "neg_root_mean_squared_error",
+    "mae": "neg_mean_absolute_error",
+    "r2": "r2",
+}
+# Those that `evaluate` tells.
+TOLD = {
+    "classification": ("accuracy", "balanced_accuracy", "log_loss", "auc"),
+    "regression": ("rmse", "mae", "r2"),
+}
+
+
+def scorer_name(metric: str | None, task: str, n_classes: int = 2) -> str | None:
+    """The name that scikit-learn's scorers have for a metric.
+
+    Parameters
+    ----------
+    metric : str or None
+    task : {"classification", "regression"}
+    n_classes : int, default=2
+
+    Returns
+    -------
+    str or None
+
+    Examples
+    --------
+    >>> scorer_name("auc", "classification", 3), scorer_name("rmse", "regression")
+    ('roc_auc_ovr', 'neg_root_mean_squared_error')
+    >>> scorer_name("acuracy", "classification")
+    Traceback (most recent call last):
+    ValueError: There is no metric 'acuracy' for classification. Did you mean 'accuracy'?
+    """
+    from sklearn.metrics import get_scorer_names
+
+    if metric is None:
+        return None
+    ours = CLASS_METRICS if task == "classification" else NUMBER_METRICS
+    name = ours.get(metric, metric)
+    if name not in get_scorer_names():
+        raise ValueError(f"There is no metric {metric!r} for {task}. {suggestion(metric, list(ours))}")
+    return "roc_auc_ovr" if name == "roc_auc" and n_classes > 2 else name
+
+
+def committee_metric(metric: str | None, task: str, n_classes: int) -> str | None:
+    """The name that the automatic committee has for a metric: losses of our own are faster."""
+    is_ours = metric == "log_loss" and task == "classification"
+    return metric if is_ours else scorer_name(metric, task, n_classes)
+
+
+def scores_of(model: Any, X: Any, y: np.ndarray, metric: str | None = None) -> dict[str, float]:
+    """The scores of a fitted model on rows with answers.
+
+    Parameters
+    ----------
+    model : estimator
+    X : table
+    y : ndarray of shape (n_rows,)
+    metric : str, default=None
+        One of ours, or of scikit-learn's scorers. None is those that are usual.
+
+    Returns
+    -------
+    dict of str to float
+        Losses are as they are: less is better.
+    """
+    from sklearn.metrics import get_scorer
+
+    task = "classification" if hasattr(model, "classes_") else "regression"
+    n_classes = len(model.classes_) if task == "classification" else 0
+    wanted = TOLD[task] if metric is None else (metric,)
+    if metric is None and len(np.unique(y)) < n_classes:
+        # The area under the curve, or a loss of classes, needs rows of each.
+        wanted = tuple(name for name in wanted if name != "auc")
+    found = {}
+    for name in wanted:
+        scorer = str(scorer_name(name, task, n_classes))
+        try:
+            value = float(get_scorer(scorer)(model, X, y))
+        except ValueError as error:
+            raise ValueError(
+                f"The metric {name!r} has no value here: {' '.join(str(error).split())}"
+            ) from error
+        found[name] = -value if scorer.startswith("neg_") and scorer != name else value
+    return found

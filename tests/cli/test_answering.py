@@ -1,0 +1,177 @@
+"""The commands that ask a saved model."""
+
+import gzip
+import io
+import json
+
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+
+import committee as package
+from committee import RandomForestRegressor
+
+
+def test_predict_writes_a_row_for_each_row(committee, model):
+    ended = committee("predict", model, "flowers.csv")
+    lines = ended.out.splitlines()
+    assert ended.code == 0 and ended.err == ""
+    assert lines[0] == '"prediction"'
+    assert len(lines) == 61 and set(lines[1:]) == {'"rose"', '"lily"'}
+
+
+def test_predictions_are_those_of_the_model_in_python(committee, model, folder):
+    ended = committee("predict", model, "flowers.csv", "--json")
+    told = [json.loads(line)["prediction"] for line in ended.out.splitlines()]
+    table = pa.csv.read_csv(folder / "flowers.csv").select(["size", "colour"])
+    assert told == package.load(model).predict(table).tolist()
+
+
+def test_probabilities_and_votes_stand_beside_the_answer(committee, model):
+    ended = committee("predict", model, "flowers.csv", "--proba", "--votes", "--json")
+    first = json.loads(ended.out.splitlines()[0])
+    assert list(first) == [
+        "prediction", "probability_lily", "probability_rose", "vote_tree_lily", "vote_tree_rose",
+        "vote_stump_lily", "vote_stump_rose",
+    ]  # fmt: skip
+    assert first["probability_lily"] + first["probability_rose"] == pytest.approx(1)
+
+
+@pytest.mark.parametrize("name", ["p.csv", "p.parquet", "p.jsonl.gz", "p.feather"])
+def test_predictions_go_to_a_file_of_any_format(committee, model, folder, name):
+    from committee.files import read_file
+
+    ended = committee("predict", model, "flowers.csv", "--out", name)
+    assert ended.code == 0 and ended.out == ""
+    assert read_file(folder / name, labels=["prediction"]).frame.num_rows == 60
+
+
+def test_predict_tells_in_json_where_the_file_is(committee, model):
+    ended = committee("predict", model, "flowers.csv", "--out", "p.csv", "--json")
+    assert ended.json == {"out": "p.csv", "n_rows": 60, "columns": ["prediction"]}
+
+
+def test_the_table_or_the_model_may_come_from_the_standard_input(committee, model, folder, monkeypatch):
+    expected = committee("predict", model, "flowers.csv").out
+    for name, arguments in (("flowers.csv", [model, "-"]), (model, ["-", "flowers.csv"])):
+        content = (folder / name).read_bytes()
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(content)))
+        assert committee("predict", *arguments).out == expected
+    committee("predict", "-", "-").complains(2, "Only one of MODEL and TABLE")
+
+
+def test_a_missing_column_is_an_error_that_names_it(committee, model, folder):
+    (folder / "new.csv").write_text("size,color\n1,red\n")
+    committee("predict", model, "new.csv").complains(3, "no column 'colour' in new.csv", "'color'")
+
+
+def test_an_extra_column_is_an_error_unless_it_is_ignored(committee, model, folder):
+    (folder / "new.csv").write_text("size,colour,smell\n1,red,sweet\n")
+    committee("predict", model, "new.csv").complains(3, "has not seen: smell", "--ignore-extra")
+    assert committee("predict", model, "new.csv", "--ignore-extra").code == 0
+
+
+def test_a_value_of_another_kind_is_an_error_that_names_its_row(committee, model, folder):
+    (folder / "new.csv").write_text("size,colour\n1,red\nbig,red\n")
+    committee("predict", model, "new.csv").complains(3, "'size' is to be a number, and row 2 has 'big'")
+
+
+def test_numbers_in_a_column_of_text_are_text(committee, model, folder):
+    (folder / "new.csv").write_text("size,colour\n1,7\n2,8\n")
+    assert committee("predict", model, "new.csv").code == 0
+
+
+def test_a_suffix_that_cannot_be_written_is_known_before_the_work(committee, model, folder):
+    committee("predict", model, "flowers.csv", "--out", "p.xlsx").complains(3, "p.xlsx cannot be written")
+    committee("predict", model, "flowers.csv", "--out", "no/p.csv").complains(5, "no folder")
+    assert not (folder / "p.xlsx").exists()
+
+
+def test_evaluate_tells_scores_on_the_target_of_the_fit(committee, model):
+    ended = committee("evaluate", model, "flowers.csv", "--json")
+    assert ended.json["target"] == "kind" and ended.json["n_rows"] == 60
+    assert set(ended.json["scores"]) == {"accuracy", "balanced_accuracy", "log_loss", "auc"}
+    assert "accuracy" in committee("evaluate", model, "flowers.csv").out
+
+
+def test_evaluate_leaves_rows_without_an_answer_out_and_counts_them(committee, model, folder):
+    (folder / "new.csv").write_text("size,colour,kind\n3,red,rose\n-3,red,\n-3,blue,lily\n")
+    found = committee("evaluate", model, "new.csv", "--json").json
+    assert (found["n_rows"], found["n_dropped"]) == (2, 1)
+    assert "1 without a value" in committee("evaluate", model, "new.csv").out
+
+
+@pytest.mark.parametrize("metric", ["auc", "f1", "log_loss", "roc_auc"])
+def test_evaluate_takes_a_metric(committee, model, metric):
+    assert list(committee("evaluate", model, "flowers.csv", "--metric", metric, "--json").json["scores"]) == [
+        metric
+    ]
+
+
+def test_what_evaluate_cannot_judge_is_an_error(committee, model, folder):
+    committee("evaluate", model, "flowers.csv", "--target", "knid").complains(3, "Did you mean 'kind'")
+    committee("evaluate", model, "flowers.csv", "--metric", "acuracy").complains(3, "Did you mean 'accuracy'")
+    (folder / "new.csv").write_text("size,colour,kind\n3,red,tulip\n")
+    committee("evaluate", model, "new.csv").complains(3, "'tulip', which is no class")
+    (folder / "new.csv").write_text("size,colour,kind\n3,red,\n")
+    committee("evaluate", model, "new.csv").complains(3, "'kind' has no value in any row")
+
+
+def test_leaderboard_judges_members_and_rules(committee, model):
+    found = committee("leaderboard", model, "--rule", "mean,cawpe", "--json").json
+    assert {each["name"] for each in found["standings"]} == {"tree", "stump", "mean", "cawpe"}
+    assert "cawpe" in committee("leaderboard", model, "--rule", "mean", "--rule", "cawpe").out
+    losses = committee("leaderboard", model, "--rule", "mean", "--metric", "log_loss", "--json").json
+    assert all(each["score"] > 0 for each in losses["standings"])
+
+
+def test_inspect_tells_what_is_inside(committee, model):
+    found = committee("inspect", model, "--json").json
+    assert found["estimator"] == "committee.VotingClassifier"
+    assert found["target"] == "kind" and found["left_out"] == ["row"]
+    assert found["classes"] == ["lily", "rose"] and found["rule"] == "mean"
+    assert [member["name"] for member in found["members"]] == ["tree", "stump"]
+    assert found["columns"][1] == {"name": "colour", "kind": "category", "n_categories": 3}
+    assert "lily, rose" in committee("inspect", model).out
+
+
+def test_verify_says_that_a_model_is_sound(committee, model):
+    assert "is sound" in committee("verify", model).out
+    assert committee("verify", model, "--json").json["is_fitted"] is True
+
+
+def test_a_damaged_model_has_an_exit_code_of_its_own(committee, model, folder):
+    content = bytearray((folder / model).read_bytes())
+    content[-3] ^= 1
+    (folder / "damaged.committee").write_bytes(content)
+    for command in ("verify", "inspect", "leaderboard"):
+        committee(command, "damaged.committee").complains(4)
+    committee("predict", "damaged.committee", "flowers.csv").complains(4)
+    committee("verify", "flowers.csv").complains(4, "flowers.csv is not a file of committee")
+    committee("verify", "nothing.committee").complains(5, "nothing.committee")
+
+
+def test_a_model_that_is_not_fitted_answers_nothing(committee, folder):
+    package.DecisionTreeClassifier().save(folder / "unfitted.committee")
+    committee("predict", "unfitted.committee", "flowers.csv").complains(4, "is not fitted")
+
+
+def test_a_regressor_answers_with_numbers(committee, folder):
+    rows = [[float(i), float(i % 3)] for i in range(30)]
+    RandomForestRegressor(5, random_state=0).fit(rows, [2.0 * a for a, _ in rows]).save(
+        folder / "f.committee"
+    )
+    (folder / "n.csv").write_text("a,b,y\n" + "".join(f"{a},{b},{2 * a}\n" for a, b in rows))
+    committee("predict", "f.committee", "n.csv").complains(3, "has 3 columns", "fitted on 2")
+    found = committee("evaluate", "f.committee", "n.csv", "--target", "y", "--json").json
+    assert set(found["scores"]) == {"rmse", "mae", "r2"} and found["scores"]["r2"] > 0.8
+    (folder / "x.csv").write_text("a,b\n" + "".join(f"{a},{b}\n" for a, b in rows))
+    committee("predict", "f.committee", "x.csv", "--proba").complains(3, "no probabilities")
+    committee("predict", "f.committee", "x.csv", "--votes").complains(3, "no members that vote")
+    committee("leaderboard", "f.committee").complains(3, "is no committee")
+
+
+def test_packed_tables_are_answered(committee, model, folder):
+    (folder / "flowers.csv.gz").write_bytes(gzip.compress((folder / "flowers.csv").read_bytes()))
+    expected = committee("predict", model, "flowers.csv").out
+    assert committee("predict", model, "flowers.csv.gz").out == expected

@@ -1,0 +1,151 @@
+"""The command that fits: from a table to one file, or to one line that says why not."""
+
+import io
+import json
+
+import pytest
+
+import committee as package
+from committee.cli.main import run
+
+FAST = ("--members", "linear,c45", "--folds", "2", "--quiet")
+
+
+def test_fit_saves_a_committee_that_remembers_its_target(committee, folder):
+    ended = committee("fit", "flowers.csv", "--target", "kind", *FAST)
+    assert (ended.code, ended.out, ended.err) == (0, "", "")
+    assert list(package.load("model.committee").named_estimators_) == ["linear", "c45"]
+    assert committee("evaluate", "model.committee", "flowers.csv", "--json").json["target"] == "kind"
+    assert committee("predict", "model.committee", "flowers.csv").code == 0
+
+
+def test_fit_tells_what_columns_were_taken_for_and_how_members_did(committee):
+    ended = committee("fit", "flowers.csv", "--target", "kind", *FAST[:-1])
+    assert "60 rows, 2 columns; target 'kind': classification, 2 classes." in ended.err
+    assert "category (1): colour" in ended.err
+    assert "Column 'row' is left out: it counts the rows." in ended.err
+    assert "log_loss" in ended.out and "model.committee" in ended.out
+
+
+def test_fit_tells_in_json_what_was_done(committee):
+    found = committee("fit", "flowers.csv", "--target", "kind", *FAST, "--json", "--out", "m.committee").json
+    assert found["out"] == "m.committee" and found["task"] == "classification"
+    assert found["types"] == {"row": "id", "size": "number", "colour": "category"}
+    assert {each["name"] for each in found["leaderboard"]} > {"linear", "c45"}
+
+
+def test_the_same_seed_gives_the_same_model_as_python(committee, folder):
+    committee("fit", "flowers.csv", "--target", "kind", *FAST, "--seed", "3")
+    with pytest.warns(UserWarning, match="'row' is left out"):
+        model = package.fit("flowers.csv", "kind", members=["linear", "c45"], cv=2, random_state=3)
+    model.save("python.committee")
+    told = [
+        committee("predict", name, "flowers.csv", "--proba").out
+        for name in ("model.committee", "python.committee")
+    ]
+    assert told[0] == told[1]
+
+
+def test_a_model_goes_to_the_standard_output(folder, capfdbinary):
+    assert run(["fit", "flowers.csv", "--target", "kind", *FAST, "--out", "-"]) == 0
+    (folder / "piped.committee").write_bytes(capfdbinary.readouterr().out)
+    assert package.verify("piped.committee").is_fitted
+
+
+def test_fit_reads_the_standard_input(committee, folder, monkeypatch):
+    content = (folder / "flowers.csv").read_bytes()
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(content)))
+    assert committee("fit", "-", "--target", "kind", *FAST).code == 0
+
+
+def test_numbers_are_a_regression(committee):
+    ended = committee(
+        "fit", "flowers.csv", "--target", "size", "--members", "linear", "--folds", "2", "--json"
+    )
+    assert ended.json["task"] == "regression" and ended.json["metric"] == "rmse"
+
+
+def test_types_task_metric_rule_groups_and_weights_are_taken(committee, folder):
+    rows = "".join(f"{i % 4},{i % 7},{i % 5},{1 + i % 2},{i % 3}\n" for i in range(60))
+    (folder / "t.csv").write_text("zip,b,g,w,y\n" + rows)
+    ended = committee(
+        "fit", "t.csv", "--target", "y", "--types", "zip=category,b=number", "--task", "classification",
+        "--metric", "accuracy", "--rule", "mean", "--groups", "g", "--weights", "w", *FAST, "--json",
+    )  # fmt: skip
+    assert ended.json["types"] == {"zip": "category", "b": "number"}
+    assert ended.json["rule"] == "mean" and ended.json["metric"] == "accuracy"
+    assert package.load("model.committee")._origin.left_out == ("g", "w")
+
+
+def test_rows_without_a_target_are_left_out_and_counted(committee, folder):
+    lines = (folder / "flowers.csv").read_text().splitlines()
+    lines[1:4] = [",".join([*line.split(",")[:3], ""]) for line in lines[1:4]]
+    (folder / "holes.csv").write_text("\n".join(lines) + "\n")
+    found = committee("fit", "holes.csv", "--target", "kind", *FAST, "--json").json
+    assert (found["n_rows"], found["n_dropped"]) == (57, 3)
+    assert "3 rows without a value of 'kind': left out." in found["notes"]
+
+
+@pytest.mark.parametrize(
+    ("text", "arguments", "code", "word"),
+    [
+        ("a,y\n1,x\n2,z\n", ["--target", "Y "], 3, "Did you mean 'y'?"),
+        ("a,y\n1,x\n2,x\n", ["--target", "y"], 3, "has one value, 'x'"),
+        ("a,y\n1,\n2,\n", ["--target", "y"], 3, "'y' has no value in any row"),
+        ("y\nx\nz\n", ["--target", "y"], 3, "no column to learn from"),
+        ("a,a,y\n1,2,x\n", ["--target", "y"], 3, "Two columns of t.csv are called 'a'"),
+        ("", ["--target", "y"], 3, "t.csv is empty"),
+        ("PAR1", ["--target", "y"], 3, "not CSV but Parquet"),
+        ("a,y\n1,x\n2,z\n", ["--target", "y", "--time-limit", "0"], 3, "more than 0 seconds"),
+        ("a,y\n1,x\n2,z\n", ["--target", "y", "--time-limit", "soon"], 3, "90s, 10m or 1h30m"),
+        ("a,y\n1,x\n2,z\n", ["--target", "y", "--memory-limit", "lots"], 3, "500MB or 4GB"),
+        ("a,y\n1,x\n2,z\n", ["--target", "y", "--types", "a"], 2, "COLUMN=TYPE"),
+        ("a,y\n1,x\n2,z\n", ["--target", "y", "--types", "a=float"], 3, "one of number, category"),
+        ("a,y\n1,x\n2,z\n", ["--target", "y", "--types", "b=number"], 3, "no column 'b'"),
+        ("a,y\n1,x\n2,z\n", ["--target", "y", "--groups", "y"], 3, "cannot be two of target, groups"),
+        ("a,g,y\n1,,x\n2,1,z\n", ["--target", "y", "--groups", "g"], 3, "1 rows have no value"),
+        ("a,w,y\n1,p,x\n2,q,z\n", ["--target", "y", "--weights", "w"], 3, "holds text, such as 'p'"),
+        ("a,y\n1,x\n2,z\n", ["--target", "y", "--task", "regression"], 3, "regression needs numbers"),
+        ("a,y\n1,x\n2,z\n", ["--target", "y", "--task", "guess"], 3, "task must be one of"),
+        ("a,y\n1,x\n2,z\n", ["--target", "y", "--metric", "speed"], 3, "no metric 'speed'"),
+        ("a,y\n1,x\n2,z\n", ["--target", "y", "--members", "forrest"], 3, "no member 'forrest'"),
+        ("a,y\n1,x\n2,z\n", ["--target", "y", "--rule", "coin"], 3, "no rule 'coin'"),
+        ("a,y\n1,x\n2,z\n", ["--target", "y", "--preset", "slow"], 3, "preset must be"),
+        ("a,y\n1,x\n2,z\n", ["--target", "y", "--out", "no/m.committee"], 5, "no folder no"),
+        ("a,y\n1,x\n2,z\n", ["--target", "y", "--resume"], 3, "--run DIR"),
+        ("a,y\n1,x\n2,z\n", ["--target", "y", "--delimiter", ",,"], 2, "one character"),
+    ],
+)
+def test_bad_input_is_one_line_a_code_and_no_file(committee, folder, text, arguments, code, word):
+    (folder / "t.csv").write_text(text)
+    before = sorted(each.name for each in folder.iterdir())
+    committee("fit", "t.csv", "--quiet", *arguments).complains(code, word)
+    assert sorted(each.name for each in folder.iterdir()) == before
+
+
+def test_a_model_that_was_there_stays_if_the_fit_fails(committee, folder):
+    (folder / "model.committee").write_text("before")
+    committee("fit", "flowers.csv", "--target", "knid", "--quiet").complains(3, "'kind'")
+    assert (folder / "model.committee").read_text() == "before"
+
+
+def test_a_run_is_begun_once_and_gone_on_with_on_request(committee, folder):
+    (folder / "run").mkdir()
+    (folder / "run" / "journal").write_text("")
+    begin = ("fit", "flowers.csv", "--target", "kind", *FAST, "--run", "run")
+    committee(*begin).complains(3, "The folder run has a run in it", "--resume")
+    committee(*begin[:-1], "other", "--resume").complains(3, "no run in the folder other")
+    committee(*begin[:-1], "flowers.csv").complains(5, "flowers.csv is a file")
+
+
+def test_members_are_listed_with_a_line_each(committee):
+    listed = json.loads(committee("members", "--json").out)
+    assert {"member": "c45", "meaning": "C45Classifier(), classification only"} in listed
+    assert "extra_trees" in committee("members").out
+
+
+def test_the_demonstration_ends_with_a_score_on_held_out_rows(committee, monkeypatch):
+    monkeypatch.setattr("committee.jobs.demonstrating.SETTINGS", {"members": ["linear", "c45"], "cv": 2})
+    ended = committee("demo", "--json")
+    assert ended.json["held_out"]["scores"]["accuracy"] > 0.9
+    assert package.verify(ended.json["out"]).is_fitted

@@ -1,0 +1,110 @@
+"""How commands end, and what they say of themselves."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+FULL_DISK = Path("/dev/full")
+COMMANDS = ["fit", "predict", "evaluate", "leaderboard", "inspect", "verify", "demo", "members", "rules"]
+
+
+def process(*arguments, **given):
+    command = [sys.executable, "-c", "from committee.cli import main; main()", *arguments]
+    given = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True} | given
+    return subprocess.run(command, timeout=120, check=False, **given)
+
+
+def test_help_lists_all_commands_and_exit_codes(committee):
+    ended = committee("--help")
+    assert ended.code == 0
+    for name in COMMANDS:
+        assert f"\n  {name} " in ended.out
+    assert "Exit codes: 0 done" in ended.out
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_help_and_json(committee, command):
+    ended = committee(command, "--help")
+    assert ended.code == 0 and "--json" in ended.out
+
+
+def test_no_command_at_all_gives_help(committee):
+    assert "Usage: committee" in committee().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "word"),
+    [
+        (["fti"], "fti"),
+        (["predict"], "Missing argument"),
+        (["fit", "t.csv"], "--target"),
+        (["rules", "--fast"], "--fast"),
+    ],
+)
+def test_what_cannot_be_understood_is_one_line(committee, arguments, word):
+    committee(*arguments).complains(2, word)
+
+
+def test_rules_are_listed_with_a_line_each(committee):
+    found = committee("rules", "--json").json
+    assert {"rule": "majority", "meaning": "Count the members that vote for each class."} in found
+    assert "borda" in committee("rules").out
+
+
+def test_help_imports_nothing_that_learns():
+    code = (
+        "import sys\nfrom committee.cli.main import run\nrun(['--help'])\n"
+        "heavy = {'numpy', 'sklearn', 'pyarrow', 'rich', 'committee._engine'} & set(sys.modules)\n"
+        "print(heavy, file=sys.stderr)\nsys.exit(len(heavy))"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert ended.returncode == 0, ended.stderr
+
+
+def test_a_process_ends_with_the_code_and_one_line():
+    ended = process("verify", "nothing.committee")
+    assert (ended.returncode, ended.stdout) == (5, "")
+    assert ended.stderr.splitlines() == ["committee: There is no file nothing.committee."]
+
+
+@pytest.mark.skipif(not FULL_DISK.exists(), reason="needs a disk that is always full")
+def test_a_full_disk_is_one_line():
+    with FULL_DISK.open("wb") as full:
+        ended = process("rules", "--json", stdout=full)
+    assert ended.returncode == 5
+    assert ended.stderr.splitlines() == ["committee: [Errno 28] No space left on device"]
+
+
+def test_who_has_read_enough_ends_a_command_quietly():
+    reading, writing = os.pipe()
+    os.close(reading)
+    ended = process("rules", "--json", stdout=writing)
+    os.close(writing)
+    assert ended.returncode != 0 and ended.stderr == ""
+
+
+def test_completion_is_offered_to_the_shell():
+    ended = process(
+        env=os.environ
+        | {"_COMMITTEE_COMPLETE": "complete_bash", "COMP_WORDS": "committee le", "COMP_CWORD": "1"}
+    )
+    assert ended.stdout.strip() == "leaderboard"
+
+
+def test_an_error_of_our_own_is_told_as_such(committee, monkeypatch):
+    def fail(*arguments, **given):
+        raise RuntimeError("a wire is loose")
+
+    monkeypatch.setattr("committee.jobs.describing.rule_lines", fail)
+    committee("rules").complains(1, "RuntimeError: a wire is loose")
+
+
+def test_ctrl_c_has_a_code_of_its_own(committee, monkeypatch):
+    def stop(*arguments, **given):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("committee.jobs.describing.rule_lines", stop)
+    committee("rules").complains(130, "interrupted")

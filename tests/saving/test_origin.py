@@ -1,0 +1,38 @@
+"""What `committee.fit` was told is kept in the file of its model."""
+
+import pytest
+
+import committee
+from committee.saving import DamagedFile, Origin
+from committee.saving.container import read_container, write_container
+
+
+@pytest.fixture
+def path(tmp_path):
+    tree = committee.DecisionTreeClassifier().fit([[1], [2], [8], [9]], [0, 0, 1, 1])
+    tree._origin = Origin("y", ("id", "note"))
+    tree.save(tmp_path / "tree.committee")
+    return tmp_path / "tree.committee"
+
+
+def test_the_origin_of_a_model_comes_back(path):
+    assert committee.load(path)._origin == Origin("y", ("id", "note"))
+    assert committee.verify(path).origin == Origin("y", ("id", "note"))
+
+
+def test_a_model_without_origin_has_none(tmp_path):
+    tree = committee.DecisionTreeClassifier().fit([[1], [2]], [0, 1])
+    tree.save(tmp_path / "tree.committee")
+    assert committee.load(tmp_path / "tree.committee")._origin is None
+    assert committee.verify(tmp_path / "tree.committee").origin is None
+
+
+@pytest.mark.parametrize(
+    "wrong", ["y", [], {"target": "y"}, {"target": 1, "left_out": []}, {"target": "y", "left_out": [1]}]
+)
+def test_an_origin_that_is_not_told_right_is_refused(path, wrong):
+    description, arrays = read_container(path)
+    write_container(path, description | {"origin": wrong}, arrays)
+    for read in (committee.load, committee.verify):
+        with pytest.raises(DamagedFile, match="origin"):
+            read(path)
