@@ -15,6 +15,7 @@ from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import KFold, RepeatedStratifiedKFold
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier as OtherTree
 
 import committee
@@ -126,6 +127,42 @@ def test_members_see_their_columns_and_forests_vote_out_of_bag():
     ).fit(frame, Y)
     np.testing.assert_array_equal(bank.votes(), voting.honest_votes_)
     np.testing.assert_allclose(bank.test_votes(), voting.votes(new), atol=1e-7)
+
+
+@pytest.mark.parametrize("method", ["sigmoid", "isotonic", "temperature", None])
+def test_scores_are_calibrated_when_votes_are_asked_for(method, tmp_path):
+    pairs = [("bayes", GaussianNB()), ("machine", LinearSVC(random_state=0))]
+    Bank(X, Y, cv=3, X_test=NEW, folder=tmp_path).collect(pairs)
+    bank = Bank.open(tmp_path, calibrate=method)
+    voting = VotingClassifier(pairs, cv=3, refit=False, calibrate=method).fit(X, Y)
+    np.testing.assert_allclose(bank.votes(), voting.honest_votes_, atol=1e-6)
+    if method is not None:
+        np.testing.assert_allclose(bank.test_votes(), voting.votes(NEW), atol=1e-6)
+    assert bank.leaks() == []
+    with pytest.raises(ValueError, match="calibrate must be one of isotonic, sigmoid, temperature, or None"):
+        Bank.open(tmp_path, calibrate="often")
+
+
+def test_a_member_casts_votes_or_scores():
+    bank = Bank(X, Y, cv=3)
+    bank.add("machine", 0, -np.ones((25, 3)), are_scores=True)
+    with pytest.raises(ValueError, match="'machine' casts votes in one fold and scores in another"):
+        bank.add("machine", 1, np.ones((25, 3)))
+    with pytest.raises(ValueError, match="votes must be finite"):
+        bank.add("machine", 1, np.full((25, 3), np.inf), are_scores=True)
+
+
+def test_a_damaged_poll_is_told_in_one_line(tmp_path):
+    filled(tmp_path)
+    path = tmp_path / "bank.poll"
+    content = path.read_bytes()
+    for damaged in (b"", content[:-5], content.replace(b'"n_test_rows\\":75', b'"n_test_rows\\":74')):
+        assert damaged != content
+        path.write_bytes(damaged)
+        for again in (lambda: Bank.open(tmp_path), lambda: Bank(X, Y, cv=3, X_test=NEW, folder=tmp_path)):
+            with pytest.raises(ValueError, match=r"bank.poll") as caught:
+                again()
+            assert len(str(caught.value).splitlines()) == 1
 
 
 def test_a_failure_names_member_and_fold_and_keeps_the_ballots_that_are_there():

@@ -45,6 +45,8 @@ class Ballot:
         What the member is made of.
     notes : dict, default={}
         What else is to be known of the fit, as JSON can hold it.
+    are_scores : bool, default=False
+        Whether these are what a `decision_function` says, of which calibration makes votes.
     """
 
     member: str
@@ -54,6 +56,7 @@ class Ballot:
     test_votes: np.ndarray | None
     recipe: str = ""
     notes: dict[str, Any] = field(default_factory=dict)
+    are_scores: bool = False
 
     @property
     def place(self) -> Place:
@@ -73,9 +76,20 @@ class Ballot:
             raise ValueError(f"{of} must be on rows of the table, which has {poll.n_rows}.")
         elif len(np.unique(self.rows)) < len(self.rows):
             raise ValueError(f"{of} must be one for each row.")
-        check_shape(of, self.votes, (len(self.rows), poll.task.n_outputs))
+        self._check_numbers(of, self.votes, (len(self.rows), poll.task.n_outputs))
         if self.test_votes is not None:
-            check_shape(f"{of} on test rows", self.test_votes, (poll.n_test_rows, poll.task.n_outputs))
+            shape = (poll.n_test_rows, poll.task.n_outputs)
+            self._check_numbers(f"{of} on test rows", self.test_votes, shape)
+
+    def _check_numbers(self, what: str, votes: np.ndarray, shape: tuple[int, int]) -> None:
+        """Raise unless votes have a shape and are such numbers as votes are; scores need only be finite."""
+        if votes.shape != shape:
+            raise ValueError(f"{what} must have the shape {shape}. Got {votes.shape}.")
+        try:
+            # A single output may be any number, as a score may.
+            check_block(votes.reshape(1, -1, 1) if self.are_scores else votes[None])
+        except ValueError as error:
+            raise ValueError(f"{what}: {error}") from error
 
 
 class Box(Protocol):
@@ -133,6 +147,7 @@ class FolderBox:
             "fold": ballot.fold,
             "recipe": ballot.recipe,
             "notes": ballot.notes,
+            "are_scores": ballot.are_scores,
         }
         arrays = {"rows": ballot.rows, "votes": ballot.votes}
         if ballot.test_votes is not None:
@@ -180,7 +195,7 @@ def read_ballot(path: Path, poll: Poll) -> Ballot:
         If it is a vote on another table or split.
     """
     description, arrays = map_container(path)
-    keys = {"poll", "member", "fold", "recipe", "notes"}
+    keys = {"poll", "member", "fold", "recipe", "notes", "are_scores"}
     require(description.keys() == keys and {"rows", "votes"} <= arrays.keys(), f"{path} is no ballot")
     if description["poll"] != poll.key:
         raise ValueError(f"{path} is a vote on another table, split or test rows. Take it out of the folder.")
@@ -189,6 +204,7 @@ def read_ballot(path: Path, poll: Poll) -> Ballot:
         all(isinstance(description[name], str) for name in ("member", "recipe"))
         and (fold is None or type(fold) is int)
         and isinstance(description["notes"], dict)
+        and isinstance(description["are_scores"], bool)
         and arrays["rows"].dtype == np.int64
         and all(each.dtype == dtype_of(poll.task) for name, each in arrays.items() if name != "rows")
     )
@@ -201,6 +217,7 @@ def read_ballot(path: Path, poll: Poll) -> Ballot:
         arrays.get("test_votes"),
         description["recipe"],
         description["notes"],
+        description["are_scores"],
     )
     require(path.name == file_name(ballot.place), f"{path} is not called as its member and fold")
     try:
@@ -222,13 +239,3 @@ def file_name(place: Place) -> str:
     digest = hashlib.sha256(member.encode()).hexdigest()[:12]
     readable = re.sub(r"[^A-Za-z0-9_-]", "_", member)[:40]
     return f"{readable}-{digest}.{'bags' if fold is None else f'fold{fold}'}{SUFFIX}"
-
-
-def check_shape(what: str, votes: np.ndarray, shape: tuple[int, int]) -> None:
-    """Raise unless votes have a shape and are such numbers as votes are."""
-    if votes.shape != shape:
-        raise ValueError(f"{what} must have the shape {shape}. Got {votes.shape}.")
-    try:
-        check_block(votes[None])
-    except ValueError as error:
-        raise ValueError(f"{what}: {error}") from error

@@ -15,6 +15,7 @@ from typing import Any, Self
 import numpy as np
 
 from committee.assembling.ballots import Ballot, FolderBox, MemoryBox
+from committee.assembling.calibrating import METHODS
 from committee.assembling.folds import Fold, folds_of
 from committee.assembling.lesson import Lesson, in_order
 from committee.assembling.members import members_of
@@ -53,6 +54,9 @@ class Bank(Polled):
         Rows to decide on. A member's vote on them is the mean of its models'.
     y_test : array-like of shape (n_test_rows,), default=None
         Their answers, if they are known. They are used for nothing but to find leaks.
+    calibrate : {"isotonic", "sigmoid", "temperature"} or None, default="sigmoid"
+        How the scores of members that have a `decision_function` and no `predict_proba` become votes: by a
+        curve that is fitted on the honest ones. With None, they are crisp. The scores are what is kept.
     folder : str or path, default=None
         Where votes are kept; it is made if it is not there. None keeps them in memory.
 
@@ -85,10 +89,12 @@ class Bank(Polled):
         cv: Any = 5,
         X_test: Any = None,
         y_test: Any = None,
+        calibrate: str | None = "sigmoid",
         folder: str | os.PathLike[str] | None = None,
     ) -> None:
         if task not in TASKS:
             raise ValueError(f'task must be "classification" or "regression". Got {task!r}.')
+        self._calibrate = check_calibrate(calibrate)
         lesson = Lesson.of(TASKS[task], X, y, sample_weight, groups)
         if not lesson.is_open:
             raise ValueError("y has one class, so there is nothing to vote on.")
@@ -100,13 +106,21 @@ class Bank(Polled):
         self._X_test = None if X_test is None else in_order(open_source(X_test), lesson.schema)
 
     @classmethod
-    def of(cls, lesson: Lesson, folds: list[Fold], *, folder: str | os.PathLike[str] | None = None) -> Self:
+    def of(
+        cls,
+        lesson: Lesson,
+        folds: list[Fold],
+        *,
+        calibrate: str | None = "sigmoid",
+        folder: str | os.PathLike[str] | None = None,
+    ) -> Self:
         """The bank of a table that is read and split already.
 
         Parameters
         ----------
         lesson : Lesson
         folds : list of (ndarray, ndarray)
+        calibrate : str or None, default="sigmoid"
         folder : str or path, default=None
 
         Returns
@@ -114,17 +128,19 @@ class Bank(Polled):
         Bank
         """
         bank = cls.__new__(cls)
+        bank._calibrate = check_calibrate(calibrate)
         bank._open(Poll.of(lesson, folds), folder)
         bank._lesson, bank._folds, bank._X_test = lesson, folds, None
         return bank
 
     @classmethod
-    def open(cls, folder: str | os.PathLike[str]) -> Self:
+    def open(cls, folder: str | os.PathLike[str], *, calibrate: str | None = "sigmoid") -> Self:
         """Open a bank without its table: for all that needs votes alone.
 
         Parameters
         ----------
         folder : str or path
+        calibrate : str or None, default="sigmoid"
 
         Returns
         -------
@@ -135,6 +151,7 @@ class Bank(Polled):
         if not path.is_file():
             raise FileNotFoundError(f"There is no bank of votes in {folder}. Make one with Bank(X, y).")
         bank = cls.__new__(cls)
+        bank._calibrate = check_calibrate(calibrate)
         bank._poll = Poll.read(path)
         bank._box = FolderBox(Path(folder), bank._poll)
         bank._lesson, bank._folds, bank._X_test = None, None, None
@@ -148,6 +165,7 @@ class Bank(Polled):
         *,
         rows: Any = None,
         test_votes: Any = None,
+        are_scores: bool = False,
         recipe: str = "",
         notes: dict[str, Any] | None = None,
     ) -> None:
@@ -166,6 +184,8 @@ class Bank(Polled):
         rows : array-like of int, default=None
             The rows that the votes are on. None: those that the fold holds out, in their order.
         test_votes : array-like of shape (n_test_rows, n_outputs), default=None
+        are_scores : bool, default=False
+            Whether votes for classes are scores of any size, to be calibrated.
         recipe : str, default=""
             What the member is made of. Votes by another recipe under the same name are refused.
         notes : dict, default=None
@@ -186,6 +206,7 @@ class Bank(Polled):
             None if test_votes is None else as_votes(test_votes, dtype),
             recipe,
             notes or {},
+            bool(are_scores),
         )
         self._keep(ballot)
 
@@ -223,7 +244,7 @@ class Bank(Polled):
         Parameters
         ----------
         estimators : list of (str, estimator)
-            Members without `predict_proba` cast crisp votes.
+            Members with neither `predict_proba` nor `decision_function` cast crisp votes.
         columns : dict from names of members to lists of columns, default=None
             Which columns members see, by name or position. Members that are not named see all.
         out_of_bag : bool, default=True
@@ -285,11 +306,22 @@ class Bank(Polled):
     def _keep(self, ballot: Ballot) -> None:
         """Put a ballot into the box, and warn if its member has voted on all rows and has a leak."""
         ballot.check(self._poll)
+        if ballot.member in self._folds_by_member():
+            before = next(self._ballots(ballot.member))
+            if before.are_scores != ballot.are_scores:
+                raise ValueError(f"Member {ballot.member!r} casts votes in one fold and scores in another.")
         self._box.put(ballot)
         if self._are_whole(self._folds_by_member()[ballot.member]):
             leak = self._leak(ballot.member)
             if leak is not None:
                 warnings.warn(str(leak), UserWarning, stacklevel=3)
+
+
+def check_calibrate(calibrate: str | None) -> str | None:
+    """Raise unless it is a method of calibration, or None."""
+    if calibrate is not None and calibrate not in METHODS:
+        raise ValueError(f"calibrate must be one of {', '.join(METHODS)}, or None. Got {calibrate!r}.")
+    return calibrate
 
 
 def as_votes(votes: Any, dtype: type) -> np.ndarray:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -49,7 +49,9 @@ class Leak:
         )
 
 
-def leak_of(member: str, ballots: Iterable[Ballot], poll: Poll) -> Leak | None:
+def leak_of(
+    member: str, ballots: Iterable[Ballot], poll: Poll, as_votes: Callable[[np.ndarray], np.ndarray]
+) -> Leak | None:
     """Compare the losses of a member's models on rows held out and on test rows.
 
     Parameters
@@ -58,6 +60,8 @@ def leak_of(member: str, ballots: Iterable[Ballot], poll: Poll) -> Leak | None:
     ballots : iterable of Ballot
         All of the member.
     poll : Poll
+    as_votes : callable
+        What makes votes of what the ballots hold, which may be scores.
 
     Returns
     -------
@@ -72,9 +76,9 @@ def leak_of(member: str, ballots: Iterable[Ballot], poll: Poll) -> Leak | None:
     for ballot in ballots:
         if ballot.test_votes is None:
             return None
-        total[ballot.rows] += losses(ballot.votes, poll.y[ballot.rows] if are_known else None)
+        total[ballot.rows] += losses(as_votes(ballot.votes), poll.y[ballot.rows] if are_known else None)
         counts[ballot.rows] += 1
-        on_test += losses(ballot.test_votes, poll.y_test)
+        on_test += losses(as_votes(ballot.test_votes), poll.y_test)
         n_models += 1
     voted = counts > 0
     weights = np.ones(voted.sum()) if poll.weights is None else poll.weights[voted]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 
 from committee.assembling.ballots import Ballot, Box
+from committee.assembling.calibrating import Calibration
 from committee.assembling.encoding import new_encoder
 from committee.assembling.folds import Fold
 from committee.assembling.leaderboard import Leaderboard, leaderboard_of
@@ -17,7 +18,7 @@ from committee.assembling.lesson import Lesson
 from committee.assembling.poll import Poll
 from committee.assembling.votes import HonestVotes, dtype_of, mean_votes
 from committee.boosting.python_rounds import take_rows
-from committee.combining import as_rule
+from committee.combining import as_rule, one_hot
 from committee.combining.rule import Rule
 
 
@@ -29,6 +30,7 @@ class Polled:
     _lesson: Lesson | None
     _folds: list[Fold] | None
     _X_test: Any
+    _calibrate: str | None
 
     @property
     def folds(self) -> list[Fold]:
@@ -105,11 +107,11 @@ class Polled:
         -------
         HonestVotes
         """
-        poll = self._poll
-        held_out = [
-            ((ballot.rows, ballot.votes) for ballot in self._ballots(name)) for name in self._chosen(names)
-        ]
+        poll, chosen = self._poll, self._chosen(names)
+        held_out = [((ballot.rows, ballot.votes) for ballot in self._ballots(name)) for name in chosen]
         votes, rows = mean_votes(held_out, poll.n_rows, poll.task)
+        for place, name in enumerate(chosen):
+            votes[place] = self._from_scores(name)(votes[place])
         return HonestVotes.of(votes, rows, poll.y, poll.weights, poll.groups)
 
     def test_votes(self, names: Iterable[str] | None = None) -> np.ndarray:
@@ -135,7 +137,7 @@ class Polled:
                     raise ValueError(f"Member {name!r} has not voted on the test rows in fold {ballot.fold}.")
                 total += ballot.test_votes
                 n_models += 1
-            votes[place] = total / n_models
+            votes[place] = self._from_scores(name)(total / n_models)
         return votes
 
     def fit_rule(self, rule: Any, names: Iterable[str] | None = None) -> Rule:
@@ -250,7 +252,22 @@ class Polled:
         return bool(voted[self._poll.is_held_out].all())
 
     def _leak(self, member: str) -> Leak | None:
-        return leak_of(member, self._ballots(member), self._poll) if self._poll.test else None
+        if not self._poll.test:
+            return None
+        return leak_of(member, self._ballots(member), self._poll, self._from_scores(member))
+
+    def _from_scores(self, member: str) -> Callable[[np.ndarray], np.ndarray]:
+        """What makes votes of what a member's ballots hold: itself, or, for scores, what `calibrate` says."""
+        if not next(self._ballots(member)).are_scores:
+            return lambda votes: votes
+        poll = self._poll
+        if self._calibrate is None:
+            return lambda scores: one_hot(scores.argmax(axis=1), poll.task.n_outputs)
+        cast = ((ballot.rows, ballot.votes) for ballot in self._ballots(member))
+        scores, rows = mean_votes([cast], poll.n_rows, poll.task)
+        weights = None if poll.weights is None else poll.weights[rows]
+        made = Calibration.of(self._calibrate, scores[0], poll.y[rows], weights)
+        return lambda scores: made.votes(scores.astype(np.float64))
 
     def _matrix(self, rule: Rule, rows: np.ndarray | None) -> np.ndarray | None:
         """What a rule that looks at rows sees of some, or of the test rows."""

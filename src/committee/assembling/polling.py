@@ -19,7 +19,7 @@ from committee.assembling.fitting import carry_out, fit_fold, fit_in_bags, has_b
 from committee.assembling.folds import Fold
 from committee.assembling.lesson import Lesson
 from committee.assembling.members import Member, seeded, take_columns
-from committee.assembling.votes import dtype_of, votes_of
+from committee.assembling.votes import dtype_of, gives_scores, votes_of
 
 
 def places_of(member: Member, n_folds: int, uses_bags: bool) -> list[Place]:
@@ -90,11 +90,14 @@ def cast_ballot(
     if fold is None:
         model, rows, votes = fit_in_bags(lesson, estimator, columns, False)
     else:
-        model, rows, votes = fit_fold(lesson, estimator, columns, False, train, held_out, True)
+        model, rows, votes = fit_fold(lesson, estimator, columns, True, train, held_out, True)
+    ballot = Ballot(
+        member.name, fold, rows, votes, None, are_scores=lesson.are_classes and gives_scores(model)
+    )
     if X_test is None:
-        return Ballot(member.name, fold, rows, votes, None)
-    test_votes = votes_of(model, take_columns(X_test, columns), lesson.task)
-    return Ballot(member.name, fold, rows, votes, test_votes.astype(dtype_of(lesson.task)))
+        return ballot
+    test_votes = votes_of(model, take_columns(X_test, columns), lesson.task, as_scores=True)
+    return replace(ballot, test_votes=test_votes.astype(dtype_of(lesson.task)))
 
 
 def seeded_by_name(member: Member, random_state: int) -> Member:
