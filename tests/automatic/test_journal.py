@@ -99,7 +99,7 @@ def test_a_member_that_is_not_trusted_is_fitted_again(tmp_path):
 
 def test_numbers_and_repeated_folds_are_kept_too(tmp_path):
     frame, signal = mixed_frame()
-    given = {"members": ["booster", "network"], "cv": 2, "preset": "best", "random_state": 0}
+    given = {"members": ["booster", "linear"], "cv": 2, "preset": "best", "random_state": 0}
     first = CommitteeRegressor(**given).fit(frame, signal)
     for _ in range(2):
         kept = CommitteeRegressor(**given, run=tmp_path).fit(frame, signal)

@@ -36,6 +36,8 @@ from committee.table import Schema
 PRESETS = {"fast": (5, 1), "balanced": (12, 1), "best": (None, 3)}
 # A category has a column for each of its values, up to so many.
 MOST_VALUES = 32
+# About so many steps of a network are taken on tables of any size.
+N_STEPS = 2000
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,21 +126,28 @@ def linear(size: Size) -> Any:
     return encoded(RidgeCV(np.logspace(-2, 4, 13)), scaling="robust")
 
 
-def network(hidden: tuple[int, ...], alpha: float, n_steps: int) -> Callable[[Size], Any]:
-    """A perceptron that takes about as many steps on a table of any size; y is scaled for numbers."""
+def network(hidden: tuple[int, ...], alpha: float) -> Callable[[Size], Any]:
+    """A perceptron. For numbers it takes many small steps, and sees y scaled; for classes it stops early.
+
+    A network for classes that learns for long is too sure of itself, which the log loss shows.
+    """
 
     def make(size: Size) -> Any:
         from sklearn.neural_network import MLPClassifier, MLPRegressor
 
-        batch = int(np.clip(size.n_rows // 20, 16, 256))
-        n_epochs = int(np.clip(n_steps * batch / size.n_rows, 10, 200))
+        # Of a fold, that may have half of the rows.
+        batch = int(
+            np.clip(size.n_rows // 2, 1, 200) if size.are_classes else np.clip(size.n_rows // 20, 1, 256)
+        )
+        most_epochs = 40 if size.are_classes else 200
+        n_epochs = int(np.clip(N_STEPS * batch / size.n_rows, 10, most_epochs))
         given = {
             "hidden_layer_sizes": hidden,
             "alpha": alpha,
             "batch_size": batch,
             "learning_rate_init": 2e-3,
             "max_iter": n_epochs,
-            # All steps are taken: what stops them early is a look at few rows.
+            # All steps are taken: what would stop them is a look at few rows.
             "tol": 0.0,
             "n_iter_no_change": n_epochs,
         }
@@ -194,36 +203,88 @@ def plain(classifier: Any, **parameters: Any) -> Callable[[Size], Any]:
 
 
 CLASSES = ("classification",)
-PORTFOLIO = (
-    Candidate("booster", booster(n_estimators=100, learning_rate=0.1)),
-    Candidate("linear", linear, most_cells=5e7),
-    Candidate(
-        "extra_trees", forest(ExtraTreesClassifier, ExtraTreesRegressor, n_estimators=200), most_cells=2e7
-    ),
-    Candidate("network", network((128, 64), 0.1, 1500), most_cells=2e7),
-    Candidate(
-        "booster_slow",
-        booster(
-            n_estimators=300, learning_rate=0.03, max_leaf_nodes=16, colsample_bynode=0.4, min_samples_leaf=5
+CANDIDATES = {
+    candidate.name: candidate
+    for candidate in (
+        Candidate("booster", booster(n_estimators=100, learning_rate=0.1)),
+        Candidate("booster_auto", booster()),
+        Candidate("booster_wide", booster(max_leaf_nodes=63, colsample_bynode=0.3, min_samples_leaf=3)),
+        Candidate(
+            "booster_slow",
+            booster(
+                n_estimators=300,
+                learning_rate=0.03,
+                max_leaf_nodes=16,
+                colsample_bynode=0.4,
+                min_samples_leaf=5,
+            ),
         ),
-    ),
-    Candidate("booster_auto", booster(max_leaf_nodes=63, colsample_bynode=0.3, min_samples_leaf=3)),
-    Candidate("booster_shallow", booster(max_depth=4, colsample_bynode=0.5, reg_lambda=5.0)),
-    Candidate("network_wide", network((256,), 0.3, 1500), most_cells=2e7),
-    Candidate("machine", machine, most_rows=4_000, most_cells=4e5),
-    Candidate(
+        Candidate("booster_shallow", booster(max_depth=4, colsample_bynode=0.5, reg_lambda=5.0)),
+        Candidate("booster_pairs", booster(n_estimators=200, learning_rate=0.1, max_depth=2)),
+        Candidate(
+            "extra_trees", forest(ExtraTreesClassifier, ExtraTreesRegressor, n_estimators=200), most_cells=2e7
+        ),
+        Candidate(
+            "forest",
+            forest(
+                RandomForestClassifier,
+                RandomForestRegressor,
+                n_estimators=200,
+                min_samples_leaf=3,
+                max_features=0.5,
+            ),
+            most_cells=2e7,
+        ),
+        Candidate("linear", linear, most_cells=5e7),
+        Candidate("network", network((128, 64), 0.3), most_cells=2e7),
+        Candidate("network_wide", network((256,), 0.3), most_cells=2e7),
+        Candidate("machine", machine, most_rows=4_000, most_cells=4e5),
+        Candidate("neighbours", neighbours, most_rows=30_000, most_cells=2e6),
+        Candidate("logitboost", plain(LogitBoostClassifier, n_estimators=200), CLASSES),
+        Candidate("adaboost", plain(AdaBoostClassifier, n_estimators=100), CLASSES),
+        Candidate("c45", plain(C45Classifier), CLASSES, most_cells=2e7),
+        Candidate("discriminant", discriminant, CLASSES, most_cells=1e7),
+        Candidate("bayes", bayes, CLASSES, most_cells=5e7),
+    )
+}
+# The first is quick and ends in any time; then the next is always the one that adds the most.
+ORDERS = {
+    "classification": (
+        "booster",
+        "extra_trees",
+        "linear",
+        "booster_wide",
+        "network",
+        "booster_slow",
+        "logitboost",
+        "network_wide",
         "forest",
-        forest(RandomForestClassifier, RandomForestRegressor, n_estimators=200, min_samples_leaf=2),
-        most_cells=2e7,
+        "machine",
+        "booster_auto",
+        "booster_pairs",
+        "bayes",
+        "neighbours",
+        "booster_shallow",
+        "discriminant",
+        "c45",
+        "adaboost",
     ),
-    Candidate("neighbours", neighbours, most_rows=30_000, most_cells=2e6),
-    Candidate("booster_pairs", booster(n_estimators=200, learning_rate=0.1, max_depth=2)),
-    Candidate("logitboost", plain(LogitBoostClassifier, n_estimators=200), CLASSES),
-    Candidate("discriminant", discriminant, CLASSES, most_cells=1e7),
-    Candidate("bayes", bayes, CLASSES, most_cells=5e7),
-    Candidate("adaboost", plain(AdaBoostClassifier, n_estimators=100), CLASSES),
-    Candidate("c45", plain(C45Classifier), CLASSES, most_cells=2e7),
-)
+    "regression": (
+        "booster",
+        "booster_wide",
+        "network",
+        "booster_pairs",
+        "booster_auto",
+        "forest",
+        "linear",
+        "extra_trees",
+        "network_wide",
+        "booster_slow",
+        "machine",
+        "booster_shallow",
+        "neighbours",
+    ),
+}
 
 
 @contextmanager
@@ -245,10 +306,10 @@ def portfolio(size: Size, preset: str) -> list[Member]:
     Examples
     --------
     >>> [member.name for member in portfolio(Size("regression", 10**6, 100, 1), "fast")]
-    ['booster', 'booster_slow', 'booster_auto', 'booster_shallow', 'booster_pairs']
+    ['booster', 'booster_wide', 'booster_pairs', 'booster_auto', 'booster_slow']
     """
     n_most, _ = PRESETS[preset]
-    suited = [candidate for candidate in PORTFOLIO if candidate.suits(size)]
+    suited = [CANDIDATES[name] for name in ORDERS[size.task] if CANDIDATES[name].suits(size)]
     return [Member(candidate.name, candidate.make(size)) for candidate in suited[:n_most]]
 
 
@@ -259,10 +320,10 @@ def named(names: list[str], size: Size) -> list[Member]:
     --------
     >>> named(["forrest"], Size("regression", 100, 3, 1))  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    ValueError: There is no member 'forrest' for regression. There are booster, linear, ...
+    ValueError: There is no member 'forrest' for regression. There are booster, booster_wide, ...
     """
-    known = {candidate.name: candidate for candidate in PORTFOLIO if size.task in candidate.tasks}
+    known = ORDERS[size.task]
     unknown = [name for name in names if name not in known]
     if unknown:
         raise ValueError(f"There is no member {unknown[0]!r} for {size.task}. There are {', '.join(known)}.")
-    return [Member(name, known[name].make(size)) for name in names]
+    return [Member(name, CANDIDATES[name].make(size)) for name in names]
