@@ -225,3 +225,24 @@ def test_names_that_are_not_text_are_no_names():
 def test_two_columns_of_one_name_are_an_error_that_names_them(X):
     with pytest.raises(ValueError, match=r"Two columns of X have one name: .*'a'.*Rename them\."):
         read(X)
+
+
+def test_an_arrow_dictionary_is_read_by_its_codes():
+    chunks = [pa.array(["b", None, "a"]).dictionary_encode(), pa.array(["c", "a"]).dictionary_encode()]
+    table = read(pa.table({"x": pa.chunked_array(chunks)}))
+    assert table.schema.columns[0].categories == ("a", "b", "c")
+    assert table.columns[0].tolist() == [2, 0, 1, 3, 1]
+
+
+def test_values_of_an_arrow_dictionary_that_no_row_has_are_no_categories():
+    column = pa.array(["a", "b", "c", "a"]).dictionary_encode().filter(pa.array([True, False, True, True]))
+    table = read(pa.table({"x": column}))
+    assert table.schema.columns[0].categories == ("a", "c")
+    assert table.columns[0].tolist() == [1, 2, 1]
+
+
+def test_an_arrow_dictionary_may_hold_null_or_a_value_twice():
+    twice = pa.DictionaryArray.from_arrays(pa.array([0, 1, 2, 3]), pa.array(["a", "b", "a", None]))
+    table = read(pa.table({"x": twice}))
+    assert table.schema.columns[0].categories == ("a", "b")
+    assert table.columns[0].tolist() == [1, 2, 1, 0]

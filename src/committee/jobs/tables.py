@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from committee.files import BadTable, FileTable, read_file, read_frame
+from committee.files.guessing import flat
 from committee.table import Kind, Schema
 from committee.task import Classification
 
@@ -136,9 +137,12 @@ def label_kind(model: Any) -> str:
 
 def values_of(column: Any) -> np.ndarray:
     """A column of labels in numpy: text as Python's, numbers as they are; none may be missing."""
-    if pa.types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
-    return np.asarray(column.to_numpy())
+    column = flat(column)
+    if not pa.types.is_dictionary(column.type):
+        return np.asarray(column.to_numpy(zero_copy_only=False))
+    # Rows share the text of their label.
+    labels = np.array(column.dictionary.to_pylist(), dtype=object)
+    return labels[column.indices.to_numpy()]
 
 
 def present(column: Any) -> Any:

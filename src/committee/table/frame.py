@@ -64,7 +64,29 @@ def categorical_dictionary(series: nw.Series[Any], name: str) -> Dictionary:
         declared = list(native.dtype.categories)
         codes = recode(text, {value: code for code, value in enumerate(declared, start=1)})
         return Dictionary(codes, declared, declared=True)
+    if series.implementation.is_pyarrow() and str(native.type.value_type) in ("string", "large_string"):
+        known = arrow_dictionary(native)
+        if known is not None:
+            return known
     return to_dictionary(raw_series(decode_arrow(series), name))
+
+
+def arrow_dictionary(column: Any) -> Dictionary | None:
+    """The codes and values of an Arrow dictionary of text, if no value of it is null or there twice.
+
+    Values that no row has are left out. Text that is unpacked takes many times the memory.
+    """
+    joined = column.unify_dictionaries().combine_chunks()
+    codes = joined.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int32) + np.int32(1)
+    values = joined.dictionary.to_pylist()
+    if None in values or len(set(values)) < len(values):
+        return None
+    is_used = np.bincount(codes, minlength=len(values) + 1)[1:] > 0
+    if is_used.all():
+        return Dictionary(codes, values)
+    new_codes = np.zeros(len(values) + 1, dtype=np.int32)
+    new_codes[1:][is_used] = np.arange(1, is_used.sum() + 1)
+    return Dictionary(new_codes[codes], [value for value, used in zip(values, is_used, strict=True) if used])
 
 
 def decode_arrow(series: nw.Series[Any]) -> nw.Series[Any]:
