@@ -125,7 +125,7 @@ def test_arff_that_is_wrong_is_told_in_one_line(tmp_path, text, fault):
         ("t.csv", b"<!DOCTYPE html><html>", "is a web page"),
         ("t.csv", b"a,b\n1,\x00\n", "bytes that no text has"),
         ("t.json", b'[\n{"a": 1}]\n', "is a JSON array"),
-        ("t.csv", gzip.compress(b"a\n1\n"), "is packed with gzip. Rename it to .*t.csv.gz"),
+        ("t.csv", gzip.compress(b"a\n1\n", mtime=0), "is packed with gzip. Rename it to .*t.csv.gz"),
         ("t.csv.gz", b"a\n1\n", "is not packed with gzip. Rename it to .*t.csv"),
         ("t.parquet", b"PAR1 and then nothing of the kind", "cannot be read as Parquet"),
         ("t.arrow", b"ARROW1 and then nothing of the kind", "cannot be read as Arrow"),
