@@ -159,6 +159,23 @@ def test_a_class_of_no_probability_has_an_infinite_intercept(tmp_path):
     assert np.isinf(edited(model, tmp_path, lambda model, arrays: None).intercept_).all()
 
 
+def test_a_category_or_a_class_is_a_value_of_a_table(tmp_path):
+    words = np.array([["a"], ["b"]] * 15, dtype=object)
+    for model, name in [
+        (OneHotEncoder().fit(words), "categories_"),
+        (KNeighborsClassifier().fit(X, words[:, 0]), "classes_"),
+    ]:
+        with pytest.raises(DamagedFile, match=f"{name}.* holds a list, which is no value of a table"):
+            edited(model, tmp_path, lambda model, arrays, name=name: put_list(model["fitted"][name]))
+
+
+def put_list(written):
+    """Put a list into the first array of text that is found."""
+    found = [each for each in hostile_files.places(written) if each[0][each[1]] in ("a", "b")]
+    container, key = found[0]
+    container[key] = []
+
+
 def test_indices_of_a_sparse_machine_cannot_lead_out_of_it(tmp_path):
     machine = SVC().fit(hostile_files.foreign_models.X["sparse"], np.arange(48) % 3)
     for name, value in [("indices", 2**31 - 1), ("indices", -1), ("starts", 5), ("starts", -1)]:

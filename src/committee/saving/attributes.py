@@ -11,7 +11,7 @@ number of classes (`DERIVED`).
 from __future__ import annotations
 
 import numbers
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from typing import Any
 
 import numpy as np
@@ -320,6 +320,9 @@ def check_array(value: Any, shape: tuple[Size, ...], sizes: Sizes, kinds: str) -
         raise Wrong(f"is {described(value)} instead of an array")
     if value.dtype.kind not in kinds:
         raise Wrong(f"holds {value.dtype}")
+    for each in value.flat if value.dtype.kind == "O" else ():
+        if not isinstance(each, Hashable):
+            raise Wrong(f"holds {described(each)}, which is no value of a table")
     check_shape(value.shape, shape, sizes)
 
 
