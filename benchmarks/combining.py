@@ -26,8 +26,8 @@ METHODS = (
     "des_p", "des_rrc", "des_kl", "knop", "des_knn", "meta_des",
 )  # fmt: skip
 # DESlib takes minutes there: its time on these rows counts for all 20,000, which it decides on one by one.
-DESLIB_ROWS = {"des_rrc": 200, "des_kl": 200, "des_knn": 1_000}
-COMPARED_ROWS = {"des_rrc": 200, "des_kl": 200, "des_knn": 1_000}
+DESLIB_ROWS = {"des_rrc": 100, "des_kl": 100, "des_knn": 500}
+COMPARED_ROWS = {"des_rrc": 100, "des_kl": 100, "des_knn": 500}
 RULES = (
     "mean", "median", "trimmed_mean", "minimum", "maximum", "product", "geometric_mean", "majority",
     "plurality", "borda",

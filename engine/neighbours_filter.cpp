@@ -14,42 +14,57 @@ struct Lanes {
     static constexpr std::size_t n_parts = n_lanes / width;
 };
 
-template <std::size_t width>
-[[gnu::always_inline]] inline std::uint16_t points_within_one(const float* points, std::size_t n_chunks,
-                                                              std::size_t stride, const float* asked, float limit) {
-    using Here = Lanes<width>;
-    typename Here::Floats sums[Here::n_parts]{};
-    std::uint64_t halves[2]{};
-    for (std::size_t chunk = 0; chunk < n_chunks; ++chunk, points += stride, asked += chunk_columns) {
-        for (std::size_t j = 0; j < chunk_columns; ++j) {
-            for (std::size_t part = 0; part < Here::n_parts; ++part) {
-                typename Here::Floats apart;
-                std::memcpy(&apart, points + j * n_lanes + part * width, sizeof apart);
-                apart -= asked[j];
-                sums[part] += apart * apart;
-            }
-        }
-        typename Here::Bytes are_out[Here::n_parts];
-        for (std::size_t part = 0; part < Here::n_parts; ++part) {
-            // What is not a number has not been ruled out.
-            are_out[part] = __builtin_convertvector(sums[part] > limit, typename Here::Bytes);
-        }
-        std::memcpy(halves, are_out, sizeof halves);
-        if ((halves[0] & halves[1]) == ~std::uint64_t{0}) return 0;
-    }
-    // Of each byte, the lowest bit.
+// A bit for each byte that is 0.
+[[gnu::always_inline]] inline std::uint16_t lowest_bits(const std::uint64_t* halves) {
     constexpr std::uint64_t lowest = 0x0101010101010101, gather = 0x0102040810204080;
     const auto low = ((~halves[0] & lowest) * gather) >> 56, high = ((~halves[1] & lowest) * gather) >> 56;
     return static_cast<std::uint16_t>(low | (high << 8));
 }
 
+// Two asked points at a time share what is read of the others.
+template <std::size_t width>
+[[gnu::always_inline]] inline void points_within_two(const float* points, std::size_t n_chunks, std::size_t stride,
+                                                     const AskedBlock& asked, std::size_t one, std::size_t other,
+                                                     std::uint16_t* within) {
+    using Here = Lanes<width>;
+    const float* at[2] = {asked.points + one * asked.n_columns, asked.points + other * asked.n_columns};
+    const float limits[2] = {asked.limits[one], asked.limits[other]};
+    typename Here::Floats sums[2][Here::n_parts]{};
+    std::uint64_t halves[2][2]{};
+    for (std::size_t chunk = 0; chunk < n_chunks; ++chunk, points += stride) {
+        for (std::size_t j = 0; j < chunk_columns; ++j) {
+            for (std::size_t part = 0; part < Here::n_parts; ++part) {
+                typename Here::Floats there;
+                std::memcpy(&there, points + j * n_lanes + part * width, sizeof there);
+                for (std::size_t i = 0; i < 2; ++i) {
+                    const typename Here::Floats apart = there - at[i][chunk * chunk_columns + j];
+                    sums[i][part] += apart * apart;
+                }
+            }
+        }
+        for (std::size_t i = 0; i < 2; ++i) {
+            typename Here::Bytes are_out[Here::n_parts];
+            for (std::size_t part = 0; part < Here::n_parts; ++part) {
+                // What is not a number has not been ruled out.
+                are_out[part] = __builtin_convertvector(sums[i][part] > limits[i], typename Here::Bytes);
+            }
+            std::memcpy(halves[i], are_out, sizeof are_out);
+        }
+        if ((halves[0][0] & halves[0][1] & halves[1][0] & halves[1][1]) == ~std::uint64_t{0}) break;
+    }
+    within[one] = lowest_bits(halves[0]);
+    within[other] = lowest_bits(halves[1]);
+}
+
 template <std::size_t width>
 [[gnu::always_inline]] inline void points_within_any(const float* points, std::size_t n_chunks, std::size_t stride,
                                                      const AskedBlock& asked, std::uint32_t of, std::uint16_t* within) {
-    for (std::uint32_t left = of; left != 0; left &= left - 1) {
-        const auto i = static_cast<std::size_t>(std::countr_zero(left));
-        const float* point = asked.points + i * asked.n_columns;
-        within[i] = points_within_one<width>(points, n_chunks, stride, point, asked.limits[i]);
+    while (of != 0) {
+        const auto one = static_cast<std::size_t>(std::countr_zero(of));
+        of &= of - 1;
+        const auto other = of == 0 ? one : static_cast<std::size_t>(std::countr_zero(of));
+        of &= of - 1;
+        points_within_two<width>(points, n_chunks, stride, asked, one, other, within);
     }
 }
 

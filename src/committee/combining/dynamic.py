@@ -73,10 +73,19 @@ class DynamicRule(Rule):
     ============== ============================================= =======================================
 
     Where nobody is competent, all members decide. The numbers in the table are those of DESlib (Cruz et al.
-    2020), and so is who decides, but for ties: of members that are equally accurate, "des_knn" takes the
-    first; where "mcb", "a_priori" and "a_posteriori" would draw one of the members within 0.1 at random, all
-    of them decide; and "des_kl" is the paper's formula, where DESlib's program adds the entropy of right
-    votes instead of taking it off.
+    2020), and so is who decides, but for this:
+
+    - Of members that are equally accurate, or equally often wrong with others, "des_knn" takes the first.
+      DESlib takes whom its sort puts there.
+    - Where DESlib draws one of the members within 0.1 of the best in "mcb", "a_priori" and "a_posteriori",
+      all of those decide. The one that it draws is always among them.
+    - "des_kl" is the paper's formula. DESlib's program adds the entropy of right votes instead of taking it
+      off.
+    - In "des_rrc" and "des_kl", DESlib counts a row so far away that exp(-distance²) is 0 in double precision
+      as 1e-20, which is more than nearer rows may count. Here it counts nothing. Standardised columns, the
+      default, have no such rows unless they are many.
+    - Of known rows that are equally near, the first are the neighbours; scikit-learn, which DESlib asks,
+      leaves that open. It matters to "knop" and "meta_des" where members vote alike on several rows.
 
     In regression, the competence is the negative mean squared error on the neighbours: "ola" takes the
     lowest, "a_priori" (weighted by 1 / distance) all within a tenth of the lowest, "des_p" all below the
@@ -216,7 +225,7 @@ class DynamicRule(Rule):
             _, alike = self._most_alike.find_others(self._n_alike())
             learner = MetaLearner.learnt(self._known, neighbours, alike, self._n_block())
             self.meta_coefficients_, self.meta_intercept_ = learner.coefficients, learner.intercept
-            self._prepare(honest.n_outputs)
+            self._meta_learner = learner
 
     def _prepare(self, n_outputs: int) -> None:
         """Make of the attributes what answers questions."""
