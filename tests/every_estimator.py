@@ -21,7 +21,7 @@ def make(estimator_type, **parameters):
     members = members_for(estimator_type)
     small = {"n_estimators": n_members, "random_state": 0, "estimators": members, "members": members}
     # A row of weight 2 is one neighbour: only if all rows are asked, is it the row twice.
-    small |= {"n_neighbours": 1000}
+    small |= {"n_neighbours": 1000, "n_init": 2, "max_iter": 20}
     small = {name: value for name, value in small.items() if name in known}
     return estimator_type(**small | parameters)
 
@@ -42,8 +42,9 @@ def public_types():
 
 MADE = [make(each) for each in public_types()]
 COMMITTEES = [each for each in MADE if {"estimators", "members"} & each.get_params(deep=False).keys()]
+EXPERTS = [each for each in MADE if hasattr(each, "n_experts")]
 # What learns by itself, in the engine.
-ESTIMATORS = [each for each in MADE if each not in COMMITTEES]
+ESTIMATORS = [each for each in MADE if each not in COMMITTEES + EXPERTS]
 CLASSIFIERS = [each for each in ESTIMATORS if is_classifier(each)]
 REGRESSORS = [each for each in ESTIMATORS if not is_classifier(each)]
 

@@ -16,10 +16,10 @@ from committee import (
     RandomForestRegressor,
     RandomTreeClassifier,
 )
-from every_estimator import CLASSIFIERS, COMMITTEES, ESTIMATORS, REGRESSORS, make, name_of
+from every_estimator import CLASSIFIERS, COMMITTEES, ESTIMATORS, EXPERTS, REGRESSORS, make, name_of
 
 # Committees too, except where their members from scikit-learn know no way.
-every_estimator = pytest.mark.parametrize("estimator", ESTIMATORS + COMMITTEES, ids=name_of)
+every_estimator = pytest.mark.parametrize("estimator", ESTIMATORS + EXPERTS + COMMITTEES, ids=name_of)
 
 X = np.array([[1.0, 5.0], [2.0, 5.0], [8.0, 6.0], [9.0, 6.0]] * 3)
 Y = np.array([0, 0, 1, 1] * 3)
@@ -95,7 +95,7 @@ def test_bad_weights_are_refused(estimator):
 
 # C4.5 counts weights as rows: they should be around 1, as its documentation says.
 @pytest.mark.parametrize(
-    "estimator", [each for each in ESTIMATORS if not name_of(each).startswith("C45")], ids=name_of
+    "estimator", [each for each in ESTIMATORS + EXPERTS if not name_of(each).startswith("C45")], ids=name_of
 )
 def test_tiny_and_huge_weights_are_weights(estimator):
     for scale in (1e-300, 1e300):

@@ -16,6 +16,7 @@ from every_estimator import (
     CLASSIFIERS,
     COMMITTEES,
     ESTIMATORS,
+    EXPERTS,
     REGRESSORS,
     make,
     mixed_frame,
@@ -25,16 +26,18 @@ from every_estimator import (
     votes_of,
 )
 
-every_estimator = pytest.mark.parametrize("estimator", ESTIMATORS, ids=name_of)
+EVERYONE = ESTIMATORS + EXPERTS + COMMITTEES
+
+every_estimator = pytest.mark.parametrize("estimator", ESTIMATORS + EXPERTS, ids=name_of)
 # Committees too. The order of training rows, and a row that is there twice, decide who is in which fold: that
 # the folds being the same, they change nothing, is tested in assembling.
-everyone = pytest.mark.parametrize("estimator", ESTIMATORS + COMMITTEES, ids=name_of)
+everyone = pytest.mark.parametrize("estimator", EVERYONE, ids=name_of)
 everyone_with_classes = pytest.mark.parametrize(
-    "estimator", CLASSIFIERS + [each for each in COMMITTEES if is_classifier(each)], ids=name_of
+    "estimator", [each for each in EVERYONE if is_classifier(each)], ids=name_of
 )
 
 
-@parametrize_with_checks(ESTIMATORS + COMMITTEES)
+@parametrize_with_checks(EVERYONE)
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
@@ -187,9 +190,7 @@ def test_one_row_one_class_and_constant_columns_give_constant_answers(estimator)
     assert answers[0] == answers[1]
 
 
-@pytest.mark.parametrize(
-    "estimator", [each for each in ESTIMATORS + COMMITTEES if hasattr(each, "n_jobs")], ids=name_of
-)
+@pytest.mark.parametrize("estimator", [each for each in EVERYONE if hasattr(each, "n_jobs")], ids=name_of)
 def test_any_number_of_threads_gives_the_same_bits(estimator):
     frame, signal = mixed_frame(n_rows=400)
     y = target_for(estimator, signal)

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone, is_classifier
 
-from every_estimator import ESTIMATORS, name_of
+from every_estimator import ESTIMATORS, EXPERTS, name_of
 
 numbers = st.floats(allow_nan=True, allow_infinity=True) | st.integers(-3, 3).map(float)
 words = st.sampled_from(["", "a", "b", "Oslo", "ß", None])
@@ -39,7 +39,7 @@ def problems(draw):
     return X, y, weights
 
 
-@pytest.mark.parametrize("estimator", ESTIMATORS, ids=name_of)
+@pytest.mark.parametrize("estimator", ESTIMATORS + EXPERTS, ids=name_of)
 @pytest.mark.filterwarnings("ignore")
 @settings(max_examples=40)
 @given(problem=problems())

@@ -24,6 +24,7 @@ from committee.table import Schema, bin_table
 from every_estimator import (
     COMMITTEES,
     ESTIMATORS,
+    EXPERTS,
     make,
     mixed_frame,
     name_of,
@@ -34,7 +35,7 @@ from every_estimator import (
 )
 from mended import change
 
-every_estimator = pytest.mark.parametrize("estimator", ESTIMATORS, ids=name_of)
+every_estimator = pytest.mark.parametrize("estimator", ESTIMATORS + EXPERTS, ids=name_of)
 GROWING = [
     make(RandomForestClassifier, oob_score=True, oob_importances=True),
     make(RandomForestRegressor, keep_leaf_rows=True, oob_score=True),
@@ -225,7 +226,7 @@ def test_code_is_not_saved_and_the_error_names_the_parameter(estimator, path, tm
 
 def test_every_public_estimator_is_tried_here():
     # Those of committees are in tests/assembling.
-    tried = {name_of(estimator) for estimator in ESTIMATORS + COMMITTEES}
+    tried = {name_of(estimator) for estimator in ESTIMATORS + EXPERTS + COMMITTEES}
     assert tried == {each.__name__ for each in public_types()}
     assert all(is_classifier(each) or hasattr(each, "predict") for each in ESTIMATORS)
 

@@ -2,12 +2,14 @@
 
 The data's way: `members` says who sits, `folds` which rows are held out, `fitting` fits all members by a
 runner, `votes` aligns what they say, `calibrating` makes probabilities of scores, `committee` fits the rule.
+In a mixture of experts members and rule are fitted together: `merging`, `expectation`, `experts`.
 """
 
 from committee.assembling.averaging import BayesianAveragingClassifier, BayesianAveragingRegressor
 from committee.assembling.bank import Bank
 from committee.assembling.cawpe import CAWPEClassifier
 from committee.assembling.encoding import TableEncoder
+from committee.assembling.experts import MixtureOfExpertsClassifier, MixtureOfExpertsRegressor
 from committee.assembling.leaderboard import Leaderboard, Standing
 from committee.assembling.leaks import Leak
 from committee.assembling.numbered import NumberedLabels
@@ -33,6 +35,8 @@ __all__ = [
     "EnsembleSelectionRegressor",
     "Leaderboard",
     "Leak",
+    "MixtureOfExpertsClassifier",
+    "MixtureOfExpertsRegressor",
     "NumberedLabels",
     "RegionSelectionClassifier",
     "RegionSelectionRegressor",

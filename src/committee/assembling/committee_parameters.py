@@ -10,6 +10,7 @@ from committee import running
 from committee.assembling.calibrating import METHODS
 from committee.learners.tree_parameters import N_JOBS
 from committee.parameters import (
+    Declaration,
     anything,
     declared,
     either,
@@ -18,6 +19,23 @@ from committee.parameters import (
     is_integer,
     one_of,
     parameter,
+)
+
+RUNNER: Declaration = (
+    '"serial", "threads", "processes" or a Runner',
+    either(one_of("serial", "threads", "processes"), lambda value: isinstance(value, running.Runner)),
+    "Where fits run. It changes nothing but the time.",
+)
+FITS_AT_ONCE: Declaration = (
+    N_JOBS[0],
+    N_JOBS[1],
+    "How many fits run at the same time, which changes nothing but the time. None and -1 are as many as "
+    "there are cores (None is one in scikit-learn), -2 is one fewer.",
+)
+VERBOSE: Declaration = (
+    "an integer >= 0 or a boolean",
+    either(integer(0), is_boolean),
+    "Whether to show how many fits are done.",
 )
 
 
@@ -80,28 +98,12 @@ class CommitteeParameters:
         "What happens when the fit of a member fails: an error, or the member is dropped with a warning. "
         "Both name the member and the fold.",
     )
-    runner: Any = parameter(
-        "threads",
-        '"serial", "threads", "processes" or a Runner',
-        either(one_of("serial", "threads", "processes"), lambda value: isinstance(value, running.Runner)),
-        "Where members are fitted. It changes nothing but the time.",
-    )
-    n_jobs: int | None = parameter(
-        None,
-        N_JOBS[0],
-        N_JOBS[1],
-        "How many fits run at the same time, which changes nothing but the time. None and -1 are as many as "
-        "there are cores (None is one in scikit-learn), -2 is one fewer.",
-    )
+    runner: Any = parameter("threads", *RUNNER)
+    n_jobs: int | None = parameter(None, *FITS_AT_ONCE)
     random_state: Any = parameter(
         None,
         "an integer, a RandomState or None",
         anything,
         "Draws every `random_state` of members and rule that is None. An integer makes fits repeatable.",
     )
-    verbose: int = parameter(
-        0,
-        "an integer >= 0 or a boolean",
-        either(integer(0), is_boolean),
-        "Whether to show how many fits are done.",
-    )
+    verbose: int = parameter(0, *VERBOSE)

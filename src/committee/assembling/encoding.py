@@ -14,14 +14,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from committee.parameters import check_parameters, declared, integer, one_of, parameter
 from committee.saving import Fields, Saveable
-from committee.table import Schema, keep_schema, predict_table, read, takes_any_table
+from committee.table import Schema, Table, keep_schema, predict_table, read, takes_any_table
 from committee.task import row_weights
-
-# What numbers stay below with robust scaling.
-LARGEST = 3.0
 
 # Numbers beyond this are taken for it, so that the sum of their squares is finite.
 LARGEST = 1e140
+# The same for what they are after scaling, by which a tiny deviation divides.
+FARTHEST = 1e100
+# What numbers stay below with robust scaling.
+DRAWN_IN = 3.0
 
 
 @declared
@@ -87,29 +88,8 @@ class TableEncoder(TransformerMixin, Saveable, BaseEstimator):
         """
         check_parameters(self)
         table = read(X)
-        given = row_weights(sample_weight, table.n_rows)
-        weights = np.ones(table.n_rows) if given is None else given
-        medians, means, deviations = (
-            np.zeros(table.schema.n_columns),
-            np.zeros(table.schema.n_columns),
-            np.ones(table.schema.n_columns),
-        )
-        kept = [np.empty(0, dtype=np.int64)] * table.schema.n_columns
-        for i, (values, is_category) in enumerate(zip(table.columns, table.schema.is_category, strict=True)):
-            if is_category:
-                kept[i] = frequent_codes(values, weights, self.max_categories)
-            else:
-                numbers = as_numbers(values)
-                medians[i] = median_of(numbers, weights)
-                filled = np.where(np.isnan(numbers), medians[i], numbers)
-                if self.scaling == "robust":
-                    means[i], deviations[i] = medians[i], spread_of(filled, weights)
-                else:
-                    means[i] = np.average(filled, weights=weights)
-                    deviations[i] = np.sqrt(np.average((filled - means[i]) ** 2, weights=weights)) or 1.0
-        keep_schema(self, table.schema)
-        self.medians_, self.means_, self.deviations_, self.kept_ = medians, means, deviations, kept
-        return self
+        weights = row_weights(sample_weight, table.n_rows)
+        return self._fit_table(table, np.ones(table.n_rows) if weights is None else weights)
 
     def transform(self, X: Any) -> np.ndarray:
         """Make a matrix of a table.
@@ -123,7 +103,28 @@ class TableEncoder(TransformerMixin, Saveable, BaseEstimator):
         ndarray of float64 of shape (n_rows, n_features_out)
         """
         check_is_fitted(self)
-        table = predict_table(self, X)
+        return self._transform_table(predict_table(self, X))
+
+    def _fit_table(self, table: Table, weights: np.ndarray) -> Self:
+        n_columns = table.schema.n_columns
+        medians, means, deviations = np.zeros(n_columns), np.zeros(n_columns), np.ones(n_columns)
+        kept = [np.empty(0, dtype=np.int64)] * n_columns
+        for i, (values, is_category) in enumerate(zip(table.columns, table.schema.is_category, strict=True)):
+            if is_category:
+                kept[i] = frequent_codes(values, weights, self.max_categories)
+            else:
+                numbers = as_numbers(values)
+                medians[i] = median_of(numbers, weights)
+                filled = np.where(np.isnan(numbers), medians[i], numbers)
+                if self.scaling == "robust":
+                    means[i], deviations[i] = medians[i], spread_of(filled, weights)
+                else:
+                    means[i], deviations[i] = mean_and_deviation(filled, weights)
+        keep_schema(self, table.schema)
+        self.medians_, self.means_, self.deviations_, self.kept_ = medians, means, deviations, kept
+        return self
+
+    def _transform_table(self, table: Table) -> np.ndarray:
         parts = []
         for i, (values, is_category) in enumerate(zip(table.columns, table.schema.is_category, strict=True)):
             if is_category:
@@ -131,9 +132,11 @@ class TableEncoder(TransformerMixin, Saveable, BaseEstimator):
             else:
                 numbers = as_numbers(values)
                 filled = np.where(np.isnan(numbers), self.medians_[i], numbers)
-                scaled = (filled - self.means_[i]) / self.deviations_[i]
+                with np.errstate(over="ignore"):
+                    scaled = (filled - self.means_[i]) / self.deviations_[i]
+                scaled = scaled.clip(-FARTHEST, FARTHEST)
                 if self.scaling == "robust":
-                    scaled = scaled / np.sqrt(1 + (scaled / LARGEST) ** 2)
+                    scaled = scaled / np.sqrt(1 + (scaled / DRAWN_IN) ** 2)
                 parts.append(scaled[:, None])
         if sum(part.shape[1] for part in parts) == 0:
             # Categories without any value tell nothing, and a matrix has a column.
@@ -188,6 +191,27 @@ def as_numbers(values: np.ndarray) -> np.ndarray:
     numbers = values.astype(np.float64)
     numbers[~np.isfinite(numbers)] = np.nan
     return numbers.clip(-LARGEST, LARGEST)
+
+
+def mean_and_deviation(numbers: np.ndarray, weights: np.ndarray) -> tuple[float, float]:
+    """The mean and the standard deviation; those of equal numbers are this number and 1.
+
+    Examples
+    --------
+    >>> mean_and_deviation(np.array([1e300, 3e300, 0.0]), np.array([1.0, 1.0, 0.0]))
+    (2e+300, 1e+300)
+    >>> mean_and_deviation(np.array([0.1, 0.1, 0.1]), np.ones(3))
+    (0.1, 1.0)
+    """
+    numbers, weights = numbers[weights > 0], weights[weights > 0]
+    # The mean of equal numbers is not always quite that number.
+    if (numbers == numbers[0]).all():
+        return float(numbers[0]), 1.0
+    # Squares of huge numbers are infinite and those of tiny ones are 0. A power of two changes no other bit.
+    unit = float(np.ldexp(1.0, np.frexp(np.abs(numbers).max())[1] - 1))
+    mean = np.average(numbers / unit, weights=weights)
+    deviation = np.sqrt(np.average((numbers / unit - mean) ** 2, weights=weights))
+    return float(mean * unit), float(deviation * unit) or 1.0
 
 
 def median_of(numbers: np.ndarray, weights: np.ndarray) -> float:

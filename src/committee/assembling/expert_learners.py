@@ -1,0 +1,191 @@
+"""How experts learn in one step of EM: from all rows, each with a share of its weight.
+
+A learner knows the rows. It makes an expert of weights and of the expert before, and tells how likely the
+expert finds each y. An `Expert` is a fitted model, and for numbers the variance of the noise around it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from committee.assembling.gating import SMALLEST, fit_weighted
+from committee.assembling.merging import Rows
+from committee.assembling.softmax import (
+    LinearModel,
+    SoftmaxModel,
+    fit_ridge,
+    fit_softmax,
+    softmax_penalty,
+)
+from committee.assembling.votes import votes_of
+from committee.task import Classification
+
+LOG_OF_TWO_PI = float(np.log(2 * np.pi))
+
+
+@dataclass(frozen=True, eq=False)
+class Expert:
+    """A fitted model.
+
+    Parameters
+    ----------
+    model : object
+        With `predict_proba` and `classes_`, or with `predict`.
+    variance : float, default=1.0
+        Of the noise around its numbers.
+    """
+
+    model: Any
+    variance: float = 1.0
+
+
+class Learner(Protocol):
+    """Makes experts."""
+
+    def fit(self, weights: np.ndarray, before: Expert | None, number: int) -> Expert:
+        """An expert for weighted rows."""
+
+    def log_density(self, expert: Expert) -> np.ndarray:
+        """The logarithm of the probability, or of the density, of each row's y."""
+
+    def penalty(self, expert: Expert) -> float:
+        """What the objective is less by."""
+
+
+@dataclass(frozen=True, eq=False)
+class SoftmaxLearner:
+    """Makes experts for classes that are softmax regressions.
+
+    Parameters
+    ----------
+    matrix : ndarray of shape (n_rows, n_features)
+    codes : ndarray of int of shape (n_rows,)
+        Of the classes.
+    classes : ndarray of shape (n_classes,)
+        Those that some row is of.
+    alpha : float
+        The penalty of squared coefficients.
+    """
+
+    matrix: np.ndarray
+    codes: np.ndarray
+    classes: np.ndarray
+    alpha: float
+
+    def fit(self, weights: np.ndarray, before: Expert | None, number: int) -> Expert:
+        """An expert that is not worse than before."""
+        targets = np.zeros((len(weights), len(self.classes)))
+        targets[np.arange(len(weights)), self.codes] = weights
+        start = np.zeros((self.matrix.shape[1] + 1, len(self.classes)))
+        if before is not None:
+            start = before.model.coefficients
+        return Expert(SoftmaxModel(self.classes, fit_softmax(self.matrix, targets, self.alpha, start)))
+
+    def log_density(self, expert: Expert) -> np.ndarray:
+        """The logarithm of the probability of each row's class."""
+        logs = expert.model.predict_log_proba(self.matrix)
+        return logs[np.arange(len(logs)), self.codes]
+
+    def penalty(self, expert: Expert) -> float:
+        """What the objective is less by."""
+        return softmax_penalty(expert.model.coefficients, self.alpha)
+
+
+@dataclass(frozen=True, eq=False)
+class LinearLearner:
+    """Makes experts for numbers that are linear.
+
+    Parameters
+    ----------
+    rows : Rows
+    alpha : float
+        The penalty of squared coefficients.
+    lowest : float
+        What a variance is at least.
+    """
+
+    rows: Rows
+    alpha: float
+    lowest: float
+
+    def fit(self, weights: np.ndarray, before: Expert | None, number: int) -> Expert:
+        """The best line for the variance before, then the best variance for the line."""
+        variance = 1.0 if before is None else before.variance
+        found = LinearModel(fit_ridge(self.rows.matrix, self.rows.y, weights, self.alpha * variance))
+        # Rounding in a system that is close to singular must not lower the objective.
+        if before is not None and not self._loss(found, weights, variance) < self._loss(
+            before.model, weights, variance
+        ):
+            found = before.model
+        return Expert(found, noise_variance(errors_of(found, self.rows), weights, self.lowest))
+
+    def log_density(self, expert: Expert) -> np.ndarray:
+        """The logarithm of the normal density of each row's number."""
+        return log_normal(errors_of(expert.model, self.rows), expert.variance)
+
+    def penalty(self, expert: Expert) -> float:
+        """What the objective is less by."""
+        return 0.5 * self.alpha * float((expert.model.coefficients[:-1] ** 2).sum())
+
+    def _loss(self, model: LinearModel, weights: np.ndarray, variance: float) -> float:
+        squares = float(weights @ errors_of(model, self.rows) ** 2)
+        return 0.5 * squares / variance + self.penalty(Expert(model))
+
+
+@dataclass(frozen=True, eq=False)
+class OtherLearner:
+    """Makes experts that are estimators of any kind whose `fit` takes weights.
+
+    Parameters
+    ----------
+    rows : Rows
+    estimator : estimator
+    lowest : float
+        What a variance is at least.
+    seed : tuple of int
+    """
+
+    rows: Rows
+    estimator: Any
+    lowest: float
+    seed: tuple[int, ...]
+
+    def fit(self, weights: np.ndarray, before: Expert | None, number: int) -> Expert:
+        """An expert that is fitted anew, to the rows that have weight."""
+        rows, task = self.rows, self.rows.task
+        seen = np.flatnonzero(weights > SMALLEST)
+        answers = task.classes[rows.y[seen]] if isinstance(task, Classification) else rows.y[seen]
+        model = fit_weighted(self.estimator, rows.matrix[seen], answers, weights[seen], (*self.seed, number))
+        if isinstance(task, Classification):
+            return Expert(model)
+        return Expert(model, noise_variance(errors_of(model, rows), weights, self.lowest))
+
+    def log_density(self, expert: Expert) -> np.ndarray:
+        """The logarithm of the probability, or of the density, of each row's y."""
+        rows = self.rows
+        if not isinstance(rows.task, Classification):
+            return log_normal(errors_of(expert.model, rows), expert.variance)
+        votes = votes_of(expert.model, rows.matrix, rows.task)
+        return np.log(np.maximum(votes[np.arange(len(votes)), rows.y], SMALLEST))
+
+    def penalty(self, expert: Expert) -> float:
+        """Whatever it penalises is its own."""
+        return 0.0
+
+
+def errors_of(model: Any, rows: Rows) -> np.ndarray:
+    """By how much the numbers of rows are above those of a model."""
+    return rows.y - votes_of(model, rows.matrix, rows.task)[:, 0]
+
+
+def noise_variance(errors: np.ndarray, weights: np.ndarray, lowest: float) -> float:
+    """The mean of squared errors, but no less than allowed."""
+    return max(float(weights @ errors**2 / weights.sum()), lowest)
+
+
+def log_normal(errors: np.ndarray, variance: float) -> np.ndarray:
+    """The logarithm of the normal density of errors."""
+    return -0.5 * (errors**2 / variance + np.log(variance) + LOG_OF_TWO_PI)

@@ -1,0 +1,165 @@
+"""Linear models of gates and experts: softmax regression on soft targets, and ridge regression.
+
+Both raise a penalised likelihood from where they stand and never lower it, which is what makes EM climb.
+scikit-learn's take no soft targets, and tell not by how much they have penalised. Coefficients have a row for
+each feature, and a last one for the intercepts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import lstsq
+from scipy.optimize import minimize
+from scipy.special import log_softmax
+
+# The penalty of an intercept, relative to that of other coefficients: enough to have one solution.
+INTERCEPT_SHARE = 1e-3
+# EM needs a better model in each iteration, not yet the best: so many steps, or until one gains this share.
+STEPS = {"maxiter": 20, "ftol": 1e-5}
+
+
+@dataclass(frozen=True, eq=False)
+class SoftmaxModel:
+    """A fitted softmax regression: a gate, or an expert for classes.
+
+    Parameters
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+    coefficients : ndarray of shape (n_features + 1, n_classes)
+
+    Examples
+    --------
+    >>> model = SoftmaxModel(np.array(["a", "b"]), np.array([[0.0, 2.0], [0.0, -1.0]]))
+    >>> model.predict_proba(np.array([[0.5]]))
+    array([[0.5, 0.5]])
+    """
+
+    classes_: np.ndarray
+    coefficients: np.ndarray
+
+    def predict_log_proba(self, matrix: np.ndarray) -> np.ndarray:
+        """Logarithms of the probabilities of the classes, of shape (n_rows, n_classes)."""
+        return np.asarray(log_softmax(scores_of(matrix, self.coefficients), axis=1))
+
+    def predict_proba(self, matrix: np.ndarray) -> np.ndarray:
+        """The probabilities of the classes, of shape (n_rows, n_classes)."""
+        return np.exp(self.predict_log_proba(matrix))
+
+    def predict(self, matrix: np.ndarray) -> np.ndarray:
+        """The class of the highest probability, the first of equal ones."""
+        return self.classes_[self.predict_proba(matrix).argmax(axis=1)]
+
+
+@dataclass(frozen=True, eq=False)
+class LinearModel:
+    """A fitted linear regression: an expert for numbers.
+
+    Parameters
+    ----------
+    coefficients : ndarray of shape (n_features + 1, 1)
+
+    Examples
+    --------
+    >>> LinearModel(np.array([[2.0], [1.0]])).predict(np.array([[3.0]]))
+    array([7.])
+    """
+
+    coefficients: np.ndarray
+
+    def predict(self, matrix: np.ndarray) -> np.ndarray:
+        """A number for each row."""
+        return scores_of(matrix, self.coefficients)[:, 0]
+
+
+def scores_of(matrix: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
+    """Linear scores, column by column: a row has the same bits whatever rows come with it."""
+    scores = np.tile(coefficients[-1], (len(matrix), 1))
+    for column, row in zip(matrix.T, coefficients[:-1], strict=True):
+        scores += column[:, None] * row
+    return scores
+
+
+def softmax_penalty(coefficients: np.ndarray, alpha: float) -> float:
+    """What the log-likelihood of a softmax regression is less by."""
+    return 0.5 * float((penalties(coefficients, alpha) * coefficients**2).sum())
+
+
+def penalties(coefficients: np.ndarray, alpha: float) -> np.ndarray:
+    """The penalty of the square of each coefficient, as a column."""
+    column = np.full((len(coefficients), 1), alpha)
+    column[-1] *= INTERCEPT_SHARE
+    return column
+
+
+def fit_softmax(matrix: np.ndarray, targets: np.ndarray, alpha: float, start: np.ndarray) -> np.ndarray:
+    r"""Raise :math:`\sum_{ik} t_{ik} \log p_{ik} - \frac12 \sum_{jk} \alpha_j \theta_{jk}^2`.
+
+    Parameters
+    ----------
+    matrix : ndarray of shape (n_rows, n_features)
+    targets : ndarray of shape (n_rows, n_classes)
+        Not negative. The sum of a row is its weight.
+    alpha : float
+    start : ndarray of shape (n_features + 1, n_classes)
+
+    Returns
+    -------
+    ndarray of shape (n_features + 1, n_classes)
+        Not worse than the start.
+
+    Examples
+    --------
+    >>> rows, targets = np.array([[0.0], [1.0]]), np.array([[3.0, 1.0], [1.0, 3.0]])
+    >>> found = fit_softmax(rows, targets, 1e-6, np.zeros((2, 2)))
+    >>> SoftmaxModel(np.arange(2), found).predict_proba(rows).round(3)
+    array([[0.75, 0.25],
+           [0.25, 0.75]])
+    """
+    weights = targets.sum(axis=1, keepdims=True)
+    penalty = penalties(start, alpha)
+
+    def loss(flat: np.ndarray) -> tuple[float, np.ndarray]:
+        coefficients = flat.reshape(start.shape)
+        scores = matrix @ coefficients[:-1] + coefficients[-1]
+        scores -= scores.max(axis=1, keepdims=True)
+        shares = np.exp(scores)
+        totals = shares.sum(axis=1, keepdims=True)
+        errors = weights / totals * shares - targets
+        slope = np.vstack([matrix.T @ errors, errors.sum(axis=0)]) + penalty * coefficients
+        value = np.vdot(weights, np.log(totals)) - np.vdot(targets, scores)
+        return float(value) + softmax_penalty(coefficients, alpha), slope.ravel()
+
+    found = minimize(loss, start.ravel(), jac=True, method="L-BFGS-B", options=STEPS)
+    return found.x.reshape(start.shape) if found.fun < loss(start.ravel())[0] else start
+
+
+def fit_ridge(matrix: np.ndarray, y: np.ndarray, weights: np.ndarray, penalty: float) -> np.ndarray:
+    r"""Minimise :math:`\sum_i w_i (y_i - \theta x_i - \theta_0)^2 + \lambda \sum_j \theta_j^2`.
+
+    Parameters
+    ----------
+    matrix : ndarray of shape (n_rows, n_features)
+    y, weights : ndarray of shape (n_rows,)
+    penalty : float
+        Above 0.
+
+    Returns
+    -------
+    ndarray of shape (n_features + 1, 1)
+
+    Examples
+    --------
+    >>> rows = np.array([[0.0], [1.0], [2.0]])
+    >>> fit_ridge(rows, np.array([1.0, 3.0, 5.0]), np.ones(3), 1e-9).ravel().round(6)
+    array([2., 1.])
+    """
+    shares = weights / weights.sum()
+    center, mean = shares @ matrix, shares @ y
+    centered = matrix - center
+    weighed = centered * weights[:, None]
+    squares = weighed.T @ centered + penalty * np.eye(matrix.shape[1])
+    # Least squares: a penalty may be too small to be seen beside the squares.
+    slopes = lstsq(squares, weighed.T @ (y - mean), lapack_driver="gelsy")[0]
+    return np.append(slopes, mean - center @ slopes)[:, None]
