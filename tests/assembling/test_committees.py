@@ -275,6 +275,12 @@ def test_one_class_is_always_decided_on(estimator):
         np.testing.assert_array_equal(fitted.predict_proba([[9.0]]), [[1.0]])
 
 
+# Those whose members are the user's.
+of_given_members = pytest.mark.parametrize(
+    "estimator", [each for each in COMMITTEES if hasattr(each, "estimators")], ids=name_of
+)
+
+
 def same_folds(estimator, rows):
     """A committee of trees, and the same on other rows: its folds are those of the rows that they are of."""
     kind = DecisionTreeClassifier if is_classifier(estimator) else DecisionTreeRegressor
@@ -286,7 +292,7 @@ def same_folds(estimator, rows):
     return [clone(estimator).set_params(estimators=trees, cv=cv, **final, **regions) for cv in (folds, moved)]
 
 
-@every_committee
+@of_given_members
 def test_in_the_same_folds_the_order_of_rows_does_not_matter(estimator):
     frame, signal = mixed_frame()
     y, order = target_for(estimator, signal), np.random.default_rng(1).permutation(60)
@@ -296,7 +302,7 @@ def test_in_the_same_folds_the_order_of_rows_does_not_matter(estimator):
     np.testing.assert_allclose(answers, expected, rtol=1e-9, atol=1e-9)
 
 
-@every_committee
+@of_given_members
 def test_in_the_same_folds_a_row_of_weight_two_is_the_row_twice(estimator):
     frame, signal = mixed_frame()
     y, weights = target_for(estimator, signal), 1 + np.arange(60) % 3

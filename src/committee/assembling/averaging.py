@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from committee.assembling.committee import Committee
-from committee.combining import rule_named
 from committee.combining.rule import Rule
 from committee.learners.voting import Classifies, Regresses
 from committee.parameters import anything, declared, one_of, parameter
@@ -32,10 +31,10 @@ class BayesianAveraging(Committee):
 
     def _new_rule(self) -> Rule:
         if self.over == "members":
-            return rule_named("bayesian_averaging").set_params(prior=self.prior)
+            return self._rule_with("bayesian_averaging", "prior")
         if self.prior is not None:
             raise ValueError('prior is of members. Set over="members", or prior=None.')
-        return rule_named("bayesian_combination")
+        return self._rule_with("bayesian_combination")
 
 
 @declared

@@ -6,7 +6,6 @@ from typing import Any
 
 from committee.assembling.committee import Committee
 from committee.combining.rule import Rule
-from committee.combining.weighted import CAWPERule
 from committee.learners.voting import Classifies
 from committee.parameters import declared, number, parameter
 
@@ -43,4 +42,4 @@ class CAWPEClassifier(Classifies, Committee):
     )
 
     def _new_rule(self) -> Rule:
-        return CAWPERule(alpha=self.alpha)
+        return self._rule_with("cawpe", "alpha")

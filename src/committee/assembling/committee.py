@@ -25,6 +25,7 @@ from committee.assembling.named import NamedMembers
 from committee.assembling.seats import Seat
 from committee.assembling.votes import HonestVotes, gives_scores, mean_votes
 from committee.boosting.python_rounds import take_rows
+from committee.combining import rule_named
 from committee.combining.rule import Rule
 from committee.parameters import (
     check_parameters,
@@ -92,6 +93,10 @@ class Committee(CommitteeParameters, NamedMembers, Assembled):
     def _new_rule(self) -> Rule:
         """The rule of this committee, not fitted."""
         raise NotImplementedError
+
+    def _rule_with(self, rule: str, *names: str) -> Rule:
+        """The rule of a name, with some of the committee's parameters."""
+        return rule_named(rule).set_params(**{name: getattr(self, name) for name in names})
 
     def _folds(self, lesson: Lesson, rule: Rule) -> list[Fold]:
         cv = N_FOLDS if self.cv is None and rule.needs_fit else self.cv

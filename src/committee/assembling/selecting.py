@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from committee.assembling.committee import Committee
-from committee.combining import rule_named
 from committee.combining.dynamic_methods import METHODS
 from committee.combining.rule import Rule
 from committee.learners.voting import Classifies, Regresses
@@ -32,8 +31,7 @@ class EnsembleSelection(Committee):
     )
 
     def _new_rule(self) -> Rule:
-        names = ("metric", "n_steps", "n_start", "n_bags")
-        return rule_named("greedy").set_params(**{name: getattr(self, name) for name in names})
+        return self._rule_with("greedy", "metric", "n_steps", "n_start", "n_bags")
 
 
 @declared
@@ -90,8 +88,7 @@ class RegionSelection(Committee):
     )
 
     def _new_rule(self) -> Rule:
-        names = ("partition", "n_regions", "min_rows")
-        return rule_named("region").set_params(**{name: getattr(self, name) for name in names})
+        return self._rule_with("region", "partition", "n_regions", "min_rows")
 
 
 @declared
@@ -145,7 +142,7 @@ class DynamicSelection(Committee):
     )
 
     def _new_rule(self) -> Rule:
-        return rule_named("dynamic").set_params(method=self.method, n_neighbours=self.n_neighbours)
+        return self._rule_with("dynamic", "method", "n_neighbours")
 
     def selected(self, X: Any) -> tuple[Any, Any]:
         """Tell which members decide on each row, and how competent each of them is.
