@@ -112,6 +112,18 @@ def test_large_tables_have_fewer_members():
     assert few[0].name == many[0].name == "booster"
 
 
+def test_members_that_take_too_much_memory_are_left_out_with_a_word():
+    members = [("forest", committee.RandomForestClassifier(100)), ("bayes", GaussianNB())]
+    with pytest.warns(RuntimeWarning, match=r"Member 'forest' is left out: its fits take about .* MB"):
+        automatic = CommitteeClassifier(members, memory_limit=1e5, n_jobs=1, random_state=0).fit(X, Y)
+    assert list(automatic.named_estimators_) == ["bayes"]
+    with (
+        pytest.warns(RuntimeWarning, match="is left out"),
+        pytest.raises(ValueError, match="memory_limit=10 is too little for any member"),
+    ):
+        CommitteeClassifier(memory_limit=10).fit(X, Y)
+
+
 class Endless(ClassifierMixin, BaseEstimator):
     """A member that tells when its fit has begun, which goes on for ever."""
 
@@ -224,6 +236,7 @@ def test_events_tell_member_fold_best_score_and_time_left():
         ({"members": [("line", committee.DecisionTreeRegressor())]}, "'line' must be a classifier."),
         ({"rule": "best"}, "There is no rule 'best'."),
         ({"time_limit": 0}, "time_limit must be a number > 0 or None. Got 0."),
+        ({"memory_limit": -1}, "memory_limit must be a number > 0 or None. Got -1."),
         ({"metric": "squared_error"}, "There is no metric 'squared_error' for classes."),
         ({"cv": "prefit"}, "cv must be an integer >= 2"),
         ({"cv": None}, "cv must be an integer >= 2"),

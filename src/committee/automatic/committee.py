@@ -24,6 +24,7 @@ from committee.assembling.seats import Seat
 from committee.automatic.choosing import judge_rules
 from committee.automatic.clock import Clock
 from committee.automatic.journal import Journal
+from committee.automatic.memory import within_memory
 from committee.automatic.portfolio import PRESETS, Size, as_many_steps_as_told, named, portfolio
 from committee.automatic.reducing import Reducing
 from committee.automatic.scheduling import seat_in_time
@@ -37,6 +38,8 @@ from committee.parameters import check_parameters, declared, is_integer
 
 # How members without probabilities get some.
 CALIBRATION = "sigmoid"
+# What is taken for the number of folds before a splitter has said it.
+USUAL_FOLDS = 5
 
 
 @declared
@@ -95,9 +98,14 @@ class AutomaticCommittee(Reducing):
             tree: Any = DecisionTreeClassifier
             return [Member("tree", tree(max_depth=1))]
         size = Size.of(lesson)
-        if isinstance(self.members, str) and self.members == "auto":
-            return portfolio(size, self.preset)
-        return members_of(self.members, size)
+        is_auto = isinstance(self.members, str) and self.members == "auto"
+        members = portfolio(size, self.preset) if is_auto else members_of(self.members, size)
+        if self.memory_limit is None and not is_auto:
+            return members
+        is_runner = isinstance(self.runner, running.Runner)
+        n_workers = self.runner.n_workers if is_runner else running.n_threads(self.n_jobs)
+        n_folds = int(self.cv) if is_integer(self.cv) else USUAL_FOLDS
+        return within_memory(members, size, self.memory_limit, n_folds, n_workers)
 
     def _repeats(self, lesson: Lesson, rng: np.random.Generator) -> list[list[Fold]]:
         """The folds, once or several times."""

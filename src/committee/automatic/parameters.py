@@ -60,6 +60,14 @@ class AutomaticParameters:
         "the trees they have by then, others are not begun if time is too short. When it is over, what is "
         "finished decides. None fits all members of the preset.",
     )
+    memory_limit: float | None = parameter(
+        None,
+        "a number > 0 or None",
+        optional(is_positive),
+        "How many bytes the fits of a member may take beside the table, by a rough guess. Members too big "
+        'for it are left out with a warning. None is what is free if members="auto", and no limit for those '
+        "that are named.",
+    )
     metric: Any = parameter(None, *METRIC)
     cv: Any = parameter(
         5,

@@ -80,18 +80,22 @@ class Size:
     n_encoded : int
         The columns of the matrix that `TableEncoder` makes of it.
     n_outputs : int
+    n_columns : int, default=0
+        Its own columns; 0 if they are those of the matrix.
     """
 
     task: str
     n_rows: int
     n_encoded: int
     n_outputs: int
+    n_columns: int = 0
 
     @classmethod
     def of(cls, lesson: Lesson) -> Size:
         """The size of a table with its y."""
         task = "classification" if lesson.are_classes else "regression"
-        return cls(task, len(lesson.rows), encoded_width(lesson.schema), lesson.task.n_outputs)
+        width, n_columns = encoded_width(lesson.schema), lesson.schema.n_columns
+        return cls(task, len(lesson.rows), width, lesson.task.n_outputs, n_columns)
 
     @property
     def are_classes(self) -> bool:

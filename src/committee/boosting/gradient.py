@@ -49,6 +49,7 @@ from committee.parameters import (
     parameter,
 )
 from committee.running import Work, n_threads
+from committee.running.stopping import half_of_the_time
 
 # Of learning_rate="auto".
 USUAL_RATE = 0.1
@@ -214,7 +215,7 @@ class GradientBoosting(Rounds):
         losses: list[np.ndarray] = []
         weights: list[float] = []
         most, name = MOST_ROUNDS * factor, type(self).__name__
-        with Work("folds", name, N_FOLDS, is_limit=True, verbose=self.verbose) as work:
+        with half_of_the_time(), Work("folds", name, N_FOLDS, is_limit=True, verbose=self.verbose) as work:
             for rest, held_out in fold_rows(rows, training.n_classes, seed):
                 found = losses_of(rest, held_out, most)
                 if most == MOST_ROUNDS * factor and falls_on(found, round(most / stride)):

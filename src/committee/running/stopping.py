@@ -77,6 +77,14 @@ def ended_after(seconds: float | None) -> Iterator[None]:
         DEADLINE.reset(token)
 
 
+@contextmanager
+def half_of_the_time() -> Iterator[None]:
+    """Leave half of the time, if there is a deadline, for what comes after the block."""
+    deadline = DEADLINE.get()
+    with ended_after(None if deadline is None else (deadline - time.monotonic()) / 2):
+        yield
+
+
 def has_deadline() -> bool:
     """Whether the work of this context is to end by the clock."""
     return DEADLINE.get() is not None
