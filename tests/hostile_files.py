@@ -36,7 +36,7 @@ import foreign_models
 from committee.rules import rule_named, rule_names
 from committee.saving.codec import READER_MODULES
 from committee.saving.container import digest
-from every_estimator import COMMITTEES, ESTIMATORS, make
+from every_estimator import COMMITTEES, ESTIMATORS, EXPERTS, make
 
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 MOST_SECONDS = 1.0
@@ -91,7 +91,7 @@ class Model:
 def models():
     """Models of ours and of scikit-learn's, small, each with what makes its file different."""
     fitted = []
-    for estimator in (*ESTIMATORS, *COMMITTEES, *committees_of_our_own()):
+    for estimator in (*ESTIMATORS, *EXPERTS, *COMMITTEES, *committees_of_our_own()):
         for rows in (foreign_models.NUMBERS, foreign_models.MIXED):
             fitted.append((clone(estimator).fit(rows, target_of(estimator)), rows))
     fitted += [fitted_rule(name) for name in rule_names()]

@@ -17,7 +17,7 @@ from sklearn.svm import LinearSVC
 
 import committee
 from committee import MixtureOfExpertsClassifier, MixtureOfExpertsRegressor
-from committee.assembling import expectation
+from committee.assembling import TableEncoder, expectation
 from committee.assembling.encoding import mean_and_deviation
 from committee.assembling.expectation import (
     Mixture,
@@ -348,6 +348,15 @@ def test_constant_columns_and_numbers_stay_what_they_are():
     assert (fitted.predict([[0.1, 3], [1e9, -1e9]]) == 0.7).all()
 
 
+def test_numbers_are_scaled_whatever_their_size():
+    tiny = TableEncoder().fit_transform([[1e-200], [3e-200]])
+    np.testing.assert_allclose(tiny, [[-1], [1]])
+    even = TableEncoder().fit([[0.1]] * 3)
+    np.testing.assert_array_equal(even.transform([[0.1], [1.1]]), [[0.0], [1.0]])
+    drawn_in = TableEncoder(scaling="robust").fit([[1.0], [2.0], [3.0], [4.0]]).transform([[1e9], [-1e200]])
+    np.testing.assert_allclose(drawn_in, [[3], [-3]])
+
+
 def test_missing_values_and_categories_are_encoded():
     frame, signal = mixed_frame()
     fitted = MixtureOfExpertsRegressor(n_experts=2, random_state=0).fit(frame, signal)
@@ -471,7 +480,11 @@ def test_huge_targets_and_bins_are_refused():
         ),
         (lambda mixture: mixture.estimators_.__setitem__(0, Ridge()), "what decides is no fitted estimator"),
         (lambda mixture: mixture.gates_[0].classes_.fill(9), "a model decides on other classes"),
-        (lambda mixture: setattr(mixture, "_encoder", committee.assembling.TableEncoder()), "other columns"),
+        (lambda mixture: mixture.gates_[0].classes_.fill(1), "a model decides on other classes"),
+        (lambda mixture: np.copyto(mixture.gates_[0].classes_, [1, 0, 2, 3]), "a gate leaves out a branch"),
+        (lambda mixture: mixture.gates_[0].coefficients.fill(1e300), "a coefficient is too large"),
+        (lambda mixture: setattr(mixture, "_branches", Branches(4, 3)), "gates do not lead to the experts"),
+        (lambda mixture: setattr(mixture, "_encoder", TableEncoder()), "other columns"),
     ],
 )
 def test_a_damaged_file_is_refused(damage, message, tmp_path):

@@ -16,6 +16,8 @@ from committee.saving.deciding import Decider
 from committee.task import Classification, Regression
 
 MOST_BRANCHES = 2**31 - 1
+# Sums of numbers of a matrix times such are finite.
+LARGEST_COEFFICIENT = 1e100
 
 
 class KeptExperts(Tabular):
@@ -76,7 +78,12 @@ class KeptExperts(Tabular):
         self._branches = Branches(len(experts), n_branches)
         leads = n_branches**self._branches.depth == len(experts) and self._branches.n_gates == len(gates)
         fields.require(leads, "gates do not lead to the experts")
-        self.gates_ = [self._take_model(gate, np.arange(n_branches), fields) for gate in gates]
+        branches = np.arange(n_branches)
+        self.gates_ = [self._take_model(gate, branches, fields) for gate in gates]
+        are_whole = all(
+            np.array_equal(gate.classes_, branches) for gate in self.gates_ if isinstance(gate, SoftmaxModel)
+        )
+        fields.require(are_whole, "a gate leaves out a branch")
         classes = self._task.classes if isinstance(self._task, Classification) else None
         self.estimators_ = [self._take_model(expert, classes, fields) for expert in experts]
         self._center, self._spread = 0.0, 1.0
@@ -99,6 +106,7 @@ class KeptExperts(Tabular):
             n_outputs = 1 if found is None else len(found)
             coefficients = inner.array("coefficients", np.float64, (n_features + 1, n_outputs))
             inner.finish()
+            fields.require(np.abs(coefficients).max() <= LARGEST_COEFFICIENT, "a coefficient is too large")
             if found is None:
                 return LinearModel(coefficients)
             model = SoftmaxModel(found, coefficients)
@@ -108,8 +116,10 @@ class KeptExperts(Tabular):
             fits = getattr(model, "n_features_in_", n_features) == n_features
             fields.require(fits, "a model decides on other columns")
         if classes is not None:
-            is_known = hasattr(model, "classes_") and np.isin(model.classes_, classes).all()
-            fields.require(is_known and len(model.classes_) > 0, "a model decides on other classes")
+            known = np.asarray(getattr(model, "classes_", []))
+            is_known = known.dtype.kind == classes.dtype.kind and np.isin(known, classes).all()
+            is_sound = is_known and 0 < len(known) == len(np.unique(known))
+            fields.require(is_sound, "a model decides on other classes")
         return model
 
     def _check_learnt(self) -> None:
