@@ -1,5 +1,7 @@
 """Mixtures of experts: EM climbs, experts share out the table, and bad input is told in one line."""
 
+import threading
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -8,6 +10,7 @@ from scipy.special import log_softmax, softmax
 from scipy.stats import norm
 from sklearn.base import is_classifier
 from sklearn.ensemble import RandomForestClassifier
+from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
@@ -31,7 +34,8 @@ from committee.assembling.expectation import (
 from committee.assembling.gating import Branches
 from committee.assembling.merging import Rows
 from committee.assembling.softmax import SoftmaxModel, fit_softmax
-from committee.running import receiving
+from committee.running import receiving, stopped_by
+from committee.running.stopping import ended_after
 from committee.saving.errors import DamagedFile
 from committee.task import Classification, Regression
 from every_estimator import mixed_frame, name_of, votes_of
@@ -399,6 +403,23 @@ def test_an_interrupted_fit_leaves_the_estimator_as_it_was(runner):
     np.testing.assert_array_equal(fitted.predict(X), before)
 
 
+@pytest.mark.parametrize("runner", ["serial", "threads"])
+def test_another_thread_may_stop_a_fit(runner):
+    stop = threading.Event()
+    stop.set()
+    mixture = MixtureOfExpertsRegressor(runner=runner)
+    with stopped_by(stop), pytest.raises(KeyboardInterrupt):
+        mixture.fit(*two_lines())
+    with pytest.raises(NotFittedError):
+        mixture.gate([[1.0]])
+
+
+def test_a_fit_ends_by_the_clock_with_what_it_has():
+    with ended_after(0.0):
+        fitted = MixtureOfExpertsRegressor(n_init=2).fit(*two_lines())
+    assert fitted.n_iter_ == 1 and not fitted.converged_
+
+
 def test_a_failure_of_an_expert_names_the_restart():
     class Failing(Ridge):
         """Ridge regression that cannot be fitted."""
@@ -406,7 +427,7 @@ def test_a_failure_of_an_expert_names_the_restart():
         def fit(self, X, y, sample_weight=None):
             raise ValueError("Not today.")
 
-    with pytest.raises(ValueError, match=r"restart [01].*Not today\."):
+    with pytest.raises(ValueError, match=r"restart 0.*Not today\."):
         MixtureOfExpertsRegressor(Failing(), n_init=2).fit(*two_lines())
 
 

@@ -26,6 +26,7 @@ from committee.learners.training import Training, read_training
 from committee.learners.tree_parameters import CATEGORICAL_FEATURES, draw_seed
 from committee.learners.voting import Classifies, Regresses
 from committee.parameters import anything, declared, integer, number, one_of, optional, parameter
+from committee.running.stopping import check
 from committee.table import BinnedTable
 from committee.task import Classification, Regression
 
@@ -180,7 +181,8 @@ class Experts(KeptExperts):
         ndarray of shape (n_rows, n_experts)
             Each row sums to one. With a tree of gates they are the products along its paths.
         """
-        return expert_shares(self.gates_, self._branches, self._matrix(X))
+        matrix = self._matrix(X)
+        return expert_shares(self.gates_, self._branches, matrix)
 
     def votes(self, X: Any) -> np.ndarray:
         """The vote of every expert.
@@ -248,9 +250,10 @@ class Experts(KeptExperts):
                 run.submit(climb, shared, plan, restart, name=f"restart {restart}")
                 for restart in range(self.n_init)
             ]
-            for n_done, task in enumerate(run.as_completed(tasks), start=1):
-                task.result()
+            for n_done, _ in enumerate(run.as_completed(tasks), start=1):
+                check()
                 work.tell(n_done)
+            # In the order of the tasks, not of their ends, so that every run tells of the same failure.
             return [task.result() for task in tasks]
 
     def _keep_mixtures(self, training: Training, rows: Rows, tree: Branches, found: list[Mixture]) -> None:
