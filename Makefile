@@ -19,8 +19,8 @@ WORKFLOW := PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/cmake --workflow --preset
 help:  ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-demo: .venv/committee  ## Train a forest, two boosters, a C4.5 tree and a stump on four tables and compare them
-	$(BIN)/python examples/demo.py
+demo: .venv/committee  ## Fit the automatic committee to a bundled table, judge it on held-out rows, save it (a minute)
+	$(BIN)/committee demo --out build/demo.committee
 
 test: .venv/committee  ## Run the engine's tests (ctest), then the package's tests and doctests (pytest)
 	$(WORKFLOW) release

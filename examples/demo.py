@@ -1,4 +1,4 @@
-"""Compare a forest, two boosters, a C4.5 tree and a stump on four small tables: `make demo`.
+"""Compare a forest, two boosters, a C4.5 tree and a stump on four small tables.
 
 The forest is judged by its out-of-bag error, which costs nothing beyond the fit; the others by
 cross-validation.

@@ -138,6 +138,17 @@ def test_a_run_is_begun_once_and_gone_on_with_on_request(committee, folder):
     committee(*begin[:-1], "flowers.csv").complains(5, "flowers.csv is a file")
 
 
+def test_a_run_that_is_gone_on_with_gives_the_same_model(committee, folder):
+    fit = ("fit", "flowers.csv", "--target", "kind", *FAST)
+    assert committee(*fit, "--run", "run").code == 0
+    whole = committee("predict", "model.committee", "flowers.csv", "--proba").out
+    (folder / "model.committee").unlink()
+    for votes in list((folder / "run").glob("c45*")):
+        votes.unlink()
+    assert committee(*fit, "--run", "run", "--resume").code == 0
+    assert committee("predict", "model.committee", "flowers.csv", "--proba").out == whole
+
+
 def test_members_are_listed_with_a_line_each(committee):
     listed = json.loads(committee("members", "--json").out)
     assert {"member": "c45", "meaning": "C45Classifier(), classification only"} in listed

@@ -94,6 +94,7 @@ def converted(name: str, column: Any, kinds: Kinds) -> Any:
     """
     if pa.types.is_nested(column.type):
         return column
+    column = with_plain_text(column)
     is_kind = kind_of_type(name, column.type)
     if pa.types.is_null(column.type):
         return column.cast(pa.float64())
@@ -103,6 +104,22 @@ def converted(name: str, column: Any, kinds: Kinds) -> Any:
         return column
     encoded = column.dictionary_encode()
     return encoded.unify_dictionaries().combine_chunks() if isinstance(encoded, pa.ChunkedArray) else encoded
+
+
+def with_plain_text(column: Any) -> Any:
+    """A column whose text is stored as views, as polars does, with text as Arrow's functions take it."""
+    if pa.types.is_string_view(column.type):
+        return column.cast(pa.string())
+    if pa.types.is_dictionary(column.type) and pa.types.is_string_view(column.type.value_type):
+        return pa.chunked_array(
+            [
+                pa.DictionaryArray.from_arrays(
+                    chunk.indices.cast(pa.int32()), chunk.dictionary.cast(pa.string())
+                )
+                for chunk in column.chunks
+            ]
+        )
+    return column
 
 
 def to_kind(name: str, column: Any, is_kind: ColumnKind, kind: ColumnKind) -> Any:

@@ -70,6 +70,7 @@ def fit(
     preset: str = "balanced",
     n_jobs: int | None = None,
     random_state: Any = None,
+    run: Any = None,
     verbose: int = 0,
 ) -> Any:
     """Fit the automatic committee to a table in a file or a frame.
@@ -96,7 +97,7 @@ def fit(
         Seconds, or text such as "10m", for reading and fitting.
     metric : str or callable, default=None
         As in `CommitteeClassifier`, or "auc", "accuracy", "log_loss", "f1", "rmse", "mae".
-    cv, preset, n_jobs, random_state, verbose : see `CommitteeClassifier`
+    cv, preset, n_jobs, random_state, run, verbose : see `CommitteeClassifier`
 
     Returns
     -------
@@ -122,6 +123,7 @@ def fit(
         "preset": preset,
         "n_jobs": n_jobs,
         "random_state": random_state,
+        "run": run,
         "verbose": verbose,
     }
     done = fit_table(

@@ -1,0 +1,127 @@
+"""`committee.fit`: from a file or a frame to a committee."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import committee
+from committee.files import BadTable
+from committee.jobs.lesson import read_lesson, task_of
+
+N_ROWS = 60
+FAST = {"members": ["linear", "c45"], "cv": 2, "random_state": 0}
+
+
+def columns():
+    rng = np.random.default_rng(0)
+    size = rng.normal(size=N_ROWS)
+    colour = np.array(["red", "blue", "white"])[np.arange(N_ROWS) % 3].tolist()
+    return {"size": size, "colour": colour, "kind": np.where(size > 0.3, "rose", "lily").tolist()}
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame, pa.table], ids=["pandas", "polars", "Arrow"])
+def test_any_frame_gives_the_same_model(frame):
+    table = frame(columns())
+    model = committee.fit(table, "kind", **FAST)
+    known = committee.fit(pa.table(columns()), "kind", **FAST)
+    X = pa.table(columns()).select(["size", "colour"])
+    assert np.array_equal(model.predict_proba(X), known.predict_proba(X))
+
+
+@pytest.mark.parametrize("dtype", [pl.Categorical, pl.Enum(["white", "red", "blue"])], ids=str)
+def test_categories_of_polars_are_categories(dtype):
+    frame = pl.DataFrame(columns()).with_columns(pl.col("colour").cast(dtype))
+    lesson = read_lesson(frame, "kind", None, None, None, None)
+    assert [each.kind.value for each in lesson.guesses] == ["number", "category"]
+    assert lesson.X["colour"].to_pylist() == columns()["colour"]
+
+
+def test_a_frame_is_not_changed():
+    frame = pd.DataFrame(columns())
+    before = frame.copy()
+    committee.fit(frame, "kind", **FAST)
+    pd.testing.assert_frame_equal(frame, before)
+
+
+def test_what_is_left_out_is_warned_of():
+    frame = pl.DataFrame(columns()).with_columns(
+        patient_id=pl.Series(range(100, 100 + N_ROWS)),
+        note=pl.Series([f"the {i}th of all these words" for i in range(N_ROWS)]),
+        kind=pl.Series([None, *columns()["kind"][1:]]),
+    )
+    with pytest.warns(UserWarning) as told:
+        model = committee.fit(frame, "kind", **FAST)
+    assert [str(each.message) for each in told] == [
+        "1 row without a value of 'kind': left out.",
+        "Column 'patient_id' is left out: a different number in every row. To keep it, give it a type: "
+        "patient_id=number.",
+        "Column 'note' is left out: prose, different in most rows. To keep it, give it a type: "
+        "note=category.",
+    ]
+    assert model.schema_.names == ("size", "colour")
+    assert model._origin.left_out == ("patient_id", "note")
+
+
+def test_a_date_is_read_as_seconds():
+    dates = [f"2024-01-{1 + i % 28:02d}" for i in range(N_ROWS)]
+    table = pa.table({"when": pa.array(dates).cast(pa.timestamp("s")), **columns()})
+    lesson = read_lesson(table, "kind", None, None, None, None)
+    model = committee.fit(table, "kind", **FAST)
+    assert model.schema_.columns[0].kind.value == "date"
+    assert {each.name: each.kind.value for each in lesson.guesses}["when"] == "date"
+
+
+@pytest.mark.parametrize(
+    ("target", "task"),
+    [
+        (["a", "b"] * 30, "classification"),
+        ([True, False] * 30, "classification"),
+        ([0, 1] * 30, "classification"),
+        ([0.0, 1.0] * 30, "classification"),
+        (list(range(60)), "regression"),
+        ([0.5 * (i % 4) for i in range(60)], "regression"),
+        ([i % 20 for i in range(60)], "classification"),
+        ([i % 21 for i in range(60)], "regression"),
+    ],
+)
+def test_the_task_is_found_by_the_target(target, task):
+    assert task_of(np.array(target)) == task
+
+
+def test_labels_come_back_as_they_were():
+    for labels in (["yes", "no"], [True, False], [3, 7]):
+        table = pa.table(
+            {"size": columns()["size"], "y": [labels[int(size > 0.3)] for size in columns()["size"]]}
+        )
+        assert set(committee.fit(table, "y", **FAST).classes_.tolist()) == set(labels)
+
+
+def test_the_limit_of_time_may_be_text():
+    model = committee.fit(pa.table(columns()), "kind", time_limit="1h", **FAST)
+    assert 3000 < model.time_limit <= 3600
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "words"),
+    [
+        ({"target": "kin"}, BadTable, "Did you mean 'kind'"),
+        ({"table": 7}, BadTable, "no path and no frame"),
+        ({"time_limit": 0}, ValueError, "more than 0 seconds"),
+        ({"time_limit": "yesterday"}, ValueError, "90s, 10m"),
+        ({"types": {"size": "float"}}, BadTable, "A type is one of"),
+        ({"task": "clustering"}, ValueError, "task must be one of"),
+        ({"groups": "kind"}, BadTable, "cannot be two of"),
+        ({"metric": "acuracy"}, ValueError, "Did you mean 'accuracy'"),
+    ],
+)
+def test_bad_input_is_an_error_before_the_fit(given, error, words):
+    with pytest.raises(error, match=words):
+        committee.fit(**{"table": pa.table(columns()), "target": "kind", **FAST, **given})
+
+
+def test_columns_of_a_frame_that_arrow_cannot_take_are_an_error():
+    frame = pd.DataFrame({"a": [1, "x", None], "y": ["p", "q", "p"]})
+    with pytest.raises(BadTable, match="no frame that Arrow can take"):
+        committee.fit(frame, "y")
