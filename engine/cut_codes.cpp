@@ -81,17 +81,16 @@ Encoder::Encoder(const Binning& binning, std::size_t n_rows, int n_threads) : bi
 
 template <class Code>
 bool Encoder::encode(std::span<const ColumnView> columns, std::size_t begin, std::size_t n, Code* by_row,
-                     Code* by_column) const {
+                     std::size_t stride, Code* by_column) const {
     std::array<double, 256> values;
     std::array<std::uint16_t, 256> found;
     bool has_missing = false;
-    const std::size_t n_columns = columns.size();
-    for (std::size_t j = 0; j < n_columns; ++j) {
+    for (std::size_t j = 0; j < columns.size(); ++j) {
         const Column& column = binning_.columns[j];
         if (!column.is_used) continue;
         for (std::size_t from = 0; from < n; from += values.size()) {
             const std::size_t count = std::min(values.size(), n - from);
-            Code* to = by_row + from * n_columns + j;
+            Code* to = by_row + from * stride + j;
             Code* beside = by_column + j * n + from;
             if (column.is_category) {
                 read_categories(columns[j], begin + from, column.n_bins, {found.data(), count});
@@ -105,7 +104,7 @@ bool Encoder::encode(std::span<const ColumnView> columns, std::size_t begin, std
             }
             for (std::size_t i = 0; i < count; ++i) {
                 beside[i] = static_cast<Code>(found[i]);
-                to[i * n_columns] = beside[i];
+                to[i * stride] = beside[i];
                 has_missing |= found[i] == 0;
             }
         }
@@ -158,9 +157,9 @@ bool Encoder::encode_row(std::span<const ColumnView> columns, std::size_t row, C
     return has_missing;
 }
 
-template bool Encoder::encode(std::span<const ColumnView>, std::size_t, std::size_t, std::uint8_t*,
+template bool Encoder::encode(std::span<const ColumnView>, std::size_t, std::size_t, std::uint8_t*, std::size_t,
                               std::uint8_t*) const;
-template bool Encoder::encode(std::span<const ColumnView>, std::size_t, std::size_t, std::uint16_t*,
+template bool Encoder::encode(std::span<const ColumnView>, std::size_t, std::size_t, std::uint16_t*, std::size_t,
                               std::uint16_t*) const;
 template bool Encoder::encode_row(std::span<const ColumnView>, std::size_t, std::uint8_t*) const;
 template bool Encoder::encode_row(std::span<const ColumnView>, std::size_t, std::uint16_t*) const;

@@ -35,9 +35,10 @@ class Encoder {
   public:
     Encoder(const Binning& binning, std::size_t n_rows, int n_threads);
 
-    // Writes the codes of rows [begin, begin + n) by row, and by column with columns n apart. True if some are missing.
+    // Writes the codes of rows [begin, begin + n) by row, rows `stride` apart, and by column, columns n apart. True if
+    // some are missing.
     template <class Code>
-    bool encode(std::span<const ColumnView> columns, std::size_t begin, std::size_t n, Code* by_row,
+    bool encode(std::span<const ColumnView> columns, std::size_t begin, std::size_t n, Code* by_row, std::size_t stride,
                 Code* by_column) const;
 
     // The codes of one row. The columns are searched side by side. True if some are missing.

@@ -10,17 +10,18 @@ namespace {
 
 // Rows of a group go down a tree together: enough of them to hide the latency of memory, few enough for the first
 // cache.
-constexpr std::size_t group_rows = 256;
+constexpr std::size_t group_rows = 128;
 
-// One step down. A row at its leaf stays there; no branch is guessed wrong, and the next node is on its way to the
-// cache while the other rows of the group take their step. False at a leaf.
+// One step down. A row at its leaf stays there, by arithmetic, lest the compiler makes a branch that nobody can guess;
+// the next node is on its way to the cache while the other rows of the group take their step. False at a leaf.
 template <class Code, bool has_missing>
 [[gnu::always_inline]] inline bool step_numbers(const NodeWord* nodes, const Code* row, std::uint32_t& at) {
     const NodeWord word = nodes[at];
     const std::uint32_t next = next_number_node<has_missing>(word, row[column_of(word)]);
-    at = static_cast<std::int64_t>(word) < 0 ? at : next;
+    const auto stays = static_cast<std::uint32_t>(static_cast<std::int64_t>(word) >> 63);
+    at = next ^ ((next ^ at) & stays);
     __builtin_prefetch(nodes + at);
-    return static_cast<std::int64_t>(word) >= 0;
+    return stays == 0;
 }
 
 template <class Code>
@@ -137,7 +138,7 @@ Reached Descent<Code>::reach(std::size_t t, CodeBlock<Code> block, Scratch& scra
     if (crown.is_whole) {
         for (std::size_t i = 0; i < n; ++i) scratch.leaves[i] = crown.exits[scratch.exits[i]];
         CodeBlock<Code> rest = block;
-        rest.codes += n * block.n_columns;
+        rest.codes += n * block.row_stride;
         rest.n_rows -= n;
         find_leaves(tree, rest, scratch.leaves.data() + n);
         return {nullptr, scratch.leaves.data()};

@@ -15,14 +15,14 @@ namespace committee {
 template <class Code>
 struct CodeBlock {
     const Code* codes = nullptr;
-    std::size_t n_columns = 0;
+    std::size_t row_stride = 0;  // from one row to the next
     std::size_t n_rows = 0;
     const std::uint32_t* rows = nullptr;
     bool has_missing = true;          // false: no code is 0
     const Code* by_column = nullptr;  // the same codes, if no rows are listed, column by column; or nullptr
     std::size_t stride = 0;           // from one column to the next
 
-    const Code* row(std::size_t i) const { return codes + (rows == nullptr ? i : rows[i]) * n_columns; }
+    const Code* row(std::size_t i) const { return codes + (rows == nullptr ? i : rows[i]) * row_stride; }
 };
 
 // leaves[i] = the node that row i of the block ends in.

@@ -40,22 +40,25 @@ void for_each_block(const Forest& forest, std::span<const ColumnView> columns, s
                     std::size_t last, int n_threads, const Stop& stop, Body body) {
     with_code_type(forest, [&]<class Code>(Code) {
         struct Own {
-            std::vector<Code> by_row, by_column;
+            std::vector<CodeLine<Code>> by_row;
+            std::vector<Code> by_column;
             typename Descent<Code>::Scratch scratch;
             Polls polls;
         };
         const Descent<Code> descent(forest.trees, first, last, n_rows, n_threads, stop);
         const Encoder encoder(forest.binning, n_rows, n_threads);
         const std::size_t n_columns = columns.size();
+        const std::size_t stride = CodeLine<Code>::stride(n_columns);
         const std::size_t block_rows = rows_of_a_block<Code>(n_columns, n_rows, n_threads);
         std::vector<Own> owned(static_cast<std::size_t>(std::max(n_threads, 1)), Own{{}, {}, {}, Polls(stop)});
         for_each_task((n_rows + block_rows - 1) / block_rows, n_threads, stop, [&](std::size_t task, int thread) {
             const std::size_t begin = task * block_rows, n = std::min(block_rows, n_rows - begin);
             Own& own = owned[static_cast<std::size_t>(thread)];
-            own.by_row.resize(block_rows * n_columns);
+            own.by_row.resize(CodeLine<Code>::n_lines(block_rows * stride));
             own.by_column.resize(block_rows * n_columns);
-            const bool has_missing = encoder.encode(columns, begin, n, own.by_row.data(), own.by_column.data());
-            const CodeBlock<Code> block{own.by_row.data(), n_columns, n, nullptr, has_missing, own.by_column.data(), n};
+            Code* by_row = own.by_row.data()->codes.data();
+            const bool has_missing = encoder.encode(columns, begin, n, by_row, stride, own.by_column.data());
+            const CodeBlock<Code> block{by_row, stride, n, nullptr, has_missing, own.by_column.data(), n};
             body(begin, n, [&](std::size_t t) {
                 own.polls.after(values_of_a_descent * n);
                 return descent.reach(t, block, own.scratch);

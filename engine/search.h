@@ -14,6 +14,7 @@
 #include <variant>
 #include <vector>
 
+#include "category_split.h"
 #include "draws.h"
 #include "grow.h"
 #include "histogram.h"

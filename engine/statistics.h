@@ -104,6 +104,22 @@ struct Mean {
             return total * total / weight(item);
         }
     }
+
+    // Of rows that sum up to total, in the target's own units.
+    template <Criterion criterion>
+    static double impurity(std::span<const Item> items, const Item& total, double scale) {
+        const double mean = value(total);
+        double sum = 0;
+        for (const Item& item : items) {
+            const double y = value(item);
+            if constexpr (criterion == Criterion::poisson) {
+                sum += weight(item) * ((y > 0 ? y * std::log(y / mean) : 0) - y + mean) / scale;
+            } else {
+                sum += weight(item) * (y - mean) / scale * ((y - mean) / scale);
+            }
+        }
+        return sum / weight(total);
+    }
 };
 
 // Sums over classes from which the impurity of a set of rows follows: of squares for gini, of x log2 x for entropy.

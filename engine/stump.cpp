@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "category_split.h"
 #include "histogram.h"
 #include "recode.h"
 #include "split.h"

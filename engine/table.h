@@ -3,6 +3,8 @@
 // rows, whose histograms stream one column, and by row for whatever needs all columns of a row: subtrees of few rows,
 // which copy them into a block of their own, and prediction.
 #pragma once
+#include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -52,6 +54,19 @@ struct Codes {
 
     const Code* column(std::size_t j) const { return by_column.data() + j * n_rows; }
     const Code* row(std::size_t i) const { return by_row.data() + i * n_columns; }
+};
+
+// Memory for rows of codes in whole lines of the cache. Rows lie `stride` apart, so that none lies in more lines than
+// it must.
+template <class Code>
+struct alignas(64) CodeLine {
+    static constexpr std::size_t size = 64 / sizeof(Code);
+    std::array<Code, size> codes;
+
+    static std::size_t stride(std::size_t n_columns) {
+        return n_columns < size ? std::bit_ceil(n_columns) : (n_columns + size - 1) / size * size;
+    }
+    static std::size_t n_lines(std::size_t n_codes) { return (n_codes + size - 1) / size; }
 };
 
 struct Table {

@@ -1,5 +1,6 @@
 #include <functional>
 
+#include "category_split.h"
 #include "check.h"
 #include "small_tables.h"
 #include "split.h"
