@@ -62,14 +62,14 @@ void many_rows_get_the_codes_of_one() {
     const SmallTable small({random_numbers(1500, 1, true), random_numbers(1500, 2)}, {random_codes(1500, 9, 3, true)},
                            9);
     const Table table = small.bin();
-    std::vector<std::uint16_t> by_row(3 * 1500), by_column(3 * 1500), one(3);
+    std::vector<std::uint16_t> by_row(4 * 1500), by_column(3 * 1500), one(3);
     const Encoder encoder(*table.binning, 1500, 2), for_one(*table.binning, 1, 1);
-    check(encoder.encode(small.views, 0, 1500, by_row.data(), by_column.data()));
+    check(encoder.encode(small.views, 0, 1500, by_row.data(), 4, by_column.data()));
     for (std::size_t i = 0; i < 1500; ++i) {
         const bool has_missing = (i % 2 == 0 ? encoder : for_one).encode_row(small.views, i, one.data());
         check(has_missing == (std::ranges::count(one, 0) > 0));
         for (std::size_t j = 0; j < 3; ++j) {
-            check(one[j] == by_row[3 * i + j] && one[j] == by_column[1500 * j + i]);
+            check(one[j] == by_row[4 * i + j] && one[j] == by_column[1500 * j + i]);
             check(one[j] == std::get<Codes<std::uint16_t>>(table.codes).row(i)[j]);
         }
     }
