@@ -1,5 +1,6 @@
 """Rules for combining votes: the public names of the stage `combining`."""
 
+from committee.combining.adjusting import AdjustedRule
 from committee.combining.averaging import BayesianAveragingRule, BayesianCombinationRule
 from committee.combining.dynamic import DynamicRule
 from committee.combining.fixed import (
@@ -28,6 +29,7 @@ from committee.combining.weighted import AccuracyWeightedRule, CAWPERule
 
 __all__ = [
     "AccuracyWeightedRule",
+    "AdjustedRule",
     "BayesianAveragingRule",
     "BayesianCombinationRule",
     "BehaviourKnowledgeRule",

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.datasets import load_diabetes, load_iris
+from sklearn.metrics import balanced_accuracy_score
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
@@ -78,7 +79,7 @@ def test_the_rule_is_the_best_of_a_nested_comparison():
     found = judge_rules(HonestVotes(votes, y, None, None, np.arange(300)), None, np.inf)
     losses = {judged.name: judged.loss for judged in found}
     assert list(losses.values()) == sorted(losses.values())
-    assert losses.keys() == {"best_member", "mean", "cawpe", "greedy", "log_pool"}
+    assert losses.keys() == {"best_member", "mean", "cawpe", "greedy", "log_pool", "calibrated greedy"}
     assert found[0].name != "mean" and losses["mean"] > 2 * found[0].loss
     alone = judge_rules(HonestVotes(votes[:1], y, None, None, np.arange(300)), None, np.inf)
     assert [judged.name for judged in alone] == ["best_member"]
@@ -93,6 +94,30 @@ def test_another_rule_needs_no_fit():
     np.testing.assert_array_equal(cawpe.predict_proba(X), told.predict_proba(X))
     dynamic = automatic.recombine("dynamic", X)
     assert dynamic.score(X, Y) > 0.9
+
+
+def test_a_threshold_is_tuned_on_request():
+    rng = np.random.default_rng(0)
+    y = (rng.random(400) < 0.15).astype(int)
+    table = rng.normal(size=(400, 2)) + y[:, None]
+    told = {"members": [("bayes", GaussianNB())], "metric": "balanced_error", "random_state": 0}
+    usual = CommitteeClassifier(**told).fit(table, y)
+    tuned = CommitteeClassifier(**told, tune_threshold=True).fit(table, y)
+    assert balanced_accuracy_score(y, tuned.predict(table)) > balanced_accuracy_score(y, usual.predict(table))
+    probabilities = tuned.predict_proba(table)
+    np.testing.assert_array_equal(tuned.predict(table), probabilities.argmax(axis=1))
+    again = CommitteeClassifier(**told, rule="mean", tune_threshold=True).fit(table, y)
+    assert (again.predict(table) == tuned.predict(table)).mean() > 0.95
+
+
+def test_rules_that_look_at_rows_are_tried_too(monkeypatch):
+    tried = []
+    monkeypatch.setattr(
+        "committee.automatic.reducing.judge_rules",
+        lambda honest, metric, seconds, X: tried.append(X) or judge_rules(honest, metric, seconds, X),
+    )
+    best = CommitteeClassifier(MEMBERS, preset="best", cv=2, random_state=0).fit(X, Y)
+    assert tried[0].shape == (150, 4) and best.score(X, Y) > 0.9
 
 
 def test_groups_are_held_out_together():

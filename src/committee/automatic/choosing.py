@@ -14,6 +14,7 @@ import numpy as np
 
 from committee.assembling.leaderboard import honest_decision
 from committee.assembling.votes import HonestVotes
+from committee.combining.adjusting import OF_PROBABILITIES
 from committee.combining.losses import check_metric, member_losses
 from committee.combining.naming import rule_named
 from committee.combining.rule import Honest, Rule
@@ -40,7 +41,9 @@ class Judged:
     loss: float
 
 
-def judge_rules(honest: HonestVotes, metric: Any, seconds: float) -> list[Judged]:
+def judge_rules(
+    honest: HonestVotes, metric: Any, seconds: float, X: np.ndarray | None = None
+) -> list[Judged]:
     """Compare the rules that suit some votes.
 
     Parameters
@@ -50,6 +53,8 @@ def judge_rules(honest: HonestVotes, metric: Any, seconds: float) -> list[Judged
         What is to be low; see `GreedyRule`.
     seconds : float
         No other rule is begun after half of them.
+    X : ndarray of shape (n_rows, n_columns), default=None
+        The rows as a matrix, for dynamic selection.
 
     Returns
     -------
@@ -58,15 +63,15 @@ def judge_rules(honest: HonestVotes, metric: Any, seconds: float) -> list[Judged
     """
     began = time.monotonic()
     found: list[Judged] = []
-    for name, rule in rules_for(honest, metric):
+    for name, rule in rules_for(honest, metric, X is not None):
         if found and time.monotonic() - began > seconds / 2:
             break
-        decision = honest_decision(rule, honest, None)
+        decision = honest_decision(rule, honest, X)
         found.append(Judged(name, rule, loss_of(decision, honest, metric)))
     return sorted(found, key=lambda judged: judged.loss)
 
 
-def rules_for(honest: HonestVotes, metric: Any) -> list[tuple[str, Rule]]:
+def rules_for(honest: HonestVotes, metric: Any, has_X: bool) -> list[tuple[str, Rule]]:
     """The rules that are compared, the simplest first."""
     n_members, _, n_outputs = honest.votes.shape
     best = ("best_member", rule_named("best_member").set_params(metric=metric))
@@ -79,6 +84,10 @@ def rules_for(honest: HonestVotes, metric: Any) -> list[tuple[str, Rule]]:
     rules.insert(2, ("cawpe", rule_named("cawpe")))
     if honest.votes.size <= MOST_STACKED:
         rules.append(("log_pool", rule_named("log_pool")))
+    if isinstance(metric, str | None) and metric in OF_PROBABILITIES:
+        rules.append(("calibrated greedy", rule_named("adjusted").set_params(rule=greedy)))
+    if has_X:
+        rules.append(("dynamic", rule_named("dynamic")))
     return rules
 
 

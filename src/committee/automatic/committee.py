@@ -16,12 +16,13 @@ from sklearn.utils import check_random_state
 
 from committee import running
 from committee.assembling.committee import calibrate, check_rule, honest_of
+from committee.assembling.encoding import new_encoder
 from committee.assembling.fitting import Seated
 from committee.assembling.folds import Fold, folds_of
 from committee.assembling.lesson import Lesson
 from committee.assembling.members import LARGEST_SEED, Member, check_kind, check_pairs, seeded
 from committee.assembling.seats import Seat
-from committee.automatic.choosing import judge_rules
+from committee.assembling.votes import HonestVotes
 from committee.automatic.clock import Clock
 from committee.automatic.journal import Journal
 from committee.automatic.memory import within_memory
@@ -29,6 +30,7 @@ from committee.automatic.portfolio import PRESETS, Size, as_many_steps_as_told, 
 from committee.automatic.reducing import Reducing
 from committee.automatic.scheduling import seat_in_time
 from committee.automatic.telling import Telling
+from committee.boosting.python_rounds import take_rows
 from committee.combining import as_rule
 from committee.combining.losses import check_metric
 from committee.combining.rule import Honest
@@ -38,6 +40,10 @@ from committee.parameters import check_parameters, declared, is_integer
 
 # How members without probabilities get some.
 CALIBRATION = "sigmoid"
+# Folds are repeated so often while there is time left.
+REPEATS_IN_TIME = 3
+# Rules that look at rows are slow on more of them.
+MOST_ROWS_TO_LOOK_AT = 5_000
 # What is taken for the number of folds before a splitter has said it.
 USUAL_FOLDS = 5
 
@@ -70,7 +76,7 @@ class AutomaticCommittee(Reducing):
         lesson = Lesson.of(self._task_type, X, y, sample_weight, groups)
         rng = np.random.default_rng(check_random_state(self.random_state).randint(LARGEST_SEED))
         members = self._members(lesson)
-        rule = None if self._finds_rule() else seeded(as_rule(self.rule), rng)
+        rule = None if self._finds_rule() else self._adjusted(seeded(as_rule(self.rule), rng))
         if lesson.is_open:
             check_metric(self.metric, one_vote(lesson))
             if rule is not None:
@@ -81,7 +87,7 @@ class AutomaticCommittee(Reducing):
         honest = honest_of(seated, lesson)
         calibrations = calibrate(CALIBRATION, seated, honest)
         if rule is None and honest is not None:
-            rule = judge_rules(honest, self.metric, clock.left_for_rule())[0].rule
+            rule = self._best_rule(honest, clock.left_for_rule(), self._rows_to_look_at(lesson, honest))
         self._keep_task(lesson.schema, lesson.task)
         self._seats = [
             Seat(each.member.name, each.models, each.member.columns, calibration)
@@ -107,6 +113,14 @@ class AutomaticCommittee(Reducing):
         n_folds = int(self.cv) if is_integer(self.cv) else USUAL_FOLDS
         return within_memory(members, size, self.memory_limit, n_folds, n_workers)
 
+    def _rows_to_look_at(self, lesson: Lesson, honest: HonestVotes) -> np.ndarray | None:
+        """The rows as a matrix, if they are few, and rules that look at them are tried too."""
+        if self.preset != "best" or len(honest.rows) > MOST_ROWS_TO_LOOK_AT:
+            return None
+        encoder = new_encoder().fit(lesson.X, sample_weight=lesson.weights)
+        matrix: np.ndarray = encoder.transform(take_rows(lesson.X, honest.rows))
+        return matrix
+
     def _repeats(self, lesson: Lesson, rng: np.random.Generator) -> list[list[Fold]]:
         """The folds, once or several times."""
         if not lesson.is_open:
@@ -117,6 +131,8 @@ class AutomaticCommittee(Reducing):
             )
             return [given]
         n_repeats = PRESETS[self.preset][1]
+        if self.time_limit is not None and self.preset != "fast":
+            n_repeats = max(n_repeats, REPEATS_IN_TIME)
         return [shuffled_folds(int(self.cv), lesson, rng) for _ in range(n_repeats)]
 
     def _seat(

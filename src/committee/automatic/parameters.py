@@ -69,6 +69,14 @@ class AutomaticParameters:
         "that are named.",
     )
     metric: Any = parameter(None, *METRIC)
+    tune_threshold: bool = parameter(
+        False,
+        "True or False",
+        is_boolean,
+        "Whether the classes are decided on by thresholds that suit the `metric`, such as balanced_error or "
+        "f1: probabilities are shifted so that the highest is that of the class decided on; see "
+        "`AdjustedRule`. For the log loss they are calibrated. For classes only.",
+    )
     cv: Any = parameter(
         5,
         "an integer >= 2, a splitter or an iterable of (train, test) rows",

@@ -16,13 +16,15 @@ from committee.assembling.assembled import Assembled
 from committee.assembling.fitting import Plan, seat
 from committee.assembling.lesson import Lesson
 from committee.assembling.members import Member, check_kind
+from committee.assembling.votes import HonestVotes
 from committee.automatic.choosing import judge_rules
 from committee.automatic.distilling import new_student, taught_classes, taught_numbers
 from committee.automatic.parameters import AutomaticParameters, is_positive
 from committee.automatic.portfolio import as_many_steps_as_told
 from committee.automatic.pruning import affordable, bytes_of, only, seconds_of
 from committee.boosting.python_rounds import take_rows
-from committee.combining import as_rule
+from committee.combining import as_rule, rule_named
+from committee.combining.rule import Rule
 from committee.parameters import declared
 from committee.task import Classification
 
@@ -85,9 +87,9 @@ class Reducing(AutomaticParameters, Assembled):
         smaller._seats = [self._seats[place] for place in places]
         smaller._honest = only(honest, places)
         if self._finds_rule():
-            rule = judge_rules(smaller._honest, self.metric, math.inf)[0].rule
+            rule = self._best_rule(smaller._honest, math.inf)
         else:
-            rule = clone(as_rule(self.rule))
+            rule = self._adjusted(clone(as_rule(self.rule)))
         smaller._fit_rule(rule, X)
         return smaller
 
@@ -167,3 +169,13 @@ class Reducing(AutomaticParameters, Assembled):
 
     def _finds_rule(self) -> bool:
         return isinstance(self.rule, str) and self.rule == "auto"
+
+    def _best_rule(self, honest: HonestVotes, seconds: float, X: np.ndarray | None = None) -> Rule:
+        """The rule that does best on honest votes, not fitted."""
+        return self._adjusted(judge_rules(honest, self.metric, seconds, X)[0].rule)
+
+    def _adjusted(self, rule: Rule) -> Rule:
+        """A rule, with thresholds if they are asked for."""
+        if not self.tune_threshold or self._task_type is not Classification:
+            return rule
+        return rule_named("adjusted").set_params(rule=rule, metric=self.metric)

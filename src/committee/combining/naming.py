@@ -27,6 +27,7 @@ TRAINED: Mapping[str, tuple[str, str, Mapping[str, Any]]] = {
     "bayesian_combination": ("averaging", "BayesianCombinationRule", {}),
     "stacking": ("stacking", "StackingRule", {}),
     "log_pool": ("pooling", "LogPoolRule", {}),
+    "adjusted": ("adjusting", "AdjustedRule", {}),
     "greedy": ("greedy", "GreedyRule", {}),
     "best_member": ("greedy", "BestMemberRule", {}),
     "region": ("regions", "RegionRule", {}),

@@ -1,0 +1,146 @@
+"""What another rule decides, adjusted: calibrated probabilities, or thresholds that suit a metric.
+
+In: the decision of a rule on honest votes. Out: a power and a factor for each class, by which decisions are
+multiplied. So the highest probability stays the class that is decided on, wherever a threshold lies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+
+from committee.combining.greedy import METRIC
+from committee.combining.losses import check_metric, member_losses
+from committee.combining.naming import as_rule
+from committee.combining.pooling import LogPoolRule, logarithm, pooled
+from committee.combining.rule import Honest, Rule
+from committee.combining.votes import rescaled
+from committee.parameters import anything, declared, parameter
+from committee.saving import attributes
+from committee.saving.errors import require
+
+# The losses of probabilities, for which decisions are calibrated.
+OF_PROBABILITIES = (None, "log_loss", "neg_log_loss")
+# So many thresholds of a class are tried, in so many turns.
+N_THRESHOLDS, N_TURNS = 60, 2
+
+
+@declared
+class AdjustedRule(Rule):
+    r"""Adjust what another rule decides.
+
+    .. math:: p(c) \propto e^{b_c} \, q(c)^w
+
+    where :math:`q` is the decision of the rule. For the log loss, :math:`w` and the :math:`b_c` minimise it
+    on honest votes: the probabilities are calibrated, by temperature and bias (Guo et al. 2017). For any
+    other metric :math:`w` is one, and the :math:`b_c` are found one after the other, among those at which
+    some row changes its class: for two classes, that is the best threshold for the metric. The probabilities
+    are then those after the shift, so that the highest is that of the class decided on.
+
+    Attributes
+    ----------
+    rule_ : Rule
+        The fitted rule.
+    power_ : float
+    biases_ : ndarray of shape (n_classes,)
+
+    References
+    ----------
+    C. Guo, G. Pleiss, Y. Sun, K. Weinberger (2017). On calibration of modern neural networks. ICML.
+
+    Examples
+    --------
+    One row in four is of the second class, and nobody gives it more than 0.4:
+
+    >>> votes = [[[0.9, 0.1], [0.8, 0.2], [0.7, 0.3], [0.6, 0.4]]]
+    >>> rule = AdjustedRule("mean", metric="error").fit(votes, [0, 0, 0, 1])
+    >>> rule.combine(votes).argmax(axis=1)
+    array([0, 0, 0, 1])
+    """
+
+    rule: Any = parameter(
+        "mean",
+        "the name of a rule, a function of votes or a rule",
+        anything,
+        "Whose decisions are adjusted.",
+        kw_only=False,
+    )
+    metric: Any = parameter(None, *METRIC)
+
+    kept: ClassVar[Mapping[str, attributes.Kind]] = {
+        "rule_": attributes.told,
+        "power_": attributes.number(0.0),
+        "biases_": attributes.floats("outputs"),
+    }
+
+    def _learn(self, honest: Honest) -> None:
+        rule = as_rule(self.rule)
+        self.rule_: Rule = type(rule)(**rule.get_params(deep=False))
+        X = honest.X if self.rule_._looks_at_X() else None
+        if self.rule_.needs_fit:
+            self.rule_.fit(honest.votes, honest.y, X, honest.weights)
+        decision = self.rule_.combine(honest.votes, X)
+        if isinstance(self.metric, str | None) and self.metric in OF_PROBABILITIES:
+            made: Any = LogPoolRule
+            pool = made().fit(decision[None], honest.y, None, honest.weights)
+            self.power_, self.biases_ = float(pool.weights_[0]), pool.biases_
+        else:
+            self.power_, self.biases_ = 1.0, best_biases(decision, honest, self.metric)
+
+    def _combine(self, votes: np.ndarray, X: Any) -> np.ndarray:
+        decision = self.rule_.combine(votes, X if self.rule_._looks_at_X() else None)
+        return adjusted(decision, self.power_, self.biases_)
+
+    def _looks_at_X(self) -> bool:
+        return as_rule(self.rule)._looks_at_X()
+
+    def _check_learnt(self) -> None:
+        require(isinstance(self.rule_, Rule), "What is adjusted is no rule")
+        is_fitted = self.rule_._has_learnt() or not self.rule_.needs_fit
+        shape = (getattr(self.rule_, name, getattr(self, name)) for name in ("n_members_", "n_outputs_"))
+        is_same = tuple(shape) == (self.n_members_, self.n_outputs_)
+        require(is_fitted and is_same, "The rule was fitted with other members or classes")
+        require(self.rule_._looks_at_X() == self._looks_at_X(), "The rule looks at other rows")
+
+
+def adjusted(decision: np.ndarray, power: float, biases: np.ndarray) -> np.ndarray:
+    """Decisions to a power, times a factor for each class, which sum to one."""
+    return rescaled(np.exp(pooled(logarithm(decision)[None], np.array([power]), biases)))
+
+
+def best_biases(decision: np.ndarray, honest: Honest, metric: Any) -> np.ndarray:
+    """The logarithms of the factors that lower a metric most; those of classes that gain nothing are 0."""
+    scores = logarithm(decision)
+    biases = np.zeros(decision.shape[1])
+    lowest = loss_of(scores, biases, honest, metric)
+    # Of two classes, one is enough.
+    classes = range(1 if len(biases) == 2 else 0, len(biases))
+    for _ in range(N_TURNS):
+        for code in classes:
+            for bias in thresholds(scores + biases, code) + biases[code]:
+                tried = biases.copy()
+                tried[code] = bias
+                loss = loss_of(scores, tried, honest, metric)
+                if loss < lowest:
+                    lowest, biases = loss, tried
+    return biases
+
+
+def thresholds(scores: np.ndarray, code: int) -> np.ndarray:
+    """By how much the score of a class must rise for shares of the rows to become of that class."""
+    others = np.delete(scores, code, axis=1).max(axis=1)
+    lacking: np.ndarray = np.unique(others - scores[:, code])
+    places = np.linspace(0, len(lacking) - 1, min(N_THRESHOLDS, len(lacking))).round().astype(np.int64)
+    # Between two rows, so that neither is a tie.
+    middle: np.ndarray = (lacking[places] + lacking[np.minimum(places + 1, len(lacking) - 1)]) / 2
+    return middle
+
+
+def loss_of(scores: np.ndarray, biases: np.ndarray, honest: Honest, metric: Any) -> float:
+    """The metric of decisions with some biases."""
+    moved = scores + biases
+    decision = rescaled(np.exp(moved - moved.max(axis=1, keepdims=True)))
+    judged = Honest(decision[None], honest.y, honest.weights, None)
+    return float(member_losses(check_metric(metric, judged), judged)[0])
