@@ -4,6 +4,7 @@ import random
 
 import numpy as np
 import pytest
+from sklearn.compose import TransformedTargetRegressor
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import LogisticRegression, PoissonRegressor
 from sklearn.naive_bayes import BernoulliNB
@@ -142,6 +143,7 @@ ATTACKS = [
     (OneHotEncoder(), set_fitted("_n_features_outs", [1, 1, 1]), "_n_features_outs does not fit"),
     (make_pipeline(StandardScaler()), set_parameter("memory", "/tmp"), "memory is '/tmp' instead of None"),
     (make_pipeline(StandardScaler()), set_parameter("steps", [1]), "steps"),
+    (TransformedTargetRegressor(), set_parameter("regressor", 3), "regressor is 3 instead of an estimator"),
 ]  # fmt: skip
 
 

@@ -114,6 +114,7 @@ COMPOSED = (
         "sklearn.compose",
         "TransformedTargetRegressor",
         {"regressor_": part(), "transformer_": part(), "_training_dim": integer(1, 2)},
+        parameters={"regressor": part(None), "transformer": part(None)},
         functions={"func": Ufuncs(), "inverse_func": Ufuncs()},
     ),
 )
