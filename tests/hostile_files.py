@@ -21,6 +21,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import warnings
 from dataclasses import dataclass
@@ -38,7 +39,7 @@ from committee.saving.codec import READER_MODULES
 from committee.saving.container import digest
 from every_estimator import COMMITTEES, ESTIMATORS, EXPERTS, make
 
-ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "2"}
 MOST_SECONDS = 1.0
 PATIENCE_SECONDS = 120.0
 MOST_MEMORY = 6 * 2**30
@@ -338,6 +339,8 @@ def finite(votes):
 def child():
     """Answer the files of a batch, one line each."""
     resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
+    # A file may ask for many threads, as a user may: their stacks count as memory, though nothing is in them.
+    threading.stack_size(2**20)
     batch = pickle.load(sys.stdin.buffer)
     # What a file may ask for is imported before the time is taken.
     for module in (*READER_MODULES.values(), "skops.io"):
