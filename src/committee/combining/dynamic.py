@@ -225,7 +225,7 @@ class DynamicRule(Rule):
             _, alike = self._most_alike.find_others(self._n_alike())
             learner = MetaLearner.learnt(self._known, neighbours, alike, self._n_block())
             self.meta_coefficients_, self.meta_intercept_ = learner.coefficients, learner.intercept
-            self._meta_learner = learner
+            self._meta_learner: Any = learner
 
     def _prepare(self, n_outputs: int) -> None:
         """Make of the attributes what answers questions."""
@@ -235,7 +235,7 @@ class DynamicRule(Rule):
         self._nearest: Any = Nearest(self.points_) if method.looks_at_X and not self._everywhere() else None
         self._most_alike: Any = Nearest(self.profiles_) if method.looks_at_votes else None
         is_learnt = self.method == "meta_des"
-        self._meta_learner: Any = (
+        self._meta_learner = (
             MetaLearner.of(self._known, self.meta_coefficients_, self.meta_intercept_) if is_learnt else None
         )
 
