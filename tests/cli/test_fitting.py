@@ -129,6 +129,18 @@ def test_a_model_that_was_there_stays_if_the_fit_fails(committee, folder):
     assert (folder / "model.committee").read_text() == "before"
 
 
+def test_a_folder_that_cannot_be_written_to_is_known_before_the_fit(committee, model, monkeypatch):
+    monkeypatch.setattr("os.access", lambda *arguments: False)
+    committee("fit", "flowers.csv", "--target", "kind").complains(5, "permission denied")
+    committee("predict", model, "flowers.csv", "--out", "p.csv").complains(5, "permission denied")
+
+
+def test_two_things_cannot_go_to_the_standard_output(committee):
+    committee("fit", "flowers.csv", "--target", "kind", "--out", "-", "--json").complains(
+        2, "standard output"
+    )
+
+
 def test_a_run_is_begun_once_and_gone_on_with_on_request(committee, folder):
     (folder / "run").mkdir()
     (folder / "run" / "journal").write_text("")

@@ -86,12 +86,17 @@ def test_who_has_read_enough_ends_a_command_quietly():
     assert ended.returncode != 0 and ended.stderr == ""
 
 
-def test_completion_is_offered_to_the_shell():
-    ended = process(
-        env=os.environ
-        | {"_COMMITTEE_COMPLETE": "complete_bash", "COMP_WORDS": "committee le", "COMP_CWORD": "1"}
-    )
-    assert ended.stdout.strip() == "leaderboard"
+@pytest.mark.parametrize(
+    ("words", "offered"),
+    [
+        ("committee le", ["leaderboard"]),
+        ("committee fit --rule ma", ["maximum", "majority"]),
+        ("committee fit --members linear,c", ["linear,c45"]),
+    ],
+)
+def test_completion_is_offered_to_the_shell(words, offered):
+    asked = {"_COMMITTEE_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}
+    assert process(env=os.environ | asked).stdout.split() == offered
 
 
 def test_an_error_of_our_own_is_told_as_such(committee, monkeypatch):

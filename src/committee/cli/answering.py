@@ -33,9 +33,11 @@ def predict(
     from committee import jobs
     from committee.cli.showing import say, show_json
     from committee.files import check_output, write_file
+    from committee.jobs.keeping import check_place
 
     check_places(model, table)
     check_output(out)
+    check_place(out)
     form = options.csv_form(encoding, delimiter, header)
     with loaded(model, trust) as asked:
         answers = jobs.predict(asked, table, proba=proba, votes=votes, ignore_extra=ignore_extra, form=form)

@@ -24,9 +24,13 @@ def fit(
     preset: Annotated[str | None, typer.Option(help="fast, balanced or best.")] = None,
     metric: options.Metric = None,
     members: Annotated[
-        list[str] | None, typer.Option(help="Members by name, with commas; else auto.")
+        list[str] | None,
+        typer.Option(help="Members by name, with commas; else auto.", autocompletion=options.known_members),
     ] = None,
-    rule: Annotated[str | None, typer.Option(help="The name of a rule; else the best is found.")] = None,
+    rule: Annotated[
+        str | None,
+        typer.Option(help="The name of a rule; else the best is found.", autocompletion=options.known_rules),
+    ] = None,
     groups: Annotated[
         str | None, typer.Option(help="A column: rows of one group are held out together.")
     ] = None,
@@ -50,11 +54,18 @@ def fit(
     quiet: Annotated[bool, typer.Option("--quiet", help="Do not show how far it is.")] = False,
     json: Json = False,
 ) -> None:
-    """Turn a table into the best committee that time and memory allow, in one file."""
+    """Turn a table into the best committee that time and memory allow, in one file.
+
+    What columns are is guessed, told, and can be overruled by --types. Dates are taken as seconds since 1970.
+    Text that is different in most rows, and columns that number or name the rows, are left out, with a word.
+    Rows without a target are left out and counted.
+    """
     from committee.cli.showing import show_json
     from committee.jobs import fit_table
     from committee.jobs.keeping import check_place, check_run, keep
 
+    if json and out == STANDARD:
+        raise typer.BadParameter("Only one of --json and the model can go to the standard output.")
     check_place(out)
     check_run(run, resume)
     given = {
@@ -84,7 +95,7 @@ def fit(
     )
     n_bytes = keep(done.model, out)
     found = report(done, out, n_bytes, metric)
-    if json and out != STANDARD:
+    if json:
         show_json(found)
     elif not is_silent:
         show_report(found)

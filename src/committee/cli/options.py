@@ -71,3 +71,29 @@ def words(given: Iterable[str] | None) -> list[str]:
     ['forest', 'linear', 'c45']
     """
     return [word.strip() for text in given or () for word in text.split(",") if word.strip()]
+
+
+def known_members(incomplete: str) -> list[str]:
+    """The members that a shell may offer."""
+    from committee.automatic.portfolio import CANDIDATES
+
+    return completed(incomplete, CANDIDATES)
+
+
+def known_rules(incomplete: str) -> list[str]:
+    """The rules that a shell may offer."""
+    from committee.combining.naming import rule_names
+
+    return completed(incomplete, rule_names())
+
+
+def completed(incomplete: str, names: Iterable[str]) -> list[str]:
+    """Names that end what was begun, after those that stand before a comma.
+
+    Examples
+    --------
+    >>> completed("linear,bo", ["booster", "linear", "borda"])
+    ['linear,booster', 'linear,borda']
+    """
+    before, comma, begun = incomplete.rpartition(",")
+    return [f"{before}{comma}{name}" for name in names if name.startswith(begun)]

@@ -129,9 +129,21 @@ def decided(model: Any) -> list[Any]:
 
 
 def title_of(rule: Any) -> str:
-    """A short name of a rule."""
+    """The name of a rule, if it has one; else that of its class.
+
+    Examples
+    --------
+    >>> from committee.rules import AccuracyWeightedRule, CAWPERule
+    >>> title_of(CAWPERule(alpha=3)), title_of(AccuracyWeightedRule(of="labels"))
+    ('cawpe', 'weighted_majority')
+    """
+    from committee.combining.naming import TRAINED
+
     if rule is None or isinstance(rule, str):
         return str(rule)
+    for name, (_, cls, parameters) in TRAINED.items():
+        if cls == type(rule).__name__ and parameters.items() <= rule.get_params().items():
+            return name
     return str(getattr(rule, "rule", type(rule).__name__))
 
 
