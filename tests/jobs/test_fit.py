@@ -98,9 +98,10 @@ def test_labels_come_back_as_they_were():
         assert set(committee.fit(table, "y", **FAST).classes_.tolist()) == set(labels)
 
 
-def test_the_limit_of_time_may_be_text():
-    model = committee.fit(pa.table(columns()), "kind", time_limit="1h", **FAST)
+def test_limits_may_be_text():
+    model = committee.fit(pa.table(columns()), "kind", time_limit="1h", memory_limit="4GB", **FAST)
     assert 3000 < model.time_limit <= 3600
+    assert 3.9e9 < model.memory_limit < 4e9
 
 
 @pytest.mark.parametrize(
@@ -110,6 +111,8 @@ def test_the_limit_of_time_may_be_text():
         ({"table": 7}, BadTable, "no path and no frame"),
         ({"time_limit": 0}, ValueError, "more than 0 seconds"),
         ({"time_limit": "yesterday"}, ValueError, "90s, 10m"),
+        ({"memory_limit": "much"}, ValueError, "500MB or 4GB"),
+        ({"memory_limit": "1kB"}, ValueError, "The table takes"),
         ({"types": {"size": "float"}}, BadTable, "A type is one of"),
         ({"task": "clustering"}, ValueError, "task must be one of"),
         ({"groups": "kind"}, BadTable, "cannot be two of"),

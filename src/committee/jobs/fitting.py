@@ -65,6 +65,7 @@ def fit(
     members: Any = "auto",
     rule: Any = "auto",
     time_limit: float | str | None = None,
+    memory_limit: float | str | None = None,
     metric: Any = None,
     cv: Any = 5,
     preset: str = "balanced",
@@ -95,6 +96,8 @@ def fit(
     members, rule : see `CommitteeClassifier`
     time_limit : float or str, default=None
         Seconds, or text such as "10m", for reading and fitting.
+    memory_limit : float or str, default=None
+        Bytes, or text such as "4GB", for the table and the fits.
     metric : str or callable, default=None
         As in `CommitteeClassifier`, or "auc", "accuracy", "log_loss", "f1", "rmse", "mae".
     cv, preset, n_jobs, random_state, run, verbose : see `CommitteeClassifier`
@@ -118,6 +121,7 @@ def fit(
         "members": members,
         "rule": rule,
         "time_limit": time_limit,
+        "memory_limit": memory_limit,
         "metric": metric,
         "cv": cv,
         "preset": preset,
@@ -175,8 +179,7 @@ def fit_table(
     began = time.monotonic()
     given = dict(parameters)
     seconds = seconds_of(given.pop("time_limit", None))
-    if given.get("memory_limit") is not None:
-        given["memory_limit"] = bytes_of(given["memory_limit"])
+    n_bytes = bytes_of(given.pop("memory_limit", None))
     if task is not None and task not in TASKS:
         raise ValueError(f"task must be one of {', '.join(TASKS)} or None. Got {task!r}.")
     lesson = read_lesson(table, target, task, types, groups, weights, form)
@@ -184,6 +187,8 @@ def fit_table(
         given["metric"] = committee_metric(given["metric"], lesson.task, len(np.unique(lesson.y)))
     if seconds is not None:
         given["time_limit"] = time_left(seconds, time.monotonic() - began)
+    if n_bytes is not None:
+        given["memory_limit"] = memory_left(n_bytes, lesson.X.nbytes)
     model = new_committee(lesson.task, given)
     if tell is not None:
         tell(lesson)
@@ -218,4 +223,13 @@ def time_left(limit: float, used: float) -> float:
     """What reading has left of a time limit."""
     if used >= limit:
         raise ValueError(f"Reading the table took {used:.0f} s, and the time limit is {limit:g} s.")
+    return limit - used
+
+
+def memory_left(limit: int, used: int) -> int:
+    """What the table has left of a memory limit."""
+    if used >= limit:
+        raise ValueError(
+            f"The table takes {used / 1e6:.1f} MB, and the memory limit is {limit / 1e6:.1f} MB."
+        )
     return limit - used
