@@ -112,7 +112,7 @@ def test_limits_may_be_text():
         ({"time_limit": 0}, ValueError, "more than 0 seconds"),
         ({"time_limit": "yesterday"}, ValueError, "90s, 10m"),
         ({"memory_limit": "much"}, ValueError, "500MB or 4GB"),
-        ({"memory_limit": "1kB"}, ValueError, "The table takes"),
+        ({"memory_limit": "100B"}, ValueError, "The table takes"),
         ({"types": {"size": "float"}}, BadTable, "A type is one of"),
         ({"task": "clustering"}, ValueError, "task must be one of"),
         ({"groups": "kind"}, BadTable, "cannot be two of"),
