@@ -28,7 +28,7 @@ from committee import (
     StackingRegressor,
     VotingClassifier,
 )
-from committee.rules import CAWPERule, rule_names
+from committee.rules import AdjustedRule, CAWPERule, rule_names
 from committee.saving import DamagedFile
 from every_estimator import COMMITTEES, ESTIMATORS, make, mixed_frame, name_of, target_for, votes_of
 from mended import change
@@ -118,6 +118,11 @@ def test_every_rule_that_does_not_look_at_the_rows_has_a_predictor(name, path):
             voting.predictor()
     else:
         check_same(voting, path, MATRIX)
+
+
+def test_a_rule_within_a_rule_decides_alone(path):
+    voting = own_committee(make(VotingClassifier), rule=AdjustedRule(), cv=3)
+    check_same(voting.fit(MATRIX, np.digitize(SIGNAL, [-0.5, 1.0])), path, MATRIX)
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])

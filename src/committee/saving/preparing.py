@@ -151,17 +151,22 @@ class Preparation:
         return PreparedSeat(predictors, columns)
 
     def _rule(self, described: Any) -> Any:
-        is_rule = isinstance(described, Described) and described.name.endswith("Rule")
-        saved = own.saved_named(described.name) if is_rule else None
+        saved = own.saved_named(described.name) if is_rule(described) else None
         if saved is None:
             raise DamagedFile("What decides is no rule.")
-        learner = (described.fitted or {}).get("final_estimator_")
-        if learner is not None:
-            decided_by = self._meta_learner(learner)
-            described = Described(
-                described.name, described.parameters, {**described.fitted, "final_estimator_": decided_by}
+        if described.name in LOOKS_AROUND:
+            raise ValueError(
+                f"A rule of {self.path} looks at the rows with scikit-learn. Use committee.load."
             )
-        return saved.restore(described, "rule")
+        parameters = self._inner_rules(described.parameters)
+        fitted = None if described.fitted is None else self._inner_rules(described.fitted)
+        if fitted is not None and fitted.get("final_estimator_") is not None:
+            fitted["final_estimator_"] = self._meta_learner(fitted["final_estimator_"])
+        return saved.restore(Described(described.name, parameters, fitted), "rule")
+
+    def _inner_rules(self, values: dict[str, Any]) -> dict[str, Any]:
+        """Values of a rule, the rules among them made."""
+        return {name: self._rule(value) if is_rule(value) else value for name, value in values.items()}
 
     def _meta_learner(self, described: Any) -> Any:
         found = linear_model(described) if isinstance(described, Described) else None
@@ -203,6 +208,11 @@ class MetaLearner:
         if name.startswith("__"):
             raise AttributeError(name)
         return getattr(self.prepared, name.removesuffix("_"))
+
+
+def is_rule(value: Any) -> bool:
+    """Whether a value of a file describes a rule."""
+    return isinstance(value, Described) and value.name.endswith("Rule")
 
 
 def check_member(member: Predictor, n_columns: int, task: Task) -> None:
