@@ -17,11 +17,12 @@ from sklearn.preprocessing import MinMaxScaler
 from sklearn.svm import SVC
 
 from committee import C45Classifier
-from committee.assembling.calibrating import logistic_curve
 
 # In which order the values of a table are numbered, if not as they come.
 ORDERS = {"tic-tac-toe": ["x", "b", "o"]}
 MOST_NEIGHBOURS = 100
+# Weka's penalty of 1e-8.
+UNPENALISED = {"C": 5e7, "max_iter": 200}
 # The perceptron: at most so many steps an epoch, and at least so many steps and epochs.
 MOST_STEPS, FEWEST_STEPS, FEWEST_EPOCHS = 200, 1000, 100
 
@@ -70,7 +71,7 @@ def members(n_rows, n_columns, n_classes):
         n_iter_no_change=n_epochs,
     )
     return [
-        ("logistic", LogisticRegression(C=5e7, max_iter=200)),
+        ("logistic", LogisticRegression(**UNPENALISED)),
         ("C4.5", C45Classifier()),
         ("linear SVM", make_pipeline(MinMaxScaler(), PairwiseSVM())),
         ("neighbours", ChoosingNeighbours()),
@@ -91,7 +92,8 @@ class PairwiseSVM(ClassifierMixin, BaseEstimator):
         self.curves_, self.counts_ = [], []
         for (i, j), score in zip(self.pairs_, scores.T, strict=True):
             rows = (codes == i) | (codes == j)
-            self.curves_.append(logistic_curve(score[rows], codes[rows] == i, None)[:, 0])
+            curve = LogisticRegression(**UNPENALISED).fit(score[rows, None], codes[rows] == i)
+            self.curves_.append((curve.coef_[0, 0], curve.intercept_[0]))
             self.counts_.append(rows.sum())
         return self
 
