@@ -86,6 +86,13 @@ def test_lists_in_rows_are_an_error_unless_they_are_ignored(tmp_path):
     assert read_file(path, types={"tags": "ignore"}).frame.column_names == ["a"]
 
 
+@pytest.mark.parametrize("suffix", ["parquet", "feather", "arrows", "jsonl"])
+def test_names_of_columns_may_be_any_text(tmp_path, suffix):
+    path = tmp_path / f"t.{suffix}"
+    write(path, pa.table({"a.b": [1.5, 2.5], "größe, m": [3.5, 4.5], "a": [5.5, 6.5]}))
+    assert read_file(path).frame.to_pydict() == {"a.b": [1.5, 2.5], "größe, m": [3.5, 4.5], "a": [5.5, 6.5]}
+
+
 def test_sparse_arff_is_read(tmp_path):
     path = tmp_path / "t.arff"
     path.write_text(

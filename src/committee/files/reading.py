@@ -122,11 +122,10 @@ def read_file(
             ))  # fmt: skip
         if found is Format.ARFF:
             return read_arff(file, wanted)
-        names = typed.column_names(file, found)
-        kinds = wanted.kinds(names, file.name)
-        frame = typed.read_columns(file, found, list(kinds))
-        columns = {name: typed.converted(name, frame[name], kinds[name]) for name in kinds}
-        return wanted.table(file.name, found, names, columns)
+        with typed.open_columns(file, found) as (names, read):
+            kinds = wanted.kinds(names, file.name)
+            columns = {name: typed.converted(name, read(name), kinds[name]) for name in kinds}
+            return wanted.table(file.name, found, names, columns)
 
 
 def read_frame(

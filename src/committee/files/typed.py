@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pyarrow as pa
@@ -22,33 +22,42 @@ BLOCK_BYTES = 2**24
 STREAM_START = b"\xff\xff\xff\xff"
 
 
-def column_names(file: OpenedFile, found: Format) -> tuple[str, ...]:
-    """The names of the columns of a file."""
-    with reporting(file, found):
-        if found is Format.JSON_LINES:
-            names = read_json_lines(file).column_names
-        elif found is Format.PARQUET:
-            with file.seekable() as mapped:
-                names = pa.parquet.read_schema(mapped).names
-        else:
-            with file.seekable() as mapped, open_arrow(mapped) as reader:
-                names = reader.schema.names
-    if not names:
-        raise BadTable(f"{file.name} has no columns.")
-    check_names(file.name, names)
-    return tuple(names)
+@contextlib.contextmanager
+def open_columns(file: OpenedFile, found: Format) -> Iterator[tuple[tuple[str, ...], Callable[[str], Any]]]:
+    """Open a file of columns.
 
+    Parameters
+    ----------
+    file : OpenedFile
+    found : Format
 
-def read_columns(file: OpenedFile, found: Format, names: list[str]) -> Any:
-    """Some columns of a file as an Arrow table."""
-    with reporting(file, found):
-        if found is Format.JSON_LINES:
-            return read_json_lines(file).select(names)
-        with file.seekable() as mapped:
-            if found is Format.PARQUET:
-                return pa.parquet.read_table(mapped, columns=names)
-            with open_arrow(mapped) as reader:
-                return reader.read_all().select(names)
+    Yields
+    ------
+    names : tuple of str
+        Of all columns.
+    read : callable
+        From the name of a column to the column.
+    """
+    with contextlib.ExitStack() as stack:
+        with reporting(file, found):
+            if found is Format.JSON_LINES:
+                table = read_json_lines(file)
+                names, read = table.column_names, table.column
+            elif found is Format.PARQUET:
+                parquet = pa.parquet.ParquetFile(stack.enter_context(file.seekable()))
+                names, read = parquet.schema_arrow.names, lambda name: parquet.read([name])[name]
+            else:
+                reader = stack.enter_context(open_arrow(stack.enter_context(file.seekable())))
+                names, read = reader.schema.names, reader.read_all().column
+        if not names:
+            raise BadTable(f"{file.name} has no columns.")
+        check_names(file.name, names)
+
+        def read_reporting(name: str) -> Any:
+            with reporting(file, found):
+                return read(name)
+
+        yield tuple(names), read_reporting
 
 
 def read_json_lines(file: OpenedFile) -> Any:
@@ -100,10 +109,10 @@ def converted(name: str, column: Any, kinds: Kinds) -> Any:
         return column.cast(pa.float64())
     if is_kind not in kinds and not (len(kinds) > 1 and is_kind is ColumnKind.BOOLEAN):
         column = to_kind(name, column, is_kind, kinds[-1])
-    if pa.types.is_dictionary(column.type) or kind_of_type(name, column.type) is not ColumnKind.CATEGORY:
-        return column
-    encoded = column.dictionary_encode()
-    return encoded.unify_dictionaries().combine_chunks() if isinstance(encoded, pa.ChunkedArray) else encoded
+    if kind_of_type(name, column.type) is not ColumnKind.CATEGORY:
+        return flat(column)
+    encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+    return flat(encoded.unify_dictionaries()) if isinstance(encoded, pa.ChunkedArray) else encoded
 
 
 def with_plain_text(column: Any) -> Any:
