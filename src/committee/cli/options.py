@@ -43,22 +43,24 @@ def csv_form(encoding: str | None, delimiter: str | None, header: bool | None) -
 
 
 def pairs(given: Iterable[str] | None) -> dict[str, str]:
-    """Types as options give them: `--types age=number,zip=category`.
+    """Types as options give them: `--types age=number,zip=category`. Names may have commas in them.
 
     Examples
     --------
-    >>> pairs(["age=number,zip=category", "a=b=id"])
-    {'age': 'number', 'zip': 'category', 'a=b': 'id'}
+    >>> pairs(["age=number,zip=category", "a=b=id", "height, cm=number"])
+    {'age': 'number', 'zip': 'category', 'a=b': 'id', 'height, cm': 'number'}
     """
     found = {}
     for text in given or ():
-        for pair in text.split(","):
-            name, sign, kind = pair.rpartition("=")
-            if not sign or not name or not kind:
-                raise typer.BadParameter(
-                    f"A type is given as COLUMN=TYPE, such as zip=category. Got {pair!r}."
-                )
-            found[name] = kind
+        begun: list[str] = []
+        for part in text.split(","):
+            begun.append(part)
+            name, sign, kind = ",".join(begun).rpartition("=")
+            if sign and name and kind:
+                found[name] = kind
+                begun = []
+        if begun:
+            raise typer.BadParameter(f"A type is given as COLUMN=TYPE, such as zip=category. Got {text!r}.")
     return found
 
 
