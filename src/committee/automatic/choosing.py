@@ -19,8 +19,10 @@ from committee.combining.losses import check_metric, member_losses
 from committee.combining.naming import rule_named
 from committee.combining.rule import Honest, Rule
 
-# Stacking looks at so many numbers at most: rows times members times classes.
-MOST_STACKED = 30_000_000
+# Rules are compared on so many votes at most, and on so many for each second that there is.
+MOST_COMPARED, COMPARED_IN_A_SECOND, LEAST_COMPARED = 3_000_000, 200_000, 50_000
+# How long the comparison of a rule takes, in units of that of the best member, about.
+COSTS = {"greedy": 5, "log_pool": 12, "calibrated greedy": 12, "stacking": 5, "dynamic": 50}
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +54,7 @@ def judge_rules(
     metric : str, callable or None
         What is to be low; see `GreedyRule`.
     seconds : float
-        No other rule is begun after half of them.
+        Rules that would take longer are left out.
     X : ndarray of shape (n_rows, n_columns), default=None
         The rows as a matrix, for dynamic selection.
 
@@ -62,13 +64,37 @@ def judge_rules(
         The best first, and of equal ones the simplest.
     """
     began = time.monotonic()
+    unit = 0.0
     found: list[Judged] = []
     for name, rule in rules_for(honest, metric, X is not None):
-        if found and time.monotonic() - began > seconds / 2:
-            break
+        gone = time.monotonic() - began
+        if gone + COSTS.get(name, 1) * unit > seconds and found:
+            continue
         decision = honest_decision(rule, honest, X)
         found.append(Judged(name, rule, loss_of(decision, honest, metric)))
+        unit = unit or time.monotonic() - began
     return sorted(found, key=lambda judged: judged.loss)
+
+
+def votes_in(seconds: float) -> int:
+    """How many votes rules can be compared on in some seconds.
+
+    Examples
+    --------
+    >>> votes_in(2.0), votes_in(float("inf"))
+    (400000, 3000000)
+    """
+    return int(min(max(COMPARED_IN_A_SECOND * seconds, LEAST_COMPARED), MOST_COMPARED))
+
+
+def fewer(honest: HonestVotes, n_votes: int) -> HonestVotes:
+    """Honest votes on every so many-th row, so that there are no more than some."""
+    stride = -(-honest.votes.size // n_votes)
+    if stride == 1:
+        return honest
+    rows = slice(None, None, stride)
+    weights, groups = (None if part is None else part[rows] for part in (honest.weights, honest.groups))
+    return HonestVotes(honest.votes[:, rows], honest.y[rows], weights, groups, honest.rows[rows])
 
 
 def rules_for(honest: HonestVotes, metric: Any, has_X: bool) -> list[tuple[str, Rule]]:
@@ -82,8 +108,7 @@ def rules_for(honest: HonestVotes, metric: Any, has_X: bool) -> list[tuple[str, 
     if n_outputs == 1:
         return [*rules, ("stacking", rule_named("stacking").set_params(final_estimator="ridge"))]
     rules.insert(2, ("cawpe", rule_named("cawpe")))
-    if honest.votes.size <= MOST_STACKED:
-        rules.append(("log_pool", rule_named("log_pool")))
+    rules.append(("log_pool", rule_named("log_pool")))
     if isinstance(metric, str | None) and metric in OF_PROBABILITIES:
         rules.append(("calibrated greedy", rule_named("adjusted").set_params(rule=greedy)))
     if has_X:

@@ -23,6 +23,7 @@ from committee.assembling.lesson import Lesson
 from committee.assembling.members import LARGEST_SEED, Member, check_kind, check_pairs, seeded
 from committee.assembling.seats import Seat
 from committee.assembling.votes import HonestVotes
+from committee.automatic.choosing import fewer, votes_in
 from committee.automatic.clock import Clock
 from committee.automatic.journal import Journal
 from committee.automatic.memory import within_memory
@@ -87,7 +88,9 @@ class AutomaticCommittee(Reducing):
         honest = honest_of(seated, lesson)
         calibrations = calibrate(CALIBRATION, seated, honest)
         if rule is None and honest is not None:
-            rule = self._best_rule(honest, clock.left_for_rule(), self._rows_to_look_at(lesson, honest))
+            seconds = clock.left_for_rule()
+            compared = fewer(honest, votes_in(seconds))
+            rule = self._best_rule(compared, seconds, self._rows_to_look_at(lesson, compared))
         self._keep_task(lesson.schema, lesson.task)
         self._seats = [
             Seat(each.member.name, each.models, each.member.columns, calibration)
@@ -95,7 +98,12 @@ class AutomaticCommittee(Reducing):
         ]
         self._honest, self._encoder, self.rule_ = honest, None, None
         if rule is not None and honest is not None:
-            self._fit_rule(rule, lesson.X)
+            if clock.limit is not None and not rule._looks_at_X():
+                # A rule has little to learn, which it can learn from fewer rows if it must be quick.
+                learnt = fewer(honest, votes_in(clock.left_for_rule()))
+                self.rule_ = rule.fit(learnt.votes, learnt.y, None, learnt.weights)
+            else:
+                self._fit_rule(rule, lesson.X)
         return self
 
     def _members(self, lesson: Lesson) -> list[Member]:
