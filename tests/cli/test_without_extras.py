@@ -1,0 +1,20 @@
+"""Without the libraries of the extra, a line says what to install."""
+
+import subprocess
+import sys
+
+import pytest
+
+
+@pytest.mark.parametrize(
+    ("library", "command"), [("pyarrow", "fit"), ("typer", "fit"), ("pyarrow", "predict")]
+)
+def test_what_is_not_installed_is_told_in_one_line(library, command):
+    code = (
+        f"import sys\nsys.modules[{library!r}] = None\nsys.argv = ['committee', {command!r}, 'a', 'b']\n"
+        "if sys.argv[1] == 'fit': sys.argv[3:] = ['--target', 'y']\n"
+        "from committee.cli import main\nmain()"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert ended.returncode != 0 and ended.stdout == ""
+    assert ended.stderr.count("\n") == 1 and "Install committee[cli]" in ended.stderr
