@@ -104,6 +104,14 @@ def test_sparse_arff_is_read(tmp_path):
     assert table["b"].to_pylist() == ["y z", "x", "x"]
 
 
+def test_dates_of_arff_may_be_years(tmp_path):
+    path = tmp_path / "t.arff"
+    path.write_text(
+        '@relation r\n@attribute a date "yyyy"\n@attribute b date\n@data\n1999,2024-01-31\n2001,?\n'
+    )
+    assert [each.kind.value for each in read_file(path).guesses] == ["number", "date"]
+
+
 @pytest.mark.parametrize(
     ("text", "fault"),
     [

@@ -28,8 +28,9 @@ KINDS = {
     "numeric": ColumnKind.NUMBER,
     "real": ColumnKind.NUMBER,
     "integer": ColumnKind.NUMBER,
-    "date": ColumnKind.DATE,
 }
+# What their values are is looked for: dates come in too many forms.
+GUESSED = ("string", "date")
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ class Header:
     ----------
     names : tuple of str
     kinds : dict of str to ColumnKind
-        Strings are not in it: what they are is guessed.
+        Strings and dates are not in it: what they are is guessed.
     first_values : dict of str to str
         Of each nominal attribute, which sparse rows leave out.
     start : int
@@ -80,7 +81,7 @@ def read_header(file: OpenedFile) -> Header:
             first_values[name] = unquoted(kind.strip("{} \t").partition(",")[0])
         elif (word := kind.split()[0].lower()) in KINDS:
             kinds[name] = KINDS[word]
-        elif word != "string":
+        elif word not in GUESSED:
             raise BadTable(
                 f"{file.name}: attribute {name!r} is {word}. Only numbers, text and dates are read."
             )
