@@ -185,13 +185,13 @@ def fit_table(
     lesson = read_lesson(table, target, task, types, groups, weights, form)
     if isinstance(given.get("metric"), str):
         given["metric"] = committee_metric(given["metric"], lesson.task, len(np.unique(lesson.y)))
-    if seconds is not None:
-        given["time_limit"] = time_left(seconds, time.monotonic() - began)
     if n_bytes is not None:
         given["memory_limit"] = memory_left(n_bytes, lesson.X.nbytes)
     model = new_committee(lesson.task, given)
     if tell is not None:
         tell(lesson)
+    if seconds is not None:
+        model.set_params(time_limit=time_left(seconds, time.monotonic() - began))
     model.fit(lesson.X, lesson.y, sample_weight=lesson.weights, groups=lesson.groups)
     model._origin = lesson.origin
     return Fitted(
@@ -220,9 +220,9 @@ def new_committee(task: str, parameters: dict[str, Any]) -> Any:
 
 
 def time_left(limit: float, used: float) -> float:
-    """What reading has left of a time limit."""
+    """What reading the table has left of a time limit."""
     if used >= limit:
-        raise ValueError(f"Reading the table took {used:.0f} s, and the time limit is {limit:g} s.")
+        raise ValueError(f"Reading the table took {used:.1f} s, and the time limit is {limit:g} s.")
     return limit - used
 
 
