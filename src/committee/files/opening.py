@@ -52,15 +52,16 @@ class OpenedFile:
     def seekable(self) -> Iterator[Any]:
         """The unpacked bytes, for formats that are not read from the start to the end."""
         if not self.is_packed:
-            with pa.memory_map(str(self.path)) as mapped:
-                yield mapped
+            # Not mapped: whoever changes the file meanwhile would end this process.
+            with pa.OSFile(str(self.path)) as file:
+                yield file
             return
         with tempfile.NamedTemporaryFile(prefix="committee-") as spool:
             with self.stream() as stream, self.reading():
                 shutil.copyfileobj(stream, spool)
             spool.flush()
-            with pa.memory_map(spool.name) as mapped:
-                yield mapped
+            with pa.OSFile(spool.name) as file:
+                yield file
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[None]:

@@ -48,7 +48,10 @@ def open_columns(file: OpenedFile, found: Format) -> Iterator[tuple[tuple[str, .
                 names, read = parquet.schema_arrow.names, lambda name: parquet.read([name])[name]
             else:
                 reader = stack.enter_context(open_arrow(stack.enter_context(file.seekable())))
-                names, read = reader.schema.names, reader.read_all().column
+                table = reader.read_all()
+                # Arrow trusts what it reads: offsets of a damaged file would lead anywhere.
+                table.validate(full=True)
+                names, read = table.column_names, table.column
         if not names:
             raise BadTable(f"{file.name} has no columns.")
         check_names(file.name, names)
@@ -66,11 +69,11 @@ def read_json_lines(file: OpenedFile) -> Any:
         return pa.json.read_json(stream, pa.json.ReadOptions(block_size=BLOCK_BYTES))
 
 
-def open_arrow(mapped: Any) -> Any:
+def open_arrow(file: Any) -> Any:
     """A reader of Arrow's file format, which is Feather's too, or of its stream format."""
-    is_stream = mapped.read(len(STREAM_START)) == STREAM_START
-    mapped.seek(0)
-    return pa.ipc.open_stream(mapped) if is_stream else pa.ipc.open_file(mapped)
+    is_stream = file.read(len(STREAM_START)) == STREAM_START
+    file.seek(0)
+    return pa.ipc.open_stream(file) if is_stream else pa.ipc.open_file(file)
 
 
 @contextlib.contextmanager
@@ -78,7 +81,7 @@ def reporting(file: OpenedFile, found: Format) -> Iterator[None]:
     """Say in one line why a file cannot be read."""
     try:
         yield
-    except (pa.ArrowException, OSError) as error:
+    except (pa.ArrowException, UnicodeDecodeError, OSError) as error:
         reason = " ".join(str(error).split())
         raise BadTable(f"{file.name} cannot be read as {found.title}: {reason}") from error
 
