@@ -1,5 +1,6 @@
 """The automatic committee: who sits, who decides, and what happens when time is up."""
 
+import importlib.util
 import pickle
 import warnings
 
@@ -16,7 +17,7 @@ from committee import CommitteeClassifier, CommitteeRegressor, DecisionTreeClass
 from committee.assembling.votes import HonestVotes
 from committee.automatic.choosing import judge_rules
 from committee.automatic.clock import Clock
-from committee.automatic.portfolio import CANDIDATES, ORDERS, Size, portfolio
+from committee.automatic.portfolio import ASKED_FOR, CANDIDATES, ORDERS, Size, portfolio
 from committee.running import receiving
 from every_estimator import mixed_frame, target_for, votes_of
 
@@ -127,6 +128,16 @@ def test_groups_are_held_out_together():
     assert not np.array_equal(alone, together)
     with pytest.raises(ValueError, match="there is one group"):
         clone(near).fit(X, Y, groups=np.zeros(150))
+
+
+@pytest.mark.parametrize("name", list(ASKED_FOR))
+def test_boosters_of_other_libraries_sit_if_they_are_named_and_installed(name):
+    automatic = CommitteeClassifier(["linear", name], cv=2, random_state=0)
+    if importlib.util.find_spec(name) is None:
+        with pytest.raises(ValueError, match=f"Member '{name}' needs the package {name}. Install it."):
+            automatic.fit(X, Y)
+    else:
+        assert list(automatic.fit(X, Y).named_estimators_) == ["linear", name]
 
 
 def test_large_tables_have_fewer_members():

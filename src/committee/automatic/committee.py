@@ -88,7 +88,8 @@ class AutomaticCommittee(Reducing):
         honest = honest_of(seated, lesson)
         calibrations = calibrate(CALIBRATION, seated, honest)
         if rule is None and honest is not None:
-            seconds = clock.left_for_rule()
+            # The other half is for its fit.
+            seconds = clock.left_for_rule() / 2
             compared = fewer(honest, votes_in(seconds))
             rule = self._best_rule(compared, seconds, self._rows_to_look_at(lesson, compared))
         self._keep_task(lesson.schema, lesson.task)

@@ -7,6 +7,7 @@ of scikit-learn see the table as `TableEncoder` makes it a matrix.
 
 from __future__ import annotations
 
+import importlib
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -206,6 +207,20 @@ def plain(classifier: Any, **parameters: Any) -> Callable[[Size], Any]:
     return lambda size: classifier(**parameters)
 
 
+def other_booster(library: str, prefix: str, **parameters: Any) -> Callable[[Size], Any]:
+    """The gradient boosting of another library, as it comes, on the matrix of a table."""
+
+    def make(size: Size) -> Any:
+        try:
+            module = importlib.import_module(library)
+        except ImportError as error:
+            raise ValueError(f"Member {library!r} needs the package {library}. Install it.") from error
+        kind = getattr(module, prefix + ("Classifier" if size.are_classes else "Regressor"))
+        return encoded(kind(**parameters))
+
+    return make
+
+
 CLASSES = ("classification",)
 CANDIDATES = {
     candidate.name: candidate
@@ -249,6 +264,15 @@ CANDIDATES = {
         Candidate("c45", plain(C45Classifier), CLASSES, most_cells=2e7),
         Candidate("discriminant", discriminant, CLASSES, most_cells=1e7),
         Candidate("bayes", bayes, CLASSES, most_cells=5e7),
+    )
+}
+# Of other libraries, where they are installed: they sit if they are named.
+ASKED_FOR = {
+    candidate.name: candidate
+    for candidate in (
+        Candidate("lightgbm", other_booster("lightgbm", "LGBM", n_jobs=1, verbose=-1)),
+        Candidate("xgboost", other_booster("xgboost", "XGB", n_jobs=1)),
+        Candidate("catboost", other_booster("catboost", "CatBoost", thread_count=1, verbose=False)),
     )
 }
 # The first is quick and ends in any time; then the next is always the one that adds the most.
@@ -326,8 +350,9 @@ def named(names: list[str], size: Size) -> list[Member]:
     Traceback (most recent call last):
     ValueError: There is no member 'forrest' for regression. There are booster, booster_wide, ...
     """
-    known = ORDERS[size.task]
+    known = [*ORDERS[size.task], *ASKED_FOR]
     unknown = [name for name in names if name not in known]
     if unknown:
         raise ValueError(f"There is no member {unknown[0]!r} for {size.task}. There are {', '.join(known)}.")
-    return [Member(name, CANDIDATES[name].make(size)) for name in names]
+    every = CANDIDATES | ASKED_FOR
+    return [Member(name, every[name].make(size)) for name in names]

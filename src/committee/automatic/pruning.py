@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import pickle
 import time
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from committee.assembling.seats import Seat
-from committee.assembling.votes import HonestVotes, Task
+from committee.assembling.votes import HonestVotes
 from committee.combining.naming import rule_named
 
 # One row is timed so often, and the quickest time counts: the others waited for something else.
@@ -68,12 +69,12 @@ def only(honest: HonestVotes, places: list[int]) -> HonestVotes:
     return HonestVotes(honest.votes[places], honest.y, honest.weights, honest.groups, honest.rows)
 
 
-def seconds_of(seat: Seat, row: Any, task: Task) -> float:
-    """How long a member takes for one row."""
+def quickest(work: Callable[[], object]) -> float:
+    """How many seconds some work takes if nothing disturbs it."""
     times = []
     for _ in range(N_TIMES):
         began = time.perf_counter()
-        seat.votes(row, task)
+        work()
         times.append(time.perf_counter() - began)
     return min(times)
 

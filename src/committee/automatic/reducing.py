@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import math
 from dataclasses import replace
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -21,7 +22,7 @@ from committee.automatic.choosing import judge_rules
 from committee.automatic.distilling import new_student, taught_classes, taught_numbers
 from committee.automatic.parameters import AutomaticParameters, is_positive
 from committee.automatic.portfolio import as_many_steps_as_told
-from committee.automatic.pruning import affordable, bytes_of, only, seconds_of
+from committee.automatic.pruning import affordable, bytes_of, only, quickest
 from committee.boosting.python_rounds import take_rows
 from committee.combining import as_rule, rule_named
 from committee.combining.rule import Rule
@@ -70,19 +71,21 @@ class Reducing(AutomaticParameters, Assembled):
         if len(given) != 1 or not all(is_positive(limit) for limit in given.values()):
             raise ValueError(f"prune needs one of {', '.join(limits)}, a number > 0. Got {given}.")
         honest = self._known_votes()
+        (name, limit), *_ = given.items()
+        spent = 0.0
         if max_latency is not None:
             if X is None:
-                raise ValueError(
-                    "max_latency needs a row to time. Pass X, a table with the columns of the fit."
-                )
+                raise ValueError("max_latency needs a row to time. Pass X, the table of the fit.")
             row = take_rows(self._native(X), np.arange(1))
-            costs = np.array([seconds_of(each, row, self._task) for each in self._seats])
+            spent = quickest(lambda: self._native(row))
+            costs = np.array([quickest(partial(each.votes, row, self._task)) for each in self._seats])
         else:
             costs = np.array([1 if max_members else bytes_of(each) for each in self._seats])
-        (name, limit), *_ = given.items()
-        places = affordable(honest, costs, limit, self.metric)
+        places = affordable(honest, costs, limit - spent, self.metric)
         if not places:
-            raise ValueError(f"{name}={limit} is too little for any member. The least is {costs.min():.3g}.")
+            raise ValueError(
+                f"{name}={limit} is too little for any member. The least is {spent + costs.min():.3g}."
+            )
         smaller = copy.copy(self)
         smaller._seats = [self._seats[place] for place in places]
         smaller._honest = only(honest, places)
