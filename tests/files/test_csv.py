@@ -143,6 +143,17 @@ def test_a_value_that_is_not_of_its_type_is_named_with_its_row(csv):
         read_file(path, types={"age": "number"})
 
 
+def test_dates_in_several_forms_are_an_error_if_they_must_be_dates(csv):
+    path = csv("when\n2024-01-31\n31.01.2024\n")
+    assert kinds(read_file(path)) == {"when": "category"}
+    with pytest.raises(BadTable, match="'when' is to be a date, and has several forms"):
+        read_file(path, types={"when": "date"})
+
+
+def test_numbers_with_zeros_in_front_are_numbers_if_somebody_says_so(csv):
+    assert columns(read_file(csv("n\n007\n008\n"), types={"n": "number"})) == {"n": [7, 8]}
+
+
 def test_types_that_are_not_there_are_errors(csv):
     path = csv("age\n31\n")
     with pytest.raises(BadTable, match=r"no column 'agee' in .* Did you mean 'age'"):

@@ -35,10 +35,10 @@ def gather(source: Delimited, kinds: Mapping[str, Kinds]) -> dict[str, Any]:
     -------
     dict of str to pyarrow.Array
     """
-    ways = converters(source.dialect.decimal)
-    columns = {name: Gathered(name, ways, each) for name, each in kinds.items()}
+    guessed, told = (converters(source.dialect.decimal, is_told=is_told) for is_told in (False, True))
+    columns = {name: Gathered(name, guessed if len(each) > 1 else told, each) for name, each in kinds.items()}
     fill(source, columns)
-    again = {name: Gathered(name, ways, (ColumnKind.CATEGORY,)) for name in kinds if columns[name].is_mixed}
+    again = {name: Gathered(name, told, (ColumnKind.CATEGORY,)) for name in kinds if columns[name].is_mixed}
     if again:
         fill(source, again)
     columns |= again
@@ -123,10 +123,16 @@ class Gathered:
     def _error(self, text: Any, n_before: int) -> BadTable:
         """The error for a value that is not of a kind that was asked for."""
         ways = self._ways[self.kind] if self._way is None else [self._way]
-        wrong = next(i for i in range(len(text)) if all(way(text[i : i + 1]) is None for way in ways))
+        rows = (i for i in range(len(text)) if all(way(text[i : i + 1]) is None for way in ways))
+        wrong = next(rows, None)
+        fault = (
+            "has several forms"
+            if wrong is None
+            else f"row {n_before + wrong + 1} has {text[wrong].as_py()!r}"
+        )
         return BadTable(
-            f"Column {self.name!r} is to be a {self.kind.value}, and row {n_before + wrong + 1} has "
-            f"{text[wrong].as_py()!r}. Correct it, or give the column another type."
+            f"Column {self.name!r} is to be a {self.kind.value}, and {fault}. Correct it, or give the column "
+            "another type."
         )
 
 

@@ -60,20 +60,26 @@ class ColumnKind(enum.Enum):
 Convert = Callable[[Any], Any]
 
 
-def converters(decimal: str) -> dict[ColumnKind, list[Convert]]:
+def converters(decimal: str, *, is_told: bool) -> dict[ColumnKind, list[Convert]]:
     """The ways from text to values of each kind; a way returns None for what is not of its kind.
+
+    Parameters
+    ----------
+    decimal : {".", ","}
+    is_told : bool
+        Whether somebody has said what the column is: numbers may have zeros in front then.
 
     Examples
     --------
     >>> import pyarrow as pa
-    >>> to_number = converters(",")[ColumnKind.NUMBER][0]
+    >>> to_number = converters(",", is_told=False)[ColumnKind.NUMBER][0]
     >>> to_number(pa.array(["1,5", None])).tolist()
     [1.5, nan]
     >>> to_number(pa.array(["1,5", "many"])) is None
     True
     """
     return {
-        ColumnKind.NUMBER: [lambda text: numbers(text, decimal)],
+        ColumnKind.NUMBER: [lambda text: numbers(text, decimal, with_zeros=is_told)],
         ColumnKind.BOOLEAN: [booleans],
         ColumnKind.DATE: [iso_dates, zoned_dates, *(dates_written(each) for each in DATE_FORMATS)],
         ColumnKind.CATEGORY: [categories],
@@ -86,8 +92,8 @@ def cleaned(text: Any, missing: tuple[str, ...] = MISSING) -> Any:
     return pc.if_else(pc.is_in(trimmed, pa.array(missing)), pa.scalar(None, trimmed.type), trimmed)
 
 
-def numbers(text: Any, decimal: str) -> Any:
-    """Text as float64 in numpy, NaN for missing. Those with zeros in front, as postal codes, are none."""
+def numbers(text: Any, decimal: str, *, with_zeros: bool) -> Any:
+    """Text as float64 in numpy, NaN for missing; with zeros in front, as postal codes have them, or not."""
     is_plain = decimal == "."
     found = cast_numbers(text) if is_plain else None
     if found is None:
@@ -97,8 +103,10 @@ def numbers(text: Any, decimal: str) -> Any:
                 return None
             text = pc.replace_substring(text, decimal, ".")
         found = cast_numbers(text)
+    if found is None or with_zeros:
+        return found
     starts = pc.starts_with(text, "0")
-    if found is None or not starts.true_count:
+    if not starts.true_count:
         return found
     has_zeros = pc.match_substring_regex(text.filter(starts), r"^0\d")
     return None if has_zeros.true_count else found

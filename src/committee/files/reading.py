@@ -115,11 +115,11 @@ def read_file(
         keep_all or only is not None,
     )
     with open_file(place) as file:
-        found = format_of(file.name, file.head())
+        head = file.head()
+        found = format_of(file.name, head)
         if found is Format.CSV:
-            return read_csv(file, wanted, sniff(
-                file.name, file.head(), encoding=encoding, delimiter=delimiter, header=header
-            ))  # fmt: skip
+            dialect = sniff(file.name, head, encoding=encoding, delimiter=delimiter, header=header)
+            return read_csv(file, wanted, dialect)
         if found is Format.ARFF:
             return read_arff(file, wanted)
         with typed.open_columns(file, found) as (names, read):

@@ -145,7 +145,7 @@ def to_kind(name: str, column: Any, is_kind: ColumnKind, kind: ColumnKind) -> An
         return column.cast(pa.string())
     if is_kind is ColumnKind.CATEGORY:
         text = column.cast(pa.string())
-        for way in converters(".")[kind]:
+        for way in converters(".", is_told=True)[kind]:
             found = way(text)
             if found is not None:
                 return pa.array(found) if kind is ColumnKind.NUMBER else found
