@@ -151,6 +151,20 @@ def test_a_damaged_model_has_an_exit_code_of_its_own(committee, model, folder):
     committee("verify", "nothing.committee").complains(5, "nothing.committee")
 
 
+def test_a_member_of_another_library_needs_trust(committee, folder):
+    from sklearn.cross_decomposition import PLSRegression
+
+    pytest.importorskip("skops")
+    rows = [[float(i), float(i * i % 7)] for i in range(12)]
+    table = pa.table({"a": [a for a, _ in rows], "b": [b for _, b in rows]})
+    voting = package.VotingRegressor([("pls", PLSRegression(1))]).fit(table, [a + b for a, b in rows])
+    voting.save(folder / "foreign.committee")
+    pa.csv.write_csv(table, folder / "rows.csv")
+    asked = ("predict", "foreign.committee", "rows.csv")
+    committee(*asked).complains(4, "If you trust who wrote the file", "--trust")
+    assert committee(*asked, "--trust", "sklearn").code == 0
+
+
 def test_a_model_that_is_not_fitted_answers_nothing(committee, folder):
     package.DecisionTreeClassifier().save(folder / "unfitted.committee")
     committee("predict", "unfitted.committee", "flowers.csv").complains(4, "is not fitted")

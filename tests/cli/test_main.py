@@ -91,7 +91,7 @@ def test_who_has_read_enough_ends_a_command_quietly():
     [
         ("committee le", ["leaderboard"]),
         ("committee fit --rule ma", ["maximum", "majority"]),
-        ("committee fit --members linear,c", ["linear,c45"]),
+        ("committee fit --members linear,c4", ["linear,c45"]),
     ],
 )
 def test_completion_is_offered_to_the_shell(words, offered):

@@ -77,9 +77,9 @@ def words(given: Iterable[str] | None) -> list[str]:
 
 def known_members(incomplete: str) -> list[str]:
     """The members that a shell may offer."""
-    from committee.automatic.portfolio import CANDIDATES
+    from committee.automatic.portfolio import ASKED_FOR, CANDIDATES
 
-    return completed(incomplete, CANDIDATES)
+    return completed(incomplete, [*CANDIDATES, *ASKED_FOR])
 
 
 def known_rules(incomplete: str) -> list[str]:

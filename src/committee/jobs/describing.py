@@ -155,14 +155,14 @@ def member_lines() -> dict[str, str]:
     >>> member_lines()["c45"]
     'C45Classifier(), classification only'
     """
-    from committee.automatic.portfolio import CANDIDATES, Size
+    from committee.automatic.portfolio import ASKED_FOR, CANDIDATES, Size
 
     found = {}
     for candidate in CANDIDATES.values():
         made = candidate.make(Size(candidate.tasks[0], 1000, 10, 2))
         only = "" if len(candidate.tasks) > 1 else f", {candidate.tasks[0]} only"
         found[candidate.name] = one_line(made.steps[-1][1] if hasattr(made, "steps") else made) + only
-    return found
+    return found | {name: f"The boosting of {name}, if that is installed; never auto" for name in ASKED_FOR}
 
 
 def rule_lines() -> dict[str, str]:
