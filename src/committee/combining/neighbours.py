@@ -34,8 +34,8 @@ class Nearest:
     Examples
     --------
     >>> distances, rows = Nearest(np.array([[0.0], [3.0], [4.0]])).find(np.array([[1.0]]), 2)
-    >>> distances, rows
-    (array([[1., 2.]]), array([[0, 1]]))
+    >>> distances.tolist(), rows.tolist()
+    ([[1.0, 2.0]], [[0, 1]])
     """
 
     def __init__(self, points: np.ndarray) -> None:
