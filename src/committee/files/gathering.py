@@ -33,7 +33,8 @@ def gather(source: Delimited, kinds: Mapping[str, Kinds]) -> dict[str, Any]:
 
     Returns
     -------
-    dict of str to pyarrow.Array
+    dict of str to pyarrow.Array or pyarrow.ChunkedArray
+        Text is plain where most values are distinct, else codes and values.
     """
     guessed, told = (converters(source.dialect.decimal, is_told=is_told) for is_told in (False, True))
     columns = {name: Gathered(name, guessed if len(each) > 1 else told, each) for name, each in kinds.items()}
@@ -94,17 +95,15 @@ class Gathered:
             raise self._error(text, n_before)
 
     def array(self) -> Any:
-        """All values, as few bytes as they need."""
+        """All values, numbers in as few bytes as they need."""
         if self._way is None:
             return pa.nulls(self._n_rows, pa.float64())
         if self.kind is ColumnKind.NUMBER:
             return pa.array(narrowed(self._numbers.whole()))
-        before = pa.nulls(self._n_missing_first)
         chunks, self._chunks = self._chunks, []
-        if self.kind is ColumnKind.CATEGORY:
-            joined = pa.chunked_array([before.cast(chunks[0].type), *chunks]).unify_dictionaries()
-            return joined.combine_chunks()
-        return pa.concat_arrays([before.cast(chunks[0].type), *chunks])
+        if len({chunk.type for chunk in chunks}) > 1:
+            chunks = [chunk.cast(pa.string()) for chunk in chunks]
+        return pa.chunked_array([pa.nulls(self._n_missing_first, chunks[0].type), *chunks])
 
     def _convert(self, text: Any) -> Any:
         """Values of the column's kind, or None. The first values of a column decide what it is."""

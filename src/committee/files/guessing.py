@@ -11,12 +11,15 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from committee.files.errors import BadTable
 from committee.files.kinds import ColumnKind
 
+# So many rows tell enough of text.
+MOST_ROWS = 100_000
 # With fewer rows, values that are all different mean nothing.
 FEWEST_ROWS = 20
 # Of the rows: with more different values, text is no category.
@@ -39,7 +42,7 @@ class Guess:
     why : str
         Empty, or why it is left out, in a few words.
     n_distinct : int or None
-        The number of different values of text.
+        The number of different values of text, in the rows that were looked at.
 
     Examples
     --------
@@ -95,11 +98,14 @@ def kind_of_type(name: str, dtype: Any) -> ColumnKind:
 
 
 def guess_text(name: str, column: Any, n_values: int) -> Guess:
-    """Whether text is a category, prose, or names the rows."""
-    n_distinct = len(pc.unique(column.drop_null()))
+    """Whether text is a category, prose, or names the rows: by some of the rows, if there are many."""
+    if len(column) > MOST_ROWS:
+        column = column.take(pa.array(np.linspace(0, len(column) - 1, MOST_ROWS).astype(np.int64)))
+        n_values = len(column) - column.null_count
+    values = pc.unique(column.drop_null())
+    n_distinct = len(values)
     if n_values < FEWEST_ROWS or n_distinct <= MOST_CATEGORIES * n_values:
         return Guess(name, ColumnKind.CATEGORY, n_distinct=n_distinct)
-    values = pc.unique(column.drop_null())
     values = values.dictionary if pa.types.is_dictionary(values.type) else values
     n_words = pc.add(pc.count_substring_regex(values, r"\s+"), 1)
     if pc.mean(n_words).as_py() >= WORDS_OF_PROSE:

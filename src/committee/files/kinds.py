@@ -160,5 +160,10 @@ def dates_written(form: str) -> Convert:
 
 
 def categories(text: Any) -> Any:
-    """Text as codes and distinct values. Words for missing values stand in quotes here, so they are text."""
-    return cleaned(text, ("",)).dictionary_encode()
+    """Text as codes and distinct values, or as it is if most values are distinct, which takes less memory.
+
+    Words for missing values stand in quotes here, so they are text.
+    """
+    text = cleaned(text, ("",))
+    encoded = text.dictionary_encode()
+    return encoded if 2 * len(encoded.dictionary) <= len(text) else text

@@ -206,7 +206,7 @@ class Wanted:
             self._guess(name, columns.get(name)) for name in names if name in columns or self.only is None
         ]
         used = {
-            each.name: columns[each.name]
+            each.name: typed.in_one_piece(columns.pop(each.name))
             for each in guesses
             if each.name in columns and (each.kind.is_used or each.name in self.labels or self.keeps_all)
         }

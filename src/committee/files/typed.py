@@ -87,7 +87,7 @@ def reporting(file: OpenedFile, found: Format) -> Iterator[None]:
 
 
 def converted(name: str, column: Any, kinds: Kinds) -> Any:
-    """A column that has a type as one of the kinds that it may be; text as codes and distinct values.
+    """A column that has a type as one of the kinds that it may be.
 
     Parameters
     ----------
@@ -112,10 +112,16 @@ def converted(name: str, column: Any, kinds: Kinds) -> Any:
         return column.cast(pa.float64())
     if is_kind not in kinds and not (len(kinds) > 1 and is_kind is ColumnKind.BOOLEAN):
         column = to_kind(name, column, is_kind, kinds[-1])
-    if kind_of_type(name, column.type) is not ColumnKind.CATEGORY:
-        return flat(column)
-    encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
-    return flat(encoded.unify_dictionaries()) if isinstance(encoded, pa.ChunkedArray) else encoded
+    return column if kind_of_type(name, column.type) is ColumnKind.CATEGORY else flat(column)
+
+
+def in_one_piece(column: Any) -> Any:
+    """A column without chunks; text as codes and distinct values."""
+    if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+        column = column.dictionary_encode()
+    if isinstance(column, pa.ChunkedArray) and pa.types.is_dictionary(column.type):
+        column = column.unify_dictionaries()
+    return flat(column)
 
 
 def with_plain_text(column: Any) -> Any:
