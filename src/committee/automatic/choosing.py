@@ -20,9 +20,9 @@ from committee.combining.naming import rule_named
 from committee.combining.rule import Honest, Rule
 
 # Rules are compared on so many votes at most, and on so many for each second that there is.
-MOST_COMPARED, COMPARED_IN_A_SECOND, LEAST_COMPARED = 3_000_000, 200_000, 50_000
+MOST_COMPARED, COMPARED_IN_A_SECOND, LEAST_COMPARED = 3_000_000, 400_000, 100_000
 # How long the comparison of a rule takes, in units of that of the best member, about.
-COSTS = {"greedy": 5, "log_pool": 12, "calibrated greedy": 12, "stacking": 5, "dynamic": 50}
+COSTS = {"greedy": 5, "log_pool": 30, "calibrated greedy": 15, "stacking": 5, "dynamic": 50}
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +82,7 @@ def votes_in(seconds: float) -> int:
     Examples
     --------
     >>> votes_in(2.0), votes_in(float("inf"))
-    (400000, 3000000)
+    (800000, 3000000)
     """
     return int(min(max(COMPARED_IN_A_SECOND * seconds, LEAST_COMPARED), MOST_COMPARED))
 

@@ -9,8 +9,10 @@ from __future__ import annotations
 import math
 import time
 
-# The share of all time that is kept for the choice of the rule, after the last fit.
-SHARE_OF_RULE = 0.1
+# The share of all time that is kept for the choice of the rule, after the last fit, and what it has at least.
+SHARE_OF_RULE, LEAST_FOR_RULE = 0.1, 0.5
+# What is kept to leave fits that have not ended: so many seconds, or such a share if that is less.
+TO_LEAVE, SHARE_TO_LEAVE = 1.0, 0.1
 # The share of the time left that one member may take for all its folds.
 SHARE_OF_MEMBER = 0.5
 
@@ -39,7 +41,8 @@ class Clock:
         """The seconds left for fits; None if there is no limit."""
         if self.limit is None:
             return None
-        return max(0.0, self._began + self.limit * (1 - SHARE_OF_RULE) - time.monotonic())
+        kept = self.limit * SHARE_OF_RULE + min(TO_LEAVE, self.limit * SHARE_TO_LEAVE)
+        return max(0.0, self._began + self.limit - kept - time.monotonic())
 
     def is_over(self) -> bool:
         """Whether there is no time left for fits."""
@@ -47,7 +50,9 @@ class Clock:
 
     def left_for_rule(self) -> float:
         """The seconds left for the choice of the rule."""
-        return math.inf if self.limit is None else max(0.0, self._began + self.limit - time.monotonic())
+        if self.limit is None:
+            return math.inf
+        return max(LEAST_FOR_RULE, self._began + self.limit - time.monotonic())
 
     def budget(self, n_fits: int, n_workers: int) -> float | None:
         """The seconds that one of some fits of a member may take, if so many run at the same time."""

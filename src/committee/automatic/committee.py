@@ -38,6 +38,7 @@ from committee.combining.rule import Honest
 from committee.learners import DecisionTreeClassifier
 from committee.learners.voting import Classifies, Regresses
 from committee.parameters import check_parameters, declared, is_integer
+from committee.running.limits import one_blas_thread
 
 # How members without probabilities get some.
 CALIBRATION = "sigmoid"
@@ -91,7 +92,8 @@ class AutomaticCommittee(Reducing):
             # The other half is for its fit.
             seconds = clock.left_for_rule() / 2
             compared = fewer(honest, votes_in(seconds))
-            rule = self._best_rule(compared, seconds, self._rows_to_look_at(lesson, compared))
+            with one_blas_thread():
+                rule = self._best_rule(compared, seconds, self._rows_to_look_at(lesson, compared))
         self._keep_task(lesson.schema, lesson.task)
         self._seats = [
             Seat(each.member.name, each.models, each.member.columns, calibration)
@@ -102,7 +104,8 @@ class AutomaticCommittee(Reducing):
             if clock.limit is not None and not rule._looks_at_X():
                 # A rule has little to learn, which it can learn from fewer rows if it must be quick.
                 learnt = fewer(honest, votes_in(clock.left_for_rule()))
-                self.rule_ = rule.fit(learnt.votes, learnt.y, None, learnt.weights)
+                with one_blas_thread():
+                    self.rule_ = rule.fit(learnt.votes, learnt.y, None, learnt.weights)
             else:
                 self._fit_rule(rule, lesson.X)
         return self

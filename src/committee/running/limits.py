@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import sys
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import lru_cache
 from typing import Any
@@ -98,6 +100,13 @@ class ThreadLimit:
         if not self._knows_joblib and "joblib" in sys.modules:
             _hold_joblib(self.n_threads)
             self._knows_joblib = True
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Hold BLAS to one thread within the block: small matrices gain nothing by more, and wait for them."""
+    with _libraries("blas", len(sys.modules)).limit(limits=1):
+        yield
 
 
 @lru_cache(maxsize=2)
