@@ -57,9 +57,10 @@ def run(arguments: list[str]) -> int:
     >>> run(["rules", "--json", "--no-such-option"])
     2
     """
-    warnings.showwarning = show_warning
     try:
-        code = app(args=arguments or ["--help"], prog_name="committee", standalone_mode=False)
+        with warnings.catch_warnings():
+            warnings.showwarning = show_warning
+            code = app(args=arguments or ["--help"], prog_name="committee", standalone_mode=False)
         sys.stdout.flush()
         if code == INTERRUPTED:
             return complain("interrupted", INTERRUPTED)
