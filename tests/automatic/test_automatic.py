@@ -71,6 +71,21 @@ def test_any_runner_gives_the_same_bits(runner):
         assert found.honest_votes_.tobytes() == expected.honest_votes_.tobytes()
 
 
+@pytest.mark.parametrize(
+    ("parameters", "n_rows", "kind"),
+    [
+        ({}, 1000, "processes"),
+        ({}, 999, "threads"),
+        ({"time_limit": 20}, 1000, "processes"),
+        ({"time_limit": 19}, 1000, "threads"),
+        ({"members": ["network"]}, 1000, "threads"),
+        ({"runner": "serial"}, 1000, "serial"),
+    ],
+)
+def test_processes_begin_where_they_pay(parameters, n_rows, kind):
+    assert CommitteeClassifier(**parameters)._kind_of_runner(n_rows) == kind
+
+
 def test_the_rule_is_the_best_of_a_nested_comparison():
     rng = np.random.default_rng(0)
     y = rng.integers(0, 2, 300)

@@ -153,11 +153,12 @@ class AutomaticCommittee(Reducing):
         journal = None
         if self.run is not None and lesson.is_open:
             journal = Journal(self.run, lesson, [fold for folds in repeats for fold in folds])
-        is_named = isinstance(self.runner, str) and self.runner != "serial"
+        kind = self._kind_of_runner(lesson.n_rows)
+        is_named = isinstance(kind, str) and kind != "serial"
         n_total = len(members) * max(1, sum(map(len, repeats)))
         is_limit, verbose = self.time_limit is not None, int(self.verbose)
         with (
-            running.runner(self.runner, self.n_jobs if is_named else None) as run,
+            running.runner(kind, self.n_jobs if is_named else None) as run,
             running.Work("folds", type(self).__name__, n_total, is_limit=is_limit, verbose=verbose) as work,
             as_many_steps_as_told(),
         ):

@@ -119,9 +119,10 @@ class Reducing(AutomaticParameters, Assembled):
             raise ValueError("X and y must be those of the fit.")
         members = [Member(each.name, each.models[0], each.columns) for each in self._seats]
         plan = Plan(folds=[], refit=True, uses_bags=False, as_scores=False)
-        is_named = isinstance(self.runner, str) and self.runner != "serial"
+        kind = self._kind_of_runner(lesson.n_rows)
+        is_named = isinstance(kind, str) and kind != "serial"
         with (
-            running.runner(self.runner, self.n_jobs if is_named else None) as run,
+            running.runner(kind, self.n_jobs if is_named else None) as run,
             running.Work("members", type(self).__name__, len(members), verbose=int(self.verbose)) as work,
             as_many_steps_as_told(),
         ):
