@@ -6,10 +6,11 @@ import stat
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 import committee
-from committee import DecisionTreeClassifier, RandomForestClassifier
+from committee import DecisionTreeClassifier, RandomForestClassifier, VotingClassifier
 from committee.saving import container
 from committee.saving.writing import replace_file
 
@@ -48,12 +49,31 @@ def test_the_file_is_a_safetensors_file(old):
         assert file.metadata()["format"] == "committee"
 
 
+def test_the_same_model_is_the_same_file_and_the_library_reads_what_was_written(tmp_path):
+    from safetensors.numpy import load_file
+
+    X, y = np.arange(60.0).reshape(20, 3) % 7, np.arange(20) % 3
+    for name in "ab":
+        VotingClassifier(
+            [("tree", DecisionTreeClassifier()), ("forest", RandomForestClassifier(5))]
+        ).set_params(random_state=0).fit(X, y).save(tmp_path / name)
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+    arrays = {
+        "odd": np.array([True]),
+        "wide": np.arange(6.0).reshape(2, 3),
+        "none": np.zeros((0, 2), np.int16),
+    }
+    container.write_container(tmp_path / "c", {}, arrays)
+    for name, array in load_file(tmp_path / "c").items():
+        np.testing.assert_array_equal(array, arrays[name], strict=True)
+
+
 def test_a_disk_that_is_full_leaves_the_old_file(old, monkeypatch):
-    def write(arrays, path, metadata):
+    def write(path, metadata, arrays):
         path.write_bytes(b"half of it")
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr(container, "save_file", write)
+    monkeypatch.setattr(container, "write_safetensors", write)
     message = r"^Cannot save to .*model.committee: No space left on device\. What was there .* unchanged\.$"
     with pytest.raises(OSError, match=message):
         DecisionTreeClassifier().save(old)
@@ -95,11 +115,11 @@ def test_a_failure_at_the_last_steps_leaves_the_old_file(old, step, monkeypatch)
 
 
 def test_an_interruption_leaves_the_old_file(old, monkeypatch):
-    def write(arrays, path, metadata):
+    def write(path, metadata, arrays):
         path.write_bytes(b"half of it")
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(container, "save_file", write)
+    monkeypatch.setattr(container, "write_safetensors", write)
     with pytest.raises(KeyboardInterrupt):
         RandomForestClassifier().save(old)
     monkeypatch.undo()

@@ -15,19 +15,20 @@ from typing import Any
 
 import numpy as np
 from safetensors import SafetensorError, safe_open
-from safetensors.numpy import save_file
 
 from committee.saving.errors import DamagedFile, require
 from committee.saving.writing import replace_file
 
 FORMAT, VERSION = "committee", 1
-DTYPES = frozenset(
-    np.dtype(name)
-    for name in (
-        *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
-        *("float16", "float32", "float64"),
+# The arrays that a file may hold, with safetensors' names of their dtypes.
+DTYPES = {
+    np.dtype(name): code
+    for name, code in (
+        *(("bool", "BOOL"), ("float16", "F16"), ("float32", "F32"), ("float64", "F64")),
+        *((f"int{bits}", f"I{bits}") for bits in (8, 16, 32, 64)),
+        *((f"uint{bits}", f"U{bits}") for bits in (8, 16, 32, 64)),
     )
-)
+}
 Arrays = dict[str, np.ndarray]
 
 
@@ -50,14 +51,25 @@ def write_container(path: Path, description: Mapping[str, Any], arrays: Mapping[
         "description": text,
         "sha256": digest(text, arrays),
     }
+    replace_file(path, lambda temporary: write_safetensors(temporary, metadata, arrays))
 
-    def write(temporary: Path) -> None:
-        try:
-            save_file(dict(arrays), temporary, metadata=metadata)
-        except SafetensorError as error:
-            raise OSError(None, " ".join(str(error).split())) from error
 
-    replace_file(path, write)
+def write_safetensors(path: Path, metadata: Mapping[str, str], arrays: Mapping[str, np.ndarray]) -> None:
+    """Write a safetensors file: the same bytes every time, unlike the library, which shuffles its header."""
+    # The widest first, so that each array lies where its numbers may.
+    names = sorted(arrays, key=lambda name: (-arrays[name].itemsize, name))
+    header: dict[str, Any] = {"__metadata__": metadata}
+    at = 0
+    for name in names:
+        array, begin, at = arrays[name], at, at + arrays[name].nbytes
+        header[name] = {"dtype": DTYPES[array.dtype], "shape": array.shape, "data_offsets": [begin, at]}
+    text = json.dumps(header, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 8)
+    with path.open("wb") as file:
+        file.write(len(text).to_bytes(8, "little"))
+        file.write(text)
+        for name in names:
+            file.write(arrays[name].reshape(-1).view(np.uint8).data)
 
 
 def read_container(path: Path) -> tuple[dict[str, Any], Arrays]:
