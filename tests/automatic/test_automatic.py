@@ -130,7 +130,7 @@ def test_rules_that_look_at_rows_are_tried_too(monkeypatch):
     tried = []
     monkeypatch.setattr(
         "committee.automatic.reducing.judge_rules",
-        lambda honest, metric, seconds, X: tried.append(X) or judge_rules(honest, metric, seconds, X),
+        lambda honest, metric, seconds, X, adjust: tried.append(X) or judge_rules(honest, metric, seconds, X),
     )
     best = CommitteeClassifier(MEMBERS, preset="best", cv=2, random_state=0).fit(X, Y)
     assert tried[0].shape == (150, 4) and best.score(X, Y) > 0.9

@@ -12,6 +12,7 @@ from sklearn.naive_bayes import GaussianNB
 import committee
 from committee import CommitteeClassifier, CommitteeRegressor
 from committee.assembling import Bank
+from committee.automatic.scheduling import timed
 from every_estimator import mixed_frame
 
 X, Y = load_iris(return_X_y=True)
@@ -63,7 +64,7 @@ def test_a_run_that_is_finished_is_not_fitted_again_and_is_a_bank_of_votes(tmp_p
     assert before.items() <= stamps(tmp_path).items()
     np.testing.assert_array_equal(again.honest_votes_[:3], first.honest_votes_)
     bank = Bank.open(tmp_path)
-    assert bank.members == ["bayes", "booster", "linear"]
+    assert bank.members == ["bayes", "booster", "linear", "machine"]
     np.testing.assert_array_equal(bank.votes(["booster", "linear"]), first.honest_votes_[:2])
 
 
@@ -92,9 +93,32 @@ class Own(GaussianNB):
 def test_a_member_that_is_not_trusted_is_fitted_again(tmp_path):
     members = [("own", Own()), "linear"]
     first = automatic(tmp_path, members=members).fit(X, Y)
-    np.testing.assert_array_equal(
-        automatic(tmp_path, members=members).fit(X, Y).predict_proba(X), first.predict_proba(X)
-    )
+    with pytest.warns(RuntimeWarning, match=r"will fit member 'own' again: .*Own"):
+        again = automatic(tmp_path, members=members).fit(X, Y)
+    np.testing.assert_array_equal(again.predict_proba(X), first.predict_proba(X))
+
+
+def test_a_run_needs_an_integer_seed_and_members_that_keep_their_names(tmp_path):
+    with pytest.raises(ValueError, match=r"needs an integer random_state\. Got None"):
+        automatic(tmp_path, random_state=None).fit(X, Y)
+    automatic(tmp_path, members=[("bayes", GaussianNB()), "linear"]).fit(X, Y)
+    with pytest.raises(ValueError, match="There are votes of another member 'bayes'"):
+        automatic(tmp_path, members=["linear", ("bayes", GaussianNB(var_smoothing=0.1))]).fit(X, Y)
+
+
+def test_who_else_sits_and_in_which_order_changes_no_member(tmp_path):
+    first = automatic(tmp_path).fit(X, Y)
+    before = stamps(tmp_path)
+    again = automatic(tmp_path, members=["machine", "linear", "booster"]).fit(X, Y)
+    assert before == stamps(tmp_path)
+    np.testing.assert_array_equal(again.honest_votes_[::-1], first.honest_votes_)
+
+
+def test_a_fit_that_the_clock_has_cut_short_is_not_kept():
+    _, _, is_cut = timed(None, lambda: (None, None, None))
+    assert not is_cut
+    _, _, is_cut = timed(0.0, lambda: (None, None, None))
+    assert is_cut
 
 
 def test_numbers_and_repeated_folds_are_kept_too(tmp_path):

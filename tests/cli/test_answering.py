@@ -101,6 +101,11 @@ def test_evaluate_leaves_rows_without_an_answer_out_and_counts_them(committee, m
     assert "1 without a value" in committee("evaluate", model, "new.csv").out
 
 
+def test_evaluate_judges_rows_of_some_of_the_classes(committee, model, folder):
+    (folder / "new.csv").write_text("size,colour,kind\n3,red,rose\n2,red,rose\n")
+    assert committee("evaluate", model, "new.csv", "--json").json["scores"] == {"accuracy": 1.0}
+
+
 @pytest.mark.parametrize("metric", ["auc", "f1", "log_loss", "roc_auc"])
 def test_evaluate_takes_a_metric(committee, model, metric):
     assert list(committee("evaluate", model, "flowers.csv", "--metric", metric, "--json").json["scores"]) == [

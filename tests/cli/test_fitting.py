@@ -34,6 +34,16 @@ def test_fit_tells_in_json_what_was_done(committee):
     assert {each["name"] for each in found["leaderboard"]} > {"linear", "c45"}
 
 
+@pytest.mark.parametrize("rule", ["dynamic", "region"])
+def test_a_rule_that_looks_at_the_rows_is_told_of_too(committee, rule):
+    ended = committee("fit", "flowers.csv", "--target", "kind", *FAST, "--rule", rule, "--json")
+    assert ended.code == 0 and ended.json["rule"].startswith(rule), ended
+
+
+def test_a_loss_of_ours_is_a_metric(committee):
+    assert committee("fit", "flowers.csv", "--target", "kind", *FAST[:-1], "--metric", "brier").code == 0
+
+
 def test_the_same_seed_gives_the_same_model_as_python(committee, folder):
     committee("fit", "flowers.csv", "--target", "kind", *FAST, "--seed", "3")
     with pytest.warns(UserWarning, match="'row' is left out"):

@@ -38,6 +38,13 @@ def test_categories_of_polars_are_categories(dtype):
     assert lesson.X["colour"].to_pylist() == columns()["colour"]
 
 
+def test_another_rule_remembers_the_table_and_the_target():
+    model = committee.fit(pd.DataFrame(columns()), "kind", **FAST)
+    assert model._data.n_rows == N_ROWS
+    another = model.recombine("mean")
+    assert another._origin == model._origin and another._data == model._data
+
+
 def test_a_frame_is_not_changed():
     frame = pd.DataFrame(columns())
     before = frame.copy()

@@ -23,7 +23,7 @@ from committee.table.source import open_source
 from committee.task import Classification
 
 # What a fit leaves beside attributes that end with an underscore.
-LEARNT = ("_task", "_seats", "_honest", "_encoder", "_data")
+LEARNT = ("_task", "_seats", "_honest", "_encoder", "_data", "_origin")
 
 
 class Assembled(TransformerMixin, KeptCommittee):
@@ -115,7 +115,7 @@ class Assembled(TransformerMixin, KeptCommittee):
             {name: value for name, value in vars(self).items() if name in LEARNT or name.endswith("_")}
         )
         if self.rule_ is not None:
-            another._fit_rule(clone(as_rule(rule)), X)
+            another._fit_rule(another._adjusted(clone(as_rule(rule))), X)
         return another
 
     def leaderboard(self, rules: Any = None, *, X: Any = None, scoring: str | None = None) -> Leaderboard:
@@ -180,6 +180,10 @@ class Assembled(TransformerMixin, KeptCommittee):
     def _another(self, rule: Any) -> Any:
         """A committee of the same parameters with another rule, checked and not fitted."""
         raise NotImplementedError
+
+    def _adjusted(self, rule: Rule) -> Rule:
+        """A rule as this committee uses it."""
+        return rule
 
     def _fit_rule(self, rule: Rule, X: Any) -> None:
         """Take another rule, fitted on the honest votes."""

@@ -79,7 +79,22 @@ class Polled:
         -------
         dict
         """
-        return self._box.take((member, fold)).notes
+        return self.ballot(member, fold).notes
+
+    def ballot(self, member: str, fold: int | None) -> Ballot:
+        """What a member's model has voted.
+
+        Parameters
+        ----------
+        member : str
+        fold : int or None
+
+        Returns
+        -------
+        Ballot
+            With `rows` and `votes`; scores, if `are_scores`, as the model gave them.
+        """
+        return self._box.take((member, fold))
 
     def votes(self, names: Iterable[str] | None = None) -> np.ndarray:
         """The mean honest vote of each member on each row that all of them have voted on.

@@ -6,9 +6,11 @@ In: members, the table and its folds, test rows. Out: ballots, one for each fit.
 from __future__ import annotations
 
 import hashlib
+import marshal
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -114,7 +116,7 @@ def recipe_of(member: Member) -> str:
     --------
     >>> from sklearn.naive_bayes import GaussianNB
     >>> recipe_of(Member("bayes", GaussianNB(), [0, 2]))
-    'GaussianNB(priors=None, var_smoothing=1e-09) on [0, 2]'
+    'sklearn.naive_bayes.GaussianNB(priors=None, var_smoothing=1e-09) on [0, 2]'
     """
     return written_out(member.estimator) + (f" on {member.columns}" if member.columns is not None else "")
 
@@ -125,10 +127,13 @@ def written_out(value: Any) -> str:
         parts = ", ".join(
             f"{name}={written_out(each)}" for name, each in sorted(value.get_params(deep=False).items())
         )
-        return f"{type(value).__name__}({parts})"
+        return f"{type(value).__module__}.{type(value).__qualname__}({parts})"
     if isinstance(value, list | tuple):
         return f"[{', '.join(map(written_out, value))}]"
     if isinstance(value, np.ndarray):
         return f"array({written_out(value.tolist())})"
+    if isinstance(value, FunctionType):
+        code = hashlib.sha256(marshal.dumps(value.__code__)).hexdigest()[:12]
+        return f"{value.__module__}.{value.__qualname__}:{code}"
     # Where an object is in memory tells nothing of it.
     return re.sub(r" at 0x[0-9a-fA-F]+", "", repr(value))

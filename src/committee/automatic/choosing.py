@@ -7,6 +7,7 @@ rule decides on rows that neither it nor the members have learnt from.
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,7 +45,11 @@ class Judged:
 
 
 def judge_rules(
-    honest: HonestVotes, metric: Any, seconds: float, X: np.ndarray | None = None
+    honest: HonestVotes,
+    metric: Any,
+    seconds: float,
+    X: np.ndarray | None = None,
+    adjust: Callable[[Rule], Rule] = lambda rule: rule,
 ) -> list[Judged]:
     """Compare the rules that suit some votes.
 
@@ -57,6 +62,8 @@ def judge_rules(
         Rules that would take longer are left out.
     X : ndarray of shape (n_rows, n_columns), default=None
         The rows as a matrix, for dynamic selection.
+    adjust : callable, default=as it is
+        What is made of each rule before it is judged.
 
     Returns
     -------
@@ -66,7 +73,8 @@ def judge_rules(
     began = time.monotonic()
     unit = 0.0
     found: list[Judged] = []
-    for name, rule in rules_for(honest, metric, X is not None):
+    for name, plain in rules_for(honest, metric, X is not None):
+        rule = adjust(plain)
         gone = time.monotonic() - began
         if gone + COSTS.get(name, 1) * unit > seconds and found:
             continue

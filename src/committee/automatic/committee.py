@@ -7,7 +7,6 @@ the rule decide that does best on their honest votes (`choosing`).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -21,6 +20,7 @@ from committee.assembling.fitting import Seated
 from committee.assembling.folds import Fold, folds_of
 from committee.assembling.lesson import Lesson
 from committee.assembling.members import LARGEST_SEED, Member, check_kind, check_pairs, seeded
+from committee.assembling.polling import seeded_by_name
 from committee.assembling.seats import Seat
 from committee.assembling.votes import HonestVotes
 from committee.automatic.choosing import fewer, votes_in
@@ -74,6 +74,11 @@ class AutomaticCommittee(Reducing):
             Ctrl-C ends the fit as the end of the time does: with what is finished, if there is anything.
         """
         check_parameters(self)
+        if self.run is not None and not is_integer(self.random_state):
+            raise ValueError(
+                f"A run that can be resumed draws the same folds again: run={self.run!r} needs an integer "
+                f"random_state. Got {self.random_state!r}."
+            )
         clock = Clock(None if self.time_limit is None else float(self.time_limit))
         lesson = Lesson.of(self._task_type, X, y, sample_weight, groups)
         rng = np.random.default_rng(check_random_state(self.random_state).randint(LARGEST_SEED))
@@ -84,7 +89,8 @@ class AutomaticCommittee(Reducing):
             if rule is not None:
                 check_rule(rule, len(members), lesson)
         repeats = self._repeats(lesson, rng)
-        members = [replace(each, estimator=seeded(each.estimator, rng)) for each in members]
+        seed = int(rng.integers(LARGEST_SEED))
+        members = [seeded_by_name(each, seed) for each in members]
         seated = self._seat(members, lesson, repeats, clock)
         honest = honest_of(seated, lesson)
         calibrations = calibrate(CALIBRATION, seated, honest)
@@ -95,6 +101,7 @@ class AutomaticCommittee(Reducing):
             with one_blas_thread():
                 rule = self._best_rule(compared, seconds, self._rows_to_look_at(lesson, compared))
         self._keep_task(lesson.schema, lesson.task)
+        self._data = lesson.data
         self._seats = [
             Seat(each.member.name, each.models, each.member.columns, calibration)
             for each, calibration in zip(seated, calibrations, strict=True)
@@ -120,10 +127,12 @@ class AutomaticCommittee(Reducing):
         members = portfolio(size, self.preset) if is_auto else members_of(self.members, size)
         if self.memory_limit is None and not is_auto:
             return members
-        is_runner = isinstance(self.runner, running.Runner)
-        n_workers = self.runner.n_workers if is_runner else running.n_threads(self.n_jobs)
-        n_folds = int(self.cv) if is_integer(self.cv) else USUAL_FOLDS
-        return within_memory(members, size, self.memory_limit, n_folds, n_workers)
+        if isinstance(self.runner, running.Runner):
+            n_workers = self.runner.n_workers
+        else:
+            n_workers = 1 if self.runner == "serial" else running.n_threads(self.n_jobs)
+        n_models = int(self.cv) * self._n_repeats() if is_integer(self.cv) else USUAL_FOLDS
+        return within_memory(members, size, self.memory_limit, n_models, n_workers)
 
     def _rows_to_look_at(self, lesson: Lesson, honest: HonestVotes) -> np.ndarray | None:
         """The rows as a matrix, if they are few, and rules that look at them are tried too."""
@@ -142,10 +151,14 @@ class AutomaticCommittee(Reducing):
                 self.cv, lesson.X, lesson.y, lesson.groups, lesson.weights, is_class_task=lesson.are_classes
             )
             return [given]
-        n_repeats = PRESETS[self.preset][1]
+        return [shuffled_folds(int(self.cv), lesson, rng) for _ in range(self._n_repeats())]
+
+    def _n_repeats(self) -> int:
+        """How often the rows are parted into folds, if there is time."""
+        n_repeats: int = PRESETS[self.preset][1]
         if self.time_limit is not None and self.preset != "fast":
             n_repeats = max(n_repeats, REPEATS_IN_TIME)
-        return [shuffled_folds(int(self.cv), lesson, rng) for _ in range(n_repeats)]
+        return n_repeats
 
     def _seat(
         self, members: list[Member], lesson: Lesson, repeats: list[list[Fold]], clock: Clock
@@ -153,6 +166,8 @@ class AutomaticCommittee(Reducing):
         journal = None
         if self.run is not None and lesson.is_open:
             journal = Journal(self.run, lesson, [fold for folds in repeats for fold in folds])
+            for member in members:
+                journal.check(member)
         kind = self._kind_of_runner(lesson.n_rows)
         is_named = isinstance(kind, str) and kind != "serial"
         n_total = len(members) * max(1, sum(map(len, repeats)))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +19,9 @@ from committee.assembling.folds import Fold
 from committee.assembling.lesson import Lesson
 from committee.assembling.members import Member, take_columns
 from committee.assembling.polling import recipe_of
-from committee.assembling.votes import dtype_of, votes_of
+from committee.assembling.votes import dtype_of, gives_scores, votes_of
 from committee.boosting.python_rounds import take_rows
+from committee.running.limits import one_blas_thread
 from committee.saving import DamagedFile, UntrustedMember, load, save
 
 # A model, the rows that it has not seen, if there are any, and its votes on them.
@@ -41,6 +43,11 @@ class Journal:
     def __init__(self, folder: str | os.PathLike[str], lesson: Lesson, folds: list[Fold]) -> None:
         self.lesson, self.folds, self.folder = lesson, folds, Path(folder)
         self.bank = Bank.of(lesson, folds, folder=folder)
+        self.told: set[str] = set()
+
+    def check(self, member: Member) -> None:
+        """Raise if the folder has votes of another member of this name."""
+        self.bank.has(member.name, 0, recipe_of(member))
 
     def find(self, member: Member, number: int) -> Result | None:
         """What came of a fit, if it was finished before."""
@@ -49,11 +56,17 @@ class Journal:
             return None
         try:
             model = load(path)
-        except (DamagedFile, UntrustedMember):
+        except DamagedFile:
+            return None
+        except UntrustedMember as error:
+            self._tell(member, error)
             return None
         _, held_out = self.folds[number]
+        if self.bank.has(member.name, number, recipe_of(member)):
+            return model, held_out, self.bank.ballot(member.name, number).votes
         X = take_rows(take_columns(self.lesson.X, member.columns), held_out)
-        votes = votes_of(model, X, self.lesson.task, as_scores=True)
+        with one_blas_thread():
+            votes = votes_of(model, X, self.lesson.task, as_scores=True)
         result: Result = model, held_out, votes.astype(dtype_of(self.lesson.task))
         self._keep_votes(member, number, result)
         return result
@@ -62,18 +75,28 @@ class Journal:
         """Write down what came of a fit."""
         try:
             save(result[0], self._path(member, number))
-        except (TypeError, ValueError, ImportError):
-            # It cannot rest in a file, and is fitted again.
-            return
+        except (TypeError, ValueError, ImportError) as error:
+            self._tell(member, error)
         self._keep_votes(member, number, result)
 
     def _keep_votes(self, member: Member, number: int, result: Result) -> None:
-        """Put votes into the bank; scores, which are not calibrated yet, are no votes."""
-        _, _, votes = result
-        is_vote = not self.lesson.are_classes or (votes >= 0).all()
+        """Put votes, or scores, into the bank."""
+        model, _, votes = result
         recipe = recipe_of(member)
-        if is_vote and not self.bank.has(member.name, number, recipe):
-            self.bank.add(member.name, number, votes, recipe=recipe)
+        if not self.bank.has(member.name, number, recipe):
+            are_scores = self.lesson.are_classes and gives_scores(model)
+            self.bank.add(member.name, number, votes, recipe=recipe, are_scores=are_scores)
+
+    def _tell(self, member: Member, error: Exception) -> None:
+        """Say once that the models of a member cannot rest in the folder."""
+        if member.name not in self.told:
+            self.told.add(member.name)
+            reason = " ".join(str(error).split())
+            warnings.warn(
+                f"A run that goes on will fit member {member.name!r} again: {reason}",
+                RuntimeWarning,
+                stacklevel=5,
+            )
 
     def _path(self, member: Member, number: int) -> Path:
         """The file of a model: another recipe is another file."""

@@ -24,7 +24,7 @@ BYTES_OF_LEAF, BYTES_OF_OUTPUT = 16, 4
 
 
 def within_memory(
-    members: list[Member], size: Size, limit: float | None, n_folds: int, n_workers: int
+    members: list[Member], size: Size, limit: float | None, n_models: int, n_workers: int
 ) -> list[Member]:
     """The members whose fits take no more memory than there is; each of the others is told of in a warning.
 
@@ -34,7 +34,7 @@ def within_memory(
     size : Size
     limit : float or None
         Bytes, beside the table. None is what is free.
-    n_folds : int
+    n_models : int
         How many models of a member are kept.
     n_workers : int
         How many are fitted at the same time.
@@ -44,16 +44,17 @@ def within_memory(
     list of Member
     """
     most = running.available_bytes() if limit is None else float(limit)
-    kept = []
+    kept, taken = [], 0.0
     for member in members:
         at_once, for_ever = bytes_of_fit(size, member.estimator), bytes_of_model(size, member.estimator)
-        needed = n_workers * at_once + n_folds * for_ever
-        if needed <= most:
+        needed = n_workers * at_once + n_models * for_ever
+        if taken + needed <= most:
+            taken += n_models * for_ever
             kept.append(member)
         else:
             warnings.warn(
                 f"Member {member.name!r} is left out: its fits take about {written(needed)}, and there are "
-                f"{written(most)}.",
+                f"{written(most - taken)}.",
                 RuntimeWarning,
                 stacklevel=4,
             )

@@ -25,6 +25,7 @@ from committee.automatic.portfolio import as_many_steps_as_told
 from committee.automatic.pruning import affordable, bytes_of, only, quickest
 from committee.boosting.python_rounds import take_rows
 from committee.combining import as_rule, rule_named
+from committee.combining.adjusting import AdjustedRule
 from committee.combining.rule import Rule
 from committee.parameters import declared
 from committee.task import Classification
@@ -158,7 +159,10 @@ class Reducing(AutomaticParameters, Assembled):
 
     @property
     def feature_importances_(self) -> np.ndarray:
-        """How much each column counts: the mean over the members that tell, by their weights."""
+        """How much each column counts: the mean over the members that tell, by their weights.
+
+        Where the rule has no weights, all members count the same.
+        """
         check_is_fitted(self)
         weights = getattr(self.rule_, "weights_", None)
         if weights is None or np.ndim(weights) != 1:
@@ -166,7 +170,7 @@ class Reducing(AutomaticParameters, Assembled):
         total = np.zeros(self.n_features_in_)
         for each, weight in zip(self._seats, weights, strict=True):
             if each.columns is None and all(hasattr(model, "feature_importances_") for model in each.models):
-                total += weight * np.mean([model.feature_importances_ for model in each.models], axis=0)
+                total += abs(weight) * np.mean([model.feature_importances_ for model in each.models], axis=0)
         if not total.any():
             raise AttributeError("No member that has a say tells the importances of columns.")
         return total / total.sum()
@@ -176,10 +180,10 @@ class Reducing(AutomaticParameters, Assembled):
 
     def _best_rule(self, honest: HonestVotes, seconds: float, X: np.ndarray | None = None) -> Rule:
         """The rule that does best on honest votes, not fitted."""
-        return self._adjusted(judge_rules(honest, self.metric, seconds, X)[0].rule)
+        return judge_rules(honest, self.metric, seconds, X, self._adjusted)[0].rule
 
     def _adjusted(self, rule: Rule) -> Rule:
         """A rule, with thresholds if they are asked for."""
-        if not self.tune_threshold or self._task_type is not Classification:
+        if not self.tune_threshold or self._task_type is not Classification or isinstance(rule, AdjustedRule):
             return rule
         return rule_named("adjusted").set_params(rule=rule, metric=self.metric)

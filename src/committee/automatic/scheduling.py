@@ -22,7 +22,7 @@ from committee.assembling.members import Member
 from committee.automatic.clock import Clock
 from committee.automatic.journal import Journal, Result
 from committee.running import Runner, Task, TaskError
-from committee.running.stopping import ended_after
+from committee.running.stopping import ended_after, is_time_up
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,12 +58,15 @@ class Progress:
     seconds : dict from place to the longest fit of the member
     errors : dict from (place, number) to error
     left_out : set of places
+    cut : set of (place, number)
+        Fits that may have ended early, by the clock. A run with more time does them again.
     """
 
     results: dict[tuple[int, int], Result] = field(default_factory=dict)
     seconds: dict[int, float] = field(default_factory=dict)
     errors: dict[tuple[int, int], BaseException] = field(default_factory=dict)
     left_out: set[int] = field(default_factory=set)
+    cut: set[tuple[int, int]] = field(default_factory=set)
 
     def is_open(self, place: int) -> bool:
         """Whether a member is still to be fitted."""
@@ -111,7 +114,7 @@ def seat_in_time(
     in_flight: dict[Task, Fit] = {}
     try:
         while waiting or in_flight:
-            while waiting and len(in_flight) < run.n_workers:
+            while waiting and len(in_flight) < run.n_workers and not clock.is_over():
                 fit = waiting.popleft()
                 member = members[fit.place]
                 known = None if journal is None else journal.find(member, fit.number)
@@ -127,7 +130,8 @@ def seat_in_time(
                 continue
             fit = in_flight.pop(task)
             take(task, fit, progress)
-            if journal is not None and (fit.place, fit.number) in progress.results:
+            is_whole = (fit.place, fit.number) in progress.results.keys() - progress.cut
+            if journal is not None and is_whole:
                 journal.keep(members[fit.place], fit.number, progress.results[fit.place, fit.number])
             tell(fit.name, fit.place, progress)
     except KeyboardInterrupt:
@@ -170,20 +174,27 @@ def submit(fit: Fit, member: Member, shared: Any, clock: Clock, n_folds: int, ru
     return run.submit(timed, seconds, fit.function, *arguments, name=fit.name)
 
 
-def timed(seconds: float | None, function: Callable[..., Result], *arguments: Any) -> tuple[Result, float]:
-    """What a function returns, and the seconds it took, if forests and boosters end within a budget."""
+def timed(
+    seconds: float | None, function: Callable[..., Result], *arguments: Any
+) -> tuple[Result, float, bool]:
+    """What a function returns, the seconds it took, and whether these were all it had.
+
+    Forests and boosters end within the seconds, with the trees they have.
+    """
     began = time.monotonic()
     with ended_after(seconds):
         result = function(*arguments)
-    return result, time.monotonic() - began
+        return result, time.monotonic() - began, is_time_up()
 
 
 def take(task: Task, fit: Fit, progress: Progress) -> None:
     """Note what came of a task."""
     error = task.exception()
     if error is None:
-        result, seconds = task.result()
+        result, seconds, is_cut = task.result()
         progress.results[fit.place, fit.number] = result
+        if is_cut:
+            progress.cut.add((fit.place, fit.number))
         progress.seconds[fit.place] = max(seconds, progress.seconds.get(fit.place, 0.0))
     elif isinstance(error, TaskError):
         progress.errors[fit.place, fit.number] = error

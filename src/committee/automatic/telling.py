@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from committee.assembling.lesson import Lesson
-from committee.assembling.votes import HonestVotes, mean_votes
+from committee.assembling.votes import HonestVotes, gives_scores, mean_votes
 from committee.automatic.choosing import loss_of
 from committee.automatic.clock import Clock
 from committee.automatic.scheduling import Progress
@@ -47,8 +47,8 @@ class Telling:
     def _judge(self, place: int, progress: Progress) -> None:
         """Take the honest loss of a member, unless it votes by scores that are not calibrated yet."""
         held_out = [progress.results[place, fold][1:] for fold in range(self.n_folds)]
-        votes, rows = mean_votes([held_out], self.lesson.n_rows, self.lesson.task)
-        if self.lesson.are_classes and (votes < 0).any():
+        if self.lesson.are_classes and gives_scores(progress.results[place, 0][0]):
             return
+        votes, rows = mean_votes([held_out], self.lesson.n_rows, self.lesson.task)
         honest = HonestVotes.of(votes, rows, self.lesson.y, self.lesson.weights, self.lesson.groups)
         self._losses[place] = loss_of(votes[0].astype(np.float64), honest, self.metric)

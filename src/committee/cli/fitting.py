@@ -81,7 +81,6 @@ def fit(
         "run": run,
         "verbose": 0 if quiet else 1,
     }
-    is_silent = json or quiet
     done = fit_table(
         table,
         target,
@@ -91,14 +90,13 @@ def fit(
         weights=weights,
         form=options.csv_form(encoding, delimiter, header),
         parameters={name: value for name, value in given.items() if value is not None},
-        tell=None if is_silent else show_lesson,
+        tell=None if json or quiet else show_lesson,
     )
     n_bytes = keep(done.model, out)
-    found = report(done, out, n_bytes, metric)
     if json:
-        show_json(found)
-    elif not is_silent:
-        show_report(found)
+        show_json(report(done, out, n_bytes, metric))
+    elif not quiet:
+        show_report(report(done, out, n_bytes, metric))
 
 
 def demo(
@@ -143,7 +141,7 @@ def report(done: Any, out: str, n_bytes: int, metric: str | None) -> dict[str, A
     from committee.jobs.describing import decided, standings
 
     judged_by = metric or ("log_loss" if done.task == "classification" else "rmse")
-    found = standings(done.model, judged_by, decided(done.model))
+    found = standings(done.model, judged_by, decided(done.model), done.X)
     return {
         "out": out,
         "n_bytes": n_bytes,

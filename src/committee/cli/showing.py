@@ -22,8 +22,6 @@ def plain(value: Any) -> Any:
     """What JSON has no word for, as what it has."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return dataclasses.asdict(value)
-    if hasattr(value, "item"):
-        return value.item()
     if hasattr(value, "tolist"):
         return value.tolist()
     return str(value)

@@ -89,6 +89,12 @@ class AdjustedRule(Rule):
         else:
             self.power_, self.biases_ = 1.0, best_biases(decision, honest, self.metric)
 
+    @property
+    def weights_(self) -> np.ndarray:
+        """The weights of the members in the rule, if it has such."""
+        weights: np.ndarray = self.rule_.weights_
+        return weights
+
     def _combine(self, votes: np.ndarray, X: Any) -> np.ndarray:
         decision = self.rule_.combine(votes, X if self.rule_._looks_at_X() else None)
         return adjusted(decision, self.power_, self.biases_)

@@ -8,7 +8,7 @@ from typing import Any
 
 from committee.assembling.leaderboard import name_of
 from committee.files import BadTable
-from committee.jobs.metrics import scorer_name
+from committee.jobs.metrics import judging_scorer
 from committee.saving import Summary, verify
 from committee.table import Kind
 
@@ -86,16 +86,18 @@ def one_line(value: Any) -> str:
     return " ".join(repr(value).split())
 
 
-def standings(model: Any, metric: str | None, rules: list[Any] | None) -> dict[str, Any]:
+def standings(model: Any, metric: str | None, rules: list[Any] | None, X: Any = None) -> dict[str, Any]:
     """The leaderboard of a committee, as plain values.
 
     Parameters
     ----------
     model : committee
     metric : str or None
-        See `scorer_name`.
+        See `judging_scorer`.
     rules : list of rules, or None
         None is all that can decide here.
+    X : table, default=None
+        That of the fit, for rules that look at the rows.
 
     Returns
     -------
@@ -105,12 +107,12 @@ def standings(model: Any, metric: str | None, rules: list[Any] | None) -> dict[s
     if not hasattr(model, "leaderboard"):
         raise BadTable(f"{type(model).__name__} is no committee: it has no members to compare.")
     task = "classification" if hasattr(model, "classes_") else "regression"
-    scorer = scorer_name(metric, task, len(getattr(model, "classes_", ())))
-    board = model.leaderboard(rules, scoring=scorer)
+    scorer = judging_scorer(metric, task, len(getattr(model, "classes_", ())))
+    board = model.leaderboard(rules, X=X, scoring=scorer)
     is_loss = board.scoring.startswith("neg_")
     named = {name_of(rule): title_of(rule) for rule in rules or ()}
     return {
-        "metric": metric or board.scoring,
+        "metric": board.scoring if scorer is None else metric,
         "rule": title_of(model.rule_),
         "standings": [
             {

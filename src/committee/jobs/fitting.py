@@ -30,6 +30,8 @@ class Fitted:
     Parameters
     ----------
     model : CommitteeClassifier or CommitteeRegressor
+    X : table
+        What it has learnt from.
     task : {"classification", "regression"}
     target : str
     guesses : tuple of Guess
@@ -44,6 +46,7 @@ class Fitted:
     """
 
     model: Any
+    X: Any
     task: str
     target: str
     guesses: tuple[Guess, ...]
@@ -196,6 +199,7 @@ def fit_table(
     model._origin = lesson.origin
     return Fitted(
         model,
+        lesson.X,
         lesson.task,
         target,
         lesson.guesses,

@@ -66,10 +66,13 @@ def read_lesson(
         raise BadTable(f"{read.name} has no column to learn from beside {', '.join(special)}.")
     frame, y, n_dropped = with_answers(read.frame, read.frame[target], target, read.name)
     if len(np.unique(y)) == 1:
-        raise BadTable(f"The target {target!r} has one value, {y[0]!r}: there is nothing to learn.")
+        raise BadTable(f"The target {target!r} has one value, {y.tolist()[0]!r}: there is nothing to learn.")
     found = task_of(y) if task is None else task
     if found == "regression" and y.dtype.kind not in "iufb":
-        raise BadTable(f"The target {target!r} holds text, such as {y[0]!r}, and regression needs numbers.")
+        such_as = y.tolist()[0]
+        raise BadTable(
+            f"The target {target!r} holds text, such as {such_as!r}, and regression needs numbers."
+        )
     guesses = tuple(each for each in read.guesses if each.name not in special)
     left_out = tuple(name for name in read.names if name not in used and name != target)
     notes = (*read.notes, *dropping_notes(n_dropped, target), *left_out_notes(guesses))

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from committee.combining.losses import CLASS_LOSSES, NUMBER_LOSSES
 from committee.files.naming import suggestion
 
 # What people call them, and how scikit-learn's scorers are called: of two classes, of more, of numbers.
@@ -63,8 +64,16 @@ def scorer_name(metric: str | None, task: str, n_classes: int = 2) -> str | None
 
 def committee_metric(metric: str | None, task: str, n_classes: int) -> str | None:
     """The name that the automatic committee has for a metric: losses of our own are faster."""
-    is_ours = metric == "log_loss" and task == "classification"
-    return metric if is_ours else scorer_name(metric, task, n_classes)
+    ours = CLASS_LOSSES if task == "classification" else NUMBER_LOSSES
+    return metric if metric in ours else scorer_name(metric, task, n_classes)
+
+
+def judging_scorer(metric: str | None, task: str, n_classes: int) -> str | None:
+    """The scorer that standings are judged by: the usual one for losses of ours that no scorer has."""
+    usual = CLASS_METRICS if task == "classification" else NUMBER_METRICS
+    if metric not in usual and committee_metric(metric, task, n_classes) in (*CLASS_LOSSES, *NUMBER_LOSSES):
+        return None
+    return scorer_name(metric, task, n_classes)
 
 
 def scores_of(model: Any, X: Any, y: np.ndarray, metric: str | None = None) -> dict[str, float]:
@@ -88,9 +97,11 @@ def scores_of(model: Any, X: Any, y: np.ndarray, metric: str | None = None) -> d
     task = "classification" if hasattr(model, "classes_") else "regression"
     n_classes = len(model.classes_) if task == "classification" else 0
     wanted = TOLD[task] if metric is None else (metric,)
-    if metric is None and len(np.unique(y)) < n_classes:
-        # The area under the curve, or a loss of classes, needs rows of each.
-        wanted = tuple(name for name in wanted if name != "auc")
+    n_seen = len(np.unique(y))
+    if metric is None and n_seen < n_classes:
+        # These need rows of every class; of one class alone, the balanced accuracy is the accuracy.
+        without = {"auc", "log_loss"} | ({"balanced_accuracy"} if n_seen == 1 else set())
+        wanted = tuple(name for name in wanted if name not in without)
     found = {}
     for name in wanted:
         scorer = str(scorer_name(name, task, n_classes))
