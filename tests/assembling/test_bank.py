@@ -15,6 +15,7 @@ from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import KFold, RepeatedStratifiedKFold
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.preprocessing import FunctionTransformer
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier as OtherTree
 
@@ -27,6 +28,8 @@ from committee import (
     VotingRegressor,
 )
 from committee.assembling import Bank
+from committee.assembling.members import Member
+from committee.assembling.polling import recipe_of
 from committee.running import runner
 
 X, Y = load_iris(return_X_y=True)
@@ -458,3 +461,14 @@ def test_a_test_class_that_is_none_is_refused():
         Bank(X, Y, task="classes")
     with pytest.raises(ValueError, match="y has one class, so there is nothing to vote on"):
         Bank(X, np.zeros(len(Y)))
+
+
+def test_functions_and_classes_of_one_name_are_other_recipes():
+    def own(function):
+        return recipe_of(Member("own", FunctionTransformer(function)))
+
+    first = own(lambda x: x + 1)
+    assert first == own(lambda x: x + 1)
+    assert first != own(lambda x: x + 2)
+    another = type("GaussianNB", (GaussianNB,), {"__module__": "elsewhere"})
+    assert recipe_of(Member("bayes", GaussianNB())) != recipe_of(Member("bayes", another()))

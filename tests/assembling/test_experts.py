@@ -1,13 +1,10 @@
-"""Mixtures of experts: EM climbs, experts share out the table, and bad input is told in one line."""
+"""Mixtures of experts: they share out the table, take members of any kind, and tell bad input in one line."""
 
 import threading
 
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.optimize import minimize
-from scipy.special import log_softmax, softmax
-from scipy.stats import norm
 from sklearn.base import is_classifier
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import NotFittedError
@@ -20,45 +17,14 @@ from sklearn.svm import LinearSVC
 
 import committee
 from committee import MixtureOfExpertsClassifier, MixtureOfExpertsRegressor
-from committee.assembling import TableEncoder, expectation
+from committee.assembling import TableEncoder
 from committee.assembling.encoding import mean_and_deviation
-from committee.assembling.expectation import (
-    Mixture,
-    Plan,
-    expect,
-    gating_of,
-    joint_logs,
-    learner_of,
-    maximise,
-)
 from committee.assembling.gating import Branches
-from committee.assembling.merging import Rows
-from committee.assembling.softmax import SoftmaxModel, fit_softmax
 from committee.running import receiving, stopped_by
 from committee.running.stopping import ended_after
 from committee.saving.errors import DamagedFile
-from committee.task import Classification, Regression
 from every_estimator import mixed_frame, name_of, votes_of
-
-BOTH = [MixtureOfExpertsClassifier, MixtureOfExpertsRegressor]
-both = pytest.mark.parametrize("mixture_type", BOTH)
-
-
-def two_lines(n_rows=120, seed=0):
-    """y = |x| and some noise: two lines, of which each is right on its side."""
-    rng = np.random.default_rng(seed)
-    X = rng.uniform(-3, 3, (n_rows, 1))
-    return X, np.abs(X[:, 0]) + rng.normal(scale=0.05, size=n_rows)
-
-
-def quarters(n_rows=200, seed=0):
-    """Classes that another line separates on either side: exclusive or."""
-    X = np.random.default_rng(seed).uniform(-3, 3, (n_rows, 2))
-    return X, np.where((X[:, 0] > 0) == (X[:, 1] > 0), "same", "other")
-
-
-def problem(mixture_type, **more):
-    return quarters(**more) if mixture_type is MixtureOfExpertsClassifier else two_lines(**more)
+from mixtures import BOTH, both, problem, quarters, two_lines
 
 
 def test_two_experts_learn_two_lines():
@@ -81,119 +47,6 @@ def test_two_experts_learn_classes_by_region():
     assert two.score(X, y) > 0.97 > 0.7 > one.score(X, y)
     new_X, new_y = quarters(n_rows=1000, seed=1)
     assert two.score(new_X, new_y) > 0.93
-
-
-@both
-@pytest.mark.parametrize("assignment", ["soft", "hard"])
-@pytest.mark.parametrize("branching", [None, 2])
-def test_the_log_likelihood_never_falls(mixture_type, assignment, branching, monkeypatch):
-    # A step that lowers it would be taken back, which would hide it: so all steps are counted.
-    steps = []
-    monkeypatch.setattr(expectation, "maximise", lambda *all_of: steps.append(0) or maximise(*all_of))
-    X, y = problem(mixture_type)
-    weights = np.random.default_rng(5).integers(0, 4, len(y))
-    fitted = mixture_type(
-        assignment=assignment, branching=branching, n_init=1, tol=0.0, max_iter=15, random_state=1
-    ).fit(X, y, sample_weight=weights)
-    gains = np.diff(fitted.log_likelihoods_)
-    assert len(steps) == fitted.n_iter_ == len(gains) + 1 > 2
-    assert (gains >= 0).all()
-    assert fitted.converged_ == (gains[-1] == 0)
-
-
-def small_rows(task):
-    """Twelve weighted rows of two columns."""
-    rng = np.random.default_rng(2)
-    matrix, weights = rng.normal(size=(12, 2)), rng.integers(1, 4, 12).astype(float)
-    y = rng.integers(0, 3, 12) if isinstance(task, Classification) else rng.normal(size=12)
-    return Rows(matrix, y, weights, task, 0.0, 1.0)
-
-
-def plan_of(**more):
-    usual = {"tree": Branches.of(2, None), "estimator": None, "gate_estimator": None, "is_hard": False}
-    return Plan(name="", **usual | more, alpha=0.3, min_variance=0.01, tol=0.0, max_iter=1, seed=0)
-
-
-def slow_softmax(matrix, targets, alpha):
-    """Softmax regression on soft targets, by scipy and differences."""
-    design = np.column_stack([matrix, np.ones(len(matrix))])
-    penalties = np.array([alpha] * matrix.shape[1] + [alpha / 1000])[:, None]
-
-    def loss(flat):
-        coefficients = flat.reshape(design.shape[1], -1)
-        logs = log_softmax(design @ coefficients, axis=1)
-        return 0.5 * (penalties * coefficients**2).sum() - (targets * logs).sum()
-
-    start = np.zeros(design.shape[1] * targets.shape[1])
-    found = minimize(loss, start, method="BFGS", options={"gtol": 1e-6}).x.reshape(design.shape[1], -1)
-    return softmax(design @ found, axis=1), 0.5 * (penalties * found**2).sum()
-
-
-@pytest.mark.parametrize("task", [Classification(np.array([3, 5, 7])), Regression()])
-def test_a_step_of_em_is_that_of_plain_numpy(task):
-    rows, plan = small_rows(task), plan_of()
-    shares = np.random.default_rng(3).dirichlet([1, 1], 12)
-    learner, gating = learner_of(rows, plan, (0,)), gating_of(rows, plan, (1,))
-    found = Mixture([None], [None, None], np.empty(0), False)
-    for _ in range(30 if isinstance(task, Classification) else 1):
-        # Twenty steps of the solver need not be all the way to the maximum.
-        gates, experts = maximise(rows, plan, shares, found, learner, gating)
-        found = Mixture(gates, experts, np.empty(0), False)
-    value, new_shares = expect(joint_logs(rows, plan, gates, experts, learner), rows.weights, is_hard=False)
-
-    matrix, y, weights = rows.matrix, rows.y, rows.weights
-    of_gate, _ = slow_softmax(matrix, shares * weights[:, None], 0.3)
-    densities = []
-    for k in range(2):
-        own = weights * shares[:, k]
-        if isinstance(task, Classification):
-            votes, _ = slow_softmax(matrix, np.eye(3)[y] * own[:, None], 0.3)
-            densities.append(votes[np.arange(12), y])
-        else:
-            design = np.column_stack([matrix, np.ones(12)])
-            squares = design.T @ (own[:, None] * design) + np.diag([0.3, 0.3, 0.0])
-            line = design @ np.linalg.solve(squares, design.T @ (own * y))
-            deviation = np.sqrt((own * (y - line) ** 2).sum() / own.sum())
-            densities.append(norm.pdf(y, line, deviation))
-    joint = of_gate * np.column_stack(densities)
-    np.testing.assert_allclose(new_shares, joint / joint.sum(axis=1, keepdims=True), atol=2e-3)
-    assert value == pytest.approx((weights * np.log(joint.sum(axis=1))).sum(), abs=2e-3)
-
-
-def test_the_first_log_likelihood_is_that_of_one_line():
-    X, y = two_lines(n_rows=12)
-    fitted = MixtureOfExpertsRegressor(n_experts=1, n_init=1, max_iter=1).fit(X, y)
-    x = (X[:, 0] - X.mean()) / X.std()
-    slope = (x * (y - y.mean())).sum() / ((x**2).sum() + 0.01)
-    errors = y - y.mean() - slope * x
-    np.testing.assert_allclose(fitted.predict(X), y.mean() + slope * x, rtol=1e-12)
-    np.testing.assert_allclose(fitted.noise_deviations_, [np.sqrt((errors**2).mean())], rtol=1e-12)
-    likelihood = norm.logpdf(errors, scale=fitted.noise_deviations_).sum() - 0.005 * (slope / y.std()) ** 2
-    np.testing.assert_allclose(fitted.log_likelihoods_, [likelihood], rtol=1e-12)
-    assert not fitted.converged_
-
-
-def test_the_log_likelihood_is_that_of_gate_and_votes():
-    X, y = quarters()
-    weights = np.random.default_rng(1).integers(0, 3, len(y))
-    mixture = MixtureOfExpertsClassifier(alpha=0.2, branching=2, n_init=1, max_iter=9, random_state=0)
-    fitted = mixture.fit(X, y, sample_weight=weights)
-    right = fitted.votes(X)[:, np.arange(len(y)), (y == "same").astype(int)]
-    likelihood = (weights * np.log((fitted.gate(X) * right.T).sum(axis=1))).sum()
-    ours = [each.coefficients for each in fitted.gates_ + fitted.estimators_]
-    penalty = sum(0.1 * ((each[:-1] ** 2).sum() + (each[-1] ** 2).sum() / 1000) for each in ours)
-    assert fitted.log_likelihoods_[-1] == pytest.approx(likelihood - penalty, rel=1e-9)
-
-
-def test_softmax_regression_is_that_of_scikit_learn():
-    rng = np.random.default_rng(0)
-    X, y, weights = rng.normal(size=(80, 3)), rng.integers(0, 3, 80), rng.random(80)
-    found = np.zeros((4, 3))
-    for _ in range(5):
-        found = fit_softmax(X, np.eye(3)[y] * weights[:, None], 1.0, found)
-    theirs = LogisticRegression(tol=1e-10, max_iter=1000).fit(X, y, sample_weight=weights)
-    ours = SoftmaxModel(np.arange(3), found).predict_proba(X)
-    np.testing.assert_allclose(ours, theirs.predict_proba(X), atol=2e-3)
 
 
 @both
@@ -286,27 +139,6 @@ def test_experts_and_gates_may_be_of_any_kind(expert, gate, tmp_path):
         loaded = committee.load(tmp_path / "m.committee")
         np.testing.assert_array_equal(votes_of(loaded, X), votes_of(fitted, X))
         np.testing.assert_array_equal(loaded.gate(X), fitted.gate(X))
-
-
-class Tiring(Ridge):
-    """Ridge regression that answers nonsense from the third fit on."""
-
-    n_fits = 0
-
-    def fit(self, X, y, sample_weight=None):
-        Tiring.n_fits += 1
-        return super().fit(X, y if Tiring.n_fits <= 2 else -100 * y, sample_weight)
-
-
-def test_a_step_that_lowers_the_likelihood_is_taken_back(monkeypatch):
-    monkeypatch.setattr(Tiring, "n_fits", 0)
-    X, y = two_lines()
-    usual = {"n_experts": 2, "n_init": 1, "random_state": 0}
-    fitted = MixtureOfExpertsRegressor(Tiring(), **usual).fit(X, y)
-    assert Tiring.n_fits == 4
-    assert fitted.n_iter_ == 1 and fitted.converged_
-    once = MixtureOfExpertsRegressor(Ridge(), max_iter=1, **usual).fit(X, y)
-    np.testing.assert_array_equal(fitted.predict(X), once.predict(X))
 
 
 def test_an_expert_that_never_saw_a_class_gives_it_no_vote():

@@ -14,11 +14,16 @@ from sklearn.neighbors import KNeighborsClassifier
 
 import committee
 from committee import CommitteeClassifier, CommitteeRegressor, DecisionTreeClassifier
+from committee.assembling.lesson import Lesson
+from committee.assembling.members import Member
 from committee.assembling.votes import HonestVotes
 from committee.automatic.choosing import judge_rules
 from committee.automatic.clock import Clock
+from committee.automatic.memory import bytes_of_fit, bytes_of_model, within_memory
 from committee.automatic.portfolio import ASKED_FOR, CANDIDATES, ORDERS, Size, portfolio
+from committee.combining.adjusting import AdjustedRule
 from committee.running import receiving
+from committee.task import Classification
 from every_estimator import mixed_frame, target_for, votes_of
 
 X, Y = load_iris(return_X_y=True)
@@ -305,3 +310,20 @@ def test_members_may_be_given_and_named_side_by_side():
     automatic = CommitteeClassifier(members, metric="error", random_state=0).fit(X, Y)
     assert list(automatic.named_estimators_) == ["tree", "linear"]
     assert not hasattr(automatic.members[0][1], "tree_")
+
+
+def test_members_share_the_memory_that_there_is():
+    size = Size.of(Lesson.of(Classification, X, Y, None, None))
+    forests = [Member(name, committee.RandomForestClassifier(100)) for name in "ab"]
+    each = 5 * bytes_of_model(size, forests[0].estimator) + bytes_of_fit(size, forests[0].estimator)
+    assert [kept.name for kept in within_memory(forests, size, 2 * each, 5, 1)] == ["a", "b"]
+    with pytest.warns(RuntimeWarning, match="Member 'b' is left out"):
+        assert [kept.name for kept in within_memory(forests, size, 1.5 * each, 5, 1)] == ["a"]
+
+
+def test_rules_are_judged_as_they_decide_and_their_weights_count():
+    tuned = CommitteeClassifier(MEMBERS, metric="error", tune_threshold=True, random_state=0).fit(X, Y)
+    assert isinstance(tuned.rule_, AdjustedRule) and not isinstance(tuned.rule_.rule_, AdjustedRule)
+    assert isinstance(tuned.recombine("mean").rule_, AdjustedRule)
+    greedy = tuned.recombine("greedy")
+    np.testing.assert_array_equal(greedy.weights_, greedy.rule_.rule_.weights_)

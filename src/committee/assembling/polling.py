@@ -6,11 +6,10 @@ In: members, the table and its folds, test rows. Out: ballots, one for each fit.
 from __future__ import annotations
 
 import hashlib
-import marshal
 import re
 from collections.abc import Callable
 from dataclasses import replace
-from types import FunctionType
+from types import CodeType, FunctionType
 from typing import Any
 
 import numpy as np
@@ -133,7 +132,13 @@ def written_out(value: Any) -> str:
     if isinstance(value, np.ndarray):
         return f"array({written_out(value.tolist())})"
     if isinstance(value, FunctionType):
-        code = hashlib.sha256(marshal.dumps(value.__code__)).hexdigest()[:12]
+        code = hashlib.sha256(code_text(value.__code__).encode()).hexdigest()[:12]
         return f"{value.__module__}.{value.__qualname__}:{code}"
     # Where an object is in memory tells nothing of it.
     return re.sub(r" at 0x[0-9a-fA-F]+", "", repr(value))
+
+
+def code_text(code: CodeType) -> str:
+    """What a function does, wherever it stands in its file."""
+    constants = [code_text(each) if isinstance(each, CodeType) else repr(each) for each in code.co_consts]
+    return f"{code.co_code.hex()} {code.co_names} {constants}"

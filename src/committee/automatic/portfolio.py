@@ -317,7 +317,7 @@ ORDERS = {
 
 @contextmanager
 def as_many_steps_as_told() -> Iterator[None]:
-    """Say nothing of networks that have not converged: they take as many steps as the portfolio says.
+    """Say nothing of members that have not converged: they take as many steps as they are told.
 
     It holds for the threads of a runner too, so it is for the thread that submits their tasks.
     """

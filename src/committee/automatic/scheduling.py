@@ -212,6 +212,8 @@ def finished(members: list[Member], progress: Progress, n_folds: int, clock: Clo
     whole = [place for place, done in numbers.items() if done[:n_folds] == list(range(n_folds))]
     most = max(numbers, key=lambda place: len(numbers[place]))
     if not whole and not numbers[most]:
+        if clock.limit is None:
+            raise KeyboardInterrupt
         raise ValueError(
             f"time_limit={clock.limit} was over before member {members[0].name!r} was fitted in one fold. "
             "Set a longer one."

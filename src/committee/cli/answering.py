@@ -39,8 +39,8 @@ def predict(
     check_output(out)
     check_place(out)
     form = options.csv_form(encoding, delimiter, header)
-    with loaded(model, trust) as asked:
-        answers = jobs.predict(asked, table, proba=proba, votes=votes, ignore_extra=ignore_extra, form=form)
+    asked = load_fitted(model, trust)
+    answers = jobs.predict(asked, table, proba=proba, votes=votes, ignore_extra=ignore_extra, form=form)
     write_file(answers, out, as_json=json)
     if out == STANDARD:
         return
@@ -68,10 +68,8 @@ def evaluate(
 
     check_places(model, table)
     form = options.csv_form(encoding, delimiter, header)
-    with loaded(model, trust) as asked:
-        found = jobs.evaluate(
-            asked, table, target=target, metric=metric, ignore_extra=ignore_extra, form=form
-        )
+    asked = load_fitted(model, trust)
+    found = jobs.evaluate(asked, table, target=target, metric=metric, ignore_extra=ignore_extra, form=form)
     if json:
         show_json(found)
         return
@@ -95,8 +93,8 @@ def leaderboard(
     from committee.cli.showing import show_json
     from committee.jobs.describing import standings
 
-    with loaded(model, trust) as asked:
-        found = standings(asked, metric, options.words(rule) or None)
+    asked = load_fitted(model, trust)
+    found = standings(asked, metric, options.words(rule) or None)
     if json:
         show_json(found)
     else:
@@ -108,8 +106,8 @@ def inspect(model: Model, trust: options.Trust = None, json: Json = False) -> No
     from committee.cli.showing import show_json
     from committee.jobs.describing import describe
 
-    with opened(model) as path, loaded(path, trust) as asked:
-        found = describe(asked, path)
+    with opened(model) as path:
+        found = describe(load_fitted(path, trust), path)
     if json:
         show_json(found)
     else:
@@ -145,8 +143,7 @@ def opened(model: str) -> Iterator[str]:
         yield str(file.path)
 
 
-@contextlib.contextmanager
-def loaded(model: str, trust: list[str] | None) -> Iterator[Any]:
+def load_fitted(model: str, trust: list[str] | None) -> Any:
     """A fitted model of ours."""
     import committee
     from committee.learners.voting import Tabular
@@ -158,7 +155,7 @@ def loaded(model: str, trust: list[str] | None) -> Iterator[Any]:
         raise DamagedFile(f"{model} holds a {type(asked).__name__}, which committee.load opens in Python.")
     if not asked._has_learnt():
         raise DamagedFile(f"{model} holds a {type(asked).__name__} that is not fitted.")
-    yield asked
+    return asked
 
 
 def check_places(model: str, table: str) -> None:

@@ -29,6 +29,8 @@ DTYPES = {
         *((f"uint{bits}", f"U{bits}") for bits in (8, 16, 32, 64)),
     )
 }
+# The length of the header stands in so many bytes, the lowest first.
+LENGTH_BYTES = 8
 Arrays = dict[str, np.ndarray]
 
 
@@ -64,9 +66,9 @@ def write_safetensors(path: Path, metadata: Mapping[str, str], arrays: Mapping[s
         array, begin, at = arrays[name], at, at + arrays[name].nbytes
         header[name] = {"dtype": DTYPES[array.dtype], "shape": array.shape, "data_offsets": [begin, at]}
     text = json.dumps(header, separators=(",", ":")).encode()
-    text += b" " * (-len(text) % 8)
+    text += b" " * (-len(text) % LENGTH_BYTES)
     with path.open("wb") as file:
-        file.write(len(text).to_bytes(8, "little"))
+        file.write(len(text).to_bytes(LENGTH_BYTES, "little"))
         file.write(text)
         for name in names:
             file.write(arrays[name].reshape(-1).view(np.uint8).data)

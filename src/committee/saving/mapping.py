@@ -8,13 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from committee.saving.container import Arrays, check_format, digest, parse
+from committee.saving.container import DTYPES, LENGTH_BYTES, Arrays, check_format, digest, parse
 from committee.saving.errors import DamagedFile, require
 
-# How safetensors calls the types of arrays that are mapped.
-DTYPES = {"F32": np.float32, "F64": np.float64, "I32": np.int32, "I64": np.int64}
-# The length of the header stands in so many bytes, the lowest first.
-LENGTH_BYTES = 8
+# Numbers can be mapped as they are; booleans would have to be proven.
+MAPPED = {code: dtype for dtype, code in DTYPES.items() if dtype.kind != "b"}
 
 
 def map_container(path: Path) -> tuple[dict[str, Any], Arrays]:
@@ -69,4 +67,4 @@ def view(content: np.ndarray, dtype: str, shape: list[int], data_offsets: list[i
     begin, end = data_offsets
     if not 0 <= begin <= end <= len(content):
         raise ValueError("an array ends after the file")
-    return content[begin:end].view(DTYPES[dtype]).reshape(shape)
+    return content[begin:end].view(MAPPED[dtype]).reshape(shape)
