@@ -36,6 +36,7 @@ if TYPE_CHECKING:
         GradientBoostingRegressor,
         LogitBoostClassifier,
     )
+    from committee.evaluating import score, score_interval
     from committee.jobs import fit
     from committee.learners import (
         C45Classifier,
@@ -95,11 +96,13 @@ __all__ = [
     "predictor",
     "rules",
     "save",
+    "score",
+    "score_interval",
     "verify",
 ]
 
 # Where the public names are, the place that needs least first; and what else can be had as `committee.x`.
-_PLACES = ("saving", "learners", "sampling", "boosting", "assembling", "automatic", "jobs")
+_PLACES = ("saving", "learners", "sampling", "boosting", "assembling", "evaluating", "automatic", "jobs")
 _MODULES = (*_PLACES, "combining", "files", "rules", "running", "table", "task")
 
 

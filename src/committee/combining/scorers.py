@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from sklearn.metrics import get_scorer, get_scorer_names
 
 from committee.combining.losses import Loss
 from committee.combining.rule import Honest
+from committee.combining.votes import as_shares
 
 
 def is_scorer(name: Any) -> bool:
@@ -19,16 +21,25 @@ def is_scorer(name: Any) -> bool:
 
 def scorer_loss(name: str, honest: Honest) -> Loss:
     """The negative of a scorer of scikit-learn, as a function of y, a decision and weights."""
-    scorer = get_scorer(name)
-    echo: Any = EchoClassifier(n_classes=honest.n_outputs) if honest.are_classes else EchoRegressor()
-    echo.fit()
+    scored = decision_scorer(get_scorer(name), honest.n_outputs)
     is_weighted = bool((honest.weights != honest.weights[0]).any())
 
     def loss(y: np.ndarray, decision: np.ndarray, weights: np.ndarray) -> float:
-        given = {"sample_weight": weights} if is_weighted else {}
-        return -float(scorer(echo, decision, y, **given))
+        return -scored(y, decision, weights if is_weighted else None)
 
     return loss
+
+
+def decision_scorer(scorer: Any, n_outputs: int) -> Callable[[np.ndarray, np.ndarray, Any], float]:
+    """A scorer of scikit-learn as a function of y, a decision and weights, which may be None."""
+    echo: Any = EchoClassifier(n_classes=n_outputs) if n_outputs > 1 else EchoRegressor()
+    echo.fit()
+
+    def scored(y: np.ndarray, decision: np.ndarray, weights: np.ndarray | None) -> float:
+        given = {} if weights is None else {"sample_weight": weights}
+        return float(scorer(echo, decision, y, **given))
+
+    return scored
 
 
 class EchoClassifier(ClassifierMixin, BaseEstimator):
@@ -43,8 +54,8 @@ class EchoClassifier(ClassifierMixin, BaseEstimator):
         return self
 
     def predict_proba(self, X: np.ndarray) -> np.ndarray:
-        """The decisions."""
-        return X / X.sum(axis=1, keepdims=True)
+        """The decisions, which scikit-learn wants to sum to one very nearly."""
+        return as_shares(X, 1e-9)
 
     def predict(self, X: np.ndarray) -> np.ndarray:
         """The classes that are decided on."""

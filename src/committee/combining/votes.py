@@ -130,6 +130,19 @@ def rescaled(support: np.ndarray) -> np.ndarray:
     return shares / shares.sum(axis=-1, keepdims=True)
 
 
+def as_shares(votes: np.ndarray, tolerance: float) -> np.ndarray:
+    """Votes that sum to one for each row. Those that nearly do stay as they are, so equal ones stay equal.
+
+    Examples
+    --------
+    >>> as_shares(np.array([[0.3, 0.7], [1.0, 3.0]]), 1e-9)
+    array([[0.3 , 0.7 ],
+           [0.25, 0.75]])
+    """
+    is_far = np.abs(votes.sum(axis=-1, keepdims=True) - 1) > tolerance
+    return np.where(is_far, rescaled(votes), votes) if is_far.any() else votes
+
+
 def weighted_sum(votes: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """The sum of the members' votes, each times its weight.
 

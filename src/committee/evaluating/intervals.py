@@ -1,0 +1,220 @@
+"""How sure a number is: rows drawn again, and confidence intervals from what comes of it.
+
+Every drawing has a random stream of its own, by its number, so the same seed gives the same drawings in any
+order and on any number of workers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.special import ndtr, ndtri
+from sklearn.utils import check_random_state
+
+from committee.parameters import is_float, is_integer
+from committee.task import are_repetitions
+
+KINDS = ("percentile", "bca")
+# Above this many rows the acceleration of BCa is taken from groups of rows that are left out together.
+MOST_LEFT_OUT = 1000
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A number, and between which bounds it may be.
+
+    Parameters
+    ----------
+    value : float or ndarray
+        On the rows as they are.
+    low, high : float or ndarray
+        The bounds.
+    level : float
+        How often such an interval is to hold the true number.
+    kind : {"percentile", "bca"}
+
+    Examples
+    --------
+    >>> print(Interval(0.2, 0.125, 0.28, 0.95, "percentile"))
+    0.2 [0.125, 0.28]
+    """
+
+    value: Any
+    low: Any
+    high: Any
+    level: float
+    kind: str
+
+    def __str__(self) -> str:
+        return f"{self.value:.4g} [{self.low:.4g}, {self.high:.4g}]"
+
+
+@dataclass(frozen=True, eq=False)
+class Draws:
+    """Rows drawn again and again, with replacement.
+
+    Parameters
+    ----------
+    n_rows : int
+    units : ndarray of int of shape (n_units,)
+        The row of each thing that is drawn: a row of weight 2 is there twice.
+    weights : ndarray of float64 of shape (n_units,)
+        What each of them weighs.
+    seed : int
+    """
+
+    n_rows: int
+    units: np.ndarray
+    weights: np.ndarray
+    seed: int
+
+    @classmethod
+    def of(cls, row_weights: np.ndarray, random_state: Any) -> Draws:
+        """Draw as many rows as there are with a weight.
+
+        Small whole weights are repetitions: a row of weight 2 is the row twice. With others a row is drawn as
+        often as any other, and takes its weight along.
+
+        Examples
+        --------
+        >>> Draws.of(np.array([2.0, 0.0, 1.0]), 0).units
+        array([0, 0, 2])
+        """
+        seed = seed_of(random_state)
+        if are_repetitions(row_weights):
+            units = np.repeat(np.arange(len(row_weights)), row_weights.astype(np.intp))
+            return cls(len(row_weights), units, np.ones(len(units)), seed)
+        units = np.flatnonzero(row_weights)
+        return cls(len(row_weights), units, row_weights[units], seed)
+
+    def rows(self, number: int) -> np.ndarray:
+        """The rows of a drawing."""
+        return self.units[self._drawn(number)]
+
+    def row_weights(self, number: int) -> np.ndarray:
+        """What each row weighs in a drawing."""
+        return self._weigh(self._drawn(number))
+
+    def left_out(self) -> Iterator[np.ndarray]:
+        """The units that are left, after one or, if there are many, a random group of them is left out."""
+        order = np.random.default_rng([self.seed]).permutation(len(self.units))
+        n_groups = min(len(order), MOST_LEFT_OUT)
+        for group in np.array_split(order, n_groups) if len(order) > 1 else ():
+            yield np.delete(np.arange(len(self.units)), group)
+
+    def row_weights_left(self) -> Iterator[np.ndarray]:
+        """What the rows weigh where some are left out."""
+        return (self._weigh(left) for left in self.left_out())
+
+    def _drawn(self, number: int) -> np.ndarray:
+        rng = np.random.default_rng([self.seed, number])
+        return rng.integers(len(self.units), size=len(self.units))
+
+    def _weigh(self, units: np.ndarray) -> np.ndarray:
+        return np.bincount(self.units[units], weights=self.weights[units], minlength=self.n_rows)
+
+
+def interval_of(
+    weighed: Callable[[np.ndarray], Any], draws: Draws, *, kind: str, level: float, n_draws: int
+) -> Interval:
+    """The interval of a function of the weights of the rows."""
+    check_interval(kind, level, n_draws)
+    value = weighed(draws._weigh(np.arange(len(draws.units))))
+    drawn = np.array([weighed(draws.row_weights(number)) for number in range(n_draws)])
+    left = [weighed(weights) for weights in draws.row_weights_left()] if kind == "bca" else []
+    return bounds_of(value, drawn, np.array(left), kind=kind, level=level)
+
+
+def bounds_of(value: Any, drawn: np.ndarray, left_out: np.ndarray, *, kind: str, level: float) -> Interval:
+    """The interval from a number and what it is on rows drawn again.
+
+    Parameters
+    ----------
+    value : float or ndarray of some shape
+    drawn : ndarray of shape (n_draws, ...)
+        NaN where it has no value; those are left out, unless they are more than half.
+    left_out : ndarray of shape (n_left_out, ...)
+        The number without some row or group of rows, for BCa.
+    kind : {"percentile", "bca"}
+    level : float
+
+    Returns
+    -------
+    Interval
+
+    Examples
+    --------
+    >>> bounds_of(2.0, np.arange(5.0), np.array([]), kind="percentile", level=0.5)
+    Interval(value=2.0, low=1.0, high=3.0, level=0.5, kind='percentile')
+    """
+    missing = np.isnan(drawn).mean(axis=0)
+    if np.isnan(value).any() or (missing > 0.5).any():
+        raise ValueError("The number has no value on these rows, or on most rows drawn again. Use more rows.")
+    tails = np.array([(1 - level) / 2, (1 + level) / 2])
+    shares = tails if kind == "percentile" else corrected(tails, np.asarray(value), drawn, left_out)
+    low, high = (quantile(drawn, share) for share in shares)
+    if np.ndim(value) == 0:
+        return Interval(float(value), float(low), float(high), level, kind)
+    return Interval(value, low, high, level, kind)
+
+
+def corrected(tails: np.ndarray, value: np.ndarray, drawn: np.ndarray, left_out: np.ndarray) -> Any:
+    """The shares at which BCa takes the quantiles (Efron 1987), of shape (2, ...).
+
+    With z0 the normal quantile of the share of draws below the value, ties counting half, and a the
+    acceleration, sum(d^3) / (6 sum(d^2)^1.5) of the changes d by rows left out:
+    Phi(z0 + (z0 + z) / (1 - a (z0 + z))). The share stays half a draw away from 0 and 1.
+    """
+    there = (~np.isnan(drawn)).sum(axis=0)
+    below = ((drawn < value).sum(axis=0) + (drawn <= value).sum(axis=0)) / 2
+    bias = ndtri(np.clip(below / there, 0.5 / there, 1 - 0.5 / there))
+    acceleration = np.zeros_like(bias)
+    if len(left_out):
+        change = left_out.mean(axis=0) - left_out
+        squares, cubes = np.square(change).sum(axis=0), (change**3).sum(axis=0)
+        acceleration = np.divide(cubes, 6 * squares**1.5, out=np.zeros_like(squares), where=squares > 0)
+    steps = bias + ndtri(tails.reshape(-1, *[1] * np.ndim(bias)))
+    return ndtr(bias + steps / (1 - acceleration * steps))
+
+
+def quantile(drawn: np.ndarray, share: np.ndarray) -> np.ndarray:
+    """Quantiles along the first axis, at a share of its own for each of the others."""
+    if np.ndim(share) == 0:
+        return np.nanquantile(drawn, share, axis=0)
+    of_each = [np.nanquantile(drawn[:, *at], share[at]) for at in np.ndindex(share.shape)]
+    return np.reshape(of_each, share.shape)
+
+
+def check_interval(kind: Any, level: Any, n_draws: Any) -> None:
+    """Raise unless an interval can be made of this.
+
+    Examples
+    --------
+    >>> check_interval("bca", 95, 1000)
+    Traceback (most recent call last):
+    ValueError: level must be a number above 0 and below 1. Got 95.
+    """
+    if kind not in KINDS:
+        raise ValueError(f'kind must be "percentile" or "bca". Got {kind!r}.')
+    if not is_float(level) or not 0 < level < 1:
+        raise ValueError(f"level must be a number above 0 and below 1. Got {level!r}.")
+    check_n_draws(n_draws)
+
+
+def check_n_draws(n_draws: Any) -> None:
+    """Raise unless rows can be drawn so many times."""
+    if not is_integer(n_draws) or n_draws < 2:
+        raise ValueError(f"B must be an integer >= 2. Got {n_draws!r}.")
+
+
+def seed_of(random_state: Any) -> int:
+    """An integer that all streams of random numbers are made from."""
+    try:
+        return int(check_random_state(random_state).randint(2**31 - 1))
+    except ValueError as error:
+        raise ValueError(
+            f"random_state must be an integer, a RandomState or None. Got {random_state!r}."
+        ) from error

@@ -1,0 +1,242 @@
+"""Metrics of decisions, by name: what they are for, which way is better, and their value.
+
+A metric is prepared on y and a decision once, and then told the weights of the rows, as often as the rows are
+drawn again: what does not depend on the weights (losses of rows, their order, their bins) is done once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from committee.combining.losses import errors, log_losses, loss_weights, square_sums
+from committee.task import are_repetitions
+
+# From y and a decision to a function of the weights of the rows.
+Weighed = Callable[[np.ndarray], float]
+Prepare = Callable[[np.ndarray, np.ndarray], Weighed]
+# The bins of the calibration error: as many as Guo et al. 2017 take.
+N_BINS = 15
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A metric of decisions.
+
+    Parameters
+    ----------
+    name : str
+    task : {"classification", "regression"}
+    more_is_better : bool
+    prepare : callable
+        From y and a decision of shape (n_rows, n_outputs) to a function of the weights of the rows. It gives
+        NaN where the metric has no value.
+    row_losses : callable, default=None
+        From y and a decision to a loss of each row, if the metric is their weighted mean.
+
+    Examples
+    --------
+    >>> metric = metric_of("error", n_outputs=2)
+    >>> metric.prepare(np.array([0, 1]), np.array([[0.9, 0.1], [0.6, 0.4]]))(np.array([3.0, 1.0]))
+    0.25
+    """
+
+    name: str
+    task: str
+    more_is_better: bool
+    prepare: Prepare = field(repr=False)
+    row_losses: Callable[[np.ndarray, np.ndarray], np.ndarray] | None = field(default=None, repr=False)
+
+
+def metric_of(metric: Any, n_outputs: int) -> Metric:
+    """A metric by its name, or by a function.
+
+    Parameters
+    ----------
+    metric : str, callable, Metric or None
+        One of `METRICS`, a name of scikit-learn's scorers, a scorer made by scikit-learn's `make_scorer`, or
+        a function of y, a decision of shape (n_rows, n_outputs) and the weights of the rows, of which less is
+        better. None is the error, or the root mean squared error of numbers.
+    n_outputs : int
+        The number of classes, or 1 for a regression.
+
+    Returns
+    -------
+    Metric
+
+    Examples
+    --------
+    >>> metric_of("auc", n_outputs=1)
+    Traceback (most recent call last):
+    ValueError: The metric 'auc' is for classification. For regression use squared_error, rmse, mae.
+    """
+    task = "regression" if n_outputs == 1 else "classification"
+    if metric is None:
+        metric = "error" if task == "classification" else "rmse"
+    if isinstance(metric, str) and metric in METRICS:
+        metric = METRICS[metric]
+    ours = ", ".join(name for name, each in METRICS.items() if each.task == task)
+    if isinstance(metric, Metric):
+        if metric.task != task:
+            raise ValueError(f"The metric {metric.name!r} is for {metric.task}. For {task} use {ours}.")
+        return metric
+    if callable(metric) and not hasattr(metric, "set_score_request"):
+        return Metric(getattr(metric, "__name__", repr(metric)), task, False, of_function(metric))
+    from sklearn.metrics import get_scorer
+
+    from committee.combining.scorers import is_scorer
+
+    if isinstance(metric, str) and not is_scorer(metric):
+        raise ValueError(
+            f"There is no metric {metric!r}. Use {ours}, a name of scikit-learn's scorers or a function."
+        )
+    if not isinstance(metric, str) and not callable(metric):
+        raise ValueError(f"metric must be a name, a scorer or a function. Got {metric!r}.")
+    name = metric if isinstance(metric, str) else repr(metric)
+    return Metric(name, task, True, of_scorer(name, get_scorer(metric), n_outputs))
+
+
+def task_of(metric: Any) -> str | None:
+    """What a metric of ours is for; None for any other.
+
+    Examples
+    --------
+    >>> task_of("rmse"), task_of("f1_macro")
+    ('regression', None)
+    """
+    known = METRICS.get(metric) if isinstance(metric, str) else metric
+    return known.task if isinstance(known, Metric) else None
+
+
+def mean_of(name: str, task: str, losses: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> Metric:
+    """A metric that is the weighted mean of losses of rows."""
+
+    def row_losses(y: np.ndarray, decision: np.ndarray) -> np.ndarray:
+        return losses(decision[None], y)[0]
+
+    def prepare(y: np.ndarray, decision: np.ndarray) -> Weighed:
+        of_rows = row_losses(y, decision)
+        return lambda weights: float(of_rows @ weights / weights.sum())
+
+    return Metric(name, task, False, prepare, row_losses)
+
+
+def balanced_error(y: np.ndarray, decision: np.ndarray) -> Weighed:
+    """The mean, over the classes that there are, of the error on the rows of a class."""
+    of_rows = errors(decision[None], y)[0]
+
+    def value(weights: np.ndarray) -> float:
+        by_class = loss_weights("balanced_error", y, weights)
+        return float(of_rows @ by_class / by_class.sum())
+
+    return value
+
+
+def area_under_curves(y: np.ndarray, decision: np.ndarray) -> Weighed:
+    """The area under the ROC curve of each class against the rest, weighted by how much of y is of the class.
+
+    It is the probability that a row of the class has a higher vote for it than a row of another, equal votes
+    counting half (Fawcett 2006). A class without rows, or with all of them, has no area and no say.
+    """
+    ranked = [np.unique(of_class, return_inverse=True)[1] for of_class in decision.T]
+
+    def value(weights: np.ndarray) -> float:
+        of_classes = np.bincount(y, weights=weights, minlength=len(ranked))
+        total, said = 0.0, 0.0
+        for code, ranks in enumerate(ranked):
+            inside, outside = of_classes[code], of_classes.sum() - of_classes[code]
+            if inside <= 0 or outside <= 0:
+                continue
+            is_inside = y == code
+            ours = np.bincount(ranks[is_inside], weights=weights[is_inside], minlength=ranks.max() + 1)
+            others = np.bincount(ranks[~is_inside], weights=weights[~is_inside], minlength=len(ours))
+            below = np.cumsum(others) - others / 2
+            total += float(ours @ below) / outside
+            said += inside
+        return float(total / said) if said > 0 else float("nan")
+
+    return value
+
+
+def calibration_error(y: np.ndarray, decision: np.ndarray) -> Weighed:
+    """How far the confidence in the decided class is from the accuracy: the expected calibration error.
+
+    Rows go into 15 bins of equal width by the probability of the class that is decided on: (0, 1/15],
+    (1/15, 2/15] and so on. The error is the mean over the bins, by the weight of their rows, of the distance
+    between the mean probability and the share of right decisions (Guo et al. 2017).
+    """
+    confidence = decision.max(axis=1)
+    gap = 1.0 - errors(decision[None], y)[0] - confidence
+    bins = bins_of(confidence)
+    return lambda weights: float(
+        np.abs(np.bincount(bins, weights=gap * weights, minlength=N_BINS)).sum() / weights.sum()
+    )
+
+
+def bins_of(confidence: np.ndarray) -> np.ndarray:
+    """The bin of each probability: those above k / 15 and up to (k + 1) / 15 are in bin k.
+
+    Examples
+    --------
+    >>> bins_of(np.array([1 / 15, 0.5, 1.0]))
+    array([ 0,  7, 14])
+    """
+    upper = np.arange(1, N_BINS) / N_BINS
+    return np.searchsorted(upper, confidence, side="left")
+
+
+def root_mean_square(y: np.ndarray, decision: np.ndarray) -> Weighed:
+    """The root of the mean squared error."""
+    mean = METRICS["squared_error"].prepare(y, decision)
+    return lambda weights: float(np.sqrt(mean(weights)))
+
+
+def absolute_errors(votes: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """The distance from the answer."""
+    return np.abs(votes[:, :, 0] - y)
+
+
+def of_scorer(name: str, scorer: Any, n_outputs: int) -> Prepare:
+    """A scorer of scikit-learn. Small whole weights are rows that many times: every scorer takes these."""
+    from committee.combining.scorers import decision_scorer
+
+    scored = decision_scorer(scorer, n_outputs)
+
+    def prepare(y: np.ndarray, decision: np.ndarray) -> Weighed:
+        def value(weights: np.ndarray) -> float:
+            try:
+                if are_repetitions(weights):
+                    rows = np.repeat(np.arange(len(y)), weights.astype(np.intp))
+                    return scored(y[rows], decision[rows], None)
+                return scored(y, decision, weights)
+            except (ValueError, TypeError) as error:
+                reason = " ".join(str(error).split())
+                raise ValueError(f"The scorer {name} has no value here: {reason}") from error
+
+        return value
+
+    return prepare
+
+
+def of_function(function: Callable[..., Any]) -> Prepare:
+    """A function of y, a decision and weights."""
+    return lambda y, decision: lambda weights: float(function(y, decision, weights))
+
+
+METRICS: Mapping[str, Metric] = {
+    each.name: each
+    for each in (
+        mean_of("error", "classification", errors),
+        Metric("balanced_error", "classification", False, balanced_error),
+        Metric("auc", "classification", True, area_under_curves),
+        mean_of("log_loss", "classification", log_losses),
+        mean_of("brier", "classification", square_sums),
+        Metric("calibration_error", "classification", False, calibration_error),
+        mean_of("squared_error", "regression", square_sums),
+        Metric("rmse", "regression", False, root_mean_square),
+        mean_of("mae", "regression", absolute_errors),
+    )
+}

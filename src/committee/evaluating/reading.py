@@ -1,0 +1,135 @@
+"""What is judged: votes or decisions, with the answers, as probabilities, as labels or as numbers.
+
+In: what a user has. Out: `Honest`, votes of shape (n_members, n_rows, n_outputs) with y as codes of classes
+or as numbers, and weights of the rows. A decision is the votes of one member.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from committee.combining.fixed import one_hot
+from committee.combining.rule import Honest, check_length
+from committee.combining.votes import as_shares
+from committee.task import check_target
+
+
+def read_decision(
+    decision: Any, y: Any, *, sample_weight: Any = None, classes: Any = None, task: str | None = None
+) -> Honest:
+    """Check a decision, of shape (n_rows, n_outputs) or (n_rows,), or a stack of them, as `read_votes` does.
+
+    Examples
+    --------
+    >>> read_decision(["a", "b"], ["b", "b"]).y
+    array([1, 1])
+    """
+    values = as_array(decision, "decision")
+    values = values if values.ndim == 3 else values[None]
+    return read_votes(values, y, sample_weight=sample_weight, classes=classes, task=task)
+
+
+def read_votes(
+    votes: Any, y: Any, *, sample_weight: Any = None, classes: Any = None, task: str | None = None
+) -> Honest:
+    """Check the votes of members, and what belongs to them.
+
+    Parameters
+    ----------
+    votes : array-like of shape (n_members, n_rows, n_outputs) or (n_members, n_rows)
+        Two dimensions are labels, or numbers if the task is regression or either of votes and y has floats.
+    y : array-like of shape (n_rows,)
+        With votes for classes and without `classes`, codes of classes.
+    sample_weight : array-like of shape (n_rows,), default=None
+    classes : array-like of shape (n_outputs,), default=None
+        The labels that the outputs stand for.
+    task : {"classification", "regression"}, default=None
+        What is judged, if that is known otherwise.
+
+    Returns
+    -------
+    Honest
+        Votes for classes sum to one.
+
+    Examples
+    --------
+    >>> read_votes([["a", "b"], ["b", "b"]], ["a", "b"]).votes[0]
+    array([[1., 0.],
+           [0., 1.]])
+    """
+    values, answers = as_array(votes, "votes"), as_array(y, "y")
+    if values.ndim == 2:
+        if task is None:
+            task = "regression" if "f" in (values.dtype.kind, answers.dtype.kind) else "classification"
+        if task == "classification":
+            return of_labels(values, answers, sample_weight, classes)
+        values = values[:, :, None]
+    return of_votes(values, answers, sample_weight, classes)
+
+
+def of_votes(votes: np.ndarray, y: np.ndarray, sample_weight: Any, classes: Any) -> Honest:
+    """Votes with one output per class, or one number."""
+    if classes is not None and votes.ndim == 3 and votes.shape[2] > 1:
+        y = codes_in(y, check_classes(classes, votes.shape[2]))
+    honest = Honest.of(votes, y, sample_weight=sample_weight)
+    if not honest.are_classes:
+        return honest
+    # Sums of float32 are a few of its last bits away from one.
+    votes = as_shares(honest.votes.astype(np.float64), 1e-6)
+    return Honest(votes, honest.y, honest.weights, None)
+
+
+def of_labels(labels: np.ndarray, y: np.ndarray, sample_weight: Any, classes: Any) -> Honest:
+    """Labels as crisp votes, the classes those that are there unless they are told."""
+    if labels.shape[1:] != y.shape:
+        check_length(y, labels.shape[1])
+    if classes is None:
+        classes = np.unique(np.concatenate([labels.ravel(), y]))
+    known = check_classes(classes, None)
+    # Of one class alone there is nothing to decide; a second one that nobody votes for makes it classes.
+    votes = one_hot(codes_in(labels, known), max(2, len(known)))
+    return Honest.of(votes, codes_in(y, known), sample_weight=sample_weight)
+
+
+def check_classes(classes: Any, n_outputs: int | None) -> np.ndarray:
+    """The labels of the outputs, each there once."""
+    known = as_array(classes, "classes")
+    if known.ndim != 1 or len(np.unique(known)) != len(known) or n_outputs not in (None, len(known)):
+        wanted = "" if n_outputs is None else f"{n_outputs} "
+        raise ValueError(f"classes must be {wanted}different labels, one for each output. Got {classes!r}.")
+    return known
+
+
+def codes_in(labels: np.ndarray, classes: np.ndarray) -> np.ndarray:
+    """The positions of labels among classes.
+
+    Examples
+    --------
+    >>> codes_in(np.array(["b", "c"]), np.array(["b", "a"]))
+    Traceback (most recent call last):
+    ValueError: There is the label 'c', and the classes are ['b', 'a'].
+    """
+    order = np.argsort(classes)
+    codes = order[np.searchsorted(classes, labels, sorter=order).clip(max=len(classes) - 1)]
+    is_unknown = classes[codes] != labels
+    if is_unknown.any():
+        unknown = labels[is_unknown].tolist()[0]
+        raise ValueError(f"There is the label {unknown!r}, and the classes are {classes.tolist()}.")
+    return codes
+
+
+def as_array(values: Any, name: str) -> np.ndarray:
+    """Values of any container as an array, text as text and not as objects."""
+    try:
+        array = check_target(values) if name == "y" else np.asarray(values)
+    except ValueError as error:
+        if name == "y":
+            raise
+        raise ValueError(f"{name} must have the same rows and outputs for every member.") from error
+    if array.dtype.kind == "O":
+        array = np.array(array.tolist())
+    if array.dtype.kind not in "fiubUS":
+        raise ValueError(f"{name} must be numbers or labels. Got {array.dtype}.")
+    return array

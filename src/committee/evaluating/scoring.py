@@ -1,0 +1,121 @@
+"""How good decisions are, by any metric, and how sure that is: intervals by drawing rows again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from committee.evaluating.intervals import Draws, Interval, interval_of
+from committee.evaluating.metrics import metric_of, task_of
+from committee.evaluating.reading import read_decision
+
+
+def score(
+    decision: Any, y: Any, metric: Any = None, *, sample_weight: Any = None, classes: Any = None
+) -> Any:
+    """Judge a decision, or each of several.
+
+    Parameters
+    ----------
+    decision : array-like of shape (n_rows, n_outputs), (n_rows,) or (n_members, n_rows, n_outputs)
+        Probabilities or votes for classes, which count as shares of their sum; or one number for each row.
+        One dimension is labels, or numbers if either of decision and y has floats and the metric does not
+        tell.
+    y : array-like of shape (n_rows,)
+        The answers: numbers of classes from 0 on, labels if `classes` are given or the decision is labels, or
+        the numbers of a regression.
+    metric : str or callable, default=None
+        For classes, "error", "balanced_error" (the mean of the errors on each class), "auc" (of each class
+        against the rest, weighted by the share of the class), "log_loss" (the negative log likelihood of a
+        row, natural logarithm, probabilities below 1e-15 taken for it), "brier" (the sum over the classes of
+        squared distances, from 0 to 2) or "calibration_error" (of the decided class, 15 bins of equal
+        width). For numbers, "squared_error", "rmse" or "mae". For both, any name of scikit-learn's scorers,
+        a scorer that its `make_scorer` made, or a function of y, a decision of shape (n_rows, n_outputs) and
+        the weights of the rows. None is "error" or "rmse".
+    sample_weight : array-like of shape (n_rows,), default=None
+        None gives every row the weight 1.
+    classes : array-like of shape (n_outputs,), default=None
+        The labels that the outputs stand for, as `classes_` of an estimator.
+
+    Returns
+    -------
+    float, or ndarray of shape (n_members,)
+        A score of scikit-learn's scorers and "auc" are better if they are higher, all others if they are
+        lower. An "auc" of rows of one class is NaN.
+
+    See Also
+    --------
+    score_interval : How sure a score is.
+
+    References
+    ----------
+    T. Fawcett, "An introduction to ROC analysis". Pattern Recognition Letters 27, 2006.
+    C. Guo, G. Pleiss, Y. Sun, K. Q. Weinberger, "On calibration of modern neural networks". ICML 2017.
+
+    Examples
+    --------
+    >>> decision, y = [[0.9, 0.1], [0.6, 0.4], [0.2, 0.8], [0.3, 0.7]], [0, 1, 1, 1]
+    >>> score(decision, y), score(decision, y, "auc"), score(decision, y, "f1")
+    (0.25, 1.0, 0.8)
+    >>> score(["a", "b", "b"], ["a", "b", "a"], "balanced_error")
+    0.25
+    """
+    honest = read_decision(decision, y, sample_weight=sample_weight, classes=classes, task=task_of(metric))
+    wanted = metric_of(metric, honest.n_outputs)
+    values = [wanted.prepare(honest.y, each)(honest.weights) for each in honest.votes.astype(np.float64)]
+    return np.array(values) if np.ndim(decision) == 3 else values[0]
+
+
+def score_interval(
+    decision: Any,
+    y: Any,
+    metric: Any = None,
+    *,
+    sample_weight: Any = None,
+    classes: Any = None,
+    kind: str = "percentile",
+    level: float = 0.95,
+    B: int = 1000,
+    random_state: Any = None,
+) -> Interval:
+    """Judge a decision, and tell how sure that is: a confidence interval by the bootstrap over rows.
+
+    The members and the rule stay as they are; only the rows that they are judged on are drawn again.
+
+    Parameters
+    ----------
+    decision, y, metric, sample_weight, classes : as for `score`
+        One decision. Small whole weights are rows that many times; others go along with their row.
+    kind : {"percentile", "bca"}, default="percentile"
+        Quantiles of the scores on rows drawn again, or those quantiles corrected for bias and skewness (BCa).
+    level : float in (0, 1), default=0.95
+        How often the interval is to hold the true score.
+    B : int, default=1000
+        How often rows are drawn.
+    random_state : int, RandomState or None, default=None
+
+    Returns
+    -------
+    Interval
+        With `value`, `low`, `high`, `level` and `kind`.
+
+    References
+    ----------
+    B. Efron, R. Tibshirani, "An introduction to the bootstrap". Chapman & Hall 1993, chapters 13 and 14.
+
+    Examples
+    --------
+    >>> interval = score_interval(["a"] * 80 + ["b"] * 20, ["a"] * 100, "error", random_state=0)
+    >>> f"{interval.value:.2f} from {interval.low:.2f} to {interval.high:.2f}"
+    '0.20 from 0.12 to 0.28'
+    """
+    if np.ndim(decision) == 3:
+        raise ValueError(
+            "score_interval judges one decision. Call it for each member, or combine them first."
+        )
+    honest = read_decision(decision, y, sample_weight=sample_weight, classes=classes, task=task_of(metric))
+    wanted = metric_of(metric, honest.n_outputs)
+    weighed = wanted.prepare(honest.y, honest.votes[0].astype(np.float64))
+    draws = Draws.of(honest.weights, random_state)
+    return interval_of(weighed, draws, kind=kind, level=level, n_draws=B)
