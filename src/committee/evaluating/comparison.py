@@ -1,0 +1,232 @@
+"""A comparison: the scores of learners on tables, by one metric, and what follows from them.
+
+In: scores of shape (n_tables, n_learners), and those of each resample. Out: ranks, wins, tests and cliques.
+It is what pictures and tables of a study are made from, and knows nothing of fits and stores.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from committee.evaluating import differences
+from committee.evaluating.cliques import Clique, cliques_of
+from committee.evaluating.differences import Friedman, Odds, ResampledT
+from committee.evaluating.ranks import Wins, rank_tables
+
+
+@dataclass(frozen=True, eq=False)
+class PairTests:
+    """A test of all pairs of learners.
+
+    Parameters
+    ----------
+    test : {"nemenyi", "wilcoxon_holm"}
+    names : tuple of str
+    p_values : ndarray of shape (n_learners, n_learners)
+    alpha : float
+        Two learners are told apart if their p-value is below it.
+    cliques : list of Clique
+        Learners that are not told apart, those that contradict the ranks among them.
+    critical_difference : float or None
+        That of average ranks; only Nemenyi's test has one.
+    """
+
+    test: str
+    names: tuple[str, ...]
+    p_values: np.ndarray
+    alpha: float
+    cliques: list[Clique]
+    critical_difference: float | None
+
+    def contradictions(self) -> list[str]:
+        """A line for each clique that contradicts the ranks.
+
+        Examples
+        --------
+        >>> cliques = [Clique((0, 2), (1,))]
+        >>> tests = PairTests("wilcoxon_holm", ("a", "b", "c"), np.ones((3, 3)), 0.05, cliques, None)
+        >>> tests.contradictions()
+        ['a and c are not told apart, but b, whose rank lies between theirs, is told apart from one of them.']
+        """
+        return [self._line(each) for each in self.cliques if each.contradicts_ranks]
+
+    def _line(self, clique: Clique) -> str:
+        members = [self.names[place] for place in clique.members]
+        skipped = [self.names[place] for place in clique.skipped]
+        some = "one" if len(members) == 2 else "some"
+        whose, verb = ("whose rank lies", "is") if len(skipped) == 1 else ("whose ranks lie", "are")
+        return (
+            f"{listed(members)} are not told apart, but {listed(skipped)}, {whose} between theirs, {verb} "
+            f"told apart from {some} of them."
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """The scores of learners on tables, by one metric.
+
+    Parameters
+    ----------
+    metric : str
+    more_is_better : bool
+    learners : tuple of str
+    tables : tuple of str
+        Those that every learner has scores on.
+    scores : ndarray of shape (n_tables, n_learners)
+        Means over the resamples that all learners of the study have finished.
+    runs : tuple of ndarray of shape (n_resamples, n_learners), default=()
+        For each table, the scores of these resamples; NaN for published results, which are means.
+    test_ratios : tuple of float, default=()
+        For each table, the rows that are judged on for each row that is learnt from.
+    seconds : ndarray of shape (n_tables, n_learners), default=None
+        How long a fit took, on average; NaN where that is not known.
+    left_out : mapping of str to str, default={}
+        Tables that are not compared, and why.
+
+    Examples
+    --------
+    >>> errors = [[0.1, 0.2, 0.4], [0.3, 0.3, 0.5], [0.2, 0.1, 0.3]]
+    >>> compared = Comparison.of(errors, ["forest", "booster", "stump"], metric="error")
+    >>> compared.mean_ranks.round(2)
+    array([1.5, 1.5, 3. ])
+    >>> compared.wins.of_pair("forest", "booster")
+    (1, 1, 1)
+    """
+
+    metric: str
+    more_is_better: bool
+    learners: tuple[str, ...]
+    tables: tuple[str, ...]
+    scores: np.ndarray
+    runs: tuple[np.ndarray, ...] = ()
+    test_ratios: tuple[float, ...] = ()
+    seconds: np.ndarray | None = None
+    left_out: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls,
+        scores: object,
+        learners: Iterable[str],
+        tables: Iterable[str] | None = None,
+        *,
+        metric: str = "score",
+        more_is_better: bool = False,
+    ) -> Comparison:
+        """A comparison of scores that come from elsewhere.
+
+        Parameters
+        ----------
+        scores : array-like of shape (n_tables, n_learners)
+        learners : iterable of str
+        tables : iterable of str, default=None
+            None numbers them.
+        metric : str, default="score"
+            What the scores are called.
+        more_is_better : bool, default=False
+        """
+        array = np.asarray(scores, dtype=np.float64)
+        names = tuple(learners)
+        if array.ndim != 2 or array.shape[1] != len(names):
+            raise ValueError(
+                f"scores must have a row for each table and a column for each of the {len(names)} learners. "
+                f"Got {array.shape}."
+            )
+        if not np.isfinite(array).all():
+            raise ValueError("scores must be numbers. Leave tables out that a learner has no score on.")
+        rows = tuple(f"table {place}" for place in range(len(array))) if tables is None else tuple(tables)
+        if len(rows) != len(array):
+            raise ValueError(f"There are {len(rows)} names of tables for {len(array)} rows of scores.")
+        return cls(metric, more_is_better, names, rows, array)
+
+    @property
+    def losses(self) -> np.ndarray:
+        """The scores, less of which is better."""
+        return -self.scores if self.more_is_better else self.scores
+
+    @property
+    def ranks(self) -> np.ndarray:
+        """The rank of each learner on each table, 1 for the best, of shape (n_tables, n_learners)."""
+        return rank_tables(self.losses)
+
+    @property
+    def mean_ranks(self) -> np.ndarray:
+        """The average rank of each learner."""
+        return np.asarray(self.ranks.mean(axis=0))
+
+    @property
+    def wins(self) -> Wins:
+        """On how many tables each learner beats each other."""
+        return Wins.of(self.learners, self.losses)
+
+    def friedman(self) -> Friedman:
+        """Whether learners differ at all: the tests of Friedman and of Iman and Davenport."""
+        return differences.friedman(self.losses)
+
+    def nemenyi(self, alpha: float = 0.05) -> PairTests:
+        """Nemenyi's test of all pairs, with its critical difference."""
+        p_values = differences.nemenyi(self.losses)
+        distance = differences.critical_difference(len(self.learners), len(self.tables), alpha)
+        return self._pairs("nemenyi", p_values, alpha, distance)
+
+    def wilcoxon_holm(self, alpha: float = 0.05) -> PairTests:
+        """Wilcoxon's signed rank test of all pairs, corrected by Holm's procedure."""
+        return self._pairs("wilcoxon_holm", differences.wilcoxon_holm(self.losses), alpha, None)
+
+    def bayesian(self, learner: str, other: str, rope: float = 0.01, random_state: int = 0) -> Odds:
+        """How likely one of two learners is better by more than `rope`, by the Bayesian signed rank test."""
+        losses = self.losses
+        return differences.bayesian_signed_rank(
+            losses[:, self.place(learner)], losses[:, self.place(other)], rope, random_state
+        )
+
+    def resampled_t(self, learner: str, other: str) -> dict[str, ResampledT]:
+        """For each table, the corrected t-test of two learners over its resamples."""
+        places = [self.place(learner), self.place(other)]
+        found = {}
+        for table, runs, ratio in zip(self.tables, self.runs, self.test_ratios, strict=True):
+            both = runs[:, places] * (-1 if self.more_is_better else 1)
+            if np.isnan(both).any():
+                raise ValueError("Published results are means, without resamples that could be compared.")
+            found[table] = differences.corrected_resampled_t(both[:, 0], both[:, 1], ratio)
+        return found
+
+    def place(self, learner: str) -> int:
+        """The column of a learner."""
+        if learner not in self.learners:
+            raise ValueError(f"There is no learner {learner!r}. There are {', '.join(self.learners)}.")
+        return self.learners.index(learner)
+
+    def only(self, learners: Iterable[str]) -> Comparison:
+        """The comparison of some of the learners, on the same tables."""
+        names = tuple(learners)
+        places = [self.place(name) for name in names]
+        return replace(
+            self,
+            learners=names,
+            scores=self.scores[:, places],
+            runs=tuple(each[:, places] for each in self.runs),
+            seconds=None if self.seconds is None else self.seconds[:, places],
+        )
+
+    def _pairs(self, test: str, p_values: np.ndarray, alpha: float, distance: float | None) -> PairTests:
+        if not 0 < alpha < 1:
+            raise ValueError(f"alpha must be a number between 0 and 1. Got {alpha!r}.")
+        # A learner is never told apart from itself.
+        is_apart = (p_values < alpha) & ~np.eye(len(p_values), dtype=bool)
+        cliques = cliques_of(self.mean_ranks, is_apart)
+        return PairTests(test, self.learners, p_values, alpha, cliques, distance)
+
+
+def listed(names: list[str]) -> str:
+    """Names as a sentence has them.
+
+    Examples
+    --------
+    >>> listed(["a", "b", "c"])
+    'a, b and c'
+    """
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)

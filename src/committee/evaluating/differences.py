@@ -1,0 +1,275 @@
+"""Tests of differences between learners: over many tables, and over resamples of one.
+
+In: losses of shape (n_tables, n_learners). Out: statistics and p-values. The distributions and the signed
+rank test are scipy's. Why not scikit-posthocs, which agrees: it has no p-value for two learners that are
+equal on every table, and it needs four libraries more.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import stats
+
+from committee.evaluating.ranks import N_DIGITS, rank_tables
+
+# How many sets of weights are drawn from the posterior, and how many at a time.
+N_DRAWS, N_AT_ONCE = 50_000, 500
+
+
+@dataclass(frozen=True)
+class Friedman:
+    """Whether learners differ at all.
+
+    Parameters
+    ----------
+    statistic, p_value : float
+        Friedman's chi-square, by the formula of Demsar 2006, which does not correct for ties.
+    f_statistic, f_p_value : float
+        That of Iman and Davenport, which is less conservative.
+    degrees : tuple of (int, int)
+        Those of F; the first are those of the chi-square too.
+    """
+
+    statistic: float
+    p_value: float
+    f_statistic: float
+    f_p_value: float
+    degrees: tuple[int, int]
+
+
+def friedman(losses: np.ndarray) -> Friedman:
+    """Test whether all learners are equal.
+
+    Parameters
+    ----------
+    losses : ndarray of shape (n_tables, n_learners)
+
+    Returns
+    -------
+    Friedman
+
+    References
+    ----------
+    J. Demsar, "Statistical comparisons of classifiers over multiple data sets". JMLR 7, 2006.
+
+    Examples
+    --------
+    >>> friedman(np.array([[1.0, 2.0, 3.0], [1.0, 2.0, 3.0], [2.0, 1.0, 3.0], [1.0, 2.0, 3.0]])).statistic
+    6.5
+    """
+    n, k = check_tables(losses)
+    mean_ranks = rank_tables(losses).mean(axis=0)
+    statistic = 12 * n / (k * (k + 1)) * (np.square(mean_ranks).sum() - k * (k + 1) ** 2 / 4)
+    rest = n * (k - 1) - statistic
+    # All tables agree on all ranks.
+    f_statistic = (n - 1) * statistic / rest if rest > 1e-9 else np.inf
+    degrees = k - 1, (k - 1) * (n - 1)
+    return Friedman(
+        float(round(statistic, N_DIGITS)),
+        float(stats.chi2.sf(statistic, degrees[0])),
+        float(f_statistic),
+        float(stats.f.sf(f_statistic, *degrees)),
+        degrees,
+    )
+
+
+def critical_difference(n_learners: int, n_tables: int, alpha: float = 0.05) -> float:
+    """The distance of average ranks from which on Nemenyi's test tells two learners apart.
+
+    Examples
+    --------
+    >>> round(critical_difference(4, 14), 2)
+    1.25
+    """
+    quantile = stats.studentized_range.ppf(1 - alpha, n_learners, np.inf) / np.sqrt(2)
+    return float(quantile * np.sqrt(n_learners * (n_learners + 1) / (6 * n_tables)))
+
+
+def nemenyi(losses: np.ndarray) -> np.ndarray:
+    """The p-values of Nemenyi's test of all pairs, of shape (n_learners, n_learners).
+
+    Examples
+    --------
+    >>> nemenyi(np.array([[1.0, 2.0, 3.0], [1.0, 2.0, 3.0], [2.0, 1.0, 3.0]])).round(2)
+    array([[1.  , 0.91, 0.1 ],
+           [0.91, 1.  , 0.23],
+           [0.1 , 0.23, 1.  ]])
+    """
+    n, k = check_tables(losses)
+    mean_ranks = rank_tables(losses).mean(axis=0)
+    apart = np.abs(mean_ranks[:, None] - mean_ranks[None, :]) / np.sqrt(k * (k + 1) / (6 * n))
+    return np.asarray(stats.studentized_range.sf(apart * np.sqrt(2), k, np.inf))
+
+
+def wilcoxon_holm(losses: np.ndarray) -> np.ndarray:
+    """The p-values of Wilcoxon's signed rank test of all pairs, corrected by Holm's procedure.
+
+    Parameters
+    ----------
+    losses : ndarray of shape (n_tables, n_learners)
+
+    Returns
+    -------
+    ndarray of shape (n_learners, n_learners)
+        Two learners that are equal on every table have the p-value 1.
+
+    Examples
+    --------
+    >>> wilcoxon_holm(np.arange(12.0).reshape(6, 2))
+    array([[1.     , 0.03125],
+           [0.03125, 1.     ]])
+    """
+    _, k = check_tables(losses)
+    first, second = np.triu_indices(k, 1)
+    differences = np.round(losses[:, first] - losses[:, second], N_DIGITS)
+    raw = [float(stats.wilcoxon(each).pvalue) if each.any() else 1.0 for each in differences.T]
+    p_values = np.ones((k, k))
+    p_values[first, second] = p_values[second, first] = holm(np.array(raw))
+    return p_values
+
+
+def holm(p_values: np.ndarray) -> np.ndarray:
+    """Correct p-values for their number: the smallest is multiplied by all of them, the next by one less.
+
+    Examples
+    --------
+    >>> holm(np.array([0.01, 0.04, 0.03]))
+    array([0.03, 0.06, 0.06])
+    """
+    order = np.argsort(p_values, kind="stable")
+    factors = np.arange(len(p_values), 0, -1)
+    corrected = np.empty(len(p_values))
+    corrected[order] = np.minimum(np.maximum.accumulate(p_values[order] * factors), 1.0)
+    return corrected
+
+
+@dataclass(frozen=True)
+class Odds:
+    """How likely it is that one of two learners is better on the next table, or that it makes no difference.
+
+    Parameters
+    ----------
+    first, equal, second : float
+        Probabilities that sum to one: the first learner is better by more than the region of practical
+        equivalence, the difference is within it, the second is better.
+    rope : float
+    """
+
+    first: float
+    equal: float
+    second: float
+    rope: float
+
+
+def bayesian_signed_rank(
+    losses: np.ndarray, others: np.ndarray, rope: float = 0.01, random_state: Any = 0
+) -> Odds:
+    """The Bayesian signed rank test of two learners.
+
+    The tables get random weights, by a Dirichlet distribution with one pseudo-table of no difference as its
+    prior. A difference is that of two tables that are drawn by the weights, on average.
+
+    Parameters
+    ----------
+    losses, others : ndarray of shape (n_tables,)
+    rope : float, default=0.01
+        Differences of at most so much are none in practice.
+    random_state : int, default=0
+
+    Returns
+    -------
+    Odds
+
+    References
+    ----------
+    A. Benavoli, G. Corani, J. Demsar, M. Zaffalon, "Time for a change: a tutorial for comparing multiple
+    classifiers through Bayesian analysis". JMLR 18, 2017.
+
+    Examples
+    --------
+    >>> bayesian_signed_rank(np.full(30, 0.2), np.full(30, 0.3), rope=0.01).first > 0.99
+    True
+    """
+    if not rope >= 0:
+        raise ValueError(f"rope must be a number >= 0. Got {rope!r}.")
+    # Less is better: a negative difference is a win of the first.
+    differences = np.concatenate([[0.0], np.round(losses - others, N_DIGITS)])
+    sums = differences[:, None] + differences[None, :]
+    first, second = (sums < -2 * rope).astype(np.float64), (sums > 2 * rope).astype(np.float64)
+    rng = np.random.default_rng(random_state)
+    counts = np.zeros(3)
+    for start in range(0, N_DRAWS, N_AT_ONCE):
+        weights = rng.dirichlet(np.ones(len(differences)), size=min(N_AT_ONCE, N_DRAWS - start))
+        masses = np.stack([((weights @ each) * weights).sum(axis=1) for each in (first, second)])
+        shares = np.stack([masses[0], 1.0 - masses.sum(axis=0), masses[1]])
+        is_largest = np.isclose(shares, shares.max(axis=0))
+        counts += (is_largest / is_largest.sum(axis=0)).sum(axis=1)
+    first_share, equal_share, second_share = (counts / N_DRAWS).tolist()
+    return Odds(first_share, equal_share, second_share, rope)
+
+
+@dataclass(frozen=True)
+class ResampledT:
+    """Whether two learners differ on one table, by resamples of it.
+
+    Parameters
+    ----------
+    difference : float
+        The mean loss of the first less that of the second.
+    statistic, p_value : float
+    n_resamples : int
+    """
+
+    difference: float
+    statistic: float
+    p_value: float
+    n_resamples: int
+
+
+def corrected_resampled_t(losses: np.ndarray, others: np.ndarray, test_ratio: float) -> ResampledT:
+    """The t-test of two learners over resamples of one table, corrected because resamples share rows.
+
+    Parameters
+    ----------
+    losses, others : ndarray of shape (n_resamples,)
+    test_ratio : float
+        Rows to be judged on for each row that is learnt from.
+
+    Returns
+    -------
+    ResampledT
+
+    References
+    ----------
+    C. Nadeau, Y. Bengio, "Inference for the generalization error". Machine Learning 52, 2003.
+
+    Examples
+    --------
+    >>> found = corrected_resampled_t(np.array([0.1, 0.2, 0.3]), np.array([0.2, 0.2, 0.5]), test_ratio=1.0)
+    >>> round(found.statistic, 3)
+    -0.866
+    """
+    n = len(losses)
+    if n < 2:
+        raise ValueError(f"The corrected t-test needs two resamples or more. Got {n}.")
+    differences = np.round(np.asarray(losses) - np.asarray(others), N_DIGITS)
+    mean, variance = float(differences.mean()), float(differences.var(ddof=1))
+    if variance == 0:
+        statistic = 0.0 if mean == 0 else float(np.copysign(np.inf, mean))
+    else:
+        statistic = mean / float(np.sqrt((1 / n + test_ratio) * variance))
+    return ResampledT(mean, statistic, float(2 * stats.t.sf(abs(statistic), n - 1)), n)
+
+
+def check_tables(losses: np.ndarray) -> tuple[int, int]:
+    """How many tables and learners there are, if they are enough for a test."""
+    n, k = losses.shape
+    if n < 2 or k < 2:
+        raise ValueError(
+            f"A test over tables needs two learners and two tables that all of them have results on. "
+            f"There are {k} and {n}."
+        )
+    return n, k

@@ -1,0 +1,158 @@
+"""Ranks, tests and cliques: Demsar's example, scipy and scikit-posthocs as oracles, and the odd cases."""
+
+import numpy as np
+import pytest
+import scikit_posthocs
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from committee.evaluating import Comparison, differences
+from committee.evaluating.cliques import cliques_of
+from committee.evaluating.ranks import rank_tables
+from demsar import AREAS, LEARNERS
+
+
+@pytest.fixture
+def demsar():
+    return Comparison.of(list(AREAS.values()), LEARNERS, AREAS, metric="auc", more_is_better=True)
+
+
+def losses_of(seed, n_tables=20, n_learners=5):
+    return np.random.default_rng(seed).normal(np.arange(n_learners) / 3, size=(n_tables, n_learners))
+
+
+def test_demsars_example_has_his_ranks_statistics_and_critical_difference(demsar):
+    assert demsar.mean_ranks.round(3).tolist() == [3.143, 2.0, 2.893, 1.964]
+    found = demsar.friedman()
+    assert round(found.statistic, 2) == 9.28
+    assert round(found.f_statistic, 2) == 3.69
+    assert found.degrees == (3, 39)
+    assert 0.01 < found.f_p_value < 0.05
+    assert round(demsar.nemenyi().critical_difference, 2) == 1.25
+    assert round(demsar.nemenyi(alpha=0.1).critical_difference, 2) == 1.12
+
+
+def test_at_ten_percent_demsar_tells_apart_c45_and_the_two_with_m(demsar):
+    found = demsar.nemenyi(alpha=0.1)
+    apart = {tuple(np.array(LEARNERS)[[i, j]]) for i, j in np.argwhere(np.triu(found.p_values < 0.1))}
+    assert apart == {("C4.5", "C4.5+m"), ("C4.5", "C4.5+m+cf")}
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_p_values_of_pairs_are_those_of_scikit_posthocs(seed):
+    losses = losses_of(seed)
+    np.testing.assert_allclose(differences.nemenyi(losses), scikit_posthocs.posthoc_nemenyi_friedman(losses))
+    corrected = scikit_posthocs.posthoc_wilcoxon(losses.T.tolist(), p_adjust="holm")
+    np.testing.assert_allclose(differences.wilcoxon_holm(losses), corrected)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_without_ties_and_of_two_learners_the_tests_are_scipys(seed):
+    losses = losses_of(seed)
+    statistic, p_value = stats.friedmanchisquare(*losses.T)
+    found = differences.friedman(losses)
+    np.testing.assert_allclose([found.statistic, found.p_value], [statistic, p_value])
+    of_pair = stats.wilcoxon(losses[:, 0], losses[:, 1]).pvalue
+    np.testing.assert_allclose(differences.wilcoxon_holm(losses[:, :2])[0, 1], of_pair)
+
+
+def test_learners_that_are_equal_on_every_table_are_not_told_apart():
+    losses = np.column_stack([losses_of(0, n_learners=2)] * 2)
+    found = Comparison.of(losses, "abcd").wilcoxon_holm()
+    assert found.p_values[0, 2] == found.p_values[1, 3] == 1.0
+
+
+def test_tables_that_agree_on_all_ranks_have_an_infinite_f():
+    found = differences.friedman(np.tile([0.1, 0.2, 0.3], (5, 1)))
+    assert found.statistic == 10.0 and found.f_statistic == np.inf and found.f_p_value == 0.0
+
+
+def test_more_is_better_turns_the_ranks_around(demsar):
+    worse = Comparison.of(demsar.scores, LEARNERS)
+    np.testing.assert_allclose(worse.mean_ranks, 5 - demsar.mean_ranks)
+
+
+def test_numbers_that_differ_in_their_last_digits_are_equal():
+    assert rank_tables(np.array([[0.1 + 0.2, 0.3]])).tolist() == [[1.5, 1.5]]
+
+
+def test_wins_ties_and_losses_of_a_pair_sum_to_the_tables(demsar):
+    assert demsar.wins.of_pair("C4.5", "C4.5+m") == (2, 2, 10)
+    assert (demsar.wins.wins + demsar.wins.ties + demsar.wins.losses == len(AREAS)).all()
+
+
+@given(st.integers(0, 10_000))
+def test_cliques_by_nemenyi_never_contradict_the_ranks(seed):
+    assert not Comparison.of(losses_of(seed, 8, 6), "abcdef").nemenyi().contradictions()
+
+
+@given(st.integers(0, 10_000))
+def test_cliques_are_maximal_and_cover_every_pair_that_is_not_told_apart(seed):
+    rng = np.random.default_rng(seed)
+    apart = np.triu(rng.random((6, 6)) < 0.5, 1)
+    apart |= apart.T
+    ranks = rng.permutation(6) + 1.0
+    cliques = [set(each.members) for each in cliques_of(ranks, apart)]
+    for each in cliques:
+        assert not apart[np.ix_(list(each), list(each))].any()
+        assert all(apart[other, list(each)].any() for other in set(range(6)) - each)
+    for first, second in np.argwhere(np.triu(~apart, 1)):
+        assert any({first, second} <= each for each in cliques)
+
+
+def test_a_clique_that_contradicts_the_ranks_is_told_with_whom_it_skips():
+    # b is always a little worse than a; c is mostly worse than both, and much better where it is better.
+    a = np.linspace(0.1, 0.4, 20)
+    b = a + np.linspace(0.01, 0.02, 20)
+    c = a + np.where(np.arange(20) % 4, 0.1, -0.5) * np.linspace(1, 1.2, 20)
+    found = Comparison.of(np.column_stack([a, b, c]), "abc").wilcoxon_holm()
+    assert found.contradictions() == [
+        "a and c are not told apart, but b, whose rank lies between theirs, is told apart from one of them."
+    ]
+
+
+def test_the_bayesian_test_knows_the_better_the_equal_and_the_undecided():
+    rng = np.random.default_rng(0)
+    losses = rng.random(30)
+    better = differences.bayesian_signed_rank(losses, losses + 0.05, rope=0.01)
+    assert better.first > 0.99 and better.second < 0.01
+    equal = differences.bayesian_signed_rank(losses, losses + rng.normal(scale=0.001, size=30), rope=0.01)
+    assert equal.equal > 0.99
+    assert np.isclose(better.first + better.equal + better.second, 1.0)
+    turned = differences.bayesian_signed_rank(losses + 0.05, losses, rope=0.01)
+    assert np.isclose(turned.second, better.first, atol=0.01)
+
+
+def test_the_corrected_t_is_larger_in_its_variance_by_the_share_of_test_rows():
+    rng = np.random.default_rng(0)
+    losses, others = rng.random(10), rng.random(10)
+    plain = stats.ttest_rel(losses, others)
+    uncorrected = differences.corrected_resampled_t(losses, others, test_ratio=0.0)
+    np.testing.assert_allclose([uncorrected.statistic, uncorrected.p_value], [plain.statistic, plain.pvalue])
+    corrected = differences.corrected_resampled_t(losses, others, test_ratio=1.0)
+    np.testing.assert_allclose(corrected.statistic, plain.statistic * np.sqrt(0.1 / 1.1))
+
+
+def test_resamples_without_any_difference_have_the_p_value_one():
+    found = differences.corrected_resampled_t(np.ones(5), np.ones(5), 1.0)
+    assert (found.statistic, found.p_value) == (0.0, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (
+            lambda: Comparison.of([[1.0, 2.0]], "ab").friedman(),
+            "two learners.*There are 2 and 1",
+        ),
+        (lambda: Comparison.of([[1.0, 2.0]], "abc"), "a column for each of the 3 learners"),
+        (lambda: Comparison.of([[1.0, np.nan]], "ab"), "must be numbers"),
+        (lambda: Comparison.of([[1.0, 2.0]], "ab").place("c"), "no learner 'c'. There are a, b"),
+        (lambda: Comparison.of([[1.0, 2.0]] * 3, "ab").nemenyi(alpha=5), "alpha must be a number between"),
+        (lambda: Comparison.of([[1.0, 2.0]] * 3, "ab").bayesian("a", "b", rope=-1), "rope must be"),
+    ],
+)
+def test_what_cannot_be_compared_is_told_in_one_line(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
