@@ -26,7 +26,9 @@ from committee import (
     VotingRegressor,
     rules,
 )
+from committee.assembling.members import encoded
 from committee.running import receiving, runner
+from committee.table import source
 from every_estimator import COMMITTEES, mixed_frame, name_of, target_for, votes_of
 
 X, Y = load_iris(return_X_y=True)
@@ -362,3 +364,29 @@ def test_a_rule_for_classes_is_refused_for_numbers_before_members_are_fitted():
         ValueError, match=r"CAWPERule is a rule for classification. Use another for regression"
     ):
         VotingRegressor([("tree", DecisionTreeRegressor())], rule="cawpe").fit(NUMBERS, AMOUNTS)
+
+
+def test_a_frame_is_opened_once_for_all_members_that_only_read_it(monkeypatch):
+    frame, signal = mixed_frame(n_rows=60)
+    members = [
+        ("tree", DecisionTreeClassifier(random_state=0)),
+        ("c45", committee.C45Classifier()),
+        ("linear", encoded(LogisticRegression())),
+    ]
+    voting = VotingClassifier(members, cv=3, refit=False)
+    voting.fit(frame, target_for(voting, signal))
+    expected = [
+        np.mean([model.predict_proba(frame) for model in models], axis=0) for models in voting.estimators_
+    ]
+    opened = []
+    monkeypatch.setattr(source, "open_frame", lambda X, way=source.open_frame: opened.append(X) or way(X))
+    np.testing.assert_allclose(voting.votes(frame), expected, atol=1e-6)
+    assert len(opened) == 1
+
+
+def test_columns_of_members_are_those_of_the_fit_in_whatever_order_a_frame_has_them():
+    frame, signal = mixed_frame(n_rows=60)
+    voting = VotingClassifier(tree(random_state=0), columns={"tree": [3, 0]})
+    voting.fit(frame, target_for(voting, signal))
+    turned = frame[list(frame.columns)[::-1]]
+    np.testing.assert_array_equal(voting.votes(turned), voting.votes(frame))

@@ -1,6 +1,7 @@
 """A committee can be made smaller: fewer members, one model for each, or one student."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.datasets import load_diabetes, load_iris
 from sklearn.linear_model import LinearRegression
@@ -9,7 +10,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 import committee
 from committee import CommitteeClassifier, CommitteeRegressor, DecisionTreeClassifier, rules
-from committee.automatic.pruning import bytes_of, greedy_loss
+from committee.automatic.pruning import greedy_loss, some_row
 from every_estimator import mixed_frame, target_for
 
 X, Y = load_iris(return_X_y=True)
@@ -39,23 +40,56 @@ def test_more_members_are_never_worse_on_honest_votes():
     assert losses == sorted(losses, reverse=True)
 
 
-def test_what_is_too_large_does_not_stay(tmp_path):
-    sizes = {seat.name: bytes_of(seat) for seat in AUTOMATIC._seats}
-    smaller = AUTOMATIC.prune(max_bytes=max(sizes.values()) - 1)
-    assert sum(sizes[name] for name in smaller.named_estimators_) < max(sizes.values())
+def test_the_file_is_no_larger_than_it_may_be(tmp_path):
+    AUTOMATIC.save(tmp_path / "whole.committee")
+    limit = 0.6 * (tmp_path / "whole.committee").stat().st_size
+    smaller = AUTOMATIC.prune(max_bytes=limit)
     smaller.save(tmp_path / "small.committee")
+    assert (tmp_path / "small.committee").stat().st_size <= limit
     loaded = committee.load(tmp_path / "small.committee")
     np.testing.assert_array_equal(loaded.predict_proba(X), smaller.predict_proba(X))
     alone = [each.prune(max_members=1).predict_proba(X) for each in (loaded, smaller)]
     np.testing.assert_array_equal(*alone)
+    with pytest.raises(ValueError, match="max_bytes=10 is too little for any member"):
+        AUTOMATIC.prune(max_bytes=10)
 
 
 def test_a_row_is_timed_for_the_latency():
-    assert len(AUTOMATIC.prune(X, max_latency=1000).estimators_) >= 1
-    with pytest.raises(ValueError, match="max_latency needs a row to time"):
-        AUTOMATIC.prune(max_latency=1)
-    with pytest.raises(ValueError, match="max_latency=1e-09 is too little for any member"):
-        AUTOMATIC.prune(X, max_latency=1e-9)
+    for table in (X, X[:1], None):
+        assert len(AUTOMATIC.prune(table, max_latency=1000).estimators_) >= 1
+        with pytest.raises(ValueError, match="max_latency=1e-09 is too little for any member"):
+            AUTOMATIC.prune(table, max_latency=1e-9)
+
+
+def test_a_row_of_any_columns_can_be_timed():
+    frame = pd.DataFrame(
+        {
+            "age": np.arange(60.0),
+            "city": pd.Categorical(["Oslo", "Bonn", None] * 20),
+            "is_new": [True, False] * 30,
+            "since": pd.date_range("2024-01-01", periods=60),
+        }
+    )
+    automatic = CommitteeClassifier(["booster", "linear"], cv=2, random_state=0).fit(frame, [0, 1] * 30)
+    assert len(automatic.prune(max_latency=1000).estimators_) >= 1
+    row = some_row(automatic.schema_)
+    assert list(row.columns) == list(frame.columns)
+    automatic.predict(row)
+
+
+def test_what_does_not_fit_together_is_left_out(monkeypatch):
+    """Members may cost more together than each alone: then fewer stay."""
+    costs = {each: 1.0 for each in range(4)}
+    measured = []
+
+    def cost(smaller):
+        measured.append(len(smaller.estimators_))
+        return 1.5 * len(smaller.estimators_)
+
+    monkeypatch.setattr(type(AUTOMATIC), "_costs", lambda self, name, X: (np.array([*costs.values()]), cost))
+    smaller = AUTOMATIC.prune(max_bytes=3.0)
+    assert 1.5 * len(smaller.estimators_) <= 3.0
+    assert measured == sorted(measured, reverse=True)
 
 
 @pytest.mark.parametrize("limits", [{}, {"max_members": 1, "max_bytes": 1}, {"max_members": 0}])

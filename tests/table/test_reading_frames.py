@@ -246,3 +246,29 @@ def test_an_arrow_dictionary_may_hold_null_or_a_value_twice():
     table = read(pa.table({"x": twice}))
     assert table.schema.columns[0].categories == ("a", "b")
     assert table.columns[0].tolist() == [1, 2, 1, 0]
+
+
+def test_the_codes_of_an_arrow_dictionary_may_be_unsigned():
+    codes = pa.array([1, None, 0], type=pa.uint32())
+    table = read(pa.table({"x": pa.DictionaryArray.from_arrays(codes, pa.array(["b", "a"]))}))
+    assert table.columns[0].tolist() == [1, 0, 2]
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int8", "uint16", "int64", "uint64", "bool"])
+def test_plain_numbers_come_as_they_are_in_every_frame(dtype):
+    values = np.array([0, 1, 1], dtype=dtype)
+    for frame in (pd.DataFrame({"x": values}), pl.DataFrame({"x": values}), pa.table({"x": values})):
+        (column,) = read(frame).columns
+        assert column.dtype == dtype
+        assert column.tolist() == values.tolist()
+
+
+def test_integers_with_a_hole_are_read_in_every_frame():
+    holes = [1, None, 3]
+    for frame in (
+        pd.DataFrame({"x": pd.array(holes, dtype="Int64")}),
+        pl.DataFrame({"x": holes}),
+        pa.table({"x": holes}),
+    ):
+        (column,) = read(frame).columns
+        np.testing.assert_array_equal(column, [1, np.nan, 3])

@@ -19,7 +19,7 @@ from committee.assembling.votes import HonestVotes, dtype_of
 from committee.boosting.python_rounds import take_rows
 from committee.combining import as_rule
 from committee.combining.rule import Rule
-from committee.table.source import open_source
+from committee.table.source import Source, open_source
 from committee.task import Classification
 
 # What a fit leaves beside attributes that end with an underscore.
@@ -57,7 +57,7 @@ class Assembled(TransformerMixin, KeptCommittee):
         ndarray of shape (n_members, n_rows, n_outputs)
             Float32 for classes, in the order of `classes_`; float64 for numbers.
         """
-        return self._votes(self._native(X))
+        return self._votes(self._open(X))
 
     def transform(self, X: Any) -> np.ndarray:
         """The votes of all members side by side.
@@ -211,27 +211,31 @@ class Assembled(TransformerMixin, KeptCommittee):
             )
         return self._honest
 
-    def _native(self, X: Any) -> Any:
-        """A table as members take it, if it has the columns of the fit."""
+    def _open(self, X: Any) -> Source:
+        """A table, opened once for all members, if it has the columns of the fit."""
         source = open_source(X)
         self._read(source)
         return in_order(source, self.schema_)
 
-    def _votes(self, native: Any) -> np.ndarray:
-        n_rows = native.shape[0]
-        votes = np.empty((len(self._seats), n_rows, self._task.n_outputs), dtype=dtype_of(self._task))
+    def _native(self, X: Any) -> Any:
+        """A table as members take it, if it has the columns of the fit."""
+        return self._open(X).native
+
+    def _votes(self, source: Source) -> np.ndarray:
+        shape = (len(self._seats), source.n_rows, self._task.n_outputs)
+        votes: np.ndarray = np.empty(shape, dtype=dtype_of(self._task))
         for place, each in enumerate(self._seats):
-            votes[place] = each.votes(native, self._task)
+            votes[place] = each.votes(source, self._task)
         return votes
 
     def _decide(self, X: Any) -> np.ndarray:
         """The decision for each row, of shape (n_rows, n_outputs)."""
         check_is_fitted(self)
-        native = self._native(X)
+        source = self._open(X)
         if self.rule_ is None:
-            return np.ones((native.shape[0], 1))
-        matrix = None if self._encoder is None else self._encoder.transform(native)
-        return self.rule_.combine(self._votes(native), matrix)
+            return np.ones((source.n_rows, 1))
+        matrix = None if self._encoder is None else self._encoder.transform(source)
+        return self.rule_.combine(self._votes(source), matrix)
 
 
 def encoder_like(native: Any, honest: HonestVotes) -> TableEncoder:

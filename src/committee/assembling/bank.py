@@ -103,7 +103,7 @@ class Bank(Polled):
         )
         self._open(Poll.of(lesson, folds, X_test, y_test), folder)
         self._lesson, self._folds = lesson, folds
-        self._X_test = None if X_test is None else in_order(open_source(X_test), lesson.schema)
+        self._X_test = None if X_test is None else in_order(open_source(X_test), lesson.schema).native
 
     @classmethod
     def of(

@@ -23,6 +23,8 @@ LARGEST = 1e140
 FARTHEST = 1e100
 # What numbers stay below with robust scaling.
 DRAWN_IN = 3.0
+# Rows that are scaled at a time: a block of them stays near the processor.
+ROWS_AT_ONCE = 1024
 
 
 @declared
@@ -125,23 +127,29 @@ class TableEncoder(TransformerMixin, Saveable, BaseEstimator):
         return self
 
     def _transform_table(self, table: Table) -> np.ndarray:
-        parts = []
-        for i, (values, is_category) in enumerate(zip(table.columns, table.schema.is_category, strict=True)):
-            if is_category:
-                parts.append((values[:, None] == self.kept_[i]).astype(np.float64))
-            else:
-                numbers = as_numbers(values)
-                filled = np.where(np.isnan(numbers), self.medians_[i], numbers)
-                with np.errstate(over="ignore"):
-                    scaled = (filled - self.means_[i]) / self.deviations_[i]
-                scaled = scaled.clip(-FARTHEST, FARTHEST)
-                if self.scaling == "robust":
-                    scaled = scaled / np.sqrt(1 + (scaled / DRAWN_IN) ** 2)
-                parts.append(scaled[:, None])
-        if sum(part.shape[1] for part in parts) == 0:
-            # Categories without any value tell nothing, and a matrix has a column.
-            return np.zeros((table.n_rows, 1))
-        return np.hstack(parts)
+        is_category = table.schema.is_category
+        widths = np.where(is_category, [len(codes) for codes in self.kept_], 1)
+        # Categories without any value tell nothing, and a matrix has a column.
+        matrix = np.zeros((table.n_rows, max(1, int(widths.sum()))))
+        begins = widths.cumsum() - widths
+        for i in np.flatnonzero(is_category).tolist():
+            matrix[:, begins[i] : begins[i] + widths[i]] = table.columns[i][:, None] == self.kept_[i]
+        numbers = np.flatnonzero(~is_category)
+        if len(numbers) == 0:
+            return matrix
+        for begin in range(0, table.n_rows, ROWS_AT_ONCE):
+            rows = slice(begin, begin + ROWS_AT_ONCE)
+            block = np.column_stack([table.columns[i][rows] for i in numbers.tolist()])
+            matrix[rows, begins[numbers]] = self._scaled(as_numbers(block), numbers)
+        return matrix
+
+    def _scaled(self, block: np.ndarray, columns: np.ndarray) -> np.ndarray:
+        """Some rows of columns of numbers, without holes, shifted and scaled."""
+        filled = np.where(np.isnan(block), self.medians_[columns], block)
+        with np.errstate(over="ignore"):
+            scaled = (filled - self.means_[columns]) / self.deviations_[columns]
+        scaled = scaled.clip(-FARTHEST, FARTHEST)
+        return scaled if self.scaling == "standard" else scaled / np.sqrt(1 + (scaled / DRAWN_IN) ** 2)
 
     def __sklearn_tags__(self) -> Any:
         return takes_any_table(super().__sklearn_tags__())
@@ -187,7 +195,7 @@ def new_encoder(**parameters: Any) -> Any:
 
 
 def as_numbers(values: np.ndarray) -> np.ndarray:
-    """A column of numbers as float64, NaN where there is no finite one, and none beyond `LARGEST`."""
+    """Numbers as float64, NaN where there is no finite one, and none beyond `LARGEST`."""
     numbers = values.astype(np.float64)
     numbers[~np.isfinite(numbers)] = np.nan
     return numbers.clip(-LARGEST, LARGEST)

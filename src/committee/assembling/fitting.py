@@ -18,13 +18,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from committee.assembling.folds import Fold
 from committee.assembling.lesson import Lesson
-from committee.assembling.members import Member, request_weights, take_columns, weight_arguments
+from committee.assembling.members import Member, request_weights, weight_arguments
 from committee.assembling.numbered import NumberedLabels
 from committee.assembling.seats import cannot_vote
 from committee.assembling.votes import dtype_of, votes_of
 from committee.boosting.python_rounds import take_rows
 from committee.running import Runner, Task, TaskError, Work
 from committee.sampling.growing import Forest
+from committee.table.source import take_columns
 from committee.task import Classification
 
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import narwhals.stable.v2 as nw
 import numpy as np
 
 from committee.assembling.votes import Task
 from committee.saving import Data
 from committee.table import Schema, read
-from committee.table.matching import is_reordered
+from committee.table.matching import is_reordered, match_columns
 from committee.table.source import Source, open_source
 from committee.task import Classification, check_lengths, check_target, row_weights
 
@@ -78,11 +77,9 @@ class Lesson:
         return np.arange(self.n_rows) if self.weights is None else np.flatnonzero(self.weights)
 
 
-def in_order(source: Source, schema: Schema) -> Any:
+def in_order(source: Source, schema: Schema) -> Source:
     """A table as members take it: the columns of a frame in the order of a schema that it is known to fit."""
-    if is_reordered(source, schema):
-        return nw.from_native(source.native, eager_only=True)[list(schema.names)].to_native()
-    return source.native
+    return source.select(match_columns(source, schema)) if is_reordered(source, schema) else source
 
 
 def group_codes(groups: Any, n_rows: int) -> np.ndarray | None:

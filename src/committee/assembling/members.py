@@ -9,7 +9,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import narwhals.stable.v2 as nw
 import numpy as np
 from sklearn import get_config
 from sklearn.base import clone, is_classifier, is_regressor
@@ -149,21 +148,6 @@ def positions_of(wanted: Any, schema: Schema, name: str) -> list[int]:
     if not positions:
         raise ValueError(f"columns[{name!r}] is empty. A member sees at least one column.")
     return positions
-
-
-def take_columns(X: Any, positions: list[int] | None) -> Any:
-    """Some columns of a matrix or frame.
-
-    Examples
-    --------
-    >>> take_columns(np.array([[1, 2, 3]]), [2, 0])
-    array([[3, 1]])
-    """
-    if positions is None:
-        return X
-    if nw.dependencies.is_into_dataframe(X):
-        return nw.from_native(X, eager_only=True)[:, positions].to_native()
-    return X[:, positions]
 
 
 def seeded(estimator: Any, rng: np.random.Generator) -> Any:

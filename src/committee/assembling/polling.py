@@ -19,8 +19,9 @@ from committee.assembling.ballots import Ballot, Place
 from committee.assembling.fitting import carry_out, fit_fold, fit_in_bags, has_bags, warn_of_dropped
 from committee.assembling.folds import Fold
 from committee.assembling.lesson import Lesson
-from committee.assembling.members import Member, seeded, take_columns
+from committee.assembling.members import Member, seeded
 from committee.assembling.votes import dtype_of, gives_scores, votes_of
+from committee.table.source import take_columns
 
 
 def places_of(member: Member, n_folds: int, uses_bags: bool) -> list[Place]:

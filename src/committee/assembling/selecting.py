@@ -157,10 +157,10 @@ class DynamicSelection(Committee):
             What part each member has in the decision; rows sum to one.
         competence : ndarray of shape (n_rows, n_members)
         """
-        native = self._native(X)
+        source = self._open(X)
         rule: Any = self.rule_
-        matrix = None if self._encoder is None else self._encoder.transform(native)
-        shares, competence = rule.selected(self._votes(native), matrix)
+        matrix = None if self._encoder is None else self._encoder.transform(source)
+        shares, competence = rule.selected(self._votes(source), matrix)
         return shares, competence
 
 

@@ -17,12 +17,13 @@ from committee.assembling.ballots import file_name
 from committee.assembling.bank import Bank
 from committee.assembling.folds import Fold
 from committee.assembling.lesson import Lesson
-from committee.assembling.members import Member, take_columns
+from committee.assembling.members import Member
 from committee.assembling.polling import recipe_of
 from committee.assembling.votes import dtype_of, gives_scores, votes_of
 from committee.boosting.python_rounds import take_rows
 from committee.running.limits import one_blas_thread
 from committee.saving import DamagedFile, UntrustedMember, load, save
+from committee.table.source import take_columns
 
 # A model, the rows that it has not seen, if there are any, and its votes on them.
 Result = tuple[Any, Any, Any]

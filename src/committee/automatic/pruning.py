@@ -1,23 +1,29 @@
 """Pruning: the members that lower the loss most, for what may be spent on them.
 
-In: honest votes, and what each member costs. Out: the members that stay.
+In: honest votes, and what each member costs: seconds for a row, or bytes. Out: the members that stay.
 """
 
 from __future__ import annotations
 
+import datetime
+import importlib.util
 import pickle
+import tempfile
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
+import narwhals.stable.v2 as nw
 import numpy as np
 
-from committee.assembling.seats import Seat
 from committee.assembling.votes import HonestVotes
 from committee.combining.naming import rule_named
+from committee.saving import save
+from committee.table import Column, Kind, Schema
 
 # One row is timed so often, and the quickest time counts: the others waited for something else.
-N_TIMES = 20
+N_TIMES = 50
 
 
 def affordable(honest: HonestVotes, costs: np.ndarray, most: float, metric: Any) -> list[int]:
@@ -79,6 +85,42 @@ def quickest(work: Callable[[], object]) -> float:
     return min(times)
 
 
-def bytes_of(seat: Seat) -> int:
-    """How large the models of a member are."""
-    return len(pickle.dumps(seat.models, protocol=5))
+def bytes_of(model: Any) -> int:
+    """How large the file of a model is, or its pickle if it cannot rest in a file of ours."""
+    with tempfile.TemporaryDirectory(prefix="committee-") as folder:
+        path = Path(folder, "model.committee")
+        try:
+            save(model, path)
+        except (TypeError, ValueError, ImportError):
+            return len(pickle.dumps(model, protocol=5))
+        return path.stat().st_size
+
+
+def some_row(schema: Schema) -> Any:
+    """A row such as a schema tells: a matrix, or a frame of the first library of frames that is there.
+
+    Examples
+    --------
+    >>> from committee.table import Column, Kind
+    >>> some_row(Schema((Column("x0", Kind.NUMBER), Column("x1", Kind.NUMBER)), named=False))
+    array([[0., 0.]])
+    """
+    values = {column.name: some_value(column) for column in schema.columns}
+    if not schema.named:
+        dtype = np.float64 if all(isinstance(value, float) for value in values.values()) else object
+        return np.array([list(values.values())], dtype=dtype)
+    for library in ("pandas", "polars", "pyarrow"):
+        if importlib.util.find_spec(library) is not None:
+            return nw.from_dict(
+                {name: [value] for name, value in values.items()}, backend=library
+            ).to_native()
+    raise ImportError("The fit saw a frame, and pandas, polars and pyarrow are not there. Pass X.")
+
+
+def some_value(column: Column) -> Any:
+    """A value that a column may have."""
+    if column.kind is Kind.CATEGORY:
+        return next(iter(column.categories), None)
+    if column.kind is Kind.DATE:
+        return datetime.datetime(1970, 1, 1)
+    return False if column.kind is Kind.BOOLEAN else 0.0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import Any, Self
@@ -22,13 +23,16 @@ from committee.automatic.choosing import judge_rules
 from committee.automatic.distilling import new_student, taught_classes, taught_numbers
 from committee.automatic.parameters import AutomaticParameters, is_positive
 from committee.automatic.portfolio import as_many_steps_as_told
-from committee.automatic.pruning import affordable, bytes_of, only, quickest
+from committee.automatic.pruning import affordable, bytes_of, only, quickest, some_row
 from committee.boosting.python_rounds import take_rows
 from committee.combining import as_rule, rule_named
 from committee.combining.adjusting import AdjustedRule
 from committee.combining.rule import Rule
 from committee.parameters import declared
 from committee.task import Classification
+
+# What members may cost is lowered at least so far where it turns out to be too much.
+LESS = 0.99
 
 
 @declared
@@ -54,18 +58,28 @@ class Reducing(AutomaticParameters, Assembled):
         Parameters
         ----------
         X : table of shape (n_rows, n_columns), default=None
-            For `max_latency`: its first row is timed.
+            For `max_latency`: its first row is timed; None times some row with the columns of the fit. For a
+            rule that looks at the rows: the table of the fit.
         max_members : int, default=None
             How many members may stay.
         max_latency : float, default=None
-            How many seconds they may take together for one row.
+            How many seconds `predict` may take for one row, here and now: it is measured.
         max_bytes : float, default=None
-            How large their models may be together.
+            How large the file may be; or the pickle, if there are members that cannot rest in a file of ours.
 
         Returns
         -------
         estimator
             Another committee, with the rule that suits these members best, or with the one that was told.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from committee import CommitteeClassifier
+        >>> X, y = load_iris(return_X_y=True)
+        >>> automatic = CommitteeClassifier(["booster", "linear", "c45"], random_state=0).fit(X, y)
+        >>> list(automatic.prune(max_members=1).named_estimators_)
+        ['booster']
         """
         limits = {"max_members": max_members, "max_latency": max_latency, "max_bytes": max_bytes}
         given = {name: limit for name, limit in limits.items() if limit is not None}
@@ -73,23 +87,42 @@ class Reducing(AutomaticParameters, Assembled):
             raise ValueError(f"prune needs one of {', '.join(limits)}, a number > 0. Got {given}.")
         honest = self._known_votes()
         (name, limit), *_ = given.items()
-        spent = 0.0
-        if max_latency is not None:
-            if X is None:
-                raise ValueError("max_latency needs a row to time. Pass X, the table of the fit.")
-            row = take_rows(self._native(X), np.arange(1))
-            spent = quickest(lambda: self._native(row))
-            costs = np.array([quickest(partial(each.votes, row, self._task)) for each in self._seats])
-        else:
-            costs = np.array([1 if max_members else bytes_of(each) for each in self._seats])
-        places = affordable(honest, costs, limit - spent, self.metric)
-        if not places:
-            raise ValueError(
-                f"{name}={limit} is too little for any member. The least is {spent + costs.min():.3g}."
+        costs, measure = self._costs(name, X)
+        budget = limit
+        while True:
+            places = affordable(honest, costs, budget, self.metric)
+            if not places:
+                raise ValueError(
+                    f"{name}={limit} is too little for any member. The cheapest takes {costs.min():.3g}, and "
+                    "its rule and the table a little more."
+                )
+            smaller = self._with_only(places, X)
+            cost = measure(smaller)
+            if cost <= limit:
+                return smaller
+            # The table and the rule cost something too.
+            alone = costs[places].sum()
+            budget = min(alone - (cost - limit), LESS * alone)
+
+    def _costs(self, name: str, X: Any) -> tuple[np.ndarray, Callable[[Any], float]]:
+        """What each member costs alone, and how the cost of a whole committee is found."""
+        if name == "max_latency":
+            native = self._native(some_row(self.schema_) if X is None else X)
+            row = take_rows(native, np.arange(1))
+            source = self._open(row)
+            return (
+                np.array([quickest(partial(each.votes, source, self._task)) for each in self._seats]),
+                lambda smaller: quickest(lambda: smaller.predict(row)),
             )
+        if name == "max_bytes":
+            return np.array([sum(map(bytes_of, each.models)) for each in self._seats]), bytes_of
+        return np.ones(len(self._seats)), lambda smaller: len(smaller._seats)
+
+    def _with_only(self, places: list[int], X: Any) -> Self:
+        """The committee of some members."""
         smaller = copy.copy(self)
         smaller._seats = [self._seats[place] for place in places]
-        smaller._honest = only(honest, places)
+        smaller._honest = only(self._known_votes(), places)
         if self._finds_rule():
             rule = self._best_rule(smaller._honest, math.inf)
         else:

@@ -92,7 +92,8 @@ def predict_table(estimator: Any, X: Any) -> Table:
     >>> predict_table(estimator, pl.DataFrame({"city": ["Oslo"], "age": [40]})).columns
     (array([40]), array([2], dtype=int32))
     """
-    source = open_source(X)
-    if not is_reordered(source, estimator.schema_):
+    source, schema = open_source(X), estimator.schema_
+    is_known = source.named == schema.named and source.names == schema.names
+    if not is_known and not is_reordered(source, schema):
         validate_data(estimator, source.native, reset=False, skip_check_array=True)
-    return read_like(source, estimator.schema_)
+    return read_like(source, schema)

@@ -13,7 +13,42 @@ import numpy as np
 from committee.table.raw import Dictionary, Numbers, Raw, plain, raw_array, recode, to_dictionary
 from committee.table.schema import Kind
 
+# As polars and Arrow call them.
+PLAIN_NUMBERS = frozenset(
+    f"{kind}{n_bits}" for kind in ("Int", "UInt", "int", "uint") for n_bits in (8, 16, 32, 64)
+) | {"Float32", "Float64", "float", "double"}
 WITHOUT_NUMPY_DTYPE = (nw.Decimal, nw.Int128, nw.UInt128)
+
+
+def raw_columns(frame: nw.DataFrame[Any], names: tuple[str, ...]) -> tuple[Raw, ...]:
+    """Take the columns of a frame, numbers by the shortest way: a frame of one row feels every other."""
+    found: list[Raw] = []
+    for position, (numbers, name) in enumerate(zip(plain_columns(frame), names, strict=True)):
+        found.append(raw_series(frame[:, position], name) if numbers is None else raw_array(numbers, name))
+    return tuple(found)
+
+
+def plain_columns(frame: nw.DataFrame[Any]) -> list[np.ndarray | None]:
+    """The columns that are numbers of numpy, none of them missing; None for each of the others."""
+    native, library = frame.to_native(), frame.implementation
+    if library.is_pandas():
+        are_numbers = (
+            column.to_numpy() if isinstance(column.dtype, np.dtype) and column.dtype.kind in "biuf" else None
+            for _, column in native.items()
+        )
+    elif library.is_polars():
+        are_numbers = (
+            column.to_numpy() if str(column.dtype) in PLAIN_NUMBERS and not column.null_count() else None
+            for column in native.get_columns()
+        )
+    elif library.is_pyarrow():
+        are_numbers = (
+            column.to_numpy() if str(column.type) in PLAIN_NUMBERS and not column.null_count else None
+            for column in native.columns
+        )
+    else:
+        are_numbers = (None for _ in range(frame.shape[1]))
+    return list(are_numbers)
 
 
 def raw_series(series: nw.Series[Any], name: str) -> Raw:
@@ -77,7 +112,9 @@ def arrow_dictionary(column: Any) -> Dictionary | None:
     Values that no row has are left out. Text that is unpacked takes many times the memory.
     """
     joined = column.unify_dictionaries().combine_chunks()
-    codes = joined.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int32) + np.int32(1)
+    # Of any type of integer, those without -1 too.
+    indices = joined.indices.cast("int64").fill_null(-1)
+    codes = indices.to_numpy(zero_copy_only=False).astype(np.int32) + np.int32(1)
     values = joined.dictionary.to_pylist()
     if None in values or len(set(values)) < len(values):
         return None

@@ -73,12 +73,16 @@ def read_like(X: Any, schema: Schema) -> Table:
     array([0, 2], dtype=int32)
     """
     source = open_source(X)
+    for table in source.tables:
+        if table.schema == schema:
+            return table
     positions = match_columns(source, schema)
     columns = tuple(
         read_column_like(source.columns[position], column)
         for position, column in zip(positions, schema.columns, strict=True)
     )
-    return Table(schema, columns, source.n_rows)
+    source.tables.append(Table(schema, columns, source.n_rows))
+    return source.tables[-1]
 
 
 def read_column(raw: Raw, name: str, is_marked: bool) -> tuple[Column, np.ndarray]:

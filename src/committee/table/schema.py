@@ -98,7 +98,7 @@ class Schema:
     columns: tuple[Column, ...]
     named: bool
 
-    @property
+    @cached_property
     def names(self) -> tuple[str, ...]:
         """The names of the columns."""
         return tuple(column.name for column in self.columns)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib.util
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -17,9 +17,9 @@ import scipy.sparse
 from sklearn.utils.validation import check_array
 
 from committee.running import available_bytes
-from committee.table.frame import raw_series
+from committee.table.frame import raw_columns
 from committee.table.raw import Raw, raw_array
-from committee.table.schema import BinnedTable
+from committee.table.schema import BinnedTable, Table
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +35,8 @@ class Source:
         Whether the names are the user's own.
     columns : tuple of Raw
     n_rows : int
+    tables : list of Table
+        What it was read as: members of a committee mostly read it by the same schema.
     """
 
     native: Any
@@ -42,6 +44,14 @@ class Source:
     named: bool
     columns: tuple[Raw, ...]
     n_rows: int
+    tables: list[Table] = field(default_factory=list)
+
+    def select(self, positions: list[int]) -> Source:
+        """Some columns, in an order."""
+        names = tuple(self.names[position] for position in positions)
+        columns = tuple(self.columns[position] for position in positions)
+        named = names if self.named else position_names(len(names))
+        return Source(take_columns(self.native, positions), named, self.named, columns, self.n_rows)
 
 
 def open_source(X: Any) -> Source:
@@ -81,8 +91,7 @@ def open_frame(X: Any) -> Source:
             f"{[label for label in labels if not isinstance(label, str)]}. Rename them."
         )
     names = tuple(labels) if named else position_names(len(labels))
-    columns = tuple(map(raw_series, frame.iter_columns(), names))
-    return Source(nw.to_native(frame), names, named, columns, len(frame))
+    return Source(nw.to_native(frame), names, named, raw_columns(frame, names), len(frame))
 
 
 def open_matrix(X: np.ndarray) -> Source:
@@ -101,6 +110,21 @@ def as_matrix(X: Any) -> np.ndarray:
         # Beside text, numpy turns the numbers and the NaN of a list into text.
         array = np.asarray(X, dtype=object)
     return check_array(array, dtype=None, ensure_all_finite=False)
+
+
+def take_columns(X: Any, positions: list[int] | None) -> Any:
+    """Some columns of a matrix or frame.
+
+    Examples
+    --------
+    >>> take_columns(np.array([[1, 2, 3]]), [2, 0])
+    array([[3, 1]])
+    """
+    if positions is None:
+        return X
+    if nw.dependencies.is_into_dataframe(X):
+        return nw.from_native(X, eager_only=True)[:, positions].to_native()
+    return X[:, positions]
 
 
 def arrow_frame(X: Any) -> Any:
@@ -125,6 +149,8 @@ def densify(X: Any) -> np.ndarray:
 
 def check_shape(shape: tuple[int, ...]) -> None:
     """Let scikit-learn word what is wrong with a shape. The array that it sees takes no memory."""
+    if len(shape) == 2 and all(shape):
+        return
     check_array(np.broadcast_to(False, shape), dtype=None, ensure_all_finite=False)
 
 
