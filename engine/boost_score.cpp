@@ -1,6 +1,9 @@
 #include "boost_score.h"
 
 #include <cstring>
+#include <numeric>
+
+#include "random.h"
 
 namespace committee {
 namespace {
@@ -158,11 +161,19 @@ double score_of(Word left, Word total, const WordFields& fields, const BoostLimi
     return limits.score(left_g, left_h) + limits.score(right_g, right_h);
 }
 
+// One of the splits, all equally likely.
+ScoredSplit drawn_split(const SplitRow& row, const Range& range, const WordFields& fields, const BoostLimits& limits) {
+    const std::size_t at = range.begin + static_cast<std::size_t>(scaled(limits.draw, range.end - range.begin));
+    const Word left = std::accumulate(row.sums + range.begin, row.sums + at + 1, range.before);
+    return {score_of(left, row.total, fields, limits), at};
+}
+
 }  // namespace
 
 ScoredSplit best_split(const SplitRow& row, const WordFields& fields, const BoostLimits& limits) {
     const Range range = allowed_splits(row, fields, limits);
     if (range.begin >= range.end) return {};
+    if (limits.is_drawn) return drawn_split(row, range, fields, limits);
     if (!limits.is_bounded) {
         return has_wide_vectors() ? score_wide(row, range, fields, limits) : score_plain(row, range, fields, limits);
     }

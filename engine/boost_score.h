@@ -21,6 +21,8 @@ struct BoostLimits {
     std::uint32_t max_cat_to_onehot = 4;
     bool is_bounded = false;  // some column of the tree is monotonic: values stay between the bounds
     int direction = 0;        // of this column
+    bool is_drawn = false;    // the split is not the best, but one that `draw` chooses
+    std::uint64_t draw = 0;   // of this column at this node, any number
     double lower = -std::numeric_limits<double>::infinity();
     double upper = std::numeric_limits<double>::infinity();
 
@@ -56,7 +58,7 @@ struct ScoredSplit {
     std::size_t at = 0;
 };
 
-// The best of the splits, the first of equals.
+// The best of the splits, the first of equals; or the one that is drawn.
 ScoredSplit best_split(const SplitRow& row, const WordFields& fields, const BoostLimits& limits);
 
 // The best of the splits that send sums[i] alone left.

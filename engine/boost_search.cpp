@@ -59,7 +59,8 @@ void NodeSearch<Code>::start_tree(const WordScale& scale, std::uint64_t key) {
                .min_rows = std::max(static_cast<double>(parameters_.min_samples_leaf), 1.0),
                .cat_smooth = parameters_.cat_smooth * scale.hessian,
                .max_cat_to_onehot = parameters_.max_cat_to_onehot,
-               .is_bounded = parameters_.is_monotonic()};
+               .is_bounded = parameters_.is_monotonic(),
+               .is_drawn = parameters_.random_thresholds};
     if (parameters_.colsample_bytree == 1 && !shares_.empty()) return;
     const auto n_all = static_cast<std::uint32_t>(table_.n_columns());
     columns_.clear();
@@ -234,6 +235,7 @@ void NodeSearch<Code>::search_column(std::uint32_t column, Scratch& own, const W
     limits.lower = node.lower;
     limits.upper = node.upper;
     limits.direction = parameters_.direction(column);
+    if (parameters_.random_thresholds) limits.draw = Random(derive_key(node.key, column), Purpose::threshold).next();
     own.search.find(bins, column, table_.binning->columns[column].is_category, {node.sum, node.n_rows}, scale_.fields,
                     limits, best);
 }

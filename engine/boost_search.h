@@ -30,6 +30,7 @@ struct BoostTreeParameters {
     double reg_alpha = 0;
     double colsample_bytree = 1;
     double colsample_bynode = 1;
+    bool random_thresholds = false;  // of each column one is drawn at every node
     double cat_smooth = 10;
     std::uint32_t max_cat_to_onehot = 4;
     std::vector<std::int8_t> monotonic;  // per column, or empty

@@ -181,6 +181,7 @@ BoostParameters read_parameters(const nb::dict& options, std::uint32_t n_classes
     tree.reg_alpha = option("reg_alpha", double{});
     tree.colsample_bytree = option("colsample_bytree", double{});
     tree.colsample_bynode = option("colsample_bynode", double{});
+    tree.random_thresholds = option("random_thresholds", bool{});
     tree.cat_smooth = option("cat_smooth", double{});
     tree.max_cat_to_onehot = option("max_cat_to_onehot", std::uint32_t{});
     tree.monotonic = option("monotonic", std::vector<std::int8_t>());

@@ -18,6 +18,12 @@ inline std::uint64_t derive_key(std::uint64_t key, std::uint64_t part) { return 
 
 enum class Purpose : std::uint64_t { bootstrap = 1, split = 2, permutation = 3, direction = 4, threshold = 5 };
 
+// A uniform 64-bit number as a uniform integer in [0, n). The multiply-shift of Lemire 2019 without rejection: its bias
+// is below n / 2^64.
+inline std::uint64_t scaled(std::uint64_t drawn, std::uint64_t n) {
+    return static_cast<std::uint64_t>((static_cast<unsigned __int128>(drawn) * n) >> 64);
+}
+
 class Random {
   public:
     Random(std::uint64_t key, Purpose purpose) : key_(derive_key(key, static_cast<std::uint64_t>(purpose))) {}
@@ -27,10 +33,8 @@ class Random {
     // The number that comes after so many others.
     std::uint64_t at(std::uint64_t count) const { return mix(key_ + 0x9e3779b97f4a7c15U * (count + 1)); }
 
-    // A uniform integer in [0, n). The multiply-shift of Lemire 2019 without rejection: its bias is below n / 2^64.
-    std::uint64_t below(std::uint64_t n) {
-        return static_cast<std::uint64_t>((static_cast<unsigned __int128>(next()) * n) >> 64);
-    }
+    // A uniform integer in [0, n).
+    std::uint64_t below(std::uint64_t n) { return scaled(next(), n); }
 
     // A uniform double in [0, 1).
     double uniform() { return static_cast<double>(next() >> 11) * 0x1.0p-53; }

@@ -32,6 +32,7 @@ BOOSTERS = [
     ),
     (GradientBoostingRegressor(12, random_state=0), DIABETES),
     (GradientBoostingRegressor(12, random_state=0, loss="absolute_error", subsample=0.5), DIABETES),
+    (GradientBoostingRegressor(12, random_state=0, splitter="random"), DIABETES),
     (LogitBoostClassifier(12, random_state=0), CANCER),
     (LogitBoostClassifier(12, random_state=0, max_depth=3), IRIS),
     (LogitBoostClassifier(12, random_state=0, one_versus_all=True), IRIS),
@@ -284,11 +285,26 @@ def test_limits_of_trees_hold():
 
 def test_seeds_draw_other_rows_and_columns():
     X, y = CANCER
-    for drawn in ({"subsample": 0.5}, {"colsample_bytree": 0.3}, {"colsample_bynode": 0.3}):
+    for drawn in (
+        {"subsample": 0.5},
+        {"colsample_bytree": 0.3},
+        {"colsample_bynode": 0.3},
+        {"splitter": "random"} | WHOLE,
+    ):
         booster = GradientBoostingClassifier(8, **drawn)
         first = booster.set_params(random_state=0).fit(X, y).predict_proba(X)
         np.testing.assert_array_equal(clone(booster).fit(X, y).predict_proba(X), first)
         assert (clone(booster).set_params(random_state=1).fit(X, y).predict_proba(X) != first).any()
+
+
+def test_random_thresholds_miss_the_best_one_and_learn_by_their_number():
+    X = np.random.default_rng(0).random((2000, 2))
+    y = (X[:, 0] > 0.5).astype(float)
+    stump = {"max_leaf_nodes": 2, "learning_rate": 1.0, "reg_lambda": 0.0, "random_state": 0} | WHOLE
+    assert GradientBoostingRegressor(1, **stump).fit(X, y).score(X, y) > 0.95
+    drawn = GradientBoostingRegressor(1, splitter="random", **stump)
+    assert drawn.fit(X, y).score(X, y) < 0.9
+    assert drawn.set_params(n_estimators=300).fit(X, y).score(X, y) > 0.95
 
 
 @pytest.mark.parametrize(("n_rows", "share"), [(300, 0.6), (20_001, 1.0)])

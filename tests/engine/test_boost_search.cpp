@@ -191,6 +191,28 @@ void the_best_set_of_categories_is_the_best_of_all() {
     }
 }
 
+void a_drawn_threshold_may_be_any_that_leaves_enough_on_both_sides() {
+    constexpr std::size_t n = 9;
+    const auto g = random_floats(n, 1, -1, 1), h = std::vector<float>(n, 1.0F);
+    const WordScale scale = scale_for(totals_of(g, h), n, true);
+    std::vector<Word> sums(n + 1, 0);  // the first is that of missing
+    Word total = 0;
+    for (std::size_t i = 0; i < n; ++i) total += sums[i + 1] = scale.word(g[i], h[i]);
+    std::map<std::uint32_t, int> seen;
+    for (std::uint64_t key = 0; key < 200; ++key) {
+        BoostLimits limits{.min_rows = 2, .is_drawn = true, .draw = Random(key, Purpose::threshold).next()};
+        BoostSplit split;
+        BoostSearch().find({sums.data(), nullptr, nullptr, sums.size()}, 0, false, {total, n}, scale.fields, limits,
+                           split);
+        ++seen[split.threshold];
+        Word left = 0;
+        for (std::size_t code = 1; code <= split.threshold; ++code) left += sums[code];
+        check(left == split.left);
+    }
+    check(seen.size() == 6 && seen.begin()->first == 2 && seen.rbegin()->first == 7);
+    for (const auto& [threshold, times] : seen) check(times > 15);
+}
+
 }  // namespace
 
 int main() {
@@ -198,5 +220,6 @@ int main() {
     a_parents_histogram_is_the_sum_of_its_childrens();
     the_best_threshold_is_the_best_of_all();
     the_best_set_of_categories_is_the_best_of_all();
+    a_drawn_threshold_may_be_any_that_leaves_enough_on_both_sides();
     return report();
 }

@@ -139,6 +139,15 @@ class GradientBoosting(Rounds):
         is_share,
         "The share of the columns of the tree, drawn anew at every node, that are tried for a split.",
     )
+    splitter: str = parameter(
+        "best",
+        '"best" or "random"',
+        one_of("best", "random"),
+        "Which threshold a column is tried with at a node: the best, or one drawn among those that leave "
+        "enough rows on both sides, as in extremely randomised trees (Geurts et al. 2006). Of more than "
+        "`max_cat_to_onehot` categories, the cut of their order is drawn. Such trees err in other ways than "
+        "those of the best thresholds; there must be more of them.",
+    )
     max_cat_to_onehot: int = parameter(
         4,
         "an integer >= 0",
@@ -243,6 +252,7 @@ class GradientBoosting(Rounds):
             "subsample": self._share_of_rows(training.table.n_rows),
             "colsample_bytree": float(self.colsample_bytree),
             "colsample_bynode": float(self.colsample_bynode),
+            "random_thresholds": self.splitter == "random",
             "max_cat_to_onehot": min(int(self.max_cat_to_onehot), NO_LIMIT),
             "cat_smooth": float(self.cat_smooth),
             "monotonic": directions_of(self.monotonic_cst, training),

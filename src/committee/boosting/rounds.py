@@ -50,6 +50,7 @@ OPTIONS: dict[str, Any] = {
     "subsample": 1.0,
     "colsample_bytree": 1.0,
     "colsample_bynode": 1.0,
+    "random_thresholds": False,
     "monotonic": [],
     "cat_smooth": 0.0,
     "max_cat_to_onehot": 0,

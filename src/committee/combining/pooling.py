@@ -7,8 +7,8 @@ learn, and it can be learnt from few rows.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from collections.abc import Callable, Mapping
+from typing import ClassVar
 
 import numpy as np
 
@@ -19,6 +19,12 @@ from committee.saving import attributes
 
 # Probabilities below this are taken for it: a member that is sure and wrong does not decide alone.
 SMALLEST = 1e-6
+# Newton steps: how many at most, the slope at which they end, and what share of the fall that the slope
+# promises must come true. A number this near to its bound stays there.
+MOST_STEPS, FLAT, ENOUGH, SMALLEST_STEP, NEAR = 50, 1e-6, 1e-4, 1e-6, 1e-10
+# Added to the curvature, relative to it: without a penalty, members that say the same have no single best
+# weights.
+RIDGE = 1e-12
 
 
 @declared
@@ -64,37 +70,102 @@ class LogPoolRule(Rule):
     }
 
     def _learn(self, honest: Honest) -> None:
-        from scipy.optimize import minimize
-
         n_members, n_outputs = honest.n_members, honest.n_outputs
-        start = np.concatenate([np.full(n_members, 1 / n_members), np.zeros(n_outputs)])
-        logarithms = [(logarithm(votes), y, weights) for votes, y, weights in honest.blocks()]
         total = honest.weights.sum()
+        blocks = [(logarithm(votes), y, weights / total) for votes, y, weights in honest.blocks()]
+        start = np.concatenate([np.full(n_members, 1 / n_members), np.zeros(n_outputs)])
 
-        def loss(point: np.ndarray) -> tuple[float, np.ndarray]:
+        def model(point: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
             distance = point - start
             value = 0.5 * self.penalty * float(distance @ distance)
-            slope = self.penalty * distance
-            for votes, y, weights in logarithms:
-                rows = np.arange(len(y))
-                scores = pooled(votes, point[:n_members], point[n_members:])
-                shares = np.exp(scores)
-                sums = shares.sum(axis=1)
-                value += float((weights * (np.log(sums) - scores[rows, y])).sum() / total)
-                error = shares / sums[:, None]
-                error[rows, y] -= 1
-                error *= (weights / total)[:, None]
-                slope[:n_members] += [float((vote * error).sum()) for vote in votes]
-                slope[n_members:] += error.sum(axis=0)
-            return value, slope
+            slope, curvature = self.penalty * distance, self.penalty * np.eye(len(point))
+            for logarithms, y, weights in blocks:
+                more = log_loss_at(point, logarithms, y, weights)
+                value, slope, curvature = value + more[0], slope + more[1], curvature + more[2]
+            return value, slope, curvature
 
-        bounds = [(0.0, None)] * n_members + [(None, None)] * n_outputs
-        found: Any = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds)
-        self.weights_, self.biases_ = found.x[:n_members].copy(), found.x[n_members:].copy()
+        point = lowest_point(model, start, np.arange(len(start)) < n_members)
+        self.weights_, self.biases_ = point[:n_members].copy(), point[n_members:].copy()
 
     def _decide(self, votes: np.ndarray) -> np.ndarray:
         shares: np.ndarray = np.exp(pooled(logarithm(votes), self.weights_, self.biases_))
         return shares
+
+
+def log_loss_at(
+    point: np.ndarray, logarithms: np.ndarray, y: np.ndarray, weights: np.ndarray
+) -> tuple[float, np.ndarray, np.ndarray]:
+    """The log loss on some rows with its first and second derivatives by exponents and biases.
+
+    The second are the covariances of the members' log-probabilities, and of the classes, under the decision.
+    """
+    n_members, n_rows, _ = logarithms.shape
+    rows = np.arange(n_rows)
+    scores = pooled(logarithms, point[:n_members], point[n_members:])
+    shares = np.exp(scores)
+    sums = shares.sum(axis=1, keepdims=True)
+    value = float(weights @ (np.log(sums[:, 0]) - scores[rows, y]))
+    shares /= sums
+    weighted = shares * weights[:, None]
+    error = weighted.copy()
+    error[rows, y] -= weights
+    slope = np.append(logarithms.reshape(n_members, -1) @ error.ravel(), error.sum(axis=0))
+    centred = logarithms - (logarithms * shares).sum(axis=2, keepdims=True)
+    with_biases = (centred * weighted).sum(axis=1)
+    centred *= np.sqrt(weighted)
+    flat = centred.reshape(n_members, -1)
+    of_biases = np.diag(weighted.sum(axis=0)) - shares.T @ weighted
+    return value, slope, np.block([[flat @ flat.T, with_biases], [with_biases.T, of_biases]])
+
+
+def lowest_point(
+    model: Callable[[np.ndarray], tuple[float, np.ndarray, np.ndarray]],
+    start: np.ndarray,
+    is_bounded: np.ndarray,
+) -> np.ndarray:
+    """Where a convex function is lowest, some numbers not below 0: projected Newton steps (Bertsekas 1982).
+
+    Parameters
+    ----------
+    model : callable
+        The value, the slope and the curvature at a point.
+    start : ndarray of shape (n,)
+    is_bounded : ndarray of bool of shape (n,)
+        The numbers that may not be below 0.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+
+    Examples
+    --------
+    >>> def bowl(point):
+    ...     return float(((point - [1.0, -2.0]) ** 2).sum()), 2 * (point - [1.0, -2.0]), 2 * np.eye(2)
+    >>> lowest_point(bowl, np.ones(2), np.array([True, True]))
+    array([1., 0.])
+    """
+    point = start
+    value, slope, curvature = model(point)
+    for _ in range(MOST_STEPS):
+        is_free = ~is_bounded | (point > NEAR) | (slope < 0)
+        if np.abs(slope[is_free]).max(initial=0.0) <= FLAT:
+            break
+        square = curvature[np.ix_(is_free, is_free)]
+        square[np.diag_indices_from(square)] += RIDGE * max(1.0, float(np.trace(square)))
+        step = np.zeros(len(point))
+        step[is_free] = -np.linalg.solve(square, slope[is_free])
+        size = 1.0
+        while True:
+            tried = point + size * step
+            tried[is_bounded] = np.maximum(tried[is_bounded], 0.0)
+            found = model(tried)
+            if found[0] <= value + ENOUGH * float(slope @ (tried - point)):
+                break
+            size /= 2
+            if size < SMALLEST_STEP:
+                return point
+        point, (value, slope, curvature) = tried, found
+    return point
 
 
 def logarithm(votes: np.ndarray) -> np.ndarray:
