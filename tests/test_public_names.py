@@ -8,9 +8,9 @@ import pytest
 
 import committee
 
-PLACES = (committee, committee.rules)
-DOCUMENTED = {name: getattr(place, name) for place in PLACES for name in place.__all__}
-DOCUMENTED = {name: value for name, value in DOCUMENTED.items() if callable(value)}
+PLACES = (committee, committee.rules, committee.diversity)
+NAMED = [(name, getattr(place, name)) for place in PLACES for name in place.__all__]
+DOCUMENTED = {f"{thing.__module__}.{name}": thing for name, thing in NAMED if callable(thing)}
 
 
 def test_all_is_the_sorted_list_of_public_names():
@@ -26,10 +26,11 @@ def test_a_name_that_is_not_there_is_an_attribute_error():
         _ = committee.RandomJungle
 
 
-def test_the_rules_are_a_sorted_list():
-    assert committee.rules.__all__ == sorted(set(committee.rules.__all__))
-    public = {name for name in vars(committee.rules) if not name.startswith("_")}
-    assert public == set(committee.rules.__all__)
+@pytest.mark.parametrize("module", [committee.rules, committee.diversity])
+def test_a_module_of_functions_is_a_sorted_list(module):
+    assert module.__all__ == sorted(set(module.__all__))
+    public = {name for name in vars(module) if not name.startswith("_")}
+    assert public == set(module.__all__)
 
 
 @pytest.mark.parametrize("thing", DOCUMENTED.values(), ids=DOCUMENTED)

@@ -8,7 +8,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from committee import rules
+    from committee import diversity, rules
     from committee.assembling import (
         BayesianAveragingClassifier,
         BayesianAveragingRegressor,
@@ -36,7 +36,14 @@ if TYPE_CHECKING:
         GradientBoostingRegressor,
         LogitBoostClassifier,
     )
-    from committee.evaluating import score, score_interval
+    from committee.evaluating import (
+        error_curve,
+        kappa_error,
+        margins,
+        oracle_accuracy,
+        score,
+        score_interval,
+    )
     from committee.jobs import fit
     from committee.learners import (
         C45Classifier,
@@ -91,8 +98,13 @@ __all__ = [
     "StackingRegressor",
     "VotingClassifier",
     "VotingRegressor",
+    "diversity",
+    "error_curve",
     "fit",
+    "kappa_error",
     "load",
+    "margins",
+    "oracle_accuracy",
     "predictor",
     "rules",
     "save",
@@ -103,7 +115,7 @@ __all__ = [
 
 # Where the public names are, the place that needs least first; and what else can be had as `committee.x`.
 _PLACES = ("saving", "learners", "sampling", "boosting", "assembling", "evaluating", "automatic", "jobs")
-_MODULES = (*_PLACES, "combining", "files", "rules", "running", "table", "task")
+_MODULES = (*_PLACES, "combining", "diversity", "files", "rules", "running", "table", "task")
 
 
 def __getattr__(name: str) -> Any:

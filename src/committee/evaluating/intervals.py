@@ -204,10 +204,10 @@ def check_interval(kind: Any, level: Any, n_draws: Any) -> None:
     check_n_draws(n_draws)
 
 
-def check_n_draws(n_draws: Any) -> None:
-    """Raise unless rows can be drawn so many times."""
-    if not is_integer(n_draws) or n_draws < 2:
-        raise ValueError(f"B must be an integer >= 2. Got {n_draws!r}.")
+def check_n_draws(n_draws: Any, name: str = "B", least: int = 2) -> None:
+    """Raise unless something can be drawn so many times."""
+    if not is_integer(n_draws) or n_draws < least:
+        raise ValueError(f"{name} must be an integer >= {least}. Got {n_draws!r}.")
 
 
 def seed_of(random_state: Any) -> int:

@@ -12,8 +12,8 @@ import numpy as np
 
 from committee.combining.fixed import one_hot
 from committee.combining.rule import Honest, check_length
-from committee.combining.votes import as_shares
-from committee.task import check_target
+from committee.combining.votes import as_shares, labels_of
+from committee.task import check_target, row_weights
 
 
 def read_decision(
@@ -67,6 +67,47 @@ def read_votes(
             return of_labels(values, answers, sample_weight, classes)
         values = values[:, :, None]
     return of_votes(values, answers, sample_weight, classes)
+
+
+def read_class_votes(votes: Any, y: Any, sample_weight: Any = None) -> Honest:
+    """Votes as `read_votes` has them, if they are for classes.
+
+    Examples
+    --------
+    >>> read_class_votes([[[0.5]]], [1])
+    Traceback (most recent call last):
+    ValueError: votes must be for classes. Got votes of one output, a regression: decompose tells of these.
+    """
+    honest = read_votes(votes, y, sample_weight=sample_weight, task="classification")
+    if not honest.are_classes:
+        raise ValueError(
+            "votes must be for classes. Got votes of one output, a regression: decompose tells of these."
+        )
+    return honest
+
+
+def read_labels(votes: Any, sample_weight: Any = None) -> tuple[np.ndarray, np.ndarray]:
+    """The classes that at least two members vote for, and the weights of the rows.
+
+    Examples
+    --------
+    >>> read_labels([[[0.2, 0.8]], [[0.6, 0.4]]])[0]
+    array([[1],
+           [0]])
+    """
+    values = as_array(votes, "votes")
+    if values.ndim == 3:
+        labels = labels_of(read_class_votes(values, np.zeros(values.shape[1], dtype=np.int64)).votes)
+    elif values.ndim == 2 and values.shape[1] > 0:
+        labels = values
+    else:
+        raise ValueError(
+            f"votes must have at least one row, and two or three dimensions. Got {values.shape}."
+        )
+    if len(labels) < 2:
+        raise ValueError(f"There must be at least two members. Got {len(labels)}.")
+    weights = row_weights(sample_weight, labels.shape[1])
+    return labels, np.ones(labels.shape[1]) if weights is None else weights
 
 
 def of_votes(votes: np.ndarray, y: np.ndarray, sample_weight: Any, classes: Any) -> Honest:

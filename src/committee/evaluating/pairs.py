@@ -1,0 +1,235 @@
+"""Diversity of two members, for all pairs: matrices of shape (n_members, n_members), and their average.
+
+In the formulas N11, N10, N01 and N00 are the weights of the rows on which both members of a pair are right,
+the first only, the second only, and neither; N is all of it. What cannot be told, as 0 / 0, is NaN.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from committee.combining.votes import labels_of
+from committee.evaluating.reading import read_class_votes, read_labels
+
+
+@dataclass(frozen=True, eq=False)
+class Oracle:
+    """Who is right about which row.
+
+    Parameters
+    ----------
+    right : ndarray of float64 of shape (n_members, n_rows)
+        1 where the class of a member's highest vote, the first of equal ones, is that of the row.
+    weights : ndarray of float64 of shape (n_rows,)
+    """
+
+    right: np.ndarray
+    weights: np.ndarray
+
+    @classmethod
+    def of(cls, votes: Any, y: Any, sample_weight: Any) -> Oracle:
+        """Read the votes of at least two members on classes.
+
+        Examples
+        --------
+        >>> Oracle.of([[0, 1]], [0, 0], None)
+        Traceback (most recent call last):
+        ValueError: Diversity is between members: there must be at least two of them. Got 1.
+        """
+        honest = read_class_votes(votes, y, sample_weight)
+        if honest.n_members < 2:
+            raise ValueError("Diversity is between members: there must be at least two of them. Got 1.")
+        return cls((labels_of(honest.votes) == honest.y).astype(np.float64), honest.weights)
+
+    @property
+    def n_members(self) -> int:
+        """The number of members."""
+        return len(self.right)
+
+    def mean(self, of_rows: np.ndarray) -> float:
+        """The weighted mean over the rows."""
+        return float(of_rows @ self.weights / self.weights.sum())
+
+    def pairs(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """N11, N10, N01 and N00 of all pairs, each of shape (n_members, n_members)."""
+        # Each is a sum of its own, and none a difference, so that nothing is 0 and not nearly 0.
+        right, wrong = self.right, 1 - self.right
+        first = (right * self.weights) @ wrong.T
+        return (right * self.weights) @ right.T, first, first.T, (wrong * self.weights) @ wrong.T
+
+
+def q_statistic(votes: Any, y: Any, *, sample_weight: Any = None) -> np.ndarray:
+    """Yule's Q of all pairs: (N11 N00 - N01 N10) / (N11 N00 + N01 N10).
+
+    0 for members that are independent, up to 1 for those that are right about the same rows, down to -1 for
+    those that are wrong about different ones.
+
+    Parameters
+    ----------
+    votes : array-like of shape (n_members, n_rows, n_classes) or (n_members, n_rows)
+        Votes for classes, or labels.
+    y : array-like of shape (n_rows,)
+        The classes: numbers from 0 on, or labels if the votes are labels.
+    sample_weight : array-like of shape (n_rows,), default=None
+        None gives every row the weight 1.
+
+    Returns
+    -------
+    ndarray of shape (n_members, n_members)
+
+    References
+    ----------
+    L. I. Kuncheva, C. J. Whitaker, "Measures of diversity in classifier ensembles and their relationship with
+    the ensemble accuracy". Machine Learning 51, 2003: this and all measures of right and wrong here.
+
+    Examples
+    --------
+    >>> q_statistic([[1, 1, 0, 0, 1], [1, 0, 1, 0, 1]], [1, 1, 1, 1, 1]).round(2)
+    array([[1.  , 0.33],
+           [0.33, 1.  ]])
+    """
+    both, first, second, neither = Oracle.of(votes, y, sample_weight).pairs()
+    agree, differ = both * neither, first * second
+    return divided(agree - differ, agree + differ)
+
+
+def correlation(votes: Any, y: Any, *, sample_weight: Any = None) -> np.ndarray:
+    """The correlation of being right, of all pairs.
+
+    (N11 N00 - N01 N10) / sqrt((N11 + N10) (N01 + N00) (N11 + N01) (N10 + N00)). It has the sign of Q and is
+    nearer to 0.
+
+    Parameters
+    ----------
+    votes, y, sample_weight : as for `q_statistic`
+
+    Returns
+    -------
+    ndarray of shape (n_members, n_members)
+
+    Examples
+    --------
+    >>> correlation([[1, 1, 0, 0, 1], [1, 0, 1, 0, 1]], [1, 1, 1, 1, 1]).round(2)
+    array([[1.  , 0.17],
+           [0.17, 1.  ]])
+    """
+    both, first, second, neither = Oracle.of(votes, y, sample_weight).pairs()
+    right_wrong = (both + first) * (second + neither) * (both + second) * (first + neither)
+    return divided(both * neither - first * second, np.sqrt(right_wrong))
+
+
+def disagreement(votes: Any, y: Any, *, sample_weight: Any = None) -> np.ndarray:
+    """The share of rows about which one of a pair is right and the other is not: (N01 + N10) / N.
+
+    Parameters
+    ----------
+    votes, y, sample_weight : as for `q_statistic`
+
+    Returns
+    -------
+    ndarray of shape (n_members, n_members)
+
+    Examples
+    --------
+    >>> disagreement([[1, 1, 0, 0, 1], [1, 0, 1, 0, 1]], [1, 1, 1, 1, 1])
+    array([[0. , 0.4],
+           [0.4, 0. ]])
+    """
+    both, first, second, neither = Oracle.of(votes, y, sample_weight).pairs()
+    return (first + second) / (both + first + second + neither)
+
+
+def double_fault(votes: Any, y: Any, *, sample_weight: Any = None) -> np.ndarray:
+    """The share of rows about which both of a pair are wrong: N00 / N. On the diagonal, the errors.
+
+    Parameters
+    ----------
+    votes, y, sample_weight : as for `q_statistic`
+
+    Returns
+    -------
+    ndarray of shape (n_members, n_members)
+
+    Examples
+    --------
+    >>> double_fault([[1, 1, 0, 0, 1], [1, 0, 1, 0, 1]], [1, 1, 1, 1, 1])
+    array([[0.4, 0.2],
+           [0.2, 0.4]])
+    """
+    both, first, second, neither = Oracle.of(votes, y, sample_weight).pairs()
+    return neither / (both + first + second + neither)
+
+
+def kappa(votes: Any, *, sample_weight: Any = None) -> np.ndarray:
+    """Cohen's kappa of the labels of all pairs: how much more two members agree than by chance.
+
+    (a - e) / (1 - e), with a the share of rows with the same label, and e the share to be expected of members
+    that are independent: the sum, over the classes, of the product of how often each says it. The truth is
+    not asked for. Kuncheva and Whitaker take it of right and wrong: pass those as labels.
+
+    Parameters
+    ----------
+    votes : array-like of shape (n_members, n_rows, n_classes) or (n_members, n_rows)
+        Votes for classes, or labels.
+    sample_weight : array-like of shape (n_rows,), default=None
+        None gives every row the weight 1.
+
+    Returns
+    -------
+    ndarray of shape (n_members, n_members)
+        1 for members that always agree, 0 for those that do by chance, below 0 for those that do less often.
+
+    References
+    ----------
+    D. D. Margineantu, T. G. Dietterich, "Pruning adaptive boosting". ICML 1997.
+
+    Examples
+    --------
+    >>> kappa([["a", "a", "b", "c"], ["a", "b", "b", "c"]]).round(2)
+    array([[1.  , 0.64],
+           [0.64, 1.  ]])
+    """
+    labels, weights = read_labels(votes, sample_weight)
+    total = weights.sum()
+    agree, by_chance = (np.zeros((len(labels), len(labels))) for _ in range(2))
+    for label in np.unique(labels):
+        said = (labels == label).astype(np.float64)
+        agree += (said * weights) @ said.T / total
+        often = said @ weights / total
+        by_chance += np.outer(often, often)
+    # Where both say the same one class, agreement is no more than chance.
+    return divided(agree - by_chance, np.where(by_chance < 1 - 1e-12, 1 - by_chance, 0.0))
+
+
+def average(matrix: Any) -> float:
+    """The mean of a matrix of pairs over all pairs, without those that are NaN.
+
+    Parameters
+    ----------
+    matrix : array-like of shape (n_members, n_members)
+        The upper triangle is looked at.
+
+    Returns
+    -------
+    float
+        NaN if all pairs are.
+
+    Examples
+    --------
+    >>> average([[0.0, 0.25, 0.5], [0.25, 0.0, 0.75], [0.5, 0.75, 0.0]])
+    0.5
+    """
+    matrix = np.asarray(matrix, dtype=np.float64)
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or len(matrix) < 2:
+        raise ValueError(f"matrix must have the shape (n_members, n_members). Got {matrix.shape}.")
+    pairs = matrix[np.triu_indices(len(matrix), 1)]
+    known = pairs[~np.isnan(pairs)]
+    return float(known.mean()) if len(known) else float("nan")
+
+
+def divided(numerator: np.ndarray, denominator: np.ndarray) -> np.ndarray:
+    """A quotient, NaN where the denominator is 0."""
+    return np.divide(numerator, denominator, out=np.full_like(denominator, np.nan), where=denominator != 0)

@@ -1,0 +1,263 @@
+"""Measures of diversity: on the tables of Kuncheva and Whitaker 2003 by hand, and in their limits."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from sklearn.metrics import cohen_kappa_score
+
+from committee import diversity
+from committee.rules import one_hot
+
+ALL = [name for name in diversity.__all__ if name not in ("average", "summary", "kappa")]
+PAIRS = ["q_statistic", "correlation", "disagreement", "double_fault"]
+TOGETHER = [name for name in ALL if name not in PAIRS]
+
+# Three members of accuracy 0.6 on ten rows, as in Kuncheva and Whitaker: who is right about each row.
+SUCCESS = ["110", "110", "110", "101", "101", "101", "011", "011", "011", "000"]  # the majority is right on 9
+FAILURE = ["111", "111", "111", "111", "100", "100", "010", "010", "001", "001"]  # and here on 4
+IDENTICAL = ["111"] * 6 + ["000"] * 4
+
+
+def rights(rows):
+    return np.array([[int(each) for each in row] for row in rows]).T
+
+
+def committees(n_classes=3, most_members=5):
+    """Labels of members, the truth and small whole weights."""
+
+    def of_shape(shape):
+        n_members, n_rows = shape
+        labels = st.integers(0, n_classes - 1)
+        return st.tuples(
+            arrays(np.int64, (n_members, n_rows), elements=labels),
+            arrays(np.int64, n_rows, elements=labels),
+            arrays(np.int64, n_rows, elements=st.integers(1, 3)),
+        )
+
+    return st.tuples(st.integers(2, most_members), st.integers(1, 8)).flatmap(of_shape)
+
+
+def same(left, right):
+    np.testing.assert_allclose(left, right, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("rows", "expected"),
+    [
+        # Of each pair of SUCCESS, N11, N10, N01, N00 are 3, 3, 3, 1; of FAILURE, 4, 2, 2, 2.
+        (
+            SUCCESS,
+            {
+                "q_statistic": (3 * 1 - 3 * 3) / (3 * 1 + 3 * 3),
+                "correlation": (3 * 1 - 3 * 3) / 24,
+                "disagreement": 0.6,
+                "double_fault": 0.1,
+                "entropy": 0.9,
+                "kohavi_wolpert": 0.2,
+                "interrater_agreement": -0.25,
+                "difficulty": 0.9 * (2 / 3) ** 2 - 0.6**2,
+                "generalised_diversity": 1 - 0.1 / 0.4,
+                "coincident_failure": 0.9,
+            },
+        ),
+        (
+            FAILURE,
+            {
+                "q_statistic": (4 * 2 - 2 * 2) / (4 * 2 + 2 * 2),
+                "correlation": (4 * 2 - 2 * 2) / 24,
+                "disagreement": 0.4,
+                "double_fault": 0.2,
+                "entropy": 0.6,
+                "kohavi_wolpert": 0.4 / 3,
+                "interrater_agreement": 1 - 0.4 / (2 * 0.6 * 0.4),
+                "difficulty": 0.4 + 0.6 / 9 - 0.6**2,
+                "generalised_diversity": 1 - 0.2 / 0.4,
+                "coincident_failure": 0.5,
+            },
+        ),
+        (
+            IDENTICAL,
+            {
+                "q_statistic": 1,
+                "correlation": 1,
+                "disagreement": 0,
+                "double_fault": 0.4,
+                "entropy": 0,
+                "kohavi_wolpert": 0,
+                "interrater_agreement": 1,
+                "difficulty": 0.6 * 0.4,
+                "generalised_diversity": 0,
+                "coincident_failure": 0,
+            },
+        ),
+    ],
+)
+def test_measures_are_those_by_hand(rows, expected):
+    found = diversity.summary(rights(rows), np.ones(10, dtype=int))
+    # With right and wrong as labels, kappa is that of Kuncheva and Whitaker; all accuracies are 0.6.
+    assert found.pop("kappa") == pytest.approx(expected["interrater_agreement"])
+    assert found == pytest.approx(expected)
+
+
+def test_a_pair_by_hand():
+    # N11 = 4, N10 = 3, N01 = 2, N00 = 1.
+    votes = np.repeat([[1, 1, 0, 0], [1, 0, 1, 0]], [4, 3, 2, 1], axis=1)
+    truth = np.ones(10, dtype=int)
+    assert diversity.q_statistic(votes, truth)[0, 1] == pytest.approx((4 - 6) / (4 + 6))
+    assert diversity.correlation(votes, truth)[0, 1] == pytest.approx((4 - 6) / np.sqrt(7 * 3 * 6 * 4))
+    assert diversity.disagreement(votes, truth)[0, 1] == pytest.approx(0.5)
+    assert diversity.double_fault(votes, truth)[0, 1] == pytest.approx(0.1)
+    assert diversity.kappa(votes)[0, 1] == pytest.approx(2 * (4 - 6) / (7 * 4 + 6 * 3))
+
+
+@given(committees())
+def test_kappa_is_that_of_scikit_learn(case):
+    labels, _, weights = case
+    found = diversity.kappa(labels, sample_weight=weights)
+    for first, second in np.ndindex(found.shape):
+        if len(np.unique(labels[[first, second]])) > 1:
+            theirs = cohen_kappa_score(labels[first], labels[second], sample_weight=weights)
+            assert found[first, second] == pytest.approx(theirs)
+        else:
+            assert np.isnan(found[first, second])
+
+
+@given(committees())
+def test_measures_stay_within_their_limits(case):
+    labels, y, weights = case
+    n_members = len(labels)
+    accuracy = np.average((labels == y).mean(axis=0), weights=weights)
+    limits = {
+        "q_statistic": (-1, 1),
+        "correlation": (-1, 1),
+        "disagreement": (0, 1),
+        "double_fault": (0, 1),
+        "entropy": (0, 1),
+        "kohavi_wolpert": (0, 1 / 4),
+        "interrater_agreement": (-1 / (n_members - 1), 1),
+        "difficulty": (0, accuracy * (1 - accuracy)),
+        "generalised_diversity": (0, 1),
+        "coincident_failure": (0, 1),
+        "kappa": (-1, 1),
+    }
+    for name, value in diversity.summary(labels, y, sample_weight=weights).items():
+        low, high = limits[name]
+        assert np.isnan(value) or low - 1e-9 <= value <= high + 1e-9, name
+
+
+@given(committees())
+def test_measures_hang_together_as_kuncheva_and_whitaker_prove(case):
+    labels, y, weights = case
+    found = diversity.summary(labels, y, sample_weight=weights)
+    n_members = len(labels)
+    accuracy = np.average((labels == y).mean(axis=0), weights=weights)
+    chance = accuracy * (1 - accuracy)
+    same(found["kohavi_wolpert"], (n_members - 1) / (2 * n_members) * found["disagreement"])
+    # What members differ by and what rows differ by is all the variance of right and wrong.
+    same(found["difficulty"] + found["kohavi_wolpert"], chance)
+    if chance > 1e-9:
+        same(found["interrater_agreement"], 1 - found["disagreement"] / (2 * chance))
+
+
+@given(committees())
+def test_q_has_the_sign_of_the_correlation_and_is_not_nearer_to_zero(case):
+    labels, y, weights = case
+    q = diversity.q_statistic(labels, y, sample_weight=weights)
+    correlation = diversity.correlation(labels, y, sample_weight=weights)
+    known = ~np.isnan(q) & ~np.isnan(correlation)
+    same(np.sign(q[known]), np.sign(correlation[known].round(12)))
+    assert (np.abs(q[known]) >= np.abs(correlation[known]) - 1e-9).all()
+
+
+@settings(max_examples=50)
+@given(committees(), st.randoms(use_true_random=False))
+def test_the_order_of_members_rows_and_classes_changes_nothing(case, shuffling):
+    labels, y, weights = case
+    members, rows, classes = (list(range(n)) for n in (*labels.shape, 3))
+    for each in (members, rows, classes):
+        shuffling.shuffle(each)
+    names = np.array(["a", "b", "c"])[classes]
+    before = diversity.summary(labels, y, sample_weight=weights)
+    after = diversity.summary(names[labels[members][:, rows]], names[y[rows]], sample_weight=weights[rows])
+    for name, value in before.items():
+        np.testing.assert_allclose(after[name], value, atol=1e-9, err_msg=name)
+
+
+@settings(max_examples=50)
+@given(committees())
+def test_a_row_of_weight_two_is_the_row_twice(case):
+    labels, y, weights = case
+    rows = np.repeat(np.arange(len(y)), weights)
+    weighed = diversity.summary(labels, y, sample_weight=weights)
+    for name, value in diversity.summary(labels[:, rows], y[rows]).items():
+        np.testing.assert_allclose(weighed[name], value, atol=1e-12, err_msg=name)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_probabilities_count_as_the_class_of_the_highest(name):
+    labels = np.random.default_rng(0).integers(3, size=(4, 20))
+    y = np.random.default_rng(1).integers(3, size=20)
+    measure = getattr(diversity, name)
+    np.testing.assert_array_equal(measure(one_hot(labels, 3) * 0.8 + 0.1, y), measure(labels, y))
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_measures_of_pairs_are_symmetric(name):
+    labels = np.random.default_rng(0).integers(3, size=(4, 20))
+    matrix = getattr(diversity, name)(labels, np.random.default_rng(1).integers(3, size=20))
+    assert matrix.shape == (4, 4)
+    np.testing.assert_array_equal(matrix, matrix.T)
+
+
+def test_members_that_are_wrong_about_different_rows_are_as_diverse_as_can_be():
+    votes = [[0, 1, 1], [1, 0, 1], [1, 1, 0]]
+    found = diversity.summary(votes, [1, 1, 1])
+    assert found["q_statistic"] == -1
+    assert found["generalised_diversity"] == found["coincident_failure"] == found["entropy"] == 1
+    assert found["difficulty"] == found["double_fault"] == 0
+
+
+def test_what_cannot_be_told_is_nan_and_left_out_of_the_average():
+    found = diversity.summary([[1, 1], [1, 1]], [1, 1])
+    unknown = {name for name, value in found.items() if np.isnan(value)}
+    assert unknown == {"q_statistic", "correlation", "kappa", "interrater_agreement", "generalised_diversity"}
+    assert found["coincident_failure"] == 0
+    assert diversity.average([[1, np.nan, 0.5], [np.nan, 1, np.nan], [0.5, np.nan, 1]]) == 0.5
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (([[0, 1]], [0, 1]), "there must be at least two of them. Got 1."),
+        (([[[0.5], [0.1]], [[0.5], [0.1]]], [0, 1]), "votes must be for classes"),
+        (([[0, 1], [0, 1]], [0]), "y must have one value for each of the 2 rows"),
+        (([0, 1], [0, 1]), r"votes must have the shape \(n_members, n_rows, n_outputs\)"),
+        (([[0, 1], [0]], [0, 1]), "votes must have the same rows and outputs for every member."),
+    ],
+)
+def test_bad_votes_are_told_in_one_line(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        diversity.entropy(*arguments)
+
+
+@pytest.mark.parametrize(
+    ("votes", "message"),
+    [
+        ([[0, 1]], "There must be at least two members. Got 1."),
+        ([0, 1], "votes must have at least one row, and two or three dimensions"),
+        ([[], []], "votes must have at least one row, and two or three dimensions"),
+        ([[[0.5]], [[0.5]]], "votes must be for classes"),
+    ],
+)
+def test_bad_labels_are_told_in_one_line(votes, message):
+    with pytest.raises(ValueError, match=message):
+        diversity.kappa(votes)
+
+
+def test_an_average_needs_a_square_matrix():
+    with pytest.raises(
+        ValueError, match=r"matrix must have the shape \(n_members, n_members\). Got \(2, 1\)"
+    ):
+        diversity.average([[1], [2]])
