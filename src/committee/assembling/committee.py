@@ -27,6 +27,13 @@ from committee.assembling.votes import HonestVotes, gives_scores, mean_votes
 from committee.boosting.python_rounds import take_rows
 from committee.combining import rule_named
 from committee.combining.rule import Rule
+from committee.learners.callbacks import (
+    CallbackSupportMixin,
+    TaskCalls,
+    task_calls,
+    telling,
+    with_callbacks,
+)
 from committee.parameters import (
     check_parameters,
     declared,
@@ -39,9 +46,10 @@ N_FOLDS = 5
 
 
 @declared
-class Committee(CommitteeParameters, NamedMembers, Assembled):
+class Committee(CallbackSupportMixin, CommitteeParameters, NamedMembers, Assembled):
     """Members of any kind, and a rule that decides by their votes."""
 
+    @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Fit the members and the rule.
 
@@ -68,10 +76,15 @@ class Committee(CommitteeParameters, NamedMembers, Assembled):
         if lesson.is_open:
             check_rule(rule, len(members), lesson)
         if isinstance(self.cv, str):
+            calls = task_calls(self, X, y, "member", len(members))
             seated = take_prefit(members, lesson, self.calibrate is not None)
+            if calls:
+                calls.tell(len(members))
         else:
             members = [replace(each, estimator=seeded(each.estimator, rng)) for each in members]
-            seated = self._seat(members, lesson, self._folds(lesson, rule))
+            plan = self._plan(lesson, self._folds(lesson, rule))
+            calls = task_calls(self, X, y, plan.what, n_fits(members, lesson, plan))
+            seated = self._seat(members, lesson, plan, calls)
         honest = honest_of(seated, lesson)
         calibrations = calibrate(self.calibrate, seated, honest)
         encoder = None
@@ -88,6 +101,8 @@ class Committee(CommitteeParameters, NamedMembers, Assembled):
         ]
         self._honest, self._encoder = honest, encoder
         self.rule_ = rule if lesson.is_open else None
+        if calls:
+            calls.end(lambda: self.__dict__)
         return self
 
     def _new_rule(self) -> Rule:
@@ -106,16 +121,21 @@ class Committee(CommitteeParameters, NamedMembers, Assembled):
             cv, lesson.X, lesson.y, lesson.groups, lesson.weights, is_class_task=lesson.are_classes
         )
 
-    def _seat(self, members: list[Member], lesson: Lesson, folds: list[Fold]) -> list[Seated]:
+    def _plan(self, lesson: Lesson, folds: list[Fold]) -> Plan:
         uses_bags = bool(self.out_of_bag) and (is_integer(self.cv) or self.cv is None)
-        plan = Plan(folds, bool(self.refit), uses_bags and lesson.groups is None, self.calibrate is not None)
+        return Plan(folds, bool(self.refit), uses_bags and lesson.groups is None, self.calibrate is not None)
+
+    def _seat(
+        self, members: list[Member], lesson: Lesson, plan: Plan, calls: TaskCalls | None
+    ) -> list[Seated]:
         is_named = isinstance(self.runner, str) and self.runner != "serial"
-        what, n_total = "folds" if folds else "members", n_fits(members, lesson, plan)
+        n_total, name = n_fits(members, lesson, plan), type(self).__name__
         with (
             running.runner(self.runner, self.n_jobs if is_named else None) as run,
-            running.Work(what, type(self).__name__, n_total, verbose=int(self.verbose)) as work,
+            running.Work(f"{plan.what}s", name, n_total, verbose=int(self.verbose)) as work,
         ):
-            return seat(members, lesson, plan, run, on_error=self.on_error, work=work)
+            # Folds that are left out would leave rows without votes: a callback cannot end the fit.
+            return seat(members, lesson, plan, run, on_error=self.on_error, tell=telling(work, calls))
 
     def _another(self, rule: Any) -> Any:
         from committee.assembling.voting import VotingClassifier, VotingRegressor

@@ -23,7 +23,7 @@ from committee.assembling.numbered import NumberedLabels
 from committee.assembling.seats import cannot_vote
 from committee.assembling.votes import dtype_of, votes_of
 from committee.boosting.python_rounds import take_rows
-from committee.running import Runner, Task, TaskError, Work
+from committee.running import Runner, Task, TaskError
 from committee.sampling.growing import Forest
 from committee.table.source import take_columns
 from committee.task import Classification
@@ -50,6 +50,11 @@ class Plan:
     uses_bags: bool
     as_scores: bool
 
+    @property
+    def what(self) -> str:
+        """What is done: a fold of a member, or a member."""
+        return "fold" if self.folds else "member"
+
 
 @dataclass(frozen=True, eq=False)
 class Seated:
@@ -70,7 +75,13 @@ class Seated:
 
 
 def seat(
-    members: list[Member], lesson: Lesson, plan: Plan, run: Runner, *, on_error: str, work: Work
+    members: list[Member],
+    lesson: Lesson,
+    plan: Plan,
+    run: Runner,
+    *,
+    on_error: str,
+    tell: Callable[[int], object],
 ) -> list[Seated]:
     """Fit all members.
 
@@ -81,8 +92,8 @@ def seat(
     plan : Plan
     run : Runner
     on_error : {"raise", "drop"}
-    work : Work
-        Told of every fit.
+    tell : callable
+        Called after every fit, with the number of those that are done.
 
     Returns
     -------
@@ -97,7 +108,7 @@ def seat(
                 function, shared, member.estimator, member.columns, plan.as_scores, *arguments, name=name
             )
             tasks[task] = place
-    failures = carry_out(tasks, run, on_error=on_error, work=work)
+    failures = carry_out(tasks, run, on_error=on_error, tell=tell)
     results: dict[int, list[Any]] = {place: [] for place in range(len(members))}
     for task, place in tasks.items():
         if place not in failures:
@@ -119,7 +130,7 @@ def carry_out(
     run: Runner,
     *,
     on_error: str,
-    work: Work,
+    tell: Callable[[int], object],
     keep: Callable[[Task], object] | None = None,
 ) -> dict[int, BaseException]:
     """Wait for all fits.
@@ -130,8 +141,8 @@ def carry_out(
         Each with the place of its member.
     run : Runner
     on_error : {"raise", "drop"}
-    work : Work
-        Told of every fit.
+    tell : callable
+        Called after every fit, with the number of those that are done.
     keep : callable, default=None
         Called with every task that succeeds, when it has ended.
 
@@ -148,7 +159,7 @@ def carry_out(
                 raise error
             if error is None and keep is not None:
                 keep(task)
-            work.tell(n_done)
+            tell(n_done)
     finally:
         for task in tasks:
             task.cancel()

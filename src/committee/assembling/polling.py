@@ -77,7 +77,7 @@ def ask(
             tasks,
             run,
             on_error=on_error,
-            work=work,
+            tell=work.tell,
             keep=lambda task: keep(replace(task.result(), recipe=recipes[task])),
         )
     warn_of_dropped(members, failures)

@@ -36,6 +36,7 @@ from committee.combining import as_rule
 from committee.combining.losses import check_metric
 from committee.combining.rule import Honest
 from committee.learners import DecisionTreeClassifier
+from committee.learners.callbacks import CallbackSupportMixin, TaskCalls, task_calls, with_callbacks
 from committee.learners.voting import Classifies, Regresses
 from committee.parameters import check_parameters, declared, is_integer
 from committee.running.limits import one_blas_thread
@@ -51,9 +52,10 @@ USUAL_FOLDS = 5
 
 
 @declared
-class AutomaticCommittee(Reducing):
+class AutomaticCommittee(CallbackSupportMixin, Reducing):
     """Members and a rule that are found for a table."""
 
+    @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Fit members while there is time, and find the rule that does best on their honest votes.
 
@@ -71,7 +73,8 @@ class AutomaticCommittee(Reducing):
         Returns
         -------
         self
-            Ctrl-C ends the fit as the end of the time does: with what is finished, if there is anything.
+            Ctrl-C ends the fit as the end of the time does: with what is finished, if there is anything. A
+            callback of scikit-learn, which is told of every fold, may end it too.
         """
         check_parameters(self)
         if self.run is not None and not is_integer(self.random_state):
@@ -91,7 +94,8 @@ class AutomaticCommittee(Reducing):
         repeats = self._repeats(lesson, rng)
         seed = int(rng.integers(LARGEST_SEED))
         members = [seeded_by_name(each, seed) for each in members]
-        seated = self._seat(members, lesson, repeats, clock)
+        calls = task_calls(self, X, y, "fold", len(members) * n_folds_of(repeats))
+        seated = self._seat(members, lesson, repeats, clock, calls)
         honest = honest_of(seated, lesson)
         calibrations = calibrate(CALIBRATION, seated, honest)
         if rule is None and honest is not None:
@@ -115,6 +119,8 @@ class AutomaticCommittee(Reducing):
                     self.rule_ = rule.fit(learnt.votes, learnt.y, None, learnt.weights)
             else:
                 self._fit_rule(rule, lesson.X)
+        if calls:
+            calls.end(lambda: self.__dict__)
         return self
 
     def _members(self, lesson: Lesson) -> list[Member]:
@@ -161,7 +167,12 @@ class AutomaticCommittee(Reducing):
         return n_repeats
 
     def _seat(
-        self, members: list[Member], lesson: Lesson, repeats: list[list[Fold]], clock: Clock
+        self,
+        members: list[Member],
+        lesson: Lesson,
+        repeats: list[list[Fold]],
+        clock: Clock,
+        calls: TaskCalls | None,
     ) -> list[Seated]:
         journal = None
         if self.run is not None and lesson.is_open:
@@ -170,14 +181,14 @@ class AutomaticCommittee(Reducing):
                 journal.check(member)
         kind = self._kind_of_runner(lesson.n_rows)
         is_named = isinstance(kind, str) and kind != "serial"
-        n_total = len(members) * max(1, sum(map(len, repeats)))
+        n_total = len(members) * n_folds_of(repeats)
         is_limit, verbose = self.time_limit is not None, int(self.verbose)
         with (
             running.runner(kind, self.n_jobs if is_named else None) as run,
             running.Work("folds", type(self).__name__, n_total, is_limit=is_limit, verbose=verbose) as work,
             as_many_steps_as_told(),
         ):
-            tell = Telling(work, lesson, self.metric, len(repeats[0]), clock)
+            tell = Telling(work, lesson, self.metric, len(repeats[0]), clock, calls)
             return seat_in_time(members, lesson, repeats, run, clock, tell, journal)
 
     def _another(self, rule: Any) -> Any:
@@ -245,6 +256,11 @@ def shuffled_folds(n_folds: int, lesson: Lesson, rng: np.random.Generator) -> li
     groups = None if lesson.groups is None else lesson.groups[rows]
     folds = folds_of(n_folds, None, lesson.y[rows], groups, None, is_class_task=lesson.are_classes)
     return [(np.sort(rows[train]), np.sort(rows[held_out])) for train, held_out in folds]
+
+
+def n_folds_of(repeats: list[list[Fold]]) -> int:
+    """How often each member is fitted: once if nothing is held out."""
+    return max(1, sum(map(len, repeats)))
 
 
 def one_vote(lesson: Lesson) -> Honest:

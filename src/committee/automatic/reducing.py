@@ -160,7 +160,7 @@ class Reducing(AutomaticParameters, Assembled):
             running.Work("members", type(self).__name__, len(members), verbose=int(self.verbose)) as work,
             as_many_steps_as_told(),
         ):
-            seated = seat(members, lesson, plan, run, on_error="raise", work=work)
+            seated = seat(members, lesson, plan, run, on_error="raise", tell=work.tell)
         models = {each.member.name: each.models for each in seated}
         whole = copy.copy(self)
         whole._seats = [replace(each, models=models[each.name]) for each in self._seats]

@@ -84,7 +84,7 @@ def seat_in_time(
     repeats: list[list[Fold]],
     run: Runner,
     clock: Clock,
-    tell: Callable[[str, int, Progress], None],
+    tell: Callable[[str, int, Progress], bool],
     journal: Journal | None = None,
 ) -> list[Seated]:
     """Fit members for as long as there is time.
@@ -98,7 +98,8 @@ def seat_in_time(
     run : Runner
     clock : Clock
     tell : callable
-        Called after each fit, with its name, the place of its member and what has been done.
+        Called after each fit, with its name, the place of its member and what has been done. The fit ends
+        if it returns True.
     journal : Journal, default=None
         What was finished by a run before, and where finished fits are written down.
 
@@ -133,7 +134,8 @@ def seat_in_time(
             is_whole = (fit.place, fit.number) in progress.results.keys() - progress.cut
             if journal is not None and is_whole:
                 journal.keep(members[fit.place], fit.number, progress.results[fit.place, fit.number])
-            tell(fit.name, fit.place, progress)
+            if tell(fit.name, fit.place, progress):
+                break
     except KeyboardInterrupt:
         if not progress.results:
             raise

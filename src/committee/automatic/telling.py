@@ -11,6 +11,7 @@ from committee.assembling.votes import HonestVotes, gives_scores, mean_votes
 from committee.automatic.choosing import loss_of
 from committee.automatic.clock import Clock
 from committee.automatic.scheduling import Progress
+from committee.learners.callbacks import TaskCalls
 from committee.running import Work
 
 
@@ -25,20 +26,35 @@ class Telling:
     n_folds : int
         In how many folds a member is fitted before it can be judged.
     clock : Clock
+    calls : TaskCalls, default=None
+        scikit-learn's callbacks.
     """
 
-    def __init__(self, work: Work, lesson: Lesson, metric: Any, n_folds: int, clock: Clock) -> None:
+    def __init__(
+        self,
+        work: Work,
+        lesson: Lesson,
+        metric: Any,
+        n_folds: int,
+        clock: Clock,
+        calls: TaskCalls | None = None,
+    ) -> None:
         self.work, self.lesson, self.metric, self.n_folds, self.clock = work, lesson, metric, n_folds, clock
+        self.calls = calls
         self._losses: dict[int, float] = {}
 
-    def __call__(self, name: str, place: int, progress: Progress) -> None:
-        """Tell that a fit of a member has ended."""
-        if not self.work.is_heard:
-            return
+    def __call__(self, name: str, place: int, progress: Progress) -> bool:
+        """Tell that a fit of a member has ended; True if a callback wants no more of them."""
+        n_done = len(progress.results) + len(progress.errors)
+        if self.work.is_heard:
+            self._show(name, place, progress, n_done)
+        return self.calls is not None and self.calls.tell(n_done)
+
+    def _show(self, name: str, place: int, progress: Progress, n_done: int) -> None:
+        """Tell which fit it was and how good the best member is."""
         if place not in self._losses and self._is_whole(place, progress):
             self._judge(place, progress)
         score = -min(self._losses.values()) if self._losses else None
-        n_done = len(progress.results) + len(progress.errors)
         self.work.tell(n_done, score, part=name, seconds_left=self.clock.left())
 
     def _is_whole(self, place: int, progress: Progress) -> bool:

@@ -29,7 +29,7 @@ except ImportError:
         return called
 
 
-__all__ = ["CallbackSupportMixin", "TaskCalls", "hook_of", "task_calls", "with_callbacks"]
+__all__ = ["CallbackSupportMixin", "TaskCalls", "hook_of", "task_calls", "telling", "with_callbacks"]
 
 Fitted = Callable[[], dict[str, Any]]
 
@@ -41,7 +41,7 @@ class TaskCalls:
     ----------
     estimator : estimator with callbacks
     X, y : what it is fitted on
-    name : {"tree", "round", "member"}
+    name : {"tree", "round", "member", "fold"}
         Of a task.
     n_tasks : int or None
         How many there will be, if that is known.
@@ -103,10 +103,15 @@ def hook_of(work: Work, calls: TaskCalls | None) -> Callable[[int], bool] | None
     """
     if not work.is_heard and calls is None and not has_deadline():
         return None
+    tell = telling(work, calls)
+    return lambda n_done: tell(n_done) or is_time_up()
+
+
+def telling(work: Work, calls: TaskCalls | None) -> Callable[[int], bool]:
+    """What is called with the number of tasks that are done; True if a callback wants to stop."""
 
     def tell(n_done: int) -> bool:
         work.tell(n_done)
-        wants_to_stop = calls is not None and calls.tell(n_done)
-        return wants_to_stop or is_time_up()
+        return calls is not None and calls.tell(n_done)
 
     return tell

@@ -1,0 +1,70 @@
+"""scikit-learn's callbacks hear of every fold and member of a committee."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_diabetes, load_iris
+from sklearn.naive_bayes import GaussianNB
+
+from committee import (
+    CommitteeClassifier,
+    CommitteeRegressor,
+    DecisionTreeClassifier,
+    StackingClassifier,
+    VotingClassifier,
+)
+from diary import Diary
+
+callback = pytest.importorskip("sklearn.callback", reason="scikit-learn < 1.9 has no callbacks")
+CLASSES, NUMBERS = load_iris(return_X_y=True), load_diabetes(return_X_y=True)
+PAIR = [("bayes", GaussianNB()), ("tree", DecisionTreeClassifier(random_state=0))]
+EVERY_FAMILY = pytest.mark.parametrize(
+    ("committee", "problem", "task", "n_tasks"),
+    [
+        (CommitteeClassifier(PAIR, cv=2, random_state=0), CLASSES, "fold", 4),
+        (CommitteeRegressor(["linear", "booster"], cv=2, random_state=0), NUMBERS, "fold", 4),
+        (StackingClassifier(PAIR, cv=2, refit=False), CLASSES, "fold", 4),
+        (VotingClassifier(PAIR, n_jobs=2), CLASSES, "member", 2),
+        (VotingClassifier([("bayes", GaussianNB().fit(*CLASSES))], cv="prefit"), CLASSES, "member", 1),
+    ],
+    ids=["classes", "numbers", "folds", "members", "prefit"],
+)
+
+
+@EVERY_FAMILY
+def test_callbacks_hear_of_every_fit_and_get_the_fitted_committee_at_last(committee, problem, task, n_tasks):
+    diary = Diary()
+    fitted = committee.set_callbacks(diary).fit(*problem)
+    tasks = [f"begin {task}", f"end {task}"] * n_tasks
+    assert diary.lines == ["setup", "begin fit", *tasks, "end fit", "teardown"]
+    np.testing.assert_array_equal(diary.predictions["fit"][-1], fitted.predict(problem[0]))
+    committee.set_callbacks()
+
+
+@EVERY_FAMILY
+def test_scikit_learns_progress_bar_works(committee, problem, task, n_tasks, capsys):
+    pytest.importorskip("rich")
+    committee.set_callbacks(callback.ProgressBar()).fit(*problem)
+    shown = capsys.readouterr().out
+    assert shown.startswith(f"{type(committee).__name__} - fit") and "100%" in shown
+    committee.set_callbacks()
+
+
+def test_a_callback_may_end_an_automatic_fit_with_what_is_finished():
+    diary = Diary(last=2)
+    automatic = CommitteeClassifier(PAIR, cv=2, n_jobs=1, runner="serial", random_state=0)
+    automatic.set_callbacks(diary).fit(*CLASSES)
+    assert list(automatic.named_estimators_) == ["bayes"]
+    assert diary.lines[-3:] == ["end fold", "end fit", "teardown"]
+
+
+def test_a_committee_with_callbacks_is_pruned_recombined_and_saved(tmp_path):
+    automatic = CommitteeClassifier(PAIR, cv=2, random_state=0).set_callbacks(Diary()).fit(*CLASSES)
+    automatic.prune(max_members=1).save(tmp_path / "one.committee")
+    automatic.recombine("mean").save(tmp_path / "mean.committee")
+
+
+def test_a_fit_that_fails_closes_what_it_began():
+    diary = Diary()
+    with pytest.raises(ValueError, match="max_depth"):
+        VotingClassifier([("bad", DecisionTreeClassifier(max_depth=0))]).set_callbacks(diary).fit(*CLASSES)
+    assert diary.lines[-1] == "teardown"
