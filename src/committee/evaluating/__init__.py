@@ -1,7 +1,14 @@
 """Judging: how good decisions are, how sure that is, and compared with what."""
 
 from committee.evaluating.comparison import Comparison
+from committee.evaluating.decomposing import Decomposition, decompose, decompose_intervals
 from committee.evaluating.intervals import Interval
+from committee.evaluating.majority import (
+    Forecast,
+    majority_vote_accuracy,
+    majority_vote_forecast,
+    right_votes,
+)
 from committee.evaluating.metrics import METRICS, Metric, metric_of
 from committee.evaluating.picturing import (
     ErrorCurve,
@@ -16,15 +23,22 @@ from committee.evaluating.scoring import score, score_interval
 __all__ = [
     "METRICS",
     "Comparison",
+    "Decomposition",
     "ErrorCurve",
+    "Forecast",
     "Interval",
     "KappaError",
     "Metric",
+    "decompose",
+    "decompose_intervals",
     "error_curve",
     "kappa_error",
+    "majority_vote_accuracy",
+    "majority_vote_forecast",
     "margins",
     "metric_of",
     "oracle_accuracy",
+    "right_votes",
     "score",
     "score_interval",
 ]

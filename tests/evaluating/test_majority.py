@@ -1,0 +1,214 @@
+"""The theory of the majority vote: the numbers of the lecture notes, by hand, and its limits."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from committee import majority_vote_accuracy, majority_vote_forecast
+from committee.evaluating import right_votes
+
+accuracies = st.floats(0.05, 0.95)
+
+
+@pytest.mark.parametrize(
+    ("members", "p", "ties", "accuracy"),
+    [
+        (3, 0.6, "half", 0.648),
+        (51, 0.6, "half", 0.9265),
+        # The notes say "up to 75 %", which counts a tie as right.
+        (1000, 0.51, "won", 0.7468),
+        (1000, 0.51, "lost", 0.7261),
+    ],
+)
+def test_the_accuracies_of_the_lecture_notes(members, p, ties, accuracy):
+    assert majority_vote_accuracy(members, p, ties=ties) == pytest.approx(accuracy, abs=5e-5)
+
+
+def test_the_votes_of_three_trees_in_the_lecture_notes():
+    np.testing.assert_allclose(right_votes(3, 0.6), [0.064, 0.288, 0.432, 0.216])
+
+
+@pytest.mark.parametrize(
+    ("right", "chance", "printed"),
+    [(51, 4.8497e-12, 1e-16), (50, 1.6489e-10, 1e-14), (26, 0.0476, 5e-5), (0, 5.0706e-21, 1e-25)],
+)
+def test_the_votes_of_51_trees_in_the_lecture_notes(right, chance, printed):
+    assert right_votes(51, 0.6)[right] == pytest.approx(chance, abs=printed)
+    assert right_votes(51, [0.6] * 51)[right] == pytest.approx(chance, abs=printed)
+
+
+@given(st.lists(accuracies, min_size=1, max_size=6))
+def test_unequal_members_are_all_ways_to_be_right_and_wrong(p):
+    expected = np.zeros(len(p) + 1)
+    for right in itertools.product([0, 1], repeat=len(p)):
+        expected[sum(right)] += np.prod(np.where(right, p, 1 - np.array(p)))
+    np.testing.assert_allclose(right_votes(len(p), p), expected, atol=1e-12)
+
+
+def test_a_tie_is_half_right_unless_told_otherwise():
+    lost, half, won = (majority_vote_accuracy(2, 0.6, ties=ties) for ties in ("lost", "half", "won"))
+    np.testing.assert_allclose([lost, half, won], [0.36, 0.6, 0.84])
+    # A coin for ties makes the second of two members, and every even one, worth nothing.
+    assert majority_vote_accuracy(4, 0.6) == pytest.approx(majority_vote_accuracy(3, 0.6))
+
+
+@given(st.integers(1, 30), st.floats(0.51, 0.95))
+def test_more_members_that_are_better_than_a_coin_are_better(half, p):
+    n = 2 * half + 1
+    assert p <= majority_vote_accuracy(n, p) <= majority_vote_accuracy(n + 2, p) + 1e-12
+    assert majority_vote_accuracy(n, 1 - p) == pytest.approx(1 - majority_vote_accuracy(n, p))
+
+
+@given(st.integers(1, 40))
+def test_coins_stay_coins(n):
+    assert majority_vote_accuracy(n, 0.5) == pytest.approx(0.5)
+
+
+def test_many_members_are_always_right():
+    assert majority_vote_accuracy(10_001, 0.55) == pytest.approx(1)
+    assert majority_vote_accuracy(3, [1, 1, 0]) == 1
+    assert majority_vote_accuracy(1, 0.7) == pytest.approx(0.7)
+
+
+@given(st.integers(2, 12), accuracies, st.floats(0.01, 0.95))
+def test_the_beta_binomial_model_has_the_accuracy_and_the_correlation(n, p, between):
+    chances = right_votes(n, p, correlation=between)
+    right = np.arange(n + 1)
+    mean = chances @ right
+    variance = chances @ np.square(right - mean)
+    ratio = 1 / between - 1
+    np.testing.assert_allclose(chances, stats.betabinom(n, p * ratio, (1 - p) * ratio).pmf(right), atol=1e-9)
+    assert chances.sum() == pytest.approx(1)
+    assert mean == pytest.approx(n * p)
+    assert variance == pytest.approx(n * p * (1 - p) * (1 + (n - 1) * between))
+
+
+@given(st.integers(1, 12), accuracies)
+def test_members_that_are_one_are_as_good_as_one(n, p):
+    assert majority_vote_accuracy(n, p, correlation=1) == pytest.approx(p)
+    assert majority_vote_accuracy(n, p, correlation=1 - 1e-9) == pytest.approx(p, abs=1e-6)
+    assert majority_vote_accuracy(n, p, correlation=1e-9) == pytest.approx(
+        majority_vote_accuracy(n, p), abs=1e-6
+    )
+
+
+@given(st.integers(2, 9), accuracies, st.floats(0, 1))
+def test_the_expansion_of_bahadur_has_the_correlation_and_its_known_limits(n, p, where):
+    q = 1 - p
+    # Bahadur's limits for members that are alike.
+    low = -2 / (n * (n - 1)) * min(p / q, q / p)
+    nearest = min((k - (n - 1) * p - 0.5) ** 2 for k in range(n + 1))
+    high = 2 * p * q / ((n - 1) * p * q + 0.25 - nearest)
+    between = low + where * (min(high, 1) - low)
+    chances = right_votes(n, p, correlation=between, model="bahadur")
+    right = np.arange(n + 1)
+    assert chances.min() >= 0
+    assert chances.sum() == pytest.approx(1)
+    assert chances @ np.square(right - n * p) == pytest.approx(
+        n * p * q * (1 + (n - 1) * between), rel=1e-6, abs=1e-9
+    )
+    for beyond in (low * 1.01, high * 1.01):
+        if abs(beyond) <= 1:
+            with pytest.raises(ValueError, match="correlation must be from"):
+                right_votes(n, p, correlation=beyond, model="bahadur")
+
+
+@given(st.integers(2, 6), st.floats(0.3, 0.7))
+def test_unequal_members_that_are_equal_are_equal(n, p):
+    matrix = np.full((n, n), 0.02)
+    expected = right_votes(n, p, correlation=0.02, model="bahadur")
+    np.testing.assert_allclose(right_votes(n, [p] * n, correlation=0.02, model="bahadur"), expected)
+    np.testing.assert_allclose(right_votes(n, p, correlation=matrix, model="bahadur"), expected)
+
+
+def test_three_members_by_hand():
+    # Two that are right together more often: P(both) = 0.36 + 0.1 * 0.24, and a third that is independent.
+    matrix = np.eye(3)
+    matrix[0, 1] = matrix[1, 0] = 0.1
+    both = 0.36 + 0.1 * 0.24
+    one = 2 * (0.6 - both)
+    expected = both + one * 0.7
+    found = majority_vote_accuracy(3, [0.6, 0.6, 0.7], correlation=matrix, model="bahadur")
+    assert found == pytest.approx(expected)
+
+
+def test_the_limits_of_kuncheva_and_others_hold_the_forecast():
+    # The pattern of success: nine of ten right, three members of accuracy 0.6, correlated by -0.25.
+    success = np.array([[1, 1, 0], [1, 0, 1], [0, 1, 1]]).repeat(3, axis=0)
+    votes = np.vstack([success, [[0, 0, 0]]]).T
+    found = majority_vote_forecast(votes, np.ones(10, dtype=int))
+    assert found.observed == pytest.approx(2 * 0.6 * 3 / (3 + 1))
+    assert found.correlation == pytest.approx(-0.25)
+    assert found.mean_accuracy == pytest.approx(0.6)
+    assert found.independent == pytest.approx(0.648)
+    # The beta-binomial model knows no negative correlation.
+    assert found.correlated == pytest.approx(0.648)
+
+
+def test_a_forecast_for_simulated_members_comes_true():
+    rng = np.random.default_rng(0)
+    ease = stats.beta(0.7 * 4, 0.3 * 4).rvs(20_000, random_state=rng)  # a correlation of 1 / (1 + 4)
+    votes = (rng.random((7, 20_000)) < ease).astype(int)
+    found = majority_vote_forecast(votes, np.ones(20_000, dtype=int))
+    assert found.correlation == pytest.approx(0.2, abs=0.01)
+    assert found.correlated == pytest.approx(found.observed, abs=0.01)
+    assert found.independent > found.observed + 0.05
+
+
+def test_a_forecast_for_members_that_are_never_wrong():
+    found = majority_vote_forecast([[1, 0], [1, 0]], [1, 0], sample_weight=[2, 1])
+    assert np.isnan(found.correlation)
+    assert found.independent == found.correlated == found.observed == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "message"),
+    [
+        ((0, 0.6), {}, "n must be an integer >= 1, the number of members. Got 0."),
+        ((3, 1.2), {}, "p must be from 0 to 1. Got 1.2."),
+        ((3, [0.6, 0.7]), {}, "p must be one number, or one for each of 3 members. Got (2,)."),
+        ((3, 0.6), {"ties": "first"}, 'ties must be "half", "won" or "lost". Got \'first\'.'),
+        ((3, 0.6), {"model": "x"}, 'model must be "beta_binomial" or "bahadur". Got \'x\'.'),
+        ((3, 0.6), {"correlation": 2}, "correlation must be from -1 to 1. Got 2."),
+        ((3, 0.6), {"correlation": [1, 2]}, "correlation must be one number, or (3, 3) of them. Got (2,)."),
+        (
+            (3, 0.6),
+            {"correlation": -0.1},
+            'correlation must be from 0 to 1 in the model "beta_binomial". Got -0.1. Use "bahadur".',
+        ),
+        (
+            (3, [0.6, 0.7, 0.8]),
+            {"correlation": 0.1},
+            'The model "beta_binomial" takes one p and one correlation for all members. Pass the means, or '
+            'use "bahadur".',
+        ),
+        (
+            (17, [0.6] * 17),
+            {"correlation": 0.1, "model": "bahadur"},
+            'The model "bahadur" takes at most 16 members that are not all alike. Got 17. Use their means.',
+        ),
+        (
+            (3, 1.0),
+            {"correlation": 0.1, "model": "bahadur"},
+            'p must be above 0 and below 1 in the model "bahadur". Leave such members out.',
+        ),
+        (
+            (3, 0.6),
+            {"correlation": [[1, 0.9, 0], [0.9, 1, 0.9], [0, 0.9, 1]], "model": "bahadur"},
+            'These correlations are too far from 0 for the model "bahadur". Use their mean.',
+        ),
+        (
+            (2, 0.6),
+            {"correlation": [[1, 0.1], [0.2, 1]], "model": "bahadur"},
+            "correlation must be the same matrix if rows and columns change places.",
+        ),
+    ],
+)
+def test_bad_input_is_told_in_one_line(arguments, options, message):
+    with pytest.raises(ValueError) as caught:
+        majority_vote_accuracy(*arguments, **options)
+    assert str(caught.value) == message
