@@ -75,6 +75,47 @@ def test_numbers_may_have_a_decimal_comma(csv):
     assert columns(read_file(csv("a;b\n1,5;x\n2;y\n")))["a"] == [1.5, 2.0]
 
 
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ('a,b\n"1,234",x\n"-12,345,678.5",y\n7,z\n', [1234, -12345678.5, 7]),
+        ("a;b\n1,234,567;x\n1,000;y\n", [1234567, 1000]),
+        ("a;b\n1.234,5;x\n12.000;y\n", [1234.5, 12000]),
+        ("a;b\n1,5;x\n-2;y\n", [1.5, -2]),
+    ],
+)
+def test_thousands_may_be_parted(csv, text, values):
+    table = read_file(csv(text))
+    assert kinds(table)["a"] == "number"
+    assert columns(table)["a"] == values
+
+
+def test_commas_that_part_no_thousands_are_text(csv):
+    assert kinds(read_file(csv('a,b\n"1,23",x\n"1,2345",y\n')))["a"] == "category"
+    assert kinds(read_file(csv('a,b\n"1,234,5",x\n')))["a"] == "category"
+
+
+def test_lines_of_comments_are_no_rows(csv):
+    text = "# made by us, on Monday, with care\n\n# and again\na,b\n1,2\n# in the midst\n3,4\n"
+    assert columns(read_file(csv(text))) == {"a": [1, 3], "b": [2, 4]}
+    assert columns(read_file(csv("# one column\na\n1\n2\n"))) == {"a": [1, 2]}
+
+
+def test_a_header_may_begin_like_a_comment(csv):
+    assert columns(read_file(csv("# ours\n#a,b\n1,2\n3,4\n"))) == {"#a": [1, 3], "b": [2, 4]}
+
+
+def test_values_may_begin_like_a_comment(csv):
+    assert columns(read_file(csv("tag,n\n#red,1\n#blue,2\n"))) == {"tag": ["#red", "#blue"], "n": [1, 2]}
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "latin-1"])
+def test_a_row_of_another_length_is_named_with_its_line(csv, encoding):
+    text = 'a,b\n1,"ü\nü"\n\n' + "1,2\n" * 50 + "1,2,3\n" + "1,2\n" * 50
+    with pytest.raises(BadTable, match=r"line 55 has 3 values instead of 2: '1,2,3'"):
+        read_file(csv(text, encoding=encoding))
+
+
 def test_a_row_of_numbers_is_no_header(csv):
     table = read_file(csv("1,2\n3,4\n"))
     assert columns(table) == {"x0": [1, 3], "x1": [2, 4]}
@@ -198,8 +239,8 @@ def test_a_column_without_values_is_left_out(csv):
         ("\n\n", "is empty"),
         ("a,b\n", "has no rows"),
         ("a,b,a\n1,2,3\n", "Two columns of .* are called 'a': columns 1 and 3. Rename one"),
-        ("a,b\n1,2,3\n", "a row has 3 values instead of 2: '1,2,3'"),
-        ("a,b\n1\n2,3\n", "a row has 1 values instead of 2: '1'"),
+        ("a,b\n1,2,3\n", "line 2 has 3 values instead of 2: '1,2,3'"),
+        ("a,b\n1\n2,3\n", "line 2 has 1 values instead of 2: '1'"),
     ],
 )
 def test_what_is_no_table_is_told_in_one_line(csv, text, fault):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -50,10 +51,10 @@ class Delimited:
         ------
         pyarrow.RecordBatch
         """
-        dialect, faults = self.dialect, list[str]()
+        dialect, faults = self.dialect, list[Any]()
         read = pa.csv.ReadOptions(
             column_names=list(dialect.names),
-            skip_rows=dialect.n_blank,
+            skip_rows=dialect.n_skipped,
             skip_rows_after_names=int(dialect.has_header),
             block_size=max(BLOCK_BYTES, BYTES_OF_A_COLUMN * len(dialect.names)),
             encoding=dialect.encoding.removesuffix("-sig"),
@@ -80,28 +81,39 @@ class Delimited:
             except pa.ArrowInvalid as error:
                 raise self._error(error, faults) from error
 
-    def _on_wrong_row(self, faults: list[str]) -> Callable[[Any], str]:
+    def _on_wrong_row(self, faults: list[Any]) -> Callable[[Any], str]:
         """What is done with a row that has more or fewer values than there are columns."""
 
         def decide(row: Any) -> str:
             if self.comment is not None and row.text.lstrip().startswith(self.comment):
                 return "skip"
-            text = row.text.strip()
-            shown = text if len(text) <= LARGEST_SHOWN else f"{text[:LARGEST_SHOWN]}..."
-            faults.append(
-                f"a row has {row.actual_columns} values instead of {row.expected_columns}: {shown!r}"
-            )
+            faults.append(row)
             return "error"
 
         return decide
 
-    def _error(self, error: Exception, faults: list[str]) -> Exception:
+    def _fault(self, row: Any) -> str:
+        """What is wrong with a row."""
+        text = row.text.strip()
+        shown = text if len(text) <= LARGEST_SHOWN else f"{text[:LARGEST_SHOWN]}..."
+        line = self._line_of(text)
+        where = "a row" if line is None else f"line {line}"
+        return f"{where} has {row.actual_columns} values instead of {row.expected_columns}: {shown!r}"
+
+    def _line_of(self, text: str) -> int | None:
+        """The number of the line where a row begins. Arrow forgets it, so the file is read once more."""
+        first, *_ = text.splitlines() or [""]
+        with self.file.stream() as stream, self.file.reading():
+            lines = io.TextIOWrapper(stream, encoding=self.dialect.encoding, errors="replace")
+            return next((number for number, line in enumerate(lines, start=1) if line.strip() == first), None)
+
+    def _error(self, error: Exception, faults: list[Any]) -> Exception:
         reason = " ".join(str(error).split())
         if "UTF8" in reason and self.dialect.encoding == "utf-8":
             return NotUtf8(f"{self.file.name} is not all UTF-8. Name its encoding, such as {OTHER_ENCODING}.")
         if "Empty CSV file" in reason:
             return BadTable(f"{self.file.name} has no rows.")
-        fault = faults[0] if faults else reason.removeprefix("CSV parse error: ")
+        fault = self._fault(faults[0]) if faults else reason.removeprefix("CSV parse error: ")
         return BadTable(
             f"{self.file.name} cannot be read as CSV with {self.dialect.delimiter!r} between values: {fault}."
         )

@@ -26,6 +26,11 @@ MARKS = (
 OTHER_ENCODING = "latin-1"
 DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
 DECIMAL_POINT = re.compile(r"[+-]?\d*\.\d+")
+# Numbers whose thousands are parted leave no doubt.
+THOUSANDS_COMMA = re.compile(r"[+-]?\d{1,3}((,\d{3}){2,}|(,\d{3})+\.\d+)")
+THOUSANDS_POINT = re.compile(r"[+-]?\d{1,3}((\.\d{3}){2,}|(\.\d{3})+,\d+)")
+# What a line begins with that is no row, unless it has as many values as the rows.
+COMMENT = "#"
 
 
 @dataclass(frozen=True)
@@ -43,8 +48,8 @@ class Dialect:
     decimal : {".", ","}
     names : tuple of str
         Of the columns.
-    n_blank : int
-        Empty lines at the start.
+    n_skipped : int
+        Lines at the start that are empty or comments.
     has_header : bool
         Whether the first row holds the names.
 
@@ -60,7 +65,7 @@ class Dialect:
     escape: str | None
     decimal: str
     names: tuple[str, ...]
-    n_blank: int
+    n_skipped: int
     has_header: bool
 
 
@@ -90,15 +95,17 @@ def sniff(
     """
     encoding = encoding or encoding_of(head)
     text = decoded(name, head, encoding)
-    n_blank = len(re.match(r"[ \t]*(\r?\n[ \t]*)*", text)[0].splitlines())  # type: ignore[index]
     lines = whole_lines(text, is_cut=len(head) >= HEAD_BYTES)
     if not lines:
         raise BadTable(f"{name} is empty.")
-    quote = quote_of(lines)
+    rows = [line for line in lines if not is_comment(line)] or lines
+    quote = quote_of(rows)
     # At the end of a value, as of a folder in Windows, a backslash before a quote is a backslash.
     escape = "\\" if re.search(rf"\\{quote}[^,;\t|\r\n]", text) else None
-    delimiter = delimiter or delimiter_of(lines, quote, escape)
-    records = parsed(lines, delimiter, quote, escape)
+    delimiter = delimiter or delimiter_of(rows, quote, escape)
+    n_comments = comments_before(lines, parsed(rows, delimiter, quote, escape), delimiter)
+    begin, *rest = lines[n_comments:]
+    records = parsed([begin, *(line for line in rest if not is_comment(line))], delimiter, quote, escape)
     if not records:
         raise BadTable(
             f"{name} cannot be read as CSV: a quote that begins on one of its first lines never ends."
@@ -108,9 +115,9 @@ def sniff(
     names = first if has_header else [""] * len(first)
     names = [each or f"x{position}" for position, each in enumerate(names)]
     check_names(name, names)
-    below = records[1:] if has_header else records
-    decimal = decimal_of(below, delimiter)
-    return Dialect(encoding, delimiter, quote, escape, decimal, tuple(names), n_blank, has_header)
+    n_skipped = position_of(n_comments, text)
+    decimal = decimal_of(records[1:] if has_header else records, delimiter)
+    return Dialect(encoding, delimiter, quote, escape, decimal, tuple(names), n_skipped, has_header)
 
 
 def encoding_of(head: bytes) -> str:
@@ -153,6 +160,39 @@ def whole_lines(text: str, is_cut: bool) -> list[str]:
     """
     found = [line for line in text.splitlines() if line.strip()]
     return (found[:-1] if is_cut and len(found) > 1 else found)[:N_LINES]
+
+
+def is_comment(line: str) -> bool:
+    """Whether a line may be a comment."""
+    return line.lstrip().startswith(COMMENT)
+
+
+def comments_before(lines: list[str], rows: list[list[str]], delimiter: str) -> int:
+    """How many first lines are comments: the last may be the header, which has as many values as the rows.
+
+    Examples
+    --------
+    >>> comments_before(["# ours", "a,b", "1,2"], [["a", "b"], ["1", "2"]], ",")
+    1
+    >>> comments_before(["#a,b", "1,2"], [["1", "2"]], ",")
+    0
+    """
+    n_first = next((number for number, line in enumerate(lines) if not is_comment(line)), 0)
+    width = Counter(map(len, rows)).most_common(1)[0][0] if rows else 0
+    is_header = n_first > 0 and width > 1 and len(lines[n_first - 1].split(delimiter)) == width
+    return n_first - 1 if is_header else n_first
+
+
+def position_of(number: int, text: str) -> int:
+    r"""Which line of a text one of those is that are not empty.
+
+    Examples
+    --------
+    >>> position_of(1, "# ours\n\na,b\n1,2\n")
+    2
+    """
+    filled = (place for place, line in enumerate(re.split(r"\r\n?|\n", text)) if line.strip())
+    return next(place for count, place in enumerate(filled) if count == number)
 
 
 def quote_of(lines: list[str]) -> str:
@@ -202,10 +242,20 @@ def parsed(lines: list[str], delimiter: str, quote: str, escape: str | None) -> 
 
 
 def decimal_of(records: list[list[str]], delimiter: str) -> str:
-    """The decimal point: a comma if some number has one and none has a point."""
+    """The decimal point: a comma if some number has one and none has a point.
+
+    Examples
+    --------
+    >>> decimal_of([["1.234,5", "2.000"]], ";"), decimal_of([["1,5"]], ";"), decimal_of([["1,234,567"]], ";")
+    (',', ',', '.')
+    """
     if delimiter == ",":
         return "."
     cells = [cell.strip() for record in records for cell in record]
+    if any(map(THOUSANDS_POINT.fullmatch, cells)):
+        return ","
+    if any(map(THOUSANDS_COMMA.fullmatch, cells)):
+        return "."
     has_comma = any(map(DECIMAL_COMMA.fullmatch, cells))
     return "," if has_comma and not any(map(DECIMAL_POINT.fullmatch, cells)) else "."
 

@@ -7,6 +7,7 @@ if some value is none of the kind.
 from __future__ import annotations
 
 import enum
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -77,6 +78,8 @@ def converters(decimal: str, *, is_told: bool) -> dict[ColumnKind, list[Convert]
     [1.5, nan]
     >>> to_number(pa.array(["1,5", "many"])) is None
     True
+    >>> to_number(pa.array(["1.234,5", "12"])).tolist()
+    [1234.5, 12.0]
     """
     return {
         ColumnKind.NUMBER: [lambda text: numbers(text, decimal, with_zeros=is_told)],
@@ -94,15 +97,10 @@ def cleaned(text: Any, missing: tuple[str, ...] = MISSING) -> Any:
 
 def numbers(text: Any, decimal: str, *, with_zeros: bool) -> Any:
     """Text as float64 in numpy, NaN for missing; with zeros in front, as postal codes have them, or not."""
-    is_plain = decimal == "."
-    found = cast_numbers(text) if is_plain else None
+    found = cast_numbers(text) if decimal == "." else None
     if found is None:
-        text = cleaned(text)
-        if not is_plain:
-            if pc.any(pc.match_substring(text, ".")).as_py():
-                return None
-            text = pc.replace_substring(text, decimal, ".")
-        found = cast_numbers(text)
+        text = with_points(cleaned(text), decimal)
+        found = None if text is None else cast_numbers(text)
     if found is None or with_zeros:
         return found
     starts = pc.starts_with(text, "0")
@@ -110,6 +108,18 @@ def numbers(text: Any, decimal: str, *, with_zeros: bool) -> Any:
         return found
     has_zeros = pc.match_substring_regex(text.filter(starts), r"^0\d")
     return None if has_zeros.true_count else found
+
+
+def with_points(text: Any, decimal: str) -> Any:
+    """Numbers with a decimal point and nothing between thousands; None where one has other signs in it."""
+    between = "," if decimal == "." else "."
+    is_parted = pc.match_substring(text, between)
+    if is_parted.true_count:
+        form = rf"^[+-]?\d{{1,3}}({re.escape(between)}\d{{3}})+({re.escape(decimal)}\d*)?$"
+        if not pc.all(pc.match_substring_regex(text.filter(is_parted), form), min_count=0).as_py():
+            return None
+        text = pc.replace_substring(text, between, "")
+    return text if decimal == "." else pc.replace_substring(text, decimal, ".")
 
 
 def cast_numbers(text: Any) -> Any:

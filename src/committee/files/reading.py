@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from committee.files import arff, typed
 from committee.files.delimited import Delimited, NotUtf8
-from committee.files.dialect import OTHER_ENCODING, Dialect, check_names, sniff
+from committee.files.dialect import COMMENT, OTHER_ENCODING, Dialect, check_names, sniff
 from committee.files.errors import BadTable
 from committee.files.formats import Format, format_of
 from committee.files.gathering import Kinds, gather
@@ -225,10 +225,10 @@ def read_csv(file: OpenedFile, wanted: Wanted, dialect: Dialect) -> FileTable:
     """Read CSV; if it turns out not to be UTF-8 far behind its start, once more."""
     kinds = wanted.kinds(dialect.names, file.name)
     try:
-        columns = gather(Delimited(file, dialect), kinds)
+        columns = gather(Delimited(file, dialect, comment=COMMENT), kinds)
     except NotUtf8:
         dialect = replace(dialect, encoding=OTHER_ENCODING)
-        columns = gather(Delimited(file, dialect), kinds)
+        columns = gather(Delimited(file, dialect, comment=COMMENT), kinds)
     notes = []
     if dialect.encoding == OTHER_ENCODING:
         notes.append(f"{file.name} is not UTF-8: it is read as {OTHER_ENCODING}.")
