@@ -11,10 +11,11 @@ subclass says only what differs:
 from __future__ import annotations
 
 import dataclasses
+import difflib
 import inspect
 import numbers
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Self, TypeVar, dataclass_transform
 
 import numpy as np
@@ -237,3 +238,32 @@ def is_mapping(value: Any) -> bool:
 def anything(value: Any) -> bool:
     """The test of parameters that are checked where they are read."""
     return True
+
+
+def nearest_name(name: str, names: Iterable[str]) -> str | None:
+    """The name that somebody has meant, if one is near.
+
+    Examples
+    --------
+    >>> nearest_name("Prize", ["size", "price"]), nearest_name("x", ["size", "price"])
+    ('price', None)
+    """
+    by_case = {each.casefold(): each for each in names}
+    found = difflib.get_close_matches(name.casefold(), by_case, n=1)
+    return by_case[found[0]] if found else None
+
+
+def unknown_name(what: str, name: str, names: Iterable[str], *, where: str = "") -> ValueError:
+    """The error for a name that is none, or none in some case.
+
+    Examples
+    --------
+    >>> unknown_name("rule", "meen", ["mean", "median"])
+    ValueError("There is no rule 'meen'. Did you mean 'mean'?")
+    >>> unknown_name("rule", "coin", ["mean", "median"])
+    ValueError("There is no rule 'coin'. There are mean, median.")
+    """
+    known = list(names)
+    nearest = nearest_name(name, known)
+    way_out = f"There are {', '.join(known)}." if nearest is None else f"Did you mean {nearest!r}?"
+    return ValueError(f"There is no {what} {name!r}{where}. {way_out}")

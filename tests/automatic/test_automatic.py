@@ -287,7 +287,7 @@ def test_events_tell_member_fold_best_score_and_time_left():
     [
         ({"members": "all"}, r'members must be "auto", or a list of names .* Got \'all\'.'),
         ({"members": []}, r"Got \[\]."),
-        ({"members": ["forrest"]}, "There is no member 'forrest' for classification. There are booster, "),
+        ({"members": ["forrest"]}, "There is no member 'forrest' for classification. Did you mean 'forest'"),
         ({"members": ["linear", "linear"]}, "Two members are named 'linear'."),
         ({"members": [("line", committee.DecisionTreeRegressor())]}, "'line' must be a classifier."),
         ({"rule": "best"}, "There is no rule 'best'."),

@@ -25,6 +25,7 @@ from committee.boosting import (
     LogitBoostClassifier,
 )
 from committee.learners import C45Classifier
+from committee.parameters import unknown_name
 from committee.sampling import (
     ExtraTreesClassifier,
     ExtraTreesRegressor,
@@ -346,13 +347,13 @@ def named(names: list[str], size: Size) -> list[Member]:
 
     Examples
     --------
-    >>> named(["forrest"], Size("regression", 100, 3, 1))  # doctest: +ELLIPSIS
+    >>> named(["forrest"], Size("regression", 100, 3, 1))
     Traceback (most recent call last):
-    ValueError: There is no member 'forrest' for regression. There are booster, booster_wide, ...
+    ValueError: There is no member 'forrest' for regression. Did you mean 'forest'?
     """
     known = [*ORDERS[size.task], *ASKED_FOR]
     unknown = [name for name in names if name not in known]
     if unknown:
-        raise ValueError(f"There is no member {unknown[0]!r} for {size.task}. There are {', '.join(known)}.")
+        raise unknown_name("member", unknown[0], known, where=f" for {size.task}")
     every = CANDIDATES | ASKED_FOR
     return [Member(name, every[name].make(size)) for name in names]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -10,6 +10,8 @@ from committee.cli import options
 from committee.cli.options import Json, Table
 
 STANDARD = "-"
+Task = Literal["classification", "regression"]
+Preset = Literal["fast", "balanced", "best"]
 
 
 def fit(
@@ -18,11 +20,16 @@ def fit(
     out: Annotated[
         str, typer.Option(help="Where the model is saved; - is the standard output.")
     ] = "model.committee",
-    task: Annotated[str | None, typer.Option(help="classification or regression; else it is found.")] = None,
+    task: Annotated[
+        Task | None, typer.Option(help="What is learnt; else it is found.", show_default=False)
+    ] = None,
     time_limit: Annotated[str | None, typer.Option(help="How long it may take: 90s, 10m, 1h30m.")] = None,
     memory_limit: Annotated[str | None, typer.Option(help="How much memory it may take: 500MB, 4GB.")] = None,
-    preset: Annotated[str | None, typer.Option(help="fast, balanced or best.")] = None,
+    preset: Annotated[Preset | None, typer.Option(help="How much is tried.")] = None,
     metric: options.Metric = None,
+    tune_threshold: Annotated[
+        bool, typer.Option("--tune-threshold", help="Decide by thresholds that suit --metric, such as f1.")
+    ] = False,
     members: Annotated[
         list[str] | None,
         typer.Option(help="Members by name, with commas; else auto.", autocompletion=options.known_members),
@@ -39,7 +46,7 @@ def fit(
         list[str] | None,
         typer.Option(help="What columns are: age=number,zip=category; boolean, date, text, id, ignore."),
     ] = None,
-    folds: Annotated[int | None, typer.Option(help="Into how many parts rows are held out.")] = None,
+    folds: Annotated[int | None, typer.Option(min=2, help="Into how many parts rows are held out.")] = None,
     jobs: Annotated[
         int | None, typer.Option(help="How many fits run at a time; else as many as cores.")
     ] = None,
@@ -73,6 +80,7 @@ def fit(
         "memory_limit": memory_limit,
         "preset": preset,
         "metric": metric,
+        "tune_threshold": tune_threshold,
         "members": options.words(members) or None,
         "rule": rule,
         "cv": folds,

@@ -11,6 +11,7 @@ from typing import Any
 
 from committee.combining.fixed_rule import FIXED, FixedRule
 from committee.combining.rule import Rule
+from committee.parameters import unknown_name
 
 PACKAGE = "committee.combining"
 # The name of a rule: the module of the class, the class, and the parameters that the name stands for.
@@ -81,7 +82,7 @@ def rule_named(name: str) -> Rule:
     if name in FIXED:
         return FixedRule(rule=name, weights=None)
     if name not in TRAINED:
-        raise ValueError(f"There is no rule {name!r}. There are {', '.join(rule_names())}.")
+        raise unknown_name("rule", name, rule_names())
     module, class_name, parameters = TRAINED[name]
     rule: Rule = getattr(importlib.import_module(f"{PACKAGE}.{module}"), class_name)(**parameters)
     return rule

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Sequence
 
 from committee.files.errors import BadTable
+from committee.parameters import nearest_name
 
 MOST_SHOWN = 8
 
@@ -35,9 +35,8 @@ def require_columns(wanted: Iterable[str], names: Sequence[str], where: str) -> 
 
 def suggestion(name: str, names: Sequence[str]) -> str:
     """The name that is most like another, or all names."""
-    by_case = {each.casefold(): each for each in names}
-    nearest = difflib.get_close_matches(name.casefold(), by_case, n=1)
-    if nearest:
-        return f"Did you mean {by_case[nearest[0]]!r}?"
+    nearest = nearest_name(name, names)
+    if nearest is not None:
+        return f"Did you mean {nearest!r}?"
     shown = ", ".join(names[:MOST_SHOWN])
     return f"It has {shown}{f' and {len(names) - MOST_SHOWN} more' if len(names) > MOST_SHOWN else ''}."

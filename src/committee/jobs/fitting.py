@@ -17,8 +17,9 @@ import numpy as np
 from committee.files import Guess
 from committee.jobs.amounts import bytes_of, seconds_of
 from committee.jobs.lesson import Lesson, read_lesson
-from committee.jobs.metrics import committee_metric
+from committee.jobs.metrics import check_metric_name, committee_metric
 from committee.jobs.tables import AS_FOUND, CSVForm
+from committee.parameters import check_parameters, unknown_name
 
 TASKS = ("classification", "regression")
 
@@ -70,6 +71,7 @@ def fit(
     time_limit: float | str | None = None,
     memory_limit: float | str | None = None,
     metric: Any = None,
+    tune_threshold: bool = False,
     cv: Any = 5,
     preset: str = "balanced",
     n_jobs: int | None = None,
@@ -103,7 +105,7 @@ def fit(
         Bytes, or text such as "4GB", for the table and the fits.
     metric : str or callable, default=None
         As in `CommitteeClassifier`, or "auc", "accuracy", "log_loss", "f1", "rmse", "mae".
-    cv, preset, n_jobs, random_state, run, verbose : see `CommitteeClassifier`
+    tune_threshold, cv, preset, n_jobs, random_state, run, verbose : see `CommitteeClassifier`
 
     Returns
     -------
@@ -126,6 +128,7 @@ def fit(
         "time_limit": time_limit,
         "memory_limit": memory_limit,
         "metric": metric,
+        "tune_threshold": tune_threshold,
         "cv": cv,
         "preset": preset,
         "n_jobs": n_jobs,
@@ -183,8 +186,7 @@ def fit_table(
     given = dict(parameters)
     seconds = seconds_of(given.pop("time_limit", None))
     n_bytes = bytes_of(given.pop("memory_limit", None))
-    if task is not None and task not in TASKS:
-        raise ValueError(f"task must be one of {', '.join(TASKS)} or None. Got {task!r}.")
+    check_settings(task, given)
     lesson = read_lesson(table, target, task, types, groups, weights, form)
     if isinstance(given.get("metric"), str):
         given["metric"] = committee_metric(given["metric"], lesson.task, len(np.unique(lesson.y)))
@@ -211,7 +213,26 @@ def fit_table(
     )
 
 
-def new_committee(task: str, parameters: dict[str, Any]) -> Any:
+def check_settings(task: str | None, parameters: Mapping[str, Any]) -> None:
+    """Raise for what is wrong whatever the table is, before it is read."""
+    from committee.automatic.portfolio import ASKED_FOR, CANDIDATES
+    from committee.combining import as_rule
+
+    if task is not None and task not in TASKS:
+        raise ValueError(f"task must be one of {', '.join(TASKS)} or None. Got {task!r}.")
+    check_parameters(new_committee(task or TASKS[0], parameters))
+    rule, members = parameters.get("rule", "auto"), parameters.get("members", "auto")
+    if not isinstance(rule, str) or rule != "auto":
+        as_rule(rule)
+    known = [*CANDIDATES, *ASKED_FOR]
+    for name in members if isinstance(members, list | tuple) else ():
+        if isinstance(name, str) and name not in known:
+            raise unknown_name("member", name, known)
+    if isinstance(parameters.get("metric"), str):
+        check_metric_name(parameters["metric"], TASKS if task is None else (task,))
+
+
+def new_committee(task: str, parameters: Mapping[str, Any]) -> Any:
     """The automatic committee for a task."""
     from committee.automatic import CommitteeClassifier, CommitteeRegressor
 

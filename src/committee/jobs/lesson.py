@@ -16,6 +16,8 @@ from committee.saving import Origin
 
 # Whole numbers of more different values are numbers, of fewer they are classes.
 MOST_CLASSES = 20
+# Columns of which an error tells why they are left out.
+MOST_TOLD = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +65,9 @@ def read_lesson(
     require_columns(special, read.names, read.name)
     used = [each.name for each in read.guesses if each.kind.is_used and each.name not in special]
     if not used:
-        raise BadTable(f"{read.name} has no column to learn from beside {', '.join(special)}.")
+        raise BadTable(
+            f"{read.name} has no column to learn from beside {', '.join(special)}.{why_none(read.guesses)}"
+        )
     frame, y, n_dropped = with_answers(read.frame, read.frame[target], target, read.name)
     if len(np.unique(y)) == 1:
         raise BadTable(f"The target {target!r} has one value, {y.tolist()[0]!r}: there is nothing to learn.")
@@ -114,6 +118,15 @@ def complete(column: Any, name: str, role: str) -> np.ndarray:
     if role == "weights" and values.dtype.kind not in "iufb":
         raise BadTable(f"Column {name!r} is to be the weights, and holds text, such as {values[0]!r}.")
     return values
+
+
+def why_none(guesses: tuple[Guess, ...]) -> str:
+    """Why some columns are left out, and how the first of them is kept."""
+    left_out = [each for each in guesses if each.why]
+    if not left_out:
+        return ""
+    reasons = ", ".join(f"{each.name} ({each.why})" for each in left_out[:MOST_TOLD])
+    return f" Left out: {reasons}.{way_to_keep(left_out[0])}"
 
 
 def dropping_notes(n_dropped: int, target: str) -> list[str]:

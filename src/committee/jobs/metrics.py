@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from committee.combining.losses import CLASS_LOSSES, NUMBER_LOSSES
 from committee.files.naming import suggestion
+from committee.parameters import unknown_name
 
 # What people call them, and how scikit-learn's scorers are called: of two classes, of more, of numbers.
 CLASS_METRICS: Mapping[str, str] = {
@@ -60,6 +61,27 @@ def scorer_name(metric: str | None, task: str, n_classes: int = 2) -> str | None
     if name not in get_scorer_names():
         raise ValueError(f"There is no metric {metric!r} for {task}. {suggestion(metric, list(ours))}")
     return "roc_auc_ovr" if name == "roc_auc" and n_classes > 2 else name
+
+
+def check_metric_name(metric: str, tasks: Sequence[str]) -> None:
+    """Raise for a metric that is none of any of some tasks, before the table has said which it is.
+
+    Examples
+    --------
+    >>> check_metric_name("rms", ["classification", "regression"])
+    Traceback (most recent call last):
+    ValueError: There is no metric 'rms'. Did you mean 'rmse'?
+    """
+    from sklearn.metrics import get_scorer_names
+
+    ours = {
+        "classification": [*CLASS_METRICS, *CLASS_LOSSES],
+        "regression": [*NUMBER_METRICS, *NUMBER_LOSSES],
+    }
+    known = [name for task in tasks for name in ours[task]]
+    if metric not in (*known, *get_scorer_names()):
+        where = f" for {tasks[0]}" if len(tasks) == 1 else ""
+        raise unknown_name("metric", metric, dict.fromkeys(known), where=where)
 
 
 def committee_metric(metric: str | None, task: str, n_classes: int) -> str | None:
