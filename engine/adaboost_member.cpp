@@ -33,7 +33,7 @@ Tree MemberGrower::grow(std::span<const std::uint32_t> weights, std::uint64_t ke
         weights = drawn_;
     }
     if (parameters_.is_stump) {
-        Tree tree = grow_stump_(weights);
+        Tree tree = grow_stump_(weights, {});
         tree.importances.assign(table_.n_columns(), 0.0);
         if (!is_leaf(tree.nodes[0])) tree.importances[column_of(tree.nodes[0])] = 1;
         look_up_codes(tree);
@@ -46,7 +46,7 @@ Tree MemberGrower::grow(std::span<const std::uint32_t> weights, std::uint64_t ke
         seen_rows_.push_back(row);
         seen_weights_.push_back(weights[row]);
     }
-    Tree tree = grow_tree_(seen_rows_, seen_weights_, key);
+    Tree tree = grow_tree_(seen_rows_, seen_weights_, key, {});
     if (parameters_.ccp_alpha == 0) return tree;
     return prune_grown(tree, parameters_.ccp_alpha, target_.n_outputs(), table_.n_columns());
 }

@@ -13,6 +13,7 @@
 #include "random.h"
 #include "recode.h"
 #include "sampling.h"
+#include "stump.h"
 
 namespace committee {
 namespace {
@@ -20,7 +21,8 @@ namespace {
 // The rows that one tree sees.
 struct Bag {
     std::vector<std::uint32_t> counts;  // per row of the table
-    std::vector<std::uint32_t> rows;    // those with a count
+    std::vector<std::uint32_t> rows;    // those with a count and a mass
+    std::vector<std::uint64_t> masses;  // of these rows: how much of them the tree sees
     std::vector<std::uint32_t> weights;
     std::vector<std::uint32_t> outside;  // the others
 };
@@ -50,7 +52,8 @@ class ForestGrower {
 
     Grown grow(int n_threads, const std::function<bool(std::size_t)>& after_tree) {
         try {
-            if (parameters_.bootstrap) bootstrap_.emplace(table_, target_, weights_, n_threads, stop_);
+            if (parameters_.bootstrap && !parameters_.drawing)
+                bootstrap_.emplace(table_, target_, weights_, n_threads, stop_);
             grow_trees(n_threads, after_tree);
         } catch (const Stopped&) {
             grown_.stopped = true;
@@ -69,11 +72,11 @@ class ForestGrower {
         for_each_task(finished_.size(), n_threads, stop_, [&](std::size_t task, int thread) {
             if (is_flat_.load(std::memory_order_relaxed)) return;
             Worker& worker = workers[static_cast<std::size_t>(thread)];
-            if (!worker.grow) worker.grow = make_grower(table_, target_, parameters_.grow, stop_);
+            if (!worker.grow) worker.grow = new_grower();
             const std::uint64_t key = derive_key(parameters_.seed, parameters_.first_tree + task);
             fill_bag(key, worker.bag);
             Finished finished;
-            finished.tree = worker.grow(worker.bag.rows, worker.bag.weights, key);
+            finished.tree = worker.grow(worker.bag.rows, worker.bag.weights, key, seen_columns(task));
             if (parameters_.ccp_alpha > 0) {
                 finished.tree =
                     prune_grown(finished.tree, parameters_.ccp_alpha, target_.n_outputs(), table_.n_columns());
@@ -84,13 +87,27 @@ class ForestGrower {
         });
     }
 
+    GrowTree new_grower() const {
+        return parameters_.are_stumps ? make_stumps(table_, target_, parameters_.grow.criterion, stop_)
+                                      : make_grower(table_, target_, parameters_.grow, stop_);
+    }
+
+    SeenColumns seen_columns(std::size_t task) const {
+        if (parameters_.columns.empty()) return {};
+        return {parameters_.columns[task], parameters_.columns_tried[task]};
+    }
+
     void fill_bag(std::uint64_t key, Bag& bag) const {
         const std::size_t n_rows = table_.n_rows();
         bag.rows.clear();
+        bag.masses.clear();
         bag.weights.clear();
         bag.outside.clear();
         bag.counts.assign(n_rows, 0);
-        if (bootstrap_) {
+        const bool keeps_weights = parameters_.drawing && parameters_.drawing->keeps_weights && !weights_.empty();
+        if (parameters_.drawing) {
+            draw_bag(*parameters_.drawing, key, bag.counts, stop_);
+        } else if (bootstrap_) {
             bootstrap_->draw(key, parameters_.n_draws, bag.counts, stop_);
         } else if (weights_.empty()) {
             bag.counts.assign(n_rows, 1);
@@ -99,17 +116,39 @@ class ForestGrower {
         }
         for (std::uint32_t i = 0; i < n_rows; ++i) {
             if (bag.counts[i] > 0) {
+                const std::uint64_t mass = std::uint64_t{bag.counts[i]} * (keeps_weights ? weights_[i] : 1);
+                if (mass == 0) continue;  // its group was drawn
                 bag.rows.push_back(i);
+                bag.masses.push_back(mass);
             } else if (parameters_.out_of_bag) {
                 bag.outside.push_back(i);
             }
         }
-        const std::vector<double> factors = class_factors(bag);
-        for (const std::uint32_t row : bag.rows) {
-            const double factor = factors.empty() ? 1 : factors[target_.labels[row]];
-            bag.weights.push_back(
-                factors.empty() ? bag.counts[row]
-                                : static_cast<std::uint32_t>(std::max(1LL, std::llround(bag.counts[row] * factor))));
+        weigh(bag);
+    }
+
+    // Masses as weights: the same integers, or in a scale of their own if classes have weights or the sum is too large.
+    void weigh(Bag& bag) const {
+        std::vector<double> factors = class_factors(bag);
+        const auto factor_of = [&](std::size_t i) {
+            return factors.empty() ? 1.0 : factors[target_.labels[bag.rows[i]]];
+        };
+        const std::uint64_t mass = std::accumulate(bag.masses.begin(), bag.masses.end(), std::uint64_t{0});
+        if (factors.empty() && mass < std::uint64_t{1} << 31) {
+            bag.weights.assign(bag.masses.begin(), bag.masses.end());
+            return;
+        }
+        double total = 0;
+        for (std::size_t i = 0; i < bag.rows.size(); ++i) total += static_cast<double>(bag.masses[i]) * factor_of(i);
+        // The classes of the bag may all weigh nothing.
+        if (total <= 0) {
+            factors.assign(target_.n_classes, 1.0);
+            total = static_cast<double>(mass);
+        }
+        const double scale = std::ldexp(1.0, 29 - std::ilogb(total));
+        for (std::size_t i = 0; i < bag.rows.size(); ++i) {
+            const double weight = static_cast<double>(bag.masses[i]) * factor_of(i) * scale;
+            bag.weights.push_back(static_cast<std::uint32_t>(std::max(1LL, std::llround(weight))));
         }
         if (!factors.empty()) drop_weightless_classes(factors, bag);
     }
@@ -125,20 +164,14 @@ class ForestGrower {
         bag.weights.resize(kept);
     }
 
-    // Class weights, scaled so that the fixed-point weights of the bag sum to about 2^29.
+    // What classes weigh, by the parameters or inversely to their share of the bag; empty if they all weigh one.
     std::vector<double> class_factors(const Bag& bag) const {
-        std::vector<double> factors = parameters_.class_weights;
-        std::vector<double> totals(target_.n_classes, 0.0);
-        if (!parameters_.balance_bags && factors.empty()) return {};
-        for (const std::uint32_t row : bag.rows) totals[target_.labels[row]] += bag.counts[row];
-        if (parameters_.balance_bags) {
-            factors.assign(target_.n_classes, 0.0);
-            for (std::size_t k = 0; k < factors.size(); ++k) factors[k] = totals[k] > 0 ? 1 / totals[k] : 0;
+        if (!parameters_.balance_bags) return parameters_.class_weights;
+        std::vector<double> factors(target_.n_classes, 0.0);
+        for (std::size_t i = 0; i < bag.rows.size(); ++i) {
+            factors[target_.labels[bag.rows[i]]] += static_cast<double>(bag.masses[i]);
         }
-        const double total = std::inner_product(factors.begin(), factors.end(), totals.begin(), 0.0);
-        if (total <= 0) return std::vector<double>(target_.n_classes, 1.0);
-        const double scale = std::ldexp(1.0, 29 - std::ilogb(total));
-        for (double& factor : factors) factor *= scale;
+        for (double& factor : factors) factor = factor > 0 ? 1 / factor : 0;
         return factors;
     }
 

@@ -2,11 +2,13 @@
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "grow.h"
 #include "predict.h"
+#include "sampling.h"
 #include "table.h"
 #include "thread_team.h"
 
@@ -17,10 +19,14 @@ struct ForestParameters {
     std::uint32_t first_tree = 0;  // members [first_tree, n_trees) are grown; a warm start goes on where it stopped
     std::uint32_t n_trees = 100;
     std::uint64_t seed = 0;
+    bool are_stumps = false;  // of the criterion to grow by, which is all that they have to do with `grow`
     bool bootstrap = true;
     std::uint64_t n_draws = 0;
-    std::vector<double> class_weights;  // per class, or empty
-    bool balance_bags = false;          // class weights from each bag's own class frequencies
+    std::optional<Drawing> drawing;                   // how bags are drawn, in place of the plain bootstrap
+    std::vector<std::vector<std::uint32_t>> columns;  // what each of the trees that are grown sees; empty: all
+    std::vector<std::uint32_t> columns_tried;         // by each of these trees at a node
+    std::vector<double> class_weights;                // per class, or empty
+    bool balance_bags = false;                        // class weights from each bag's own class frequencies
     bool out_of_bag = false;
     bool out_of_bag_importances = false;
     bool keep_leaf_rows = false;

@@ -41,10 +41,17 @@ struct GrowParameters {
     std::vector<std::int8_t> monotonic = {};  // per column, or empty
 };
 
+// The columns that a tree may ask about, and how many of them are tried at a node. Without columns, they are all of the
+// table, and the parameters of the grower say how many are tried.
+struct SeenColumns {
+    std::span<const std::uint32_t> columns = {};
+    std::uint32_t max_features = 0;  // 0: all of them
+};
+
 // Grows one tree; keeps buffers from call to call, so each thread has its own.
 // rows: those that take part, increasing; weights: their fixed-point weights, all positive, summing to less than 2^31.
-using GrowTree =
-    std::function<Tree(std::span<const std::uint32_t> rows, std::span<const std::uint32_t> weights, std::uint64_t key)>;
+using GrowTree = std::function<Tree(std::span<const std::uint32_t> rows, std::span<const std::uint32_t> weights,
+                                    std::uint64_t key, const SeenColumns& seen)>;
 
 // Table, target and stop must outlive the result, which throws Stopped if a poll says so.
 GrowTree make_grower(const Table& table, const Target& target, const GrowParameters& parameters, const Stop& stop);

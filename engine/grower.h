@@ -51,8 +51,10 @@ class Grower {
           n_outputs_(target.n_outputs()),
           search_(table, target_, parameters_, stop) {}
 
-    Tree grow(std::span<const std::uint32_t> rows, std::span<const std::uint32_t> weights, std::uint64_t key) {
+    Tree grow(std::span<const std::uint32_t> rows, std::span<const std::uint32_t> weights, std::uint64_t key,
+              const SeenColumns& seen) {
         start(rows, weights);
+        search_.see(seen);
         const Pending root{.end = rows.size(), .key = key};
         if (parameters_.max_leaf_nodes == 0) {
             grow_depth_first(root);

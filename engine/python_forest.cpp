@@ -2,15 +2,18 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 
+#include <algorithm>
 #include <limits>
 #include <memory>
 #include <optional>
 #include <string>
+#include <tuple>
 
 #include "forest.h"
 #include "python_arrays.h"
 #include "python_inputs.h"
 #include "python_stop.h"
+#include "random.h"
 
 namespace committee {
 namespace {
@@ -95,6 +98,74 @@ nb::object linked(const Forest& forest,
     return to_numpy(std::move(out), {n_rows, forest.n_outputs});
 }
 
+// A drawing, and the arrays that it looks at.
+class HeldDrawing {
+  public:
+    // given: units, ends, n_draws, weights or None, groups or None, replaces, keeps_weights.
+    HeldDrawing(const nb::object& given, std::size_t n_rows) {
+        using Optional = std::optional<Vector<std::uint32_t>>;
+        std::tie(units_, ends_, n_draws_, weights_, groups_, drawing_.replaces, drawing_.keeps_weights) =
+            nb::cast<std::tuple<Vector<std::uint32_t>, Vector<std::uint64_t>, Vector<std::uint64_t>, Optional, Optional,
+                                bool, bool>>(given);
+        drawing_.units = as_span(units_);
+        drawing_.ends = as_span(ends_);
+        drawing_.n_draws = as_span(n_draws_);
+        if (weights_) drawing_.weights = as_span(*weights_);
+        if (groups_) drawing_.groups = as_span(*groups_);
+        if (!is_sound(n_rows)) throw std::invalid_argument("The drawing is not one of this table's rows.");
+    }
+
+    const Drawing& drawing() const { return drawing_; }
+
+  private:
+    bool is_sound(std::size_t n_rows) const {
+        const std::size_t n_units = drawing_.units.size();
+        if (drawing_.ends.size() != drawing_.n_draws.size() || (weights_ && drawing_.weights.size() != n_units) ||
+            (groups_ && (drawing_.groups.size() != n_rows || n_rows == 0))) {
+            return false;
+        }
+        const std::size_t below = groups_ ? std::ranges::max(drawing_.groups) + std::size_t{1} : n_rows;
+        if (std::ranges::any_of(drawing_.units, [=](std::uint32_t unit) { return unit >= below; })) return false;
+        // A stratum that something is drawn from has units, and weights above 0.
+        std::uint64_t begin = 0, total = 0;
+        for (std::size_t i = 0; i < drawing_.ends.size(); ++i) {
+            const std::uint64_t end = drawing_.ends[i];
+            if (end < begin || end > n_units || (end == begin && drawing_.n_draws[i] > 0)) return false;
+            if (drawing_.n_draws[i] > most_draws || (total += drawing_.n_draws[i]) > most_draws) return false;
+            begin = end;
+        }
+        return begin == n_units && std::ranges::find(drawing_.weights, 0U) == drawing_.weights.end();
+    }
+
+    // A count has 32 bits, and the weights of a tree's rows have a sum below 2^31.
+    static constexpr std::uint64_t most_draws = (std::uint64_t{1} << 31) - 1;
+
+    Vector<std::uint32_t> units_;
+    Vector<std::uint64_t> ends_, n_draws_;
+    std::optional<Vector<std::uint32_t>> weights_, groups_;
+    Drawing drawing_;
+};
+
+nb::object bag_of(const nb::object& drawing, std::size_t n_rows, std::uint64_t seed, std::uint64_t member) {
+    const HeldDrawing held(drawing, n_rows);
+    std::vector<std::uint32_t> counts(n_rows, 0);
+    Interruption().run([&](const Stop& stop) { draw_bag(held.drawing(), derive_key(seed, member), counts, stop); });
+    return to_numpy(std::move(counts));
+}
+
+void check_columns(const ForestParameters& parameters, std::size_t n_columns) {
+    const std::size_t n_trees = parameters.n_trees - parameters.first_tree;
+    if (parameters.columns.empty()) return;
+    if (parameters.columns.size() != n_trees || parameters.columns_tried.size() != n_trees) {
+        throw std::invalid_argument("Every tree needs columns of its own.");
+    }
+    for (const auto& columns : parameters.columns) {
+        if (columns.empty() || std::ranges::max(columns) >= n_columns) {
+            throw std::invalid_argument("The columns of a tree are none of the table.");
+        }
+    }
+}
+
 nb::dict grow(const Table& table, AnyArray y, std::uint32_t n_classes, std::optional<Vector<std::uint32_t>> weights,
               std::uint64_t total_weight, const nb::dict& options, nb::object progress, int n_threads) {
     auto option = [&]<class T>(const char* name, T) { return nb::cast<T>(options[name]); };
@@ -108,8 +179,16 @@ nb::dict grow(const Table& table, AnyArray y, std::uint32_t n_classes, std::opti
     parameters.first_tree = option("first_tree", std::uint32_t{});
     parameters.n_trees = option("n_trees", std::uint32_t{});
     parameters.seed = option("seed", std::uint64_t{});
+    parameters.are_stumps = option("are_stumps", bool{});
     parameters.bootstrap = option("bootstrap", bool{});
     parameters.n_draws = option("n_draws", std::uint64_t{});
+    std::optional<HeldDrawing> held;
+    if (!options["drawing"].is_none()) {
+        parameters.drawing = held.emplace(nb::borrow(options["drawing"]), n_rows).drawing();
+    }
+    parameters.columns = option("columns", std::vector<std::vector<std::uint32_t>>());
+    parameters.columns_tried = option("columns_tried", std::vector<std::uint32_t>());
+    check_columns(parameters, table.n_columns());
     parameters.class_weights = option("class_weights", std::vector<double>());
     parameters.balance_bags = option("balance_bags", bool{});
     parameters.out_of_bag = option("out_of_bag", bool{});
@@ -233,6 +312,7 @@ void register_forest(nb::module_& m) {
 
     m.def("grow_forest", &grow, nb::arg("table"), nb::arg("y"), nb::arg("n_classes"), nb::arg("weights").none(),
           nb::arg("total_weight"), nb::arg("options"), nb::arg("progress").none(), nb::arg("n_threads"));
+    m.def("draw_bag", &bag_of, nb::arg("drawing"), nb::arg("n_rows"), nb::arg("seed"), nb::arg("member"));
 }
 
 }  // namespace committee

@@ -125,6 +125,16 @@ Forest take_trees(const Forest& forest, std::size_t begin, std::size_t end) {
     return taken;
 }
 
+Forest see_columns(const Forest& forest, Vector<std::uint32_t> columns) {
+    const auto seen = as_span(columns);
+    if (seen.empty() || std::ranges::max(seen) >= forest.binning.columns.size()) {
+        throw std::invalid_argument("The columns are not among the " + std::to_string(forest.binning.columns.size()) +
+                                    " of the forest.");
+    }
+    const nb::gil_scoped_release release;
+    return on_columns(forest, seen);
+}
+
 const Tree& tree_at(const Forest& forest, std::size_t tree) {
     if (tree >= forest.trees.size()) throw std::invalid_argument("There is no tree " + std::to_string(tree) + ".");
     return forest.trees[tree];
@@ -264,6 +274,7 @@ void register_trees(nb::module_& m) {
     m.def("forest_from_arrays", &forest_of, nb::arg("arrays"));
     m.def("append_trees", &join, nb::arg("forest"), nb::arg("more"));
     m.def("take_trees", &take_trees, nb::arg("forest"), nb::arg("begin"), nb::arg("end"));
+    m.def("on_columns", &see_columns, nb::arg("forest"), nb::arg("columns"));
     m.def("describe_tree", &describe_tree, nb::arg("forest"), nb::arg("tree"));
     m.def("left_categories", &left_categories, nb::arg("forest"), nb::arg("tree"), nb::arg("node"));
     m.def("prune_tree", &prune_forest, nb::arg("forest"), nb::arg("ccp_alpha"));

@@ -86,4 +86,26 @@ void append_trees(Forest& forest, Forest more) {
     std::ranges::move(more.trees, std::back_inserter(forest.trees));
 }
 
+Forest on_columns(Forest forest, std::span<const std::uint32_t> columns) {
+    std::vector<std::uint32_t> place_of(forest.binning.columns.size(), max_columns);
+    std::vector<Column> seen;
+    for (std::uint32_t place = 0; place < columns.size(); ++place) {
+        place_of[columns[place]] = place;
+        seen.push_back(forest.binning.columns[columns[place]]);
+    }
+    for (Tree& tree : forest.trees) {
+        for (NodeWord& word : tree.nodes) {
+            if (is_leaf(word)) continue;
+            const std::uint32_t place = place_of[column_of(word)];
+            if (place == max_columns) throw std::invalid_argument("The trees ask about other columns.");
+            word = is_category(word)
+                       ? category_word(place, missing_goes_right(word), address_of(word))
+                       : number_word(place, threshold_of(word), missing_goes_right(word), address_of(word));
+        }
+        tree.importances.clear();
+    }
+    forest.binning.columns = std::move(seen);
+    return forest;
+}
+
 }  // namespace committee

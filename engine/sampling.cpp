@@ -33,6 +33,15 @@ void draw_all(std::uint64_t n_draws, const Stop& stop, DrawOne draw_one) {
     }
 }
 
+// The weight of the units up to and with each; weight_of(i) is that of one.
+template <class WeightOf>
+std::vector<std::uint64_t> cumulated(std::size_t n, WeightOf weight_of) {
+    std::vector<std::uint64_t> cumulative(n);
+    std::uint64_t total = 0;
+    for (std::size_t i = 0; i < n; ++i) cumulative[i] = total += weight_of(i);
+    return cumulative;
+}
+
 // cumulative[i]: the weight of the rows up to and with rows[i].
 void draw_by_weight(Random& random, std::uint64_t n_draws, std::span<const std::uint64_t> cumulative,
                     std::span<const std::uint32_t> rows, const Stop& stop, std::span<std::uint32_t> counts) {
@@ -146,8 +155,7 @@ Bootstrap::Bootstrap(const Table& table, const Target& target, std::span<const s
     rows_ = order_by_content(table, targets, n_threads, stop);
     if (weights.empty()) return;
     std::erase_if(rows_, [&](std::uint32_t row) { return weights[row] == 0; });
-    std::uint64_t total = 0;
-    for (const std::uint32_t row : rows_) cumulative_.push_back(total += weights[row]);
+    cumulative_ = cumulated(rows_.size(), [&](std::size_t i) { return weights[rows_[i]]; });
 }
 
 void Bootstrap::draw(std::uint64_t key, std::uint64_t n_draws, std::span<std::uint32_t> counts,
@@ -159,11 +167,39 @@ void Bootstrap::draw(std::uint64_t key, std::uint64_t n_draws, std::span<std::ui
 
 void Bootstrap::draw(std::uint64_t key, std::uint64_t n_draws, std::span<const std::uint32_t> weights,
                      std::span<std::uint32_t> counts, const Stop& stop) const {
-    std::vector<std::uint64_t> cumulative(rows_.size());
-    std::uint64_t total = 0;
-    for (std::size_t i = 0; i < rows_.size(); ++i) cumulative[i] = total += weights[rows_[i]];
+    const auto cumulative = cumulated(rows_.size(), [&](std::size_t i) { return weights[rows_[i]]; });
     Random random(key, Purpose::bootstrap);
     draw_by_weight(random, n_draws, cumulative, rows_, stop, counts);
+}
+
+void draw_bag(const Drawing& drawing, std::uint64_t key, std::span<std::uint32_t> counts, const Stop& stop) {
+    std::vector<std::uint32_t> of_groups;
+    if (!drawing.groups.empty()) of_groups.assign(std::ranges::max(drawing.groups) + std::size_t{1}, 0);
+    const std::span<std::uint32_t> drawn = drawing.groups.empty() ? counts : std::span(of_groups);
+    Random random(key, Purpose::bootstrap);
+    std::size_t begin = 0;
+    for (std::size_t stratum = 0; stratum < drawing.ends.size(); ++stratum) {
+        const std::size_t n = drawing.ends[stratum] - begin;
+        const auto units = drawing.units.subspan(begin, n);
+        const std::uint64_t n_draws = drawing.n_draws[stratum];
+        if (!drawing.replaces) {
+            // The beginning of a shuffle (Fisher and Yates).
+            std::vector<std::uint32_t> left(units.begin(), units.end());
+            std::size_t at = 0;
+            draw_all(std::min<std::uint64_t>(n_draws, n), stop, [&] {
+                std::swap(left[at], left[at + random.below(n - at)]);
+                ++drawn[left[at++]];
+            });
+        } else if (!drawing.weights.empty()) {
+            const auto weights = drawing.weights.subspan(begin, n);
+            const auto cumulative = cumulated(n, [&](std::size_t i) { return weights[i]; });
+            draw_by_weight(random, n_draws, cumulative, units, stop, drawn);
+        } else {
+            draw_all(n_draws, stop, [&] { ++drawn[units[random.below(n)]]; });
+        }
+        begin = drawing.ends[stratum];
+    }
+    for (std::size_t row = 0; row < drawing.groups.size(); ++row) counts[row] += of_groups[drawing.groups[row]];
 }
 
 }  // namespace committee

@@ -45,4 +45,19 @@ class Bootstrap {
     std::vector<std::uint64_t> cumulative_;  // weight up to and with rows_[i]; empty if all weights are one
 };
 
+// How the rows of members are drawn. A unit is a row, or a group of rows that stay together. Units lie stratum after
+// stratum, in the order that they are drawn along.
+struct Drawing {
+    std::span<const std::uint32_t> units;
+    std::span<const std::uint64_t> ends;     // of each stratum in units
+    std::span<const std::uint64_t> n_draws;  // from each stratum
+    std::span<const std::uint32_t> weights;  // of units, which are drawn in proportion to them; empty: all alike
+    std::span<const std::uint32_t> groups;   // of each row; empty if units are rows
+    bool replaces = true;                    // else no unit is drawn more often than it stands there
+    bool keeps_weights = false;              // what is drawn weighs what its row does, and else one
+};
+
+// Adds to counts[row] how often each row was drawn.
+void draw_bag(const Drawing& drawing, std::uint64_t key, std::span<std::uint32_t> counts, const Stop& stop = {});
+
 }  // namespace committee

@@ -58,15 +58,25 @@ class SplitSearch {
           parameters_(parameters),
           polls_(stop),
           n_classes_(target.n_classes),
-          n_columns_(table.n_columns()),
-          n_tried_(parameters.max_features == 0 ? n_columns_
-                                                : std::min<std::size_t>(parameters.max_features, n_columns_)),
           histogram_(target.n_classes, parameters.exact, parameters.min_samples_leaf > 1),
-          sides_(no_sides(target.n_classes)),
-          order_(n_columns_) {
-        std::iota(order_.begin(), order_.end(), 0U);
+          sides_(no_sides(target.n_classes)) {
+        see({});
         limits_.min_rows = parameters.min_samples_leaf;
         if (parameters.random_thresholds) draws_.emplace(table);
+    }
+
+    // What the next tree may ask about.
+    void see(const SeenColumns& seen) {
+        const bool sees_all = seen.columns.empty();
+        n_columns_ = sees_all ? table_.n_columns() : seen.columns.size();
+        order_.resize(n_columns_);
+        if (sees_all) {
+            std::iota(order_.begin(), order_.end(), 0U);
+        } else {
+            std::ranges::copy(seen.columns, order_.begin());
+        }
+        const std::size_t tried = sees_all ? parameters_.max_features : seen.max_features;
+        n_tried_ = tried == 0 ? n_columns_ : std::min(tried, n_columns_);
     }
 
     // heaviest: the most that a row weighs.
@@ -298,8 +308,8 @@ class SplitSearch {
     const GrowParameters& parameters_;
     Polls polls_;
     std::size_t n_classes_;
-    std::size_t n_columns_;
-    std::size_t n_tried_;
+    std::size_t n_columns_ = 0;
+    std::size_t n_tried_ = 0;
     Limits limits_;
     Histogram<Stat> histogram_;
     std::conditional_t<Sides<Stat, criterion>::by_variance, Narrowing<Stat>, std::monostate> narrowing_;

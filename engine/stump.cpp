@@ -47,20 +47,23 @@ class StumpGrower {
           keep_records_(keep_records),
           team_(team) {
         for (int i = 0; i < team.size(); ++i) workers_.emplace_back(target.n_classes, team.stop());
-        branches_.assign(table.n_columns(), no_branches());
         items_.resize(table.n_rows());
     }
 
-    Tree grow(std::span<const std::uint32_t> weights) {
+    Tree grow(std::span<const std::uint32_t> weights, std::span<const std::uint32_t> columns) {
         fill_items(weights);
         if (is_pure(total_)) return leaf();
-        team_.run(table_.n_columns(), [&](std::size_t column, int thread) {
+        const auto column_at = [=](std::size_t i) {
+            return columns.empty() ? static_cast<std::uint32_t>(i) : columns[i];
+        };
+        branches_.resize(columns.empty() ? table_.n_columns() : columns.size(), no_branches());
+        team_.run(branches_.size(), [&](std::size_t i, int thread) {
             Worker& worker = workers_[static_cast<std::size_t>(thread)];
             worker.polls.after(items_.size());
-            branches_[column] = find(static_cast<std::uint32_t>(column), worker);
+            branches_[i] = find(column_at(i), worker);
         });
         const auto best = std::ranges::min_element(branches_, {}, &Branches<Stat>::loss);
-        return best->is_found ? assemble(*best, static_cast<std::uint32_t>(best - branches_.begin())) : leaf();
+        return best->is_found ? assemble(*best, column_at(static_cast<std::size_t>(best - branches_.begin()))) : leaf();
     }
 
   private:
@@ -348,7 +351,7 @@ class StumpGrower {
     bool keep_records_;
     ThreadTeam& team_;
     std::vector<Worker> workers_;
-    std::vector<Branches<Stat>> branches_;  // by column
+    std::vector<Branches<Stat>> branches_;  // of each column that may be asked about
     std::vector<Item> items_;               // by row
     Sum<Stat> total_{0};
 };
@@ -356,7 +359,9 @@ class StumpGrower {
 template <class Code, class Stat, Criterion criterion>
 GrowStump grower_of(const Table& table, const Target& target, bool keep_records, ThreadTeam& team) {
     auto grower = std::make_shared<StumpGrower<Code, Stat, criterion>>(table, target, keep_records, team);
-    return [grower](std::span<const std::uint32_t> weights) { return grower->grow(weights); };
+    return [grower](std::span<const std::uint32_t> weights, std::span<const std::uint32_t> columns) {
+        return grower->grow(weights, columns);
+    };
 }
 
 template <class Code, class Stat>
@@ -392,12 +397,34 @@ GrowStump make_stump_grower(const Table& table, const Target& target, Criterion 
                : grower_for<std::uint16_t>(table, target, criterion, keep_records, team);
 }
 
+GrowTree make_stumps(const Table& table, const Target& target, Criterion criterion, const Stop& stop) {
+    struct Stumps {
+        Stumps(const Table& table, const Target& target, Criterion criterion, const Stop& stop)
+            : team(1, &stop), grow(make_stump_grower(table, target, criterion, false, team)) {}
+
+        ThreadTeam team;
+        GrowStump grow;
+        std::vector<std::uint32_t> weights;  // by row
+    };
+    auto stumps = std::make_shared<Stumps>(table, target, criterion, stop);
+    return [stumps, &table](std::span<const std::uint32_t> rows, std::span<const std::uint32_t> weights, std::uint64_t,
+                            const SeenColumns& seen) {
+        stumps->weights.assign(table.n_rows(), 0);
+        for (std::size_t i = 0; i < rows.size(); ++i) stumps->weights[rows[i]] = weights[i];
+        Tree tree = stumps->grow(stumps->weights, seen.columns);
+        tree.importances.assign(table.n_columns(), 0.0);
+        if (!is_leaf(tree.nodes[0])) tree.importances[column_of(tree.nodes[0])] = 1;
+        return tree;
+    };
+}
+
 Forest grow_stump(const Table& table, const Target& target, std::span<const std::uint32_t> weights, Criterion criterion,
                   int n_threads, const Stop& stop) {
     const std::vector<std::uint32_t> ones(weights.empty() ? table.n_rows() : 0, 1);
     Forest forest = voting_forest(*table.binning, target.n_outputs(), target.n_classes > 0);
     ThreadTeam team(n_threads, &stop);
-    forest.trees.push_back(make_stump_grower(table, target, criterion, true, team)(weights.empty() ? ones : weights));
+    const GrowStump grow = make_stump_grower(table, target, criterion, true, team);
+    forest.trees.push_back(grow(weights.empty() ? ones : weights, {}));
     drop_unused_cuts(forest, 1);
     return forest;
 }

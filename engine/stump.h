@@ -15,7 +15,8 @@ namespace committee {
 
 // Grows stumps from one table, again and again; keeps its buffers from call to call.
 // weights: fixed-point, one per row of the table, summing to less than 2^31; rows of weight 0 take no part.
-using GrowStump = std::function<Tree(std::span<const std::uint32_t> weights)>;
+// columns: those that may be asked about; empty for all.
+using GrowStump = std::function<Tree(std::span<const std::uint32_t> weights, std::span<const std::uint32_t> columns)>;
 
 // The column and the split that leave the least impurity in the three branches; ties go to the first column. A column
 // of numbers is split at a threshold, one of categories into two sets; where its values are all the same, or all have
@@ -25,6 +26,9 @@ using GrowStump = std::function<Tree(std::span<const std::uint32_t> weights)>;
 // Table, target and team must outlive the result, which throws Stopped if a poll of the team's stop says so.
 GrowStump make_stump_grower(const Table& table, const Target& target, Criterion criterion, bool keep_records,
                             ThreadTeam& team);
+
+// Stumps as trees of a forest, each grown by the thread that asks for it. Criteria and lifetimes are those above.
+GrowTree make_stumps(const Table& table, const Target& target, Criterion criterion, const Stop& stop);
 
 // One stump. weights may be empty (all one).
 Forest grow_stump(const Table& table, const Target& target, std::span<const std::uint32_t> weights, Criterion criterion,

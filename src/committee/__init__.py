@@ -59,10 +59,14 @@ if TYPE_CHECKING:
         RandomTreeRegressor,
     )
     from committee.sampling import (
+        BaggingClassifier,
+        BaggingRegressor,
         ExtraTreesClassifier,
         ExtraTreesRegressor,
         RandomForestClassifier,
         RandomForestRegressor,
+        RandomSubspaceClassifier,
+        RandomSubspaceRegressor,
     )
     from committee.saving import load, predictor, save, verify
 
@@ -71,6 +75,8 @@ __all__ = [
     "AdaBoostM1Classifier",
     "AdaBoostM2Classifier",
     "AdaBoostRegressor",
+    "BaggingClassifier",
+    "BaggingRegressor",
     "BayesianAveragingClassifier",
     "BayesianAveragingRegressor",
     "C45Classifier",
@@ -94,6 +100,8 @@ __all__ = [
     "MixtureOfExpertsRegressor",
     "RandomForestClassifier",
     "RandomForestRegressor",
+    "RandomSubspaceClassifier",
+    "RandomSubspaceRegressor",
     "RandomTreeClassifier",
     "RandomTreeRegressor",
     "RegionSelectionClassifier",
@@ -123,7 +131,7 @@ __all__ = [
 
 # Where the public names are, the place that needs least first; and what else can be had as `committee.x`.
 _PLACES = ("saving", "learners", "sampling", "boosting", "assembling", "evaluating", "automatic", "jobs")
-_MODULES = (*_PLACES, "combining", "diversity", "files", "rules", "running", "table", "task")
+_MODULES = (*_PLACES, "combining", "diversity", "files", "members", "rules", "running", "table", "task")
 
 
 def __getattr__(name: str) -> Any:

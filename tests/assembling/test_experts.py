@@ -18,8 +18,8 @@ from sklearn.svm import LinearSVC
 import committee
 from committee import MixtureOfExpertsClassifier, MixtureOfExpertsRegressor
 from committee.assembling import TableEncoder
-from committee.assembling.encoding import mean_and_deviation
 from committee.assembling.gating import Branches
+from committee.members.encoding import mean_and_deviation
 from committee.running import receiving, stopped_by
 from committee.running.stopping import ended_after
 from committee.saving.errors import DamagedFile

@@ -14,7 +14,6 @@ from sklearn.neighbors import KNeighborsClassifier
 
 import committee
 from committee import CommitteeClassifier, CommitteeRegressor, DecisionTreeClassifier
-from committee.assembling.lesson import Lesson
 from committee.assembling.members import Member
 from committee.assembling.votes import HonestVotes
 from committee.automatic.choosing import judge_rules
@@ -22,6 +21,7 @@ from committee.automatic.clock import Clock
 from committee.automatic.memory import bytes_of_fit, bytes_of_model, within_memory
 from committee.automatic.portfolio import ASKED_FOR, CANDIDATES, ORDERS, Size, portfolio
 from committee.combining.adjusting import AdjustedRule
+from committee.members.lesson import Lesson
 from committee.running import receiving
 from committee.task import Classification
 from every_estimator import mixed_frame, target_for, votes_of

@@ -8,11 +8,9 @@ In a mixture of experts members and rule are fitted together: `merging`, `expect
 from committee.assembling.averaging import BayesianAveragingClassifier, BayesianAveragingRegressor
 from committee.assembling.bank import Bank
 from committee.assembling.cawpe import CAWPEClassifier
-from committee.assembling.encoding import TableEncoder
 from committee.assembling.experts import MixtureOfExpertsClassifier, MixtureOfExpertsRegressor
 from committee.assembling.leaderboard import Leaderboard, Standing
 from committee.assembling.leaks import Leak
-from committee.assembling.numbered import NumberedLabels
 from committee.assembling.selecting import (
     DynamicSelectionClassifier,
     DynamicSelectionRegressor,
@@ -23,6 +21,7 @@ from committee.assembling.selecting import (
 )
 from committee.assembling.stacking import StackingClassifier, StackingRegressor
 from committee.assembling.voting import VotingClassifier, VotingRegressor
+from committee.members import NumberedLabels, TableEncoder
 
 __all__ = [
     "Bank",

@@ -11,14 +11,15 @@ import numpy as np
 from sklearn.base import TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from committee.assembling.encoding import TableEncoder, new_encoder
 from committee.assembling.kept import KeptCommittee
 from committee.assembling.leaderboard import Leaderboard, leaderboard_of
-from committee.assembling.lesson import in_order
-from committee.assembling.votes import HonestVotes, dtype_of
-from committee.boosting.python_rounds import take_rows
+from committee.assembling.votes import HonestVotes
 from committee.combining import as_rule
 from committee.combining.rule import Rule
+from committee.members.encoding import TableEncoder, new_encoder
+from committee.members.lesson import in_order
+from committee.members.seeing import take_rows
+from committee.members.votes import dtype_of
 from committee.table.source import Source, open_source
 from committee.task import Classification
 

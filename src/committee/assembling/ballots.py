@@ -16,8 +16,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from committee.assembling.poll import Poll
-from committee.assembling.votes import dtype_of
 from committee.combining.votes import check_block
+from committee.members.votes import dtype_of
 from committee.saving.container import write_container
 from committee.saving.errors import DamagedFile, require
 from committee.saving.mapping import map_container

@@ -17,12 +17,13 @@ import numpy as np
 from committee.assembling.ballots import Ballot, FolderBox, MemoryBox
 from committee.assembling.calibrating import METHODS
 from committee.assembling.folds import Fold, folds_of
-from committee.assembling.lesson import Lesson, in_order
 from committee.assembling.members import members_of
 from committee.assembling.poll import Poll, table_print
 from committee.assembling.polled import Polled
 from committee.assembling.polling import ask, places_of, recipe_of, seeded_by_name
-from committee.assembling.votes import HonestVotes, dtype_of
+from committee.assembling.votes import HonestVotes
+from committee.members.lesson import Lesson, in_order
+from committee.members.votes import dtype_of
 from committee.saving import Data
 from committee.table.source import open_source
 from committee.task import Classification, Regression

@@ -16,17 +16,14 @@ from committee import running
 from committee.assembling.assembled import Assembled
 from committee.assembling.calibrating import Calibration
 from committee.assembling.committee_parameters import CommitteeParameters
-from committee.assembling.encoding import new_encoder
 from committee.assembling.fitting import Plan, Seated, n_fits, seat, take_prefit
 from committee.assembling.folds import Fold, folds_of
-from committee.assembling.lesson import Lesson
-from committee.assembling.members import LARGEST_SEED, Member, members_of, seeded
+from committee.assembling.members import Member, members_of
 from committee.assembling.named import NamedMembers
 from committee.assembling.seats import Seat
-from committee.assembling.votes import HonestVotes, gives_scores, mean_votes
-from committee.boosting.python_rounds import take_rows
+from committee.assembling.votes import HonestVotes, mean_votes
 from committee.combining import rule_named
-from committee.combining.rule import Rule
+from committee.combining.rule import Rule, check_rule
 from committee.learners.callbacks import (
     CallbackSupportMixin,
     TaskCalls,
@@ -34,6 +31,11 @@ from committee.learners.callbacks import (
     telling,
     with_callbacks,
 )
+from committee.members.encoding import new_encoder
+from committee.members.lesson import Lesson
+from committee.members.seeding import LARGEST_SEED, seeded
+from committee.members.seeing import take_rows
+from committee.members.votes import gives_scores
 from committee.parameters import (
     check_parameters,
     declared,
@@ -74,7 +76,7 @@ class Committee(CallbackSupportMixin, CommitteeParameters, NamedMembers, Assembl
         rng = np.random.default_rng(check_random_state(self.random_state).randint(LARGEST_SEED))
         rule = seeded(self._new_rule(), rng)
         if lesson.is_open:
-            check_rule(rule, len(members), lesson)
+            check_rule(rule, len(members), lesson.task)
         if isinstance(self.cv, str):
             calls = task_calls(self, X, y, "member", len(members))
             seated = take_prefit(members, lesson, self.calibrate is not None)
@@ -169,14 +171,3 @@ def calibrate(
             honest.votes[place] = made.votes(honest.votes[place].astype(np.float64))
             found[place] = made
     return found
-
-
-def check_rule(rule: Rule, n_members: int, lesson: Lesson) -> None:
-    """Raise for a rule that could not decide here, before members are fitted."""
-    check_parameters(rule)
-    task = "classification" if lesson.are_classes else "regression"
-    if task not in rule.tasks:
-        raise ValueError(f"{type(rule).__name__} is a rule for {rule.tasks[0]}. Use another for {task}.")
-    if not rule.needs_fit:
-        n_outputs = lesson.task.n_outputs
-        rule.combine(np.full((n_members, 1, n_outputs), 1 / n_outputs))

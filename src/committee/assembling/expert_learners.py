@@ -20,7 +20,7 @@ from committee.assembling.softmax import (
     fit_softmax,
     softmax_penalty,
 )
-from committee.assembling.votes import votes_of
+from committee.members.votes import votes_of
 from committee.task import Classification
 
 LOG_OF_TWO_PI = float(np.log(2 * np.pi))

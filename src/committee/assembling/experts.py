@@ -15,16 +15,16 @@ from sklearn.pipeline import Pipeline
 
 from committee import running
 from committee.assembling.committee_parameters import FITS_AT_ONCE, RUNNER, VERBOSE
-from committee.assembling.encoding import new_encoder
 from committee.assembling.expectation import Mixture, Plan, climb
 from committee.assembling.gating import Branches, expert_shares
 from committee.assembling.kept_experts import KeptExperts
 from committee.assembling.merging import Rows
-from committee.assembling.votes import votes_of
-from committee.boosting.python_rounds import takes_weights
 from committee.learners.training import Training, read_training
 from committee.learners.tree_parameters import CATEGORICAL_FEATURES, draw_seed
 from committee.learners.voting import Classifies, Regresses
+from committee.members.encoding import new_encoder
+from committee.members.votes import votes_of
+from committee.members.weighing import takes_weights
 from committee.parameters import anything, declared, integer, number, one_of, optional, parameter
 from committee.running.stopping import check
 from committee.table import BinnedTable

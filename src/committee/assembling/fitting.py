@@ -17,12 +17,12 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from committee.assembling.folds import Fold
-from committee.assembling.lesson import Lesson
-from committee.assembling.members import Member, request_weights, weight_arguments
-from committee.assembling.numbered import NumberedLabels
+from committee.assembling.members import Member
 from committee.assembling.seats import cannot_vote
-from committee.assembling.votes import dtype_of, votes_of
-from committee.boosting.python_rounds import take_rows
+from committee.members.fitting import fit_member
+from committee.members.lesson import Lesson
+from committee.members.seeing import take_rows
+from committee.members.votes import dtype_of, votes_of
 from committee.running import Runner, Task, TaskError
 from committee.sampling.growing import Forest
 from committee.table.source import take_columns
@@ -232,41 +232,12 @@ def fit_in_bags(lesson: Lesson, estimator: Any, columns: list[int] | None, as_sc
 
 
 def fitted(estimator: Any, lesson: Lesson, X: Any, rows: np.ndarray) -> Any:
-    """A clone of an estimator, fitted on some rows. If it refuses the labels, it gets their numbers."""
+    """A clone of an estimator, fitted on some rows."""
     answers, weights = lesson.answers, lesson.weights
     if len(rows) < lesson.n_rows:
         X, answers = take_rows(X, rows), answers[rows]
         weights = None if weights is None else weights[rows]
-    try:
-        return fit_clone(estimator, X, answers, weights)
-    except (ValueError, TypeError) as refusal:
-        if not lesson.are_classes or are_numbered(answers):
-            raise
-        made: Any = NumberedLabels
-        try:
-            return fit_clone(made(estimator), X, answers, weights)
-        except (ValueError, TypeError):
-            # It was not for the labels.
-            raise refusal from None
-
-
-def fit_clone(estimator: Any, X: Any, answers: np.ndarray, weights: np.ndarray | None) -> Any:
-    """Fit a clone of an estimator, with weights if it takes some."""
-    model = clone(estimator)
-    request_weights(model)
-    return model.fit(X, answers, **weight_arguments(model, weights))
-
-
-def are_numbered(labels: np.ndarray) -> bool:
-    """Whether classes are the numbers 0, 1, 2 and so on, without a gap.
-
-    Examples
-    --------
-    >>> are_numbered(np.array([1, 0, 1])), are_numbered(np.array([0, 2])), are_numbered(np.array(["a"]))
-    (True, False, False)
-    """
-    found = np.unique(labels)
-    return found.dtype.kind in "iu" and np.array_equal(found, np.arange(len(found)))
+    return fit_member(estimator, X, answers, weights, are_classes=lesson.are_classes)
 
 
 def take_prefit(members: list[Member], lesson: Lesson, as_scores: bool) -> list[Seated]:

@@ -14,8 +14,9 @@ import numpy as np
 from sklearn.base import is_classifier
 from sklearn.dummy import DummyClassifier
 
-from committee.assembling.members import seeded, weight_arguments
 from committee.assembling.softmax import SoftmaxModel, fit_softmax, softmax_penalty
+from committee.members.seeding import seeded
+from committee.members.weighing import weight_arguments
 
 # What a probability is at least, so that its logarithm is a number.
 SMALLEST = 1e-12

@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 
 from committee.assembling.calibrating import Calibration
-from committee.assembling.encoding import TableEncoder
 from committee.assembling.seats import Seat
-from committee.assembling.votes import HonestVotes, dtype_of
+from committee.assembling.votes import HonestVotes
 from committee.combining.rule import Rule
 from committee.learners.voting import Tabular
+from committee.members.encoding import TableEncoder
+from committee.members.votes import dtype_of
 from committee.saving import Fields
 from committee.saving.deciding import Decider
 from committee.saving.errors import require

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from committee.assembling.encoding import TableEncoder
 from committee.assembling.gating import Branches
 from committee.assembling.softmax import LinearModel, SoftmaxModel
 from committee.learners.voting import Tabular
+from committee.members.encoding import TableEncoder
 from committee.saving import Fields
 from committee.saving.deciding import Decider
 from committee.task import Classification, Regression

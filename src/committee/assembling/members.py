@@ -9,18 +9,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-from sklearn import get_config
-from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.base import is_classifier, is_regressor
 from sklearn.pipeline import Pipeline
-from sklearn.utils.metadata_routing import get_routing_for_object
-from sklearn.utils.validation import has_fit_parameter
 
-from committee.assembling.encoding import new_encoder
 from committee.learners import C45Classifier, DecisionTreeRegressor
+from committee.members.encoding import new_encoder
 from committee.table import Schema
-
-LARGEST_SEED = 2**31 - 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,57 +142,3 @@ def positions_of(wanted: Any, schema: Schema, name: str) -> list[int]:
     if not positions:
         raise ValueError(f"columns[{name!r}] is empty. A member sees at least one column.")
     return positions
-
-
-def seeded(estimator: Any, rng: np.random.Generator) -> Any:
-    """A clone, in which every `random_state` that is None is drawn: so all fits can be repeated."""
-    estimator = clone(estimator)
-    names = [
-        name
-        for name, value in sorted(estimator.get_params(deep=True).items())
-        if value is None and (name == "random_state" or name.endswith("__random_state"))
-    ]
-    return estimator.set_params(**{name: int(rng.integers(LARGEST_SEED)) for name in names})
-
-
-def request_weights(estimator: Any) -> None:
-    """Let steps of pipelines request weights if they can take them and have not said whether they want them.
-
-    Only where scikit-learn routes metadata: else the steps are told by name.
-    """
-    if not get_config()["enable_metadata_routing"] or not isinstance(estimator, Pipeline):
-        return
-    for _, step in estimator.steps:
-        request_weights(step)
-        if step in (None, "passthrough") or not has_fit_parameter(step, "sample_weight"):
-            continue
-        if step.get_metadata_routing().fit.requests.get("sample_weight") is None:
-            step.set_fit_request(sample_weight=True)
-
-
-def weight_arguments(estimator: Any, weights: np.ndarray | None) -> dict[str, np.ndarray]:
-    """How weights of rows go to an estimator, or to those inside it; empty if nobody takes them.
-
-    Examples
-    --------
-    >>> from sklearn.neighbors import KNeighborsClassifier
-    >>> weight_arguments(encoded(KNeighborsClassifier()), np.ones(1))
-    {'encoder__sample_weight': array([1.])}
-    """
-    if weights is None:
-        return {}
-    if isinstance(estimator, Pipeline):
-        if get_config()["enable_metadata_routing"]:
-            is_asked = "sample_weight" in get_routing_for_object(estimator).consumes("fit", ["sample_weight"])
-            return {"sample_weight": weights} if is_asked else {}
-        return {
-            f"{name}__{argument}": value
-            for name, step in estimator.steps
-            if step not in (None, "passthrough")
-            for argument, value in weight_arguments(step, weights).items()
-        }
-    from sklearn.compose import TransformedTargetRegressor
-
-    if isinstance(estimator, TransformedTargetRegressor):
-        return weight_arguments(estimator.regressor, weights)
-    return {"sample_weight": weights} if has_fit_parameter(estimator, "sample_weight") else {}

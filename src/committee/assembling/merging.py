@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from committee.assembling.encoding import TableEncoder, as_numbers, mean_and_deviation
-from committee.assembling.votes import Task
 from committee.boosting.rows import scaled
 from committee.learners.training import Training
+from committee.members.encoding import TableEncoder, as_numbers, mean_and_deviation
+from committee.members.votes import Task
 from committee.table import Table
 from committee.task import Regression
 

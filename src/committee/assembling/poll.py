@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from committee.assembling.folds import Fold
-from committee.assembling.lesson import Lesson
-from committee.assembling.votes import Task
+from committee.members.lesson import Lesson
+from committee.members.votes import Task
 from committee.saving import Data, Fields
 from committee.saving.codec import Decoder, Encoder
 from committee.saving.container import read_container, write_container

@@ -10,16 +10,17 @@ from sklearn.base import clone
 
 from committee.assembling.ballots import Ballot, Box
 from committee.assembling.calibrating import Calibration
-from committee.assembling.encoding import new_encoder
 from committee.assembling.folds import Fold
 from committee.assembling.leaderboard import Leaderboard, leaderboard_of
 from committee.assembling.leaks import Leak, leak_of
-from committee.assembling.lesson import Lesson
 from committee.assembling.poll import Poll
-from committee.assembling.votes import HonestVotes, dtype_of, mean_votes
-from committee.boosting.python_rounds import take_rows
+from committee.assembling.votes import HonestVotes, mean_votes
 from committee.combining import as_rule, one_hot
 from committee.combining.rule import Rule
+from committee.members.encoding import new_encoder
+from committee.members.lesson import Lesson
+from committee.members.seeing import take_rows
+from committee.members.votes import dtype_of
 
 
 class Polled:

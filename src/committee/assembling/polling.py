@@ -18,9 +18,10 @@ from committee import running
 from committee.assembling.ballots import Ballot, Place
 from committee.assembling.fitting import carry_out, fit_fold, fit_in_bags, has_bags, warn_of_dropped
 from committee.assembling.folds import Fold
-from committee.assembling.lesson import Lesson
-from committee.assembling.members import Member, seeded
-from committee.assembling.votes import dtype_of, gives_scores, votes_of
+from committee.assembling.members import Member
+from committee.members.lesson import Lesson
+from committee.members.seeding import seeded
+from committee.members.votes import dtype_of, gives_scores, votes_of
 from committee.table.source import take_columns
 
 

@@ -9,10 +9,10 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 
 from committee.assembling.calibrating import Calibration
-from committee.assembling.encoding import TableEncoder
-from committee.assembling.votes import Task, votes_of
 from committee.learners import C45Classifier
 from committee.learners.voting import Voter
+from committee.members.encoding import TableEncoder
+from committee.members.votes import Task, votes_of
 from committee.table.source import Source
 
 

@@ -14,12 +14,10 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from committee import running
-from committee.assembling.committee import calibrate, check_rule, honest_of
-from committee.assembling.encoding import new_encoder
+from committee.assembling.committee import calibrate, honest_of
 from committee.assembling.fitting import Seated
 from committee.assembling.folds import Fold, folds_of
-from committee.assembling.lesson import Lesson
-from committee.assembling.members import LARGEST_SEED, Member, check_kind, check_pairs, seeded
+from committee.assembling.members import Member, check_kind, check_pairs
 from committee.assembling.polling import seeded_by_name
 from committee.assembling.seats import Seat
 from committee.assembling.votes import HonestVotes
@@ -31,13 +29,16 @@ from committee.automatic.portfolio import PRESETS, Size, as_many_steps_as_told, 
 from committee.automatic.reducing import Reducing
 from committee.automatic.scheduling import seat_in_time
 from committee.automatic.telling import Telling
-from committee.boosting.python_rounds import take_rows
 from committee.combining import as_rule
 from committee.combining.losses import check_metric
-from committee.combining.rule import Honest
+from committee.combining.rule import Honest, check_rule
 from committee.learners import DecisionTreeClassifier
 from committee.learners.callbacks import CallbackSupportMixin, TaskCalls, task_calls, with_callbacks
 from committee.learners.voting import Classifies, Regresses
+from committee.members.encoding import new_encoder
+from committee.members.lesson import Lesson
+from committee.members.seeding import LARGEST_SEED, seeded
+from committee.members.seeing import take_rows
 from committee.parameters import check_parameters, declared, is_integer
 from committee.running.limits import one_blas_thread
 
@@ -90,7 +91,7 @@ class AutomaticCommittee(CallbackSupportMixin, Reducing):
         if lesson.is_open:
             check_metric(self.metric, one_vote(lesson))
             if rule is not None:
-                check_rule(rule, len(members), lesson)
+                check_rule(rule, len(members), lesson.task)
         repeats = self._repeats(lesson, rng)
         seed = int(rng.integers(LARGEST_SEED))
         members = [seeded_by_name(each, seed) for each in members]

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from committee.assembling.members import weight_arguments
 from committee.boosting import GradientBoostingClassifier, GradientBoostingRegressor
-from committee.boosting.python_rounds import take_rows
+from committee.members.seeing import take_rows
+from committee.members.weighing import weight_arguments
 
 # A class of a lower probability is not learnt.
 LEAST_PROBABILITY = 1e-3

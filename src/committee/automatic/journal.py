@@ -16,11 +16,11 @@ from typing import Any
 from committee.assembling.ballots import file_name
 from committee.assembling.bank import Bank
 from committee.assembling.folds import Fold
-from committee.assembling.lesson import Lesson
 from committee.assembling.members import Member
 from committee.assembling.polling import recipe_of
-from committee.assembling.votes import dtype_of, gives_scores, votes_of
-from committee.boosting.python_rounds import take_rows
+from committee.members.lesson import Lesson
+from committee.members.seeing import take_rows
+from committee.members.votes import dtype_of, gives_scores, votes_of
 from committee.running.limits import one_blas_thread
 from committee.saving import DamagedFile, UntrustedMember, load, save
 from committee.table.source import take_columns

@@ -14,7 +14,8 @@ from sklearn.pipeline import Pipeline
 from committee import running
 from committee.assembling.members import Member
 from committee.automatic.portfolio import Size
-from committee.sampling.growing import MOST_TREES, Forest
+from committee.sampling.growing import Forest
+from committee.sampling.plan import MOST_MEMBERS
 
 BYTES_OF_NUMBER = 8
 # The rows of a fold, the matrix that is made of them, and what is computed from it.
@@ -75,7 +76,7 @@ def bytes_of_model(size: Size, estimator: Any) -> float:
     """What a model takes that is as large as its table: a forest."""
     if not isinstance(estimator, Forest):
         return 0.0
-    n_trees = MOST_TREES if isinstance(estimator.n_estimators, str) else estimator.n_estimators
+    n_trees = MOST_MEMBERS if isinstance(estimator.n_estimators, str) else estimator.n_estimators
     n_leaves = size.n_rows / estimator.min_samples_leaf if estimator.min_samples_leaf >= 1 else size.n_rows
     return n_trees * n_leaves * (BYTES_OF_LEAF + BYTES_OF_OUTPUT * size.n_outputs)
 

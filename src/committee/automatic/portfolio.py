@@ -16,7 +16,6 @@ from typing import Any
 
 import numpy as np
 
-from committee.assembling.lesson import Lesson
 from committee.assembling.members import Member, encoded
 from committee.boosting import (
     AdaBoostClassifier,
@@ -25,6 +24,7 @@ from committee.boosting import (
     LogitBoostClassifier,
 )
 from committee.learners import C45Classifier
+from committee.members.lesson import Lesson
 from committee.parameters import unknown_name
 from committee.sampling import (
     ExtraTreesClassifier,

@@ -16,7 +16,6 @@ from sklearn.utils.validation import check_is_fitted
 from committee import running
 from committee.assembling.assembled import Assembled
 from committee.assembling.fitting import Plan, seat
-from committee.assembling.lesson import Lesson
 from committee.assembling.members import Member, check_kind
 from committee.assembling.votes import HonestVotes
 from committee.automatic.choosing import judge_rules
@@ -24,10 +23,11 @@ from committee.automatic.distilling import new_student, taught_classes, taught_n
 from committee.automatic.parameters import AutomaticParameters, is_positive
 from committee.automatic.portfolio import as_many_steps_as_told
 from committee.automatic.pruning import affordable, bytes_of, only, quickest, some_row
-from committee.boosting.python_rounds import take_rows
 from committee.combining import as_rule, rule_named
 from committee.combining.adjusting import AdjustedRule
 from committee.combining.rule import Rule
+from committee.members.lesson import Lesson
+from committee.members.seeing import take_rows
 from committee.parameters import declared
 from committee.task import Classification
 

@@ -17,10 +17,10 @@ from typing import Any
 
 from committee.assembling.fitting import Plan, Seated, fits_of, warn_of_dropped
 from committee.assembling.folds import Fold
-from committee.assembling.lesson import Lesson
 from committee.assembling.members import Member
 from committee.automatic.clock import Clock
 from committee.automatic.journal import Journal, Result
+from committee.members.lesson import Lesson
 from committee.running import Runner, Task, TaskError
 from committee.running.stopping import ended_after, is_time_up
 

@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from committee.assembling.lesson import Lesson
-from committee.assembling.votes import HonestVotes, gives_scores, mean_votes
+from committee.assembling.votes import HonestVotes, mean_votes
 from committee.automatic.choosing import loss_of
 from committee.automatic.clock import Clock
 from committee.automatic.scheduling import Progress
 from committee.learners.callbacks import TaskCalls
+from committee.members.lesson import Lesson
+from committee.members.votes import gives_scores
 from committee.running import Work
 
 

@@ -13,21 +13,14 @@ from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from committee import _engine
 from committee.boosting.adaptive_saving import SavedMembers
 from committee.boosting.engine_rounds import EngineRounds, default_member, runs_in_engine
 from committee.boosting.members import take_member
-from committee.boosting.python_rounds import (
-    Plan,
-    PythonRounds,
-    Run,
-    member_votes,
-    native_table,
-    takes_weights,
-)
+from committee.boosting.python_rounds import Plan, PythonRounds, Run, member_votes
 from committee.boosting.rows import check_given, check_two_classes
 from committee.boosting.stopping import (
     Curve,
@@ -44,6 +37,9 @@ from committee.learners.callbacks import CallbackSupportMixin, hook_of, task_cal
 from committee.learners.members import Members
 from committee.learners.training import check_same_task, fit_table, table_to_go_on, training_of
 from committee.learners.tree_parameters import draw_seed
+from committee.members.kinds import check_estimator
+from committee.members.seeing import native_table
+from committee.members.weighing import takes_weights
 from committee.parameters import check_parameters, declared
 from committee.running import Work, n_threads
 from committee.table import BinnedTable
@@ -233,7 +229,8 @@ class AdaBoost(CallbackSupportMixin, SavedMembers):
 
     def _read_rounds(self, X: Any, y: Any, sample_weight: Any, goes_on: bool) -> EngineRounds | PythonRounds:
         asked = self.estimator
-        self._check_kind(asked)
+        if asked is not None:
+            check_estimator(asked, are_classes=self._task_type is Classification)
         rounds: EngineRounds | PythonRounds
         if asked is None or runs_in_engine(asked):
             if asked is not None:
@@ -256,15 +253,6 @@ class AdaBoost(CallbackSupportMixin, SavedMembers):
         if goes_on:
             self._check_goes_on(rounds)
         return rounds
-
-    def _check_kind(self, member: Any) -> None:
-        is_kind, kind = (
-            (is_classifier, "classifier")
-            if self._task_type is Classification
-            else (is_regressor, "regressor")
-        )
-        if member is not None and not is_kind(member):
-            raise ValueError(f"estimator must be a {kind}. Got {member!r}.")
 
     def _check_goes_on(self, rounds: EngineRounds | PythonRounds) -> None:
         check_same_task(rounds.task, self._task)

@@ -6,6 +6,7 @@ from typing import Any
 
 from committee.learners.tree_parameters import CATEGORICAL_FEATURES, N_JOBS
 from committee.learners.voting import Voter
+from committee.members.kinds import is_member
 from committee.parameters import (
     anything,
     declared,
@@ -18,11 +19,6 @@ from committee.parameters import (
     share,
 )
 from committee.table.binning import MAX_BINS
-
-
-def is_member(value: Any) -> bool:
-    """Whether a value can be fitted and asked."""
-    return callable(getattr(value, "fit", None)) and callable(getattr(value, "predict", None))
 
 
 @declared

@@ -9,10 +9,11 @@ from sklearn.base import is_classifier, is_regressor
 from sklearn.utils.validation import check_is_fitted
 
 from committee import _engine
-from committee.boosting.adaptive_parameters import Adaptive, is_member
+from committee.boosting.adaptive_parameters import Adaptive
 from committee.boosting.engine_rounds import runs_in_engine
 from committee.boosting.weighting import Distribution, Scheme
 from committee.learners.voting import Tabular
+from committee.members.kinds import is_member
 from committee.saving import DamagedFile, Fields
 from committee.saving.errors import require
 from committee.saving.models import check_forest

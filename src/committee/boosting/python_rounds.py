@@ -11,17 +11,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-import narwhals.stable.v2 as nw
 import numpy as np
-import scipy.sparse
-from sklearn.base import clone
-from sklearn.utils.validation import check_array, has_fit_parameter
 
 from committee.boosting.weighting import Distribution, Scheme, reweigh, weigh
 from committee.combining import one_hot
+from committee.members.seeding import reseeded
+from committee.members.seeing import column_names, native_table, take_rows
 from committee.task import Classification, Regression
-
-LARGEST_SEED = 2**31 - 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -211,7 +207,7 @@ class PythonRounds:
     def _fit(self, plan: Plan, number: int, distribution: Distribution) -> Any:
         # A generator for each round: a run that goes on later draws what it would have drawn at once.
         rng = np.random.default_rng([plan.seed, number])
-        member = seeded(self.member, rng)
+        member = reseeded(self.member, rng)
         y = self.task.classes[self.y] if isinstance(self.task, Classification) else self.y
         if not plan.resamples:
             rows = np.flatnonzero(distribution.counts)
@@ -222,19 +218,6 @@ class PythonRounds:
         shares = distribution.row_weights
         rows = rng.choice(self.n_rows, size=distribution.n_draws, p=shares / shares.sum())
         return member.fit(take_rows(self.X, rows), y[rows])
-
-
-def takes_weights(member: Any) -> bool:
-    """Whether an estimator can be fitted with `sample_weight`.
-
-    Examples
-    --------
-    >>> from sklearn.naive_bayes import GaussianNB
-    >>> from sklearn.neighbors import KNeighborsClassifier
-    >>> takes_weights(GaussianNB()), takes_weights(KNeighborsClassifier())
-    (True, False)
-    """
-    return has_fit_parameter(member, "sample_weight")
 
 
 def member_votes(member: Any, X: Any, task: Classification | Regression, *, is_crisp: bool) -> np.ndarray:
@@ -249,44 +232,3 @@ def member_votes(member: Any, X: Any, task: Classification | Regression, *, is_c
     votes = np.zeros((X.shape[0], task.n_outputs))
     votes[:, np.searchsorted(task.classes, member.classes_)] = member.predict_proba(X)
     return votes
-
-
-def seeded(member: Any, rng: np.random.Generator) -> Any:
-    """A clone of an estimator, every `random_state` of it and of its parts drawn anew."""
-    member = clone(member)
-    names = [
-        name
-        for name in sorted(member.get_params(deep=True))
-        if name == "random_state" or name.endswith("__random_state")
-    ]
-    return member.set_params(**{name: int(rng.integers(LARGEST_SEED)) for name in names})
-
-
-def native_table(X: Any) -> Any:
-    """X as members of any kind take it: frames and matrices as they are, lists as arrays."""
-    if scipy.sparse.issparse(X):
-        return X.tocsr()
-    if nw.dependencies.is_into_dataframe(X) or (isinstance(X, np.ndarray) and X.ndim == 2):
-        return X
-    return check_array(X, dtype=None, ensure_all_finite=False)
-
-
-def column_names(X: Any) -> list[Any] | None:
-    """The names of the columns of a frame."""
-    if not nw.dependencies.is_into_dataframe(X):
-        return None
-    return list(nw.from_native(X, eager_only=True).columns)
-
-
-def take_rows(X: Any, rows: np.ndarray) -> Any:
-    """Some rows of what `native_table` returns.
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> take_rows(pl.DataFrame({"age": [31, 54, 27]}), np.array([2, 0]))["age"].to_list()
-    [27, 31]
-    """
-    if nw.dependencies.is_into_dataframe(X):
-        return nw.from_native(X, eager_only=True)[rows.tolist()].to_native()
-    return X[rows]

@@ -28,9 +28,9 @@ def confusions_of(honest: Honest) -> np.ndarray:
     """
     n_classes = honest.n_outputs
     counts = np.zeros((honest.n_members, n_classes * n_classes))
-    for votes, y, weights in honest.blocks():
+    for votes, y, weights in honest.judging():
         for member, label in enumerate(labels_of(votes)):
-            counts[member] += np.bincount(y * n_classes + label, weights, n_classes * n_classes)
+            counts[member] += np.bincount(y * n_classes + label, weights[member], n_classes * n_classes)
     return counts.reshape(-1, n_classes, n_classes)
 
 
@@ -52,8 +52,9 @@ def one_against_the_rest(confusions: np.ndarray) -> np.ndarray:
 
 
 def accuracy_of(confusions: np.ndarray) -> np.ndarray:
-    """The share of right decisions, of confusions in the last two axes."""
-    return np.trace(confusions, axis1=-2, axis2=-1) / confusions.sum(axis=(-2, -1))
+    """The share of right decisions, of confusions in the last two axes; 0 where nothing was decided."""
+    right, total = np.trace(confusions, axis1=-2, axis2=-1), confusions.sum(axis=(-2, -1))
+    return np.divide(right, total, out=np.zeros(np.shape(total)), where=total > 0)
 
 
 def balanced_accuracy_of(confusions: np.ndarray) -> np.ndarray:
@@ -61,4 +62,4 @@ def balanced_accuracy_of(confusions: np.ndarray) -> np.ndarray:
     rows = confusions.sum(axis=-1)
     hits = np.diagonal(confusions, axis1=-2, axis2=-1)
     shares = np.divide(hits, rows, out=np.zeros_like(hits), where=rows > 0)
-    return shares.sum(axis=-1) / (rows > 0).sum(axis=-1)
+    return shares.sum(axis=-1) / (rows > 0).sum(axis=-1).clip(1)

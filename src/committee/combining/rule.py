@@ -19,7 +19,7 @@ import numpy as np
 from committee.combining.kept import KeptRule
 from committee.combining.votes import are_classes, blocks_of, check_votes, in_blocks
 from committee.parameters import Parametrised, check_parameters
-from committee.task import row_weights, to_numbers
+from committee.task import Classification, Regression, row_weights, to_numbers
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,15 +35,21 @@ class Honest:
     weights : ndarray of float64 of shape (n_rows,)
         Of the rows; ones if none were given.
     X : table or None
+    has_voted : ndarray of bool of shape (n_members, n_rows), or None
+        Whether a member has voted on a row; None if all have, on all rows. Where it has not, as on the rows
+        of its own bag, something else stands for its vote, by which the member is not to be judged.
     """
 
     votes: np.ndarray
     y: np.ndarray
     weights: np.ndarray
     X: Any
+    has_voted: np.ndarray | None = None
 
     @classmethod
-    def of(cls, votes: Any, y: Any, X: Any = None, sample_weight: Any = None) -> Honest:
+    def of(
+        cls, votes: Any, y: Any, X: Any = None, sample_weight: Any = None, has_voted: Any = None
+    ) -> Honest:
         """Check what belongs to honest votes.
 
         Examples
@@ -60,9 +66,16 @@ class Honest:
         if X is not None and n_rows_of(X) != n_rows:
             raise ValueError(f"X must have the {n_rows} rows of the votes. Got {n_rows_of(X)}.")
         weights = row_weights(sample_weight, n_rows)
+        if has_voted is not None:
+            has_voted = np.asarray(has_voted, dtype=bool)
+            if has_voted.shape != votes.shape[:2]:
+                raise ValueError(
+                    f"has_voted must have the shape (n_members, n_rows) {votes.shape[:2]}. Got "
+                    f"{has_voted.shape}."
+                )
         for _ in blocks_of(votes):
             pass  # each block is checked
-        return cls(votes, y, np.ones(n_rows) if weights is None else weights, X)
+        return cls(votes, y, np.ones(n_rows) if weights is None else weights, X, has_voted)
 
     @property
     def n_members(self) -> int:
@@ -88,6 +101,16 @@ class Honest:
         """Votes as float64, y and weights of one block of rows after the other."""
         for rows, votes in blocks_of(self.votes):
             yield votes, self.y[rows], self.weights[rows]
+
+    def judging(self) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+        """The same, with weights of shape (n_members, n_rows): 0 where a member has not voted."""
+        for rows, votes in blocks_of(self.votes):
+            weights = np.broadcast_to(self.weights[rows], votes.shape[:2])
+            yield (
+                votes,
+                self.y[rows],
+                weights if self.has_voted is None else weights * self.has_voted[:, rows],
+            )
 
 
 class Rule(KeptRule, Parametrised):
@@ -127,7 +150,9 @@ class Rule(KeptRule, Parametrised):
     # A rule without parameters declares none.
     _declarations: ClassVar[list[Any]] = []
 
-    def fit(self, votes: Any, y: Any, X: Any = None, sample_weight: Any = None) -> Any:
+    def fit(
+        self, votes: Any, y: Any, X: Any = None, sample_weight: Any = None, *, has_voted: Any = None
+    ) -> Any:
         """Learn how to combine from honest votes: of members that have not seen the rows they vote on.
 
         Parameters
@@ -140,6 +165,9 @@ class Rule(KeptRule, Parametrised):
             The rows that the votes are on, for the rules that look at them.
         sample_weight : array-like of shape (n_rows,), default=None
             Weights of the rows. None gives every row the weight 1.
+        has_voted : array-like of bool of shape (n_members, n_rows), default=None
+            Whether each vote is the member's own. Rules that weigh members judge them by these votes alone;
+            other rules take all votes as they are. None: they all are.
 
         Returns
         -------
@@ -147,7 +175,7 @@ class Rule(KeptRule, Parametrised):
             Itself.
         """
         check_parameters(self)
-        honest = Honest.of(votes, y, X, sample_weight)
+        honest = Honest.of(votes, y, X, sample_weight, has_voted)
         self._check_task(honest.votes)
         self._check_X(X, honest.n_rows)
         self._learn(honest)
@@ -229,6 +257,17 @@ class Rule(KeptRule, Parametrised):
                 f"The rule was fitted with {self.n_outputs_} outputs and gets votes with {n_outputs}. "
                 "Pass votes on the same classes, or fit again."
             )
+
+
+def check_rule(rule: Rule, n_members: int, task: Classification | Regression) -> None:
+    """Raise for a rule that could not decide on a task, before members are fitted."""
+    check_parameters(rule)
+    name = "classification" if isinstance(task, Classification) else "regression"
+    if name not in rule.tasks:
+        raise ValueError(f"{type(rule).__name__} is a rule for {rule.tasks[0]}. Use another for {name}.")
+    is_open = name == "regression" or task.n_outputs > 1
+    if not rule.needs_fit and is_open:
+        rule.combine(np.full((n_members, 1, task.n_outputs), 1 / task.n_outputs))
 
 
 def check_codes(y: Any, votes: np.ndarray) -> np.ndarray:

@@ -125,7 +125,8 @@ class AccuracyWeightedRule(WeightedRule):
 
     def _inverse_losses(self, honest: Honest) -> np.ndarray:
         losses = np.zeros((honest.n_members, honest.n_outputs))
-        for votes, y, weights in honest.blocks():
+        totals = np.zeros((honest.n_members, 1))
+        for votes, y, weights in honest.judging():
             if honest.are_classes:
                 is_crisp = self.of == "labels"
                 votes = one_hot(labels_of(votes), honest.n_outputs) if is_crisp else rescaled(votes)
@@ -133,8 +134,11 @@ class AccuracyWeightedRule(WeightedRule):
             else:
                 truth = y[:, np.newaxis]
             with np.errstate(over="ignore"):
-                losses += np.einsum("r,mrj->mj", weights, (votes - truth) ** 2)
-        losses = np.minimum(losses / honest.weights.sum(), np.finfo(np.float64).max)
+                losses += np.einsum("mr,mrj->mj", weights, (votes - truth) ** 2)
+            totals += weights.sum(axis=1, keepdims=True)
+        losses = np.divide(losses, totals, out=np.zeros(losses.shape), where=totals > 0)
+        # A member that has not voted is taken to be as bad as the worst.
+        losses = np.where(totals > 0, np.minimum(losses, np.finfo(np.float64).max), losses.max(axis=0))
         return inverses(losses if self.per_class else losses.sum(axis=1))
 
     def _decide(self, votes: np.ndarray) -> np.ndarray:

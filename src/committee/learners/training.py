@@ -39,8 +39,12 @@ OPTIONS: dict[str, Any] = {
     "first_tree": 0,
     "n_trees": 1,
     "seed": 0,
+    "are_stumps": False,
     "bootstrap": False,
     "n_draws": 0,
+    "drawing": None,
+    "columns": [],
+    "columns_tried": [],
     "class_weights": [],
     "balance_bags": False,
     "out_of_bag": False,
@@ -134,6 +138,20 @@ class Training:
             n_threads,
         )
         return grown | {"has_missing": binned.has_missing}
+
+
+def check_options(options: dict[str, Any]) -> None:
+    """Raise if the engine does not know an option.
+
+    Examples
+    --------
+    >>> check_options({"n_trees": 5, "boostrap": True})
+    Traceback (most recent call last):
+    TypeError: The engine has no option ['boostrap'].
+    """
+    unknown = sorted(options.keys() - OPTIONS.keys())
+    if unknown:
+        raise TypeError(f"The engine has no option {unknown}.")
 
 
 def read_training(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Training:

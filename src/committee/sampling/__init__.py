@@ -1,5 +1,11 @@
-"""Members made diverse by what they see: forests."""
+"""Members made diverse by what they see: bagging, random subspaces, forests."""
 
+from committee.sampling.bagging import (
+    BaggingClassifier,
+    BaggingRegressor,
+    RandomSubspaceClassifier,
+    RandomSubspaceRegressor,
+)
 from committee.sampling.forest import (
     ExtraTreesClassifier,
     ExtraTreesRegressor,
@@ -7,4 +13,13 @@ from committee.sampling.forest import (
     RandomForestRegressor,
 )
 
-__all__ = ["ExtraTreesClassifier", "ExtraTreesRegressor", "RandomForestClassifier", "RandomForestRegressor"]
+__all__ = [
+    "BaggingClassifier",
+    "BaggingRegressor",
+    "ExtraTreesClassifier",
+    "ExtraTreesRegressor",
+    "RandomForestClassifier",
+    "RandomForestRegressor",
+    "RandomSubspaceClassifier",
+    "RandomSubspaceRegressor",
+]

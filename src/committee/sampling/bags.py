@@ -1,14 +1,250 @@
-"""Bags: how many rows each tree draws, and what a class weighs in them."""
+"""Bags: which rows each member sees, how many of them, and what a class weighs in them."""
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 
+from committee import _engine
 from committee.learners.training import Training
 from committee.parameters import is_float
+from committee.saving import Fields
+from committee.table import BinnedTable
 from committee.task import Classification, are_repetitions, class_weights
+
+
+@dataclass(frozen=True, eq=False)
+class Bags:
+    """How the rows of members are drawn. A bag is not kept: it is drawn again when somebody asks for it.
+
+    Units are rows, or groups of rows that stay together. They lie in an order that depends on what the rows
+    contain and not on where they stand, so that the order of a table changes no bag.
+
+    Parameters
+    ----------
+    n_rows : int
+    units : ndarray of uint32
+        Rows or groups, stratum after stratum; without replacement, one of weight 2 stands there twice.
+    ends, n_draws : ndarray of uint64 of shape (n_strata,)
+        Where each stratum ends in `units`, and how many of them are drawn.
+    weights : ndarray of uint32 of shape (n_units,), or None
+        In proportion to which they are drawn; None if all are alike.
+    groups : ndarray of uint32 of shape (n_rows,), or None
+        The group of each row, if groups are drawn.
+    replaces : bool
+        Whether what is drawn can be drawn again.
+    keeps_weights : bool
+        Whether a row that is drawn weighs what it weighs in the table, rather than 1.
+
+    Examples
+    --------
+    >>> from committee.table import bin_table
+    >>> task, y = Classification.of(["a", "a", "a", "b"])
+    >>> training = Training(bin_table([[1], [2], [3], [4]]), task, y, None)
+    >>> bags = Bags.of(training, training.table, None, bootstrap=True, max_samples=1.0, sampling="balanced")
+    >>> counts = bags.draw(seed=0, member=3)
+    >>> counts[:3].sum(), counts[3]
+    (np.uint64(1), np.uint32(1))
+    """
+
+    n_rows: int
+    units: np.ndarray
+    ends: np.ndarray
+    n_draws: np.ndarray
+    weights: np.ndarray | None
+    groups: np.ndarray | None
+    replaces: bool
+    keeps_weights: bool
+
+    @classmethod
+    def of(
+        cls,
+        training: Training,
+        binned: BinnedTable,
+        groups: np.ndarray | None,
+        *,
+        bootstrap: bool,
+        max_samples: int | float,
+        sampling: str = "plain",
+        n_threads: int = 1,
+    ) -> Self:
+        """Plan how rows are drawn, or say why they cannot be drawn like that.
+
+        Parameters
+        ----------
+        training : Training
+        binned : BinnedTable
+        groups : ndarray of int of shape (n_rows,), or None
+        bootstrap : bool
+            Whether rows are drawn with replacement, in proportion to their weights.
+        max_samples : int or float
+            How many are drawn, or which share of all.
+        sampling : {"plain", "stratified", "balanced"}, default="plain"
+            Whether classes are drawn by themselves, in proportion to their rows or all alike.
+        n_threads : int, default=1
+        """
+        weights = training.weights
+        units = _engine.order_by_content(binned.codes, target_bits(training), n_threads)
+        if weights is not None:
+            units = units[weights[units] > 0]
+        repeats = None
+        if weights is not None and groups is None and are_repetitions(weights):
+            repeats = weights.astype(np.int64)
+        rows = units
+        if groups is not None:
+            _, first = np.unique(groups[units], return_index=True)
+            rows = units[np.sort(first)]
+        elif not bootstrap and repeats is not None:
+            rows = np.repeat(units, repeats[units])
+        strata, ends = np.zeros(len(rows), dtype=np.int32), np.array([len(rows)])
+        if sampling != "plain":
+            if groups is not None:
+                check_pure_groups(groups[units], training.y[units])
+            strata = training.y[rows]
+            rows = rows[np.argsort(strata, kind="stable")]
+            ends = np.bincount(strata, minlength=training.n_classes).cumsum()
+        counts = np.diff(ends, prepend=0)
+        if bootstrap and repeats is not None:
+            counts = np.bincount(strata, weights=repeats[rows], minlength=len(ends)).astype(np.int64)
+        what = "rows" if groups is None else "groups"
+        drawn = draws_by_stratum(counts, max_samples, is_balanced=sampling == "balanced", what=what)
+        is_weighted = bootstrap and groups is None and weights is not None
+        fixed = None if training.fixed is None else training.fixed[rows]
+        return cls(
+            training.table.n_rows,
+            np.ascontiguousarray(rows if groups is None else groups[rows], dtype=np.uint32),
+            ends.astype(np.uint64),
+            drawn.astype(np.uint64),
+            np.ascontiguousarray(fixed) if is_weighted else None,
+            None if groups is None else groups.astype(np.uint32),
+            bootstrap,
+            weights is not None and (groups is not None or (not bootstrap and repeats is None)),
+        )
+
+    @classmethod
+    def take(cls, fields: Fields) -> Self:
+        """Take them from a saved file."""
+        n_rows = fields.integer("n_rows", 1, 2**32 - 1)
+        units = fields.array("units", np.uint32, (None,))
+        ends = fields.array("ends", np.uint64, (None,))
+        bags = cls(
+            n_rows,
+            units,
+            ends,
+            fields.array("n_draws", np.uint64, (len(ends),)),
+            fields.optional_array("weights", np.uint32, (len(units),)),
+            fields.optional_array("groups", np.uint32, (n_rows,)),
+            fields.take("replaces", bool),
+            fields.take("keeps_weights", bool),
+        )
+        fields.finish()
+        try:
+            bags.draw(0, 0)
+        except ValueError as error:
+            fields.require(False, str(error).removesuffix("."))
+        return bags
+
+    @property
+    def total(self) -> int:
+        """How many units a member draws."""
+        return int(self.n_draws.sum())
+
+    @property
+    def leaves_rows(self) -> bool:
+        """Whether there may be rows that a member does not see."""
+        return self.replaces or self.total < len(self.units)
+
+    @property
+    def drawing(self) -> tuple[Any, ...]:
+        """The drawing as the engine takes it."""
+        return (
+            self.units,
+            self.ends,
+            self.n_draws,
+            self.weights,
+            self.groups,
+            self.replaces,
+            self.keeps_weights,
+        )
+
+    def draw(self, seed: int, member: int) -> np.ndarray:
+        """How often a member sees each row: uint32 of shape (n_rows,). Rows outside of the bag have 0."""
+        return _engine.draw_bag(self.drawing, self.n_rows, seed, member)
+
+
+def target_bits(training: Training) -> np.ndarray:
+    """A number for each row, the same for the same y."""
+    if training.n_classes > 0:
+        return training.y.astype(np.uint64)
+    return (training.y + 0.0).view(np.uint64)
+
+
+def check_pure_groups(groups: np.ndarray, y: np.ndarray) -> None:
+    """Raise unless the rows of a group have one class, so that groups can be drawn by class."""
+    classes_of = np.unique(np.column_stack([groups, y]), axis=0)[:, 0]
+    if len(classes_of) > len(np.unique(groups)):
+        raise ValueError(
+            "Groups are drawn whole, and some have rows of several classes. Set sampling='plain', or give "
+            "each group one class."
+        )
+
+
+def draws_by_stratum(
+    counts: np.ndarray, max_samples: int | float, *, is_balanced: bool, what: str
+) -> np.ndarray:
+    """How many units are drawn from each stratum.
+
+    Parameters
+    ----------
+    counts : ndarray of int of shape (n_strata,)
+        How many there are; a stratum without any is left out.
+    max_samples : int or float
+        How many are drawn from all strata together, or which share.
+    is_balanced : bool
+        Whether all strata are drawn alike, none more often than the smallest has units.
+    what : {"rows", "groups"}
+
+    Returns
+    -------
+    ndarray of int of shape (n_strata,)
+
+    Examples
+    --------
+    >>> draws_by_stratum(np.array([90, 0, 10]), 0.5, is_balanced=False, what="rows")
+    array([45,  0,  5])
+    >>> draws_by_stratum(np.array([90, 0, 10]), 1.0, is_balanced=True, what="rows")
+    array([10,  0, 10])
+    >>> draws_by_stratum(np.array([3, 2]), 9, is_balanced=False, what="rows")
+    Traceback (most recent call last):
+    ValueError: max_samples=9 is more than the 5 rows that can be drawn. Lower it, or give a share in (0, 1].
+    """
+    is_there = counts > 0
+    available = counts.sum()
+    if is_balanced:
+        counts = np.where(is_there, counts[is_there].min(), 0)
+    most = counts.sum()
+    total = max(1, int(max_samples * most)) if is_float(max_samples) else int(max_samples)
+    if total > most:
+        whose = "can be drawn" if most == available else "can be drawn with all classes alike"
+        raise ValueError(
+            f"max_samples={max_samples} is more than the {most} {what} that {whose}. Lower it, or give a "
+            "share in (0, 1]."
+        )
+    if total < is_there.sum():
+        raise ValueError(
+            f"max_samples={max_samples} draws {total} {what}, and there are {is_there.sum()} classes. Raise "
+            "it, or set sampling='plain'."
+        )
+    # The largest remainders, the first of equal ones, get what is left over.
+    exact = total * (counts / most)
+    drawn = np.where(is_there, np.maximum(1, np.floor(exact + 1e-9)), 0).astype(np.int64)
+    while drawn.sum() < total:
+        drawn[(exact - drawn).argmax()] += 1
+    while drawn.sum() > total:
+        drawn[np.where(drawn > 1, drawn - exact, -np.inf).argmax()] -= 1
+    return drawn
 
 
 def n_draws(weights: np.ndarray | None, n_rows: int, max_samples: int | float | None) -> int:

@@ -18,8 +18,8 @@ from committee.learners.callbacks import CallbackSupportMixin, TaskCalls, hook_o
 from committee.learners.members import Members
 from committee.learners.single import paths_to_nodes
 from committee.learners.training import (
-    OPTIONS,
     Training,
+    check_options,
     check_same_task,
     fit_table,
     table_to_go_on,
@@ -41,11 +41,8 @@ from committee.running import Work, n_threads
 from committee.sampling.bags import class_options, n_draws
 from committee.sampling.members import take_member
 from committee.sampling.out_of_bag import Judged, OutOfBag, check_goes_on
+from committee.sampling.plan import FLAT_MEMBERS, n_members_wanted
 from committee.saving import Fields
-
-# n_estimators="auto" grows at most so many trees, and looks at so many to see whether the error is flat.
-MOST_TREES = 1000
-FLAT_TREES = 25
 
 
 @declared
@@ -297,12 +294,12 @@ class Forest(CallbackSupportMixin, Judged, CartGrowing):
             "keep_records": self.ccp_alpha > 0,
             "ccp_alpha": float(self.ccp_alpha),
             "first_tree": first_tree,
-            "n_trees": n_trees_wanted(self.n_estimators, first_tree),
+            "n_trees": n_members_wanted(self.n_estimators, first_tree, "trees"),
             "bootstrap": bool(self.bootstrap),
             "out_of_bag": is_judged,
             "out_of_bag_importances": bool(self.oob_importances),
             "rule": self._rule,
-            "flat_trees": FLAT_TREES if is_auto else 0,
+            "flat_trees": FLAT_MEMBERS if is_auto else 0,
             "before": before,
         }
         if self.bootstrap:
@@ -364,36 +361,3 @@ class Forest(CallbackSupportMixin, Judged, CartGrowing):
         check_is_fitted(self)
         totals = self._importances.sum(axis=1, keepdims=True)
         return self._importances / np.where(totals > 0, totals, 1.0)
-
-
-def check_options(options: dict[str, Any]) -> None:
-    """Raise if the engine does not know an option.
-
-    Examples
-    --------
-    >>> check_options({"n_trees": 5, "boostrap": True})
-    Traceback (most recent call last):
-    TypeError: The engine has no option ['boostrap'].
-    """
-    unknown = sorted(options.keys() - OPTIONS.keys())
-    if unknown:
-        raise TypeError(f"The engine has no option {unknown}.")
-
-
-def n_trees_wanted(n_estimators: int | str, n_there: int) -> int:
-    """The number of trees to have after the fit, if as many are there before.
-
-    Examples
-    --------
-    >>> n_trees_wanted(50, 100)
-    Traceback (most recent call last):
-    ValueError: n_estimators=50 must be larger or equal to the 100 trees that warm_start=True goes on with.
-    """
-    if isinstance(n_estimators, str):
-        return max(MOST_TREES, n_there)
-    if n_estimators < n_there:
-        raise ValueError(
-            f"n_estimators={n_estimators} must be larger or equal to the {n_there} trees that "
-            "warm_start=True goes on with."
-        )
-    return int(n_estimators)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
 from sklearn.metrics import accuracy_score, r2_score
 
+from committee.combining import one_hot
 from committee.learners.training import Training
 from committee.saving import Fields
 from committee.task import Classification
@@ -69,6 +70,73 @@ class OutOfBag:
     def to_go_on(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """What the engine needs to add the votes of further trees."""
         return self.sums.ravel(), self.counts, self.curve
+
+
+@dataclass(frozen=True, eq=False)
+class Tally:
+    """The out-of-bag votes of members that come one after the other, summed as the engine sums trees'.
+
+    Parameters
+    ----------
+    training : Training
+    is_majority : bool
+        Whether each counts for the class alone that it is highest for.
+    sums : ndarray of shape (n_rows, n_outputs)
+    counts : ndarray of uint32 of shape (n_rows,)
+    curve : tuple of float
+        The error after every member.
+
+    Examples
+    --------
+    >>> from committee.table import read
+    >>> task, y = Classification.of(["a", "b"])
+    >>> tally = Tally.of(Training(read([[1], [2]]), task, y, None), None, False)
+    >>> tally = tally.and_then(np.array([1]), np.array([[0.7, 0.3]]))
+    >>> tally.and_then(np.array([1]), np.array([[0.0, 1.0]])).curve
+    (1.0, 0.0)
+    """
+
+    training: Training
+    is_majority: bool
+    sums: np.ndarray
+    counts: np.ndarray
+    curve: tuple[float, ...]
+
+    @classmethod
+    def of(cls, training: Training, before: OutOfBag | None, is_majority: bool) -> Self:
+        """The votes of the members of a fit before, or none."""
+        if before is not None:
+            return cls(training, is_majority, before.sums, before.counts, tuple(before.curve))
+        n_rows = training.table.n_rows
+        sums = np.zeros((n_rows, training.task.n_outputs))
+        return cls(training, is_majority, sums, np.zeros(n_rows, dtype=np.uint32), ())
+
+    def and_then(self, rows: np.ndarray, votes: np.ndarray) -> Self:
+        """The same with the votes of one more member on some rows."""
+        sums, counts = self.sums.copy(), self.counts.copy()
+        if self.is_majority:
+            votes = one_hot(votes.argmax(axis=1), votes.shape[1])
+        sums[rows] += votes
+        counts[rows] += 1
+        made = replace(self, sums=sums, counts=counts)
+        return replace(made, curve=(*self.curve, made.error()))
+
+    def error(self) -> float:
+        """The misclassified share of the rows that have votes and a weight, or the mean squared error."""
+        is_judged = self.counts > 0
+        if self.training.weights is not None:
+            is_judged &= self.training.weights > 0
+        if not is_judged.any():
+            return float("nan")
+        y, sums = self.training.y[is_judged], self.sums[is_judged]
+        if self.training.n_classes > 0:
+            return float((sums.argmax(axis=1) != y).mean())
+        return float(((sums[:, 0] / self.counts[is_judged] - y) ** 2).mean())
+
+    @property
+    def found(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Sums, counts and curve, as the engine returns them."""
+        return self.sums, self.counts, np.array(self.curve)
 
 
 class Judged:

@@ -118,6 +118,10 @@ class Schema:
         """The number of categories of each column, as int32; 0 for a column that is not a category."""
         return np.array([len(column.categories) for column in self.columns], dtype=np.int32)
 
+    def only(self, positions: np.ndarray) -> Schema:
+        """The schema of some of the columns."""
+        return Schema(tuple(self.columns[position] for position in positions), self.named)
+
 
 @dataclass(frozen=True, eq=False)
 class Table:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from committee.assembling.votes import Task
+from committee.members.votes import Task
 from committee.saving import Data
 from committee.table import Schema, read
 from committee.table.matching import is_reordered, match_columns

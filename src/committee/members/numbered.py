@@ -10,7 +10,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from committee.assembling.members import request_weights, weight_arguments
+from committee.members.weighing import request_weights, weight_arguments
 from committee.parameters import check_parameters, declared, parameter
 from committee.saving import Fields, Saveable
 from committee.saving.errors import require
@@ -42,7 +42,7 @@ class NumberedLabels(ClassifierMixin, Saveable, BaseEstimator):
     Examples
     --------
     >>> from sklearn.naive_bayes import GaussianNB
-    >>> from committee.assembling import NumberedLabels
+    >>> from committee.members import NumberedLabels
     >>> numbered = NumberedLabels(GaussianNB()).fit([[1.0], [2.0], [8.0], [9.0]], ["no", "no", "yes", "yes"])
     >>> numbered.estimator_.classes_.tolist(), numbered.predict([[7.5]])
     ([0, 1], array(['yes'], dtype='<U3'))

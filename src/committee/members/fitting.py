@@ -1,0 +1,47 @@
+"""A member is fitted: with weights if it takes some, and with numbers for labels if it refuses those."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from committee.members.numbered import NumberedLabels
+from committee.members.weighing import request_weights, weight_arguments
+
+
+def fit_member(
+    estimator: Any, X: Any, answers: np.ndarray, weights: np.ndarray | None, *, are_classes: bool
+) -> Any:
+    """A clone of an estimator, fitted. If it refuses labels, it gets their numbers."""
+    try:
+        return fit_clone(estimator, X, answers, weights)
+    except (ValueError, TypeError) as refusal:
+        if not are_classes or are_numbered(answers):
+            raise
+        made: Any = NumberedLabels
+        try:
+            return fit_clone(made(estimator), X, answers, weights)
+        except (ValueError, TypeError):
+            # It was not for the labels.
+            raise refusal from None
+
+
+def fit_clone(estimator: Any, X: Any, answers: np.ndarray, weights: np.ndarray | None) -> Any:
+    """Fit a clone of an estimator, with weights if it takes some."""
+    model = clone(estimator)
+    request_weights(model)
+    return model.fit(X, answers, **weight_arguments(model, weights))
+
+
+def are_numbered(labels: np.ndarray) -> bool:
+    """Whether classes are the numbers 0, 1, 2 and so on, without a gap.
+
+    Examples
+    --------
+    >>> are_numbered(np.array([1, 0, 1])), are_numbered(np.array([0, 2])), are_numbered(np.array(["a"]))
+    (True, False, False)
+    """
+    found = np.unique(labels)
+    return found.dtype.kind in "iu" and np.array_equal(found, np.arange(len(found)))

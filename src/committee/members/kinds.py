@@ -1,0 +1,28 @@
+"""Whether an estimator can be a member of its committee."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sklearn.base import is_classifier, is_regressor
+
+
+def is_member(value: Any) -> bool:
+    """Whether a value can be fitted and asked."""
+    is_made = not isinstance(value, type)
+    return is_made and callable(getattr(value, "fit", None)) and callable(getattr(value, "predict", None))
+
+
+def check_estimator(estimator: Any, *, are_classes: bool) -> None:
+    """Raise unless the `estimator` of an ensemble is for its task.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LinearRegression
+    >>> check_estimator(LinearRegression(), are_classes=True)
+    Traceback (most recent call last):
+    ValueError: estimator must be a classifier. Got LinearRegression().
+    """
+    is_kind, kind = (is_classifier, "classifier") if are_classes else (is_regressor, "regressor")
+    if not is_kind(estimator):
+        raise ValueError(f"estimator must be a {kind}. Got {estimator!r}.")

@@ -1,0 +1,32 @@
+"""Seeds of members: drawn from one generator, so that all fits can be repeated."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+LARGEST_SEED = 2**31 - 1
+
+
+def seeded(estimator: Any, rng: np.random.Generator) -> Any:
+    """A clone, in which every `random_state` that is None is drawn: so all fits can be repeated."""
+    estimator = clone(estimator)
+    names = [
+        name
+        for name, value in sorted(estimator.get_params(deep=True).items())
+        if value is None and (name == "random_state" or name.endswith("__random_state"))
+    ]
+    return estimator.set_params(**{name: int(rng.integers(LARGEST_SEED)) for name in names})
+
+
+def reseeded(member: Any, rng: np.random.Generator) -> Any:
+    """A clone of an estimator, every `random_state` of it and of its parts drawn anew."""
+    member = clone(member)
+    names = [
+        name
+        for name in sorted(member.get_params(deep=True))
+        if name == "random_state" or name.endswith("__random_state")
+    ]
+    return member.set_params(**{name: int(rng.integers(LARGEST_SEED)) for name in names})

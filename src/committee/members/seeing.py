@@ -1,0 +1,40 @@
+"""What a member of any kind sees of a table: some rows, some columns, in the container that it came in."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+import scipy.sparse
+from sklearn.utils.validation import check_array
+
+
+def native_table(X: Any) -> Any:
+    """X as members of any kind take it: frames and matrices as they are, lists as arrays."""
+    if scipy.sparse.issparse(X):
+        return X.tocsr()
+    if nw.dependencies.is_into_dataframe(X) or (isinstance(X, np.ndarray) and X.ndim == 2):
+        return X
+    return check_array(X, dtype=None, ensure_all_finite=False)
+
+
+def column_names(X: Any) -> list[Any] | None:
+    """The names of the columns of a frame."""
+    if not nw.dependencies.is_into_dataframe(X):
+        return None
+    return list(nw.from_native(X, eager_only=True).columns)
+
+
+def take_rows(X: Any, rows: np.ndarray) -> Any:
+    """Some rows of what `native_table` returns.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> take_rows(pl.DataFrame({"age": [31, 54, 27]}), np.array([2, 0]))["age"].to_list()
+    [27, 31]
+    """
+    if nw.dependencies.is_into_dataframe(X):
+        return nw.from_native(X, eager_only=True)[rows.tolist()].to_native()
+    return X[rows]

@@ -1,0 +1,105 @@
+"""The votes of one member, whatever it is: classes aligned, one row of votes for each row of the table.
+
+Votes for classes are float32, which is all that they are good for; numbers stay float64.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from committee.combining import one_hot
+from committee.task import Classification, Regression
+
+Task = Classification | Regression
+
+
+def dtype_of(task: Task) -> type:
+    """The dtype of votes."""
+    return np.float32 if isinstance(task, Classification) else np.float64
+
+
+def gives_scores(model: Any) -> bool:
+    """Whether an estimator has no probabilities, but scores that can be calibrated."""
+    return hasattr(model, "decision_function") and not hasattr(model, "predict_proba")
+
+
+def votes_of(model: Any, X: Any, task: Task, *, as_scores: bool = False) -> np.ndarray:
+    """The votes of a fitted estimator.
+
+    Parameters
+    ----------
+    model : estimator
+    X : table
+    task : Classification or Regression
+    as_scores : bool, default=False
+        Whether a member without probabilities gives what its `decision_function` says, to be calibrated,
+        instead of crisp votes.
+
+    Returns
+    -------
+    ndarray of float64 of shape (n_rows, n_outputs)
+        A class that the member has not seen gets no vote, or the lowest score of the row.
+
+    Examples
+    --------
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> task, _ = Classification.of(["a", "b", "c"])
+    >>> model = GaussianNB().fit([[1.0], [2.0], [8.0], [9.0]], ["a", "a", "c", "c"])
+    >>> votes_of(model, [[1.5]], task).round(3)
+    array([[1., 0., 0.]])
+    """
+    if isinstance(task, Regression):
+        votes = np.asarray(model.predict(X), dtype=np.float64).reshape(-1, 1)
+    elif hasattr(model, "predict_proba"):
+        votes = aligned(np.asarray(model.predict_proba(X), dtype=np.float64), codes_of(model, task), task)
+    elif as_scores and gives_scores(model):
+        scores = two_columns(np.asarray(model.decision_function(X), dtype=np.float64))
+        votes = aligned(scores, codes_of(model, task), task, scores.min(axis=1))
+    else:
+        votes = one_hot(label_codes(model.predict(X), task), task.n_outputs)
+    if not np.isfinite(votes).all():
+        raise ValueError("It votes with NaN or infinity.")
+    return votes
+
+
+def codes_of(model: Any, task: Classification) -> np.ndarray:
+    """The codes of the classes that a fitted classifier knows."""
+    return label_codes(model.classes_, task)
+
+
+def label_codes(labels: Any, task: Classification) -> np.ndarray:
+    """The codes of labels, if they are classes of the task.
+
+    Examples
+    --------
+    >>> label_codes(["b", "d"], Classification.of(["a", "b", "c"])[0])
+    Traceback (most recent call last):
+    ValueError: It votes for 'd', and the classes are ['a', 'b', 'c'].
+    """
+    labels = np.asarray(labels)
+    codes = np.searchsorted(task.classes, labels).clip(max=task.n_outputs - 1)
+    unknown = labels[task.classes[codes] != labels]
+    if len(unknown):
+        raise ValueError(
+            f"It votes for {unknown.tolist()[0]!r}, and the classes are {task.classes.tolist()}."
+        )
+    return np.asarray(codes, dtype=np.int64)
+
+
+def aligned(
+    votes: np.ndarray, codes: np.ndarray, task: Classification, absent: np.ndarray | float = 0.0
+) -> np.ndarray:
+    """Votes for some classes as votes for all of them."""
+    if votes.ndim != 2 or votes.shape[1] != len(codes):
+        raise ValueError(f"It votes in the shape {votes.shape} on {len(codes)} classes.")
+    every = np.empty((len(votes), task.n_outputs))
+    every[:] = np.reshape(absent, (-1, 1))
+    every[:, codes] = votes
+    return every
+
+
+def two_columns(scores: np.ndarray) -> np.ndarray:
+    """The scores of two classes, which come as one number, as one number for each."""
+    return np.column_stack([-scores, scores]) if scores.ndim == 1 else scores

@@ -1,0 +1,69 @@
+"""How weights of rows reach a member, or those inside it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn import get_config
+from sklearn.pipeline import Pipeline
+from sklearn.utils.metadata_routing import get_routing_for_object
+from sklearn.utils.validation import has_fit_parameter
+
+
+def takes_weights(member: Any) -> bool:
+    """Whether an estimator can be fitted with `sample_weight`.
+
+    Examples
+    --------
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> takes_weights(GaussianNB()), takes_weights(KNeighborsClassifier())
+    (True, False)
+    """
+    return has_fit_parameter(member, "sample_weight")
+
+
+def request_weights(estimator: Any) -> None:
+    """Let steps of pipelines request weights if they can take them and have not said whether they want them.
+
+    Only where scikit-learn routes metadata: else the steps are told by name.
+    """
+    if not get_config()["enable_metadata_routing"] or not isinstance(estimator, Pipeline):
+        return
+    for _, step in estimator.steps:
+        request_weights(step)
+        if step in (None, "passthrough") or not has_fit_parameter(step, "sample_weight"):
+            continue
+        if step.get_metadata_routing().fit.requests.get("sample_weight") is None:
+            step.set_fit_request(sample_weight=True)
+
+
+def weight_arguments(estimator: Any, weights: np.ndarray | None) -> dict[str, np.ndarray]:
+    """How weights of rows go to an estimator, or to those inside it; empty if nobody takes them.
+
+    Examples
+    --------
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> pipeline = Pipeline([("scaler", StandardScaler()), ("model", KNeighborsClassifier())])
+    >>> weight_arguments(pipeline, np.ones(1))
+    {'scaler__sample_weight': array([1.])}
+    """
+    if weights is None:
+        return {}
+    if isinstance(estimator, Pipeline):
+        if get_config()["enable_metadata_routing"]:
+            is_asked = "sample_weight" in get_routing_for_object(estimator).consumes("fit", ["sample_weight"])
+            return {"sample_weight": weights} if is_asked else {}
+        return {
+            f"{name}__{argument}": value
+            for name, step in estimator.steps
+            if step not in (None, "passthrough")
+            for argument, value in weight_arguments(step, weights).items()
+        }
+    from sklearn.compose import TransformedTargetRegressor
+
+    if isinstance(estimator, TransformedTargetRegressor):
+        return weight_arguments(estimator.regressor, weights)
+    return {"sample_weight": weights} if has_fit_parameter(estimator, "sample_weight") else {}

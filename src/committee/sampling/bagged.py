@@ -1,0 +1,396 @@
+"""What bagging and random subspaces share: their fit, and what can be asked of their members.
+
+In: a table and a class or a number for each row. Out: members of one kind, each fitted on rows and columns of
+its own, and a rule on their votes. Our own trees are grown by the engine, all in one call; other estimators
+are fitted by a runner. Bags, columns and seeds are the same for both.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils.validation import check_is_fitted
+
+from committee import _engine, running
+from committee.combining import as_rule
+from committee.combining.fixed_rule import FixedRule
+from committee.combining.rule import Rule, check_rule
+from committee.learners.callbacks import CallbackSupportMixin, hook_of, task_calls, with_callbacks
+from committee.learners.members import Members
+from committee.learners.training import Training, check_same_task, fit_table, table_to_go_on, training_of
+from committee.learners.tree_parameters import draw_seed
+from committee.members.kinds import check_estimator
+from committee.members.lesson import group_codes, in_order
+from committee.members.seeding import seeded
+from committee.parameters import check_parameters
+from committee.running import Work, n_threads
+from committee.sampling.bags import Bags
+from committee.sampling.engine_bags import check_engine_member, grow_members, grows_in_engine, take_member
+from committee.sampling.kept_bags import KeptBags, is_open, is_summed
+from committee.sampling.out_of_bag import Judged, OutOfBag, check_goes_on, means, score_of
+from committee.sampling.outside import OutsideVotes, fit_rule
+from committee.sampling.plan import Made, Plan, columns_of_members, n_members_wanted
+from committee.sampling.runner_bags import fit_members
+from committee.table import BinnedTable
+from committee.table.source import open_source
+from committee.task import Classification, Regression
+
+# Rules that make no sense of votes for one class alone.
+NEED_PROBABILITIES = ("product", "geometric_mean", "minimum", "maximum")
+
+
+class Bagging(CallbackSupportMixin, Judged, KeptBags):
+    """Members of one kind that differ because each sees other rows or other columns.
+
+    Attributes
+    ----------
+    estimator_ : estimator
+        A member that is not fitted.
+    estimators_ : sequence of estimators
+        The members. Those of the engine are made when they are asked for.
+    estimators_features_ : list of ndarray of int
+        The columns that each member sees.
+    estimators_samples_ : list of ndarray of int
+        The rows that each member sees, one as often as it was drawn; drawn again when they are asked for.
+    estimator_weights_ : ndarray of shape (n_members,)
+        What the vote of each member counts: by the rule if that has weights, and else all alike.
+    rule_ : Rule
+        The fitted rule; None if y has one class.
+    oob_score_ : float
+        With `oob_score`.
+    oob_curve_ : ndarray of shape (n_members,)
+        With `oob_score`: the error of the mean of the votes (of their majority, if that is the rule) after
+        every member: the misclassified share of the rows, or the mean squared error.
+    oob_votes_ : ndarray of shape (n_members, n_rows, n_outputs)
+        With `keep_votes`: the votes of every member on the rows that it has not seen; NaN elsewhere.
+    feature_importances_ : ndarray of shape (n_columns,)
+        The mean of the members' own, if they have such.
+    """
+
+    _default_member: ClassVar[type]
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> Self:
+        """Fit the members.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_columns)
+            numpy, scipy sparse, pandas, polars or Arrow. NaN and None are missing values. A member that is
+            not of the engine gets it as it is (a sparse matrix as a dense one). The engine takes a
+            `BinnedTable` too.
+        y : array-like of shape (n_rows,)
+        sample_weight : array-like of shape (n_rows,), default=None
+            Weights of the rows. None gives every row the weight 1. See `bootstrap` for what they do; rows of
+            weight 0 take no part.
+        groups : array-like of shape (n_rows,), default=None
+            Rows of one group are drawn together, all groups being as likely, and keep their weights. So a
+            row is judged out of bag by members that have seen nothing of its group.
+
+        Returns
+        -------
+        self
+        """
+        check_parameters(self)
+        goes_on = bool(self.warm_start) and self._has_learnt()
+        learning = self._read_training(X, y, sample_weight, groups, goes_on)
+        seed = self._seed if goes_on else draw_seed(self.random_state)
+        rule = seeded(as_rule(self.rule), np.random.default_rng(seed))
+        plan = self._plan(learning, rule, seed, self._n_members() if goes_on else 0)
+        if plan.last == plan.first:
+            message = "Warm-start fitting without increasing n_estimators does not fit new members."
+            warnings.warn(message, stacklevel=3)
+            return self
+        calls = task_calls(self, X, y, "member", None if plan.is_auto else plan.last - plan.first)
+        with Work(
+            "members",
+            type(self).__name__,
+            plan.last,
+            n_before=plan.first,
+            is_limit=plan.is_auto,
+            verbose=self.verbose,
+        ) as work:
+            made = self._make(replace(plan, progress=hook_of(work, calls)), learning)
+        is_kept = self.warm_start and isinstance(made.interruption, KeyboardInterrupt) and made.n_members > 0
+        if made.interruption is None or is_kept:
+            self._keep_made(made, plan, learning, rule)
+        if made.interruption is not None:
+            raise made.interruption
+        if calls:
+            calls.end(lambda: self.__dict__)
+        if self._out_of_bag is not None and np.isnan(self._out_of_bag.score):
+            message = "Every member has seen every row, so oob_score_ is NaN. Make more members."
+            warnings.warn(message, stacklevel=3)
+        return self
+
+    @property
+    def estimators_(self) -> Any:
+        """The members: a sequence of fitted estimators, those of the engine made when they are asked for."""
+        check_is_fitted(self)
+        return Members(self, self._members.n_trees, take_member) if self._is_engine() else self._members
+
+    @property
+    def estimators_features_(self) -> list[np.ndarray]:
+        """The columns that each member sees."""
+        check_is_fitted(self)
+        if self._columns is None:
+            return [np.arange(self.n_features_in_)] * self._n_members()
+        return [columns.astype(np.int64) for columns in self._columns]
+
+    @property
+    def estimators_samples_(self) -> list[np.ndarray]:
+        """The rows that each member sees, one as often as it was drawn."""
+        check_is_fitted(self)
+        rows = np.arange(self._bags.n_rows)
+        return [np.repeat(rows, self._bags.draw(self._seed, i)) for i in range(self._n_members())]
+
+    @property
+    def estimator_weights_(self) -> np.ndarray:
+        """What the vote of each member counts."""
+        check_is_fitted(self)
+        weights = getattr(self.rule_, "weights_", None)
+        if weights is None:
+            return np.full(self._n_members(), 1 / self._n_members())
+        return np.asarray(weights)
+
+    @property
+    def feature_importances_(self) -> np.ndarray:
+        """The mean of the members' own importances, if they have such; they sum to 1, or are all 0."""
+        check_is_fitted(self)
+        if self._importances is not None:
+            by_member = self._importances
+        else:
+            by_member = np.zeros((self._n_members(), self.n_features_in_))
+            for i, columns in enumerate(self.estimators_features_):
+                by_member[i, columns] = self._members[i].feature_importances_
+        totals = by_member.sum(axis=1, keepdims=True)
+        mean = (by_member / np.where(totals > 0, totals, 1.0)).mean(axis=0)
+        return mean / mean.sum() if mean.sum() > 0 else mean
+
+    @property
+    def oob_votes_(self) -> np.ndarray:
+        """The votes of every member on the rows that it has not seen; NaN elsewhere."""
+        check_is_fitted(self)
+        if self._votes_outside is None:
+            raise AttributeError("The votes of members are kept only by a fit with keep_votes=True.")
+        return self._votes_outside.votes
+
+    def recombine(self, rule: Any, X: Any = None) -> Self:
+        """The same members with another rule: none is fitted again.
+
+        Parameters
+        ----------
+        rule : str, callable or Rule
+            A name of `committee.rules`, a function of votes, or a rule. One that learns needs a fit with
+            `keep_votes=True`.
+        X : table, default=None
+            The table of the fit, for a rule that looks at the rows.
+
+        Returns
+        -------
+        estimator
+            Of the same class, without an out-of-bag score.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from committee import BaggingClassifier
+        >>> X, y = load_iris(return_X_y=True)
+        >>> bagging = BaggingClassifier(n_estimators=20, keep_votes=True, random_state=0).fit(X, y)
+        >>> bagging.recombine("stacking").predict(X[:2])
+        array([0, 0])
+        """
+        check_is_fitted(self)
+        another = clone(self).set_params(rule=rule)
+        check_parameters(another)
+        another.__dict__.update(
+            {name: value for name, value in vars(self).items() if name not in self.get_params(deep=False)}
+        )
+        made = seeded(as_rule(rule), np.random.default_rng(self._seed))
+        check_rule(made, self._n_members(), self._task)
+        native = None if X is None else self._native(X)
+        another._keep_rule(*fit_rule(made, self._task, self._votes_outside, native))
+        another._out_of_bag = another._decision_outside = None
+        return another
+
+    def _read_training(self, X: Any, y: Any, sample_weight: Any, groups: Any, goes_on: bool) -> Learning:
+        """Read and check what the members learn from."""
+        member = self._default_member() if self.estimator is None else clone(self.estimator)
+        check_estimator(member, are_classes=self._task_type is Classification)
+        is_engine = grows_in_engine(member)
+        if isinstance(X, BinnedTable) and not is_engine:
+            raise TypeError(
+                "X is a BinnedTable, which only members of the engine take. Pass the table itself."
+            )
+        source = X if isinstance(X, BinnedTable) else open_source(X)
+        table = table_to_go_on(self, source) if goes_on else fit_table(self, source)
+        training = training_of(self, table, y, sample_weight, getattr(self, "class_weight", None))
+        if is_engine:
+            check_engine_member(member, training.y)
+        native = None if isinstance(source, BinnedTable) else in_order(source, table.schema)
+        return Learning(member, is_engine, training, native, group_codes(groups, table.n_rows))
+
+    def _plan(self, learning: Learning, rule: Rule, seed: int, first: int) -> Plan:
+        """What is to be done, checked before any work is."""
+        training = learning.training
+        last = n_members_wanted(self.n_estimators, first, "members")
+        check_rule(rule, last, training.task)
+        check_probabilities(rule, learning.member, training.task)
+        if first > 0:
+            self._check_goes_on(learning)
+        columns = columns_of_members(
+            training.table.schema.n_columns,
+            self.max_features,
+            replaces=bool(self.bootstrap_features),
+            seed=seed,
+            members=range(first, last),
+        )
+        bags = Bags.of(
+            training,
+            learning.binned(n_threads(self.n_jobs)),
+            learning.groups,
+            bootstrap=bool(self.bootstrap),
+            max_samples=self.max_samples,
+            sampling=getattr(self, "sampling", "plain"),
+            n_threads=n_threads(self.n_jobs),
+        )
+        is_judged = bool(self.oob_score) or self.n_estimators == "auto"
+        learns = rule.needs_fit and is_open(training.task)
+        keeps_votes = bool(self.keep_votes) or learns or (bool(self.oob_score) and not is_summed(rule))
+        if not bags.leaves_rows:
+            self._check_all_rows(is_judged, learns)
+        before = self._out_of_bag if first > 0 and is_judged else None
+        return Plan(
+            learning.member,
+            training,
+            bags,
+            columns,
+            seed,
+            first,
+            last,
+            is_auto=self.n_estimators == "auto",
+            is_judged=is_judged,
+            keeps_votes=keeps_votes,
+            is_majority=is_summed(rule) and rule.rule == "majority",
+            before=before,
+        )
+
+    def _check_all_rows(self, is_judged: bool, learns: bool) -> None:
+        if is_judged or self.keep_votes:
+            raise ValueError(
+                "Out of bag estimation only available if bootstrap=True, or max_samples < 1: every member "
+                "sees all rows."
+            )
+        if learns:
+            raise ValueError(
+                f"rule={self.rule!r} learns from out-of-bag votes, and every member sees all rows. Set "
+                "bootstrap=True or max_samples < 1, or rule='mean'."
+            )
+
+    def _check_goes_on(self, learning: Learning) -> None:
+        training = learning.training
+        check_same_task(training.task, self._task)
+        if learning.is_engine != self._is_engine():
+            raise ValueError("warm_start=True goes on with members of the same kind. Set it to False.")
+        if training.table.n_rows != self._bags.n_rows:
+            raise ValueError(
+                f"X has {training.table.n_rows} rows, and the members of the fit before saw "
+                f"{self._bags.n_rows}. With warm_start=True, pass the same rows."
+            )
+        if self.oob_score or self.n_estimators == "auto":
+            check_goes_on(self._out_of_bag, training.table.n_rows, False)
+
+    def _make(self, plan: Plan, learning: Learning) -> Made:
+        if learning.is_engine:
+            return grow_members(plan, learning.binned(n_threads(self.n_jobs)), n_threads(self.n_jobs))
+        is_named = isinstance(self.runner, str) and self.runner != "serial"
+        with running.runner(self.runner, self.n_jobs if is_named else None) as run:
+            return fit_members(plan, learning.native, run)
+
+    def _keep_made(self, made: Made, plan: Plan, learning: Learning, rule: Rule) -> None:
+        """Become a fitted estimator: the last step of a fit, so that one that fails changes nothing."""
+        training, goes_on = plan.training, plan.first > 0
+        outside = None if made.votes is None else OutsideVotes(made.votes, training.y, training.weights)
+        columns = None if plan.columns is None else plan.columns[: made.n_members]
+        members, importances, has_missing = made.members, made.importances, made.has_missing
+        if goes_on:
+            members = joined(self._members, members)
+            columns = None if columns is None else [*(self._columns or []), *columns]
+            outside = None if outside is None else outside.after(self._votes_outside)
+            if importances is not None and has_missing is not None:
+                importances = np.concatenate([self._importances, importances])
+                has_missing = has_missing | self._has_missing
+        fitted, encoder = fit_rule(rule, training.task, outside, learning.native)
+        judged = None
+        if made.out_of_bag is not None:
+            sums, counts, curve = made.out_of_bag
+            decision = means(sums, counts)
+            if self.oob_score and fitted is not None and not is_summed(fitted) and outside is not None:
+                decision = outside.decided_by(fitted, encoder, learning.native)
+            judged = OutOfBag(sums, counts, curve, None, score_of(decision, training, self.oob_score))
+            self._decision_outside = None if is_summed(rule) else decision
+        self._keep_task(training.table.schema, training.task)
+        self._members, self._columns, self._importances, self._has_missing = (
+            members,
+            columns,
+            importances,
+            has_missing,
+        )
+        self._bags, self._seed, self._data = plan.bags, plan.seed, training.data
+        self._out_of_bag, self._votes_outside = judged, outside if self.keep_votes else None
+        self.estimator_ = learning.member
+        self._keep_rule(fitted, encoder)
+
+
+@dataclass(frozen=True, eq=False)
+class Learning:
+    """What members learn from.
+
+    Parameters
+    ----------
+    member : estimator
+        Not fitted.
+    is_engine : bool
+        Whether the engine grows it.
+    training : Training
+    native : matrix or frame, or None
+        The table as members take it; None for a `BinnedTable`.
+    groups : ndarray of int of shape (n_rows,), or None
+    """
+
+    member: Any
+    is_engine: bool
+    training: Training
+    native: Any
+    groups: np.ndarray | None
+
+    @cached_property
+    def _bins(self) -> list[BinnedTable]:
+        return []
+
+    def binned(self, threads: int) -> BinnedTable:
+        """The table in the engine's codes, made once."""
+        if not self._bins:
+            self._bins.append(self.training.bin(threads))
+        return self._bins[0]
+
+
+def check_probabilities(rule: Rule, member: Any, task: Classification | Regression) -> None:
+    """Raise if a rule is about probabilities and a member gives none."""
+    name = getattr(rule, "rule", None) if isinstance(rule, FixedRule) else None
+    needs = name in NEED_PROBABILITIES or type(rule).__name__ == "LogPoolRule"
+    if needs and isinstance(task, Classification) and not hasattr(member, "predict_proba"):
+        raise ValueError(
+            f"{type(member).__name__} has no predict_proba, and the rule {name or type(rule).__name__!r} is "
+            "about probabilities. Set rule='majority', or wrap the member in CalibratedClassifierCV."
+        )
+
+
+def joined(first: Any, second: Any) -> Any:
+    """The members of two fits."""
+    return first + second if isinstance(first, list) else _engine.append_trees(first, second)

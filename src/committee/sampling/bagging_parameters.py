@@ -1,0 +1,159 @@
+"""The parameters of bagging and of random subspaces, declared once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from committee.combining.rule import Rule
+from committee.learners.tree_parameters import CATEGORICAL_FEATURES, CLASS_WEIGHT, N_JOBS
+from committee.learners.voting import Voter
+from committee.members.kinds import is_member
+from committee.parameters import (
+    anything,
+    declared,
+    either,
+    integer,
+    is_boolean,
+    one_of,
+    optional,
+    parameter,
+    share,
+)
+from committee.running import Runner
+
+AMOUNT = "an integer >= 1 or a float in (0, 1]"
+
+
+def is_rule(value: Any) -> bool:
+    """Whether a value may be a rule; `as_rule` knows whether it is one."""
+    return isinstance(value, str | Rule) or (callable(value) and not isinstance(value, type))
+
+
+@declared
+class BaggingParameters(Voter):
+    """What can be told a bag of members."""
+
+    estimator: Any = parameter(
+        None,
+        "an estimator with fit and predict, or None",
+        optional(is_member),
+        "The member, cloned for each bag, every `random_state` of it drawn anew. None is a full tree. The "
+        "engine grows `DecisionTree`, `RandomTree` and `DecisionStump` members itself, from a table that is "
+        "binned once; others are fitted by the runner and see X as it is. Members that take "
+        "`sample_weight` see the rows of a bag once, with weights; others, and pipelines, see them as often "
+        "as they were drawn.",
+        kw_only=False,
+    )
+    n_estimators: int | str = parameter(
+        10,
+        'an integer >= 1 or "auto"',
+        either(integer(1), one_of("auto")),
+        'The number of members. "auto" adds members, at most 1000, until the out-of-bag error is flat: its '
+        "mean over the last 25 members is not half a percent below that over the 25 before.",
+        kw_only=False,
+    )
+    max_samples: int | float = parameter(
+        1.0,
+        AMOUNT,
+        either(integer(1), share(whole=True)),
+        "How many rows (or groups, if `fit` gets some) are drawn for each member; a float is a share of all "
+        "that have a weight.",
+    )
+    max_features: int | float = parameter(
+        1.0,
+        AMOUNT,
+        either(integer(1), share(whole=True)),
+        "How many columns are drawn for each member; a float is a share of all.",
+    )
+    bootstrap: bool = parameter(
+        True,
+        "True or False",
+        is_boolean,
+        "Whether rows are drawn with replacement, in proportion to their weights, and then weigh 1. Integer "
+        "weights whose mean over the rows that have some is below 4 are repetitions: a row of weight 2 is "
+        "the row twice. False is pasting: every row, or every repetition of one, is as likely as any other, "
+        "is drawn at most once and keeps its weight.",
+    )
+    bootstrap_features: bool = parameter(
+        False,
+        "True or False",
+        is_boolean,
+        "Whether columns are drawn with replacement. A column that is drawn twice is there once.",
+    )
+    oob_score: Any = parameter(
+        False,
+        "True, False or a callable",
+        either(is_boolean, callable),
+        "Whether to judge the members by the rows that they have not seen; a callable is the metric to use, "
+        "called as metric(y_true, y_pred).",
+    )
+    keep_votes: bool = parameter(
+        False,
+        "True or False",
+        is_boolean,
+        "Whether to keep the votes of every member on the rows that it has not seen, for `oob_votes_` and "
+        "`recombine`.",
+    )
+    rule: Any = parameter(
+        "mean",
+        "the name of a rule, a function of votes or a rule",
+        is_rule,
+        'How the votes of the members are combined: "mean" averages them, "majority" counts the classes that '
+        'members vote for, "weighted_mean" weighs members by their out-of-bag accuracy (numbers: the inverse '
+        "of their squared error), and so on: a name of `committee.rules`, a function or a rule. One that "
+        "learns does so from out-of-bag votes, in which the mean of the others stands for the vote of a "
+        "member on a row that it has seen.",
+    )
+    warm_start: bool = parameter(
+        False,
+        "True or False",
+        is_boolean,
+        "Whether `fit` adds members to those of the fit before, up to `n_estimators`. The rows must be the "
+        "same. A fit that is interrupted (Ctrl-C) keeps the members that are made, and the next one goes on; "
+        "with False, it leaves the estimator as it was.",
+    )
+    categorical_features: Any = parameter("from_dtype", *CATEGORICAL_FEATURES)
+    runner: Any = parameter(
+        "threads",
+        '"serial", "threads", "processes" or a Runner',
+        either(one_of("serial", "threads", "processes"), lambda value: isinstance(value, Runner)),
+        "Where members are fitted that are not of the engine. It changes nothing but the time.",
+    )
+    n_jobs: int | None = parameter(None, *N_JOBS)
+    random_state: Any = parameter(
+        None,
+        "an integer, a RandomState or None",
+        anything,
+        "The seed of bags, columns and members. The same seed gives the same members on any number of "
+        "threads and with any runner.",
+    )
+    verbose: int = parameter(
+        0,
+        "an integer >= 0 or a boolean",
+        either(integer(0), is_boolean),
+        "Whether to show how many members are made: as a bar in terminals and notebooks if rich is "
+        "installed, else on stderr.",
+    )
+
+
+@declared
+class ClassBags(BaggingParameters):
+    """What classes add to it."""
+
+    sampling: str = parameter(
+        "plain",
+        '"plain", "stratified" or "balanced"',
+        one_of("plain", "stratified", "balanced"),
+        '"stratified" draws from each class by itself, so that every bag has the classes in the proportions '
+        'of the table. "balanced" draws from each class as many rows as the rarest has: every bag has as '
+        "many of each. Groups are then drawn by class, and each must have one class only.",
+    )
+    class_weight: Any = parameter(
+        None,
+        CLASS_WEIGHT[0],
+        CLASS_WEIGHT[1],
+        "Weights of the classes, multiplied with those of the rows: with `bootstrap`, rows are drawn in "
+        'proportion to both. "balanced" makes them inverse to the number of rows of each class, whatever '
+        "`sample_weight` is. A class that the dict leaves out weighs 1. A `class_weight` of the member "
+        "itself is for the rows that it has drawn.",
+    )

@@ -1,0 +1,269 @@
+"""Members of a bagging that decide together; and what it has learnt, for a file and back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from committee import _engine
+from committee.combining.fixed_rule import FixedRule
+from committee.combining.rule import Rule
+from committee.learners.voting import Tabular, is_plain
+from committee.members.encoding import TableEncoder
+from committee.members.kinds import is_member
+from committee.members.lesson import in_order
+from committee.members.votes import Task, dtype_of, votes_of
+from committee.sampling.bagging_parameters import BaggingParameters
+from committee.sampling.bags import Bags
+from committee.sampling.engine_bags import grows_in_engine, take_member
+from committee.sampling.out_of_bag import OutOfBag
+from committee.sampling.outside import OutsideVotes
+from committee.saving import Fields
+from committee.saving.deciding import Decider, TreesDecider
+from committee.saving.errors import require
+from committee.saving.models import check_forest
+from committee.saving.together import PreparedSeat, RuleDecider
+from committee.saving.together import check_rule as check_kept_rule
+from committee.table.source import open_source, take_columns
+from committee.task import Classification
+
+# Rules by which the votes need not be held together: they are summed.
+SUMMED = ("mean", "majority")
+
+
+def is_open(task: Task) -> bool:
+    """Whether there is anything to decide: numbers, or more than one class."""
+    return not isinstance(task, Classification) or task.n_outputs > 1
+
+
+def is_summed(rule: Rule | None) -> bool:
+    """Whether a rule is the mean or the majority of members that all count alike."""
+    if rule is None:
+        return True
+    is_fixed = type(rule) is FixedRule and rule.weights is None
+    return is_fixed and isinstance(rule.rule, str) and rule.rule in SUMMED
+
+
+class KeptBags(BaggingParameters):
+    """Members of the engine, which are one forest, or of other kinds, which are a list of estimators."""
+
+    _members: Any
+    _columns: list[np.ndarray] | None
+    _importances: np.ndarray | None
+    _has_missing: Any  # of the engine's members
+    _bags: Bags
+    _seed: int
+    _out_of_bag: OutOfBag | None
+    _decision_outside: np.ndarray | None
+    _votes_outside: OutsideVotes | None
+    _encoder: TableEncoder | None
+    rule_: Rule | None
+    estimator_: Any
+
+    def votes(self, X: Any) -> np.ndarray:
+        """The vote of every member.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_columns)
+
+        Returns
+        -------
+        ndarray of shape (n_members, n_rows, n_outputs)
+            The functions of `committee.rules` combine them.
+        """
+        check_is_fitted(self)
+        if self._is_engine():
+            table = self._read(X)
+            return self._members.votes(list(table.columns), table.n_rows, self._threads(table.n_rows))
+        return self._votes(self._native(X))
+
+    def _is_engine(self) -> bool:
+        return isinstance(self._members, _engine.Forest)
+
+    def _n_members(self) -> int:
+        return self._members.n_trees if self._is_engine() else len(self._members)
+
+    def _keep_rule(self, rule: Rule | None, encoder: TableEncoder | None) -> None:
+        """Take a fitted rule. Where votes are summed, trees of the engine decide by themselves."""
+        self.rule_, self._encoder = rule, encoder
+        self.__dict__.pop("_forest", None)
+        self._matrix_width = -1
+        if self._is_engine() and is_summed(rule):
+            self._forest = self._members
+            self._matrix_width = self.schema_.n_columns if is_plain(self.schema_) else -1
+
+    @property
+    def _rule(self) -> str:
+        return "mean" if self.rule_ is None else str(getattr(self.rule_, "rule", "mean"))
+
+    @property
+    def nbytes(self) -> int:
+        """The size of the members in memory, in bytes, if they are of the engine."""
+        check_is_fitted(self)
+        if not self._is_engine():
+            raise AttributeError("Only members of the engine know their size.")
+        return int(self._members.nbytes)
+
+    def _seen_by(self, member: int) -> list[int] | None:
+        """The columns that a member sees; None for all."""
+        return None if self._columns is None else self._columns[member].tolist()
+
+    def _native(self, X: Any) -> Any:
+        """A table as members take it, if it has the columns of the fit."""
+        source = open_source(X)
+        self._read(source)
+        return in_order(source, self.schema_)
+
+    def _each_vote(self, native: Any) -> Any:
+        """The votes of members that are not of the engine, one after the other."""
+        for i, member in enumerate(self._members):
+            yield votes_of(member, take_columns(native, self._seen_by(i)), self._task)
+
+    def _votes(self, native: Any) -> np.ndarray:
+        shape = (self._n_members(), native.shape[0], self._task.n_outputs)
+        votes = np.empty(shape, dtype=dtype_of(self._task))
+        for i, cast in enumerate(self._each_vote(native)):
+            votes[i] = cast
+        return votes
+
+    def _decide(self, X: Any) -> np.ndarray:
+        """The decision for each row, of shape (n_rows, n_outputs)."""
+        check_is_fitted(self)
+        if "_forest" in self.__dict__:
+            return super()._decide(X)
+        if not self._is_engine() and is_summed(self.rule_):
+            return self._mean(self._native(X))
+        native = self._native(X) if self._encoder is not None or not self._is_engine() else None
+        matrix = None if self._encoder is None else self._encoder.transform(native)
+        assert self.rule_ is not None
+        return self.rule_.combine(self.votes(X) if self._is_engine() else self._votes(native), matrix)
+
+    def _mean(self, native: Any) -> np.ndarray:
+        total = np.zeros((native.shape[0], self._task.n_outputs))
+        is_majority = self._rule == "majority"
+        for votes in self._each_vote(native):
+            if is_majority:
+                total[np.arange(len(votes)), votes.argmax(axis=1)] += 1
+            else:
+                total += votes
+        return total / self._n_members()
+
+    def _oob_decision(self) -> np.ndarray:
+        """The out-of-bag decision, of shape (n_rows, n_outputs)."""
+        check_is_fitted(self)
+        if self._out_of_bag is None or not self.oob_score:
+            raise AttributeError("There are out-of-bag decisions only after a fit with oob_score=True.")
+        return self._out_of_bag.decision if self._decision_outside is None else self._decision_outside
+
+    def _decider(self) -> Decider:
+        if "_forest" in self.__dict__:
+            return TreesDecider(self._forest, self._rule)
+        if self._encoder is not None:
+            raise ValueError(
+                f"{type(self.rule_).__name__} looks at the rows, so there is no predictor. Use the committee."
+            )
+        members = self._members
+        if self._is_engine():
+            members = [take_member(self, i) for i in range(self._n_members())]
+        if not all(isinstance(member, Tabular) for member in members):
+            raise ValueError(
+                f"The members are {type(self.estimator_).__name__}, and only models of our own can be "
+                "prepared. Use the committee itself."
+            )
+        seats = tuple(
+            PreparedSeat((member.predictor(),), self._seen_by(i)) for i, member in enumerate(members)
+        )
+        return RuleDecider(seats, self.rule_, self._task)
+
+    def _has_learnt(self) -> bool:
+        return "_members" in self.__dict__
+
+    def _learnt(self) -> dict[str, Any]:
+        judged, kept = self._out_of_bag, self._votes_outside
+        return Tabular._learnt(self) | {
+            "members": self._members,
+            "columns": self._columns,
+            "seed": self._seed,
+            "bags": vars(self._bags),
+            "estimator": self.estimator_,
+            "rule": self.rule_,
+            "encoder": self._encoder,
+            "out_of_bag": None if judged is None else vars(judged),
+            "decision_outside": self._decision_outside,
+            "votes_outside": None if kept is None else vars(kept),
+            "importances": self._importances,
+            "has_missing": self._has_missing,
+        }
+
+    def _take_learnt(self, fields: Fields) -> None:
+        Tabular._take_learnt(self, fields)
+        members: Any = fields.take("members", object)
+        self._members = members
+        is_engine = self._is_engine()
+        fields.require(is_engine or isinstance(members, list), "the members are neither trees nor a list")
+        n_members, n_columns = self._n_members(), self.n_features_in_
+        fields.require(n_members > 0, "there are no members")
+        self._take_columns(fields, n_members)
+        self._seed = fields.integer("seed", 0, 2**64 - 1)
+        self._bags = Bags.take(fields.fields("bags"))
+        self.estimator_ = fields.take("estimator", object)
+        fields.require(is_member(self.estimator_), "the estimator is none")
+        fields.require(grows_in_engine(self.estimator_) == is_engine, "the members are not of the estimator")
+        rule, encoder = fields.optional("rule", Rule), fields.optional("encoder", TableEncoder)
+        n_rows, n_outputs = self._bags.n_rows, self._task.n_outputs
+        judged, kept = fields.optional_fields("out_of_bag"), fields.optional_fields("votes_outside")
+        self._out_of_bag = None if judged is None else OutOfBag.take(judged, n_members, n_columns, n_outputs)
+        self._decision_outside = fields.optional_array(
+            "decision_outside", np.float64, (n_rows, n_outputs), finite=False
+        )
+        self._votes_outside = None if kept is None else OutsideVotes.take(kept, n_members, n_rows, self._task)
+        importances = fields.optional_array("importances", np.float64, (n_members, n_columns))
+        has_missing = fields.optional_array("has_missing", bool, (n_columns,))
+        is_whole = (importances is not None and has_missing is not None) == is_engine
+        fields.require(is_whole, "what is known of the columns is not that of the members")
+        self._importances, self._has_missing = importances, has_missing
+        self._keep_rule(rule, encoder)
+
+    def _take_columns(self, fields: Fields, n_members: int) -> None:
+        columns = fields.optional("columns", list)
+        if columns is not None:
+            fields.require(len(columns) == n_members, "there are not columns for each member")
+            for each in columns:
+                are_columns = isinstance(each, np.ndarray) and each.dtype == np.uint32 and each.ndim == 1
+                is_rising = are_columns and len(each) > 0 and (np.diff(each.astype(np.int64)) > 0).all()
+                fields.require(is_rising and each[-1] < self.n_features_in_, "a column is none of the table")
+        self._columns = columns
+
+    def _check_learnt(self) -> None:
+        check_kept_rule(self.rule_, self._n_members(), self._task)
+        looks = self.rule_ is not None and self.rule_._looks_at_X()
+        require((self._encoder is not None) == looks, "The rule looks at rows that nobody encodes")
+        if self._encoder is not None:
+            is_same = self._encoder.n_features_in_ == self.n_features_in_
+            require(is_same, "The rows are encoded with other columns")
+        if self._is_engine():
+            check_forest(self._members, self.schema_, self._task)
+            require(self._members.is_mean, "The trees do not vote")
+            if self._columns is not None:
+                self._check_trees()
+            return
+        for i, member in enumerate(self._members):
+            n_columns = self.n_features_in_ if self._columns is None else len(self._columns[i])
+            known = getattr(member, "n_features_in_", n_columns)
+            require(hasattr(member, "predict") and known == n_columns, "A member decides on other columns")
+            if isinstance(self._task, Classification) and hasattr(member, "classes_"):
+                are_known = np.isin(member.classes_, self._task.classes).all()
+                require(are_known, "A member decides on other classes")
+
+    def _check_trees(self) -> None:
+        """Every tree asks about its own columns only."""
+        assert self._columns is not None
+        for i, columns in enumerate(self._columns):
+            asked = _engine.describe_tree(self._members, i)["column"]
+            require(np.isin(asked[asked >= 0], columns).all(), "A tree asks about columns of others")
+
+    def _known_scores(self) -> dict[str, float]:
+        return {} if self._out_of_bag is None else {"out_of_bag": self._out_of_bag.score}

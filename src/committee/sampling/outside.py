@@ -1,0 +1,141 @@
+"""Votes of members on the rows outside of their bags, and the rules that learn from them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+
+from committee.combining.rule import Rule
+from committee.members.encoding import TableEncoder, new_encoder
+from committee.members.seeing import take_rows
+from committee.members.votes import Task, dtype_of
+from committee.saving import Fields
+from committee.task import Classification
+
+
+@dataclass(frozen=True, eq=False)
+class OutsideVotes:
+    """Out-of-bag votes, with the answers.
+
+    Parameters
+    ----------
+    votes : ndarray of shape (n_members, n_rows, n_outputs)
+        NaN where a member has seen the row.
+    y : ndarray of shape (n_rows,)
+        Codes of classes, or numbers.
+    weights : ndarray of shape (n_rows,), or None
+
+    Examples
+    --------
+    >>> seen = [np.nan, np.nan]
+    >>> votes = np.array([[[0.2, 0.8], seen], [[0.6, 0.4], seen], [seen, seen]])
+    >>> outside = OutsideVotes(votes, np.array([1, 0]), None)
+    >>> outside.rows, outside.filled().round(2)[:, 0]
+    (array([0]), array([[0.2, 0.8],
+           [0.6, 0.4],
+           [0.4, 0.6]]))
+    """
+
+    votes: np.ndarray
+    y: np.ndarray
+    weights: np.ndarray | None
+
+    @classmethod
+    def take(cls, fields: Fields, n_members: int, n_rows: int, task: Task) -> Self:
+        """Take them from a saved file."""
+        shape = (n_members, n_rows, task.n_outputs)
+        votes = fields.array("votes", dtype_of(task), shape, finite=False)
+        are_classes = isinstance(task, Classification)
+        y = fields.array("y", np.int32 if are_classes else np.float64, (n_rows,))
+        weights = fields.optional_array("weights", np.float64, (n_rows,))
+        fields.finish()
+        fields.require(not np.isinf(votes).any(), "a vote is infinite")
+        if are_classes:
+            fields.require(not (votes < 0).any(), "a vote is negative")
+            fields.require(((y >= 0) & (y < task.n_outputs)).all(), "y is of no class")
+        fields.require(weights is None or (weights >= 0).all(), "a weight is negative")
+        return cls(votes, y, weights)
+
+    @property
+    def has_voted(self) -> np.ndarray:
+        """Whether each member has voted on each row, of shape (n_members, n_rows)."""
+        return ~np.isnan(self.votes[:, :, 0])
+
+    @property
+    def rows(self) -> np.ndarray:
+        """The rows that somebody has voted on."""
+        return np.flatnonzero(self.has_voted.any(axis=0))
+
+    def after(self, before: OutsideVotes | None) -> Self:
+        """These votes behind those of the members of a fit before."""
+        if before is None:
+            raise ValueError(
+                "The votes of the fit before were not kept, and warm_start=True goes on with its members. "
+                "Set keep_votes=True from the first fit on, or warm_start=False."
+            )
+        return replace(self, votes=np.concatenate([before.votes, self.votes]))
+
+    def filled(self) -> np.ndarray:
+        """The votes on `rows`, the mean of the other members where one has not voted."""
+        votes = self.votes[:, self.rows].copy()
+        is_own = ~np.isnan(votes)
+        mean = np.where(is_own, votes, 0.0).sum(axis=0, dtype=np.float64) / is_own.sum(axis=0)
+        np.copyto(votes, mean.astype(votes.dtype), where=~is_own)
+        return votes
+
+    def teach(self, rule: Rule, matrix: np.ndarray | None) -> Rule:
+        """Let a rule learn from the votes on rows that weigh something."""
+        rows = self.rows
+        if self.weights is not None:
+            rows = rows[self.weights[rows] > 0]
+        if len(rows) == 0:
+            raise ValueError(
+                "Every member has seen every row, so the rule has nothing to learn from. Make more members, "
+                "or set rule='mean'."
+            )
+        is_taught = np.isin(self.rows, rows)
+        rule.fit(
+            self.filled()[:, is_taught],
+            self.y[rows],
+            None if matrix is None else matrix[rows],
+            None if self.weights is None else self.weights[rows],
+            has_voted=self.has_voted[:, rows],
+        )
+        return rule
+
+    def decided_by(self, rule: Rule, encoder: TableEncoder | None, native: Any) -> np.ndarray:
+        """The decision of a rule for each row, of shape (n_rows, n_outputs); NaN where nobody has voted."""
+        rows = self.rows
+        decision = np.full(self.votes.shape[1:], np.nan)
+        if len(rows):
+            matrix = None if encoder is None else encoder.transform(take_rows(native, rows))
+            decision[rows] = rule.combine(self.filled(), matrix)
+        return decision
+
+
+def fit_rule(
+    rule: Rule, task: Task, outside: OutsideVotes | None, native: Any
+) -> tuple[Rule | None, TableEncoder | None]:
+    """The rule, fitted if it learns, and what encodes rows for it if it looks at them.
+
+    None if y has one class: there is nothing to decide.
+    """
+    if isinstance(task, Classification) and task.n_outputs == 1:
+        return None, None
+    encoder, matrix = None, None
+    if rule._looks_at_X():
+        if native is None:
+            raise ValueError(f"{type(rule).__name__} looks at the rows. Pass X, the table of the fit.")
+        weights = None if outside is None else outside.weights
+        encoder = new_encoder().fit(native, sample_weight=weights)
+        matrix = encoder.transform(native)
+    if rule.needs_fit:
+        if outside is None:
+            raise ValueError(
+                f"{type(rule).__name__} learns from out-of-bag votes, and none were kept. Fit with "
+                "keep_votes=True."
+            )
+        rule = outside.teach(rule, matrix)
+    return rule, encoder

@@ -1,0 +1,216 @@
+"""Bagging of members of any kind: tasks of a runner, each of which fits some of them.
+
+In: a plan, and the table as the user has it. Out: `Made`. A task draws the bags of its members itself, so
+what goes to it is a few numbers, and the table is shared by all.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Generator
+from contextlib import closing
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.pipeline import Pipeline
+
+from committee.members.fitting import fit_member
+from committee.members.seeding import reseeded
+from committee.members.seeing import take_rows
+from committee.members.votes import Task, dtype_of, votes_of
+from committee.members.weighing import takes_weights, weight_arguments
+from committee.running import Runner, TaskError
+from committee.running.tasks import failed
+from committee.sampling.bags import Bags
+from committee.sampling.out_of_bag import Tally
+from committee.sampling.plan import Made, Plan, is_flat
+from committee.table.source import take_columns
+from committee.task import Classification
+
+# Members that a task fits at most, so that progress is told now and then.
+MOST_IN_A_TASK = 8
+
+Vote = tuple[np.ndarray, np.ndarray]
+
+
+@dataclass(frozen=True, eq=False)
+class Shared:
+    """What all members of a bagging learn from.
+
+    Parameters
+    ----------
+    X : matrix or frame
+    task : Classification or Regression
+    y : ndarray of shape (n_rows,)
+        Codes of classes, or numbers.
+    weights : ndarray of shape (n_rows,), or None
+        What a row weighs each time that it stands in a bag, if bags keep that.
+    bags : Bags
+    seed : int
+    """
+
+    X: Any
+    task: Task
+    y: np.ndarray
+    weights: np.ndarray | None
+    bags: Bags
+    seed: int
+
+    @classmethod
+    def of(cls, plan: Plan, X: Any) -> Shared:
+        """What the members of a plan learn from."""
+        training = plan.training
+        weights = training.weights if plan.bags.keeps_weights else None
+        return cls(X, training.task, training.y, weights, plan.bags, plan.seed)
+
+    def labels(self, rows: np.ndarray) -> np.ndarray:
+        """What a member sees of y."""
+        y = self.y[rows]
+        return self.task.classes[y] if isinstance(self.task, Classification) else y
+
+
+def check_weights_reach(member: Any, shared: Shared) -> None:
+    """Raise if rows have weights and a member, or whoever is inside it, takes none."""
+    if shared.weights is not None and not weight_arguments(member, np.ones(1)):
+        raise ValueError(
+            f"{type(member).__name__} takes no sample_weight. Set bootstrap=True and pass no groups: then "
+            "rows are drawn in proportion to their weights."
+        )
+
+
+def fit_members(plan: Plan, X: Any, run: Runner) -> Made:
+    """Fit the members of a plan."""
+    shared = Shared.of(plan, X)
+    check_weights_reach(plan.member, shared)
+    members: list[Any] = []
+    votes: list[np.ndarray] = []
+    n_done, tally = 0, Tally.of(plan.training, plan.before, plan.is_majority)
+    interruption: BaseException | None = None
+    try:
+        with closing(fitted_in_order(plan, shared, run)) as fitted:
+            for model, cast in fitted:
+                members.append(model)
+                if plan.keeps_votes:
+                    votes.append(on_all_rows(cast, plan))
+                # All at once: an interruption leaves whole members.
+                n_done, tally = n_done + 1, tally.and_then(*cast) if plan.is_judged else tally
+                is_stopped = plan.progress is not None and plan.progress(plan.first + n_done)
+                if is_stopped or (plan.is_auto and is_flat(tally.curve)):
+                    break
+    except KeyboardInterrupt as error:
+        interruption = error
+    return Made(
+        members[:n_done],
+        tally.found if plan.is_judged else None,
+        np.array(votes[:n_done]) if plan.keeps_votes and n_done > 0 else None,
+        interruption=interruption,
+    )
+
+
+def on_all_rows(cast: Vote, plan: Plan) -> np.ndarray:
+    """Votes on some rows as votes on all of them: NaN on the others."""
+    rows, votes = cast
+    task = plan.training.task
+    every: np.ndarray = np.full((plan.bags.n_rows, task.n_outputs), np.nan, dtype=dtype_of(task))
+    every[rows] = votes
+    return every
+
+
+def fitted_in_order(plan: Plan, shared: Shared, run: Runner) -> Generator[tuple[Any, Vote]]:
+    """The members in their order, each with its votes if any are wanted, while later ones are fitted."""
+    n_members = plan.last - plan.first
+    step = int(np.clip(n_members // (4 * run.n_workers), 1, MOST_IN_A_TASK))
+    handle = run.put(shared)
+    parts = iter(range(plan.first, plan.last, step))
+    waiting: deque[Any] = deque()
+    votes, seen = plan.is_judged or plan.keeps_votes, plan.columns
+    try:
+        while True:
+            while len(waiting) < 2 * run.n_workers and (begin := next(parts, None)) is not None:
+                end = min(begin + step, plan.last)
+                columns = None if seen is None else seen[begin - plan.first : end - plan.first]
+                name = f"members {begin} to {end - 1}"
+                waiting.append(
+                    run.submit(fit_some, handle, plan.member, begin, end, columns, votes, name=name)
+                )
+            if not waiting:
+                return
+            yield from result_of(waiting[0], run)
+            waiting.popleft()
+    finally:
+        for task in waiting:
+            task.cancel()
+
+
+def result_of(task: Any, run: Runner) -> list[tuple[Any, Vote]]:
+    """What a task has fitted, or the error that names the member."""
+    for done in run.as_completed([task]):
+        error = done.exception()
+        if isinstance(error, TaskError) and isinstance(error.__cause__, TaskError):
+            raise error.__cause__ from error.__cause__.__cause__
+    result: list[tuple[Any, Vote]] = task.result()
+    return result
+
+
+def fit_some(
+    shared: Shared, member: Any, begin: int, end: int, columns: list[np.ndarray] | None, votes: bool
+) -> list[tuple[Any, Vote]]:
+    """Fit some members, and let them vote on the rows outside of their bags."""
+    done = []
+    for number in range(begin, end):
+        seen = None if columns is None else columns[number - begin].tolist()
+        try:
+            done.append(fit_one(shared, member, number, seen, votes))
+        except Exception as error:
+            told = " ".join(f"{type(error).__name__}: {error}".split())
+            message = f"Member {number}, {type(member).__name__}, cannot be fitted. {told}"
+            raise failed(message + way_out(shared, number), error) from error
+    return done
+
+
+def way_out(shared: Shared, number: int) -> str:
+    """What may help a member whose bag lacks a class."""
+    drawn = shared.y[shared.bags.draw(shared.seed, number) > 0]
+    if not isinstance(shared.task, Classification) or len(np.unique(drawn)) == shared.task.n_outputs:
+        return ""
+    return " Its bag lacks a class: set sampling='stratified', or a larger max_samples."
+
+
+def fit_one(
+    shared: Shared, member: Any, number: int, columns: list[int] | None, votes: bool
+) -> tuple[Any, Vote]:
+    """A member fitted on its bag and, if they are wanted, the rows outside of it and its votes on them."""
+    counts = shared.bags.draw(shared.seed, number)
+    rows, weights = bag_of(shared, counts, takes_counts=takes_counts(member))
+    X = take_columns(shared.X, columns)
+    is_all = len(rows) == len(counts) and (np.diff(rows) > 0).all()
+    seen = X if is_all else take_rows(X, rows)
+    own = reseeded(member, np.random.default_rng([shared.seed, number]))
+    are_classes = isinstance(shared.task, Classification)
+    model = fit_member(own, seen, shared.labels(rows), weights, are_classes=are_classes)
+    outside = np.flatnonzero(counts == 0)
+    if not votes or len(outside) == 0:
+        return model, (outside[:0], np.empty((0, shared.task.n_outputs)))
+    return model, (outside, votes_of(model, take_rows(X, outside), shared.task))
+
+
+def takes_counts(member: Any) -> bool:
+    """Whether a row that was drawn twice may come once, with the weight 2.
+
+    The steps of a pipeline need not all take weights, so they see it twice.
+    """
+    return takes_weights(member) and not isinstance(member, Pipeline)
+
+
+def bag_of(shared: Shared, counts: np.ndarray, *, takes_counts: bool) -> tuple[np.ndarray, np.ndarray | None]:
+    """The rows of a bag, and their weights if there are any to tell."""
+    rows = np.flatnonzero(counts)
+    if shared.weights is not None:
+        rows = rows[shared.weights[rows] > 0]
+    weights = None if shared.weights is None else shared.weights[rows]
+    if takes_counts:
+        weights = counts[rows] * (1.0 if weights is None else weights)
+        return rows, None if (weights == 1).all() else weights
+    times = counts[rows]
+    return np.repeat(rows, times), None if weights is None else np.repeat(weights, times)
