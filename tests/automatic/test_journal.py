@@ -78,6 +78,19 @@ def test_another_table_or_split_is_refused(tmp_path):
         automatic(3).fit(X, Y)
 
 
+def test_a_run_that_goes_on_has_the_members_it_began_with_whatever_memory_is_free(tmp_path, monkeypatch):
+    rows, kinds = X[::3], Y[::3]
+    fitted = automatic(str(tmp_path), members="auto", preset="fast").fit(rows, kinds)
+    monkeypatch.setattr("committee.running.available_bytes", lambda: 1.0)
+    again = automatic(str(tmp_path), members="auto", preset="fast").fit(rows, kinds)
+    assert again.predict_proba(X).tobytes() == fitted.predict_proba(X).tobytes()
+    with pytest.raises(RuntimeWarning, match="'booster' is left out"):
+        automatic(str(tmp_path), members="auto", preset="balanced").fit(rows, kinds)
+    (tmp_path / "seats.json").write_text("{")
+    with pytest.raises(RuntimeWarning, match="'booster' is left out"):
+        automatic(str(tmp_path), members="auto", preset="fast").fit(rows, kinds)
+
+
 def test_a_model_that_is_damaged_is_fitted_again(tmp_path):
     expected = automatic(tmp_path).fit(X, Y).predict_proba(X)
     path = next(path for path in tmp_path.iterdir() if path.suffix == ".committee")

@@ -23,7 +23,7 @@ from committee.assembling.seats import Seat
 from committee.assembling.votes import HonestVotes
 from committee.automatic.choosing import fewer, votes_in
 from committee.automatic.clock import Clock
-from committee.automatic.journal import Journal
+from committee.automatic.journal import Choice, Journal, chosen_before
 from committee.automatic.memory import within_memory
 from committee.automatic.portfolio import PRESETS, Size, as_many_steps_as_told, named, portfolio
 from committee.automatic.reducing import Reducing
@@ -86,7 +86,11 @@ class AutomaticCommittee(CallbackSupportMixin, Reducing):
         clock = Clock(None if self.time_limit is None else float(self.time_limit))
         lesson = Lesson.of(self._task_type, X, y, sample_weight, groups)
         rng = np.random.default_rng(check_random_state(self.random_state).randint(LARGEST_SEED))
-        members = self._members(lesson)
+        asked = self._members(lesson)
+        members = self._within_memory(asked, lesson)
+        choice = None
+        if self._minds_memory():
+            choice = Choice([each.name for each in asked], self.memory_limit, [each.name for each in members])
         rule = None if self._finds_rule() else self._adjusted(seeded(as_rule(self.rule), rng))
         if lesson.is_open:
             check_metric(self.metric, one_vote(lesson))
@@ -96,7 +100,7 @@ class AutomaticCommittee(CallbackSupportMixin, Reducing):
         seed = int(rng.integers(LARGEST_SEED))
         members = [seeded_by_name(each, seed) for each in members]
         calls = task_calls(self, X, y, "fold", len(members) * n_folds_of(repeats))
-        seated = self._seat(members, lesson, repeats, clock, calls)
+        seated = self._seat(members, lesson, repeats, clock, choice, calls)
         honest = honest_of(seated, lesson)
         calibrations = calibrate(CALIBRATION, seated, honest)
         if rule is None and honest is not None:
@@ -130,16 +134,29 @@ class AutomaticCommittee(CallbackSupportMixin, Reducing):
             tree: Any = DecisionTreeClassifier
             return [Member("tree", tree(max_depth=1))]
         size = Size.of(lesson)
-        is_auto = isinstance(self.members, str) and self.members == "auto"
-        members = portfolio(size, self.preset) if is_auto else members_of(self.members, size)
-        if self.memory_limit is None and not is_auto:
+        return portfolio(size, self.preset) if self._is_auto() else members_of(self.members, size)
+
+    def _is_auto(self) -> bool:
+        return isinstance(self.members, str) and self.members == "auto"
+
+    def _minds_memory(self) -> bool:
+        """Whether it depends on memory who sits."""
+        return self.memory_limit is not None or self._is_auto()
+
+    def _within_memory(self, members: list[Member], lesson: Lesson) -> list[Member]:
+        """Those members that memory allows; in a run that goes on, those that it allowed at the beginning."""
+        if not lesson.is_open or not self._minds_memory():
             return members
+        if self.run is not None:
+            chosen = chosen_before(self.run, [each.name for each in members], self.memory_limit)
+            if chosen is not None:
+                return [each for each in members if each.name in chosen]
         if isinstance(self.runner, running.Runner):
             n_workers = self.runner.n_workers
         else:
             n_workers = 1 if self.runner == "serial" else running.n_threads(self.n_jobs)
         n_models = int(self.cv) * self._n_repeats() if is_integer(self.cv) else USUAL_FOLDS
-        return within_memory(members, size, self.memory_limit, n_models, n_workers)
+        return within_memory(members, Size.of(lesson), self.memory_limit, n_models, n_workers)
 
     def _rows_to_look_at(self, lesson: Lesson, honest: HonestVotes) -> np.ndarray | None:
         """The rows as a matrix, if they are few, and rules that look at them are tried too."""
@@ -173,11 +190,14 @@ class AutomaticCommittee(CallbackSupportMixin, Reducing):
         lesson: Lesson,
         repeats: list[list[Fold]],
         clock: Clock,
+        choice: Choice | None,
         calls: TaskCalls | None,
     ) -> list[Seated]:
         journal = None
         if self.run is not None and lesson.is_open:
             journal = Journal(self.run, lesson, [fold for folds in repeats for fold in folds])
+            if choice is not None:
+                journal.keep_choice(choice)
             for member in members:
                 journal.check(member)
         kind = self._kind_of_runner(lesson.n_rows)

@@ -8,8 +8,10 @@ models. A model whose class cannot rest in a file is fitted again.
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import warnings
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -23,10 +25,49 @@ from committee.members.seeing import take_rows
 from committee.members.votes import dtype_of, gives_scores, votes_of
 from committee.running.limits import one_blas_thread
 from committee.saving import DamagedFile, UntrustedMember, load, save
+from committee.saving.writing import replace_file
 from committee.table.source import take_columns
 
 # A model, the rows that it has not seen, if there are any, and its votes on them.
 Result = tuple[Any, Any, Any]
+CHOICE = "seats.json"
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Who may sit in the memory that there was when a run began.
+
+    Parameters
+    ----------
+    asked : list of str
+        Who was asked for.
+    memory_limit : float or None
+    seated : list of str
+        Those of them whose fits were not too large.
+    """
+
+    asked: list[str]
+    memory_limit: float | None
+    seated: list[str]
+
+
+def chosen_before(
+    folder: str | os.PathLike[str], asked: list[str], memory_limit: float | None
+) -> list[str] | None:
+    """The members that a run began with, if it was asked for the same; None if there was none.
+
+    Examples
+    --------
+    >>> chosen_before("no/such/folder", ["linear"], None) is None
+    True
+    """
+    try:
+        kept = json.loads(Path(folder, CHOICE).read_text())
+        choice = Choice(**kept)
+    except (OSError, ValueError, TypeError):
+        return None
+    is_same = (choice.asked, choice.memory_limit) == (asked, memory_limit)
+    return choice.seated if is_same else None
 
 
 class Journal:
@@ -49,6 +90,11 @@ class Journal:
     def check(self, member: Member) -> None:
         """Raise if the folder has votes of another member of this name."""
         self.bank.has(member.name, 0, recipe_of(member))
+
+    def keep_choice(self, choice: Choice) -> None:
+        """Write down who may sit, so that a run that goes on elsewhere does not choose again."""
+        text = json.dumps(asdict(choice), indent=1)
+        replace_file(self.folder / CHOICE, lambda temporary: temporary.write_text(text))
 
     def find(self, member: Member, number: int) -> Result | None:
         """What came of a fit, if it was finished before."""

@@ -126,9 +126,10 @@ class AutomaticParameters:
         "the name of a folder, or None",
         optional(lambda value: isinstance(value, str | os.PathLike)),
         "Where every finished fit is kept: the same call after a crash, or after `kill -9`, goes on where "
-        "the run was and gives the same model as if it had never stopped, unless there is a `time_limit` or "
-        "memory has become short. It needs an integer `random_state`. A run on another table is refused, and "
-        "fits that the time limit has cut short are done again. The folder is a `Bank` of votes too.",
+        "the run was and gives the same model as if it had never stopped, unless there is a `time_limit`: "
+        "who was left out for want of memory stays out. It needs an integer `random_state`. A run on "
+        "another table is refused, and fits that the time limit has cut short are done again. The folder is "
+        "a `Bank` of votes too.",
     )
     verbose: int = parameter(
         0,
