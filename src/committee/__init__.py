@@ -37,6 +37,10 @@ if TYPE_CHECKING:
         LogitBoostClassifier,
     )
     from committee.evaluating import (
+        bias_variance,
+        bootstrap_error,
+        bootstrap_interval,
+        bootstrap_variance,
         decompose,
         decompose_intervals,
         error_curve,
@@ -110,6 +114,10 @@ __all__ = [
     "StackingRegressor",
     "VotingClassifier",
     "VotingRegressor",
+    "bias_variance",
+    "bootstrap_error",
+    "bootstrap_interval",
+    "bootstrap_variance",
     "decompose",
     "decompose_intervals",
     "diversity",

@@ -17,7 +17,7 @@ def test_bounds_are_those_of_scipy_on_the_same_draws(kind, method):
     sample = rng.exponential(size=40)
     draws = Draws.of(np.ones(40), 0)
     drawn = np.array([sample[draws.rows(number)].mean() for number in range(500)])
-    left = np.array([sample[left].mean() for left in draws.left_out()])
+    left = np.array([sample[draws.rows_left(number)].mean() for number in range(draws.n_left_out)])
     ours = bounds_of(sample.mean(), drawn, left, kind=kind, level=0.9)
 
     there = stats.bootstrap((sample,), np.mean, n_resamples=9, random_state=0)
@@ -41,11 +41,12 @@ def test_bounds_of_several_numbers_are_those_of_each():
 @pytest.mark.parametrize("kind", ["percentile", "bca"])
 @pytest.mark.parametrize("metric", ["error", "auc", "log_loss", "f1"])
 def test_the_interval_of_a_score_holds_it_and_is_the_same_for_the_same_seed(kind, metric):
-    found = score_interval(DECISION, Y, metric, kind=kind, B=200, random_state=5)
+    options = {"kind": kind, "B": 60, "random_state": 5}
+    found = score_interval(DECISION, Y, metric, **options)
     assert found.value == pytest.approx(score(DECISION, Y, metric))
     assert found.low < found.value < found.high
-    assert found == score_interval(DECISION, Y, metric, kind=kind, B=200, random_state=5)
-    narrow = score_interval(DECISION, Y, metric, kind=kind, B=200, random_state=5, level=0.5)
+    assert found == score_interval(DECISION, Y, metric, **options)
+    narrow = score_interval(DECISION, Y, metric, **options, level=0.5)
     assert found.low < narrow.low < narrow.high < found.high
 
 

@@ -1,5 +1,8 @@
 """Judging: how good decisions are, how sure that is, and compared with what."""
 
+from committee.evaluating.bias_variances import BiasVariance, bias_variance
+from committee.evaluating.bootstrap import bootstrap_interval, bootstrap_variance
+from committee.evaluating.bootstrap_errors import BootstrapError, bootstrap_error
 from committee.evaluating.comparison import Comparison
 from committee.evaluating.decomposing import Decomposition, decompose, decompose_intervals
 from committee.evaluating.intervals import Interval
@@ -22,6 +25,8 @@ from committee.evaluating.scoring import score, score_interval
 
 __all__ = [
     "METRICS",
+    "BiasVariance",
+    "BootstrapError",
     "Comparison",
     "Decomposition",
     "ErrorCurve",
@@ -29,6 +34,10 @@ __all__ = [
     "Interval",
     "KappaError",
     "Metric",
+    "bias_variance",
+    "bootstrap_error",
+    "bootstrap_interval",
+    "bootstrap_variance",
     "decompose",
     "decompose_intervals",
     "error_curve",

@@ -6,7 +6,7 @@ order and on any number of workers.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +14,7 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 from sklearn.utils import check_random_state
 
+from committee.evaluating.metrics import known
 from committee.parameters import is_float, is_integer
 from committee.task import are_repetitions
 
@@ -90,6 +91,11 @@ class Draws:
         units = np.flatnonzero(row_weights)
         return cls(len(row_weights), units, row_weights[units], seed)
 
+    @property
+    def all_weights(self) -> np.ndarray:
+        """What each row weighs."""
+        return self._weigh(np.arange(len(self.units)))
+
     def rows(self, number: int) -> np.ndarray:
         """The rows of a drawing."""
         return self.units[self._drawn(number)]
@@ -98,16 +104,23 @@ class Draws:
         """What each row weighs in a drawing."""
         return self._weigh(self._drawn(number))
 
-    def left_out(self) -> Iterator[np.ndarray]:
-        """The units that are left, after one or, if there are many, a random group of them is left out."""
-        order = np.random.default_rng([self.seed]).permutation(len(self.units))
-        n_groups = min(len(order), MOST_LEFT_OUT)
-        for group in np.array_split(order, n_groups) if len(order) > 1 else ():
-            yield np.delete(np.arange(len(self.units)), group)
+    @property
+    def n_left_out(self) -> int:
+        """How many times something can be left out: one row or, if there are many, one group of them."""
+        return min(len(self.units), MOST_LEFT_OUT) if len(self.units) > 1 else 0
 
-    def row_weights_left(self) -> Iterator[np.ndarray]:
-        """What the rows weigh where some are left out."""
-        return (self._weigh(left) for left in self.left_out())
+    def rows_left(self, number: int) -> np.ndarray:
+        """The rows without some."""
+        return self.units[self._left(number)]
+
+    def row_weights_left(self, number: int) -> np.ndarray:
+        """What the rows weigh without some."""
+        return self._weigh(self._left(number))
+
+    def _left(self, number: int) -> np.ndarray:
+        # Groups are drawn: rows that stand together may be alike.
+        group_of = np.random.default_rng([self.seed]).permutation(len(self.units)) % self.n_left_out
+        return np.flatnonzero(group_of != number)
 
     def _drawn(self, number: int) -> np.ndarray:
         rng = np.random.default_rng([self.seed, number])
@@ -122,9 +135,11 @@ def interval_of(
 ) -> Interval:
     """The interval of a function of the weights of the rows."""
     check_interval(kind, level, n_draws)
-    value = weighed(draws._weigh(np.arange(len(draws.units))))
-    drawn = np.array([weighed(draws.row_weights(number)) for number in range(n_draws)])
-    left = [weighed(weights) for weights in draws.row_weights_left()] if kind == "bca" else []
+    value = weighed(draws.all_weights)
+    again = known(weighed)
+    drawn = np.array([again(draws.row_weights(number)) for number in range(n_draws)])
+    n_left_out = draws.n_left_out if kind == "bca" else 0
+    left = [again(draws.row_weights_left(number)) for number in range(n_left_out)]
     return bounds_of(value, drawn, np.array(left), kind=kind, level=level)
 
 
@@ -172,6 +187,7 @@ def corrected(tails: np.ndarray, value: np.ndarray, drawn: np.ndarray, left_out:
     below = ((drawn < value).sum(axis=0) + (drawn <= value).sum(axis=0)) / 2
     bias = ndtri(np.clip(below / there, 0.5 / there, 1 - 0.5 / there))
     acceleration = np.zeros_like(bias)
+    left_out = left_out[~np.isnan(left_out).any(axis=tuple(range(1, left_out.ndim)))]
     if len(left_out):
         change = left_out.mean(axis=0) - left_out
         squares, cubes = np.square(change).sum(axis=0), (change**3).sum(axis=0)

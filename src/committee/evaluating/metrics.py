@@ -22,6 +22,22 @@ Prepare = Callable[[np.ndarray, np.ndarray], Weighed]
 N_BINS = 15
 
 
+class NoValueError(ValueError):
+    """A metric has no value on some rows, as where they lack a class."""
+
+
+def known(weighed: Callable[[np.ndarray], Any]) -> Callable[[np.ndarray], Any]:
+    """A metric that is NaN where it has no value, for rows that happen to be drawn."""
+
+    def value(weights: np.ndarray) -> Any:
+        try:
+            return weighed(weights)
+        except NoValueError:
+            return float("nan")
+
+    return value
+
+
 @dataclass(frozen=True)
 class Metric:
     """A metric of decisions.
@@ -214,7 +230,7 @@ def of_scorer(name: str, scorer: Any, n_outputs: int) -> Prepare:
                 return scored(y, decision, weights)
             except (ValueError, TypeError) as error:
                 reason = " ".join(str(error).split())
-                raise ValueError(f"The scorer {name} has no value here: {reason}") from error
+                raise NoValueError(f"The scorer {name} has no value here: {reason}") from error
 
         return value
 

@@ -1,0 +1,127 @@
+"""An estimator fitted on bags: rows drawn with replacement. What is kept of each fit is what it says of rows.
+
+In: an estimator, a table, and how often to draw. Out: for every bag what `judge` makes of the votes on the
+rows to be judged, and which rows the bag has. Fit number 0 is on all rows; the bags follow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import is_classifier, is_regressor
+
+from committee.assembling.fitting import fit_clone
+from committee.assembling.lesson import Lesson, in_order
+from committee.assembling.members import seeded
+from committee.assembling.votes import votes_of
+from committee.boosting.python_rounds import take_rows
+from committee.combining.fixed import one_hot
+from committee.evaluating.intervals import Draws, check_n_draws
+from committee.evaluating.reading import as_array, codes_in
+from committee.evaluating.tasks import in_tasks
+from committee.table.source import open_source
+from committee.task import Classification, Regression, are_repetitions, check_lengths
+
+
+@dataclass(frozen=True, eq=False)
+class Bagged:
+    """An estimator to be fitted on bags.
+
+    Parameters
+    ----------
+    estimator : estimator
+    lesson : Lesson
+    draws : Draws
+    n_bags : int
+    """
+
+    estimator: Any
+    lesson: Lesson
+    draws: Draws
+    n_bags: int
+
+    @classmethod
+    def of(cls, estimator: Any, X: Any, y: Any, n_bags: Any, sample_weight: Any, random_state: Any) -> Bagged:
+        """Check an estimator and what it learns from.
+
+        Examples
+        --------
+        >>> Bagged.of("tree", [[1]], [1], 10, None, 0)
+        Traceback (most recent call last):
+        ValueError: estimator must be a classifier or a regressor. Got 'tree'.
+        """
+        is_estimator = hasattr(estimator, "__sklearn_tags__") and not isinstance(estimator, type)
+        if not is_estimator or not (is_classifier(estimator) or is_regressor(estimator)):
+            raise ValueError(f"estimator must be a classifier or a regressor. Got {estimator!r}.")
+        check_n_draws(n_bags)
+        task_type = Classification if is_classifier(estimator) else Regression
+        lesson = Lesson.of(task_type, X, y, sample_weight, None)
+        if not lesson.is_open:
+            raise ValueError(f"y must have at least two classes. Got {np.unique(lesson.answers).tolist()}.")
+        weights = np.ones(lesson.n_rows) if lesson.weights is None else lesson.weights
+        return cls(estimator, lesson, Draws.of(weights, random_state), int(n_bags))
+
+    @property
+    def weights(self) -> np.ndarray:
+        """What each row weighs."""
+        return self.draws.all_weights
+
+    def rows(self, number: int) -> np.ndarray:
+        """The rows of a fit, some of them several times."""
+        return self.draws.units if number == 0 else self.draws.rows(number)
+
+    def is_outside(self) -> np.ndarray:
+        """Whether each bag is without each row, of shape (n_bags, n_rows)."""
+        is_inside = np.zeros((self.n_bags, self.lesson.n_rows), dtype=bool)
+        for number in range(self.n_bags):
+            is_inside[number, self.rows(number + 1)] = True
+        return ~is_inside
+
+    def test_rows(self, X: Any, y: Any) -> tuple[Any, np.ndarray]:
+        """Other rows to judge, as members take them, and their answers as codes of classes or numbers."""
+        source = open_source(X)
+        if isinstance(self.lesson.task, Regression):
+            _, answers = Regression.of(y)
+        else:
+            answers = codes_in(as_array(y, "y"), self.lesson.task.classes)
+        check_lengths(source.n_rows, answers)
+        return in_order(source, self.lesson.schema).native, answers
+
+    def judged(
+        self, judge: Callable[[int, np.ndarray], np.ndarray], X: Any = None, **where: Any
+    ) -> list[np.ndarray]:
+        """What is made of the votes of every fit, that on all rows first.
+
+        Parameters
+        ----------
+        judge : callable
+            From the number of a fit and its votes, of shape (n_rows, n_outputs), to what is kept.
+        X : table, default=None
+            The rows to vote on; None is those of the lesson.
+        **where : dict
+            `by`, `runner`, `n_jobs` and `verbose`, as for `in_tasks`.
+        """
+        shared = self, judge, self.lesson.X if X is None else X
+        return in_tasks(fit_and_judge, shared, self.n_bags + 1, step=1, what="bags", **where)
+
+
+def fit_and_judge(shared: tuple[Bagged, Callable[..., Any], Any], begin: int, end: int) -> list[Any]:
+    """Fit on some bags, and keep what is made of the votes."""
+    bagged, judge, X = shared
+    return [judge(number, votes_after_fit(bagged, number, X)) for number in range(begin, end)]
+
+
+def votes_after_fit(bagged: Bagged, number: int, X: Any) -> np.ndarray:
+    """The votes of a fit. A bag of one class votes for it, and needs no fit."""
+    lesson, rows = bagged.lesson, bagged.rows(number)
+    if lesson.are_classes and (lesson.y[rows] == lesson.y[rows[0]]).all():
+        return one_hot(np.full(X.shape[0], lesson.y[rows[0]], dtype=np.int64), lesson.task.n_outputs)
+    # Weights that are repetitions are in the rows already.
+    has_none = lesson.weights is None or are_repetitions(lesson.weights)
+    weights = None if has_none else bagged.weights[rows]
+    own = seeded(bagged.estimator, np.random.default_rng([bagged.draws.seed, number, 1]))
+    model = fit_clone(own, take_rows(lesson.X, rows), lesson.answers[rows], weights)
+    return votes_of(model, X, lesson.task)

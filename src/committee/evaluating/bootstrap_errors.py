@@ -1,0 +1,288 @@
+"""What the error of an estimator on new rows will be, by the bootstrap: plain, out of bag, .632 and .632+."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from committee.evaluating.bags import Bagged
+from committee.evaluating.intervals import Draws, Interval, interval_of
+from committee.evaluating.metrics import Metric, Weighed, known, metric_of
+
+KINDS = ("plain", "out_of_bag", ".632", ".632+")
+# Where it cannot be computed, the no-information rate is the mean over so many drawings of the answers.
+N_SHUFFLES = 100
+
+
+@dataclass(frozen=True)
+class BootstrapError:
+    """Estimates of the error on new rows.
+
+    Parameters
+    ----------
+    value : float
+        The estimate that was asked for.
+    kind : {"plain", "out_of_bag", ".632", ".632+"}
+    metric : str
+    plain : float
+        The mean error of all bags on all rows: too low, because most rows were learnt from.
+    out_of_bag : float
+        The error on rows by the bags that do not have them: too high, because a bag has fewer different rows.
+    apparent : float
+        The error of a fit on all rows, on these rows.
+    no_information : float
+        The error if answers did not depend on rows.
+    point_632 : float
+        .368 apparent + .632 out_of_bag.
+    point_632_plus : float
+        The same with a larger part of out_of_bag the more the estimator overfits.
+    n_bags : int
+    """
+
+    value: float
+    kind: str
+    metric: str
+    plain: float
+    out_of_bag: float
+    apparent: float
+    no_information: float
+    point_632: float
+    point_632_plus: float
+    n_bags: int
+    _weighed: Callable[[np.ndarray], float] = field(repr=False, compare=False)
+    _weights: np.ndarray = field(repr=False, compare=False)
+
+    def interval(
+        self, *, kind: str = "percentile", level: float = 0.95, B: int = 1000, random_state: Any = None
+    ) -> Interval:
+        """How sure the estimate is, by drawing again the rows that it is a mean over.
+
+        The fits stay as they are, so what they would differ on other tables is not in it; nor is what the
+        no-information rate would differ.
+
+        Parameters
+        ----------
+        kind : {"percentile", "bca"}, default="percentile"
+        level : float in (0, 1), default=0.95
+        B : int, default=1000
+        random_state : int, RandomState or None, default=None
+
+        Returns
+        -------
+        Interval
+        """
+        draws = Draws.of(self._weights, random_state)
+        return interval_of(self._weighed, draws, kind=kind, level=level, n_draws=B)
+
+
+def bootstrap_error(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    B: int = 200,
+    *,
+    kind: str = ".632+",
+    metric: Any = None,
+    sample_weight: Any = None,
+    random_state: Any = None,
+    runner: Any = "threads",
+    n_jobs: int | None = None,
+    verbose: int = 0,
+) -> BootstrapError:
+    """Estimate what the error of an estimator will be on new rows, by fits on rows drawn with replacement.
+
+    With f[b] the fit on bag b, of B bags, and L the loss of one of N rows:
+
+    - "plain" is the mean of L(y[i], f[b](x[i])) over all bags and rows.
+    - "out_of_bag" is the mean over the rows of the mean over the bags that do not have the row.
+    - ".632" is .368 times the apparent error, of a fit on all rows, plus .632 times the one out of bag.
+    - ".632+" is (1 - w) apparent + w out_of_bag, with w = .632 / (1 - .368 R) and R the share of overfitting,
+      (out_of_bag - apparent) / (no_information - apparent), from 0 to 1. The no-information rate is the mean
+      of L(y[i], f(x[j])) over all i and j.
+
+    A metric that is no mean over rows, as "auc", is taken of each bag and averaged over the bags; its
+    no-information rate, and that of numbers, is the mean over 100 drawings of the answers.
+
+    Parameters
+    ----------
+    estimator : classifier or regressor
+        Any. It is cloned; every `random_state` in it that is None is drawn.
+    X : table of shape (n_rows, n_columns)
+    y : array-like of shape (n_rows,)
+    B : int, default=200
+        The number of bags: each has as many rows as the table, drawn with replacement.
+    kind : {".632+", ".632", "out_of_bag", "plain"}, default=".632+"
+        Which of the estimates is `value`; the result has them all.
+    metric : str or callable, default=None
+        As for `score`: any metric of ours, any scorer of scikit-learn, or a function. None is the error, or
+        the mean squared error.
+    sample_weight : array-like of shape (n_rows,), default=None
+        Small whole weights are rows that many times; others go along with their row into the fits and the
+        means. None gives every row the weight 1.
+    random_state : int, RandomState or None, default=None
+    runner : {"serial", "threads", "processes"} or Runner, default="threads"
+        Where fits run. It changes nothing but the time.
+    n_jobs : int, default=None
+        How many fits run at the same time, which changes nothing but the time. None is as many as there are
+        cores.
+    verbose : int, default=0
+        Whether to show how many bags are done.
+
+    Returns
+    -------
+    BootstrapError
+        With `value`, all estimates, and `interval()`.
+
+    References
+    ----------
+    B. Efron, R. Tibshirani, "Improvements on cross-validation: the .632+ bootstrap method". Journal of the
+    American Statistical Association 92, 1997.
+
+    Examples
+    --------
+    >>> from committee import DecisionTreeClassifier
+    >>> rng = np.random.default_rng(0)
+    >>> X, y = rng.normal(size=(100, 3)), rng.integers(2, size=100)
+    >>> found = bootstrap_error(DecisionTreeClassifier(), X, y, 50, random_state=0)
+    >>> found.apparent, round(found.plain, 2), round(found.out_of_bag, 2), round(found.value, 2)
+    (0.0, 0.19, 0.51, 0.5)
+    """
+    if kind not in KINDS:
+        raise ValueError(f'kind must be "plain", "out_of_bag", ".632" or ".632+". Got {kind!r}.')
+    bagged = Bagged.of(estimator, X, y, B, sample_weight, random_state)
+    lesson = bagged.lesson
+    if metric is None:
+        metric = "error" if lesson.are_classes else "squared_error"
+    wanted = metric_of(metric, lesson.task.n_outputs)
+    judge = Kept(wanted, lesson.y)
+    where = {"by": type(estimator).__name__, "runner": runner, "n_jobs": n_jobs, "verbose": verbose}
+    found = bagged.judged(judge, **where)
+    of_rows = wanted.row_losses is not None
+    apparent, plain, out_of_bag = (means_of_rows if of_rows else means_of_bags)(wanted, found, bagged)
+    weights, without = bagged.weights, no_information_rate(wanted, found[0], bagged)
+    estimates: dict[str, Weighed] = {
+        "plain": plain,
+        "out_of_bag": out_of_bag,
+        ".632": lambda weights: 0.368 * apparent(weights) + 0.632 * out_of_bag(weights),
+        ".632+": lambda weights: point_632_plus(
+            apparent(weights), out_of_bag(weights), without, more_is_better=wanted.more_is_better
+        ),
+    }
+    return BootstrapError(
+        estimates[kind](weights),
+        kind,
+        wanted.name,
+        plain(weights),
+        out_of_bag(weights),
+        apparent(weights),
+        without,
+        estimates[".632"](weights),
+        estimates[".632+"](weights),
+        bagged.n_bags,
+        estimates[kind],
+        weights,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Kept:
+    """What is kept of the votes of a fit: losses of rows if the metric is their mean; the votes if it is not.
+
+    The votes of the fit on all rows are kept as they are, for the no-information rate.
+
+    Parameters
+    ----------
+    metric : Metric
+    y : ndarray of shape (n_rows,)
+    """
+
+    metric: Metric
+    y: np.ndarray
+
+    def __call__(self, number: int, votes: np.ndarray) -> np.ndarray:
+        """The losses, or the votes."""
+        if number == 0 or self.metric.row_losses is None:
+            return votes
+        return self.metric.row_losses(self.y, votes)
+
+
+def means_of_rows(metric: Metric, found: list[np.ndarray], bagged: Bagged) -> tuple[Weighed, ...]:
+    """The apparent, plain and out-of-bag error of a metric that is a mean over rows."""
+    losses, is_outside = np.array(found[1:]), bagged.is_outside()
+    n_outside = is_outside.sum(axis=0)
+    if not n_outside[bagged.weights > 0].any():
+        raise ValueError(f"Every row is in every bag. Draw more bags than B={bagged.n_bags}.")
+    out_of_bag = (losses * is_outside).sum(axis=0) / np.maximum(n_outside, 1)
+    apparent = metric.prepare(bagged.lesson.y, found[0])
+    is_known = (n_outside > 0).astype(np.float64)
+    return apparent, mean_over(losses.mean(axis=0)), mean_over(out_of_bag, is_known)
+
+
+def mean_over(of_rows: np.ndarray, is_known: np.ndarray | float = 1.0) -> Weighed:
+    """The weighted mean over the rows that are known; NaN if none of them weighs anything."""
+
+    def value(weights: np.ndarray) -> float:
+        weights = weights * is_known
+        return float(of_rows @ weights / weights.sum()) if weights.any() else float("nan")
+
+    return value
+
+
+def means_of_bags(metric: Metric, found: list[np.ndarray], bagged: Bagged) -> tuple[Weighed, ...]:
+    """The same of any other metric: its mean over the bags. A bag without a value is left out."""
+    y, is_outside = bagged.lesson.y, bagged.is_outside()
+    apparent, *of_bags = [metric.prepare(y, votes) for votes in found]
+
+    def plain(weights: np.ndarray) -> float:
+        return mean_known([of_bag(weights) for of_bag in of_bags])
+
+    def out_of_bag(weights: np.ndarray) -> float:
+        by_bag = [weights * outside for outside in is_outside]
+        return mean_known(
+            [known(of_bag)(each) for of_bag, each in zip(of_bags, by_bag, strict=True) if each.any()]
+        )
+
+    return apparent, plain, out_of_bag
+
+
+def mean_known(values: list[float]) -> float:
+    """The mean of what is not NaN; NaN if nothing is."""
+    told = [value for value in values if value == value]
+    return float(np.mean(told)) if told else float("nan")
+
+
+def no_information_rate(metric: Metric, votes: np.ndarray, bagged: Bagged) -> float:
+    """The error if answers did not depend on rows: all answers with all votes."""
+    lesson, weights = bagged.lesson, bagged.weights / bagged.weights.sum()
+    if lesson.are_classes and metric.row_losses is not None:
+        shares = np.bincount(lesson.y, weights=weights, minlength=votes.shape[1])
+        if_all = [
+            metric.row_losses(np.full_like(lesson.y, code), votes) @ weights for code in range(len(shares))
+        ]
+        return float(shares @ if_all)
+    rng = np.random.default_rng([bagged.draws.seed, 0, 2])
+    drawn = [rng.choice(lesson.y, size=lesson.n_rows, p=weights) for _ in range(N_SHUFFLES)]
+    return mean_known([known(metric.prepare(y, votes))(weights) for y in drawn])
+
+
+def point_632_plus(
+    apparent: float, out_of_bag: float, no_information: float, *, more_is_better: bool
+) -> float:
+    """The .632+ estimate.
+
+    Examples
+    --------
+    An estimator that has learnt nothing and knows all answers by heart:
+
+    >>> point_632_plus(0.0, 0.5, 0.5, more_is_better=False)
+    0.5
+    """
+    sign = -1.0 if more_is_better else 1.0
+    low, high, limit = sign * apparent, sign * out_of_bag, sign * no_information
+    high = min(high, limit)
+    overfitting = (high - low) / (limit - low) if limit > low and high > low else 0.0
+    weight = 0.632 / (1 - 0.368 * overfitting)
+    return sign * ((1 - weight) * low + weight * high)

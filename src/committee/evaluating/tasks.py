@@ -1,0 +1,68 @@
+"""Numbered work as tasks of a runner: drawings of rows, and fits on them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from committee import running
+
+
+def in_tasks(
+    function: Callable[..., list[Any]],
+    shared: Any,
+    n_total: int,
+    *,
+    step: int,
+    what: str,
+    by: str,
+    runner: Any,
+    n_jobs: int | None,
+    verbose: Any,
+) -> list[Any]:
+    """What a function makes of each number, in their order, whatever the runner.
+
+    Parameters
+    ----------
+    function : callable
+        From what is shared, a first number and the one behind the last to a list of results.
+    shared : object
+        Given to all tasks.
+    n_total : int
+        How many numbers there are.
+    step : int
+        How many of them a task does.
+    what, by : str
+        What progress calls the numbers, and who wants them.
+    runner : {"serial", "threads", "processes"} or Runner
+    n_jobs : int or None
+    verbose : int or bool
+
+    Returns
+    -------
+    list of length n_total
+
+    Examples
+    --------
+    >>> options = {"what": "draws", "by": "squares", "runner": "threads", "n_jobs": None, "verbose": 0}
+    >>> in_tasks(lambda base, begin, end: [base + n for n in range(begin, end)], 7, 5, step=2, **options)
+    [7, 8, 9, 10, 11]
+    """
+    is_named = isinstance(runner, str) and runner != "serial"
+    with (
+        running.runner(runner, n_jobs if is_named else None) as run,
+        running.Work(what, by, n_total, verbose=int(verbose)) as work,
+    ):
+        handle, tasks, n_done = run.put(shared), [], 0
+        for begin in range(0, n_total, step):
+            end = min(begin + step, n_total)
+            name = f"{what} {begin} to {end - 1}" if step > 1 else f"{what.removesuffix('s')} {begin}"
+            tasks.append(run.submit(function, handle, begin, end, name=name))
+        try:
+            for task in run.as_completed(tasks):
+                n_done += len(task.result())
+                work.tell(n_done)
+        finally:
+            for task in tasks:
+                task.cancel()
+    return [each for task in tasks for each in task.result()]

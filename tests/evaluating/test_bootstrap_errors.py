@@ -1,0 +1,328 @@
+"""Errors on new rows by the bootstrap, and bias and variance: a slow reference, and what must always hold."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.datasets import make_classification, make_regression
+from sklearn.dummy import DummyClassifier, DummyRegressor
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+from committee import bias_variance, bootstrap_error, score
+from committee.evaluating.intervals import Draws
+from committee.running import receiving
+
+X, Y = make_classification(60, 4, n_informative=3, n_redundant=0, n_classes=3, random_state=0)
+NUMBERS_X, NUMBERS = make_regression(40, 3, noise=20, random_state=0)
+LABELS = np.array(["a", "b", "c"])[Y]
+
+
+def reference(estimator, X, y, n_bags, loss, seed):
+    """The estimates by loops, from losses of shape (n_bags, n_rows) and those of a fit on all rows."""
+    draws = Draws.of(np.ones(len(y)), seed)
+    losses, outside = [], []
+    for number in range(1, n_bags + 1):
+        rows = draws.rows(number)
+        losses.append(loss(clone(estimator).fit(X[rows], y[rows]), X, y))
+        outside.append(~np.isin(np.arange(len(y)), rows))
+    losses, outside = np.array(losses), np.array(outside)
+    apparent = loss(clone(estimator).fit(X, y), X, y).mean()
+    by_row = [losses[outside[:, row], row].mean() for row in range(len(y)) if outside[:, row].any()]
+    return {"apparent": apparent, "plain": losses.mean(), "out_of_bag": np.mean(by_row)}
+
+
+def wrong(model, X, y):
+    return (model.predict(X) != y).astype(float)
+
+
+def surprise(model, X, y):
+    return -np.log(model.predict_proba(X)[np.arange(len(y)), y].clip(1e-15))
+
+
+def square(model, X, y):
+    return np.square(model.predict(X) - y)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "X", "y", "metric", "loss"),
+    [
+        (DecisionTreeClassifier(max_depth=3, random_state=0), X, Y, None, wrong),
+        (GaussianNB(), X, Y, "log_loss", surprise),
+        (DecisionTreeRegressor(max_depth=3, random_state=0), NUMBERS_X, NUMBERS, None, square),
+    ],
+)
+def test_estimates_are_those_of_the_formulas(estimator, X, y, metric, loss):
+    found = bootstrap_error(estimator, X, y, 20, metric=metric, random_state=1)
+    expected = reference(estimator, X, y, 20, loss, 1)
+    for name, value in expected.items():
+        assert getattr(found, name) == pytest.approx(value), name
+    assert found.point_632 == pytest.approx(0.368 * found.apparent + 0.632 * found.out_of_bag)
+    gap = min(found.out_of_bag, found.no_information) - found.apparent
+    overfitting = gap / (found.no_information - found.apparent)
+    weight = 0.632 / (1 - 0.368 * overfitting)
+    assert found.point_632_plus == pytest.approx(found.apparent + weight * gap)
+    assert found.value == found.point_632_plus
+    assert found.n_bags == 20
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [
+        ("plain", "plain"),
+        ("out_of_bag", "out_of_bag"),
+        (".632", "point_632"),
+        (".632+", "point_632_plus"),
+    ],
+)
+def test_the_kind_says_which_estimate_is_the_value(kind, name):
+    found = bootstrap_error(GaussianNB(), X, Y, 10, kind=kind, random_state=0)
+    assert found.value == getattr(found, name)
+    interval = found.interval(B=50, random_state=0)
+    assert interval.value == pytest.approx(found.value)
+    assert interval.low < found.value < interval.high
+    assert interval == found.interval(B=50, random_state=0)
+
+
+def test_the_no_information_rate_of_errors_is_that_of_all_pairs():
+    model = GaussianNB().fit(X, Y)
+    pairs = np.mean(model.predict(X)[:, None] != Y[None, :])
+    assert bootstrap_error(GaussianNB(), X, Y, 2, random_state=0).no_information == pytest.approx(pairs)
+
+
+def test_the_no_information_rate_of_numbers_is_about_that_of_all_pairs():
+    model = LinearRegression().fit(NUMBERS_X, NUMBERS)
+    pairs = np.square(model.predict(NUMBERS_X)[:, None] - NUMBERS[None, :]).mean()
+    found = bootstrap_error(LinearRegression(), NUMBERS_X, NUMBERS, 2, random_state=0)
+    assert found.no_information == pytest.approx(pairs, rel=0.1)
+
+
+def test_an_estimator_that_knows_answers_by_heart_is_found_out():
+    rng = np.random.default_rng(0)
+    noise, coins = rng.normal(size=(80, 2)), rng.integers(2, size=80)
+    found = bootstrap_error(KNeighborsClassifier(1), noise, coins, 40, random_state=0)
+    assert found.apparent == 0
+    assert found.plain < 0.3
+    assert found.point_632 < 0.4
+    # .632+ was made for this case.
+    assert found.value > 0.42
+
+
+def test_an_estimator_that_does_not_look_is_as_good_on_new_rows():
+    found = bootstrap_error(DummyClassifier(strategy="constant", constant=1), X, Y, 40, random_state=0)
+    assert found.plain == pytest.approx(found.apparent)
+    assert found.out_of_bag == pytest.approx(found.apparent)
+    assert found.no_information == pytest.approx(found.apparent)
+
+
+@pytest.mark.parametrize("metric", ["auc", "balanced_error", "accuracy", "roc_auc_ovr", "f1_macro"])
+def test_metrics_that_are_no_means_over_rows_are_taken_of_each_bag(metric):
+    estimator = GaussianNB()
+    found = bootstrap_error(estimator, X, Y, 8, metric=metric, random_state=0)
+    draws = Draws.of(np.ones(60), 0)
+    plain, outside = [], []
+    for number in range(1, 9):
+        rows = draws.rows(number)
+        votes = clone(estimator).fit(X[rows], Y[rows]).predict_proba(X)
+        is_outside = ~np.isin(np.arange(60), rows)
+        plain.append(score(votes, Y, metric))
+        outside.append(score(votes[is_outside], Y[is_outside], metric))
+    assert found.plain == pytest.approx(np.mean(plain))
+    assert found.out_of_bag == pytest.approx(np.mean(outside))
+    assert found.apparent == pytest.approx(score(GaussianNB().fit(X, Y).predict_proba(X), Y, metric))
+    low, high = sorted([found.apparent, found.out_of_bag])
+    assert low <= found.point_632_plus <= high
+    interval = found.interval(B=10, random_state=0)
+    assert interval.low < found.value < interval.high
+
+
+def test_the_accuracy_is_one_less_the_error():
+    # Averaged by bag rather than by row, they agree where all rows count the same.
+    error = bootstrap_error(GaussianNB(), X, Y, 10, kind="plain", random_state=0)
+    accuracy = bootstrap_error(GaussianNB(), X, Y, 10, kind="plain", metric="accuracy", random_state=0)
+    assert accuracy.value == pytest.approx(1 - error.value)
+
+
+def test_a_function_of_the_users_own_judges():
+    def share_of_the_first(y, decision, weights):
+        return decision[:, 0] @ weights / weights.sum()
+
+    found = bootstrap_error(GaussianNB(), X, Y, 4, metric=share_of_the_first, random_state=0)
+    assert found.metric == "share_of_the_first"
+    assert found.apparent == pytest.approx(GaussianNB().fit(X, Y).predict_proba(X)[:, 0].mean())
+
+
+def test_the_runner_and_the_number_of_jobs_change_nothing():
+    # Its random_state is None, and drawn for each bag.
+    estimator = DecisionTreeClassifier(max_features=1)
+    expected = bootstrap_error(estimator, X, Y, 6, random_state=7, runner="serial")
+    for options in ({"n_jobs": 1}, {"n_jobs": 2}, {"runner": "processes", "n_jobs": 2}):
+        assert bootstrap_error(estimator, X, Y, 6, random_state=7, **options) == expected
+    whole = bias_variance(estimator, X, Y, B=6, random_state=7, runner="serial")
+    assert bias_variance(estimator, X, Y, B=6, random_state=7, n_jobs=2) == whole
+
+
+def test_labels_frames_and_pipelines_are_taken():
+    expected = bootstrap_error(GaussianNB(), X, Y, 5, random_state=0)
+    names = [f"x{column}" for column in range(4)]
+    for table in (pd.DataFrame(X, columns=names), pl.DataFrame(X, schema=names)):
+        found = bootstrap_error(
+            make_pipeline(StandardScaler(), GaussianNB()), table, LABELS, 5, random_state=0
+        )
+        assert found.value == pytest.approx(expected.value)
+
+
+def test_a_row_of_weight_zero_is_not_there_and_one_of_weight_two_is_there_twice():
+    weights = np.tile([0, 1, 2], 20)
+    rows = np.repeat(np.arange(60), weights)
+    weighed = bootstrap_error(GaussianNB(), X, Y, 10, sample_weight=weights, random_state=0)
+    repeated = bootstrap_error(GaussianNB(), X[rows], Y[rows], 10, random_state=0)
+    assert weighed.plain == pytest.approx(repeated.plain)
+    assert weighed.apparent == pytest.approx(repeated.apparent)
+    only = weights.clip(max=1)
+    without = bootstrap_error(GaussianNB(), X[only > 0], Y[only > 0], 10, random_state=0)
+    assert bootstrap_error(GaussianNB(), X, Y, 10, sample_weight=only, random_state=0) == without
+
+
+def test_other_weights_go_along_whatever_their_scale():
+    weights = np.random.default_rng(0).random(60)
+    once = bootstrap_error(GaussianNB(), X, Y, 10, sample_weight=weights, random_state=0)
+    again = bootstrap_error(GaussianNB(), X, Y, 10, sample_weight=64 * weights, random_state=0)
+    assert again.value == pytest.approx(once.value)
+    assert once.value != bootstrap_error(GaussianNB(), X, Y, 10, random_state=0).value
+
+
+def test_a_bag_of_one_class_votes_for_it():
+    # Logistic regression refuses one class, which most bags of three rows have.
+    found = bootstrap_error(LogisticRegression(), [[0.0], [1.0], [2.0]], ["a", "a", "b"], 10, random_state=0)
+    assert 0 < found.plain < 1
+
+
+def test_progress_and_failures_name_the_bag():
+    events = []
+    with receiving(events.append):
+        bootstrap_error(GaussianNB(), X, Y, 3, random_state=0, n_jobs=1)
+    assert [event.n_done for event in events if event.what == "bags"] == [0, 1, 2, 3, 4, 4]
+
+    with pytest.raises(ValueError, match=r"Task 0, 'bag 0', failed\. ValueError: No, thank you"):
+        bootstrap_error(Refusing(), X, Y, 3, runner="serial")
+
+
+class Refusing(ClassifierMixin, BaseEstimator):
+    def fit(self, X, y):
+        raise ValueError("No, thank you.")
+
+
+def test_bias_and_variance_of_classes_by_a_slow_reference():
+    estimator = DecisionTreeClassifier(random_state=0)
+    test, answers = X[40:], Y[40:]
+    found = bias_variance(estimator, X[:40], Y[:40], test, answers, B=15, random_state=2)
+    draws = Draws.of(np.ones(40), 2)
+    said = np.array(
+        [clone(estimator).fit(X[rows], Y[rows]).predict(test) for rows in map(draws.rows, range(1, 16))]
+    )
+    bias, variance, unbiased, biased = [], [], [], []
+    for row, answer in enumerate(answers):
+        main = np.bincount(said[:, row]).argmax()
+        bias.append(main != answer)
+        variance.append(np.mean(said[:, row] != main))
+        unbiased.append(variance[-1] if main == answer else 0)
+        # Domingos' factor: how often an answer other than the main one is right.
+        others = said[said[:, row] != main, row]
+        factor = np.mean(others == answer) if len(others) else 0
+        biased.append(variance[-1] * factor if main != answer else 0)
+    assert found.loss == "error"
+    assert found.error == pytest.approx(np.mean(said != answers))
+    assert found.bias == pytest.approx(np.mean(bias))
+    assert found.variance == pytest.approx(np.mean(variance))
+    assert found.unbiased_variance == pytest.approx(np.mean(unbiased))
+    assert found.biased_variance == pytest.approx(np.mean(biased))
+    assert found.error == pytest.approx(found.bias + found.net_variance)
+
+
+def test_bias_and_variance_of_numbers_by_a_slow_reference():
+    estimator = DecisionTreeRegressor(random_state=0)
+    test, answers = NUMBERS_X[30:], NUMBERS[30:]
+    found = bias_variance(estimator, NUMBERS_X[:30], NUMBERS[:30], test, answers, B=15, random_state=2)
+    draws = Draws.of(np.ones(30), 2)
+    said = np.array(
+        [
+            clone(estimator).fit(NUMBERS_X[rows], NUMBERS[rows]).predict(test)
+            for rows in map(draws.rows, range(1, 16))
+        ]
+    )
+    assert found.error == pytest.approx(np.square(said - answers).mean())
+    assert found.bias == pytest.approx(np.square(said.mean(axis=0) - answers).mean())
+    assert found.variance == pytest.approx(said.var(axis=0).mean()) == pytest.approx(found.net_variance)
+    assert found.error == pytest.approx(found.bias + found.variance)
+    assert (found.loss, found.biased_variance, found.n_bags) == ("squared_error", 0, 15)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "X", "y"),
+    [
+        (KNeighborsClassifier(1), X, LABELS),
+        (GaussianNB(), X, (Y > 0).astype(int)),
+        (DecisionTreeRegressor(), NUMBERS_X, NUMBERS),
+    ],
+)
+def test_the_error_out_of_bag_is_bias_and_net_variance(estimator, X, y):
+    weights = np.random.default_rng(0).random(len(y))
+    found = bias_variance(estimator, X, y, B=30, sample_weight=weights, random_state=0)
+    assert found.error == pytest.approx(found.bias + found.net_variance)
+    kind = {"kind": "out_of_bag", "sample_weight": weights, "random_state": 0}
+    assert found.error == pytest.approx(bootstrap_error(estimator, X, y, 30, **kind).value)
+
+
+def test_two_classes_have_all_biased_variance_for_them():
+    found = bias_variance(
+        DecisionTreeClassifier(random_state=0), X, (Y > 0).astype(int), B=30, random_state=0
+    )
+    assert found.variance == pytest.approx(found.unbiased_variance + found.biased_variance)
+
+
+def test_what_does_not_look_has_no_variance():
+    found = bias_variance(DummyClassifier(strategy="constant", constant="a"), X, LABELS, B=40, random_state=0)
+    assert found.variance == found.net_variance == 0
+    assert found.bias == found.error == pytest.approx(np.mean(LABELS != "a"))
+    assert bias_variance(DummyRegressor(strategy="constant", constant=1.0), [[1], [2]], [1, 3], B=20).bias > 0
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"estimator": "tree"}, "estimator must be a classifier or a regressor. Got 'tree'"),
+        ({"estimator": StandardScaler()}, "estimator must be a classifier or a regressor"),
+        ({"estimator": GaussianNB}, "estimator must be a classifier or a regressor"),
+        ({"y": Y[:5]}, "inconsistent numbers of samples"),
+        ({"y": np.zeros(60, dtype=int)}, r"y must have at least two classes. Got \[0\]"),
+        ({"B": 1}, "B must be an integer >= 2. Got 1"),
+        ({"sample_weight": -np.ones(60)}, "sample_weight must be >= 0"),
+        ({"runner": "cloud"}, 'runner must be "serial"'),
+        ({"random_state": "x"}, "random_state must be an integer"),
+    ],
+)
+@pytest.mark.parametrize("function", [bootstrap_error, bias_variance])
+def test_bad_input_is_told(function, change, message):
+    given = {"estimator": GaussianNB(), "X": X, "y": Y, **change}
+    with pytest.raises(ValueError, match=message):
+        function(given.pop("estimator"), given.pop("X"), given.pop("y"), **given)
+
+
+def test_bad_options_are_told():
+    with pytest.raises(ValueError, match='kind must be "plain", "out_of_bag"'):
+        bootstrap_error(GaussianNB(), X, Y, kind="632")
+    with pytest.raises(ValueError, match="The metric 'auc' is for classification"):
+        bootstrap_error(LinearRegression(), NUMBERS_X, NUMBERS, metric="auc")
+    with pytest.raises(ValueError, match="X_test and y_test go together"):
+        bias_variance(GaussianNB(), X, Y, X)
+    with pytest.raises(ValueError, match="There is the label 'd', and the classes are"):
+        bias_variance(GaussianNB(), X, LABELS, X[:1], ["d"])
+    for function in (bootstrap_error, bias_variance):
+        with pytest.raises(ValueError, match="Every row is in every bag"):
+            function(DummyRegressor(), [[1.0]], [1.0], B=3)
