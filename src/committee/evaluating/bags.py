@@ -13,15 +13,15 @@ from typing import Any
 import numpy as np
 from sklearn.base import is_classifier, is_regressor
 
-from committee.assembling.fitting import fit_clone
-from committee.assembling.lesson import Lesson, in_order
-from committee.assembling.members import seeded
-from committee.assembling.votes import votes_of
-from committee.boosting.python_rounds import take_rows
 from committee.combining.fixed import one_hot
 from committee.evaluating.intervals import Draws, check_n_draws
 from committee.evaluating.reading import as_array, codes_in
 from committee.evaluating.tasks import in_tasks
+from committee.members.fitting import fit_member
+from committee.members.lesson import Lesson, in_order
+from committee.members.seeding import seeded
+from committee.members.seeing import take_rows
+from committee.members.votes import votes_of
 from committee.table.source import open_source
 from committee.task import Classification, Regression, are_repetitions, check_lengths
 
@@ -123,5 +123,6 @@ def votes_after_fit(bagged: Bagged, number: int, X: Any) -> np.ndarray:
     has_none = lesson.weights is None or are_repetitions(lesson.weights)
     weights = None if has_none else bagged.weights[rows]
     own = seeded(bagged.estimator, np.random.default_rng([bagged.draws.seed, number, 1]))
-    model = fit_clone(own, take_rows(lesson.X, rows), lesson.answers[rows], weights)
+    table, answers = take_rows(lesson.X, rows), lesson.answers[rows]
+    model = fit_member(own, table, answers, weights, are_classes=lesson.are_classes)
     return votes_of(model, X, lesson.task)

@@ -9,10 +9,10 @@ from typing import Any
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from committee.boosting.python_rounds import take_rows
 from committee.combining.rule import n_rows_of
 from committee.evaluating.intervals import Draws, Interval, bounds_of, check_interval, check_n_draws
 from committee.evaluating.tasks import in_tasks
+from committee.members.seeing import take_rows
 from committee.task import to_numbers
 
 # So many drawings make a task.
