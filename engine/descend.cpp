@@ -33,28 +33,38 @@ bool step_anywhere(const Tree& tree, const Code* row, std::uint32_t& at) {
     return !is_leaf(word);
 }
 
-// From the nodes where the rows are to their leaves. Rows that have reached a leaf drop out of the list of those still
-// on their way.
+// Takes steps until everybody of a group has arrived: step(i) says whether i is still on its way. The first steps are
+// for all, since hardly anybody arrives so soon; then those who have arrived drop out of the list.
+template <class Step>
+void walk_group(std::size_t n, std::size_t first_steps, Step step) {
+    std::array<std::uint8_t, group_rows> on_their_way;
+    bool goes_on = true;
+    for (std::size_t k = 0; k < first_steps && goes_on; ++k) {
+        goes_on = false;
+        for (std::size_t i = 0; i < n; ++i) goes_on |= step(i);
+    }
+    for (std::size_t i = 0; i < n; ++i) on_their_way[i] = static_cast<std::uint8_t>(i);
+    for (std::size_t n_on = goes_on ? n : 0; n_on > 0;) {
+        std::size_t n_still = 0;
+        for (std::size_t k = 0; k < n_on; ++k) {
+            const std::uint8_t i = on_their_way[k];
+            on_their_way[n_still] = i;
+            n_still += step(i) ? 1 : 0;
+        }
+        n_on = n_still;
+    }
+}
+
+// From the nodes where the rows are to their leaves.
 template <class Code, class Step>
 void descend(CodeBlock<Code> block, std::uint32_t* nodes, Step step) {
+    constexpr std::size_t first_steps = 3;
     std::array<const Code*, group_rows> rows;
-    std::array<std::uint8_t, group_rows> on_their_way;
     for (std::size_t begin = 0; begin < block.n_rows; begin += group_rows) {
         const std::size_t n = std::min(group_rows, block.n_rows - begin);
         std::uint32_t* at = nodes + begin;
-        for (std::size_t i = 0; i < n; ++i) {
-            rows[i] = block.row(begin + i);
-            on_their_way[i] = static_cast<std::uint8_t>(i);
-        }
-        for (std::size_t n_on = n; n_on > 0;) {
-            std::size_t n_still = 0;
-            for (std::size_t k = 0; k < n_on; ++k) {
-                const std::uint8_t i = on_their_way[k];
-                on_their_way[n_still] = i;
-                n_still += step(rows[i], at[i]) ? 1 : 0;
-            }
-            n_on = n_still;
-        }
+        for (std::size_t i = 0; i < n; ++i) rows[i] = block.row(begin + i);
+        walk_group(n, first_steps, [&](std::size_t i) { return step(rows[i], at[i]); });
     }
 }
 
@@ -75,23 +85,14 @@ void descend_tree(const Tree& tree, CodeBlock<Code> block, std::uint32_t* at) {
 // One row through a group of trees.
 template <class Step>
 void descend_group(std::span<const Tree> trees, std::uint32_t* at, Step step) {
-    std::array<std::uint8_t, group_rows> on_their_way;
+    constexpr std::size_t first_steps = 8;
     std::array<const NodeWord*, group_rows> nodes;
     for (std::size_t t = 0; t < trees.size(); ++t) {
-        on_their_way[t] = static_cast<std::uint8_t>(t);
         nodes[t] = trees[t].nodes.data();
         at[t] = 0;
         __builtin_prefetch(nodes[t]);
     }
-    for (std::size_t n_on = trees.size(); n_on > 0;) {
-        std::size_t n_still = 0;
-        for (std::size_t k = 0; k < n_on; ++k) {
-            const std::uint8_t t = on_their_way[k];
-            on_their_way[n_still] = t;
-            n_still += step(trees[t], nodes[t], at[t]) ? 1 : 0;
-        }
-        n_on = n_still;
-    }
+    walk_group(trees.size(), first_steps, [&](std::size_t t) { return step(trees[t], nodes[t], at[t]); });
 }
 
 }  // namespace
