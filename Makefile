@@ -14,7 +14,7 @@ WORKFLOW := PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/cmake --workflow --preset
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test fuzz lint format bench sanitize docs clean
+.PHONY: help demo test fuzz soak lint format bench sanitize docs clean
 
 help:  ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -28,6 +28,9 @@ test: .venv/committee  ## Run the engine's tests (ctest), then the package's tes
 
 fuzz: .venv/committee  ## Open 2,000 damaged and hostile files: none may crash, hang, or make a model answer nonsense
 	$(BIN)/python tests/hostile_files.py --files 2000
+
+soak: .venv/committee  ## Kill a study 20 times at random moments: what is finished must be kept, and nothing done twice
+	PYTHONPATH=tests $(BIN)/python tests/evaluating/test_killed_studies.py --kills 20
 
 lint: .venv/committee  ## Check style, types, formatting and the direction of imports; changes nothing
 	$(BIN)/ruff check $(PY_SOURCES)

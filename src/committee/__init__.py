@@ -37,6 +37,7 @@ if TYPE_CHECKING:
         LogitBoostClassifier,
     )
     from committee.evaluating import (
+        Study,
         bias_variance,
         bootstrap_error,
         bootstrap_interval,
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
         majority_vote_forecast,
         margins,
         oracle_accuracy,
+        read_published,
         score,
         score_interval,
     )
@@ -112,6 +114,7 @@ __all__ = [
     "RegionSelectionRegressor",
     "StackingClassifier",
     "StackingRegressor",
+    "Study",
     "VotingClassifier",
     "VotingRegressor",
     "bias_variance",
@@ -130,6 +133,7 @@ __all__ = [
     "margins",
     "oracle_accuracy",
     "predictor",
+    "read_published",
     "rules",
     "save",
     "score",

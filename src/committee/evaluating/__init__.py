@@ -6,6 +6,7 @@ from committee.evaluating.bootstrap_errors import BootstrapError, bootstrap_erro
 from committee.evaluating.comparison import Comparison
 from committee.evaluating.decomposing import Decomposition, decompose, decompose_intervals
 from committee.evaluating.intervals import Interval
+from committee.evaluating.learners import known_learners
 from committee.evaluating.majority import (
     Forecast,
     majority_vote_accuracy,
@@ -21,7 +22,9 @@ from committee.evaluating.picturing import (
     margins,
     oracle_accuracy,
 )
+from committee.evaluating.published import Published, read_published
 from committee.evaluating.scoring import score, score_interval
+from committee.evaluating.study import Study
 
 __all__ = [
     "METRICS",
@@ -34,6 +37,8 @@ __all__ = [
     "Interval",
     "KappaError",
     "Metric",
+    "Published",
+    "Study",
     "bias_variance",
     "bootstrap_error",
     "bootstrap_interval",
@@ -42,11 +47,13 @@ __all__ = [
     "decompose_intervals",
     "error_curve",
     "kappa_error",
+    "known_learners",
     "majority_vote_accuracy",
     "majority_vote_forecast",
     "margins",
     "metric_of",
     "oracle_accuracy",
+    "read_published",
     "right_votes",
     "score",
     "score_interval",

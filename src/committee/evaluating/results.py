@@ -1,0 +1,226 @@
+"""What a store tells: scores of cells, a tidy frame of them, and comparisons by one metric."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from committee.evaluating.cells import Cell
+from committee.evaluating.comparison import Comparison, listed
+from committee.evaluating.metrics import METRICS, Metric, metric_of
+from committee.evaluating.published import Published
+from committee.evaluating.store import Store, TableRecord
+
+BACKENDS = ("pandas", "polars", "pyarrow")
+# What is told of a table if nothing else is asked for.
+USUAL = {
+    "classification": ("error", "balanced_error", "auc", "log_loss", "brier"),
+    "regression": ("rmse", "mae"),
+}
+
+
+def metrics_for(metrics: Iterable[Any] | None, table: TableRecord) -> list[Metric]:
+    """The metrics that are for the task of a table."""
+    wanted = USUAL[table.task] if metrics is None else metrics
+    return [metric_of(each, table.n_outputs) for each in wanted if is_for(each, table.task)]
+
+
+def is_for(metric: Any, task: str) -> bool:
+    """Whether a metric is for a task; those that are not ours are taken to be for any."""
+    known = METRICS.get(metric) if isinstance(metric, str) else metric
+    return not isinstance(known, Metric) or known.task == task
+
+
+def scores_of(votes: np.ndarray, y: np.ndarray, metrics: Iterable[Metric]) -> list[tuple[str, float]]:
+    """The scores of votes; NaN where a metric has no value for them."""
+    decision = votes.astype(np.float64)
+    if decision.shape[1] > 1:
+        decision /= decision.sum(axis=1, keepdims=True)
+    weights = np.ones(len(y))
+    found = []
+    for metric in metrics:
+        try:
+            found.append((metric.name, float(metric.prepare(y, decision)(weights))))
+        except ValueError:
+            found.append((metric.name, float("nan")))
+    return found
+
+
+class Results:
+    """What there is to be known of the cells of a store, and computed from their votes.
+
+    Parameters
+    ----------
+    store : Store
+    metrics : sequence or None
+    """
+
+    def __init__(self, store: Store, metrics: Sequence[Any] | None) -> None:
+        self.store, self.metrics = store, metrics
+        self.tables = store.tables()
+        self.finished = store.finished()
+        self._masks: dict[tuple[str, int], np.ndarray] = {}
+
+    def test_rows(self, cell: Cell) -> np.ndarray:
+        """A mask of the rows that a cell is judged on."""
+        place = cell.table, cell.resample
+        if place not in self._masks:
+            found = self.store.split(*place, self.tables[cell.table].n_rows)
+            assert found is not None
+            self._masks[place] = found
+        return self._masks[place]
+
+    def scores(self, metrics: Sequence[Any] | None = None) -> dict[tuple[Cell, str], float]:
+        """The scores of all finished cells. Those that are not known yet are computed, and kept."""
+        wanted = self.metrics if metrics is None else metrics
+        known = self.store.scores()
+        found, fresh = {}, []
+        for cell in self.finished:
+            table = self.tables[cell.table]
+            of_table = metrics_for(wanted, table)
+            missing = [each for each in of_table if (cell, each.name) not in known]
+            if missing:
+                votes = self.store.votes(cell, "test", table)
+                assert votes is not None
+                for name, score in scores_of(votes, table.y[self.test_rows(cell)], missing):
+                    known[cell, name] = score
+                    fresh.append((cell, name, score))
+            found.update({(cell, each.name): known[cell, each.name] for each in of_table})
+        if fresh:
+            self.store.add_scores(fresh)
+        return found
+
+    def columns(self) -> dict[str, list[Any]]:
+        """A row for each finished cell and metric, as columns."""
+        names = ("learner", "table", "task", "resample", "metric", "score", "fit_seconds", "predict_seconds")
+        rows = [
+            (
+                *(cell.learner, cell.table, self.tables[cell.table].task, cell.resample, metric, score),
+                *self.finished[cell],
+            )
+            for (cell, metric), score in sorted(self.scores().items())
+        ]
+        return {name: [row[place] for row in rows] for place, name in enumerate(names)}
+
+    def compare(
+        self, metric: Any, learners: Sequence[str] | None, published: Sequence[Published]
+    ) -> Comparison:
+        """The comparison of learners on the tables that all of them have results on."""
+        if metric is None:
+            metric = self._default_metric()
+        tables = {name: table for name, table in self.tables.items() if is_for(metric, table.task)}
+        tasks = {table.task for table in tables.values()}
+        if len(tasks) != 1:
+            raise ValueError(
+                f"{metric!r} may be for classes or for numbers, and the study has both. Name one of "
+                f"{', '.join(METRICS)}."
+                if tasks
+                else f"There is no table that {metric!r} is for."
+            )
+        (task,) = tasks
+        known = metric_of(metric, 1 if task == "regression" else 2)
+        for each in published:
+            if each.metric != known.name:
+                raise ValueError(
+                    f"Published results are by {each.metric!r}, and the metric is {known.name!r}."
+                )
+        names = self._learners(task, learners)
+        found = self.scores([metric])
+        others = [name for each in published for name in each.learners]
+        used, runs, seconds, means, ratios, left_out = [], [], [], [], [], {}
+        for name in tables:
+            cells = self._shared_cells(name, names)
+            scores = np.array([[found[cell, known.name] for cell in row] for row in cells]).reshape(
+                -1, len(names)
+            )
+            theirs = np.array([score for each in published for score in of_table(each, name)])
+            why = self._why_not(name, names, scores, theirs)
+            if why is not None:
+                left_out[name] = why
+                continue
+            used.append(name)
+            runs.append(np.column_stack([scores, np.full((len(scores), len(others)), np.nan)]))
+            means.append([*scores.mean(axis=0), *theirs])
+            times = np.array([[self.finished[cell][0] for cell in row] for row in cells])
+            seconds.append([*times.mean(axis=0), *np.full(len(others), np.nan)])
+            is_test = self.test_rows(cells[0][0])
+            ratios.append(float(is_test.sum() / (~is_test).sum()))
+        shape = len(used), len(names) + len(others)
+        return Comparison(
+            known.name,
+            known.more_is_better,
+            (*names, *others),
+            tuple(used),
+            np.array(means).reshape(shape),
+            tuple(runs),
+            tuple(ratios),
+            np.array(seconds).reshape(shape),
+            left_out,
+        )
+
+    def _default_metric(self) -> Any:
+        """The first metric of the study, if that tells what is compared."""
+        if self.metrics is not None:
+            return self.metrics[0]
+        tasks = {table.task for table in self.tables.values()}
+        if len(tasks) > 1:
+            raise ValueError("The study has classes and numbers. Name a metric: 'error' or 'rmse'.")
+        return USUAL[next(iter(tasks), "classification")][0]
+
+    def _learners(self, task: str, learners: Sequence[str] | None) -> list[str]:
+        """The learners to be compared: all of a task if none are named."""
+        voted = {cell.learner for cell in self.finished if self.tables[cell.table].task == task}
+        known = [name for name, of_task in self.store.recipes() if of_task == task and name in voted]
+        for name in learners or ():
+            if name not in known:
+                raise ValueError(f"No learner {name!r} has votes. There are {', '.join(known)}.")
+        return known if learners is None else list(learners)
+
+    def _shared_cells(self, table: str, learners: list[str]) -> list[list[Cell]]:
+        """For each resample that all learners have finished, their cells."""
+        numbers = sorted({cell.resample for cell in self.finished if cell.table == table})
+        rows = [[Cell(number, table, learner) for learner in learners] for number in numbers]
+        return [row for row in rows if all(cell in self.finished for cell in row)]
+
+    def _why_not(self, table: str, learners: list[str], scores: np.ndarray, theirs: np.ndarray) -> str | None:
+        """Why a table is left out of a comparison; None if it is not."""
+        if len(scores) == 0:
+            done = {cell.learner for cell in self.finished if cell.table == table}
+            missing = [name for name in learners if name not in done]
+            return f"not finished by {listed(missing)}" if missing else "no resample that all have finished"
+        if np.isnan(scores).any():
+            return "the metric has no value on it"
+        return "not among the published results" if np.isnan(theirs).any() else None
+
+
+def of_table(published: Published, table: str) -> np.ndarray:
+    """What is published of a table."""
+    return published.scores.get(table, np.full(len(published.learners), np.nan))
+
+
+def frame_of(columns: dict[str, list[Any]], backend: str | None) -> Any:
+    """Columns as a frame of a library.
+
+    Parameters
+    ----------
+    columns : dict of str to list
+    backend : {"pandas", "polars", "pyarrow"} or None
+        None is the first of them that is installed.
+
+    Returns
+    -------
+    DataFrame or Table
+    """
+    import narwhals.stable.v2 as nw
+
+    if backend is None:
+        backend = next((name for name in BACKENDS if importlib.util.find_spec(name) is not None), None)
+    if backend not in BACKENDS:
+        raise ValueError(f"backend must be one of {', '.join(BACKENDS)}, and be installed. Got {backend!r}.")
+    if importlib.util.find_spec(backend) is None:
+        raise ImportError(f"A frame of {backend} needs the package. Install it, or name another backend.")
+    whose: Any = backend
+    return nw.from_dict(columns, backend=whose).to_native()

@@ -1,0 +1,110 @@
+"""The sweep over the cells of a study that are not finished: each is a task of a runner, and is kept.
+
+All learners run on all tables by the first resample before any does by the next, so that a study that is
+stopped has compared on as many tables as it could. A table is in memory while its cells of one resample run.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from committee.evaluating.cells import Cell, Outcome, run_cell
+from committee.evaluating.limits import Limits, outcome_of, run_within
+from committee.evaluating.pace import Pace
+from committee.evaluating.store import TableRecord
+from committee.evaluating.tables import StudyTable
+from committee.running import Runner, Task, Work
+
+
+@dataclass(eq=False)
+class Sweep:
+    """What is to be run, and how.
+
+    Parameters
+    ----------
+    cells : list of Cell
+        In their order: the cells of a table by one resample follow each other.
+    estimators : mapping of (str, str) to estimator
+        By learner and task.
+    tables : mapping of str to StudyTable
+    records : mapping of str to TableRecord
+    split : callable
+        From a table and a resample to the mask of the rows that are judged on.
+    cv : int, splitter or None
+    limits : Limits
+    pace : Pace
+    """
+
+    cells: list[Cell]
+    estimators: Mapping[tuple[str, str], Any]
+    tables: Mapping[str, StudyTable]
+    records: Mapping[str, TableRecord]
+    split: Callable[[str, int], np.ndarray]
+    cv: Any
+    limits: Limits
+    pace: Pace
+    _shared: dict[tuple[str, int], Any] = field(default_factory=dict)
+    _n_open: Counter[tuple[str, int]] = field(default_factory=Counter)
+
+    def run(self, run: Runner, work: Work, keep: Callable[[Cell, Outcome], None]) -> None:
+        """Run all cells, and keep each when it has ended.
+
+        Parameters
+        ----------
+        run : Runner
+        work : Work
+            Told of every cell that has ended, with a guess of the time that is left.
+        keep : callable
+            Called with the cell and its outcome.
+        """
+        waiting = deque(self.cells)
+        self._n_open = Counter((cell.table, cell.resample) for cell in self.cells)
+        in_flight: dict[Task, Cell] = {}
+        n_done = 0
+        try:
+            while waiting or in_flight:
+                while waiting and len(in_flight) < run.n_workers:
+                    cell = waiting.popleft()
+                    in_flight[self._submit(cell, run)] = cell
+                task = run.first_completed(in_flight)
+                assert task is not None
+                cell = in_flight.pop(task)
+                outcome = outcome_of(task)
+                keep(cell, outcome)
+                self._close(cell)
+                if outcome.error is None:
+                    self.pace.add(cell, outcome.fit_seconds + outcome.predict_seconds)
+                n_done += 1
+                left = self.pace.left([*in_flight.values(), *waiting], run.n_workers)
+                work.tell(n_done, part=str(cell), seconds_left=left)
+        finally:
+            for task in in_flight:
+                task.cancel()
+
+    def _submit(self, cell: Cell, run: Runner) -> Task:
+        """Let a cell be run."""
+        place = cell.table, cell.resample
+        record = self.records[cell.table]
+        if place not in self._shared:
+            lesson, found = self.tables[cell.table].read()
+            if found.fingerprint != record.fingerprint:
+                raise ValueError(f"Table {cell.table!r} has changed while the study was running.")
+            self._shared[place] = run.put(lesson)
+        shared = self._shared[place]
+        estimator = self.estimators[cell.learner, record.task]
+        given = shared, cell, estimator, self.split(*place), self.cv
+        if self.limits.are_set:
+            return run.submit(run_within, self.limits, record.fingerprint, *given, name=str(cell))
+        return run.submit(run_cell, *given, name=str(cell))
+
+    def _close(self, cell: Cell) -> None:
+        """Let a table go when its cells of a resample have ended."""
+        place = cell.table, cell.resample
+        self._n_open[place] -= 1
+        if not self._n_open[place]:
+            del self._shared[place]

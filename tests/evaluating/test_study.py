@@ -1,0 +1,316 @@
+"""Studies: the same cells on every runner, nothing lost, nothing done twice, nothing contradicted."""
+
+import sqlite3
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from sklearn.datasets import load_diabetes, load_iris
+
+from committee import DecisionTreeClassifier, rules, running
+from committee.evaluating import Study, known_learners, score
+from committee.evaluating.learners import LEARNERS, learner_named, learners_of
+from committee.evaluating.resamples import held_out_rows
+from committee.saving import DamagedFile
+from studies import Failing, Hungry, Slow, content, small_learners, small_tables
+
+
+def small_study(folder=None, **given):
+    settings = {"learners": small_learners(), "tables": small_tables(), "resamples": 2, "cv": 2}
+    return Study(**(settings | given), folder=folder)
+
+
+def test_every_cell_is_run_and_scored():
+    found = small_study().run().results("pandas")
+    assert len(found) == 3 * 2 * 2 * 5
+    assert set(found["metric"]) == {"error", "balanced_error", "auc", "log_loss", "brier"}
+    assert found["score"].notna().all() and (found["fit_seconds"] > 0).all()
+
+
+@pytest.mark.parametrize("runner", ["threads", "processes"])
+def test_every_runner_gives_the_same_store(runner):
+    assert content(small_study().run(runner=runner, n_jobs=2)) == content(small_study().run())
+
+
+def test_a_cell_in_a_process_of_its_own_gives_the_same_votes():
+    limited = small_study(time_limit=100.0, memory_limit=2**31).run()
+    assert content(limited) == content(small_study().run())
+
+
+def test_scores_are_those_of_the_kept_votes():
+    study = small_study().run()
+    votes, honest, is_test = study.votes("tree", "three", 1)
+    y = small_tables()["three"][1]
+    assert votes.shape == (is_test.sum(), 3) and honest.shape == ((~is_test).sum(), 3)
+    row = study.results("pandas").query("learner == 'tree' and table == 'three' and resample == 1")
+    told = row.set_index("metric")["score"]
+    for metric in told.index:
+        assert told[metric] == pytest.approx(score(votes, y[is_test], metric), rel=1e-6)
+
+
+def test_votes_are_those_of_a_fit_on_the_rows_that_are_not_judged_on():
+    X, y = small_tables()["two"]
+    votes, _, is_test = small_study().run().votes("tree", "two", 0)
+    model = DecisionTreeClassifier(max_depth=3).fit(X[~is_test], y[~is_test])
+    np.testing.assert_allclose(votes, model.predict_proba(X[is_test]), atol=1e-6)
+
+
+def test_a_second_run_has_nothing_to_do(tmp_path):
+    small_study(tmp_path).run()
+    before = content(small_study(tmp_path))
+    events = []
+    with running.receiving(events.append):
+        small_study(tmp_path).run()
+    assert (events[0].n_done, events[0].n_total) == (12, 12)
+    assert content(small_study(tmp_path)) == before
+
+
+def test_learners_tables_and_resamples_are_added_later(tmp_path):
+    tables = small_tables()
+    small_study(tmp_path, learners=["tree"], tables={"two": tables["two"]}, resamples=1).run()
+    small_study(tmp_path, learners=["tree", "bayes"], tables=tables, resamples=2).run()
+    whole = small_study(learners=["tree", "bayes"], tables=tables, resamples=2).run()
+    assert content(Study.open(tmp_path)) == content(whole)
+
+
+def test_progress_is_told_with_an_estimate_of_the_time_left():
+    events = []
+    with running.receiving(events.append):
+        small_study().run()
+    cells = [event for event in events if event.what == "cells"]
+    assert [event.n_done for event in cells] == [*range(13), 12]
+    assert all(event.seconds_left is not None for event in cells[1:-2])
+    assert cells[1].part == "stump on two, resample 0"
+
+
+def test_a_failure_is_kept_with_its_traceback_and_ends_nothing():
+    study = small_study(learners=small_learners() | {"failing": Failing()}).run()
+    failures = study.failures("polars")
+    assert failures["error"].unique().to_list() == ["ValueError: I cannot learn this."]
+    assert "in fit" in failures["trace"][0]
+    assert len(failures) == 4 and len(study.store.finished()) == 12
+    assert study.compare("error").learners == ("stump", "tree", "forest")
+
+
+def test_failed_cells_are_run_again_if_somebody_says_so(tmp_path):
+    small_study(tmp_path, learners={"slow": Slow(), "failing": Failing()}).run()
+    study = small_study(tmp_path, learners={"slow": Slow(), "failing": Failing()})
+    with running.receiving(lambda event: None):
+        assert len(study.run().store.failures()) == 4
+    mended = small_study(tmp_path, learners={"slow": Slow()})
+    mended.store.ask("UPDATE cells SET error = 'TimeLimitError: slow', trace = '' WHERE learner = 'slow'")
+    assert len(mended.run().store.failures()) == 8
+    assert len(mended.run(retry_failed=True).store.failures()) == 4
+
+
+@pytest.mark.parametrize("runner", ["serial", "threads"])
+def test_a_cell_that_takes_too_long_is_ended_and_the_next_runs(runner, tmp_path):
+    slow = small_study(tmp_path, learners={"slow": Slow(1000.0)}, resamples=1, cv=None, time_limit=0.1)
+    slow.run(runner=runner)
+    assert slow.failures("pandas")["error"].str.contains("took longer than 0.1 s").tolist() == [True] * 2
+    quick = small_study(
+        tmp_path, learners={"slow": Slow(1000.0), "tree": DecisionTreeClassifier()}, resamples=1, cv=None
+    )
+    assert {cell.learner for cell in quick.run(runner=runner).store.finished()} == {"tree"}
+
+
+def test_a_cell_that_takes_too_much_memory_fails_and_the_next_runs():
+    learners = {"hungry": Hungry(), "tree": small_learners()["tree"]}
+    study = small_study(learners=learners, resamples=1, cv=None, memory_limit=2**28).run()
+    assert "takes more than 268 MB of memory" in study.failures("pandas")["error"][0]
+    assert {cell.learner for cell in study.store.finished()} == {"tree"}
+
+
+def test_a_rule_is_added_without_training():
+    study = small_study().run()
+    study.add_rule("cawpe", ["stump", "tree", "forest"]).add_rule("mean", ["stump", "tree"], name="mean")
+    assert study.compare("error").learners == (*small_learners(), "cawpe(stump+tree+forest)", "mean")
+    members = [study.votes(name, "two", 1) for name in small_learners()]
+    y, is_test = small_tables()["two"][1], members[0][2]
+    honest = np.stack([each[1] for each in members])
+    has_vote = np.isfinite(honest).all(axis=(0, 2))
+    rule = rules.CAWPERule().fit(honest[:, has_vote], y[~is_test][has_vote])
+    expected = rule.combine(np.stack([each[0] for each in members]))
+    np.testing.assert_allclose(study.votes("cawpe(stump+tree+forest)", "two", 1)[0], expected, atol=1e-6)
+
+
+def test_a_metric_is_added_without_training():
+    study = small_study(metrics=["error"]).run()
+    assert set(study.results("pandas")["metric"]) == {"error"}
+    assert study.compare("log_loss").metric == "log_loss"
+    assert study.compare("f1_macro").more_is_better
+
+
+def test_two_stores_become_one(tmp_path):
+    tables = small_tables()
+    small_study(tmp_path / "a", tables={"two": tables["two"]}).run()
+    small_study(tmp_path / "b", tables={"three": tables["three"]}).run()
+    small_study(tmp_path / "c").run()
+    merged = Study.open(tmp_path / "a")
+    assert merged.merge(tmp_path / "b") == 6 and merged.merge(tmp_path / "b") == 0
+    with Study.open(tmp_path / "c") as whole:
+        assert content(merged) == content(whole)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"test_size": 0.3}, "test_size is 0.3 there, and 0.5 here"),
+        ({"cv": 3}, "cv is 3 there, and 2 here"),
+        ({"learners": {"tree": Slow()}}, "learner 'tree' is studies.Slow"),
+        ({"tables": {"two": small_tables()["three"]}}, "table 'two' is another one there"),
+    ],
+)
+def test_stores_that_contradict_each_other_are_not_merged(given, message):
+    first, second = small_study().run(), small_study(**given).run()
+    before = content(first)
+    with pytest.raises(ValueError, match=message):
+        first.merge(second)
+    assert content(first) == before
+
+
+def test_stores_with_other_votes_are_not_merged():
+    first, second = small_study().run(), small_study().run()
+    second.store.ask("UPDATE votes SET numbers = zeroblob(length(numbers)) WHERE learner = 'tree'")
+    with pytest.raises(ValueError, match=r"tree on .* has other votes there"):
+        first.merge(second)
+
+
+def test_a_finished_cell_takes_the_place_of_a_failed_one_in_a_merger():
+    first, second = small_study().run(), small_study().run()
+    first.store.ask("UPDATE cells SET error = 'E: e', trace = '' WHERE learner = 'tree'")
+    first.merge(second)
+    assert content(first) == content(second)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"learners": {"tree": Slow()}}, "Learner 'tree' of the study is .* Give it another name"),
+        ({"tables": {"two": small_tables()["three"]}}, "Table 'two' is not the one"),
+        ({"test_size": 0.3}, "has test_size=0.5, and this one 0.3. Use another folder"),
+    ],
+)
+def test_a_folder_is_of_one_study(tmp_path, given, message):
+    small_study(tmp_path).close()
+    with pytest.raises(ValueError, match=message):
+        small_study(tmp_path, **given)
+
+
+def test_a_study_of_numbers_and_classes_runs_each_learner_where_it_can():
+    tables = small_tables() | {"diabetes": load_diabetes(return_X_y=True)}
+    tables["diabetes"] = (*tables["diabetes"], "regression")
+    study = Study(["tree", "c45"], tables, resamples=1, cv=None).run()
+    assert not study.store.failures()
+    assert study.compare("rmse").tables == ("diabetes",) and study.compare("rmse").learners == ("tree",)
+    assert study.compare("error").learners == ("tree", "c45")
+    with pytest.raises(ValueError, match="Name a metric"):
+        study.compare()
+
+
+def test_tables_that_a_learner_has_not_finished_are_left_out_with_the_reason():
+    study = small_study().run()
+    study.store.ask("UPDATE cells SET error = 'E: e' WHERE learner = 'tree' AND table_name = 'two'")
+    compared = study.compare("error")
+    assert compared.tables == ("three",) and compared.left_out == {"two": "not finished by tree"}
+
+
+def test_resampled_t_is_over_the_resamples_of_each_table():
+    compared = small_study(resamples=3).run().compare("log_loss")
+    found = compared.resampled_t("stump", "tree")
+    assert set(found) == {"two", "three"} and found["two"].n_resamples == 3
+
+
+@pytest.mark.parametrize(
+    ("backend", "kind"), [("pandas", pd.DataFrame), ("polars", pl.DataFrame), ("pyarrow", pa.Table)]
+)
+def test_results_come_as_the_frame_that_is_asked_for(backend, kind):
+    assert isinstance(small_study().run().results(backend), kind)
+
+
+def test_frames_with_categories_and_missing_values_are_tables_too():
+    rng = np.random.default_rng(0)
+    frame = pl.DataFrame({"size": rng.normal(size=60), "colour": ["red", None, "blue"] * 20})
+    y = np.where(frame["size"].to_numpy() > 0, "yes", "no")
+    study = Study(["rf", "linear"], {"frame": (frame, y)}, resamples=1, cv=2).run()
+    assert not study.store.failures()
+
+
+@pytest.mark.parametrize("resample", range(3))
+def test_a_resample_judges_on_half_of_each_class_and_learns_every_class(resample):
+    y = np.repeat([0, 1, 2, 3], [10, 7, 2, 1])
+    is_test = held_out_rows(y, resample, 0.5, are_classes=True)
+    assert np.bincount(y, weights=is_test).tolist() == [5, 3, 1, 0]
+    assert not np.array_equal(is_test, held_out_rows(y, resample + 1, 0.5, are_classes=True))
+
+
+def test_every_learner_of_the_registry_fits_the_tasks_that_it_is_for():
+    X, y = load_iris(return_X_y=True)
+    heavy = {"auto", "catboost", "lightgbm", "xgboost"}
+    for name in known_learners().keys() - heavy:
+        for task, estimator in learner_named(name).estimators.items():
+            assert estimator.get_params() is not None, task
+    assert {"rf", "cawpe", "svm"} <= known_learners().keys() <= LEARNERS.keys()
+    study = Study(["bayes", "lda", "svm", "knn", "mlp", "linear"], {"iris": (X, y)}, resamples=1, cv=None)
+    assert not study.run().store.failures()
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"learners": ["forrest"]}, "no learner 'forrest'. There are rf"),
+        ({"learners": "rf"}, "must be a list of names"),
+        ({"learners": ["rf", "rf"]}, "Two learners are named 'rf'"),
+        ({"learners": [("a", 3)]}, "A learner is a short name"),
+        ({"tables": {"a": 3}}, "Table 'a': it must be"),
+        ({"tables": {"a": ([[1.0]] * 9, [1] * 9)}}, "Table 'a' has one class, 1"),
+        ({"tables": {"a": ([[1.0], [2.0]], [0, 1])}}, "2 rows, which are too few"),
+        ({"tables": {"a": ([[1.0]], [0, 1])}}, "Table 'a': "),
+        ({"tables": [3]}, "tables must be a dict"),
+        ({"resamples": 0}, "resamples must be"),
+        ({"resamples": [1, 1]}, "resamples must be"),
+        ({"test_size": 1.0}, "test_size must be"),
+        ({"cv": 1}, "cv must be"),
+        ({"time_limit": 0}, "time_limit must be"),
+        ({"memory_limit": -1}, "memory_limit must be"),
+    ],
+)
+def test_bad_input_is_told_in_one_line_before_any_work(given, message):
+    with pytest.raises(ValueError, match=message) as raised:
+        small_study(**given)
+    assert "\n" not in str(raised.value)
+
+
+def test_a_rule_that_cannot_be_added_is_told():
+    study = small_study(cv=None).run()
+    for rule, message in (("cawpe", "its cv is None"), ("dynamic", "looks at the rows")):
+        with pytest.raises(ValueError, match=message):
+            study.add_rule(rule, ["stump", "tree"])
+    with pytest.raises(ValueError, match="no learner 'oak'"):
+        study.add_rule("mean", ["oak"])
+
+
+def test_what_is_no_study_is_told(tmp_path):
+    with pytest.raises(FileNotFoundError, match="no study in the folder"):
+        Study.open(tmp_path)
+    (tmp_path / "study.sqlite").write_bytes(b"something else" * 100)
+    with pytest.raises(DamagedFile, match="is not a study"):
+        Study.open(tmp_path)
+
+
+def test_a_store_of_a_newer_version_is_refused(tmp_path):
+    small_study(tmp_path).close()
+    with sqlite3.connect(tmp_path / "study.sqlite") as connection:
+        connection.execute("UPDATE facts SET value = '99' WHERE name = 'version'")
+    connection.close()
+    with pytest.raises(DamagedFile, match="version 99"):
+        Study.open(tmp_path)
+
+
+def test_an_estimator_that_is_neither_is_no_learner():
+    from sklearn.decomposition import PCA
+
+    with pytest.raises(ValueError, match="neither a classifier nor a regressor"):
+        learners_of([("axes", PCA())])
