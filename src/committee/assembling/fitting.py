@@ -24,6 +24,7 @@ from committee.members.lesson import Lesson
 from committee.members.seeing import take_rows
 from committee.members.votes import dtype_of, votes_of
 from committee.running import Runner, Task, TaskError
+from committee.sampling.bagged import Bagging
 from committee.sampling.growing import Forest
 from committee.table.source import take_columns
 from committee.task import Classification
@@ -188,8 +189,10 @@ def fits_of(member: Member, lesson: Lesson, plan: Plan) -> Iterator[tuple[str, A
 
 
 def has_bags(estimator: Any) -> bool:
-    """Whether an estimator can vote on its training rows by the trees that have not seen them."""
-    return isinstance(estimator, Forest) and bool(estimator.bootstrap)
+    """Whether an estimator can vote on its training rows by those of its members that have not seen them."""
+    if isinstance(estimator, Bagging) and estimator.rule not in ("mean", "majority"):
+        return False  # its rule learns from these votes
+    return isinstance(estimator, Forest | Bagging) and bool(estimator.bootstrap)
 
 
 def fit_fold(
@@ -220,7 +223,7 @@ def fit_in_bags(lesson: Lesson, estimator: Any, columns: list[int] | None, as_sc
     rows = lesson.rows
     with warnings.catch_warnings():
         # Rows that all trees have seen are left out of what the rule learns from.
-        warnings.filterwarnings("ignore", "Every tree has seen every row", UserWarning)
+        warnings.filterwarnings("ignore", "Every (tree|member) has seen every row", UserWarning)
         model = fitted(clone(estimator).set_params(oob_score=True), lesson, X, rows)
     if isinstance(lesson.task, Classification):
         votes = np.zeros((len(rows), lesson.task.n_outputs))

@@ -6,12 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.pipeline import Pipeline
 
 from committee.assembling.calibrating import Calibration
-from committee.learners import C45Classifier
-from committee.learners.voting import Voter
-from committee.members.encoding import TableEncoder
+from committee.members.seeing import as_taken_by
 from committee.members.votes import Task, votes_of
 from committee.table.source import Source
 
@@ -48,16 +45,6 @@ class Seat:
             raise cannot_vote(self.name, error) from error
         mean = each[0] if len(each) == 1 else np.mean(each, axis=0)
         return mean if self.calibration is None else self.calibration.votes(mean)
-
-
-def as_taken_by(model: Any, source: Source) -> Any:
-    """A table as a model takes it: open, if the model only reads it, so that this is done once for all."""
-    first = model.steps[0][1] if isinstance(model, Pipeline) else model
-    if isinstance(first, TableEncoder | C45Classifier):
-        return source
-    # The engine takes a matrix as it is.
-    is_read = isinstance(first, Voter) and "_forest" in vars(first)
-    return source if is_read and not isinstance(source.native, np.ndarray) else source.native
 
 
 def cannot_vote(name: str, error: Exception) -> ValueError:

@@ -7,7 +7,13 @@ from typing import Any
 import narwhals.stable.v2 as nw
 import numpy as np
 import scipy.sparse
+from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_array
+
+from committee.learners import C45Classifier
+from committee.learners.voting import Voter
+from committee.members.encoding import TableEncoder
+from committee.table.source import Source
 
 
 def native_table(X: Any) -> Any:
@@ -38,3 +44,13 @@ def take_rows(X: Any, rows: np.ndarray) -> Any:
     if nw.dependencies.is_into_dataframe(X):
         return nw.from_native(X, eager_only=True)[rows.tolist()].to_native()
     return X[rows]
+
+
+def as_taken_by(model: Any, source: Source) -> Any:
+    """A table as a model takes it: open, if the model only reads it, so that this is done once for all."""
+    first = model.steps[0][1] if isinstance(model, Pipeline) else model
+    if isinstance(first, TableEncoder | C45Classifier):
+        return source
+    # The engine takes a matrix as it is.
+    is_read = isinstance(first, Voter) and "_forest" in vars(first)
+    return source if is_read and not isinstance(source.native, np.ndarray) else source.native

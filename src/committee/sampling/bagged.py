@@ -31,11 +31,12 @@ from committee.parameters import check_parameters
 from committee.running import Work, n_threads
 from committee.sampling.bags import Bags
 from committee.sampling.engine_bags import check_engine_member, grow_members, grows_in_engine, take_member
-from committee.sampling.kept_bags import KeptBags, is_open, is_summed
+from committee.sampling.kept_bags import KeptBags, is_open
 from committee.sampling.out_of_bag import Judged, OutOfBag, check_goes_on, means, score_of
 from committee.sampling.outside import OutsideVotes, fit_rule
 from committee.sampling.plan import Made, Plan, columns_of_members, n_members_wanted
 from committee.sampling.runner_bags import fit_members
+from committee.saving.deciding import sums_votes
 from committee.table import BinnedTable
 from committee.table.source import open_source
 from committee.task import Classification, Regression
@@ -213,7 +214,7 @@ class Bagging(CallbackSupportMixin, Judged, KeptBags):
         )
         made = seeded(as_rule(rule), np.random.default_rng(self._seed))
         check_rule(made, self._n_members(), self._task)
-        native = None if X is None else self._native(X)
+        native = None if X is None else self._open(X).native
         another._keep_rule(*fit_rule(made, self._task, self._votes_outside, native))
         another._out_of_bag = another._decision_outside = None
         return another
@@ -232,7 +233,7 @@ class Bagging(CallbackSupportMixin, Judged, KeptBags):
         training = training_of(self, table, y, sample_weight, getattr(self, "class_weight", None))
         if is_engine:
             check_engine_member(member, training.y)
-        native = None if isinstance(source, BinnedTable) else in_order(source, table.schema)
+        native = None if isinstance(source, BinnedTable) else in_order(source, table.schema).native
         return Learning(member, is_engine, training, native, group_codes(groups, table.n_rows))
 
     def _plan(self, learning: Learning, rule: Rule, seed: int, first: int) -> Plan:
@@ -261,7 +262,7 @@ class Bagging(CallbackSupportMixin, Judged, KeptBags):
         )
         is_judged = bool(self.oob_score) or self.n_estimators == "auto"
         learns = rule.needs_fit and is_open(training.task)
-        keeps_votes = bool(self.keep_votes) or learns or (bool(self.oob_score) and not is_summed(rule))
+        keeps_votes = bool(self.keep_votes) or learns or (bool(self.oob_score) and not sums_votes(rule))
         if not bags.leaves_rows:
             self._check_all_rows(is_judged, learns)
         before = self._out_of_bag if first > 0 and is_judged else None
@@ -276,7 +277,7 @@ class Bagging(CallbackSupportMixin, Judged, KeptBags):
             is_auto=self.n_estimators == "auto",
             is_judged=is_judged,
             keeps_votes=keeps_votes,
-            is_majority=is_summed(rule) and rule.rule == "majority",
+            is_majority=sums_votes(rule) and rule.rule == "majority",
             before=before,
         )
 
@@ -326,23 +327,18 @@ class Bagging(CallbackSupportMixin, Judged, KeptBags):
                 importances = np.concatenate([self._importances, importances])
                 has_missing = has_missing | self._has_missing
         fitted, encoder = fit_rule(rule, training.task, outside, learning.native)
-        judged = None
+        judged, decision = None, None
         if made.out_of_bag is not None:
             sums, counts, curve = made.out_of_bag
-            decision = means(sums, counts)
-            if self.oob_score and fitted is not None and not is_summed(fitted) and outside is not None:
+            if self.oob_score and fitted is not None and outside is not None and not sums_votes(fitted):
                 decision = outside.decided_by(fitted, encoder, learning.native)
-            judged = OutOfBag(sums, counts, curve, None, score_of(decision, training, self.oob_score))
-            self._decision_outside = None if is_summed(rule) else decision
+            final = means(sums, counts) if decision is None else decision
+            judged = OutOfBag(sums, counts, curve, None, score_of(final, training, self.oob_score))
         self._keep_task(training.table.schema, training.task)
-        self._members, self._columns, self._importances, self._has_missing = (
-            members,
-            columns,
-            importances,
-            has_missing,
-        )
+        self._members, self._columns, self._importances = members, columns, importances
         self._bags, self._seed, self._data = plan.bags, plan.seed, training.data
-        self._out_of_bag, self._votes_outside = judged, outside if self.keep_votes else None
+        self._has_missing, self._out_of_bag, self._decision_outside = has_missing, judged, decision
+        self._votes_outside = outside if self.keep_votes else None
         self.estimator_ = learning.member
         self._keep_rule(fitted, encoder)
 

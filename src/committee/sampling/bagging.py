@@ -51,7 +51,8 @@ class BaggingClassifier(ClassMembers, ClassBags):
 
     Every member sees rows drawn with replacement; `bootstrap=False` draws them without (pasting),
     `max_features` draws columns as well (random patches). A member without `predict_proba` votes for one
-    class.
+    class. Trees that the engine grows on rows drawn with replacement sort large nodes into at most 256 bins,
+    as those of `RandomForestClassifier` do.
 
     References
     ----------

@@ -2,48 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from committee import _engine
-from committee.combining.fixed_rule import FixedRule
 from committee.combining.rule import Rule
 from committee.learners.voting import Tabular, is_plain
 from committee.members.encoding import TableEncoder
 from committee.members.kinds import is_member
 from committee.members.lesson import in_order
+from committee.members.seeing import as_taken_by
 from committee.members.votes import Task, dtype_of, votes_of
 from committee.sampling.bagging_parameters import BaggingParameters
 from committee.sampling.bags import Bags
-from committee.sampling.engine_bags import grows_in_engine, take_member
+from committee.sampling.engine_bags import grows_in_engine
 from committee.sampling.out_of_bag import OutOfBag
 from committee.sampling.outside import OutsideVotes
 from committee.saving import Fields
-from committee.saving.deciding import Decider, TreesDecider
+from committee.saving.deciding import Decider, decider_of_trees, sums_votes
 from committee.saving.errors import require
 from committee.saving.models import check_forest
 from committee.saving.together import PreparedSeat, RuleDecider
 from committee.saving.together import check_rule as check_kept_rule
-from committee.table.source import open_source, take_columns
+from committee.table.source import Source, open_source
 from committee.task import Classification
-
-# Rules by which the votes need not be held together: they are summed.
-SUMMED = ("mean", "majority")
 
 
 def is_open(task: Task) -> bool:
     """Whether there is anything to decide: numbers, or more than one class."""
     return not isinstance(task, Classification) or task.n_outputs > 1
-
-
-def is_summed(rule: Rule | None) -> bool:
-    """Whether a rule is the mean or the majority of members that all count alike."""
-    if rule is None:
-        return True
-    is_fixed = type(rule) is FixedRule and rule.weights is None
-    return is_fixed and isinstance(rule.rule, str) and rule.rule in SUMMED
 
 
 class KeptBags(BaggingParameters):
@@ -78,7 +68,7 @@ class KeptBags(BaggingParameters):
         if self._is_engine():
             table = self._read(X)
             return self._members.votes(list(table.columns), table.n_rows, self._threads(table.n_rows))
-        return self._votes(self._native(X))
+        return self._votes(self._open(X))
 
     def _is_engine(self) -> bool:
         return isinstance(self._members, _engine.Forest)
@@ -91,7 +81,7 @@ class KeptBags(BaggingParameters):
         self.rule_, self._encoder = rule, encoder
         self.__dict__.pop("_forest", None)
         self._matrix_width = -1
-        if self._is_engine() and is_summed(rule):
+        if self._is_engine() and sums_votes(rule):
             self._forest = self._members
             self._matrix_width = self.schema_.n_columns if is_plain(self.schema_) else -1
 
@@ -111,21 +101,23 @@ class KeptBags(BaggingParameters):
         """The columns that a member sees; None for all."""
         return None if self._columns is None else self._columns[member].tolist()
 
-    def _native(self, X: Any) -> Any:
+    def _open(self, X: Any) -> Source:
         """A table as members take it, if it has the columns of the fit."""
         source = open_source(X)
         self._read(source)
         return in_order(source, self.schema_)
 
-    def _each_vote(self, native: Any) -> Any:
+    def _each_vote(self, source: Source) -> Iterator[np.ndarray]:
         """The votes of members that are not of the engine, one after the other."""
         for i, member in enumerate(self._members):
-            yield votes_of(member, take_columns(native, self._seen_by(i)), self._task)
+            columns = self._seen_by(i)
+            seen = source if columns is None else source.select(columns)
+            yield votes_of(member, as_taken_by(member, seen), self._task)
 
-    def _votes(self, native: Any) -> np.ndarray:
-        shape = (self._n_members(), native.shape[0], self._task.n_outputs)
-        votes = np.empty(shape, dtype=dtype_of(self._task))
-        for i, cast in enumerate(self._each_vote(native)):
+    def _votes(self, source: Source) -> np.ndarray:
+        shape = (self._n_members(), source.n_rows, self._task.n_outputs)
+        votes: np.ndarray = np.empty(shape, dtype=dtype_of(self._task))
+        for i, cast in enumerate(self._each_vote(source)):
             votes[i] = cast
         return votes
 
@@ -134,17 +126,17 @@ class KeptBags(BaggingParameters):
         check_is_fitted(self)
         if "_forest" in self.__dict__:
             return super()._decide(X)
-        if not self._is_engine() and is_summed(self.rule_):
-            return self._mean(self._native(X))
-        native = self._native(X) if self._encoder is not None or not self._is_engine() else None
-        matrix = None if self._encoder is None else self._encoder.transform(native)
+        source = self._open(X)
+        if sums_votes(self.rule_):
+            return self._mean(source)
         assert self.rule_ is not None
-        return self.rule_.combine(self.votes(X) if self._is_engine() else self._votes(native), matrix)
+        matrix = None if self._encoder is None else self._encoder.transform(source)
+        return self.rule_.combine(self.votes(source), matrix)
 
-    def _mean(self, native: Any) -> np.ndarray:
-        total = np.zeros((native.shape[0], self._task.n_outputs))
+    def _mean(self, source: Source) -> np.ndarray:
+        total = np.zeros((source.n_rows, self._task.n_outputs))
         is_majority = self._rule == "majority"
-        for votes in self._each_vote(native):
+        for votes in self._each_vote(source):
             if is_majority:
                 total[np.arange(len(votes)), votes.argmax(axis=1)] += 1
             else:
@@ -159,15 +151,13 @@ class KeptBags(BaggingParameters):
         return self._out_of_bag.decision if self._decision_outside is None else self._decision_outside
 
     def _decider(self) -> Decider:
-        if "_forest" in self.__dict__:
-            return TreesDecider(self._forest, self._rule)
         if self._encoder is not None:
             raise ValueError(
                 f"{type(self.rule_).__name__} looks at the rows, so there is no predictor. Use the committee."
             )
-        members = self._members
         if self._is_engine():
-            members = [take_member(self, i) for i in range(self._n_members())]
+            return decider_of_trees(self._members, self.rule_)
+        members = self._members
         if not all(isinstance(member, Tabular) for member in members):
             raise ValueError(
                 f"The members are {type(self.estimator_).__name__}, and only models of our own can be "
@@ -184,8 +174,8 @@ class KeptBags(BaggingParameters):
     def _learnt(self) -> dict[str, Any]:
         judged, kept = self._out_of_bag, self._votes_outside
         return Tabular._learnt(self) | {
-            "members": self._members,
-            "columns": self._columns,
+            "bagged": self._members,
+            "columns": None if self._columns is None else [each.tolist() for each in self._columns],
             "seed": self._seed,
             "bags": vars(self._bags),
             "estimator": self.estimator_,
@@ -200,7 +190,7 @@ class KeptBags(BaggingParameters):
 
     def _take_learnt(self, fields: Fields) -> None:
         Tabular._take_learnt(self, fields)
-        members: Any = fields.take("members", object)
+        members: Any = fields.take("bagged", object)
         self._members = members
         is_engine = self._is_engine()
         fields.require(is_engine or isinstance(members, list), "the members are neither trees nor a list")
@@ -229,13 +219,16 @@ class KeptBags(BaggingParameters):
 
     def _take_columns(self, fields: Fields, n_members: int) -> None:
         columns = fields.optional("columns", list)
-        if columns is not None:
-            fields.require(len(columns) == n_members, "there are not columns for each member")
-            for each in columns:
-                are_columns = isinstance(each, np.ndarray) and each.dtype == np.uint32 and each.ndim == 1
-                is_rising = are_columns and len(each) > 0 and (np.diff(each.astype(np.int64)) > 0).all()
-                fields.require(is_rising and each[-1] < self.n_features_in_, "a column is none of the table")
-        self._columns = columns
+        self._columns = None
+        if columns is None:
+            return
+        fields.require(len(columns) == n_members, "there are not columns for each member")
+        in_range = range(self.n_features_in_)
+        for each in columns:
+            are_columns = isinstance(each, list) and all(type(at) is int and at in in_range for at in each)
+            fields.require(are_columns and each, "a column is none of the table")
+            fields.require(sorted(set(each)) == each, "the columns of a member are not in their order")
+        self._columns = [np.array(each, dtype=np.uint32) for each in columns]
 
     def _check_learnt(self) -> None:
         check_kept_rule(self.rule_, self._n_members(), self._task)

@@ -198,9 +198,11 @@ def fit_one(
 def takes_counts(member: Any) -> bool:
     """Whether a row that was drawn twice may come once, with the weight 2.
 
-    The steps of a pipeline need not all take weights, so they see it twice.
+    The steps of a pipeline need not all take weights, and a member that balances classes counts rows, so they
+    see it twice.
     """
-    return takes_weights(member) and not isinstance(member, Pipeline)
+    balances = getattr(member, "class_weight", None) is not None
+    return takes_weights(member) and not balances and not isinstance(member, Pipeline)
 
 
 def bag_of(shared: Shared, counts: np.ndarray, *, takes_counts: bool) -> tuple[np.ndarray, np.ndarray | None]:

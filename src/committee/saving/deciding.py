@@ -20,6 +20,8 @@ from committee.task import weighted_median
 
 # A median needs the votes of all members for a row: so many numbers at a time.
 NUMBERS_AT_ONCE = 2**22
+# Rules by which the votes of members need not be held together.
+SUMMED = ("mean", "majority")
 
 
 class Decider(Protocol):
@@ -85,6 +87,45 @@ class TreesDecider(TableDecider):
         if self.statistics is not None or self.forest.n_categories.any():
             return None
         return _engine.Prepared(self.forest, self.rule).predict_matrix
+
+
+@dataclass(frozen=True, eq=False)
+class VotesDecider(TableDecider):
+    """Trees, and a rule on their votes.
+
+    Parameters
+    ----------
+    members : the engine's Forest
+    rule : Rule
+    """
+
+    members: _engine.Forest
+    rule: Any
+
+    def decide(self, table: Table, n_threads: int) -> np.ndarray:
+        """The decision for each row."""
+        decision: np.ndarray = self.rule.combine(
+            self.members.votes(list(table.columns), table.n_rows, n_threads)
+        )
+        return decision
+
+
+def sums_votes(rule: Any) -> bool:
+    """Whether a rule is the mean or the majority of members that all count alike: votes are summed then.
+
+    None, where there is nothing to decide, is the mean.
+    """
+    if rule is None:
+        return True
+    is_fixed = type(rule).__name__ == "FixedRule" and rule.weights is None
+    return is_fixed and isinstance(rule.rule, str) and rule.rule in SUMMED
+
+
+def decider_of_trees(members: _engine.Forest, rule: Any) -> Decider:
+    """How trees decide by a rule: in the engine if votes are summed."""
+    if sums_votes(rule):
+        return TreesDecider(members, "mean" if rule is None else rule.rule)
+    return VotesDecider(members, rule)
 
 
 @dataclass(frozen=True, eq=False)

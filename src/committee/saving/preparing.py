@@ -11,7 +11,7 @@ import numpy as np
 from committee import _engine
 from committee.saving import own
 from committee.saving.codec import Decoder
-from committee.saving.deciding import C45Decider, Decider, MedianDecider, TreesDecider
+from committee.saving.deciding import C45Decider, Decider, MedianDecider, TreesDecider, decider_of_trees
 from committee.saving.errors import DamagedFile, require
 from committee.saving.fields import Fields
 from committee.saving.file import read_description, read_scores
@@ -33,7 +33,7 @@ TOLD = (
     *("has_missing", "importances", "seed", "out_of_bag", "leaf_rows", "y", "weight_unit", "max_features"),
     *("n_rounds", "learning_rate", "gains", "split_counts", "train_score", "validation_score"),
     *("is_over", "estimator", "estimator_errors", "row_weights", "validation_errors", "distribution"),
-    "honest",
+    *("honest", "bags", "decision_outside", "votes_outside"),
 )
 
 
@@ -106,6 +106,8 @@ class Preparation:
         fields = Fields(described.fitted)
         if "seats" in fields:
             prepared = self._committee(fields)
+        elif "bagged" in fields:
+            prepared = self._bagged(fields)
         elif isinstance(fields.values.get("members"), list):
             prepared = self._boosted(fields)
         elif {"forest", "tree", "members"} & fields.values.keys():
@@ -121,17 +123,45 @@ class Preparation:
 
     def _committee(self, fields: Fields) -> Predictor:
         schema, task = fields.take("schema", Schema), take_task(fields)
-        described, seats = fields.take("rule", object), fields.take("seats", list)
+        rule, seats = self._known_rule(fields), fields.take("seats", list)
+        fields.require(seats and all(isinstance(seat, dict) for seat in seats), "there are no seats")
+        taken = tuple(self._seat(Fields(seat, f"seats__{i}"), schema, task) for i, seat in enumerate(seats))
+        check_rule(rule, len(taken), task)
+        return prepare(RuleDecider(taken, rule, task), schema, task)
+
+    def _bagged(self, fields: Fields) -> Predictor:
+        schema, task = fields.take("schema", Schema), take_task(fields)
+        rule, members = self._known_rule(fields), fields.take("bagged", object)
+        columns = fields.optional("columns", list)
+        if isinstance(members, _engine.Forest):
+            check_forest(members, schema, task)
+            fields.require(members.is_mean, "the members do not vote")
+            check_rule(rule, members.n_trees, task)
+            return prepare(decider_of_trees(members, rule), schema, task)
+        fields.require(isinstance(members, list) and members, "there are no members")
+        assert isinstance(members, list)
+        seen = [None] * len(members) if columns is None else columns
+        fields.require(len(seen) == len(members), "there are not columns for each member")
+        seats = tuple(
+            self._seat(
+                Fields({"name": str(i), "models": [member], "columns": positions, "calibration": None}),
+                schema,
+                task,
+            )
+            for i, (member, positions) in enumerate(zip(members, seen, strict=True))
+        )
+        check_rule(rule, len(seats), task)
+        return prepare(RuleDecider(seats, rule, task), schema, task)
+
+    def _known_rule(self, fields: Fields) -> Any:
+        """The rule of a committee, if it needs no scikit-learn; None if there is nothing to decide."""
+        described = fields.take("rule", object)
         if fields.take("encoder", object) is not None or getattr(described, "name", "") in LOOKS_AROUND:
             name = getattr(described, "name", "rule").removeprefix(own.PREFIX)
             raise ValueError(
                 f"The {name} of {self.path} looks at the rows by means of scikit-learn. Use committee.load."
             )
-        fields.require(seats and all(isinstance(seat, dict) for seat in seats), "there are no seats")
-        taken = tuple(self._seat(Fields(seat, f"seats__{i}"), schema, task) for i, seat in enumerate(seats))
-        rule = None if described is None else self._rule(described)
-        check_rule(rule, len(taken), task)
-        return prepare(RuleDecider(taken, rule, task), schema, task)
+        return None if described is None else self._rule(described)
 
     def _seat(self, fields: Fields, schema: Schema, task: Task) -> PreparedSeat:
         name, models = fields.take("name", str), fields.take("models", list)

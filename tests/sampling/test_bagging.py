@@ -1,0 +1,243 @@
+"""Bagging and random subspaces: out of bag, rules, warm starts, and what is kept."""
+
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
+from sklearn.metrics import accuracy_score, balanced_accuracy_score
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.tree import DecisionTreeClassifier as SklearnTree
+
+import committee
+from committee import (
+    BaggingClassifier,
+    BaggingRegressor,
+    DecisionTreeClassifier,
+    RandomForestClassifier,
+    RandomSubspaceClassifier,
+    VotingClassifier,
+    rules,
+)
+from committee.table import bin_table
+
+X, Y = load_iris(return_X_y=True)
+NUMBERS, TARGET = load_diabetes(return_X_y=True)
+both_ways = pytest.mark.parametrize(
+    "member", [DecisionTreeClassifier(), GaussianNB()], ids=["engine", "runner"]
+)
+
+
+@both_ways
+def test_the_out_of_bag_decision_is_that_of_the_members_that_have_not_seen_a_row(member):
+    bagging = BaggingClassifier(member, 15, oob_score=True, keep_votes=True, random_state=0).fit(X, Y)
+    expected = np.full((15, len(Y), 3), np.nan)
+    for i, (model, rows) in enumerate(zip(bagging.estimators_, bagging.estimators_samples_, strict=True)):
+        outside = np.setdiff1d(np.arange(len(Y)), rows)
+        expected[i, outside] = model.predict_proba(X[outside])
+    np.testing.assert_allclose(bagging.oob_votes_, expected, atol=1e-6)
+    np.testing.assert_allclose(bagging.oob_decision_function_, np.nanmean(expected, axis=0), atol=1e-6)
+    assert bagging.oob_score_ == accuracy_score(Y, bagging.oob_decision_function_.argmax(axis=1))
+    assert bagging.oob_curve_[-1] == pytest.approx(1 - bagging.oob_score_)
+
+
+@both_ways
+def test_the_curve_is_the_error_after_every_member(member):
+    whole = BaggingClassifier(member, 12, oob_score=True, random_state=0).fit(X, Y)
+    for n_members in (1, 5, 12):
+        part = BaggingClassifier(member, n_members, oob_score=True, random_state=0).fit(X, Y)
+        np.testing.assert_allclose(part.oob_curve_, whole.oob_curve_[:n_members])
+
+
+@pytest.mark.parametrize(
+    "rule", ["majority", "weighted_mean", "median", "stacking", rules.CAWPERule(alpha=2)]
+)
+@both_ways
+def test_any_rule_decides_on_the_votes_of_the_members(member, rule):
+    bagging = BaggingClassifier(member, 11, rule=rule, random_state=0).fit(X, Y)
+    votes = bagging.votes(X)
+    decided = bagging.rule_.combine(votes)
+    np.testing.assert_allclose(bagging.predict_proba(X), decided, rtol=1e-6)
+    assert bagging.score(X, Y) > 0.9
+
+
+@both_ways
+def test_members_are_weighed_by_their_accuracy_on_the_rows_that_they_have_not_seen(member):
+    bagging = BaggingClassifier(member, 9, rule="weighted_mean", keep_votes=True, random_state=0)
+    votes = bagging.fit(X, Y).oob_votes_
+    accuracies = []
+    for cast in votes:
+        outside = ~np.isnan(cast[:, 0])
+        accuracies.append(accuracy_score(Y[outside], cast[outside].argmax(axis=1)))
+    np.testing.assert_allclose(bagging.rule_.scores_, accuracies)
+    np.testing.assert_allclose(bagging.estimator_weights_, accuracies / np.sum(accuracies))
+
+
+def test_regressors_are_weighed_by_their_squared_error():
+    bagging = BaggingRegressor(n_estimators=9, rule="weighted_mean", keep_votes=True, random_state=0)
+    votes = bagging.fit(NUMBERS, TARGET).oob_votes_[:, :, 0]
+    inverse = 1 / np.nanmean((votes - TARGET) ** 2, axis=1)
+    np.testing.assert_allclose(bagging.estimator_weights_, inverse / inverse.sum())
+    assert BaggingRegressor().fit(NUMBERS, TARGET).estimator_weights_ == pytest.approx(np.full(10, 0.1))
+
+
+@both_ways
+def test_another_rule_needs_no_other_members(member):
+    bagging = BaggingClassifier(member, 9, keep_votes=True, random_state=0).fit(X, Y)
+    fresh = BaggingClassifier(member, 9, rule="weighted_mean", random_state=0).fit(X, Y)
+    again = bagging.recombine("weighted_mean")
+    np.testing.assert_allclose(again.predict_proba(X), fresh.predict_proba(X))
+    assert again.rule == "weighted_mean"
+    assert bagging.rule == "mean"
+    assert bagging.recombine("region", X).score(X, Y) > 0.9
+    np.testing.assert_array_equal(again.recombine("mean").predict_proba(X), bagging.predict_proba(X))
+
+
+def test_a_rule_that_looks_at_rows_sees_them():
+    bagging = BaggingClassifier(GaussianNB(), 9, rule="dynamic", oob_score=True, random_state=0).fit(X, Y)
+    assert bagging.score(X, Y) > 0.9
+    assert bagging.oob_score_ > 0.9
+    with pytest.raises(ValueError, match="looks at the rows, so there is no predictor"):
+        bagging.predictor()
+
+
+@both_ways
+def test_a_warm_start_goes_on_as_if_it_had_never_stopped(member):
+    settings = {"oob_score": True, "keep_votes": True, "max_features": 0.6, "random_state": 3}
+    whole = BaggingClassifier(member, 9, **settings).fit(X, Y)
+    begun = BaggingClassifier(member, 4, warm_start=True, **settings).fit(X, Y)
+    begun.set_params(n_estimators=9).fit(X, Y)
+    np.testing.assert_array_equal(begun.votes(X), whole.votes(X))
+    np.testing.assert_array_equal(begun.oob_votes_, whole.oob_votes_)
+    np.testing.assert_allclose(begun.oob_curve_, whole.oob_curve_)
+    np.testing.assert_array_equal(begun.estimators_features_, whole.estimators_features_)
+    with pytest.warns(UserWarning, match="does not fit new members"):
+        begun.fit(X, Y)
+
+
+@both_ways
+def test_auto_stops_when_the_error_is_flat(member):
+    bagging = BaggingClassifier(member, "auto", random_state=0).fit(X, Y)
+    assert 50 <= len(bagging.estimators_) < 200
+    window = bagging.oob_curve_[-50:]
+    assert window[25:].mean() >= 0.995 * window[:25].mean()
+    assert "oob_score_" not in dir(clone(bagging))
+
+
+@pytest.mark.parametrize(
+    "member", [DecisionTreeClassifier(), KNeighborsClassifier()], ids=["engine", "runner"]
+)
+def test_balanced_bags_find_a_rare_class(member):
+    X, y = load_breast_cancer(return_X_y=True)
+    rows = np.r_[np.flatnonzero(y == 1), np.flatnonzero(y == 0)[:12]]
+    test = np.flatnonzero(y == 0)[12:]
+    plain = BaggingClassifier(member, 15, random_state=0).fit(X[rows], y[rows])
+    balanced = BaggingClassifier(member, 15, sampling="balanced", random_state=0).fit(X[rows], y[rows])
+    weighed = BaggingClassifier(member, 15, class_weight="balanced", random_state=0).fit(X[rows], y[rows])
+    missed = (plain.predict(X[test]) == 1).mean()
+    assert (balanced.predict(X[test]) == 1).mean() < missed
+    assert (weighed.predict(X[test]) == 1).mean() <= missed
+    for rows_of_bag in balanced.estimators_samples_:
+        assert np.bincount(y[rows][rows_of_bag]).tolist() == [12, 12]
+
+
+def test_groups_are_judged_by_members_that_have_seen_nothing_of_them():
+    # A group is a row ten times over: who has seen one of them knows all.
+    rng = np.random.default_rng(0)
+    points = rng.normal(size=(40, 3))
+    X, y, groups = points.repeat(10, axis=0), rng.integers(0, 2, 40).repeat(10), np.arange(40).repeat(10)
+    blind = BaggingClassifier(n_estimators=40, oob_score=True, random_state=0).fit(X, y)
+    assert blind.oob_score_ == 1
+    by_group = BaggingClassifier(n_estimators=40, oob_score=True, random_state=0).fit(X, y, groups=groups)
+    assert by_group.oob_score_ < 0.8
+    for rows in by_group.estimators_samples_:
+        counts = np.bincount(rows, minlength=400).reshape(40, 10)
+        assert (counts == counts[:, :1]).all()
+
+
+@both_ways
+def test_groups_keep_the_weights_of_their_rows(member):
+    weights = np.random.default_rng(0).uniform(0.5, 2, len(Y))
+    weights[:10] = 0
+    groups = np.arange(len(Y)) // 5
+    bagging = BaggingClassifier(member, 9, oob_score=True, random_state=0)
+    first = bagging.fit(X, Y, weights, groups=groups).predict_proba(X)
+    fewer = clone(bagging).fit(X[10:], Y[10:], weights[10:], groups=groups[10:]).predict_proba(X)
+    np.testing.assert_allclose(first, fewer, atol=1e-9)
+
+
+def test_a_metric_of_ones_own_judges():
+    bagging = BaggingClassifier(n_estimators=20, oob_score=balanced_accuracy_score, random_state=0).fit(X, Y)
+    decided = bagging.oob_decision_function_.argmax(axis=1)
+    assert bagging.oob_score_ == balanced_accuracy_score(Y, decided)
+
+
+def test_every_tree_of_a_forest_of_all_columns_is_a_bagged_tree():
+    forest = RandomForestClassifier(10, max_features=None, oob_score=True, random_state=0).fit(X, Y)
+    bagging = BaggingClassifier(n_estimators=10, oob_score=True, random_state=0).fit(X, Y)
+    np.testing.assert_array_equal(bagging.votes(X), forest.votes(X))
+    np.testing.assert_array_equal(bagging.oob_decision_function_, forest.oob_decision_function_)
+
+
+def test_a_table_may_be_binned_once():
+    binned = bin_table(X)
+    expected = BaggingClassifier(n_estimators=5, max_features=2, random_state=0).fit(X, Y).predict_proba(X)
+    again = BaggingClassifier(n_estimators=5, max_features=2, random_state=0).fit(binned, Y)
+    np.testing.assert_array_equal(again.predict_proba(X), expected)
+
+
+def test_importances_are_the_mean_of_those_of_the_members():
+    for member in (None, SklearnTree()):
+        bagging = BaggingClassifier(member, 8, max_features=2, random_state=0).fit(X, Y)
+        expected = np.zeros((8, 4))
+        for i, columns in enumerate(bagging.estimators_features_):
+            expected[i, columns] = bagging.estimators_[i].feature_importances_
+        np.testing.assert_allclose(bagging.feature_importances_, expected.mean(axis=0), atol=1e-12)
+
+
+SAVED = [
+    BaggingClassifier(n_estimators=4, oob_score=True, keep_votes=True, max_features=2, random_state=0),
+    BaggingClassifier(GaussianNB(), 4, oob_score=True, keep_votes=True, max_features=2, random_state=0),
+    BaggingClassifier(n_estimators=4, rule="weighted_majority", oob_score=True, random_state=0),
+    BaggingClassifier(committee.C45Classifier(), 4, rule="stacking", max_features=2, random_state=0),
+    BaggingClassifier(n_estimators=4, rule="dynamic", random_state=0),
+    RandomSubspaceClassifier(committee.DecisionStumpClassifier(), 4, random_state=0),
+    BaggingClassifier(n_estimators=4, sampling="balanced", rule="majority", random_state=0),
+]
+
+
+@pytest.mark.parametrize("bagging", SAVED, ids=lambda bagging: f"{bagging.estimator}, {bagging.rule}")
+def test_save_and_load_and_pickle_change_nothing(bagging, tmp_path):
+    bagging = clone(bagging).fit(X, Y)
+    bagging.save(tmp_path / "bagging.committee")
+    for again in (committee.load(tmp_path / "bagging.committee"), pickle.loads(pickle.dumps(bagging))):
+        np.testing.assert_array_equal(again.predict_proba(X), bagging.predict_proba(X))
+        np.testing.assert_array_equal(again.votes(X), bagging.votes(X))
+        for one, other in zip(again.estimators_samples_, bagging.estimators_samples_, strict=True):
+            np.testing.assert_array_equal(one, other)
+        if bagging.oob_score:
+            np.testing.assert_array_equal(again.oob_decision_function_, bagging.oob_decision_function_)
+            assert again.oob_score_ == bagging.oob_score_
+
+
+@pytest.mark.parametrize(
+    "bagging",
+    [each for each in SAVED if each.rule != "dynamic" and not isinstance(each.estimator, GaussianNB)],
+)
+def test_a_prepared_bagging_says_the_same(bagging, tmp_path):
+    bagging = clone(bagging).fit(X, Y)
+    bagging.save(tmp_path / "bagging.committee")
+    expected = bagging.predict_proba(X)
+    for prepared in (bagging.predictor(), committee.predictor(tmp_path / "bagging.committee")):
+        np.testing.assert_allclose(prepared.predict_proba(X), expected, rtol=1e-6)
+
+
+def test_a_committee_takes_its_votes_out_of_bag():
+    bagging = BaggingClassifier(n_estimators=25, random_state=0)
+    voting = VotingClassifier([("bagging", bagging), ("bayes", GaussianNB())], rule="weighted_mean").fit(X, Y)
+    judged = clone(bagging).set_params(oob_score=True).fit(X, Y)
+    np.testing.assert_allclose(
+        voting.honest_votes_[0], judged.oob_decision_function_[voting.honest_rows_], rtol=1e-6
+    )
