@@ -1,0 +1,93 @@
+"""How fast and how good are bagging and rotation forests?
+
+python benchmarks/sampling.py [--quick] [--cases ...] [--peers ...] [--repeats 5]
+"""
+
+import statistics
+
+import tables
+from harness import Case, Plot, Question, main
+from measure import fit_and_score, seconds
+from sampling_peers import MEMBERS, PEERS, TREES, committee_model, sklearn_model
+from verdicts import in_turns, not_worse_by, ratio
+
+SKLEARN, INTELEX = "scikit-learn", "scikit-learn-intelex"
+QUICK_ROWS = {"n_rows": 4000, "n_test": 2000}
+
+BAGGING = "bagging of 50 full trees, 100,000 x 28"
+# So many fits of each, one after the other; the fastest of each counts.
+TURNS = 5
+
+
+def whole(name, about, kind, table, *, n_estimators):
+    """A case of one fit per process."""
+
+    def measure(peer, *, seed, quick):
+        split = table(**QUICK_ROWS) if quick else table()
+        return fit_and_score(peer, kind, split, n_estimators=10 if quick else n_estimators, seed=seed)
+
+    return Case(name, about, tuple(name for name, peer in PEERS.items() if kind in peer.kinds), measure)
+
+
+def beside_scikit_learn(kind):
+    """Fits of ours and of scikit-learn's in turns, in one process, on one thread each."""
+
+    def measure(peer, *, seed, quick):
+        n_rows = 1000 if quick else 5000
+        split = tables.two_classes(n_rows=n_rows, n_test=1000)
+        ours, theirs = [], []
+        for turn in range(1 + TURNS):
+            for make, times in ((committee_model, ours), (sklearn_model, theirs)):
+                model = make(kind, n_estimators=20, seed=seed, n_jobs=1)
+                times.append(seconds(model.fit, split.X_train, split.y_train))
+                if make is committee_model:
+                    accuracy = model.estimator.score(split.X_test, split.y_test)
+            if turn == 0:
+                # The first fits load what is needed.
+                ours, theirs = [], []
+        return {
+            "fit": statistics.median(ours),
+            "turns": min(ours) / min(theirs),
+            "accuracy": accuracy,
+        }
+
+    about = "5,000 x 28, 20 members, one thread: the time of ours, divided by that of scikit-learn beside it."
+    return Case(kind, about, ("committee",), measure)
+
+
+def judge(readings):
+    """The targets, row by row."""
+    return [
+        ratio(readings, f"fit: {BAGGING}", BAGGING, "fit", peer=SKLEARN, times=20),
+        not_worse_by(readings, f"accuracy: {BAGGING}", BAGGING, "accuracy", peer=SKLEARN, difference=0.002),
+        ratio(readings, f"fit: {BAGGING}", BAGGING, "fit", peer=INTELEX, times=1),
+        *[in_turns(readings, f"fit: {kind}", kind, "turns", peer=SKLEARN, percent=5) for kind in MEMBERS],
+    ]
+
+
+QUESTION = Question(
+    name="sampling",
+    title="How fast and how good are bagging and rotation forests?",
+    about=(
+        "*fit* and *predict* are whole calls on arrays; *predict* gives the probabilities of all test rows. "
+        "Two threads for everyone, but for the members of scikit-learn, which are fitted on one: there, "
+        "*in turns* is the fastest of five fits of ours, divided by the fastest of scikit-learn's. Every "
+        "repetition has its own seed."
+    ),
+    cases=(
+        whole(
+            BAGGING,
+            "Two overlapping classes, 28 numeric columns, 50,000 test rows.",
+            TREES,
+            tables.two_classes,
+            n_estimators=50,
+        ),
+        *map(beside_scikit_learn, MEMBERS),
+    ),
+    judge=judge,
+    registry=PEERS,
+    plots=(Plot("sampling_fit.svg", "Time to fit, as a multiple of committee's", "fit"),),
+)
+
+if __name__ == "__main__":
+    main(QUESTION)

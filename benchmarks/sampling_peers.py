@@ -1,0 +1,82 @@
+"""The peers of bagging and of rotation forests, behind the interface of `peers.py`.
+
+Kinds of models: "bagged trees" are full trees on bootstrap samples; "bagged <member>" is bagging of one of
+scikit-learn's own members, for `MEMBERS`.
+"""
+
+import importlib
+from collections.abc import Callable
+
+from peers import THREADS, CommitteeModel, Peer, SklearnModel
+
+TREES = "bagged trees"
+# Members of other kinds: the module, the class, and parameters that let a fit end.
+MEMBERS = {
+    "bagged naive Bayes": ("sklearn.naive_bayes", "GaussianNB", {}),
+    "bagged logistic regression": ("sklearn.linear_model", "LogisticRegression", {"max_iter": 200}),
+    "bagged trees of scikit-learn": ("sklearn.tree", "DecisionTreeClassifier", {}),
+    "bagged nearest neighbours": ("sklearn.neighbors", "KNeighborsClassifier", {}),
+}
+
+
+class Quiet(SklearnModel):
+    """A peer with scikit-learn's interface that does not tell how large its model is."""
+
+    def nbytes(self):
+        return None
+
+
+def member_of(kind):
+    """The member of a kind of bagging; None is a full tree."""
+    if kind == TREES:
+        return None
+    module, name, parameters = MEMBERS[kind]
+    return getattr(importlib.import_module(module), name)(**parameters)
+
+
+def committee_model(kind, *, n_estimators, seed, n_jobs=THREADS):
+    committee = importlib.import_module("committee")
+    wrapper: Callable = CommitteeModel if kind == TREES else Quiet
+    return wrapper(
+        committee.BaggingClassifier(member_of(kind), n_estimators, n_jobs=n_jobs, random_state=seed)
+    )
+
+
+def sklearn_model(kind, *, n_estimators, seed, n_jobs=THREADS):
+    ensemble = importlib.import_module("sklearn.ensemble")
+    bagging = ensemble.BaggingClassifier(member_of(kind), n_estimators, n_jobs=n_jobs, random_state=seed)
+    return Quiet(bagging)
+
+
+def intelex_model(kind, *, n_estimators, seed):
+    """A forest that tries all columns at every node is bagged trees."""
+    forest = importlib.import_module("sklearnex.ensemble").RandomForestClassifier
+    return Quiet(forest(n_estimators, max_features=None, n_jobs=THREADS, random_state=seed))
+
+
+PEERS = {
+    peer.name: peer
+    for peer in (
+        Peer(
+            "committee",
+            "committee",
+            f"BaggingClassifier, n_jobs={THREADS}",
+            (TREES, *MEMBERS),
+            committee_model,
+        ),
+        Peer(
+            "scikit-learn",
+            "scikit-learn",
+            f"BaggingClassifier, n_jobs={THREADS}",
+            (TREES, *MEMBERS),
+            sklearn_model,
+        ),
+        Peer(
+            "scikit-learn-intelex",
+            "scikit-learn-intelex",
+            f"RandomForestClassifier, max_features=None, n_jobs={THREADS}",
+            (TREES,),
+            intelex_model,
+        ),
+    )
+}
