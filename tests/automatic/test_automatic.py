@@ -16,7 +16,7 @@ import committee
 from committee import CommitteeClassifier, CommitteeRegressor, DecisionTreeClassifier
 from committee.assembling.members import Member
 from committee.assembling.votes import HonestVotes
-from committee.automatic.choosing import judge_rules
+from committee.automatic.choosing import is_surely_better, judge_rules
 from committee.automatic.clock import Clock
 from committee.automatic.memory import bytes_of_fit, bytes_of_model, within_memory
 from committee.automatic.portfolio import ASKED_FOR, CANDIDATES, ORDERS, Size, portfolio
@@ -327,3 +327,27 @@ def test_rules_are_judged_as_they_decide_and_their_weights_count():
     assert isinstance(tuned.recombine("mean").rule_, AdjustedRule)
     greedy = tuned.recombine("greedy")
     np.testing.assert_array_equal(greedy.weights_, greedy.rule_.rule_.weights_)
+
+
+def test_the_usual_rule_is_taken_unless_another_is_surely_better():
+    rng = np.random.default_rng(0)
+    y = rng.normal(size=400)
+    votes = (y + rng.normal(size=(3, 400)) * [[0.5], [0.6], [0.7]])[:, :, None]
+    found = judge_rules(HonestVotes(votes, y, None, None, np.arange(400)), None, np.inf)
+    assert found[0].name == "shrunken stacking"
+    honest = HonestVotes(votes, y, None, None, np.arange(400))
+    good, bad, noisy = y[:, None], y[:, None] + 1, y[:, None] + rng.normal(size=(400, 1))
+    assert is_surely_better(good, bad, honest, None)
+    assert not is_surely_better(bad, noisy, honest, None)
+
+
+def test_a_logarithmic_pool_decides_fold_by_fold():
+    X, y = load_iris(return_X_y=True)
+    automatic = CommitteeClassifier(["booster", "linear"], rule="log_pool", random_state=0).fit(X, y)
+    each = [
+        automatic.rule_.combine(np.stack([models[fold].predict_proba(X) for models in automatic.estimators_]))
+        for fold in range(5)
+    ]
+    np.testing.assert_allclose(automatic.predict_proba(X), np.mean(each, axis=0), atol=1e-6)
+    boosters = CommitteeClassifier(["booster", "booster_wide"], rule="log_pool", random_state=0).fit(X, y)
+    np.testing.assert_array_equal(boosters.predictor().predict_proba(X), boosters.predict_proba(X))

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from committee.combining.pooling import log_loss_at, logarithm, lowest_point
+from committee.combining.pooling import SMALLEST, log_loss_at, logarithm, lowest_point
 from committee.rules import LogPoolRule
 
 
@@ -28,7 +28,7 @@ def test_no_other_weights_have_a_lower_loss(penalty, seed):
 
     def loss(point):
         shares = np.full(len(y), 1 / len(y))
-        value = log_loss_at(point, logarithm(votes), y, shares)[0]
+        value = log_loss_at(point, logarithm(votes, SMALLEST), y, shares)[0]
         return value + penalty / 2 * ((point - start) ** 2).sum()
 
     rng = np.random.default_rng(seed)
@@ -44,10 +44,10 @@ def test_derivatives_are_those_of_the_loss():
     votes, y = drawn_votes(0)
     weights = np.random.default_rng(1).random(len(y))
     point = np.random.default_rng(2).random(9)
-    _, slope, curvature = log_loss_at(point, logarithm(votes), y, weights)
+    _, slope, curvature = log_loss_at(point, logarithm(votes, SMALLEST), y, weights)
     for place, step in enumerate(1e-5 * np.eye(9)):
         above, below = (
-            log_loss_at(point + sign * step, logarithm(votes), y, weights)[:2] for sign in (1, -1)
+            log_loss_at(point + sign * step, logarithm(votes, SMALLEST), y, weights)[:2] for sign in (1, -1)
         )
         assert (above[0] - below[0]) / 2e-5 == pytest.approx(slope[place], abs=1e-6)
         np.testing.assert_allclose((above[1] - below[1]) / 2e-5, curvature[place], atol=1e-5)

@@ -239,3 +239,21 @@ def test_what_cannot_be_is_refused_in_one_line(rule, arguments, message):
     with pytest.raises(ValueError, match=message) as caught:
         rule.fit(votes, y, **arguments)
     assert "\n" not in str(caught.value)
+
+
+def test_shrunken_weights_sum_to_one_and_are_no_worse_than_convex_ones():
+    rng = np.random.default_rng(0)
+    y = rng.normal(size=300)
+    shared = rng.normal(size=300)
+    votes = (y + [[1.0], [0.6], [0.2]] * shared + 0.2 * rng.normal(size=(3, 300)))[:, :, None]
+    learnt = StackingRule("shrunken").fit(votes[:, :200], y[:200])
+    convex = StackingRule("convex").fit(votes[:, :200], y[:200])
+    assert learnt.weights_.sum() == pytest.approx(1)
+    # What members err in together is cancelled by a weight below 0.
+    assert learnt.weights_.min() < 0 <= convex.weights_.min()
+    shrunken, mixed = (
+        np.mean((rule.combine(votes[:, 200:])[:, 0] - y[200:]) ** 2) for rule in (learnt, convex)
+    )
+    assert shrunken < mixed
+    same = StackingRule("shrunken").fit(np.repeat(votes[:1], 2, axis=0), y)
+    np.testing.assert_allclose(same.combine(np.repeat(votes[:1], 2, axis=0)), votes[0])

@@ -10,6 +10,7 @@ import numpy as np
 from committee.assembling.calibrating import Calibration
 from committee.members.seeing import as_taken_by
 from committee.members.votes import Task, votes_of
+from committee.saving.together import folded
 from committee.table.source import Source
 
 
@@ -35,6 +36,10 @@ class Seat:
 
     def votes(self, source: Source, task: Task) -> np.ndarray:
         """The votes on a table, of shape (n_rows, n_outputs)."""
+        return self.votes_by_fold(source, task, 1)[0]
+
+    def votes_by_fold(self, source: Source, task: Task, n_folds: int) -> list[np.ndarray]:
+        """The votes of the models of each of some folds; those of repeated folds come one after the other."""
         seen = source if self.columns is None else source.select(self.columns)
         as_scores = self.calibration is not None
         try:
@@ -43,8 +48,8 @@ class Seat:
             ]
         except ValueError as error:
             raise cannot_vote(self.name, error) from error
-        mean = each[0] if len(each) == 1 else np.mean(each, axis=0)
-        return mean if self.calibration is None else self.calibration.votes(mean)
+        means = folded(each, n_folds)
+        return means if self.calibration is None else [self.calibration.votes(mean) for mean in means]
 
 
 def cannot_vote(name: str, error: Exception) -> ValueError:

@@ -1,7 +1,8 @@
 """Which rule decides: each is cross-validated on the honest votes, and the best of them is taken.
 
 In: honest votes and a metric. Out: the rules with their losses, the best first. The comparison is nested: a
-rule decides on rows that neither it nor the members have learnt from.
+rule decides on rows that neither it nor the members have learnt from. Differences that may be chance decide
+nothing: the rule that does best on most tables is taken unless another is better by more than that.
 """
 
 from __future__ import annotations
@@ -16,14 +17,18 @@ import numpy as np
 from committee.assembling.leaderboard import honest_decision
 from committee.assembling.votes import HonestVotes
 from committee.combining.adjusting import OF_PROBABILITIES
-from committee.combining.losses import check_metric, member_losses
+from committee.combining.losses import CLASS_LOSSES, NUMBER_LOSSES, check_metric, member_losses
 from committee.combining.naming import rule_named
 from committee.combining.rule import Honest, Rule
 
 # Rules are compared on so many votes at most, and on so many for each second that there is.
 MOST_COMPARED, COMPARED_IN_A_SECOND, LEAST_COMPARED = 3_000_000, 400_000, 100_000
 # How long the comparison of a rule takes, in units of that of the best member, about.
-COSTS = {"greedy": 5, "log_pool": 30, "calibrated greedy": 15, "stacking": 5, "dynamic": 50}
+COSTS = {"greedy": 5, "shrunken stacking": 5, "log_pool": 30, "calibrated greedy": 15, "dynamic": 50}
+# The rule that is taken unless another is surely better, by the loss of a row.
+USUAL = {"log_loss": "log_pool", "squared_error": "shrunken stacking"}
+# Surely: by so many standard errors of the mean difference of the losses of rows.
+SURELY = 2.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,11 +42,14 @@ class Judged:
         Not fitted.
     loss : float
         By nested comparison.
+    decision : ndarray of shape (n_rows, n_outputs)
+        What it has decided in the comparison.
     """
 
     name: str
     rule: Rule
     loss: float
+    decision: np.ndarray
 
 
 def judge_rules(
@@ -68,7 +76,7 @@ def judge_rules(
     Returns
     -------
     list of Judged
-        The best first, and of equal ones the simplest.
+        The one to take first; then the best, and of equal ones the simplest.
     """
     began = time.monotonic()
     unit = 0.0
@@ -79,9 +87,33 @@ def judge_rules(
         if gone + COSTS.get(name, 1) * unit > seconds and found:
             continue
         decision = honest_decision(rule, honest, X)
-        found.append(Judged(name, rule, loss_of(decision, honest, metric)))
+        found.append(Judged(name, rule, loss_of(decision, honest, metric), decision))
         unit = unit or time.monotonic() - began
-    return sorted(found, key=lambda judged: judged.loss)
+    found.sort(key=lambda judged: judged.loss)
+    usual = next((each for each in found if each.name == usual_rule(honest, metric)), found[0])
+    if is_surely_better(found[0].decision, usual.decision, honest, metric):
+        return found
+    return [usual, *(each for each in found if each is not usual)]
+
+
+def usual_rule(honest: HonestVotes, metric: Any) -> str | None:
+    """The name of the rule that does best on most tables; None if no rule is known to."""
+    known = check_metric(metric, Honest.of(honest.votes[:, :1], honest.y[:1]))
+    return USUAL.get(known) if isinstance(known, str) else None
+
+
+def is_surely_better(first: np.ndarray, second: np.ndarray, honest: HonestVotes, metric: Any) -> bool:
+    """Whether a decision has a lower loss than another by more than chance, row by row."""
+    both = Honest.of(np.stack([first, second]), honest.y, sample_weight=honest.weights)
+    name = check_metric(metric, both)
+    if not isinstance(name, str):
+        return True
+    losses = (CLASS_LOSSES.get(name) or NUMBER_LOSSES[name])(both.votes, both.y)
+    weights = both.weights / both.weights.sum()
+    difference = losses[1] - losses[0]
+    mean = float(weights @ difference)
+    error = float(np.sqrt(weights**2 @ (difference - mean) ** 2))
+    return mean > SURELY * error
 
 
 def votes_in(seconds: float) -> int:
@@ -114,7 +146,7 @@ def rules_for(honest: HonestVotes, metric: Any, has_X: bool) -> list[tuple[str, 
     greedy = rule_named("greedy").set_params(metric=metric)
     rules = [best, ("mean", rule_named("mean")), ("greedy", greedy)]
     if n_outputs == 1:
-        return [*rules, ("stacking", rule_named("stacking").set_params(final_estimator="ridge"))]
+        return [*rules, ("shrunken stacking", rule_named("stacking").set_params(final_estimator="shrunken"))]
     rules.insert(2, ("cawpe", rule_named("cawpe")))
     rules.append(("log_pool", rule_named("log_pool")))
     if isinstance(metric, str | None) and metric in OF_PROBABILITIES:

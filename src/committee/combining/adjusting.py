@@ -14,13 +14,17 @@ import numpy as np
 from committee.combining.greedy import METRIC
 from committee.combining.losses import check_metric, member_losses
 from committee.combining.naming import as_rule
-from committee.combining.pooling import LogPoolRule, logarithm, pooled
+from committee.combining.pooling import logarithm, lowest_log_loss, pooled
 from committee.combining.rule import Honest, Rule
 from committee.combining.votes import rescaled
 from committee.parameters import anything, declared, parameter
 from committee.saving import attributes
 from committee.saving.errors import require
 
+# Probabilities below this are taken for it.
+SMALLEST = 1e-6
+# What the squared distances of the power from one, and of the biases from 0, cost against the mean log loss.
+PENALTY = 1e-3
 # The losses of probabilities, for which decisions are calibrated.
 OF_PROBABILITIES = (None, "log_loss", "neg_log_loss")
 # So many thresholds of a class are tried, in so many turns.
@@ -83,9 +87,10 @@ class AdjustedRule(Rule):
             self.rule_.fit(honest.votes, honest.y, X, honest.weights)
         decision = self.rule_.combine(honest.votes, X)
         if isinstance(self.metric, str | None) and self.metric in OF_PROBABILITIES:
-            made: Any = LogPoolRule
-            pool = made().fit(decision[None], honest.y, None, honest.weights)
-            self.power_, self.biases_ = float(pool.weights_[0]), pool.biases_
+            powers, self.biases_ = lowest_log_loss(
+                Honest(decision[None], honest.y, honest.weights, None), PENALTY, SMALLEST
+            )
+            self.power_ = float(powers[0])
         else:
             self.power_, self.biases_ = 1.0, best_biases(decision, honest, self.metric)
 
@@ -113,12 +118,12 @@ class AdjustedRule(Rule):
 
 def adjusted(decision: np.ndarray, power: float, biases: np.ndarray) -> np.ndarray:
     """Decisions to a power, times a factor for each class, which sum to one."""
-    return rescaled(np.exp(pooled(logarithm(decision)[None], np.array([power]), biases)))
+    return rescaled(np.exp(pooled(logarithm(decision, SMALLEST)[None], np.array([power]), biases)))
 
 
 def best_biases(decision: np.ndarray, honest: Honest, metric: Any) -> np.ndarray:
     """The logarithms of the factors that lower a metric most; those of classes that gain nothing are 0."""
-    scores = logarithm(decision)
+    scores = logarithm(decision, SMALLEST)
     biases = np.zeros(decision.shape[1])
     lowest = loss_of(scores, biases, honest, metric)
     # Of two classes, one is enough.

@@ -18,7 +18,7 @@ from committee.parameters import declared, number, parameter
 from committee.saving import attributes
 
 # Probabilities below this are taken for it: a member that is sure and wrong does not decide alone.
-SMALLEST = 1e-6
+SMALLEST = 1e-3
 # Newton steps: how many at most, the slope at which they end, and what share of the fall that the slope
 # promises must come true. A number this near to its bound stays there.
 MOST_STEPS, FLAT, ENOUGH, SMALLEST_STEP, NEAR = 50, 1e-6, 1e-4, 1e-6, 1e-10
@@ -56,6 +56,9 @@ class LogPoolRule(Rule):
     array([1.7, 0.5])
     """
 
+    # It has learnt from votes of single models; the mean of their votes is surer than it knows.
+    decides_by_fold: ClassVar[bool] = True
+
     penalty: float = parameter(
         1e-3,
         "a number >= 0",
@@ -70,26 +73,44 @@ class LogPoolRule(Rule):
     }
 
     def _learn(self, honest: Honest) -> None:
-        n_members, n_outputs = honest.n_members, honest.n_outputs
-        total = honest.weights.sum()
-        blocks = [(logarithm(votes), y, weights / total) for votes, y, weights in honest.blocks()]
-        start = np.concatenate([np.full(n_members, 1 / n_members), np.zeros(n_outputs)])
-
-        def model(point: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
-            distance = point - start
-            value = 0.5 * self.penalty * float(distance @ distance)
-            slope, curvature = self.penalty * distance, self.penalty * np.eye(len(point))
-            for logarithms, y, weights in blocks:
-                more = log_loss_at(point, logarithms, y, weights)
-                value, slope, curvature = value + more[0], slope + more[1], curvature + more[2]
-            return value, slope, curvature
-
-        point = lowest_point(model, start, np.arange(len(start)) < n_members)
-        self.weights_, self.biases_ = point[:n_members].copy(), point[n_members:].copy()
+        self.weights_, self.biases_ = lowest_log_loss(honest, self.penalty, SMALLEST)
 
     def _decide(self, votes: np.ndarray) -> np.ndarray:
-        shares: np.ndarray = np.exp(pooled(logarithm(votes), self.weights_, self.biases_))
+        shares: np.ndarray = np.exp(pooled(logarithm(votes, SMALLEST), self.weights_, self.biases_))
         return shares
+
+
+def lowest_log_loss(honest: Honest, penalty: float, smallest: float) -> tuple[np.ndarray, np.ndarray]:
+    """The exponents and the biases of the lowest log loss, with a penalty for their distance from the mean.
+
+    Parameters
+    ----------
+    honest : Honest
+    penalty : float
+    smallest : float
+        Probabilities below this are taken for it.
+
+    Returns
+    -------
+    weights : ndarray of shape (n_members,)
+    biases : ndarray of shape (n_classes,)
+    """
+    n_members, n_outputs = honest.n_members, honest.n_outputs
+    total = honest.weights.sum()
+    blocks = [(logarithm(votes, smallest), y, weights / total) for votes, y, weights in honest.blocks()]
+    start = np.concatenate([np.full(n_members, 1 / n_members), np.zeros(n_outputs)])
+
+    def model(point: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
+        distance = point - start
+        value = 0.5 * penalty * float(distance @ distance)
+        slope, curvature = penalty * distance, penalty * np.eye(len(point))
+        for logarithms, y, weights in blocks:
+            more = log_loss_at(point, logarithms, y, weights)
+            value, slope, curvature = value + more[0], slope + more[1], curvature + more[2]
+        return value, slope, curvature
+
+    point = lowest_point(model, start, np.arange(len(start)) < n_members)
+    return point[:n_members].copy(), point[n_members:].copy()
 
 
 def log_loss_at(
@@ -168,9 +189,9 @@ def lowest_point(
     return point
 
 
-def logarithm(votes: np.ndarray) -> np.ndarray:
+def logarithm(votes: np.ndarray, smallest: float) -> np.ndarray:
     """The logarithms of votes, none of them too low."""
-    logarithms: np.ndarray = np.log(np.maximum(votes, SMALLEST))
+    logarithms: np.ndarray = np.log(np.maximum(votes, smallest))
     return logarithms
 
 

@@ -145,6 +145,9 @@ class Rule(KeptRule, Parametrised):
     needs_X: ClassVar[bool] = False
     # Whether it must be fitted before it combines.
     needs_fit: ClassVar[bool] = True
+    # Whether it decides on the votes of each fold's models, where members have such, and the mean of these
+    # decisions counts; else it decides on the mean of their votes.
+    decides_by_fold: ClassVar[bool] = False
     # What it decides on.
     tasks: ClassVar[tuple[str, ...]] = ("classification",)
     # A rule without parameters declares none.

@@ -19,6 +19,7 @@ from committee.combining.meta_learners import (
     likely_weights,
     nonnegative_weights,
     shares,
+    shrunken_weights,
     triangle_of,
 )
 from committee.combining.rule import Honest, Rule
@@ -37,11 +38,11 @@ from committee.saving import attributes
 from committee.saving.errors import require
 
 # Meta-learners that weigh members instead of learning from columns.
-WEIGHING = ("nnls", "convex", "mlr")
+WEIGHING = ("nnls", "convex", "mlr", "shrunken")
 # The classes of scikit-learn's linear models that have a name.
 ESTIMATORS = {"logistic": "LogisticRegression", "ridge": "RidgeCV", "linear": "LinearRegression"}
-FOR_CLASSES = ("logistic", *WEIGHING)
-FOR_NUMBERS = ("ridge", "linear", "nnls", "convex")
+FOR_CLASSES = ("logistic", "nnls", "convex", "mlr")
+FOR_NUMBERS = ("ridge", "linear", "nnls", "convex", "shrunken")
 # Probabilities are kept this far from 0 and 1 before they become log-odds.
 MARGIN = 1e-6
 
@@ -62,6 +63,8 @@ class StackingRule(Rule):
                  (van der Laan et al. 2007)
     "mlr"        multi-response linear regression, for classes: for each class, least squares of its crisp
                  votes by the members' votes for that class, over weights >= 0 (Ting and Witten 1999)
+    "shrunken"   for regression: least squares over weights that sum to one and may be negative, shrunk
+                 towards those of "convex" as far as generalised cross-validation says
     ============ =======================================================================================
 
     A classifier without `predict_proba` decides by crisp votes. Weights of rows go to the meta-learner, which
@@ -73,7 +76,7 @@ class StackingRule(Rule):
     final_estimator_ : estimator or None
         The fitted meta-learner; None if it weighs members.
     weights_ : ndarray of shape (n_members,) or (n_members, n_classes), or None
-        The weights of "nnls" and "convex", and those of "mlr" for each class.
+        The weights of "nnls", "convex" and "shrunken", and those of "mlr" for each class.
 
     References
     ----------
@@ -124,9 +127,7 @@ class StackingRule(Rule):
     kept: ClassVar[Mapping[str, attributes.Kind]] = {
         "final_estimator_": attributes.told,
         "weights_": attributes.optional(
-            attributes.either(
-                attributes.floats("members", low=0), attributes.floats("members", "outputs", low=0)
-            )
+            attributes.either(attributes.floats("members"), attributes.floats("members", "outputs", low=0))
         ),
     }
 
@@ -208,6 +209,8 @@ class StackingRule(Rule):
     def _member_weights(self, name: str, honest: Honest) -> np.ndarray:
         if not honest.are_classes:
             triangle = triangle_of(self._tables(honest, slice(None)))
+            if name == "shrunken":
+                return shrunken_weights(triangle, int(np.count_nonzero(honest.weights)))
             return nonnegative_weights(triangle) if name == "nnls" else convex_weights(triangle)
         if name == "convex":
             parts = [votes_for(self._seen(votes), y).T for votes, y, _ in honest.blocks()]
@@ -255,9 +258,12 @@ class StackingRule(Rule):
         return self.passthrough
 
     def _check_learnt(self) -> None:
-        learner = self.final_estimator_
-        require((learner is None) != (self.weights_ is None), "Either an estimator decides or weights do")
-        if learner is None:
+        learner, weights = self.final_estimator_, self.weights_
+        require((learner is None) != (weights is None), "Either an estimator decides or weights do")
+        if weights is not None:
+            require(
+                self.n_outputs_ == 1 or (weights >= 0).all(), "A weight of a vote for classes is negative"
+            )
             return
         # A fitted classifier has classes, and a regressor has none.
         is_such = hasattr(learner, "predict") and hasattr(learner, "classes_") == (self.n_outputs_ > 1)

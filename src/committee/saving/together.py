@@ -39,12 +39,12 @@ class PreparedSeat:
     predictors: tuple[Predictor, ...]
     columns: list[int] | None
 
-    def votes(self, X: Any, schema: Schema, task: Task) -> np.ndarray:
-        """The votes on rows of a schema, of shape (n_rows, n_outputs)."""
+    def votes(self, X: Any, schema: Schema, task: Task, n_folds: int) -> list[np.ndarray]:
+        """The votes of the models of each of some folds on rows of a schema."""
         each = [
             aligned(one.decide(seen_by(one, X, schema, self.columns)), one, task) for one in self.predictors
         ]
-        return each[0] if len(each) == 1 else np.mean(each, axis=0)
+        return folded(each, n_folds)
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,16 +66,17 @@ class RuleDecider:
     def ask(self, schema: Schema) -> Callable[[Any], np.ndarray]:
         """A function from rows of a schema to the decision for each."""
         dtype = np.float32 if isinstance(self.task, Classification) else np.float64
+        n_folds = folds_of_rule(self.rule, [len(seat.predictors) for seat in self.seats])
 
         def decide(X: Any) -> np.ndarray:
             n_rows = check_rows(X, schema)
             if self.rule is None:
                 return np.ones((n_rows, 1))
-            votes = np.empty((len(self.seats), n_rows, self.task.n_outputs), dtype=dtype)
+            votes = np.empty((n_folds, len(self.seats), n_rows, self.task.n_outputs), dtype=dtype)
             for place, seat in enumerate(self.seats):
-                votes[place] = seat.votes(X, schema, self.task)
-            decision: np.ndarray = self.rule.combine(votes)
-            return decision
+                votes[:, place] = seat.votes(X, schema, self.task, n_folds)
+            decisions = [self.rule.combine(each) for each in votes]
+            return decisions[0] if len(decisions) == 1 else np.mean(decisions, axis=0)
 
         return decide
 
@@ -113,6 +114,23 @@ class BoostedDecider:
             return shares if link == "share" else softmax(scale * shares)
 
         return decide
+
+
+def folds_of_rule(rule: Any, n_models: list[int]) -> int:
+    """In how many folds a rule decides, each time on the votes of their models; 1 if on mean votes."""
+    return min(n_models) if rule is not None and rule.decides_by_fold else 1
+
+
+def folded(votes: list[np.ndarray], n_folds: int) -> list[np.ndarray]:
+    """The mean votes of the models of each of some folds: models of repeated folds come one after the other.
+
+    Examples
+    --------
+    >>> folded([np.array([1.0]), np.array([2.0]), np.array([5.0])], n_folds=2)
+    [array([3.]), array([2.])]
+    """
+    parts = [votes[fold::n_folds] for fold in range(n_folds)]
+    return [part[0] if len(part) == 1 else np.mean(part, axis=0) for part in parts]
 
 
 def check_rows(X: Any, schema: Schema) -> int:
