@@ -203,6 +203,14 @@ def test_probabilities_count_as_the_class_of_the_highest(name):
     np.testing.assert_array_equal(measure(one_hot(labels, 3) * 0.8 + 0.1, y), measure(labels, y))
 
 
+@pytest.mark.parametrize("name", [*ALL, "summary"])
+def test_labels_are_found_among_the_classes(name):
+    votes = np.random.default_rng(0).dirichlet([1, 1, 1], (4, 20))
+    y = np.random.default_rng(1).integers(3, size=20)
+    measure, classes = getattr(diversity, name), np.array(["c", "a", "b"])
+    np.testing.assert_equal(measure(votes, classes[y], classes=classes), measure(votes, y))
+
+
 @pytest.mark.parametrize("name", PAIRS)
 def test_measures_of_pairs_are_symmetric(name):
     labels = np.random.default_rng(0).integers(3, size=(4, 20))

@@ -6,7 +6,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import accuracy_score, cohen_kappa_score
 
-from committee import error_curve, kappa_error, margins, oracle_accuracy, score
+from committee import (
+    decompose,
+    decompose_intervals,
+    error_curve,
+    kappa_error,
+    majority_vote_forecast,
+    margins,
+    oracle_accuracy,
+    score,
+)
 from committee.rules import borda, majority, mean, one_hot
 
 rng = np.random.default_rng(4)
@@ -79,6 +88,23 @@ def test_the_curve_of_numbers_falls_on_average():
     curve = error_curve(votes, y, metric="squared_error", n_orders=30, random_state=0)
     assert (np.diff(curve.mean) < 0).all()
     assert curve.metric == "squared_error"
+
+
+def test_labels_are_found_among_the_classes():
+    classes = np.array(["c", "a", "b"])
+    given = PROBABILITIES, classes[Y]
+    np.testing.assert_array_equal(margins(*given, classes=classes), margins(PROBABILITIES, Y))
+    assert oracle_accuracy(*given, classes=classes) == oracle_accuracy(PROBABILITIES, Y)
+    points = kappa_error(*given, classes=classes)
+    np.testing.assert_array_equal(points.error, kappa_error(PROBABILITIES, Y).error)
+    curve = error_curve(*given, classes=classes, random_state=0)
+    np.testing.assert_array_equal(curve.mean, error_curve(PROBABILITIES, Y, random_state=0).mean)
+    assert decompose(*given, classes=classes) == decompose(PROBABILITIES, Y)
+    assert decompose_intervals(*given, classes=classes, B=5, random_state=0) == decompose_intervals(
+        PROBABILITIES, Y, B=5, random_state=0
+    )
+    forecast = majority_vote_forecast(*given, classes=classes)
+    assert forecast == majority_vote_forecast(PROBABILITIES, Y)
 
 
 def test_bad_input_is_told_in_one_line():

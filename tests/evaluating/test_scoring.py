@@ -188,7 +188,7 @@ def test_scores_stay_within_their_limits(case):
     [
         ((FOUR, [0, 1, 1]), r"y must have one value for each of the 4 rows of the votes. Got \(3,\)"),
         ((FOUR, [0, 1, 1, 2]), "y must be integers from 0 to 1"),
-        ((FOUR, ["a", "b", "b", "c"], "auc"), "y must be integers from 0 to 1"),
+        ((FOUR, ["a", "b", "b", "c"], "auc"), "y is text. Pass classes, the labels that votes are for"),
         ((FOUR, [0, 1, 1, 1], "acuracy"), "There is no metric 'acuracy'. Use error, balanced_error"),
         ((FOUR, [0, 1, 1, 1], "mae"), "The metric 'mae' is for regression. For classification use error"),
         ((FOUR, [0, 1, 1, 1], 3), "metric must be a name, a scorer or a function. Got 3."),

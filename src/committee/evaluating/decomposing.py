@@ -76,6 +76,7 @@ def decompose(
     rule: str | None = None,
     weights: Any = None,
     sample_weight: Any = None,
+    classes: Any = None,
 ) -> Decomposition:
     """Split the error of a committee into the average error of its members and what combining gains.
 
@@ -108,6 +109,8 @@ def decompose(
         None gives every member the same say.
     sample_weight : array-like of shape (n_rows,), default=None
         None gives every row the weight 1.
+    classes : array-like of shape (n_outputs,), default=None
+        The labels that votes are for, as `classes_` of an estimator. With them y is labels.
 
     Returns
     -------
@@ -131,7 +134,7 @@ def decompose(
     >>> round(found.e_av, 3), found.e_com, round(found.good_diversity, 3), found.bad_diversity
     (0.667, 0.5, 0.167, 0.0)
     """
-    parts = Parts.of(votes, y, loss, rule, weights, sample_weight)
+    parts = Parts.of(votes, y, loss, rule, weights, sample_weight=sample_weight, classes=classes)
     return Decomposition(parts.loss, parts.rule, len(parts.of_members), **parts.told(parts.row_weights))
 
 
@@ -143,6 +146,7 @@ def decompose_intervals(
     rule: str | None = None,
     weights: Any = None,
     sample_weight: Any = None,
+    classes: Any = None,
     kind: str = "percentile",
     level: float = 0.95,
     B: int = 1000,
@@ -152,7 +156,7 @@ def decompose_intervals(
 
     Parameters
     ----------
-    votes, y, loss, rule, weights, sample_weight : as for `decompose`
+    votes, y, loss, rule, weights, sample_weight, classes : as for `decompose`
     kind : {"percentile", "bca"}, default="percentile"
         Quantiles of the parts on rows drawn again, or those corrected for bias and skewness (BCa).
     level : float in (0, 1), default=0.95
@@ -173,7 +177,7 @@ def decompose_intervals(
     >>> print(found["e_com"])
     0.2155 [0.1721, 0.2618]
     """
-    parts = Parts.of(votes, y, loss, rule, weights, sample_weight)
+    parts = Parts.of(votes, y, loss, rule, weights, sample_weight=sample_weight, classes=classes)
     names = [name for name, value in parts.told(parts.row_weights).items() if value is not None]
 
     def numbers(row_weights: np.ndarray) -> np.ndarray:
@@ -217,10 +221,10 @@ class Parts:
     deviations: np.ndarray
 
     @classmethod
-    def of(cls, votes: Any, y: Any, loss: Any, rule: Any, weights: Any, sample_weight: Any) -> Parts:
+    def of(cls, votes: Any, y: Any, loss: Any, rule: Any, weights: Any, **labelled: Any) -> Parts:
         """Read votes, and find the losses of members and committee on each row."""
         task = "regression" if loss == "squared_error" else "classification"
-        honest = read_votes(votes, y, sample_weight=sample_weight, task=None if loss is None else task)
+        honest = read_votes(votes, y, task=None if loss is None else task, **labelled)
         loss, rule = check_loss(loss, rule, honest)
         shares = shares_of(weights, honest.n_members)
         measure = {"log_loss": log_parts, "error": error_parts}.get(loss, square_parts)
@@ -252,7 +256,8 @@ class Parts:
             "bad_diversity": float(np.maximum(-self.ambiguities, 0) @ row_weights),
         }
         if self.rule == "majority" and is_alike:
-            told["limit"] = 1 - majority_vote_accuracy(len(each), np.clip(1 - each, 0, 1))
+            # That a majority is wrong is a majority for the wrong.
+            told["limit"] = majority_vote_accuracy(len(each), np.clip(each, 0, 1))
         return told
 
 

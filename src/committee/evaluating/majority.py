@@ -258,7 +258,9 @@ class Forecast:
     observed: float
 
 
-def majority_vote_forecast(votes: Any, y: Any, *, sample_weight: Any = None, ties: str = "half") -> Forecast:
+def majority_vote_forecast(
+    votes: Any, y: Any, *, sample_weight: Any = None, classes: Any = None, ties: str = "half"
+) -> Forecast:
     """Compare the accuracy of a majority vote with what theory says of its members.
 
     Parameters
@@ -269,6 +271,8 @@ def majority_vote_forecast(votes: Any, y: Any, *, sample_weight: Any = None, tie
         The classes: numbers from 0 on, or labels if the votes are labels.
     sample_weight : array-like of shape (n_rows,), default=None
         None gives every row the weight 1.
+    classes : array-like of shape (n_outputs,), default=None
+        The labels that votes are for, as `classes_` of an estimator. With them y is labels.
     ties : {"half", "won", "lost"}, default="half"
         What theory is to count if exactly half of the members are right. What is observed goes to the first
         class.
@@ -285,10 +289,10 @@ def majority_vote_forecast(votes: Any, y: Any, *, sample_weight: Any = None, tie
     >>> found.observed, found.independent
     (0.75, 0.625)
     """
-    honest = read_class_votes(votes, y, sample_weight)
-    oracle = Oracle.of(votes, y, sample_weight)
+    honest = read_class_votes(votes, y, sample_weight, classes)
+    oracle = Oracle.of(votes, y, sample_weight, classes)
     accuracies = np.array([oracle.mean(right) for right in oracle.right])
-    between = average(correlation(votes, y, sample_weight=sample_weight))
+    between = average(correlation(votes, y, sample_weight=sample_weight, classes=classes))
     n, mean = oracle.n_members, float(accuracies.mean())
     assumed = max(between, 0.0) if between == between else 0.0
     decided = labels_of(majority(honest.votes)[None])[0]

@@ -30,7 +30,7 @@ class Oracle:
     weights: np.ndarray
 
     @classmethod
-    def of(cls, votes: Any, y: Any, sample_weight: Any) -> Oracle:
+    def of(cls, votes: Any, y: Any, sample_weight: Any, classes: Any = None) -> Oracle:
         """Read the votes of at least two members on classes.
 
         Examples
@@ -39,7 +39,7 @@ class Oracle:
         Traceback (most recent call last):
         ValueError: Diversity is between members: there must be at least two of them. Got 1.
         """
-        honest = read_class_votes(votes, y, sample_weight)
+        honest = read_class_votes(votes, y, sample_weight, classes)
         if honest.n_members < 2:
             raise ValueError("Diversity is between members: there must be at least two of them. Got 1.")
         return cls((labels_of(honest.votes) == honest.y).astype(np.float64), honest.weights)
@@ -61,7 +61,7 @@ class Oracle:
         return (right * self.weights) @ right.T, first, first.T, (wrong * self.weights) @ wrong.T
 
 
-def q_statistic(votes: Any, y: Any, *, sample_weight: Any = None) -> np.ndarray:
+def q_statistic(votes: Any, y: Any, *, sample_weight: Any = None, classes: Any = None) -> np.ndarray:
     """Yule's Q of all pairs: (N11 N00 - N01 N10) / (N11 N00 + N01 N10).
 
     0 for members that are independent, up to 1 for those that are right about the same rows, down to -1 for
@@ -75,6 +75,8 @@ def q_statistic(votes: Any, y: Any, *, sample_weight: Any = None) -> np.ndarray:
         The classes: numbers from 0 on, or labels if the votes are labels.
     sample_weight : array-like of shape (n_rows,), default=None
         None gives every row the weight 1.
+    classes : array-like of shape (n_outputs,), default=None
+        The labels that votes are for, as `classes_` of an estimator. With them y is labels.
 
     Returns
     -------
@@ -91,12 +93,12 @@ def q_statistic(votes: Any, y: Any, *, sample_weight: Any = None) -> np.ndarray:
     array([[1.  , 0.33],
            [0.33, 1.  ]])
     """
-    both, first, second, neither = Oracle.of(votes, y, sample_weight).pairs()
+    both, first, second, neither = Oracle.of(votes, y, sample_weight, classes).pairs()
     agree, differ = both * neither, first * second
     return divided(agree - differ, agree + differ)
 
 
-def correlation(votes: Any, y: Any, *, sample_weight: Any = None) -> np.ndarray:
+def correlation(votes: Any, y: Any, *, sample_weight: Any = None, classes: Any = None) -> np.ndarray:
     """The correlation of being right, of all pairs.
 
     (N11 N00 - N01 N10) / sqrt((N11 + N10) (N01 + N00) (N11 + N01) (N10 + N00)). It has the sign of Q and is
@@ -104,7 +106,7 @@ def correlation(votes: Any, y: Any, *, sample_weight: Any = None) -> np.ndarray:
 
     Parameters
     ----------
-    votes, y, sample_weight : as for `q_statistic`
+    votes, y, sample_weight, classes : as for `q_statistic`
 
     Returns
     -------
@@ -116,17 +118,17 @@ def correlation(votes: Any, y: Any, *, sample_weight: Any = None) -> np.ndarray:
     array([[1.  , 0.17],
            [0.17, 1.  ]])
     """
-    both, first, second, neither = Oracle.of(votes, y, sample_weight).pairs()
+    both, first, second, neither = Oracle.of(votes, y, sample_weight, classes).pairs()
     right_wrong = (both + first) * (second + neither) * (both + second) * (first + neither)
     return divided(both * neither - first * second, np.sqrt(right_wrong))
 
 
-def disagreement(votes: Any, y: Any, *, sample_weight: Any = None) -> np.ndarray:
+def disagreement(votes: Any, y: Any, *, sample_weight: Any = None, classes: Any = None) -> np.ndarray:
     """The share of rows about which one of a pair is right and the other is not: (N01 + N10) / N.
 
     Parameters
     ----------
-    votes, y, sample_weight : as for `q_statistic`
+    votes, y, sample_weight, classes : as for `q_statistic`
 
     Returns
     -------
@@ -138,16 +140,16 @@ def disagreement(votes: Any, y: Any, *, sample_weight: Any = None) -> np.ndarray
     array([[0. , 0.4],
            [0.4, 0. ]])
     """
-    both, first, second, neither = Oracle.of(votes, y, sample_weight).pairs()
+    both, first, second, neither = Oracle.of(votes, y, sample_weight, classes).pairs()
     return (first + second) / (both + first + second + neither)
 
 
-def double_fault(votes: Any, y: Any, *, sample_weight: Any = None) -> np.ndarray:
+def double_fault(votes: Any, y: Any, *, sample_weight: Any = None, classes: Any = None) -> np.ndarray:
     """The share of rows about which both of a pair are wrong: N00 / N. On the diagonal, the errors.
 
     Parameters
     ----------
-    votes, y, sample_weight : as for `q_statistic`
+    votes, y, sample_weight, classes : as for `q_statistic`
 
     Returns
     -------
@@ -159,7 +161,7 @@ def double_fault(votes: Any, y: Any, *, sample_weight: Any = None) -> np.ndarray
     array([[0.4, 0.2],
            [0.2, 0.4]])
     """
-    both, first, second, neither = Oracle.of(votes, y, sample_weight).pairs()
+    both, first, second, neither = Oracle.of(votes, y, sample_weight, classes).pairs()
     return neither / (both + first + second + neither)
 
 

@@ -38,7 +38,7 @@ class KappaError:
     error: np.ndarray
 
 
-def kappa_error(votes: Any, y: Any, *, sample_weight: Any = None) -> KappaError:
+def kappa_error(votes: Any, y: Any, *, sample_weight: Any = None, classes: Any = None) -> KappaError:
     """The points of a kappa-error diagram: how much each pair of members agrees, and how wrong it is.
 
     The best pairs are at the lower left: they are seldom wrong and agree little. The two do not go together.
@@ -51,6 +51,8 @@ def kappa_error(votes: Any, y: Any, *, sample_weight: Any = None) -> KappaError:
         The classes: numbers from 0 on, or labels if the votes are labels.
     sample_weight : array-like of shape (n_rows,), default=None
         None gives every row the weight 1.
+    classes : array-like of shape (n_outputs,), default=None
+        The labels that votes are for, as `classes_` of an estimator. With them y is labels.
 
     Returns
     -------
@@ -69,14 +71,16 @@ def kappa_error(votes: Any, y: Any, *, sample_weight: Any = None) -> KappaError:
     >>> points.kappa
     array([0. , 0.5, 0.5])
     """
-    oracle = Oracle.of(votes, y, sample_weight)
+    oracle = Oracle.of(votes, y, sample_weight, classes)
     errors = np.array([1 - oracle.mean(right) for right in oracle.right])
     first, second = np.triu_indices(oracle.n_members, 1)
     agreed = kappa(votes, sample_weight=sample_weight)[first, second]
     return KappaError(first, second, agreed, (errors[first] + errors[second]) / 2)
 
 
-def margins(votes: Any, y: Any, *, weights: Any = None, of: str = "labels") -> np.ndarray:
+def margins(
+    votes: Any, y: Any, *, weights: Any = None, of: str = "labels", classes: Any = None
+) -> np.ndarray:
     """The margin of each row: the share of the votes for its class less the largest share of another.
 
     Parameters
@@ -89,6 +93,8 @@ def margins(votes: Any, y: Any, *, weights: Any = None, of: str = "labels") -> n
         What the vote of each member counts. None gives every member the same say.
     of : {"labels", "probabilities"}, default="labels"
         Whether a member votes for one class, as in the theory, or for each by its probability.
+    classes : array-like of shape (n_outputs,), default=None
+        The labels that votes are for, as `classes_` of an estimator. With them y is labels.
 
     Returns
     -------
@@ -106,19 +112,19 @@ def margins(votes: Any, y: Any, *, weights: Any = None, of: str = "labels") -> n
     >>> margins([["a", "b"], ["a", "b"], ["b", "b"]], ["a", "a"]).round(2)
     array([ 0.33, -1.  ])
     """
-    honest = read_class_votes(votes, y)
+    honest = read_class_votes(votes, y, classes=classes)
     if of not in ("labels", "probabilities"):
         raise ValueError(f'of must be "labels" or "probabilities". Got {of!r}.')
     combine = majority if of == "labels" else mean
     return margins_of(combine(honest.votes, weights), honest.y)
 
 
-def oracle_accuracy(votes: Any, y: Any, *, sample_weight: Any = None) -> float:
+def oracle_accuracy(votes: Any, y: Any, *, sample_weight: Any = None, classes: Any = None) -> float:
     """How often at least one member is right: what a committee could reach that knew whom to trust.
 
     Parameters
     ----------
-    votes, y, sample_weight : as for `kappa_error`
+    votes, y, sample_weight, classes : as for `kappa_error`
 
     Returns
     -------
@@ -129,7 +135,7 @@ def oracle_accuracy(votes: Any, y: Any, *, sample_weight: Any = None) -> float:
     >>> oracle_accuracy([[1, 1, 0, 0], [1, 0, 1, 0]], [1, 1, 1, 1])
     0.75
     """
-    honest = read_class_votes(votes, y, sample_weight)
+    honest = read_class_votes(votes, y, sample_weight, classes)
     is_right = (labels_of(honest.votes) == honest.y).any(axis=0)
     return float(np.average(is_right, weights=honest.weights))
 
@@ -160,6 +166,7 @@ def error_curve(
     rule: Any = "mean",
     metric: Any = None,
     sample_weight: Any = None,
+    classes: Any = None,
     n_orders: int = 20,
     random_state: Any = None,
 ) -> ErrorCurve:
@@ -177,6 +184,8 @@ def error_curve(
         As for `score`. None is the error, or the root mean squared error.
     sample_weight : array-like of shape (n_rows,), default=None
         None gives every row the weight 1.
+    classes : array-like of shape (n_outputs,), default=None
+        The labels that votes are for, as `classes_` of an estimator. With them y is labels.
     n_orders : int, default=20
         How many random orders.
     random_state : int, RandomState or None, default=None
@@ -192,7 +201,7 @@ def error_curve(
     >>> curve.in_order.round(2), curve.mean.round(2)
     (array([0.33, 0.  , 0.  ]), array([0.33, 0.  , 0.  ]))
     """
-    honest = read_votes(votes, y, sample_weight=sample_weight, task=task_of(metric))
+    honest = read_votes(votes, y, sample_weight=sample_weight, classes=classes, task=task_of(metric))
     wanted = metric_of(metric, honest.n_outputs)
     check_n_draws(n_orders, "n_orders", least=1)
     rng = np.random.default_rng([seed_of(random_state)])

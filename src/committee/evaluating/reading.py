@@ -69,7 +69,7 @@ def read_votes(
     return of_votes(values, answers, sample_weight, classes)
 
 
-def read_class_votes(votes: Any, y: Any, sample_weight: Any = None) -> Honest:
+def read_class_votes(votes: Any, y: Any, sample_weight: Any = None, classes: Any = None) -> Honest:
     """Votes as `read_votes` has them, if they are for classes.
 
     Examples
@@ -78,7 +78,7 @@ def read_class_votes(votes: Any, y: Any, sample_weight: Any = None) -> Honest:
     Traceback (most recent call last):
     ValueError: votes must be for classes. Got votes of one output, a regression: decompose tells of these.
     """
-    honest = read_votes(votes, y, sample_weight=sample_weight, task="classification")
+    honest = read_votes(votes, y, sample_weight=sample_weight, classes=classes, task="classification")
     if not honest.are_classes:
         raise ValueError(
             "votes must be for classes. Got votes of one output, a regression: decompose tells of these."
@@ -112,6 +112,10 @@ def read_labels(votes: Any, sample_weight: Any = None) -> tuple[np.ndarray, np.n
 
 def of_votes(votes: np.ndarray, y: np.ndarray, sample_weight: Any, classes: Any) -> Honest:
     """Votes with one output per class, or one number."""
+    if classes is None and y.dtype.kind in "US":
+        raise ValueError(
+            "y is text. Pass classes, the labels that votes are for, as `classes_` of an estimator."
+        )
     if classes is not None and votes.ndim == 3 and votes.shape[2] > 1:
         y = codes_in(y, check_classes(classes, votes.shape[2]))
     honest = Honest.of(votes, y, sample_weight=sample_weight)

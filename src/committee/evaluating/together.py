@@ -15,7 +15,7 @@ from committee.evaluating import pairs
 from committee.evaluating.pairs import Oracle, average
 
 
-def entropy(votes: Any, y: Any, *, sample_weight: Any = None) -> float:
+def entropy(votes: Any, y: Any, *, sample_weight: Any = None, classes: Any = None) -> float:
     """How evenly members are right and wrong: the mean of min(l(x), L - l(x)) / (L - ceil(L / 2)).
 
     0 if all are right or wrong together about every row, 1 if about half of them are about each.
@@ -28,6 +28,8 @@ def entropy(votes: Any, y: Any, *, sample_weight: Any = None) -> float:
         The classes: numbers from 0 on, or labels if the votes are labels.
     sample_weight : array-like of shape (n_rows,), default=None
         None gives every row the weight 1.
+    classes : array-like of shape (n_outputs,), default=None
+        The labels that votes are for, as `classes_` of an estimator. With them y is labels.
 
     Returns
     -------
@@ -43,20 +45,20 @@ def entropy(votes: Any, y: Any, *, sample_weight: Any = None) -> float:
     >>> entropy([[1, 1, 0, 0], [1, 0, 1, 0], [1, 1, 1, 0]], [1, 1, 1, 1])
     0.5
     """
-    oracle = Oracle.of(votes, y, sample_weight)
+    oracle = Oracle.of(votes, y, sample_weight, classes)
     n_right, n_members = oracle.right.sum(axis=0), oracle.n_members
     fewer = np.minimum(n_right, n_members - n_right)
     return oracle.mean(fewer) / (n_members - math.ceil(n_members / 2))
 
 
-def kohavi_wolpert(votes: Any, y: Any, *, sample_weight: Any = None) -> float:
+def kohavi_wolpert(votes: Any, y: Any, *, sample_weight: Any = None, classes: Any = None) -> float:
     """The variance of Kohavi and Wolpert: the mean of l(x) (L - l(x)) / L^2.
 
     It is (L - 1) / (2 L) times the average disagreement, from 0 to 1/4.
 
     Parameters
     ----------
-    votes, y, sample_weight : as for `entropy`
+    votes, y, sample_weight, classes : as for `entropy`
 
     Returns
     -------
@@ -71,12 +73,12 @@ def kohavi_wolpert(votes: Any, y: Any, *, sample_weight: Any = None) -> float:
     >>> kohavi_wolpert([[1, 1, 0, 0], [1, 0, 1, 0]], [1, 1, 1, 1])
     0.125
     """
-    oracle = Oracle.of(votes, y, sample_weight)
+    oracle = Oracle.of(votes, y, sample_weight, classes)
     share = oracle.right.mean(axis=0)
     return oracle.mean(share * (1 - share))
 
 
-def interrater_agreement(votes: Any, y: Any, *, sample_weight: Any = None) -> float:
+def interrater_agreement(votes: Any, y: Any, *, sample_weight: Any = None, classes: Any = None) -> float:
     """Fleiss' kappa of being right: 1 - mean(l(x) (L - l(x))) / (L (L - 1) p (1 - p)).
 
     It is 1 - D / (2 p (1 - p)), with D the average disagreement: 1 if all are right or wrong together, 0 if
@@ -84,7 +86,7 @@ def interrater_agreement(votes: Any, y: Any, *, sample_weight: Any = None) -> fl
 
     Parameters
     ----------
-    votes, y, sample_weight : as for `entropy`
+    votes, y, sample_weight, classes : as for `entropy`
 
     Returns
     -------
@@ -99,7 +101,7 @@ def interrater_agreement(votes: Any, y: Any, *, sample_weight: Any = None) -> fl
     >>> round(interrater_agreement([[1, 1, 0, 0], [1, 0, 1, 0]], [1, 1, 1, 1]), 6)
     0.0
     """
-    oracle = Oracle.of(votes, y, sample_weight)
+    oracle = Oracle.of(votes, y, sample_weight, classes)
     n_members, share = oracle.n_members, oracle.right.mean(axis=0)
     accuracy = oracle.mean(share)
     by_chance = accuracy * (1 - accuracy) * (n_members - 1) / n_members
@@ -108,7 +110,7 @@ def interrater_agreement(votes: Any, y: Any, *, sample_weight: Any = None) -> fl
     return 1 - oracle.mean(share * (1 - share)) / by_chance
 
 
-def difficulty(votes: Any, y: Any, *, sample_weight: Any = None) -> float:
+def difficulty(votes: Any, y: Any, *, sample_weight: Any = None, classes: Any = None) -> float:
     """How far rows differ in difficulty: the variance, over the rows, of the share l(x) / L that is right.
 
     0 if every row is as hard as any other, which is most diverse; p (1 - p) if all are right or wrong
@@ -116,7 +118,7 @@ def difficulty(votes: Any, y: Any, *, sample_weight: Any = None) -> float:
 
     Parameters
     ----------
-    votes, y, sample_weight : as for `entropy`
+    votes, y, sample_weight, classes : as for `entropy`
 
     Returns
     -------
@@ -132,12 +134,12 @@ def difficulty(votes: Any, y: Any, *, sample_weight: Any = None) -> float:
     >>> difficulty([[1, 1, 0, 0], [1, 0, 1, 0]], [1, 1, 1, 1])
     0.125
     """
-    oracle = Oracle.of(votes, y, sample_weight)
+    oracle = Oracle.of(votes, y, sample_weight, classes)
     share = oracle.right.mean(axis=0)
     return oracle.mean(np.square(share - oracle.mean(share)))
 
 
-def generalised_diversity(votes: Any, y: Any, *, sample_weight: Any = None) -> float:
+def generalised_diversity(votes: Any, y: Any, *, sample_weight: Any = None, classes: Any = None) -> float:
     """1 - p(2) / p(1): p(1) is how often a member drawn at random is wrong, p(2) how often two of them are.
 
     With w(x) = L - l(x) of the members wrong about a row, p(1) is the mean of w / L and p(2) the mean of
@@ -146,7 +148,7 @@ def generalised_diversity(votes: Any, y: Any, *, sample_weight: Any = None) -> f
 
     Parameters
     ----------
-    votes, y, sample_weight : as for `entropy`
+    votes, y, sample_weight, classes : as for `entropy`
 
     Returns
     -------
@@ -162,7 +164,7 @@ def generalised_diversity(votes: Any, y: Any, *, sample_weight: Any = None) -> f
     >>> generalised_diversity([[1, 1, 0, 0], [1, 0, 1, 0]], [1, 1, 1, 1])
     0.5
     """
-    oracle = Oracle.of(votes, y, sample_weight)
+    oracle = Oracle.of(votes, y, sample_weight, classes)
     n_members = oracle.n_members
     n_wrong = n_members - oracle.right.sum(axis=0)
     one = oracle.mean(n_wrong / n_members)
@@ -170,14 +172,14 @@ def generalised_diversity(votes: Any, y: Any, *, sample_weight: Any = None) -> f
     return 1 - two / one if one > 0 else float("nan")
 
 
-def coincident_failure(votes: Any, y: Any, *, sample_weight: Any = None) -> float:
+def coincident_failure(votes: Any, y: Any, *, sample_weight: Any = None, classes: Any = None) -> float:
     """The mean of l(x) / (L - 1) over the rows about which somebody is wrong: coincident failure diversity.
 
     1 if never more than one member is wrong, 0 if all are wrong together, or nobody ever is.
 
     Parameters
     ----------
-    votes, y, sample_weight : as for `entropy`
+    votes, y, sample_weight, classes : as for `entropy`
 
     Returns
     -------
@@ -192,19 +194,19 @@ def coincident_failure(votes: Any, y: Any, *, sample_weight: Any = None) -> floa
     >>> round(coincident_failure([[1, 1, 0, 0], [1, 0, 1, 0]], [1, 1, 1, 1]), 6)
     0.666667
     """
-    oracle = Oracle.of(votes, y, sample_weight)
+    oracle = Oracle.of(votes, y, sample_weight, classes)
     n_right = oracle.right.sum(axis=0)
     somebody = (n_right < oracle.n_members).astype(np.float64)
     failing = oracle.mean(somebody)
     return oracle.mean(somebody * n_right / (oracle.n_members - 1)) / failing if failing > 0 else 0.0
 
 
-def summary(votes: Any, y: Any, *, sample_weight: Any = None) -> dict[str, float]:
+def summary(votes: Any, y: Any, *, sample_weight: Any = None, classes: Any = None) -> dict[str, float]:
     """All measures of a committee by name, those of pairs averaged.
 
     Parameters
     ----------
-    votes, y, sample_weight : as for `entropy`
+    votes, y, sample_weight, classes : as for `entropy`
 
     Returns
     -------
@@ -217,7 +219,7 @@ def summary(votes: Any, y: Any, *, sample_weight: Any = None) -> dict[str, float
     >>> found["disagreement"], found["entropy"]
     (0.5, 0.5)
     """
-    given = {"sample_weight": sample_weight}
+    given = {"sample_weight": sample_weight, "classes": classes}
     of_pairs = (pairs.q_statistic, pairs.correlation, pairs.disagreement, pairs.double_fault)
     of_all = (
         entropy,
@@ -228,5 +230,5 @@ def summary(votes: Any, y: Any, *, sample_weight: Any = None) -> dict[str, float
         coincident_failure,
     )
     found = {measure.__name__: average(measure(votes, y, **given)) for measure in of_pairs}
-    found["kappa"] = average(pairs.kappa(votes, **given))
+    found["kappa"] = average(pairs.kappa(votes, sample_weight=sample_weight))
     return found | {measure.__name__: measure(votes, y, **given) for measure in of_all}
