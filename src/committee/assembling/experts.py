@@ -58,7 +58,7 @@ class Experts(KeptExperts):
         How many iterations the best restart took.
     converged_ : bool
         Whether the best restart ended before `max_iter`.
-    log_likelihoods_ : ndarray of shape (n_iter_,)
+    log_likelihoods_ : ndarray of shape (n_iterations,)
         The log-likelihood of the training rows after each iteration of the best restart, less the penalties
         of gates and experts of our own. It never falls.
     restart_log_likelihoods_ : ndarray of shape (n_init,)

@@ -22,7 +22,7 @@ class Event:
 
     Parameters
     ----------
-    what : {"cells", "members", "folds", "trees", "rounds", "restarts", "iterations"}
+    what : {"cells", "members", "folds", "trees", "rounds", "restarts", "iterations", "bags", "draws"}
         What is made or done.
     name : str
         By whom: the name of the estimator.
