@@ -52,6 +52,7 @@ bench: $(BENCH)/committee $(DESLIB)/deslib  ## Measure against the peers, in an 
 	$(BENCH)/bin/python benchmarks/forest.py
 	$(BENCH)/bin/python benchmarks/growth.py
 	$(BENCH)/bin/python benchmarks/boosting.py
+	$(BENCH)/bin/python benchmarks/sampling.py
 	$(BENCH)/bin/python benchmarks/running.py
 	$(BENCH)/bin/python benchmarks/c45_weka.py
 	$(BENCH)/bin/python benchmarks/logitboost_weka.py

@@ -87,7 +87,7 @@ inline Target labels_target(std::uint32_t n_classes, std::vector<std::uint32_t> 
 
 // Grows one tree from all rows of positive weight.
 inline Tree grow_one(const Table& table, const Target& target, const GrowParameters& parameters,
-                     std::span<const std::uint32_t> weights = {}) {
+                     std::span<const std::uint32_t> weights = {}, const SeenColumns& seen = {}) {
     std::vector<std::uint32_t> rows, own;
     for (std::uint32_t i = 0; i < table.n_rows(); ++i) {
         const std::uint32_t weight = weights.empty() ? 1 : weights[i];
@@ -95,7 +95,7 @@ inline Tree grow_one(const Table& table, const Target& target, const GrowParamet
         rows.push_back(i);
         own.push_back(weight);
     }
-    return make_grower(table, target, parameters, {})(rows, own, 1);
+    return make_grower(table, target, parameters, {})(rows, own, 1, seen);
 }
 
 inline Forest forest_of(const Table& table, const Target& target, std::vector<Tree> trees) {

@@ -189,6 +189,47 @@ void a_caller_can_stop_and_keeps_whole_trees() {
     check(decisions(grown.forest, problem.small) == decisions(whole.forest, problem.small));
 }
 
+void a_tree_asks_about_the_columns_that_it_sees() {
+    const Problem problem;
+    ForestParameters parameters = some_trees(3);
+    parameters.columns = {{0, 2}, {1}, {0, 1, 2}};
+    parameters.columns_tried = {1, 1, 2};
+    const Grown grown = grow(problem, parameters, 2);
+    for (std::size_t i = 0; i < 3; ++i) {
+        for (const NodeWord word : grown.forest.trees[i].nodes) {
+            check(is_leaf(word) || std::ranges::count(parameters.columns[i], column_of(word)) == 1);
+        }
+    }
+}
+
+void rows_that_keep_their_weights_weigh_what_they_do_without_drawing() {
+    const Problem problem;
+    std::vector<std::uint32_t> weights(400), units(400);
+    for (std::uint32_t i = 0; i < 400; ++i) weights[i] = (1U << 24) + 1000 * i;
+    std::iota(units.begin(), units.end(), 0U);
+    const std::vector<std::uint64_t> all{400};
+    ForestParameters parameters = some_trees(2);
+    parameters.out_of_bag = false;
+    parameters.bootstrap = false;
+    parameters.grow.max_features = 0;
+    const std::vector<std::uint32_t> light(400, 3);
+    const Grown plain = grow(problem, parameters, 1, light);
+    parameters.drawing = Drawing{units, all, all, {}, {}, false, true};
+    check(same_trees(plain.forest, grow(problem, parameters, 1, light).forest));
+    // Sums of 2^31 and more are scaled down.
+    check(grow(problem, parameters, 1, weights).forest.trees.size() == 2);
+}
+
+void stumps_are_grown_as_trees_of_a_forest() {
+    const Problem problem;
+    ForestParameters parameters = some_trees(4, true);
+    parameters.are_stumps = true;
+    const Grown grown = grow(problem, parameters, 2);
+    for (const Tree& tree : grown.forest.trees) check(tree.nodes.size() <= 5);
+    check(grown.importances.size() == 12 &&
+          std::accumulate(grown.importances.begin(), grown.importances.end(), 0.0) == 4);
+}
+
 }  // namespace
 
 int main() {
@@ -205,5 +246,8 @@ int main() {
     balanced_bags_give_every_class_the_same_weight();
     a_column_that_tells_nothing_has_no_importance();
     a_caller_can_stop_and_keeps_whole_trees();
+    a_tree_asks_about_the_columns_that_it_sees();
+    rows_that_keep_their_weights_weigh_what_they_do_without_drawing();
+    stumps_are_grown_as_trees_of_a_forest();
     return report();
 }

@@ -60,6 +60,22 @@ void appended_rounds_add_to_the_scores_of_their_turn() {
     for (std::size_t i = 0; i < joint.size(); ++i) check(joint[i] == of_first[i] + of_second[i]);
 }
 
+void a_forest_on_its_columns_alone_decides_the_same() {
+    const SmallTable small({{5, 5, 6, 6}, {1, 2, 3, 4}}), seen({{1, 2, 3, 4}});
+    const Table table = small.bin();
+    const Target target = labels_target(2, {0, 0, 1, 1});
+    const std::vector<std::uint32_t> first{0}, second{1};
+    const Forest forest = forest_of(table, target, {grow_one(table, target, {}, {}, {second, 1})});
+    check(decisions(on_columns(forest, second), seen) == decisions(forest, small));
+    bool is_refused = false;
+    try {
+        on_columns(forest, first);
+    } catch (const std::invalid_argument&) {
+        is_refused = true;
+    }
+    check(is_refused, "the tree asks about the other column");
+}
+
 }  // namespace
 
 int main() {
@@ -67,5 +83,6 @@ int main() {
     a_column_that_no_tree_asks_about_is_marked();
     appended_trees_vote_as_before();
     appended_rounds_add_to_the_scores_of_their_turn();
+    a_forest_on_its_columns_alone_decides_the_same();
     return report();
 }

@@ -87,6 +87,70 @@ void weight_two_is_drawn_as_a_row_twice() {
     check(once == std::vector<std::uint32_t>{twice[0], twice[1] + twice[2], twice[3]});
 }
 
+// Ten units in strata of six and four.
+struct Strata {
+    std::vector<std::uint32_t> units{9, 8, 7, 6, 5, 4, 3, 2, 1, 0};
+    std::vector<std::uint64_t> ends{6, 10}, n_draws{3, 2};
+    std::vector<std::uint32_t> weights{}, groups{};
+
+    std::vector<std::uint32_t> draw(std::uint64_t key, bool replaces, std::size_t n_rows = 10) const {
+        std::vector<std::uint32_t> counts(n_rows, 0);
+        draw_bag({units, ends, n_draws, weights, groups, replaces, false}, key, counts);
+        return counts;
+    }
+};
+
+std::uint32_t sum(std::span<const std::uint32_t> counts) { return std::accumulate(counts.begin(), counts.end(), 0U); }
+
+void a_bag_has_as_many_of_each_stratum_as_asked_for() {
+    const Strata strata;
+    for (std::uint64_t key = 0; key < 50; ++key) {
+        for (const bool replaces : {true, false}) {
+            const auto counts = strata.draw(key, replaces);
+            check(sum(std::span(counts).subspan(4)) == 3 && sum(std::span(counts).first(4)) == 2);
+            check(counts == strata.draw(key, replaces));
+            check(replaces || std::ranges::max(counts) == 1);
+        }
+    }
+    check(strata.draw(1, false) != strata.draw(2, false));
+}
+
+void without_replacement_all_units_are_all_rows() {
+    Strata strata;
+    strata.n_draws = {6, 4};
+    check(strata.draw(3, false) == std::vector<std::uint32_t>(10, 1));
+}
+
+void every_unit_is_as_likely_without_replacement() {
+    const Strata strata;
+    std::vector<std::uint32_t> total(10, 0);
+    for (std::uint64_t key = 0; key < 4000; ++key) {
+        const auto counts = strata.draw(key, false);
+        for (std::size_t i = 0; i < 10; ++i) total[i] += counts[i];
+    }
+    for (const std::uint32_t count : total) check(count > 1850 && count < 2150);
+}
+
+void units_are_drawn_in_proportion_to_their_weights() {
+    Strata strata;
+    strata.weights = {9, 1, 1, 1, 1, 1, 5, 5, 5, 5};
+    std::uint32_t heavy = 0;
+    for (std::uint64_t key = 0; key < 1000; ++key) heavy += strata.draw(key, true)[9];
+    check(heavy > 1800 && heavy < 2060, "9 of 14, three times");
+}
+
+void the_rows_of_a_group_come_together() {
+    Strata strata;
+    strata.units = {2, 0, 1};
+    strata.ends = {3};
+    strata.n_draws = {2};
+    strata.groups = {0, 1, 1, 2, 0};
+    for (std::uint64_t key = 0; key < 50; ++key) {
+        const auto counts = strata.draw(key, true, 5);
+        check(counts[0] == counts[4] && counts[1] == counts[2] && counts[0] + counts[1] + counts[3] == 2);
+    }
+}
+
 }  // namespace
 
 int main() {
@@ -99,5 +163,10 @@ int main() {
     draws_go_with_the_weights();
     the_order_of_the_rows_does_not_change_the_sample();
     weight_two_is_drawn_as_a_row_twice();
+    a_bag_has_as_many_of_each_stratum_as_asked_for();
+    without_replacement_all_units_are_all_rows();
+    every_unit_is_as_likely_without_replacement();
+    units_are_drawn_in_proportion_to_their_weights();
+    the_rows_of_a_group_come_together();
     return report();
 }
