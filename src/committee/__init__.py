@@ -142,7 +142,7 @@ __all__ = [
 ]
 
 # Where the public names are, the place that needs least first; and what else can be had as `committee.x`.
-_PLACES = ("saving", "learners", "sampling", "boosting", "assembling", "evaluating", "automatic", "jobs")
+_PLACES = ("saving", "learners", "sampling", "boosting", "assembling", "automatic", "jobs", "evaluating")
 _MODULES = (*_PLACES, "combining", "diversity", "files", "members", "rules", "running", "table", "task")
 
 

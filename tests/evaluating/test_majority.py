@@ -41,6 +41,12 @@ def test_the_votes_of_51_trees_in_the_lecture_notes(right, chance, printed):
     assert right_votes(51, [0.6] * 51)[right] == pytest.approx(chance, abs=printed)
 
 
+@given(st.integers(1, 2000), st.floats(0, 1))
+def test_equal_members_are_binomial(n, p):
+    expected = stats.binom(n, p).pmf(np.arange(n + 1))
+    np.testing.assert_allclose(right_votes(n, p), expected, rtol=1e-9, atol=1e-300)
+
+
 @given(st.lists(accuracies, min_size=1, max_size=6))
 def test_unequal_members_are_all_ways_to_be_right_and_wrong(p):
     expected = np.zeros(len(p) + 1)

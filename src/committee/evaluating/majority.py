@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import stats
-from scipy.special import gammaln
+from scipy.special import gammaln, xlog1py, xlogy
 
 from committee.combining.fixed import majority
 from committee.combining.votes import labels_of
@@ -121,7 +120,14 @@ def right_votes(n: int, p: Any, *, correlation: Any = 0.0, model: str = "beta_bi
 
 def binomial(n: int, p: np.ndarray) -> np.ndarray:
     """The distribution of independent and equally good members."""
-    return np.asarray(stats.binom.pmf(np.arange(n + 1), n, p))
+    right = np.arange(n + 1)
+    return np.asarray(np.exp(log_ways(n) + xlogy(right, p) + xlog1py(n - right, -p)))
+
+
+def log_ways(n: int) -> np.ndarray:
+    """The logarithms of the numbers of ways in which 0, 1, ..., n of n members can be right."""
+    right = np.arange(n + 1)
+    return np.asarray(gammaln(n + 1) - gammaln(right + 1) - gammaln(n - right + 1))
 
 
 def poisson_binomial(accuracies: np.ndarray) -> np.ndarray:
@@ -152,9 +158,7 @@ def beta_binomial(n: int, p: np.ndarray, between: np.ndarray) -> np.ndarray:
     of_right, of_wrong, of_all = (
         np.concatenate([[0.0], np.log(start + steps).cumsum()]) for start in (p, 1 - p, 1.0)
     )
-    right = np.arange(n + 1)
-    ways = gammaln(n + 1) - gammaln(right + 1) - gammaln(n - right + 1)
-    return np.exp(ways + of_right + of_wrong[::-1] - of_all[-1])
+    return np.exp(log_ways(n) + of_right + of_wrong[::-1] - of_all[-1])
 
 
 def bahadur(n: int, p: float, between: float) -> np.ndarray:
