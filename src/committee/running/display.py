@@ -11,6 +11,7 @@ from committee.running.progress import Event, Receiver
 
 SECONDS_BETWEEN_LINES = 0.5
 SECONDS_BETWEEN_PICTURES = 0.1
+BAR_WIDTH = 16
 
 
 def display() -> Receiver:
@@ -61,15 +62,17 @@ class Bars:
     """
 
     def __init__(self, console: Any) -> None:
-        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+        from rich.table import Column
 
         self._progress = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(),
-            TextColumn("{task.fields[done]}"),
+            TextColumn("{task.description}", table_column=Column(no_wrap=True)),
+            BarColumn(bar_width=BAR_WIDTH),
             TimeElapsedColumn(),
-            TimeRemainingColumn(),
+            # It takes what the others leave.
+            TextColumn("{task.fields[done]}", table_column=Column(no_wrap=True, ratio=1)),
             console=console,
+            expand=True,
             # A thread that draws would outlive an interruption; events come often enough.
             auto_refresh=False,
         )
@@ -86,12 +89,7 @@ class Bars:
         if bar not in self._bars:
             title = "  " * len(event.within) + f"{event.name}: {event.what}"
             self._bars[bar] = self._progress.add_task(title, total=event.n_total, done="")
-        most = "" if event.n_total is None else f"/{event.n_total}"
-        score = "" if event.score is None else f" {event.score:.6g}"
-        part = "" if event.part is None else f" {event.part}"
-        left = "" if event.seconds_left is None else f", {event.seconds_left:.0f} s left"
-        done = f"{event.n_done}{most}{part}{score}{left}"
-        self._progress.update(self._bars[bar], completed=event.n_done, done=done)
+        self._progress.update(self._bars[bar], completed=event.n_done, done=in_words(event))
         if event.is_over:
             self._close(bar, is_part=bool(event.within))
         elif time.monotonic() - self._drawn >= SECONDS_BETWEEN_PICTURES:
@@ -105,3 +103,24 @@ class Bars:
         if not self._bars:
             self._progress.refresh()
             self._progress.stop()
+
+
+def in_words(event: Event) -> str:
+    """How far some work is, beside its bar: what comes first is seen in a narrow window too.
+
+    Examples
+    --------
+    >>> in_words(Event("folds", "CommitteeClassifier", 7, 27, 14.0, -0.46, part="member 'forest', fold 1"))
+    "7/27, about 40 s left, best -0.46, member 'forest', fold 1"
+    """
+    of_all = "" if event.n_total is None else f"/{event.n_total}"
+    words = [f"{event.n_done}{of_all}"]
+    if event.seconds_left is not None:
+        words.append(f"{event.seconds_left:.0f} s left")
+    elif event.n_total is not None and 0 < event.n_done < event.n_total:
+        words.append(f"about {event.seconds * (event.n_total / event.n_done - 1):.0f} s left")
+    if event.score is not None:
+        words.append(f"best {event.score:.4g}")
+    if event.part is not None:
+        words.append(event.part)
+    return ", ".join(words)
