@@ -6,6 +6,7 @@ import sklearn
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.datasets import load_iris
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
@@ -147,3 +148,16 @@ def test_a_committee_gets_routed_weights_and_groups(routing):
     direct = VotingClassifier([("bayes", GaussianNB())], cv=3)
     direct.fit(StandardScaler().fit_transform(X), WORDS, sample_weight=WEIGHTS, groups=groups)
     np.testing.assert_array_equal(outer[-1].honest_votes_, direct.honest_votes_)
+
+
+@pytest.mark.parametrize("routing", [False, True])
+@pytest.mark.parametrize("search", [GridSearchCV, RandomizedSearchCV])
+def test_weights_reach_the_estimator_that_a_search_looks_for(search, routing):
+    given = {"cv": 2} | ({"n_iter": 1, "random_state": 0} if search is RandomizedSearchCV else {})
+    pipeline = make_pipeline(StandardScaler(), GaussianNB())
+    with sklearn.config_context(enable_metadata_routing=routing):
+        searching = search(pipeline, {"gaussiannb__var_smoothing": [1e-9]}, **given)
+        weighted = VotingClassifier([("search", searching)]).fit(X, CODES, sample_weight=WEIGHTS)
+        model = weighted.named_estimators_["search"].best_estimator_[-1]
+    expected = np.bincount(CODES, WEIGHTS) / WEIGHTS.sum()
+    np.testing.assert_allclose(model.class_prior_, expected)

@@ -5,6 +5,7 @@ import pickle
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.datasets import load_diabetes, load_iris
@@ -351,3 +352,11 @@ def test_a_logarithmic_pool_decides_fold_by_fold():
     np.testing.assert_allclose(automatic.predict_proba(X), np.mean(each, axis=0), atol=1e-6)
     boosters = CommitteeClassifier(["booster", "booster_wide"], rule="log_pool", random_state=0).fit(X, y)
     np.testing.assert_array_equal(boosters.predictor().predict_proba(X), boosters.predict_proba(X))
+
+
+def test_a_table_without_any_value_is_learnt_by_those_who_can():
+    nothing = pd.DataFrame({"a": [None] * 40, "b": [np.nan] * 40})
+    automatic = CommitteeClassifier(["bayes", "booster"], cv=2, random_state=0)
+    with pytest.warns(RuntimeWarning, match="'bayes' is dropped.*It votes with NaN or infinity"):
+        automatic.fit(nothing, [0, 1, 1, 1] * 10)
+    np.testing.assert_allclose(automatic.predict_proba(nothing[:1]), [[0.25, 0.75]], atol=0.05)

@@ -50,15 +50,17 @@ def votes_of(model: Any, X: Any, task: Task, *, as_scores: bool = False) -> np.n
     >>> votes_of(model, [[1.5]], task).round(3)
     array([[1., 0., 0.]])
     """
-    if isinstance(task, Regression):
-        votes = np.asarray(model.predict(X), dtype=np.float64).reshape(-1, 1)
-    elif hasattr(model, "predict_proba"):
-        votes = aligned(np.asarray(model.predict_proba(X), dtype=np.float64), codes_of(model, task), task)
-    elif as_scores and gives_scores(model):
-        scores = two_columns(np.asarray(model.decision_function(X), dtype=np.float64))
-        votes = aligned(scores, codes_of(model, task), task, scores.min(axis=1))
-    else:
-        votes = one_hot(label_codes(model.predict(X), task), task.n_outputs)
+    # A member that divides by 0, as naive Bayes does where no column varies, is told of below.
+    with np.errstate(divide="ignore", invalid="ignore"):
+        if isinstance(task, Regression):
+            votes = np.asarray(model.predict(X), dtype=np.float64).reshape(-1, 1)
+        elif hasattr(model, "predict_proba"):
+            votes = aligned(np.asarray(model.predict_proba(X), dtype=np.float64), codes_of(model, task), task)
+        elif as_scores and gives_scores(model):
+            scores = two_columns(np.asarray(model.decision_function(X), dtype=np.float64))
+            votes = aligned(scores, codes_of(model, task), task, scores.min(axis=1))
+        else:
+            votes = one_hot(label_codes(model.predict(X), task), task.n_outputs)
     if not np.isfinite(votes).all():
         raise ValueError("It votes with NaN or infinity.")
     return votes

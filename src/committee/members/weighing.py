@@ -6,9 +6,13 @@ from typing import Any
 
 import numpy as np
 from sklearn import get_config
+from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
 from sklearn.pipeline import Pipeline
 from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.validation import has_fit_parameter
+
+# What they are told at a fit goes to the estimator that they look for parameters of.
+SEARCHES = (GridSearchCV, RandomizedSearchCV)
 
 
 def takes_weights(member: Any) -> bool:
@@ -24,19 +28,30 @@ def takes_weights(member: Any) -> bool:
     return has_fit_parameter(member, "sample_weight")
 
 
+def inside(estimator: Any) -> list[Any]:
+    """The estimators that a pipeline or a search passes weights on to; none for another estimator."""
+    if isinstance(estimator, SEARCHES):
+        return [estimator.estimator]
+    return [step for _, step in estimator.steps] if isinstance(estimator, Pipeline) else []
+
+
 def request_weights(estimator: Any) -> None:
-    """Let steps of pipelines request weights if they can take them and have not said whether they want them.
+    """Let those inside a pipeline or a search request weights, if they take any and have not said otherwise.
 
     Only where scikit-learn routes metadata: else the steps are told by name.
     """
-    if not get_config()["enable_metadata_routing"] or not isinstance(estimator, Pipeline):
+    if not get_config()["enable_metadata_routing"]:
         return
-    for _, step in estimator.steps:
+    for step in inside(estimator):
         request_weights(step)
         if step in (None, "passthrough") or not has_fit_parameter(step, "sample_weight"):
             continue
-        if step.get_metadata_routing().fit.requests.get("sample_weight") is None:
+        requests = step.get_metadata_routing()
+        if requests.fit.requests.get("sample_weight") is None:
             step.set_fit_request(sample_weight=True)
+        # A search passes what it is told at a fit to its scores too.
+        if hasattr(step, "set_score_request") and requests.score.requests.get("sample_weight") is None:
+            step.set_score_request(sample_weight=True)
 
 
 def weight_arguments(estimator: Any, weights: np.ndarray | None) -> dict[str, np.ndarray]:
@@ -52,10 +67,12 @@ def weight_arguments(estimator: Any, weights: np.ndarray | None) -> dict[str, np
     """
     if weights is None:
         return {}
+    if inside(estimator) and get_config()["enable_metadata_routing"]:
+        is_asked = "sample_weight" in get_routing_for_object(estimator).consumes("fit", ["sample_weight"])
+        return {"sample_weight": weights} if is_asked else {}
+    if isinstance(estimator, SEARCHES):
+        return weight_arguments(estimator.estimator, weights)
     if isinstance(estimator, Pipeline):
-        if get_config()["enable_metadata_routing"]:
-            is_asked = "sample_weight" in get_routing_for_object(estimator).consumes("fit", ["sample_weight"])
-            return {"sample_weight": weights} if is_asked else {}
         return {
             f"{name}__{argument}": value
             for name, step in estimator.steps

@@ -15,9 +15,10 @@ from committee.saving.scikit_learn_encoders import ENCODERS
 from committee.saving.scikit_learn_linear import LINEAR
 from committee.saving.scikit_learn_machines import MACHINES
 from committee.saving.selectors import SELECTOR, Selector
+from committee.saving.splitters import SPLITTERS, Splitter
 
-LINES: tuple[Listed | Selector, ...] = (
-    *LINEAR, *MACHINES, *BAYES, *COLUMN_WISE, *ENCODERS, *COMPOSED, SELECTOR
+LINES: tuple[Listed | Selector | Splitter, ...] = (
+    *LINEAR, *MACHINES, *BAYES, *COLUMN_WISE, *ENCODERS, *COMPOSED, *SPLITTERS, SELECTOR
 )  # fmt: skip
 LISTED = {each.public_name: each for each in LINES}
 BY_CLASS_NAME = {name.rpartition(".")[2]: name for name in LISTED}
@@ -42,6 +43,6 @@ def knows(name: str) -> bool:
     return name in LISTED
 
 
-def saved_named(name: str) -> Listed | Selector | None:
+def saved_named(name: str) -> Listed | Selector | Splitter | None:
     """The line of the list with a name, None if there is none."""
     return LISTED.get(name)
