@@ -113,3 +113,39 @@ def test_ctrl_c_has_a_code_of_its_own(committee, monkeypatch):
 
     monkeypatch.setattr("committee.jobs.describing.rule_lines", stop)
     committee("rules").complains(130, "interrupted")
+
+
+FULL = """
+import resource, sys
+from committee.cli.main import run
+resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]),) * 2)
+sys.exit(run(sys.argv[2:]))
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a limit for the size of files")
+@pytest.mark.parametrize("more", [[], ["--run", "run"]], ids=["model", "run"])
+def test_a_disk_that_becomes_full_leaves_nothing_half_written(folder, more):
+    given = [
+        "fit",
+        "flowers.csv",
+        "--target",
+        "kind",
+        "--members",
+        "forest",
+        "--folds",
+        "2",
+        "--quiet",
+        *more,
+    ]
+    ended = subprocess.run(
+        [sys.executable, "-c", FULL, "10000", *given], capture_output=True, text=True, check=False
+    )
+    assert ended.returncode == 5, ended.stderr
+    (line,) = ended.stderr.splitlines()
+    assert line.startswith("committee: Cannot save to ") and "File too large" in line
+    assert not (folder / "model.committee").exists()
+    assert not [*folder.rglob("*.part")]
+    again = [sys.executable, "-c", FULL, "100000000", *given, *(["--resume"] if more else [])]
+    subprocess.run(again, check=True)
+    assert (folder / "model.committee").exists()
