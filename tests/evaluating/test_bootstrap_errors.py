@@ -1,5 +1,7 @@
 """Errors on new rows by the bootstrap, and bias and variance: a slow reference, and what must always hold."""
 
+import pickle
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -139,6 +141,15 @@ def test_metrics_that_are_no_means_over_rows_are_taken_of_each_bag(metric):
     assert low <= found.point_632_plus <= high
     interval = found.interval(B=10, random_state=0)
     assert interval.low < found.value < interval.high
+
+
+@pytest.mark.parametrize("metric", ["error", "auc", "f1_macro"])
+def test_what_was_found_can_be_pickled(metric):
+    found = bootstrap_error(GaussianNB(), X, Y, 4, metric=metric, random_state=0)
+    interval = found.interval(B=5, random_state=0)
+    again = pickle.loads(pickle.dumps(found))
+    assert again == found
+    assert again.interval(B=5, random_state=0) == interval
 
 
 def test_the_accuracy_is_one_less_the_error():

@@ -1,5 +1,7 @@
 """Scores of decisions: by hand, as scikit-learn has them, and what holds for all decisions."""
 
+import pickle
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -120,6 +122,13 @@ def test_scorers_and_functions_of_the_users_own():
     assert not metric_of(surest, 2).more_is_better
 
 
+@pytest.mark.parametrize("name", [*METRICS, "f1_macro"])
+def test_a_metric_can_be_pickled(name):
+    metric = metric_of(name, 1 if name in NUMBER_METRICS else 3)
+    again = pickle.loads(pickle.dumps(metric))
+    assert (again.name, again.task, again.more_is_better) == (metric.name, metric.task, metric.more_is_better)
+
+
 def test_labels_frames_and_names_of_classes_are_read():
     y = pd.Series(["no", "yes", "yes", "yes"])
     assert score(FOUR, y, classes=["no", "yes"]) == 0.25
@@ -199,6 +208,7 @@ def test_scores_stay_within_their_limits(case):
         ((["a", "b"], ["a"]), r"y must have one value for each of the 2 rows of the votes. Got \(1,\)"),
         (([], []), "at least one row"),
         (([object()], [1]), "decision must be numbers or labels"),
+        ((["a", "b"], [0, 1]), "Some labels are text and others are numbers"),
         ((3, [1]), r"votes must have the shape \(n_members, n_rows, n_outputs\)"),
     ],
 )
@@ -213,5 +223,7 @@ def test_bad_classes_and_weights_are_told():
         score(FOUR, [0, 1, 1, 1], classes=[0, 1, 2])
     with pytest.raises(ValueError, match="There is the label 'c', and the classes are"):
         score(FOUR, ["a", "b", "c", "a"], classes=["a", "b"])
+    with pytest.raises(ValueError, match="Some labels are text and others are numbers"):
+        score(FOUR, [0, 1, 1, 1], classes=["a", "b"])
     with pytest.raises(ValueError, match="sample_weight must be >= 0"):
         score(FOUR, [0, 1, 1, 1], sample_weight=[1, 1, 1, -1])

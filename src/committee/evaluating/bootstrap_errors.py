@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -52,7 +52,7 @@ class BootstrapError:
     point_632: float
     point_632_plus: float
     n_bags: int
-    _weighed: Callable[[np.ndarray], float] = field(repr=False, compare=False)
+    _estimates: Estimates = field(repr=False, compare=False)
     _weights: np.ndarray = field(repr=False, compare=False)
 
     def interval(
@@ -75,7 +75,8 @@ class BootstrapError:
         Interval
         """
         draws = Draws.of(self._weights, random_state)
-        return interval_of(self._weighed, draws, kind=kind, level=level, n_draws=B)
+        weighed = partial(self._estimates.value, self.kind)
+        return interval_of(weighed, draws, kind=kind, level=level, n_draws=B)
 
 
 def bootstrap_error(
@@ -157,33 +158,24 @@ def bootstrap_error(
     if metric is None:
         metric = "error" if lesson.are_classes else "squared_error"
     wanted = metric_of(metric, lesson.task.n_outputs)
-    judge = Kept(wanted, lesson.y)
     where = {"by": type(estimator).__name__, "runner": runner, "n_jobs": n_jobs, "verbose": verbose}
-    found = bagged.judged(judge, **where)
-    of_rows = wanted.row_losses is not None
-    apparent, plain, out_of_bag = (means_of_rows if of_rows else means_of_bags)(wanted, found, bagged)
-    weights, without = bagged.weights, no_information_rate(wanted, found[0], bagged)
-    estimates: dict[str, Weighed] = {
-        "plain": plain,
-        "out_of_bag": out_of_bag,
-        ".632": lambda weights: 0.368 * apparent(weights) + 0.632 * out_of_bag(weights),
-        ".632+": lambda weights: point_632_plus(
-            apparent(weights), out_of_bag(weights), without, more_is_better=wanted.more_is_better
-        ),
-    }
+    found = bagged.judged(Kept(wanted, lesson.y), **where)
+    means = (RowMeans if wanted.row_losses is not None else BagMeans).of(wanted, found, bagged)
+    estimates = Estimates(means, no_information_rate(wanted, found[0], bagged), wanted.more_is_better)
+    apparent, plain, out_of_bag = means.told(bagged.weights)
     return BootstrapError(
-        estimates[kind](weights),
+        estimates.value(kind, bagged.weights),
         kind,
         wanted.name,
-        plain(weights),
-        out_of_bag(weights),
-        apparent(weights),
-        without,
-        estimates[".632"](weights),
-        estimates[".632+"](weights),
+        plain,
+        out_of_bag,
+        apparent,
+        estimates.no_information,
+        estimates.value(".632", bagged.weights),
+        estimates.value(".632+", bagged.weights),
         bagged.n_bags,
-        estimates[kind],
-        weights,
+        estimates,
+        bagged.weights,
     )
 
 
@@ -209,43 +201,106 @@ class Kept:
         return self.metric.row_losses(self.y, votes)
 
 
-def means_of_rows(metric: Metric, found: list[np.ndarray], bagged: Bagged) -> tuple[Weighed, ...]:
-    """The apparent, plain and out-of-bag error of a metric that is a mean over rows."""
-    losses, is_outside = np.array(found[1:]), bagged.is_outside()
-    n_outside = is_outside.sum(axis=0)
-    if not n_outside[bagged.weights > 0].any():
-        raise ValueError(f"Every row is in every bag. Draw more bags than B={bagged.n_bags}.")
-    out_of_bag = (losses * is_outside).sum(axis=0) / np.maximum(n_outside, 1)
-    apparent = metric.prepare(bagged.lesson.y, found[0])
-    is_known = (n_outside > 0).astype(np.float64)
-    return apparent, mean_over(losses.mean(axis=0)), mean_over(out_of_bag, is_known)
+@dataclass(frozen=True, eq=False)
+class RowMeans:
+    """The losses of which a metric is the mean over rows.
+
+    Parameters
+    ----------
+    apparent, plain, out_of_bag : ndarray of shape (n_rows,)
+    is_known : ndarray of float64 of shape (n_rows,)
+        1 where some bag is without the row, and else 0.
+    """
+
+    apparent: np.ndarray
+    plain: np.ndarray
+    out_of_bag: np.ndarray
+    is_known: np.ndarray
+
+    @classmethod
+    def of(cls, metric: Any, found: list[np.ndarray], bagged: Bagged) -> RowMeans:
+        """Average over the bags."""
+        losses, is_outside = np.array(found[1:]), bagged.is_outside()
+        n_outside = is_outside.sum(axis=0)
+        if not n_outside[bagged.weights > 0].any():
+            raise ValueError(f"Every row is in every bag. Draw more bags than B={bagged.n_bags}.")
+        out_of_bag = (losses * is_outside).sum(axis=0) / np.maximum(n_outside, 1)
+        apparent = metric.row_losses(bagged.lesson.y, found[0])
+        return cls(apparent, losses.mean(axis=0), out_of_bag, (n_outside > 0).astype(np.float64))
+
+    def told(self, weights: np.ndarray) -> tuple[float, float, float]:
+        """The apparent, plain and out-of-bag error under some weights of the rows."""
+        of_known = weights * self.is_known
+        out_of_bag = self.out_of_bag @ of_known / of_known.sum() if of_known.any() else np.nan
+        total = weights.sum()
+        return float(self.apparent @ weights / total), float(self.plain @ weights / total), float(out_of_bag)
 
 
-def mean_over(of_rows: np.ndarray, is_known: np.ndarray | float = 1.0) -> Weighed:
-    """The weighted mean over the rows that are known; NaN if none of them weighs anything."""
+@dataclass(frozen=True, eq=False)
+class BagMeans:
+    """The same of a metric that is no mean over rows: it is taken of each bag.
 
-    def value(weights: np.ndarray) -> float:
-        weights = weights * is_known
-        return float(of_rows @ weights / weights.sum()) if weights.any() else float("nan")
+    Parameters
+    ----------
+    metric : Metric
+    y : ndarray of shape (n_rows,)
+    votes : list of ndarray of shape (n_rows, n_outputs)
+        Those of the fit on all rows first.
+    is_outside : ndarray of bool of shape (n_bags, n_rows)
+    """
 
-    return value
+    metric: Metric
+    y: np.ndarray
+    votes: list[np.ndarray]
+    is_outside: np.ndarray
 
+    @classmethod
+    def of(cls, metric: Metric, found: list[np.ndarray], bagged: Bagged) -> BagMeans:
+        """Keep the votes."""
+        return cls(metric, bagged.lesson.y, found, bagged.is_outside())
 
-def means_of_bags(metric: Metric, found: list[np.ndarray], bagged: Bagged) -> tuple[Weighed, ...]:
-    """The same of any other metric: its mean over the bags. A bag without a value is left out."""
-    y, is_outside = bagged.lesson.y, bagged.is_outside()
-    apparent, *of_bags = [metric.prepare(y, votes) for votes in found]
-
-    def plain(weights: np.ndarray) -> float:
-        return mean_known([of_bag(weights) for of_bag in of_bags])
-
-    def out_of_bag(weights: np.ndarray) -> float:
-        by_bag = [weights * outside for outside in is_outside]
-        return mean_known(
-            [known(of_bag)(each) for of_bag, each in zip(of_bags, by_bag, strict=True) if each.any()]
+    def told(self, weights: np.ndarray) -> tuple[float, float, float]:
+        """The apparent, plain and out-of-bag error. A bag without a value is left out."""
+        apparent, *of_bags = self._prepared
+        outside = [(of_bag, weights * each) for of_bag, each in zip(of_bags, self.is_outside, strict=True)]
+        plain = mean_known([known(of_bag)(weights) for of_bag in of_bags])
+        return (
+            apparent(weights),
+            plain,
+            mean_known([known(of_bag)(each) for of_bag, each in outside if each.any()]),
         )
 
-    return apparent, plain, out_of_bag
+    @cached_property
+    def _prepared(self) -> list[Weighed]:
+        return [self.metric.prepare(self.y, votes) for votes in self.votes]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "_prepared"}
+
+
+@dataclass(frozen=True, eq=False)
+class Estimates:
+    """The estimates of each kind, under any weights of the rows.
+
+    Parameters
+    ----------
+    means : RowMeans or BagMeans
+    no_information : float
+    more_is_better : bool
+    """
+
+    means: RowMeans | BagMeans
+    no_information: float
+    more_is_better: bool
+
+    def value(self, kind: str, weights: np.ndarray) -> float:
+        """One of the estimates."""
+        apparent, plain, out_of_bag = self.means.told(weights)
+        if kind in ("plain", "out_of_bag"):
+            return plain if kind == "plain" else out_of_bag
+        if kind == ".632":
+            return 0.368 * apparent + 0.632 * out_of_bag
+        return point_632_plus(apparent, out_of_bag, self.no_information, more_is_better=self.more_is_better)
 
 
 def mean_known(values: list[float]) -> float:

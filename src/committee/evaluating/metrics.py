@@ -7,7 +7,7 @@ drawn again: what does not depend on the weights (losses of rows, their order, t
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -52,6 +52,8 @@ class Metric:
         NaN where the metric has no value.
     row_losses : callable, default=None
         From y and a decision to a loss of each row, if the metric is their weighted mean.
+    made_from : tuple, default=None
+        The arguments of `metric_of` that give this metric, by which it is pickled.
 
     Examples
     --------
@@ -65,6 +67,11 @@ class Metric:
     more_is_better: bool
     prepare: Prepare = field(repr=False)
     row_losses: Callable[[np.ndarray, np.ndarray], np.ndarray] | None = field(default=None, repr=False)
+    made_from: tuple[Any, int] | None = field(default=None, repr=False, compare=False)
+
+    def __reduce__(self) -> Any:
+        # The functions in it have no name that pickle could find.
+        return object.__reduce__(self) if self.made_from is None else (metric_of, self.made_from)
 
 
 def metric_of(metric: Any, n_outputs: int) -> Metric:
@@ -100,7 +107,8 @@ def metric_of(metric: Any, n_outputs: int) -> Metric:
             raise ValueError(f"The metric {metric.name!r} is for {metric.task}. For {task} use {ours}.")
         return metric
     if callable(metric) and not hasattr(metric, "set_score_request"):
-        return Metric(getattr(metric, "__name__", repr(metric)), task, False, of_function(metric))
+        name = getattr(metric, "__name__", repr(metric))
+        return Metric(name, task, False, of_function(metric), made_from=(metric, n_outputs))
     from sklearn.metrics import get_scorer
 
     from committee.combining.scorers import is_scorer
@@ -112,7 +120,8 @@ def metric_of(metric: Any, n_outputs: int) -> Metric:
     if not isinstance(metric, str) and not callable(metric):
         raise ValueError(f"metric must be a name, a scorer or a function. Got {metric!r}.")
     name = metric if isinstance(metric, str) else repr(metric)
-    return Metric(name, task, True, of_scorer(name, get_scorer(metric), n_outputs))
+    prepare = of_scorer(name, get_scorer(metric), n_outputs)
+    return Metric(name, task, True, prepare, made_from=(metric, n_outputs))
 
 
 def task_of(metric: Any) -> str | None:
@@ -123,8 +132,8 @@ def task_of(metric: Any) -> str | None:
     >>> task_of("rmse"), task_of("f1_macro")
     ('regression', None)
     """
-    known = METRICS.get(metric) if isinstance(metric, str) else metric
-    return known.task if isinstance(known, Metric) else None
+    ours = METRICS.get(metric) if isinstance(metric, str) else metric
+    return ours.task if isinstance(ours, Metric) else None
 
 
 def mean_of(name: str, task: str, losses: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> Metric:
@@ -243,7 +252,7 @@ def of_function(function: Callable[..., Any]) -> Prepare:
 
 
 METRICS: Mapping[str, Metric] = {
-    each.name: each
+    each.name: replace(each, made_from=(each.name, 1 if each.task == "regression" else 2))
     for each in (
         mean_of("error", "classification", errors),
         Metric("balanced_error", "classification", False, balanced_error),

@@ -131,6 +131,7 @@ def of_labels(labels: np.ndarray, y: np.ndarray, sample_weight: Any, classes: An
     if labels.shape[1:] != y.shape:
         check_length(y, labels.shape[1])
     if classes is None:
+        check_one_sort(labels, y)
         classes = np.unique(np.concatenate([labels.ravel(), y]))
     known = check_classes(classes, None)
     # Of one class alone there is nothing to decide; a second one that nobody votes for makes it classes.
@@ -156,6 +157,7 @@ def codes_in(labels: np.ndarray, classes: np.ndarray) -> np.ndarray:
     Traceback (most recent call last):
     ValueError: There is the label 'c', and the classes are ['b', 'a'].
     """
+    check_one_sort(labels, classes)
     order = np.argsort(classes)
     codes = order[np.searchsorted(classes, labels, sorter=order).clip(max=len(classes) - 1)]
     is_unknown = classes[codes] != labels
@@ -163,6 +165,14 @@ def codes_in(labels: np.ndarray, classes: np.ndarray) -> np.ndarray:
         unknown = labels[is_unknown].tolist()[0]
         raise ValueError(f"There is the label {unknown!r}, and the classes are {classes.tolist()}.")
     return codes
+
+
+def check_one_sort(labels: np.ndarray, others: np.ndarray) -> None:
+    """Raise if some labels are text and others are numbers."""
+    if (labels.dtype.kind in "US") != (others.dtype.kind in "US"):
+        raise ValueError(
+            f"Some labels are text and others are numbers: {labels.dtype} and {others.dtype}. Convert them."
+        )
 
 
 def as_array(values: Any, name: str) -> np.ndarray:
