@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -234,7 +233,8 @@ class Bagging(CallbackSupportMixin, Judged, KeptBags):
         if is_engine:
             check_engine_member(member, training.y)
         native = None if isinstance(source, BinnedTable) else in_order(source, table.schema).native
-        return Learning(member, is_engine, training, native, group_codes(groups, table.n_rows))
+        codes, binned = group_codes(groups, table.n_rows), training.bin(n_threads(self.n_jobs))
+        return Learning(member, is_engine, training, binned, native, codes)
 
     def _plan(self, learning: Learning, rule: Rule, seed: int, first: int) -> Plan:
         """What is to be done, checked before any work is."""
@@ -253,7 +253,7 @@ class Bagging(CallbackSupportMixin, Judged, KeptBags):
         )
         bags = Bags.of(
             training,
-            learning.binned(n_threads(self.n_jobs)),
+            learning.binned,
             learning.groups,
             bootstrap=bool(self.bootstrap),
             max_samples=self.max_samples,
@@ -265,6 +265,16 @@ class Bagging(CallbackSupportMixin, Judged, KeptBags):
         keeps_votes = bool(self.keep_votes) or learns or (bool(self.oob_score) and not sums_votes(rule))
         if not bags.leaves_rows:
             self._check_all_rows(is_judged, learns)
+        if learning.native is None and (keeps_votes or rule._looks_at_X()):
+            raise ValueError(
+                "X is a BinnedTable, and the votes on its rows need the values. Pass the table that it was "
+                "made of, or set rule='mean' and keep_votes=False."
+            )
+        if first > 0 and keeps_votes and self._votes_outside is None:
+            raise ValueError(
+                "The votes of the fit before were not kept, and warm_start=True goes on with its members. "
+                "Set keep_votes=True from the first fit on, or warm_start=False."
+            )
         before = self._out_of_bag if first > 0 and is_judged else None
         return Plan(
             learning.member,
@@ -308,7 +318,7 @@ class Bagging(CallbackSupportMixin, Judged, KeptBags):
 
     def _make(self, plan: Plan, learning: Learning) -> Made:
         if learning.is_engine:
-            return grow_members(plan, learning.binned(n_threads(self.n_jobs)), n_threads(self.n_jobs))
+            return grow_members(plan, learning.binned, n_threads(self.n_jobs))
         is_named = isinstance(self.runner, str) and self.runner != "serial"
         with running.runner(self.runner, self.n_jobs if is_named else None) as run:
             return fit_members(plan, learning.native, run)
@@ -322,7 +332,8 @@ class Bagging(CallbackSupportMixin, Judged, KeptBags):
         if goes_on:
             members = joined(self._members, members)
             columns = None if columns is None else [*(self._columns or []), *columns]
-            outside = None if outside is None else outside.after(self._votes_outside)
+            if outside is not None and self._votes_outside is not None:
+                outside = outside.after(self._votes_outside)
             if importances is not None and has_missing is not None:
                 importances = np.concatenate([self._importances, importances])
                 has_missing = has_missing | self._has_missing
@@ -338,7 +349,8 @@ class Bagging(CallbackSupportMixin, Judged, KeptBags):
         self._members, self._columns, self._importances = members, columns, importances
         self._bags, self._seed, self._data = plan.bags, plan.seed, training.data
         self._has_missing, self._out_of_bag, self._decision_outside = has_missing, judged, decision
-        self._votes_outside = outside if self.keep_votes else None
+        # A fit that goes on needs the votes of the members that are there.
+        self._votes_outside = outside if self.keep_votes or self.warm_start else None
         self.estimator_ = learning.member
         self._keep_rule(fitted, encoder)
 
@@ -354,6 +366,8 @@ class Learning:
     is_engine : bool
         Whether the engine grows it.
     training : Training
+    binned : BinnedTable
+        The table in the engine's codes.
     native : matrix or frame, or None
         The table as members take it; None for a `BinnedTable`.
     groups : ndarray of int of shape (n_rows,), or None
@@ -362,18 +376,9 @@ class Learning:
     member: Any
     is_engine: bool
     training: Training
+    binned: BinnedTable
     native: Any
     groups: np.ndarray | None
-
-    @cached_property
-    def _bins(self) -> list[BinnedTable]:
-        return []
-
-    def binned(self, threads: int) -> BinnedTable:
-        """The table in the engine's codes, made once."""
-        if not self._bins:
-            self._bins.append(self.training.bin(threads))
-        return self._bins[0]
 
 
 def check_probabilities(rule: Rule, member: Any, task: Classification | Regression) -> None:

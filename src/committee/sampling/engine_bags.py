@@ -125,13 +125,8 @@ def n_tried(member: Any, n_columns: int) -> int:
 
 def votes_outside(plan: Plan, forest: _engine.Forest, n_threads: int) -> np.ndarray:
     """The votes of trees on the rows outside of their bags; NaN elsewhere."""
-    table = plan.training.table
-    if isinstance(table, BinnedTable):
-        raise ValueError(
-            "X is a BinnedTable, and the votes on its rows need the values. Pass the table that it was made "
-            "of, or set rule='mean' and keep_votes=False."
-        )
-    task = plan.training.task
+    table, task = plan.training.table, plan.training.task
+    assert not isinstance(table, BinnedTable)
     dtype = np.float32 if plan.training.n_classes > 0 else np.float64
     votes = np.full((forest.n_trees, table.n_rows, task.n_outputs), np.nan, dtype=dtype)
     step = max(1, NUMBERS_AT_ONCE // (table.n_rows * task.n_outputs))

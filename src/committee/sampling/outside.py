@@ -68,13 +68,8 @@ class OutsideVotes:
         """The rows that somebody has voted on."""
         return np.flatnonzero(self.has_voted.any(axis=0))
 
-    def after(self, before: OutsideVotes | None) -> Self:
+    def after(self, before: OutsideVotes) -> Self:
         """These votes behind those of the members of a fit before."""
-        if before is None:
-            raise ValueError(
-                "The votes of the fit before were not kept, and warm_start=True goes on with its members. "
-                "Set keep_votes=True from the first fit on, or warm_start=False."
-            )
         return replace(self, votes=np.concatenate([before.votes, self.votes]))
 
     def filled(self) -> np.ndarray:
