@@ -16,7 +16,15 @@ inline std::uint64_t mix(std::uint64_t x) {
 
 inline std::uint64_t derive_key(std::uint64_t key, std::uint64_t part) { return mix(key ^ mix(part)); }
 
-enum class Purpose : std::uint64_t { bootstrap = 1, split = 2, permutation = 3, direction = 4, threshold = 5 };
+enum class Purpose : std::uint64_t {
+    bootstrap = 1,
+    split = 2,
+    permutation = 3,
+    direction = 4,
+    threshold = 5,
+    weights = 6,
+    dropout = 7,
+};
 
 // A uniform 64-bit number as a uniform integer in [0, n). The multiply-shift of Lemire 2019 without rejection: its bias
 // is below n / 2^64.

@@ -21,7 +21,7 @@ def make(estimator_type, **parameters):
     members = members_for(estimator_type)
     small = {"n_estimators": n_members, "random_state": 0, "estimators": members, "members": members}
     # A row of weight 2 is one neighbour: only if all rows are asked, is it the row twice.
-    small |= {"n_neighbours": 1000, "n_init": 2, "max_iter": 20}
+    small |= {"n_neighbours": 1000, "n_init": 2, "max_iter": 20, "hidden_layer_sizes": (16, 8)}
     small = {name: value for name, value in small.items() if name in known}
     return estimator_type(**small | parameters)
 

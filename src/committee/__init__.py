@@ -61,6 +61,8 @@ if TYPE_CHECKING:
         DecisionStumpRegressor,
         DecisionTreeClassifier,
         DecisionTreeRegressor,
+        NetworkClassifier,
+        NetworkRegressor,
         RandomTreeClassifier,
         RandomTreeRegressor,
     )
@@ -104,6 +106,8 @@ __all__ = [
     "LogitBoostClassifier",
     "MixtureOfExpertsClassifier",
     "MixtureOfExpertsRegressor",
+    "NetworkClassifier",
+    "NetworkRegressor",
     "RandomForestClassifier",
     "RandomForestRegressor",
     "RandomSubspaceClassifier",

@@ -40,6 +40,28 @@ class NeighbourSearch:
         self, asked: np.ndarray, turned: np.ndarray, n_neighbours: int, are_known: bool, n_threads: int
     ) -> tuple[np.ndarray, np.ndarray]: ...
 
+class NetworkTraining:
+    def __init__(
+        self,
+        inputs: np.ndarray,
+        classes: np.ndarray,
+        numbers: np.ndarray,
+        weights: np.ndarray,
+        folds: np.ndarray,
+        hidden: list[int],
+        outputs: np.ndarray,
+        n_members: int,
+        are_classes: bool,
+        batch_size: int,
+        weight_decay: float,
+        smoothing: float,
+        seed: int,
+    ) -> None: ...
+    def advance(self, rates: np.ndarray, dropout: float, n_threads: int) -> None: ...
+    def held_out_loss(self, n_threads: int) -> float: ...
+    def gradient(self, member: int, rows: np.ndarray) -> np.ndarray: ...
+    def parameters(self) -> np.ndarray: ...
+
 class Prepared:
     def __init__(self, forest: Forest, rule: str) -> None: ...
     def predict_matrix(self, matrix: np.ndarray) -> np.ndarray: ...
@@ -141,3 +163,11 @@ def boost_adaptively(
     n_threads: int,
 ) -> dict[str, Any]: ...
 def weigh_votes(members: Forest, votes: np.ndarray, are_crisp: bool, link: str, scale: float) -> Forest: ...
+def network_decision(
+    inputs: np.ndarray,
+    parameters: np.ndarray,
+    hidden: list[int],
+    n_outputs: int,
+    are_classes: bool,
+    n_threads: int,
+) -> np.ndarray: ...

@@ -19,10 +19,10 @@ import committee
 from committee import MixtureOfExpertsClassifier, MixtureOfExpertsRegressor
 from committee.assembling import TableEncoder
 from committee.assembling.gating import Branches
-from committee.members.encoding import mean_and_deviation
 from committee.running import receiving, stopped_by
 from committee.running.stopping import ended_after
 from committee.saving.errors import DamagedFile
+from committee.table.summaries import mean_and_deviation
 from every_estimator import mixed_frame, name_of, votes_of
 from mixtures import BOTH, both, problem, quarters, two_lines
 

@@ -15,14 +15,17 @@ from sklearn.utils.validation import check_is_fitted
 from committee.parameters import check_parameters, declared, integer, one_of, parameter
 from committee.saving import Fields, Saveable
 from committee.table import Schema, Table, keep_schema, predict_table, read, takes_any_table
+from committee.table.summaries import (
+    FARTHEST,
+    as_numbers,
+    drawn_in,
+    frequent_codes,
+    mean_and_deviation,
+    median_of,
+    spread_of,
+)
 from committee.task import row_weights
 
-# Numbers beyond this are taken for it, so that the sum of their squares is finite.
-LARGEST = 1e140
-# The same for what they are after scaling, by which a tiny deviation divides.
-FARTHEST = 1e100
-# What numbers stay below with robust scaling.
-DRAWN_IN = 3.0
 # Rows that are scaled at a time: a block of them stays near the processor.
 ROWS_AT_ONCE = 1024
 
@@ -149,7 +152,7 @@ class TableEncoder(TransformerMixin, Saveable, BaseEstimator):
         with np.errstate(over="ignore"):
             scaled = (filled - self.means_[columns]) / self.deviations_[columns]
         scaled = scaled.clip(-FARTHEST, FARTHEST)
-        return scaled if self.scaling == "standard" else scaled / np.sqrt(1 + (scaled / DRAWN_IN) ** 2)
+        return scaled if self.scaling == "standard" else drawn_in(scaled)
 
     def __sklearn_tags__(self) -> Any:
         return takes_any_table(super().__sklearn_tags__())
@@ -192,82 +195,3 @@ def new_encoder(**parameters: Any) -> Any:
     """An encoder, with default parameters but for those that are given."""
     made: Any = TableEncoder
     return made(**parameters)
-
-
-def as_numbers(values: np.ndarray) -> np.ndarray:
-    """Numbers as float64, NaN where there is no finite one, and none beyond `LARGEST`."""
-    numbers = values.astype(np.float64)
-    numbers[~np.isfinite(numbers)] = np.nan
-    return numbers.clip(-LARGEST, LARGEST)
-
-
-def mean_and_deviation(numbers: np.ndarray, weights: np.ndarray) -> tuple[float, float]:
-    """The mean and the standard deviation; those of equal numbers are this number and 1.
-
-    Examples
-    --------
-    >>> mean_and_deviation(np.array([1e300, 3e300, 0.0]), np.array([1.0, 1.0, 0.0]))
-    (2e+300, 1e+300)
-    >>> mean_and_deviation(np.array([0.1, 0.1, 0.1]), np.ones(3))
-    (0.1, 1.0)
-    """
-    numbers, weights = numbers[weights > 0], weights[weights > 0]
-    # The mean of equal numbers is not always quite that number.
-    if (numbers == numbers[0]).all():
-        return float(numbers[0]), 1.0
-    # Squares of huge numbers are infinite and those of tiny ones are 0. A power of two changes no other bit.
-    unit = float(np.ldexp(1.0, np.frexp(np.abs(numbers).max())[1] - 1))
-    mean = np.average(numbers / unit, weights=weights)
-    deviation = np.sqrt(np.average((numbers / unit - mean) ** 2, weights=weights))
-    return float(mean * unit), float(deviation * unit) or 1.0
-
-
-def median_of(numbers: np.ndarray, weights: np.ndarray) -> float:
-    """The lowest number at which half of the weight is reached; 0 if there is none.
-
-    Examples
-    --------
-    >>> median_of(np.array([5.0, np.nan, 1.0]), np.array([1.0, 1.0, 2.0]))
-    1.0
-    """
-    return quantile_of(numbers, weights, 0.5)
-
-
-def spread_of(numbers: np.ndarray, weights: np.ndarray) -> float:
-    """The distance of the quartiles; if they are the same, half that of the ends; 1 if that is 0 too.
-
-    Examples
-    --------
-    >>> spread_of(np.array([1.0, 2.0, 3.0, 4.0, 9.0]), np.ones(5))
-    2.0
-    >>> spread_of(np.array([1.0, 1.0, 1.0, 1.0, 9.0]), np.ones(5))
-    4.0
-    """
-    quarter, three_quarters = (quantile_of(numbers, weights, share) for share in (0.25, 0.75))
-    counted = numbers[weights > 0]
-    return three_quarters - quarter or float(np.ptp(counted)) / 2 or 1.0
-
-
-def quantile_of(numbers: np.ndarray, weights: np.ndarray, share: float) -> float:
-    """The lowest number at which a share of the weight is reached; 0 if there is none."""
-    counts = ~np.isnan(numbers) & (weights > 0)
-    if not counts.any():
-        return 0.0
-    numbers, weights = numbers[counts], weights[counts]
-    order = numbers.argsort(kind="stable")
-    reached = weights[order].cumsum()
-    return float(numbers[order][np.searchsorted(reached, reached[-1] * share)])
-
-
-def frequent_codes(codes: np.ndarray, weights: np.ndarray, n_most: int) -> np.ndarray:
-    """The codes that most weight has, in their own order; 0 stands for missing and is none.
-
-    Examples
-    --------
-    >>> frequent_codes(np.array([0, 3, 1, 3, 2, 2]), np.ones(6), n_most=2)
-    array([2, 3])
-    """
-    totals = np.bincount(codes, weights=weights)
-    totals[0] = 0
-    most = (-totals).argsort(kind="stable")[:n_most]
-    return np.sort(most[totals[most] > 0]).astype(np.int64)

@@ -55,7 +55,7 @@ def check() -> None:
 
 @contextmanager
 def ended_after(seconds: float | None) -> Iterator[None]:
-    """Let forests and boosters within the block end, with the trees they have by then, after some seconds.
+    """Let forests, boosters and networks within the block end, with what they have, after some seconds.
 
     Parameters
     ----------
@@ -88,6 +88,12 @@ def half_of_the_time() -> Iterator[None]:
 def has_deadline() -> bool:
     """Whether the work of this context is to end by the clock."""
     return DEADLINE.get() is not None
+
+
+def seconds_left() -> float | None:
+    """How much time the work of this context has left; None if it takes as long as it takes."""
+    deadline = DEADLINE.get()
+    return None if deadline is None else deadline - time.monotonic()
 
 
 def is_time_up() -> bool:

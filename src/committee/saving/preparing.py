@@ -17,6 +17,7 @@ from committee.saving.fields import Fields
 from committee.saving.file import read_description, read_scores
 from committee.saving.linear import linear_model
 from committee.saving.models import check_c45_tree, check_forest, check_statistics
+from committee.saving.networks import take_network
 from committee.saving.predicting import Predictor, prepare
 from committee.saving.registry import Described
 from committee.saving.together import LINKS, BoostedDecider, PreparedSeat, RuleDecider, check_rule
@@ -33,7 +34,7 @@ TOLD = (
     *("has_missing", "importances", "seed", "out_of_bag", "leaf_rows", "y", "weight_unit", "max_features"),
     *("n_rounds", "learning_rate", "gains", "split_counts", "train_score", "validation_score"),
     *("is_over", "estimator", "estimator_errors", "row_weights", "validation_errors", "distribution"),
-    *("honest", "bags", "decision_outside", "votes_outside"),
+    *("honest", "bags", "decision_outside", "votes_outside", "n_steps", "loss_curve"),
 )
 
 
@@ -43,9 +44,9 @@ def predictor(path: str | os.PathLike[str]) -> Predictor:
     Parameters
     ----------
     path : str or path
-        Of a fitted model of ours: a tree, a forest, a booster, or a committee of such. Its rule may be any
-        but those that look at the rows (regions, dynamic selection, `passthrough`); a meta-learner of
-        stacking may be linear, or of ours.
+        Of a fitted model of ours: a tree, a forest, a booster, networks, or a committee of such. Its rule
+        may be any but those that look at the rows (regions, dynamic selection, `passthrough`); a
+        meta-learner of stacking may be linear, or of ours.
 
     Returns
     -------
@@ -110,7 +111,7 @@ class Preparation:
             prepared = self._bagged(fields)
         elif isinstance(fields.values.get("members"), list):
             prepared = self._boosted(fields)
-        elif {"forest", "tree", "members"} & fields.values.keys():
+        elif {"forest", "tree", "members", "hidden"} & fields.values.keys():
             schema, task = fields.take("schema", Schema), take_task(fields)
             rule = described.parameters.get("rule", "mean")
             prepared = prepare(take_decider(fields, schema, task, rule), schema, task)
@@ -263,7 +264,9 @@ def take_task(fields: Fields) -> Classification | Regression:
 
 
 def take_decider(fields: Fields, schema: Schema, task: Classification | Regression, rule: Any) -> Decider:
-    """How the model decides: by a C4.5 tree, by members that vote, or by a sum of trees."""
+    """How the model decides: by networks, by a C4.5 tree, by members that vote, or by a sum of trees."""
+    if "hidden" in fields:
+        return take_network(fields, schema, task)
     if "tree" in fields:
         tree = fields.take("tree", _engine.C45Tree)
         check_c45_tree(tree, schema, task)

@@ -1,0 +1,278 @@
+"""Networks for tables, several averaged: each is kept from a part of the rows, which tells when it is best.
+
+In: a table and a class or a number for each row. Out: parameters of a few small networks of one shape.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Self
+
+import numpy as np
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from committee.learners.network_learning import N_ROUNDS, Plan, learn
+from committee.learners.network_rows import NetworkRows
+from committee.learners.training import training_of
+from committee.learners.tree_parameters import CATEGORICAL_FEATURES, CLASS_WEIGHT, N_JOBS
+from committee.learners.voting import Classifies, Regresses, Tabular
+from committee.parameters import (
+    anything,
+    check_parameters,
+    declared,
+    either,
+    integer,
+    is_boolean,
+    is_integer,
+    is_number,
+    number,
+    one_of,
+    parameter,
+)
+from committee.running import Work, n_threads
+from committee.saving import Fields
+from committee.saving.networks import NetworkDecider, take_network
+from committee.table import read
+from committee.task import Classification
+
+# About so many steps are taken on tables of any size, but every row is seen so often at least and at most.
+N_STEPS = 2500
+LEAST_EPOCHS, MOST_EPOCHS = 8, 200
+MOST_IN_BATCH = 64
+LARGEST_SEED = 2**31 - 1
+
+
+def are_layers(value: Any) -> bool:
+    """Whether a value says how many units each of some layers has."""
+    return isinstance(value, tuple | list) and all(is_integer(each) and each >= 1 for each in value)
+
+
+class NetworkVoter(Tabular):
+    """A fitted estimator whose decision is that of networks.
+
+    Attributes
+    ----------
+    n_steps_ : int
+        After how many steps the networks were at their best.
+    loss_curve_ : ndarray of shape (n_rounds,)
+        The loss of the held-out rows, each by the network that it was kept from, after each round of steps:
+        the log loss, or the squared error in units of the variance of y. Empty if there were too few rows to
+        keep some back.
+    nbytes : int
+        The size of the parameters in memory.
+    """
+
+    n_steps_: int
+    loss_curve_: np.ndarray
+    _network: NetworkDecider
+
+    @property
+    def nbytes(self) -> int:
+        """The size of the parameters in memory, in bytes."""
+        check_is_fitted(self)
+        return int(self._network.parameters.nbytes)
+
+    def _decide(self, X: Any) -> np.ndarray:
+        """The mean decision of the networks for each row, of shape (n_rows, n_outputs)."""
+        table = self._read(X)
+        return self._network.decide(table, n_threads(self.n_jobs))
+
+    def _decider(self) -> NetworkDecider:
+        return self._network
+
+    def _learnt(self) -> dict[str, Any]:
+        told = {"n_steps": self.n_steps_, "loss_curve": self.loss_curve_}
+        return super()._learnt() | self._network.written() | told
+
+    def _take_learnt(self, fields: Fields) -> None:
+        super()._take_learnt(fields)
+        self._network = take_network(fields, self.schema_, self._task)
+        self.n_steps_ = fields.integer("n_steps", 0, LARGEST_SEED)
+        self.loss_curve_ = fields.array("loss_curve", np.float64, (None,), finite=False)
+
+    def _check_learnt(self) -> None:
+        """The fields are checked as they are taken."""
+
+
+@declared
+class Network(NetworkVoter):
+    """What the classifier and the regressor share."""
+
+    hidden_layer_sizes: Any = parameter(
+        (96, 96),
+        "a tuple of integers >= 1",
+        are_layers,
+        "The number of units in each hidden layer. An empty tuple gives a linear model of the inputs.",
+    )
+    n_estimators: int = parameter(
+        4,
+        "an integer >= 1",
+        integer(1),
+        "How many networks are averaged. Each is kept from a part of the rows, one in so many; a single one "
+        "sees all rows and takes all steps.",
+    )
+    n_bins: int = parameter(
+        8,
+        "an integer >= 1",
+        integer(1),
+        "A column of numbers has an input for each of so many bins, which says how far the number has come "
+        "in it; so the network can bend at quantiles of the column. 1 gives the number alone.",
+    )
+    learning_rate: float = parameter(
+        0.06,
+        "a number > 0",
+        lambda value: is_number(value) and 0 < value < math.inf,
+        "The largest size of a step of AdamW, as a share of the size that weights begin with. It rises and "
+        "falls in four cycles, each about twice as long as the one before.",
+    )
+    max_steps: int | str = parameter(
+        "auto",
+        'an integer >= 1 or "auto"',
+        either(integer(1), one_of("auto")),
+        'How many steps each network takes at most. "auto" is 2,500, but at least 8 and at most 200 passes '
+        "through the rows. Fewer are taken after a cycle of the learning rate without any gain, and if time "
+        "is short.",
+    )
+    batch_size: int | str = parameter(
+        "auto",
+        'an integer >= 1 or "auto"',
+        either(integer(1), one_of("auto")),
+        'How many rows a step looks at. "auto" is half of the rows, but at most 64.',
+    )
+    dropout: float = parameter(
+        0.15,
+        "a number in [0, 1)",
+        lambda value: is_number(value) and 0 <= value < 1,
+        "The share of the units that are left out, at random, in each step.",
+    )
+    weight_decay: float = parameter(
+        0.0,
+        "a number >= 0",
+        number(0),
+        "What a weight loses of itself in a step, times the learning rate.",
+    )
+    categorical_features: Any = parameter("from_dtype", *CATEGORICAL_FEATURES)
+    n_jobs: int | None = parameter(None, *N_JOBS)
+    random_state: Any = parameter(
+        None,
+        "an integer, a RandomState or None",
+        anything,
+        "The seed. The same seed gives the same networks on any number of threads, None others each time.",
+    )
+    verbose: int = parameter(
+        0,
+        "an integer >= 0 or a boolean",
+        either(integer(0), is_boolean),
+        "Whether to show how many rounds of steps are done.",
+    )
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Let the networks learn.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_columns)
+            numpy, scipy sparse, pandas, polars or Arrow. NaN and None are missing values.
+        y : array-like of shape (n_rows,)
+        sample_weight : array-like of shape (n_rows,), default=None
+            Weights of the rows. None gives every row the weight 1.
+
+        Returns
+        -------
+        self
+        """
+        check_parameters(self)
+        table = read(X, categorical_features=self.categorical_features)
+        training = training_of(self, table, y, sample_weight, getattr(self, "class_weight", None))
+        rng = check_random_state(self.random_state)
+        rows = NetworkRows.of(training, int(self.n_bins))
+        folds = rows.folds(int(self.n_estimators), rng)
+        plan = self._plan(rows, int(rng.randint(LARGEST_SEED)))
+        name = type(self).__name__
+        with Work("rounds", name, N_ROUNDS, is_limit=True, verbose=int(self.verbose)) as work:
+            learnt = learn(rows, folds, plan, n_threads(self.n_jobs), work)
+        scaling = None if isinstance(training.task, Classification) else rows.scaling
+        self._network = NetworkDecider(
+            rows.encoding, tuple(plan.hidden), learnt.parameters, training.task.n_outputs, scaling
+        )
+        self.n_steps_, self.loss_curve_ = learnt.n_steps, learnt.losses
+        self._keep_task(table.schema, training.task)
+        self._data = training.data
+        return self
+
+    def _plan(self, rows: NetworkRows, seed: int) -> Plan:
+        batch_size = int(np.clip(rows.n_rows // 2, 1, MOST_IN_BATCH))
+        if not isinstance(self.batch_size, str):
+            batch_size = int(self.batch_size)
+        in_epoch = max(1, rows.n_rows // batch_size)
+        n_steps = int(np.clip(N_STEPS, LEAST_EPOCHS * in_epoch, MOST_EPOCHS * in_epoch))
+        return Plan(
+            hidden=[int(each) for each in self.hidden_layer_sizes],
+            n_members=int(self.n_estimators),
+            batch_size=batch_size,
+            n_steps=n_steps if isinstance(self.max_steps, str) else int(self.max_steps),
+            learning_rate=float(self.learning_rate),
+            dropout=float(self.dropout),
+            weight_decay=float(self.weight_decay),
+            label_smoothing=float(getattr(self, "label_smoothing", 0.0)),
+            seed=seed,
+        )
+
+
+@declared
+class NetworkClassifier(Classifies, Network):
+    """Small networks for classes, averaged.
+
+    Columns of numbers are scaled robustly and cut into bins, in which they are linear (Gorishniy et al.
+    2022); a category has an input for each of its 64 most frequent values, a column with holes one for them.
+    The layers are followed by SiLU; the loss is the log loss, with a little smoothing of labels. Rates of
+    learning and the scales of inputs, which are learnt, follow RealMLP (Holzmüller et al. 2024).
+
+    Notes
+    -----
+    scikit-learn's `MLPClassifier` takes no categories and no missing values, has no dropout and one constant
+    or falling rate. The order of the rows changes nothing, and a row of weight 2 is the row twice. Sums are
+    taken in one order, so that all machines find the same bits.
+
+    References
+    ----------
+    Y. Gorishniy, I. Rubachev, A. Babenko, On embeddings for numerical features in tabular deep learning,
+    2022.
+    D. Holzmüller, L. Grinsztajn, I. Steinwart, Better by default: strong pre-tuned MLPs and boosted trees on
+    tabular data, 2024.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> network = NetworkClassifier(random_state=0).fit(X, y)
+    >>> bool(network.score(X, y) > 0.95)
+    True
+    """
+
+    label_smoothing: float = parameter(
+        0.02,
+        "a number in [0, 1)",
+        lambda value: is_number(value) and 0 <= value < 1,
+        "The share of every label that is spread over all classes, which keeps networks from being too sure.",
+    )
+    class_weight: Any = parameter(None, *CLASS_WEIGHT)
+
+
+@declared
+class NetworkRegressor(Regresses, Network):
+    """Small networks for numbers, averaged.
+
+    They are those of `NetworkClassifier`; the loss is the squared error. y is scaled, and no answer lies
+    outside of the range of the y that was learnt from.
+
+    Examples
+    --------
+    >>> X = np.linspace(-3, 3, 200)[:, None]
+    >>> network = NetworkRegressor(random_state=0).fit(X, np.sin(X[:, 0]))
+    >>> network.predict([[0.0], [np.pi / 2]]).round(1) + 0.0
+    array([0., 1.])
+    """
+
+    dropout = 0.1

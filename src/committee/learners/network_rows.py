@@ -1,0 +1,143 @@
+"""What a network learns from: distinct rows in an order of their own, as inputs, and who sees which of them.
+
+In: a `Training`. Out: `NetworkRows`. Equal rows are one row of their joint weight, and the order of the rows
+comes from what is in them: so neither the order in which they were given nor a row that is there twice
+changes a bit of what is learnt.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from committee.learners.training import Training
+from committee.table import Table
+from committee.table.inputs import Inputs, learn_inputs
+from committee.table.summaries import mean_and_deviation
+from committee.task import Regression
+
+# Fewer distinct rows than these for each network are all seen by all of them.
+LEAST_ROWS_KEPT = 5
+# The share of a class that has no row to learn from, in rows.
+HALF_A_ROW = 0.5
+
+
+@dataclass(frozen=True, eq=False)
+class NetworkRows:
+    """Rows to learn from.
+
+    Parameters
+    ----------
+    encoding : Inputs
+    inputs : ndarray of float32 of shape (n_rows, n_inputs)
+    classes : ndarray of int32 of shape (n_rows,)
+        Codes; empty if the rows have numbers.
+    numbers : ndarray of float32 of shape (n_rows,)
+        Of mean 0 and standard deviation 1; empty if the rows have classes.
+    weights : ndarray of float32 of shape (n_rows,)
+        Of mean 1.
+    start : ndarray of float32 of shape (n_outputs,)
+        The outputs of a network that knows no inputs.
+    scaling : ndarray of float64 of shape (4,)
+        The mean, the standard deviation and the range of the numbers; 0, 1, 0, 1 for classes.
+    """
+
+    encoding: Inputs
+    inputs: np.ndarray
+    classes: np.ndarray
+    numbers: np.ndarray
+    weights: np.ndarray
+    start: np.ndarray
+    scaling: np.ndarray
+
+    @property
+    def n_rows(self) -> int:
+        """The number of distinct rows."""
+        return len(self.inputs)
+
+    @classmethod
+    def of(cls, training: Training, n_bins: int) -> NetworkRows:
+        """The rows of a fit."""
+        assert isinstance(training.table, Table)
+        table, y, weights = distinct(training.table, training.y, training.weights)
+        encoding = learn_inputs(table, weights, n_bins)
+        classes, numbers = np.empty(0, dtype=np.int32), np.empty(0, dtype=np.float32)
+        scaling = np.array([0.0, 1.0, 0.0, 1.0])
+        if isinstance(training.task, Regression):
+            center, spread = mean_and_deviation(y, weights)
+            numbers = ((y - center) / spread).astype(np.float32)
+            scaling = np.array([center, spread, y.min(), y.max()])
+            start = np.zeros(1, dtype=np.float32)
+        else:
+            classes = y.astype(np.int32)
+            totals = np.bincount(classes, weights=weights, minlength=training.n_classes)
+            start = np.log((totals + HALF_A_ROW * weights.mean()) / weights.sum()).astype(np.float32)
+        mean_one = (weights / weights.mean()).astype(np.float32)
+        return cls(encoding, encoding.encode(table), classes, numbers, mean_one, start, scaling)
+
+    def folds(self, n_folds: int, rng: np.random.RandomState) -> np.ndarray | None:
+        """For each row the network that it is kept from, each from a like share of every class or number.
+
+        None if there are too few rows to keep some back.
+        """
+        if n_folds < 2 or self.n_rows < n_folds * LEAST_ROWS_KEPT:
+            return None
+        target = self.classes if len(self.classes) else self.numbers
+        folds = np.empty(self.n_rows, dtype=np.int32)
+        folds[np.lexsort([rng.permutation(self.n_rows), target])] = np.arange(self.n_rows) % n_folds
+        return folds
+
+
+def distinct(table: Table, y: np.ndarray, weights: np.ndarray | None) -> tuple[Table, np.ndarray, np.ndarray]:
+    """The distinct rows of positive weight with their y, and the weight that each has together.
+
+    Examples
+    --------
+    >>> from committee.table import read
+    >>> table = read([[2.0], [1.0], [2.0]])
+    >>> table, y, weights = distinct(table, np.array([5, 4, 5]), np.array([1.0, 1.0, 2.0]))
+    >>> sorted(zip(table.columns[0].tolist(), y.tolist(), weights.tolist()))
+    [(1.0, 4, 0.25), (2.0, 5, 0.75)]
+    """
+    if weights is None:
+        rows, given = np.arange(table.n_rows), np.ones(table.n_rows)
+    else:
+        rows = np.flatnonzero(weights)
+        # A power of two changes no bit of a ratio of weights.
+        given = weights[rows] * np.ldexp(1.0, -int(np.frexp(weights.max())[1]))
+        rows, given = rows[given > 0], given[given > 0]
+    # Numbers are counted, so that what unit they are in does not matter.
+    ranks = np.unique(y[rows], return_inverse=True)[1]
+    keys = row_keys([*(column[rows] for column in table.columns), ranks])
+    order = np.lexsort([given, keys])
+    first = np.flatnonzero(np.r_[True, keys[order[1:]] != keys[order[:-1]]])
+    kept = rows[order[first]]
+    columns = tuple(column[kept] for column in table.columns)
+    return Table(table.schema, columns, len(kept)), y[kept], np.add.reduceat(given[order], first)
+
+
+def row_keys(columns: list[np.ndarray]) -> np.ndarray:
+    """64 bits for each row that differ, but for chance, if a value does.
+
+    Examples
+    --------
+    >>> keys = row_keys([np.array([0.0, -0.0, 1.0, np.nan, np.nan])])
+    >>> keys[0] == keys[1], keys[1] == keys[2], keys[3] == keys[4]
+    (np.True_, np.False_, np.True_)
+    """
+    keys = np.zeros(len(columns[0]), dtype=np.uint64)
+    for column in columns:
+        # Adding 0 makes the two zeros one.
+        values = column.astype(np.float64) + 0.0
+        values[np.isnan(values)] = np.nan
+        keys = mixed(keys ^ mixed(values.view(np.uint64)))
+    return keys
+
+
+def mixed(bits: np.ndarray) -> np.ndarray:
+    """The finaliser of SplitMix64 (Steele, Lea and Flood 2014)."""
+    bits = bits + np.uint64(0x9E3779B97F4A7C15)
+    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return bits ^ (bits >> np.uint64(31))

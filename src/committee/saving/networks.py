@@ -1,0 +1,98 @@
+"""Networks as a file keeps them and as they decide: arrays, all of them checked, and the engine."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+
+from committee import _engine
+from committee.saving.deciding import TableDecider
+from committee.saving.fields import Fields
+from committee.table.inputs import Inputs, fits
+from committee.table.schema import Schema, Table
+from committee.task import Classification, Regression
+
+# The arrays of `Inputs` that are numbers; the others are indices or codes.
+NUMBERS = ("medians", "centers", "spreads", "lows", "widths")
+MOST_UNITS = 2**31 - 1
+
+
+@dataclass(frozen=True, eq=False)
+class NetworkDecider(TableDecider):
+    """Networks whose mean decides.
+
+    Parameters
+    ----------
+    inputs : Inputs
+        What they see of a table.
+    hidden : tuple of int
+        The number of units in each layer.
+    parameters : ndarray of float32 of shape (n_members, n_parameters)
+    n_outputs : int
+    scaling : ndarray of float64 of shape (4,), or None
+        The mean, the standard deviation and the range of the numbers that were learnt from; None for classes.
+    """
+
+    inputs: Inputs
+    hidden: tuple[int, ...]
+    parameters: np.ndarray
+    n_outputs: int
+    scaling: np.ndarray | None
+
+    def decide(self, table: Table, n_threads: int) -> np.ndarray:
+        """The probabilities of classes, or numbers no further out than those that were learnt from."""
+        votes: np.ndarray = _engine.network_decision(
+            self.inputs.encode(table),
+            self.parameters,
+            list(self.hidden),
+            self.n_outputs,
+            self.scaling is None,
+            n_threads,
+        )
+        if self.scaling is None:
+            return votes
+        center, spread, low, high = self.scaling
+        return np.clip(votes * spread + center, low, high)
+
+    def written(self) -> dict[str, Any]:
+        """What a file keeps, by name."""
+        return {
+            "inputs": {field.name: getattr(self.inputs, field.name) for field in fields(self.inputs)},
+            "hidden": list(self.hidden),
+            "parameters": self.parameters,
+            "scaling": self.scaling,
+        }
+
+
+def take_network(taken: Fields, schema: Schema, task: Classification | Regression) -> NetworkDecider:
+    """The networks of a file, if all of it fits together; else raise `DamagedFile`."""
+    described = taken.fields("inputs")
+    arrays = {}
+    for field in fields(Inputs):
+        shape = (schema.n_columns,) if field.name == "medians" else (None,)
+        dtype = np.float64 if field.name in NUMBERS else np.int64
+        arrays[field.name] = described.array(field.name, dtype, shape)
+    described.finish()
+    inputs = Inputs(**arrays)
+    lengths = [
+        (inputs.scaled_columns, inputs.centers, inputs.spreads),
+        (inputs.bin_columns, inputs.lows, inputs.widths),
+        (inputs.value_columns, inputs.values),
+    ]
+    are_even = all(len({len(array) for array in group}) == 1 for group in lengths)
+    taken.require(are_even and fits(inputs, schema), "the inputs are none of the table")
+    hidden = taken.take("hidden", list)
+    are_counts = all(type(each) is int and 0 < each <= MOST_UNITS for each in hidden)
+    taken.require(are_counts, "a layer has no units")
+    widths = [inputs.n_inputs, *hidden, task.n_outputs]
+    n_parameters = widths[0] + sum((before + 1) * after for before, after in itertools.pairwise(widths))
+    parameters = taken.array("parameters", np.float32, (None, n_parameters))
+    taken.require(len(parameters) > 0, "there is no network")
+    scaling = taken.optional_array("scaling", np.float64, (4,))
+    taken.require((scaling is None) == isinstance(task, Classification), "only numbers are scaled")
+    is_range = scaling is None or (scaling[1] > 0 and scaling[2] <= scaling[3])
+    taken.require(is_range, "the numbers have no range")
+    return NetworkDecider(inputs, tuple(hidden), parameters, task.n_outputs, scaling)
