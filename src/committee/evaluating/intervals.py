@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -118,9 +119,12 @@ class Draws:
         return self._weigh(self._left(number))
 
     def _left(self, number: int) -> np.ndarray:
-        # Groups are drawn: rows that stand together may be alike.
-        group_of = np.random.default_rng([self.seed]).permutation(len(self.units)) % self.n_left_out
-        return np.flatnonzero(group_of != number)
+        return np.flatnonzero(self._groups != number)
+
+    @cached_property
+    def _groups(self) -> np.ndarray:
+        # They are drawn: rows that stand together may be alike.
+        return np.random.default_rng([self.seed]).permutation(len(self.units)) % self.n_left_out
 
     def _drawn(self, number: int) -> np.ndarray:
         rng = np.random.default_rng([self.seed, number])
