@@ -143,5 +143,40 @@ def test_columns_count_by_the_members_that_tell():
     assert importances.shape == (4,)
     assert importances.sum() == pytest.approx(1)
     assert set(np.argsort(importances)[-2:]) == {0, 3}
-    with pytest.raises(AttributeError, match="No member that has a say tells"):
-        _ = CommitteeClassifier(["linear"], cv=2).fit(X, Y).feature_importances_
+
+
+def test_linear_members_tell_by_coefficients_of_columns_of_one_scale():
+    frame = pd.DataFrame({"size": np.arange(60) * 1000.0, "kind": ["a", "b", "c"] * 20, "same": [1.0] * 60})
+    linear = CommitteeClassifier(["linear"], cv=2, random_state=0).fit(frame, np.arange(60) >= 30)
+    size, kind, same = linear.feature_importances_
+    assert size > kind > same == 0
+    assert size + kind == pytest.approx(1)
+
+
+def test_those_who_tell_count_the_same_if_none_with_a_say_tells():
+    members = [("near", KNeighborsClassifier()), ("tree", DecisionTreeClassifier(max_depth=1))]
+    automatic = CommitteeClassifier(members, rule="best_member", cv=2, random_state=0).fit(X, Y)
+    assert automatic.weights_.tolist() == [1, 0]
+    assert automatic.feature_importances_.sum() == pytest.approx(1)
+    with pytest.raises(AttributeError, match="No member tells how much columns count"):
+        _ = CommitteeClassifier([("near", KNeighborsClassifier())], cv=2).fit(X, Y).feature_importances_
+
+
+def no_loss(*given):
+    return 0.0
+
+
+@pytest.mark.parametrize(
+    ("metric", "scoring"),
+    [
+        (None, "neg_log_loss"),
+        ("error", "accuracy"),
+        ("f1_macro", "f1_macro"),
+        (lambda *given: 0.0, "accuracy"),
+    ],
+)
+def test_the_leaderboard_is_by_the_metric_of_the_committee(metric, scoring):
+    automatic = CommitteeClassifier(MEMBERS[:2], metric=metric, cv=2, random_state=0).fit(X, Y)
+    board = automatic.leaderboard(["mean"])
+    assert board.scoring == scoring
+    assert automatic.leaderboard(["mean"], scoring="accuracy").scoring == "accuracy"

@@ -184,3 +184,15 @@ def test_the_demonstration_ends_with_a_score_on_held_out_rows(committee, monkeyp
     ended = committee("demo", "--json")
     assert ended.json["held_out"]["scores"]["accuracy"] > 0.9
     assert package.verify(ended.json["out"]).is_fitted
+
+
+def test_the_demonstration_goes_to_the_standard_output(folder, monkeypatch, capfdbinary):
+    monkeypatch.setattr("committee.jobs.demonstrating.SETTINGS", {"members": ["c45"], "cv": 2})
+    assert run(["demo", "--out", "-"]) == 0
+    (folder / "piped.committee").write_bytes(capfdbinary.readouterr().out)
+    assert package.verify("piped.committee").is_fitted
+
+
+def test_a_device_is_refused_before_the_fit(committee, folder):
+    (folder / "pipe").symlink_to("/dev/null")
+    committee("fit", "flowers.csv", "--target", "kind", "--quiet", "--out", "pipe").complains(5, "a device")

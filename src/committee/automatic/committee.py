@@ -238,7 +238,7 @@ class CommitteeClassifier(Classifies, AutomaticCommittee):
     >>> automatic.predict(X[:2])
     array([0, 0])
     >>> automatic.leaderboard([])[0].name
-    'linear'
+    'booster'
     """
 
 

@@ -16,10 +16,12 @@ from sklearn.utils.validation import check_is_fitted
 from committee import running
 from committee.assembling.assembled import Assembled
 from committee.assembling.fitting import Plan, seat
+from committee.assembling.leaderboard import Leaderboard
 from committee.assembling.members import Member, check_kind
 from committee.assembling.votes import HonestVotes
 from committee.automatic.choosing import judge_rules
 from committee.automatic.distilling import new_student, taught_classes, taught_numbers
+from committee.automatic.importances import importances_of
 from committee.automatic.parameters import AutomaticParameters, is_positive
 from committee.automatic.portfolio import as_many_steps_as_told
 from committee.automatic.pruning import affordable, bytes_of, only, quickest, some_row
@@ -31,6 +33,14 @@ from committee.members.seeing import take_rows
 from committee.parameters import declared
 from committee.task import Classification
 
+# What scikit-learn calls our losses, or what is 1 less them.
+SCORERS = {
+    "log_loss": "neg_log_loss",
+    "error": "accuracy",
+    "balanced_error": "balanced_accuracy",
+    "brier": "neg_brier_score",
+    "squared_error": "neg_root_mean_squared_error",
+}
 # What members may cost is lowered at least so far where it turns out to be too much.
 LESS = 0.99
 
@@ -190,23 +200,60 @@ class Reducing(AutomaticParameters, Assembled):
             return taught_classes(estimator, native, decision, task.classes)
         return taught_numbers(estimator, native, decision)
 
+    def leaderboard(self, rules: Any = None, *, X: Any = None, scoring: str | None = None) -> Leaderboard:
+        """Judge every member and every rule by honest votes.
+
+        A rule that learns is cross-validated on the honest votes, in five folds that keep groups together:
+        no rule is judged by votes that it has learnt from.
+
+        Parameters
+        ----------
+        rules : iterable of rules, default=None
+            Names, functions or rules. None is every rule by name that can decide here; those that look at
+            the rows are among them if X is given.
+        X : table, default=None
+            The table of the fit.
+        scoring : str, default=None
+            A name of scikit-learn's scorers. None is the one of the `metric`, of which more is better: minus
+            the log loss, or minus the root of the mean squared error, if there is no other.
+
+        Returns
+        -------
+        Leaderboard
+            The best first: a sequence with `kind`, `name` and `score`.
+        """
+        check_is_fitted(self)
+        if scoring is None:
+            usual = "log_loss" if isinstance(self._task, Classification) else "squared_error"
+            metric = usual if self.metric is None else self.metric
+            scoring = SCORERS.get(metric, metric) if isinstance(metric, str) else None
+        return super().leaderboard(rules, X=X, scoring=scoring)
+
     @property
     def feature_importances_(self) -> np.ndarray:
         """How much each column counts: the mean over the members that tell, by their weights.
 
-        Where the rule has no weights, all members count the same.
+        Trees, forests and boosters tell, and linear models. Where the rule has no weights, or none that has
+        a weight tells, all who tell count the same.
         """
         check_is_fitted(self)
+        n_columns = self.n_features_in_
         weights = getattr(self.rule_, "weights_", None)
         if weights is None or np.ndim(weights) != 1:
             weights = np.ones(len(self._seats))
-        total = np.zeros(self.n_features_in_)
+        told, says = [], []
         for each, weight in zip(self._seats, weights, strict=True):
-            if each.columns is None and all(hasattr(model, "feature_importances_") for model in each.models):
-                total += abs(weight) * np.mean([model.feature_importances_ for model in each.models], axis=0)
-        if not total.any():
-            raise AttributeError("No member that has a say tells the importances of columns.")
-        return total / total.sum()
+            found = [importances_of(model, n_columns) for model in each.models]
+            shares = [share for share in found if share is not None]
+            if each.columns is None and len(shares) == len(each.models):
+                told.append(np.mean(shares, axis=0))
+                says.append(abs(weight))
+        if not told:
+            raise AttributeError(
+                "No member tells how much columns count. Use sklearn.inspection.permutation_importance."
+            )
+        total = np.average(told, axis=0, weights=says if any(says) else None)
+        return total / (total.sum() or 1.0)
 
     def _finds_rule(self) -> bool:
         return isinstance(self.rule, str) and self.rule == "auto"

@@ -71,8 +71,7 @@ def fit(
     from committee.jobs import fit_table
     from committee.jobs.keeping import check_place, check_run, keep
 
-    if json and out == STANDARD:
-        raise typer.BadParameter("Only one of --json and the model can go to the standard output.")
+    check_standard_output(out, json)
     check_place(out)
     check_run(run, resume)
     given = {
@@ -108,7 +107,9 @@ def fit(
 
 
 def demo(
-    out: Annotated[str, typer.Option(help="Where the model is saved.")] = "demo.committee",
+    out: Annotated[
+        str, typer.Option(help="Where the model is saved; - is the standard output.")
+    ] = "demo.committee",
     time_limit: Annotated[str, typer.Option(help="How long the fit may take.")] = "30s",
     json: Json = False,
 ) -> None:
@@ -118,10 +119,11 @@ def demo(
     from committee.jobs import demonstrating
     from committee.jobs.keeping import check_place, keep
 
+    check_standard_output(out, json)
     check_place(out)
     train, held_out, target, about = demonstrating.demo_tables()
     if not json:
-        say(about)
+        say(about, on_stderr=out == STANDARD)
     done = jobs.fit_table(
         train,
         target,
@@ -141,7 +143,13 @@ def demo(
         return
     show_report(found)
     scores = ", ".join(f"{name} {score:.4g}" for name, score in judged.scores.items())
-    say(f"On {judged.n_rows} rows that were held out: {scores}.")
+    say(f"On {judged.n_rows} rows that were held out: {scores}.", on_stderr=out == STANDARD)
+
+
+def check_standard_output(out: str, as_json: bool) -> None:
+    """Raise if two things are to go to the standard output."""
+    if as_json and out == STANDARD:
+        raise typer.BadParameter("Only one of --json and the model can go to the standard output.")
 
 
 def report(done: Any, out: str, n_bytes: int, metric: str | None) -> dict[str, Any]:

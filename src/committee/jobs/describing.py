@@ -112,7 +112,7 @@ def standings(model: Any, metric: str | None, rules: list[Any] | None, X: Any = 
     is_loss = board.scoring.startswith("neg_")
     named = {name_of(rule): title_of(rule) for rule in rules or ()}
     return {
-        "metric": board.scoring if scorer is None else metric,
+        "metric": board.scoring.removeprefix("neg_") if scorer is None else metric,
         "rule": title_of(model.rule_),
         "standings": [
             {

@@ -31,6 +31,8 @@ def check_place(place: str | os.PathLike[str]) -> None:
     path = Path(place)
     if path.is_dir():
         raise IsADirectoryError(f"{path} is a folder. Give the file a name in it.")
+    if path.exists() and not path.is_file():
+        raise OSError(f"{path} is not a file but a device or the like, which cannot be replaced.")
     if not path.parent.is_dir():
         raise FileNotFoundError(f"There is no folder {path.parent} to save in. Make it first.")
     if not os.access(path.parent, os.W_OK):
