@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from sklearn.base import is_classifier
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from sklearn.ensemble import BaggingClassifier as SklearnBagging
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
@@ -14,6 +15,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier as SklearnTree
+from sklearn.tree import DecisionTreeRegressor as SklearnNumberTree
+from sklearn.utils.estimator_checks import estimator_checks_generator, parametrize_with_checks
 
 import committee
 from committee import (
@@ -25,10 +28,18 @@ from committee import (
     DecisionTreeClassifier,
     DecisionTreeRegressor,
     RandomSubspaceClassifier,
+    RandomSubspaceRegressor,
     RandomTreeClassifier,
 )
 from every_estimator import mixed_frame
 
+# The checks of members of the engine are in test_estimators.
+BY_RUNNER = [
+    BaggingClassifier(GaussianNB(), 5, random_state=0),
+    BaggingClassifier(C45Classifier(), 5, random_state=0),
+    BaggingRegressor(Ridge(), 5, random_state=0),
+    RandomSubspaceRegressor(SklearnNumberTree(), 5, random_state=0),
+]
 X, Y = load_iris(return_X_y=True)
 NUMBERS, TARGET = load_diabetes(return_X_y=True)
 
@@ -63,6 +74,16 @@ WAYS = [
     {"bootstrap": False, "max_features": 2},
     {"max_samples": 40},
 ]
+
+
+@parametrize_with_checks(BY_RUNNER)
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("estimator", BY_RUNNER, ids=str)
+def test_scikit_learn_has_many_checks_for_it(estimator):
+    assert len(list(estimator_checks_generator(estimator))) >= (62 if is_classifier(estimator) else 59)
 
 
 def votes_of(model, X):
@@ -222,3 +243,12 @@ def test_the_weights_of_classes_of_a_tree_are_for_what_it_has_drawn(weight):
 def test_random_trees_try_few_of_the_columns_that_they_see():
     bagging = BaggingClassifier(RandomTreeClassifier(), 3, max_features=3, random_state=0).fit(X, Y)
     assert [member.max_features_ for member in bagging.estimators_] == [2, 2, 2]
+
+
+def test_votes_of_many_rows_are_the_same_on_any_number_of_threads():
+    many = np.tile(X, (20, 1)) + np.linspace(0, 0.1, 20 * len(X))[:, None]
+    bagging = BaggingClassifier(GaussianNB(), 7, max_features=3, random_state=0).fit(X, Y)
+    expected = bagging.set_params(runner="serial").predict_proba(many)
+    for n_jobs in (1, 3):
+        bagging.set_params(runner="threads", n_jobs=n_jobs)
+        assert bagging.predict_proba(many).tobytes() == expected.tobytes()

@@ -8,11 +8,12 @@ are fitted by a runner. Bags, columns and seeds are the same for both.
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from committee import _engine, running
@@ -21,7 +22,7 @@ from committee.combining.fixed_rule import FixedRule
 from committee.combining.rule import Rule, check_rule
 from committee.learners.callbacks import CallbackSupportMixin, hook_of, task_calls, with_callbacks
 from committee.learners.members import Members
-from committee.learners.training import Training, check_same_task, fit_table, table_to_go_on, training_of
+from committee.learners.training import check_same_task, fit_table, table_to_go_on, training_of
 from committee.learners.tree_parameters import draw_seed
 from committee.members.kinds import check_estimator
 from committee.members.lesson import group_codes, in_order
@@ -33,7 +34,7 @@ from committee.sampling.engine_bags import check_engine_member, grow_members, gr
 from committee.sampling.kept_bags import KeptBags, is_open
 from committee.sampling.out_of_bag import Judged, OutOfBag, check_goes_on, means, score_of
 from committee.sampling.outside import OutsideVotes, fit_rule
-from committee.sampling.plan import Made, Plan, columns_of_members, n_members_wanted
+from committee.sampling.plan import Learning, Made, Plan, columns_of_members, n_members_wanted
 from committee.sampling.runner_bags import fit_members
 from committee.saving.deciding import sums_votes
 from committee.table import BinnedTable
@@ -218,6 +219,15 @@ class Bagging(CallbackSupportMixin, Judged, KeptBags):
         another._out_of_bag = another._decision_outside = None
         return another
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        if self.estimator is not None and not grows_in_engine(self.estimator):
+            # Members that are not of the engine get what there is.
+            own = get_tags(self.estimator).input_tags
+            tags.input_tags.allow_nan = own.allow_nan
+            tags.input_tags.string, tags.input_tags.categorical = own.string, own.categorical
+        return tags
+
     def _read_training(self, X: Any, y: Any, sample_weight: Any, groups: Any, goes_on: bool) -> Learning:
         """Read and check what the members learn from."""
         member = self._default_member() if self.estimator is None else clone(self.estimator)
@@ -353,32 +363,6 @@ class Bagging(CallbackSupportMixin, Judged, KeptBags):
         self._votes_outside = outside if self.keep_votes or self.warm_start else None
         self.estimator_ = learning.member
         self._keep_rule(fitted, encoder)
-
-
-@dataclass(frozen=True, eq=False)
-class Learning:
-    """What members learn from.
-
-    Parameters
-    ----------
-    member : estimator
-        Not fitted.
-    is_engine : bool
-        Whether the engine grows it.
-    training : Training
-    binned : BinnedTable
-        The table in the engine's codes.
-    native : matrix or frame, or None
-        The table as members take it; None for a `BinnedTable`.
-    groups : ndarray of int of shape (n_rows,), or None
-    """
-
-    member: Any
-    is_engine: bool
-    training: Training
-    binned: BinnedTable
-    native: Any
-    groups: np.ndarray | None
 
 
 def check_probabilities(rule: Rule, member: Any, task: Classification | Regression) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from committee import _engine
+from committee import _engine, running
 from committee.combining.rule import Rule
 from committee.learners.voting import Tabular, is_plain
 from committee.members.encoding import TableEncoder
@@ -21,6 +21,7 @@ from committee.sampling.bags import Bags
 from committee.sampling.engine_bags import grows_in_engine
 from committee.sampling.out_of_bag import OutOfBag
 from committee.sampling.outside import OutsideVotes
+from committee.sampling.runner_bags import results_in_order
 from committee.saving import Fields
 from committee.saving.deciding import Decider, decider_of_trees, sums_votes
 from committee.saving.errors import require
@@ -34,6 +35,10 @@ from committee.task import Classification
 def is_open(task: Task) -> bool:
     """Whether there is anything to decide: numbers, or more than one class."""
     return not isinstance(task, Classification) or task.n_outputs > 1
+
+
+# Fewer rows are voted on before a thread has begun.
+ROWS_FOR_THREADS = 2000
 
 
 class KeptBags(BaggingParameters):
@@ -109,10 +114,20 @@ class KeptBags(BaggingParameters):
 
     def _each_vote(self, source: Source) -> Iterator[np.ndarray]:
         """The votes of members that are not of the engine, one after the other."""
-        for i, member in enumerate(self._members):
-            columns = self._seen_by(i)
+
+        def votes_of_member(i: int) -> np.ndarray:
+            columns, member = self._seen_by(i), self._members[i]
             seen = source if columns is None else source.select(columns)
-            yield votes_of(member, as_taken_by(member, seen), self._task)
+            return votes_of(member, as_taken_by(member, seen), self._task)
+
+        if source.n_rows < ROWS_FOR_THREADS or self.runner == "serial":
+            yield from map(votes_of_member, range(self._n_members()))
+            return
+        with running.runner("threads", self.n_jobs) as run:
+            tasks = (
+                run.submit(votes_of_member, i, name=f"member {i}, votes") for i in range(self._n_members())
+            )
+            yield from results_in_order(tasks, run)
 
     def _votes(self, source: Source) -> np.ndarray:
         shape = (self._n_members(), source.n_rows, self._task.n_outputs)

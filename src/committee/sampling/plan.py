@@ -12,10 +12,37 @@ from committee.learners.training import Training
 from committee.parameters import is_float
 from committee.sampling.bags import Bags
 from committee.sampling.out_of_bag import OutOfBag
+from committee.table import BinnedTable
 
 # n_estimators="auto" makes at most so many members, and looks at so many to see whether the error is flat.
 MOST_MEMBERS = 1000
 FLAT_MEMBERS = 25
+
+
+@dataclass(frozen=True, eq=False)
+class Learning:
+    """What members learn from.
+
+    Parameters
+    ----------
+    member : estimator
+        Not fitted.
+    is_engine : bool
+        Whether the engine grows it.
+    training : Training
+    binned : BinnedTable
+        The table in the engine's codes.
+    native : matrix or frame, or None
+        The table as members take it; None for a `BinnedTable`.
+    groups : ndarray of int of shape (n_rows,), or None
+    """
+
+    member: Any
+    is_engine: bool
+    training: Training
+    binned: BinnedTable
+    native: Any
+    groups: np.ndarray | None
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,9 +7,10 @@ what goes to it is a few numbers, and the table is shared by all.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from contextlib import closing
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -18,9 +19,10 @@ from sklearn.pipeline import Pipeline
 from committee.members.fitting import fit_member
 from committee.members.seeding import reseeded
 from committee.members.seeing import take_rows
-from committee.members.votes import Task, dtype_of, votes_of
+from committee.members.votes import Task as Answering
+from committee.members.votes import dtype_of, votes_of
 from committee.members.weighing import takes_weights, weight_arguments
-from committee.running import Runner, TaskError
+from committee.running import Runner, Task, TaskError
 from committee.running.tasks import failed
 from committee.sampling.bags import Bags
 from committee.sampling.out_of_bag import Tally
@@ -51,7 +53,7 @@ class Shared:
     """
 
     X: Any
-    task: Task
+    task: Answering
     y: np.ndarray
     weights: np.ndarray | None
     bags: Bags
@@ -122,35 +124,42 @@ def fitted_in_order(plan: Plan, shared: Shared, run: Runner) -> Generator[tuple[
     n_members = plan.last - plan.first
     step = int(np.clip(n_members // (4 * run.n_workers), 1, MOST_IN_A_TASK))
     handle = run.put(shared)
-    parts = iter(range(plan.first, plan.last, step))
-    waiting: deque[Any] = deque()
     votes, seen = plan.is_judged or plan.keeps_votes, plan.columns
+
+    def submit(begin: int) -> Task:
+        end = min(begin + step, plan.last)
+        columns = None if seen is None else seen[begin - plan.first : end - plan.first]
+        name = f"members {begin} to {end - 1}"
+        return run.submit(fit_some, handle, plan.member, begin, end, columns, votes, name=name)
+
+    tasks = map(submit, range(plan.first, plan.last, step))
+    with closing(results_in_order(tasks, run)) as results:
+        for some in results:
+            yield from some
+
+
+def results_in_order(tasks: Iterator[Task], run: Runner) -> Generator[Any]:
+    """The results of tasks in their order. Few are submitted before their time, and those are cancelled."""
+    waiting: deque[Task] = deque()
     try:
         while True:
-            while len(waiting) < 2 * run.n_workers and (begin := next(parts, None)) is not None:
-                end = min(begin + step, plan.last)
-                columns = None if seen is None else seen[begin - plan.first : end - plan.first]
-                name = f"members {begin} to {end - 1}"
-                waiting.append(
-                    run.submit(fit_some, handle, plan.member, begin, end, columns, votes, name=name)
-                )
+            waiting.extend(islice(tasks, 2 * run.n_workers - len(waiting)))
             if not waiting:
                 return
-            yield from result_of(waiting[0], run)
+            yield result_of(waiting[0], run)
             waiting.popleft()
     finally:
         for task in waiting:
             task.cancel()
 
 
-def result_of(task: Any, run: Runner) -> list[tuple[Any, Vote]]:
-    """What a task has fitted, or the error that names the member."""
+def result_of(task: Task, run: Runner) -> Any:
+    """The result of a task, or the error that names the member."""
     for done in run.as_completed([task]):
         error = done.exception()
         if isinstance(error, TaskError) and isinstance(error.__cause__, TaskError):
             raise error.__cause__ from error.__cause__.__cause__
-    result: list[tuple[Any, Vote]] = task.result()
-    return result
+    return task.result()
 
 
 def fit_some(
