@@ -1,0 +1,120 @@
+"""A canvas: lines, dots, boxes and words at places that are told in pixels, as one chart of Vega-Lite.
+
+For pictures whose layout is the point, such as a critical difference diagram: what may overlap is decided
+here, and not by a library of charts. What has the same look is one layer.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import Any
+
+from committee.reporting.style import FONT, INK, altair, dressed
+
+# About how wide a letter is, as a share of the size of the font.
+LETTER = 0.56
+
+
+class Canvas:
+    """A picture in the making; y grows downwards.
+
+    Parameters
+    ----------
+    width, height : float
+        In pixels.
+    """
+
+    def __init__(self, width: float, height: float) -> None:
+        self.width, self.height = width, height
+        self._layers: dict[tuple[Any, ...], list[dict[str, Any]]] = defaultdict(list)
+
+    def line(
+        self,
+        x: float,
+        y: float,
+        x2: float,
+        y2: float,
+        *,
+        thick: float = 1.0,
+        colour: str = INK,
+        dashes: tuple[int, ...] = (),
+        about: str = "",
+    ) -> None:
+        """Draw a line; `about` is what is told of it under the pointer."""
+        look = ("rule", thick, colour, dashes)
+        self._layers[look].append({"x": x, "y": y, "x2": x2, "y2": y2, "about": about})
+
+    def dot(self, x: float, y: float, *, size: float = 40.0, colour: str = INK, about: str = "") -> None:
+        """Draw a dot of a size in square pixels."""
+        self._layers["point", size, colour].append({"x": x, "y": y, "about": about})
+
+    def box(self, x: float, y: float, x2: float, y2: float, *, colour: str, about: str = "") -> None:
+        """Fill a box."""
+        self._layers["rect", colour].append({"x": x, "y": y, "x2": x2, "y2": y2, "about": about})
+
+    def word(
+        self,
+        x: float,
+        y: float,
+        text: str,
+        *,
+        align: str = "left",
+        size: float = 13.0,
+        colour: str = INK,
+        is_bold: bool = False,
+        about: str = "",
+    ) -> None:
+        """Write a word, its middle at the height y."""
+        look = ("text", align, size, colour, is_bold)
+        self._layers[look].append({"x": x, "y": y, "text": text, "about": about})
+
+    def chart(self, title: str = "", subtitle: str = "") -> Any:
+        """All that was drawn, as a chart of altair: boxes lie below lines, these below dots, words on top."""
+        order = ("rect", "rule", "point", "text")
+        layers = [
+            self._layer(look, records)
+            for look, records in sorted(self._layers.items(), key=lambda each: order.index(each[0][0]))
+        ]
+        size = {"width": self.width, "height": self.height}
+        return dressed(altair().layer(*layers).properties(**size), title, subtitle)
+
+    def _layer(self, look: tuple[Any, ...], records: list[dict[str, Any]]) -> Any:
+        alt = altair()
+        chart = alt.Chart(alt.Data(values=records))
+        kind, *rest = look
+        if kind == "rule":
+            thick, colour, dashes = rest
+            given = {"strokeDash": list(dashes)} if dashes else {"strokeCap": "round"}
+            mark = chart.mark_rule(strokeWidth=thick, color=colour, **given)
+        elif kind == "point":
+            size, colour = rest
+            mark = chart.mark_point(size=size, filled=True, color=colour, opacity=1.0)
+        elif kind == "rect":
+            mark = chart.mark_rect(color=rest[0])
+        else:
+            align, size, colour, is_bold = rest
+            weight = "bold" if is_bold else "normal"
+            mark = chart.mark_text(
+                align=align, baseline="middle", fontSize=size, color=colour, fontWeight=weight, font=FONT
+            )
+        across = alt.Scale(domain=[0, self.width], nice=False, zero=False)
+        down = alt.Scale(domain=[self.height, 0], nice=False, zero=False)
+        places = {"x": alt.X("x:Q", scale=across, axis=None), "y": alt.Y("y:Q", scale=down, axis=None)}
+        if kind in ("rule", "rect"):
+            places |= {"x2": alt.X2("x2:Q"), "y2": alt.Y2("y2:Q")}
+        if kind == "text":
+            places["text"] = alt.Text("text:N")
+        if any(record["about"] for record in records):
+            places["tooltip"] = alt.Tooltip("about:N", title=" ")
+        return mark.encode(**places)
+
+
+def width_of(text: str, size: float = 13.0) -> float:
+    """About how wide a word is, in pixels.
+
+    Examples
+    --------
+    >>> round(width_of("forest"))
+    44
+    """
+    return LETTER * size * len(text)

@@ -1,0 +1,99 @@
+"""Two learners against each other: a point for each table, the better one's side of the diagonal named."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from committee.evaluating.comparison import Comparison
+from committee.reporting.style import ACCENT, GREY, SECOND, altair, dressed
+
+SIDE = 400
+
+
+def pairwise_scatter(comparison: Comparison, learner: str, other: str, *, title: str = "") -> Any:
+    """Draw the scores of two learners on all tables.
+
+    Parameters
+    ----------
+    comparison : Comparison
+    learner, other : str
+        On the axis across, and on the axis up.
+    title : str, default=""
+
+    Returns
+    -------
+    altair.LayerChart
+    """
+    alt = altair()
+    first, second = (comparison.scores[:, comparison.place(name)] for name in (learner, other))
+    wins, ties, losses = comparison.wins.of_pair(learner, other)
+    low, high = padded(float(min(first.min(), second.min())), float(max(first.max(), second.max())))
+    sides = np.where(
+        first == second, "equal", np.where((first < second) != comparison.more_is_better, "a", "b")
+    )
+    values = [
+        {"table": table, "a": float(a), "b": float(b), "side": str(side)}
+        for table, a, b, side in zip(comparison.tables, first, second, sides, strict=True)
+    ]
+    across, up = f"{comparison.metric} of {learner}", f"{comparison.metric} of {other}"
+    scale = alt.Scale(domain=[low, high], nice=False, zero=False)
+    diagonal = (
+        alt.Chart(alt.Data(values=[{"at": low}, {"at": high}]))
+        .mark_line(color=GREY, strokeDash=[4, 4], strokeWidth=1.2)
+        .encode(alt.X("at:Q", scale=scale, title=across), alt.Y("at:Q", scale=scale, title=up))
+    )
+    points = (
+        alt.Chart(alt.Data(values=values))
+        .mark_circle(size=56, opacity=0.75, stroke="white", strokeWidth=0.6)
+        .encode(
+            alt.X("a:Q", scale=scale, title=across),
+            alt.Y("b:Q", scale=scale, title=up),
+            alt.Color(
+                "side:N",
+                scale=alt.Scale(domain=["a", "b", "equal"], range=[ACCENT, SECOND, GREY]),
+                legend=None,
+            ),
+            tooltip=[
+                "table:N",
+                alt.Tooltip("a:Q", format=".4f", title=learner),
+                alt.Tooltip("b:Q", format=".4f", title=other),
+            ],
+        )
+    )
+    # Less is better: above the diagonal, the one across is better.
+    corners = {True: ("top", 0, 0, "left"), False: ("bottom", SIDE, SIDE, "right")}
+    words = [
+        corner_word(alt, f"{name} is better: {count}", colour, *corners[is_above])
+        for name, count, colour, is_above in (
+            (learner, wins, ACCENT, not comparison.more_is_better),
+            (other, losses, SECOND, comparison.more_is_better),
+        )
+    ]
+    chart = alt.layer(diagonal, points, *words).properties(width=SIDE, height=SIDE)
+    return dressed(chart, title, f"{len(comparison.tables)} tables, {ties} equal")
+
+
+def corner_word(alt: Any, text: str, colour: str, baseline: str, x: float, y: float, align: str) -> Any:
+    """A line of text in a corner of the picture."""
+    step = 8 if align == "left" else -8
+    return (
+        alt.Chart(alt.Data(values=[{"text": text}]))
+        .mark_text(
+            align=align, baseline=baseline, fontSize=13, fontWeight="bold", color=colour, dx=step, dy=step
+        )
+        .encode(x=alt.value(x), y=alt.value(y), text="text:N")
+    )
+
+
+def padded(low: float, high: float) -> tuple[float, float]:
+    """A little more room at both ends.
+
+    Examples
+    --------
+    >>> padded(0.0, 1.0), padded(0.5, 0.5)
+    ((-0.04, 1.04), (0.0, 1.0))
+    """
+    room = 0.04 * (high - low) or 0.5
+    return low - room, high + room

@@ -1,0 +1,193 @@
+"""The report of a study: its pictures and tables in a folder, with one page that shows them all."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from committee.evaluating.comparison import Comparison
+from committee.reporting.matrices import comparison_matrix
+from committee.reporting.pictures import FORMATS, require_renderer, save_pictures
+from committee.reporting.ranking import critical_difference_diagram
+from committee.reporting.scatters import pairwise_scatter
+from committee.reporting.spreads import rank_boxes
+from committee.reporting.tables import p_value_table, rank_table, score_table, wins_table
+from committee.reporting.timing import time_against_error
+
+PAGE = "report.md"
+# Of more learners, only the pairs of the best have a scatter of their own.
+MOST_SCATTERED = 3
+
+
+@dataclass(frozen=True)
+class Report:
+    """What was written.
+
+    Parameters
+    ----------
+    page : Path
+    files : list of Path
+        All files, the page among them.
+    """
+
+    page: Path
+    files: list[Path]
+
+
+def write_report(
+    comparisons: Sequence[Comparison],
+    folder: Path,
+    *,
+    title: str = "Study",
+    alpha: float = 0.05,
+    rope: float = 0.01,
+    formats: Iterable[str] = FORMATS,
+) -> Report:
+    """Write pictures, tables and a page on some comparisons, one for each metric.
+
+    Parameters
+    ----------
+    comparisons : sequence of Comparison
+    folder : Path
+        It is made if it is not there. Files of another report are replaced.
+    title : str, default="Study"
+    alpha : float, default=0.05
+        Of all tests.
+    rope : float, default=0.01
+        The region of practical equivalence of the Bayesian test.
+    formats : iterable of str, default=("svg", "png", "pdf", "html")
+        Of pictures.
+
+    Returns
+    -------
+    Report
+    """
+    require_renderer()
+    folder.mkdir(parents=True, exist_ok=True)
+    wanted = list(formats)
+    files, page = [], [f"# {title}", ""]
+    for comparison in comparisons:
+        charts = charts_of(comparison, alpha)
+        files += save_pictures(
+            {f"{comparison.metric}_{name}": each for name, each in charts.items()}, folder, wanted
+        )
+        files.append(write(folder / f"{comparison.metric}.tex", latex_of(comparison, alpha)))
+        page += lines_of(comparison, alpha, rope, [*charts], wanted)
+    place = write(folder / PAGE, "\n".join(page))
+    return Report(place, [*files, place])
+
+
+def charts_of(comparison: Comparison, alpha: float = 0.05) -> dict[str, Any]:
+    """All pictures that a comparison has, by name.
+
+    Parameters
+    ----------
+    comparison : Comparison
+    alpha : float, default=0.05
+
+    Returns
+    -------
+    dict of str to altair.LayerChart
+        Those over tables need two tables and two learners; without, there is none.
+    """
+    n_tables, n_learners = comparison.scores.shape
+    if n_tables < 2 or n_learners < 2:
+        return {}
+    by = f"by {comparison.metric}"
+    charts = {
+        f"ranks_{test}": critical_difference_diagram(
+            comparison, test=test, alpha=alpha, title=f"Average ranks {by}"
+        )
+        for test in ("nemenyi", "wilcoxon_holm")
+    }
+    charts["rank_boxes"] = rank_boxes(comparison, title=f"Ranks on all tables {by}")
+    charts["matrix"] = comparison_matrix(comparison, alpha=alpha, title=f"Every pair of learners {by}")
+    if comparison.seconds is not None and np.isfinite(comparison.seconds).all(axis=0).any():
+        charts["time"] = time_against_error(comparison, title="Time against error")
+    for first, second in itertools.combinations(best_of(comparison), 2):
+        name = f"scatter_{file_name(first)}_{file_name(second)}"
+        charts[name] = pairwise_scatter(comparison, first, second, title=f"{first} against {second}")
+    return charts
+
+
+def best_of(comparison: Comparison) -> list[str]:
+    """The learners with the best average ranks."""
+    order = np.argsort(comparison.mean_ranks, kind="stable")[:MOST_SCATTERED]
+    return [comparison.learners[place] for place in order]
+
+
+def lines_of(
+    comparison: Comparison, alpha: float, rope: float, charts: list[str], formats: list[str]
+) -> list[str]:
+    """What the page says of a comparison."""
+    n_tables, n_learners = comparison.scores.shape
+    lines = [f"## {comparison.metric}", "", f"{n_learners} learners on {n_tables} tables.", ""]
+    if comparison.left_out:
+        reasons = "; ".join(f"{name}: {why}" for name, why in comparison.left_out.items())
+        lines += [f"Left out: {reasons}.", ""]
+    if not charts:
+        return [*lines, "Too few tables or learners have finished for a comparison.", ""]
+    lines += [rank_table(comparison), "", *tests_of(comparison, alpha, rope), ""]
+    shown = next((form for form in ("svg", "png") if form in formats), None)
+    for name in charts:
+        links = ", ".join(f"[{form}]({comparison.metric}_{name}.{form})" for form in formats)
+        picture = [] if shown is None else [f"![{name}]({comparison.metric}_{name}.{shown})", ""]
+        lines += [*picture, links, ""]
+    lines += ["### Wins / ties / losses", "", wins_table(comparison), ""]
+    lines += ["### p-values, Wilcoxon with Holm", "", p_value_table(comparison.wilcoxon_holm(alpha)), ""]
+    return [*lines, "### Scores", "", score_table(comparison), ""]
+
+
+def tests_of(comparison: Comparison, alpha: float, rope: float) -> list[str]:
+    """What the tests say, a line for each."""
+    found, nemenyi = comparison.friedman(), comparison.nemenyi(alpha)
+    first, *others = best_of(comparison)
+    lines = [
+        f"- Friedman: chi-square {found.statistic:.2f}, p = {found.p_value:.3g}; Iman and Davenport: "
+        f"F{found.degrees} = {found.f_statistic:.2f}, p = {found.f_p_value:.3g}.",
+        f"- Nemenyi: critical difference {nemenyi.critical_difference:.3f} at alpha = {alpha:g}.",
+    ]
+    for other in others:
+        odds = comparison.bayesian(first, other, rope)
+        lines.append(
+            f"- Bayesian signed rank, region of practical equivalence {rope:g}: {first} is better than "
+            f"{other} with probability {odds.first:.3f}, equal {odds.equal:.3f}, worse {odds.second:.3f}."
+        )
+    return lines + [f"- {line}" for line in comparison.wilcoxon_holm(alpha).contradictions()]
+
+
+def latex_of(comparison: Comparison, alpha: float) -> str:
+    """The tables of a comparison for a paper."""
+    n_tables, n_learners = comparison.scores.shape
+    if n_tables < 2 or n_learners < 2:
+        return "% Too few tables or learners have finished for a comparison.\n"
+    parts = (
+        ("Average ranks", rank_table(comparison, "latex")),
+        ("Wins / ties / losses", wins_table(comparison, "latex")),
+        ("p-values, Wilcoxon with Holm", p_value_table(comparison.wilcoxon_holm(alpha), "latex")),
+        (f"{comparison.metric} on all tables", score_table(comparison, "latex")),
+    )
+    return "\n\n".join(f"% {title}\n{table}" for title, table in parts) + "\n"
+
+
+def write(path: Path, text: str) -> Path:
+    """Write text to a file."""
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def file_name(learner: str) -> str:
+    """The name of a learner as a file may have it.
+
+    Examples
+    --------
+    >>> file_name("RotF (paper)")
+    'RotF_paper'
+    """
+    return "_".join(re.findall(r"[\w.+-]+", learner))

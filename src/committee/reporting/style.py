@@ -1,0 +1,55 @@
+"""How all pictures look, and where altair comes from: it is imported when a picture is drawn."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+FONT = "Helvetica, Arial, 'Liberation Sans', 'DejaVu Sans', sans-serif"
+INK, GREY, PALE = "#1f2933", "#7b8794", "#e4e7eb"
+ACCENT, SECOND = "#c2410c", "#1d4ed8"
+
+
+def altair() -> Any:
+    """The library of charts."""
+    try:
+        return importlib.import_module("altair")
+    except ImportError as error:
+        raise ImportError("Pictures need altair and vl-convert-python. Install committee[report].") from error
+
+
+def dressed(chart: Any, title: str = "", subtitle: str = "") -> Any:
+    """A chart with a title, and with the fonts and colours that all have."""
+    if title:
+        chart = chart.properties(
+            title=altair().TitleParams(
+                title,
+                **({"subtitle": subtitle} if subtitle else {}),
+                anchor="start",
+                frame="group",
+                fontSize=15,
+                fontWeight="bold",
+                subtitleFontSize=12,
+                subtitleColor=GREY,
+                subtitlePadding=4,
+                offset=14,
+                color=INK,
+                font=FONT,
+                subtitleFont=FONT,
+            )
+        )
+    return (
+        chart.configure(background="white", padding=16, font=FONT)
+        .configure_view(stroke=None)
+        .configure_axis(
+            labelFontSize=12,
+            titleFontSize=13,
+            titleFontWeight="normal",
+            labelColor=INK,
+            titleColor=INK,
+            domainColor=GREY,
+            tickColor=GREY,
+            gridColor=PALE,
+            titlePadding=10,
+        )
+    )

@@ -1,0 +1,172 @@
+"""Time against error: how long a fit takes, and what comes of it."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from committee.evaluating.comparison import Comparison
+from committee.reporting.canvas import Canvas, width_of
+from committee.reporting.style import ACCENT, GREY, INK, PALE
+
+WIDTH, HEIGHT, LEFT, TOP, BOTTOM = 560.0, 400.0, 44.0, 26.0, 50.0
+# Where the name of a point may stand: which end is at the point, and the shift in pixels.
+PLACES = (
+    *(("left", 9, 0), ("right", -9, 0), ("center", 0, -14), ("center", 0, 14)),
+    *(("left", 9, -13), ("left", 9, 13), ("right", -9, -13), ("right", -9, 13)),
+    *(("center", 0, -28), ("center", 0, 28)),
+)
+Point = tuple[float, float]
+Box = tuple[float, float, float, float]
+
+
+def time_against_error(comparison: Comparison, *, title: str = "") -> Any:
+    """Draw learners by the time of a fit and their average rank.
+
+    The time is the geometric mean over tables, so that no large table decides alone. The line joins those
+    that are beaten in both by nobody. Learners whose time is not known, as of published results, are left
+    out.
+
+    Parameters
+    ----------
+    comparison : Comparison
+    title : str, default=""
+
+    Returns
+    -------
+    altair.LayerChart
+    """
+    if comparison.seconds is None or not np.isfinite(comparison.seconds).any():
+        raise ValueError("Nothing is known of how long these learners took.")
+    known = np.flatnonzero(np.isfinite(comparison.seconds).all(axis=0))
+    seconds = np.exp(np.log(np.maximum(comparison.seconds[:, known], 1e-6)).mean(axis=0))
+    ranks = comparison.mean_ranks[known]
+    names = [comparison.learners[place] for place in known]
+    canvas = Canvas(WIDTH, HEIGHT)
+    across = Axis(np.log10(seconds), LEFT, WIDTH - 20, room=0.12)
+    up = Axis(ranks, HEIGHT - BOTTOM, TOP, room=0.12)
+    draw_axes(canvas, across, up)
+    points = [(across.at(np.log10(second)), up.at(rank)) for second, rank in zip(seconds, ranks, strict=True)]
+    front = unbeaten(seconds, ranks)
+    for first, second in itertools.pairwise(front):
+        canvas.line(*points[first], *points[second], thick=1.6, colour=ACCENT, dashes=(5, 4))
+    for place, (x, y) in enumerate(points):
+        about = f"{names[place]}: {seconds[place]:.3g} s, average rank {ranks[place]:.2f}"
+        canvas.dot(x, y, size=75, colour=ACCENT if place in front else INK, about=about)
+    line = [points[place] for place in front]
+    for (align, x, y), name in zip(labels_of(points, names, line), names, strict=True):
+        canvas.word(x, y, name, align=align, size=13)
+    told = f"average rank by {comparison.metric} on {len(comparison.tables)} tables"
+    return canvas.chart(title, f"{told}; time is the geometric mean of a fit")
+
+
+class Axis:
+    """From numbers to pixels.
+
+    Parameters
+    ----------
+    numbers : ndarray
+    start, end : float
+        Pixels.
+    room : float
+        What is left free at both ends, as a share.
+    """
+
+    def __init__(self, numbers: np.ndarray, start: float, end: float, room: float) -> None:
+        low, high = float(numbers.min()), float(numbers.max())
+        free = room * (high - low) or 0.5
+        self.low, self.high = low - free, high + free
+        self.start, self.end = start, end
+
+    def at(self, number: float) -> float:
+        """The pixel of a number."""
+        return float(self.start + (number - self.low) / (self.high - self.low) * (self.end - self.start))
+
+
+def draw_axes(canvas: Canvas, across: Axis, up: Axis) -> None:
+    """Draw both axes: seconds on a scale of powers of ten, and ranks."""
+    floor, left, right = HEIGHT - BOTTOM, LEFT, WIDTH - 20
+    for exponent in range(int(np.floor(across.low)), int(np.ceil(across.high)) + 1):
+        for digit in (1, 2, 5):
+            number = np.log10(digit) + exponent
+            if across.low <= number <= across.high:
+                x = across.at(number)
+                canvas.line(x, TOP, x, floor, colour=PALE)
+                canvas.word(x, floor + 14, f"{digit * 10.0**exponent:g}", align="center", size=12)
+    for rank in ticks(up.low, up.high):
+        y = up.at(rank)
+        canvas.line(left, y, right, y, colour=PALE)
+        canvas.word(left - 8, y, f"{rank:g}", align="right", size=12)
+    canvas.line(left, floor, right, floor, colour=GREY)
+    canvas.line(left, TOP, left, floor, colour=GREY)
+    canvas.word((left + right) / 2, floor + 36, "seconds of a fit", align="center", size=13)
+    canvas.word(0, 8, "average rank (1 is the best)", size=13)
+
+
+def ticks(low: float, high: float) -> list[float]:
+    """Round numbers in a range, not more than eight.
+
+    Examples
+    --------
+    >>> ticks(0.9, 3.1)
+    [1.0, 1.5, 2.0, 2.5, 3.0]
+    """
+    step = next(each for each in (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0) if (high - low) / each <= 8)
+    numbers = np.arange(np.ceil(low / step), np.floor(high / step) + 1) * step
+    return [float(round(number, 6)) for number in numbers]
+
+
+def unbeaten(seconds: np.ndarray, ranks: np.ndarray) -> list[int]:
+    """Who is neither slower nor worse than any other, the fastest first.
+
+    Examples
+    --------
+    >>> unbeaten(np.array([1.0, 2.0, 3.0]), np.array([2.0, 3.0, 1.0]))
+    [0, 2]
+    """
+    found: list[int] = []
+    for place in np.lexsort([ranks, seconds]):
+        if not found or ranks[place] < ranks[found[-1]]:
+            found.append(int(place))
+    return found
+
+
+def labels_of(
+    points: list[Point], names: list[str], line: Sequence[Point] = ()
+) -> list[tuple[str, float, float]]:
+    """Where the name of each point stands, so that it meets no other name, point or line, if that can be.
+
+    Examples
+    --------
+    >>> labels_of([(100.0, 100.0), (130.0, 100.0)], ["forest", "tree"])
+    [('right', 91.0, 100.0), ('left', 139.0, 100.0)]
+    """
+    taken: list[Box] = [(x - 6, y - 6, x + 6, y + 6) for x, y in points]
+    for (x, y), (x2, y2) in itertools.pairwise(line):
+        for share in np.linspace(0, 1, 2 + int(np.hypot(x2 - x, y2 - y) / 6)):
+            across, down = x + (x2 - x) * share, y + (y2 - y) * share
+            taken.append((across - 3, down - 3, across + 3, down + 3))
+    found = []
+    for (x, y), name in zip(points, names, strict=True):
+        tried: list[tuple[float, int, str, float, float, Box]] = []
+        for align, right, down in PLACES:
+            width = width_of(name)
+            start = x + right - {"left": 0.0, "center": width / 2, "right": width}[align]
+            box = (start, y + down - 8, start + width, y + down + 8)
+            is_outside = box[0] < LEFT or box[2] > WIDTH or box[1] < 0 or box[3] > HEIGHT - BOTTOM
+            meets = sum(overlap(box, other) for other in taken) + (1e6 if is_outside else 0.0)
+            tried.append((meets, len(tried), align, x + right, y + down, box))
+        _, _, align, at, height, box = min(tried)
+        taken.append(box)
+        found.append((align, at, height))
+    return found
+
+
+def overlap(first: Box, second: Box) -> float:
+    """How much of two boxes lies in both, in square pixels."""
+    width = min(first[2], second[2]) - max(first[0], second[0])
+    height = min(first[3], second[3]) - max(first[1], second[1])
+    return max(0.0, width) * max(0.0, height)

@@ -1,0 +1,178 @@
+"""Pictures and tables of comparisons: what is in them, that nothing overlaps, and that they can be drawn."""
+
+import itertools
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from committee.evaluating import Comparison
+from committee.reporting import (
+    charts_of,
+    comparison_matrix,
+    critical_difference_diagram,
+    p_value_table,
+    pairwise_scatter,
+    rank_boxes,
+    rank_table,
+    save_picture,
+    score_table,
+    time_against_error,
+    wins_table,
+    write_report,
+)
+from committee.reporting.canvas import width_of
+from committee.reporting.ranking import levels_of
+from committee.reporting.timing import labels_of, overlap
+from demsar import AREAS, LEARNERS
+
+
+@pytest.fixture
+def demsar():
+    return Comparison.of(list(AREAS.values()), LEARNERS, AREAS, metric="auc", more_is_better=True)
+
+
+@pytest.fixture
+def ten():
+    rng = np.random.default_rng(0)
+    names = [f"learner_{place}" for place in range(10)]
+    compared = Comparison.of(rng.normal(np.arange(10) / 9, 1, size=(40, 10)), names, metric="error")
+    return replace(compared, seconds=rng.lognormal(np.arange(10) / 3, size=(40, 10)))
+
+
+def records(chart):
+    """All data of a chart, in one list."""
+    spec = chart.to_dict()
+    layers = [spec, *spec.get("layer", [])]
+    return [each for layer in layers for each in layer.get("data", {}).get("values", [])] + [
+        each for values in spec.get("datasets", {}).values() for each in values
+    ]
+
+
+def words(chart):
+    return [each["text"] for each in records(chart) if "text" in each]
+
+
+def test_the_diagram_names_every_learner_its_rank_and_the_critical_difference(demsar):
+    found = words(critical_difference_diagram(demsar))
+    assert set(LEARNERS) <= set(found)
+    assert {"3.14", "2.00", "2.89", "1.96", "CD = 1.25"} <= set(found)
+
+
+def test_the_diagram_of_pairs_has_no_critical_difference(demsar):
+    found = words(critical_difference_diagram(demsar, test="wilcoxon_holm"))
+    assert not any(text.startswith("CD") for text in found)
+
+
+def test_names_in_the_diagram_do_not_overlap(ten):
+    placed = [each for each in records(critical_difference_diagram(ten)) if "text" in each]
+    names = [each for each in placed if each["text"].startswith("learner")]
+    assert len({(each["x"], each["y"]) for each in names}) == 10
+    for side in (min, max):
+        heights = sorted(each["y"] for each in names if each["x"] == side(other["x"] for other in names))
+        assert min(np.diff(heights)) >= 20
+
+
+def test_a_clique_that_contradicts_the_ranks_is_a_broken_bar_with_dots():
+    a = np.linspace(0.1, 0.4, 20)
+    b = a + np.linspace(0.01, 0.02, 20)
+    c = a + np.where(np.arange(20) % 4, 0.1, -0.5) * np.linspace(1, 1.2, 20)
+    compared = Comparison.of(np.column_stack([a, b, c]), "abc")
+    chart = critical_difference_diagram(compared, test="wilcoxon_holm")
+    assert any("contradict the ranks" in text for text in words(chart))
+    assert "strokeDash" in json.dumps(chart.to_dict())
+    assert not any("contradict" in text for text in words(critical_difference_diagram(compared)))
+
+
+def test_bars_that_overlap_stand_on_different_levels():
+    spans = [(0, 10), (5, 15), (12, 20), (0, 30)]
+    levels = levels_of(spans)
+    for (first, level), (second, other) in itertools.combinations(zip(spans, levels, strict=True), 2):
+        assert level != other or first[1] < second[0] or second[1] < first[0]
+
+
+def test_labels_of_points_do_not_overlap():
+    rng = np.random.default_rng(0)
+    points = [(float(x), float(y)) for x, y in rng.uniform((120, 60), (480, 320), size=(10, 2))]
+    names = [f"learner_{place}" for place in range(10)]
+    boxes = []
+    for (align, x, y), name in zip(labels_of(points, names), names, strict=True):
+        start = x - {"left": 0, "center": width_of(name) / 2, "right": width_of(name)}[align]
+        boxes.append((start, y - 8, start + width_of(name), y + 8))
+    assert all(overlap(*pair) == 0 for pair in itertools.combinations(boxes, 2))
+
+
+def test_the_scatter_counts_wins_and_has_a_point_for_each_table(demsar):
+    chart = pairwise_scatter(demsar, "C4.5", "C4.5+m")
+    assert {"C4.5 is better: 2", "C4.5+m is better: 10"} <= set(words(chart))
+    assert sum("table" in each for each in records(chart)) == 14
+
+
+def test_the_boxes_stand_in_the_order_of_the_ranks(demsar):
+    spec = json.dumps(rank_boxes(demsar).to_dict())
+    assert json.dumps(["C4.5+m+cf", "C4.5+m", "C4.5+cf", "C4.5"]) in spec
+
+
+def test_the_matrix_has_difference_wins_and_p_value_of_every_pair(demsar):
+    found = words(comparison_matrix(demsar))
+    assert "2 / 2 / 10" in found and "10 / 2 / 2" in found
+    assert sum(text.startswith("p ") for text in found) == 12
+
+
+def test_learners_of_unknown_time_are_left_out_of_the_times(ten):
+    seconds = ten.seconds.copy()
+    seconds[:, 3] = np.nan
+    found = words(time_against_error(replace(ten, seconds=seconds)))
+    assert "learner_2" in found and "learner_3" not in found
+    with pytest.raises(ValueError, match="Nothing is known"):
+        time_against_error(replace(ten, seconds=None))
+
+
+@pytest.mark.parametrize(("form", "begin"), [("svg", b"<svg"), ("png", b"\x89PNG"), ("pdf", b"%PDF")])
+def test_a_picture_is_drawn_in_every_format(demsar, tmp_path, form, begin):
+    path = save_picture(critical_difference_diagram(demsar, title="C4.5"), tmp_path / f"ranks.{form}")
+    assert path.read_bytes().startswith(begin)
+
+
+def test_a_page_that_answers_the_pointer_needs_no_network(demsar, tmp_path):
+    text = save_picture(rank_boxes(demsar), tmp_path / "boxes.html").read_text(encoding="utf-8")
+    assert "vegaEmbed" in text and "<script src=" not in text
+
+
+def test_a_format_that_is_not_known_is_told(demsar, tmp_path):
+    with pytest.raises(ValueError, match="saved as one of svg, png, pdf, html"):
+        save_picture(rank_boxes(demsar), tmp_path / "ranks.bmp")
+
+
+def test_tables_are_markdown_and_latex(demsar):
+    assert score_table(demsar).splitlines()[-1] == "| average rank | 3.143 | 2.000 | 2.893 | 1.964 |"
+    latex = score_table(demsar, "latex")
+    assert latex.startswith(r"\begin{tabular}{lrrrr}") and latex.endswith(r"\end{tabular}")
+    assert r"adult (sample) & 0.7630 & 0.7680 & 0.7710 & \textbf{0.7980} \\" in latex
+    assert rank_table(demsar).splitlines()[2].startswith("| C4.5+m+cf | 1.964 |")
+    assert "| C4.5 |  | 2 / 2 / 10 |" in wins_table(demsar)
+    assert p_value_table(demsar.nemenyi(0.1)).count("**") == 8
+    with pytest.raises(ValueError, match="form must be one of markdown, latex"):
+        rank_table(demsar, "html")
+
+
+def test_latex_means_what_it_says():
+    compared = Comparison.of([[0.1, 0.2]], ["a_b", "50%"], ["x&y"])
+    assert r"x\&y & \textbf{0.1000} & 0.2000 \\" in score_table(compared, "latex")
+    assert r"a\_b & 50\%" in score_table(compared, "latex")
+
+
+def test_the_report_has_all_pictures_tables_and_a_page(demsar, tmp_path):
+    report = write_report([demsar], tmp_path, formats=["svg"])
+    assert all(path.exists() for path in report.files)
+    page = report.page.read_text(encoding="utf-8")
+    for name in charts_of(demsar):
+        assert f"auc_{name}.svg" in page and (tmp_path / f"auc_{name}.svg").exists()
+    assert "chi-square 9.28" in page and "= 3.69" in page
+    assert (tmp_path / "auc.tex").read_text(encoding="utf-8").count(r"\begin{tabular}") == 4
+
+
+def test_the_report_of_one_table_says_that_there_is_too_little(tmp_path):
+    report = write_report([Comparison.of([[0.1, 0.2]], "ab")], tmp_path, formats=["svg"])
+    assert "Too few tables" in report.page.read_text(encoding="utf-8")
