@@ -71,6 +71,13 @@ def test_what_is_left_out_is_warned_of():
     assert model._origin.left_out == ("patient_id", "note")
 
 
+def test_of_thousands_of_columns_that_are_left_out_some_are_told_of():
+    ids = {f"id{i}": [f"{i}-{row}" for row in range(N_ROWS)] for i in range(1000)}
+    notes = read_lesson(pa.table(ids | columns()), "kind", None, None, None, None).notes
+    assert len(notes) == 21
+    assert notes[-1] == "980 more columns are left out like these."
+
+
 def test_a_date_is_read_as_seconds():
     dates = [f"2024-01-{1 + i % 28:02d}" for i in range(N_ROWS)]
     table = pa.table({"when": pa.array(dates).cast(pa.timestamp("s")), **columns()})

@@ -48,7 +48,7 @@ def importances_of(model: Any, n_columns: int) -> np.ndarray | None:
 
 
 def coefficient_sizes(model: Any, n_columns: int) -> np.ndarray:
-    """How large the coefficients of each column are, in the mean over the classes; empty if there are none."""
+    """How large the coefficients of each column are, in the mean over classes; empty if there are none."""
     steps = [step for _, step in model.steps] if isinstance(model, Pipeline) else []
     if len(steps) != 2 or not isinstance(steps[0], TableEncoder):
         return np.empty(0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
 import sys
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -15,16 +16,28 @@ MOST_NAMES = 12
 
 def show_json(value: Any) -> None:
     """Write a value as JSON."""
-    print(json.dumps(value, indent=2, default=plain, ensure_ascii=False))
+    print(json.dumps(plain(value), indent=2, ensure_ascii=False))
 
 
 def plain(value: Any) -> Any:
-    """What JSON has no word for, as what it has."""
+    """A value as JSON has it: what it has no word for is null, as NaN, or text.
+
+    Examples
+    --------
+    >>> plain({"score": float("nan"), "names": ("a", "b"), 3: 1.5})
+    {'score': None, 'names': ['a', 'b'], '3': 1.5}
+    """
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return dataclasses.asdict(value)
+        value = dataclasses.asdict(value)
     if hasattr(value, "tolist"):
-        return value.tolist()
-    return str(value)
+        value = value.tolist()
+    if isinstance(value, dict):
+        return {str(name): plain(each) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(each) for each in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value if isinstance(value, bool | int | float | str | None) else str(value)
 
 
 def say(text: str, *, on_stderr: bool = False) -> None:

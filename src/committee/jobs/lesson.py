@@ -18,6 +18,8 @@ from committee.saving import Origin
 MOST_CLASSES = 20
 # Columns of which an error tells why they are left out.
 MOST_TOLD = 5
+# Columns that are told of one by one.
+MOST_NOTES = 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,9 +140,11 @@ def dropping_notes(n_dropped: int, target: str) -> list[str]:
 
 def left_out_notes(guesses: tuple[Guess, ...]) -> list[str]:
     """What is said of columns that are left out by a guess."""
-    return [
+    notes = [
         f"Column {each.name!r} is left out: {each.why}.{way_to_keep(each)}" for each in guesses if each.why
     ]
+    rest = len(notes) - MOST_NOTES
+    return notes if rest <= 0 else [*notes[:MOST_NOTES], f"{rest} more columns are left out like these."]
 
 
 def way_to_keep(guess: Guess) -> str:
