@@ -15,10 +15,12 @@ from sklearn.neighbors import KNeighborsClassifier
 
 import committee
 from committee import CommitteeClassifier, CommitteeRegressor, DecisionTreeClassifier
+from committee.assembling.fitting import Seated
 from committee.assembling.members import Member
 from committee.assembling.votes import HonestVotes
 from committee.automatic.choosing import is_surely_better, judge_rules
 from committee.automatic.clock import Clock
+from committee.automatic.committee import who_counts
 from committee.automatic.memory import bytes_of_fit, bytes_of_model, within_memory
 from committee.automatic.portfolio import ASKED_FOR, CANDIDATES, ORDERS, Size, portfolio
 from committee.combining.adjusting import AdjustedRule
@@ -360,3 +362,28 @@ def test_a_table_without_any_value_is_learnt_by_those_who_can():
     with pytest.warns(RuntimeWarning, match="'bayes' is dropped.*It votes with NaN or infinity"):
         automatic.fit(nothing, [0, 1, 1, 1] * 10)
     np.testing.assert_allclose(automatic.predict_proba(nothing[:1]), [[0.25, 0.75]], atol=0.05)
+
+
+def test_with_a_limit_of_time_everybody_may_sit_and_those_who_count_go_on():
+    size = Size("classification", 1000, 10, 2)
+    assert (
+        len(portfolio(size, "balanced"))
+        < len(portfolio(size, "balanced", has_limit=True))
+        == len(portfolio(size, "best"))
+    )
+    assert len(portfolio(size, "fast", has_limit=True)) == len(portfolio(size, "fast"))
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 300)
+    lesson = Lesson.of(Classification, rng.normal(size=(300, 2)), y, None, None)
+    right = np.stack([1 - y, y], axis=1)
+    rows = np.arange(300)
+    said = {"noise": np.full((300, 2), 0.5), "good": 0.3 + 0.4 * right, "best": 0.1 + 0.8 * right}
+    seated = [Seated(Member(name, None), [None], [(rows, votes)]) for name, votes in said.items()]
+    assert who_counts(seated, lesson) == ["best"]
+
+
+def test_time_that_the_rule_does_not_need_is_for_fits():
+    for_rule = Clock(30.0)
+    for_fits = Clock(30.0)
+    for_fits.keep_for_rule(0.0)
+    assert for_fits.left() - for_rule.left() == pytest.approx(2.5, abs=0.2)

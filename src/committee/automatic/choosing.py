@@ -81,16 +81,20 @@ def judge_rules(
     began = time.monotonic()
     unit = 0.0
     found: list[Judged] = []
-    for name, plain in rules_for(honest, metric, X is not None):
+    rules = rules_for(honest, metric, X is not None)
+    usual_name = usual_rule(honest, metric)
+    # If there is time for one rule only, it is the usual one.
+    for name, plain in sorted(rules, key=lambda rule: rule[0] != usual_name):
         rule = adjust(plain)
         gone = time.monotonic() - began
         if gone + COSTS.get(name, 1) * unit > seconds and found:
             continue
         decision = honest_decision(rule, honest, X)
         found.append(Judged(name, rule, loss_of(decision, honest, metric), decision))
-        unit = unit or time.monotonic() - began
-    found.sort(key=lambda judged: judged.loss)
-    usual = next((each for each in found if each.name == usual_rule(honest, metric)), found[0])
+        unit = unit or (time.monotonic() - began) / COSTS.get(name, 1)
+    simplest = [name for name, _ in rules]
+    found.sort(key=lambda judged: (judged.loss, simplest.index(judged.name)))
+    usual = next((each for each in found if each.name == usual_name), found[0])
     if is_surely_better(found[0].decision, usual.decision, honest, metric):
         return found
     return [usual, *(each for each in found if each is not usual)]
@@ -125,6 +129,17 @@ def votes_in(seconds: float) -> int:
     (800000, 3000000)
     """
     return int(min(max(COMPARED_IN_A_SECOND * seconds, LEAST_COMPARED), MOST_COMPARED))
+
+
+def seconds_for(n_votes: int) -> float:
+    """How long the rules take on some votes, about: half of that to be compared, half for the fit.
+
+    Examples
+    --------
+    >>> seconds_for(800_000)
+    4.0
+    """
+    return 2 * n_votes / COMPARED_IN_A_SECOND
 
 
 def fewer(honest: HonestVotes, n_votes: int) -> HonestVotes:

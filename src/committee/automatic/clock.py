@@ -9,10 +9,11 @@ from __future__ import annotations
 import math
 import time
 
-# The share of all time that is kept for the choice of the rule, after the last fit, and what it has at least.
+# The share of all time that is kept for the choice of the rule, after the last fit, at most, and what it has
+# at least.
 SHARE_OF_RULE, LEAST_FOR_RULE = 0.1, 0.5
 # What is kept to leave fits that have not ended: so many seconds, or such a share if that is less.
-TO_LEAVE, SHARE_TO_LEAVE = 1.0, 0.1
+TO_LEAVE, SHARE_TO_LEAVE = 0.6, 0.06
 # The share of the time left that one member may take for all its folds.
 SHARE_OF_MEMBER = 0.5
 
@@ -36,12 +37,26 @@ class Clock:
     def __init__(self, limit: float | None) -> None:
         self.limit = limit
         self._began = time.monotonic()
+        self._for_rule = 0.0 if limit is None else limit * SHARE_OF_RULE
+
+    def keep_for_rule(self, seconds: float) -> None:
+        """Keep some seconds for the choice of the rule, if that is less than its share of the time.
+
+        Examples
+        --------
+        >>> clock = Clock(100.0)
+        >>> before = clock.left()
+        >>> clock.keep_for_rule(2.0)
+        >>> 7 < clock.left() - before < 8.1
+        True
+        """
+        self._for_rule = min(self._for_rule, max(seconds, LEAST_FOR_RULE))
 
     def left(self) -> float | None:
         """The seconds left for fits; None if there is no limit."""
         if self.limit is None:
             return None
-        kept = self.limit * SHARE_OF_RULE + min(TO_LEAVE, self.limit * SHARE_TO_LEAVE)
+        kept = self._for_rule + min(TO_LEAVE, self.limit * SHARE_TO_LEAVE)
         return max(0.0, self._began + self.limit - kept - time.monotonic())
 
     def is_over(self) -> bool:

@@ -7,6 +7,7 @@ the rule decide that does best on their honest votes (`choosing`).
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -21,7 +22,7 @@ from committee.assembling.members import Member, check_kind, check_pairs
 from committee.assembling.polling import seeded_by_name
 from committee.assembling.seats import Seat
 from committee.assembling.votes import HonestVotes
-from committee.automatic.choosing import fewer, votes_in
+from committee.automatic.choosing import fewer, seconds_for, votes_in
 from committee.automatic.clock import Clock
 from committee.automatic.journal import Choice, Journal, chosen_before
 from committee.automatic.memory import within_memory
@@ -29,7 +30,7 @@ from committee.automatic.portfolio import PRESETS, Size, as_many_steps_as_told, 
 from committee.automatic.reducing import Reducing
 from committee.automatic.scheduling import seat_in_time
 from committee.automatic.telling import Telling
-from committee.combining import as_rule
+from committee.combining import as_rule, rule_named
 from committee.combining.losses import check_metric
 from committee.combining.rule import Honest, check_rule
 from committee.learners import DecisionTreeClassifier
@@ -46,6 +47,8 @@ from committee.running.limits import one_blas_thread
 CALIBRATION = "sigmoid"
 # Folds are repeated so often while there is time left.
 REPEATS_IN_TIME = 3
+# Folds are repeated for the members that have such a part in the mixture of votes, found on so many votes.
+LEAST_PART, MOST_TO_MIX = 0.01, 500_000
 # Rules that look at rows are slow on more of them.
 MOST_ROWS_TO_LOOK_AT = 5_000
 # What is taken for the number of folds before a splitter has said it.
@@ -96,6 +99,7 @@ class AutomaticCommittee(CallbackSupportMixin, Reducing):
             check_metric(self.metric, one_vote(lesson))
             if rule is not None:
                 check_rule(rule, len(members), lesson.task)
+        clock.keep_for_rule(seconds_for(len(members) * len(lesson.rows) * lesson.task.n_outputs))
         repeats = self._repeats(lesson, rng)
         seed = int(rng.integers(LARGEST_SEED))
         members = [seeded_by_name(each, seed) for each in members]
@@ -134,7 +138,9 @@ class AutomaticCommittee(CallbackSupportMixin, Reducing):
             tree: Any = DecisionTreeClassifier
             return [Member("tree", tree(max_depth=1))]
         size = Size.of(lesson)
-        return portfolio(size, self.preset) if self._is_auto() else members_of(self.members, size)
+        if not self._is_auto():
+            return members_of(self.members, size)
+        return portfolio(size, self.preset, has_limit=self.time_limit is not None)
 
     def _is_auto(self) -> bool:
         return isinstance(self.members, str) and self.members == "auto"
@@ -210,7 +216,10 @@ class AutomaticCommittee(CallbackSupportMixin, Reducing):
             as_many_steps_as_told(),
         ):
             tell = Telling(work, lesson, self.metric, len(repeats[0]), clock, calls)
-            return seat_in_time(members, lesson, repeats, run, clock, tell, journal)
+            # Without a limit everybody goes on: what is done does not depend on who was finished when.
+            chooses = self.time_limit is not None and lesson.is_open
+            who_goes_on = partial(who_counts, lesson=lesson) if chooses else None
+            return seat_in_time(members, lesson, repeats, run, clock, tell, journal, who_goes_on)
 
     def _another(self, rule: Any) -> Any:
         another = clone(self).set_params(rule=rule)
@@ -269,6 +278,20 @@ def members_of(given: Any, size: Size) -> list[Member]:
     for name, estimator in pairs:
         check_kind(name, estimator, size.are_classes)
     return [Member(name, estimator) for name, estimator in pairs]
+
+
+def who_counts(seated: list[Seated], lesson: Lesson) -> list[str]:
+    """The names of the members that have a part in the best mixture of honest votes, the largest first."""
+    honest = honest_of(seated, lesson)
+    if honest is None:
+        return []
+    calibrate(CALIBRATION, seated, honest)
+    some = fewer(honest, MOST_TO_MIX)
+    mixture = rule_named("stacking").set_params(final_estimator="convex")
+    with one_blas_thread():
+        weights = mixture.fit(some.votes, some.y, None, some.weights).weights_
+    order = np.argsort(-weights, kind="stable")
+    return [seated[place].member.name for place in order if weights[place] >= LEAST_PART]
 
 
 def shuffled_folds(n_folds: int, lesson: Lesson, rng: np.random.Generator) -> list[Fold]:

@@ -123,13 +123,17 @@ def forest(classifier: Any, regressor: Any, **parameters: Any) -> Callable[[Size
     return lambda size: (classifier if size.are_classes else regressor)(**parameters)
 
 
-def linear(size: Size) -> Any:
-    """Logistic regression, or ridge regression with the penalty by leave-one-out."""
-    from sklearn.linear_model import LogisticRegression, RidgeCV
+def linear(strength: float) -> Callable[[Size], Any]:
+    """Logistic regression, the stronger the less its weights cost; or ridge regression by leave-one-out."""
 
-    if size.are_classes:
-        return encoded(LogisticRegression(max_iter=1000), scaling="robust")
-    return encoded(RidgeCV(np.logspace(-2, 4, 13)), scaling="robust")
+    def make(size: Size) -> Any:
+        from sklearn.linear_model import LogisticRegression, RidgeCV
+
+        if size.are_classes:
+            return encoded(LogisticRegression(C=strength, max_iter=1000), scaling="robust")
+        return encoded(RidgeCV(np.logspace(-2, 4, 13)), scaling="robust")
+
+    return make
 
 
 def network(hidden: tuple[int, ...], alpha: float) -> Callable[[Size], Any]:
@@ -177,8 +181,8 @@ def machine(size: Size) -> Any:
     from sklearn.svm import SVC, SVR
 
     if size.are_classes:
-        return encoded(SVC(C=2.0, decision_function_shape="ovr"), scaling="robust")
-    return encoded(with_scaled_target(SVR(C=2.0)), scaling="robust")
+        return encoded(SVC(C=10.0, decision_function_shape="ovr"), scaling="robust")
+    return encoded(with_scaled_target(SVR(C=10.0, epsilon=0.05)), scaling="robust")
 
 
 def discriminant(size: Size) -> Any:
@@ -228,7 +232,34 @@ CANDIDATES = {
     for candidate in (
         Candidate("booster", booster(n_estimators=100, learning_rate=0.1)),
         Candidate("booster_auto", booster()),
+        Candidate("booster_random", booster(splitter="random")),
+        Candidate(
+            "booster_random_slow",
+            booster(
+                n_estimators=500,
+                learning_rate=0.04,
+                splitter="random",
+                max_leaf_nodes=48,
+                colsample_bynode=0.5,
+                min_samples_leaf=3,
+            ),
+        ),
+        Candidate(
+            "booster_patient",
+            booster(n_estimators=2000, learning_rate=0.05, early_stopping=True, n_iter_no_change=40),
+        ),
         Candidate("booster_wide", booster(max_leaf_nodes=63, colsample_bynode=0.3, min_samples_leaf=3)),
+        Candidate(
+            "booster_deep",
+            booster(
+                n_estimators=150,
+                learning_rate=0.05,
+                max_leaf_nodes=127,
+                colsample_bynode=0.4,
+                min_samples_leaf=5,
+                subsample=0.8,
+            ),
+        ),
         Candidate(
             "booster_slow",
             booster(
@@ -245,6 +276,12 @@ CANDIDATES = {
             "extra_trees", forest(ExtraTreesClassifier, ExtraTreesRegressor, n_estimators=200), most_cells=2e7
         ),
         Candidate(
+            "extra_trees_all",
+            forest(ExtraTreesClassifier, ExtraTreesRegressor, n_estimators=200, max_features=1.0),
+            CLASSES,
+            most_cells=2e7,
+        ),
+        Candidate(
             "forest",
             forest(
                 RandomForestClassifier,
@@ -255,7 +292,13 @@ CANDIDATES = {
             ),
             most_cells=2e7,
         ),
-        Candidate("linear", linear, most_cells=5e7),
+        Candidate(
+            "forest_full",
+            forest(RandomForestClassifier, RandomForestRegressor, n_estimators=200),
+            most_cells=2e7,
+        ),
+        Candidate("linear", linear(1.0), most_cells=5e7),
+        Candidate("linear_weak", linear(0.05), CLASSES, most_cells=5e7),
         Candidate("network", network((128, 64), 0.3), most_cells=2e7),
         Candidate("network_wide", network((256,), 0.3), most_cells=2e7),
         Candidate("machine", machine, most_rows=4_000, most_cells=4e5),
@@ -280,38 +323,50 @@ ASKED_FOR = {
 ORDERS = {
     "classification": (
         "booster",
-        "extra_trees",
         "linear",
-        "booster_wide",
+        "booster_random",
+        "extra_trees",
         "network",
-        "booster_slow",
-        "logitboost",
-        "network_wide",
-        "forest",
         "machine",
-        "booster_auto",
-        "booster_pairs",
-        "bayes",
-        "neighbours",
-        "booster_shallow",
+        "booster_wide",
+        "forest_full",
         "discriminant",
+        "booster_random_slow",
+        "booster_shallow",
         "c45",
+        "booster_patient",
+        "extra_trees_all",
+        "booster_pairs",
+        "network_wide",
+        "booster_deep",
+        "forest",
+        "linear_weak",
+        "booster_auto",
+        "booster_slow",
+        "neighbours",
+        "logitboost",
+        "bayes",
         "adaboost",
     ),
     "regression": (
         "booster",
-        "booster_wide",
-        "network",
-        "booster_pairs",
-        "booster_auto",
-        "forest",
+        "booster_patient",
         "linear",
-        "extra_trees",
-        "network_wide",
-        "booster_slow",
-        "machine",
+        "booster_random_slow",
+        "network",
         "booster_shallow",
+        "extra_trees",
+        "booster_wide",
+        "booster_pairs",
+        "machine",
+        "forest",
+        "booster_deep",
+        "booster_auto",
+        "network_wide",
         "neighbours",
+        "booster_random",
+        "booster_slow",
+        "forest_full",
     ),
 }
 
@@ -329,17 +384,18 @@ def as_many_steps_as_told() -> Iterator[None]:
         yield
 
 
-def portfolio(size: Size, preset: str) -> list[Member]:
-    """The members for a table.
+def portfolio(size: Size, preset: str, has_limit: bool = False) -> list[Member]:
+    """The members for a table; with a limit of time, all but those of "fast", for as long as it lasts.
 
     Examples
     --------
     >>> [member.name for member in portfolio(Size("regression", 10**6, 100, 1), "fast")]
-    ['booster', 'booster_wide', 'booster_pairs', 'booster_auto', 'booster_slow']
+    ['booster', 'booster_patient', 'booster_random_slow', 'booster_shallow', 'booster_wide']
     """
     n_most, _ = PRESETS[preset]
     suited = [CANDIDATES[name] for name in ORDERS[size.task] if CANDIDATES[name].suits(size)]
-    return [Member(candidate.name, candidate.make(size)) for candidate in suited[:n_most]]
+    taken = suited if has_limit and preset != "fast" else suited[:n_most]
+    return [Member(candidate.name, candidate.make(size)) for candidate in taken]
 
 
 def named(names: list[str], size: Size) -> list[Member]:

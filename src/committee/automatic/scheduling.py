@@ -86,6 +86,7 @@ def seat_in_time(
     clock: Clock,
     tell: Callable[[str, int, Progress], bool],
     journal: Journal | None = None,
+    who_goes_on: Callable[[list[Seated]], list[str]] | None = None,
 ) -> list[Seated]:
     """Fit members for as long as there is time.
 
@@ -102,6 +103,8 @@ def seat_in_time(
         if it returns True.
     journal : Journal, default=None
         What was finished by a run before, and where finished fits are written down.
+    who_goes_on : callable, default=everybody
+        The names of those among the finished members that are fitted in the next folds, in their order.
 
     Returns
     -------
@@ -110,11 +113,20 @@ def seat_in_time(
     """
     progress = Progress()
     n_folds = len(repeats[0])
-    waiting = deque(fits(members, lesson, repeats))
+    everybody = list(range(len(members)))
+    waiting: deque[Fit] = deque()
+    to_come = deque(enumerate(repeats))
     shared = run.put(lesson)
     in_flight: dict[Task, Fit] = {}
     try:
-        while waiting or in_flight:
+        while waiting or in_flight or to_come:
+            if not waiting and to_come and not clock.is_over():
+                repeat, folds = to_come.popleft()
+                places = everybody
+                if repeat > 0 and who_goes_on is not None:
+                    chosen = who_goes_on(seats_of(whole(members, progress, n_folds), members, progress))
+                    places = [place for name in chosen for place in everybody if members[place].name == name]
+                waiting.extend(fits(members, places, lesson, folds, repeat * n_folds))
             while waiting and len(in_flight) < run.n_workers and not clock.is_over():
                 fit = waiting.popleft()
                 member = members[fit.place]
@@ -147,15 +159,14 @@ def seat_in_time(
     return finished(members, progress, n_folds, clock)
 
 
-def fits(members: list[Member], lesson: Lesson, repeats: list[list[Fold]]) -> Iterator[Fit]:
-    """All fits, in their order."""
-    first = 0
-    for folds in repeats:
-        plan = Plan(folds, refit=False, uses_bags=False, as_scores=True)
-        for place, member in enumerate(members):
-            for number, each in enumerate(fits_of(member, lesson, plan)):
-                yield Fit(place, first + number, *each)
-        first += len(folds)
+def fits(
+    members: list[Member], places: list[int], lesson: Lesson, folds: list[Fold], first: int
+) -> Iterator[Fit]:
+    """The fits of the members at some places in some folds, counted from a number on."""
+    plan = Plan(folds, refit=False, uses_bags=False, as_scores=True)
+    for place in places:
+        for number, each in enumerate(fits_of(members[place], lesson, plan)):
+            yield Fit(place, first + number, *each)
 
 
 def is_allowed(fit: Fit, progress: Progress, n_folds: int, clock: Clock, n_workers: int) -> bool:
@@ -206,29 +217,40 @@ def take(task: Task, fit: Fit, progress: Progress) -> None:
 
 def finished(members: list[Member], progress: Progress, n_folds: int, clock: Clock) -> list[Seated]:
     """The members that have voted on all rows; if there is none, the one that has voted on most."""
-    numbers = {
-        place: sorted(number for each, number in progress.results if each == place)
+    places = whole(members, progress, n_folds)
+    if not places:
+        n_done = {
+            place: sum(1 for each, _ in progress.results if each == place)
+            for place in range(len(members))
+            if place not in progress.failures
+        }
+        most = max(n_done, key=lambda place: n_done[place])
+        if not n_done[most]:
+            if clock.limit is None:
+                raise KeyboardInterrupt
+            raise ValueError(
+                f"time_limit={clock.limit} was over before member {members[0].name!r} was fitted in one "
+                "fold. Set a longer one."
+            )
+        places = [most]
+    return seats_of(places, members, progress)
+
+
+def whole(members: list[Member], progress: Progress, n_folds: int) -> list[int]:
+    """The places of the members that have voted on all rows."""
+    return [
+        place
         for place in range(len(members))
         if place not in progress.failures
-    }
-    whole = [place for place, done in numbers.items() if done[:n_folds] == list(range(n_folds))]
-    most = max(numbers, key=lambda place: len(numbers[place]))
-    if not whole and not numbers[most]:
-        if clock.limit is None:
-            raise KeyboardInterrupt
-        raise ValueError(
-            f"time_limit={clock.limit} was over before member {members[0].name!r} was fitted in one fold. "
-            "Set a longer one."
-        )
-    return [
-        Seated(
-            members[place],
-            [progress.results[place, number][0] for number in numbers[place]],
-            [
-                progress.results[place, number][1:]
-                for number in numbers[place]
-                if progress.results[place, number][1] is not None
-            ],
-        )
-        for place in whole or [most]
+        and all((place, number) in progress.results for number in range(max(1, n_folds)))
     ]
+
+
+def seats_of(places: list[int], members: list[Member], progress: Progress) -> list[Seated]:
+    """The members at some places with all their models and votes so far."""
+    seated = []
+    for place in places:
+        done = [progress.results[key] for key in sorted(progress.results) if key[0] == place]
+        held_out = [(rows, votes) for _, rows, votes in done if rows is not None]
+        seated.append(Seated(members[place], [model for model, _, _ in done], held_out))
+    return seated

@@ -127,7 +127,7 @@ LEARNERS: Mapping[str, tuple[str, str | None, Make]] = {
     "averaging": ("Bayesian averaging of five simple members", None, ours("assembling", "BayesianAveraging")),
     "experts": ("a mixture of experts", None, ours("assembling", "MixtureOfExperts")),
     "auto": ("the automatic committee", None, ours("automatic", "Committee")),
-    "linear": ("logistic or ridge regression", None, of_portfolio(portfolio.linear)),
+    "linear": ("logistic or ridge regression", None, of_portfolio(portfolio.linear(1.0))),
     "knn": ("15 nearest neighbours, by distance", None, of_portfolio(portfolio.neighbours)),
     "svm": ("a support vector machine, calibrated", None, machine),
     "mlp": ("a perceptron with one layer of 100", None, perceptron),
