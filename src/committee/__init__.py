@@ -147,7 +147,10 @@ __all__ = [
 
 # Where the public names are, the place that needs least first; and what else can be had as `committee.x`.
 _PLACES = ("saving", "learners", "sampling", "boosting", "assembling", "automatic", "jobs", "evaluating")
-_MODULES = (*_PLACES, "combining", "diversity", "files", "members", "reporting", "rules", "running", "table", "task")
+_MODULES = (
+    *_PLACES,
+    *("combining", "diversity", "files", "members", "reporting", "rules", "running", "table", "task"),
+)
 
 
 def __getattr__(name: str) -> Any:
