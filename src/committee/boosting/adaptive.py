@@ -37,7 +37,7 @@ from committee.learners.callbacks import CallbackSupportMixin, hook_of, task_cal
 from committee.learners.members import Members
 from committee.learners.training import check_same_task, fit_table, table_to_go_on, training_of
 from committee.learners.tree_parameters import draw_seed
-from committee.members.kinds import check_estimator
+from committee.members.kinds import check_engine_member, check_estimator
 from committee.members.seeing import native_table
 from committee.members.weighing import takes_weights
 from committee.parameters import check_parameters, declared
@@ -234,7 +234,7 @@ class AdaBoost(CallbackSupportMixin, SavedMembers):
         rounds: EngineRounds | PythonRounds
         if asked is None or runs_in_engine(asked):
             if asked is not None:
-                check_engine_member(asked)
+                check_engine_member(asked, "booster")
             table = table_to_go_on(self, X) if goes_on and self._is_engine() else fit_table(self, X)
             training = training_of(self, table, y, sample_weight, None)
             member = default_member(training.task) if asked is None else clone(asked)
@@ -352,17 +352,6 @@ class AdaBoost(CallbackSupportMixin, SavedMembers):
         is_crisp = self._scheme(self._task).is_crisp
         for member in self._members:
             yield member_votes(member, native, self._task, is_crisp=is_crisp)
-
-
-def check_engine_member(member: Any) -> None:
-    """Check the parameters of a member that the engine makes."""
-    check_parameters(member)
-    marks = member.categorical_features
-    if not (isinstance(marks, str) and marks == "from_dtype"):
-        raise ValueError(
-            "The table is read once for all members. Set categorical_features of the booster, not of its "
-            "estimator."
-        )
 
 
 def warn_of_chance(scheme: Scheme, run: Run) -> None:

@@ -30,7 +30,7 @@ from committee.members.seeding import seeded
 from committee.parameters import check_parameters
 from committee.running import Work, n_threads
 from committee.sampling.bags import Bags
-from committee.sampling.engine_bags import check_engine_member, grow_members, grows_in_engine, take_member
+from committee.sampling.engine_bags import check_tree, grow_members, grows_in_engine, take_member
 from committee.sampling.kept_bags import KeptBags, is_open
 from committee.sampling.out_of_bag import Judged, OutOfBag, check_goes_on, means, score_of
 from committee.sampling.outside import OutsideVotes, fit_rule
@@ -241,7 +241,7 @@ class Bagging(CallbackSupportMixin, Judged, KeptBags):
         table = table_to_go_on(self, source) if goes_on else fit_table(self, source)
         training = training_of(self, table, y, sample_weight, getattr(self, "class_weight", None))
         if is_engine:
-            check_engine_member(member, training.y)
+            check_tree(member, training.y)
         native = None if isinstance(source, BinnedTable) else in_order(source, table.schema).native
         codes, binned = group_codes(groups, table.n_rows), training.bin(n_threads(self.n_jobs))
         return Learning(member, is_engine, training, binned, native, codes)

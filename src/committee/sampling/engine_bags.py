@@ -18,7 +18,7 @@ from committee.learners import (
     RandomTreeRegressor,
 )
 from committee.learners.training import check_numbers, check_options
-from committee.parameters import check_parameters
+from committee.members.kinds import check_engine_member
 from committee.sampling.bags import class_options
 from committee.sampling.plan import FLAT_MEMBERS, Made, Plan
 from committee.table import BinnedTable
@@ -42,15 +42,9 @@ def grows_in_engine(member: Any) -> bool:
     return type(member) in STUMPS + CARTS + RANDOM
 
 
-def check_engine_member(member: Any, y: np.ndarray) -> None:
+def check_tree(member: Any, y: np.ndarray) -> None:
     """Check the parameters of a member that the engine grows, and what they ask of y."""
-    check_parameters(member)
-    marks = member.categorical_features
-    if not (isinstance(marks, str) and marks == "from_dtype"):
-        raise ValueError(
-            "The table is read once for all members. Set categorical_features of the ensemble, not of its "
-            "estimator."
-        )
+    check_engine_member(member, "ensemble")
     if getattr(member, "criterion", None) == "poisson":
         check_numbers(y, is_rate=True)
 

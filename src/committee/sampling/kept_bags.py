@@ -138,9 +138,9 @@ class KeptBags(BaggingParameters):
 
     def _decide(self, X: Any) -> np.ndarray:
         """The decision for each row, of shape (n_rows, n_outputs)."""
-        check_is_fitted(self)
         if "_forest" in self.__dict__:
             return super()._decide(X)
+        check_is_fitted(self)
         source = self._open(X)
         if sums_votes(self.rule_):
             return self._mean(source)
