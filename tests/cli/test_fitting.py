@@ -102,6 +102,8 @@ def test_rows_without_a_target_are_left_out_and_counted(committee, folder):
         ("a,y\n1,x\n2,z\n", ["--target", "Y "], 3, "Did you mean 'y'?"),
         ("a,y\n1,x\n2,x\n", ["--target", "y"], 3, "has one value, 'x'"),
         ("a,y\n1,\n2,\n", ["--target", "y"], 3, "'y' has no value in any row"),
+        ("a,y\n1,p\n2,q\n3,r\n", ["--target", "y"], 3, "a different value in every row, such as 'p'"),
+        ("a,y\n1,.5\n2,.7\n", ["--target", "y", "--metric", "auc"], 3, "'auc' is not for regression"),
         ("y\nx\nz\n", ["--target", "y"], 3, "no column to learn from"),
         ("a,a,y\n1,2,x\n", ["--target", "y"], 3, "Two columns of t.csv are called 'a'"),
         ("", ["--target", "y"], 3, "t.csv is empty"),

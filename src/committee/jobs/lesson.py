@@ -71,9 +71,15 @@ def read_lesson(
             f"{read.name} has no column to learn from beside {', '.join(special)}.{why_none(read.guesses)}"
         )
     frame, y, n_dropped = with_answers(read.frame, read.frame[target], target, read.name)
-    if len(np.unique(y)) == 1:
+    n_distinct = len(np.unique(y))
+    if n_distinct == 1:
         raise BadTable(f"The target {target!r} has one value, {y.tolist()[0]!r}: there is nothing to learn.")
     found = task_of(y) if task is None else task
+    if found == "classification" and n_distinct == len(y) > 2:
+        raise BadTable(
+            f"The target {target!r} has a different value in every row, such as {str(y.tolist()[0])!r}: no "
+            "class is there twice."
+        )
     if found == "regression" and y.dtype.kind not in "iufb":
         such_as = y.tolist()[0]
         raise BadTable(

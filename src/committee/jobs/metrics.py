@@ -48,6 +48,9 @@ def scorer_name(metric: str | None, task: str, n_classes: int = 2) -> str | None
     --------
     >>> scorer_name("auc", "classification", 3), scorer_name("rmse", "regression")
     ('roc_auc_ovr', 'neg_root_mean_squared_error')
+    >>> scorer_name("auc", "regression")
+    Traceback (most recent call last):
+    ValueError: The metric 'auc' is not for regression. Use one of rmse, mae, r2.
     >>> scorer_name("acuracy", "classification")
     Traceback (most recent call last):
     ValueError: There is no metric 'acuracy' for classification. Did you mean 'accuracy'?
@@ -56,7 +59,10 @@ def scorer_name(metric: str | None, task: str, n_classes: int = 2) -> str | None
 
     if metric is None:
         return None
-    ours = CLASS_METRICS if task == "classification" else NUMBER_METRICS
+    are_classes = task == "classification"
+    ours, others = (CLASS_METRICS, NUMBER_METRICS) if are_classes else (NUMBER_METRICS, CLASS_METRICS)
+    if metric in others:
+        raise ValueError(f"The metric {metric!r} is not for {task}. Use one of {', '.join(ours)}.")
     name = ours.get(metric, metric)
     if name not in get_scorer_names():
         raise ValueError(f"There is no metric {metric!r} for {task}. {suggestion(metric, list(ours))}")
