@@ -58,6 +58,14 @@ class Assembled(TransformerMixin, KeptCommittee):
         -------
         ndarray of shape (n_members, n_rows, n_outputs)
             Float32 for classes, in the order of `classes_`; float64 for numbers.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from committee import DecisionTreeClassifier, VotingClassifier
+        >>> X, y = load_iris(return_X_y=True)
+        >>> VotingClassifier([("stump", DecisionTreeClassifier(max_depth=1))]).fit(X, y).votes(X[-1:])
+        array([[[0. , 0.5, 0.5]]], dtype=float32)
         """
         return self._votes(self._open(X))
 
@@ -110,6 +118,16 @@ class Assembled(TransformerMixin, KeptCommittee):
         -------
         estimator
             A committee with the same members, and the rule fitted on the same honest votes.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from committee import DecisionTreeClassifier, VotingClassifier
+        >>> X, y = load_iris(return_X_y=True)
+        >>> members = [("stump", DecisionTreeClassifier(max_depth=1)), ("tree", DecisionTreeClassifier())]
+        >>> voting = VotingClassifier(members, cv=5, random_state=0).fit(X, y)
+        >>> voting.recombine("cawpe").rule_
+        CAWPERule()
         """
         check_is_fitted(self)
         another = self._another(rule)
@@ -140,6 +158,16 @@ class Assembled(TransformerMixin, KeptCommittee):
         -------
         Leaderboard
             The best first: a sequence with `kind`, `name` and `score`.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from committee import DecisionTreeClassifier, VotingClassifier
+        >>> X, y = load_iris(return_X_y=True)
+        >>> members = [("stump", DecisionTreeClassifier(max_depth=1)), ("tree", DecisionTreeClassifier())]
+        >>> voting = VotingClassifier(members, cv=5, random_state=0).fit(X, y)
+        >>> [(each.kind, each.name) for each in voting.leaderboard([])]
+        [('member', 'tree'), ('member', 'stump')]
         """
         honest = self._known_votes()
         matrix = None

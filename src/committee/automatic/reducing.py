@@ -156,6 +156,17 @@ class Reducing(AutomaticParameters, Assembled):
         -------
         estimator
             Another committee, with the same rule.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from committee import CommitteeClassifier
+        >>> X, y = load_iris(return_X_y=True)
+        >>> automatic = CommitteeClassifier(["linear", "c45"], random_state=0).fit(X, y)
+        >>> len(automatic.named_estimators_["c45"])
+        5
+        >>> type(automatic.refit_full(X, y).named_estimators_["c45"]).__name__
+        'C45Classifier'
         """
         honest = self._known_votes()
         lesson = Lesson.of(self._task_type, X, y, sample_weight, None)
@@ -190,6 +201,16 @@ class Reducing(AutomaticParameters, Assembled):
         -------
         estimator
             It is fitted.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from committee import CommitteeClassifier, DecisionTreeClassifier
+        >>> X, y = load_iris(return_X_y=True)
+        >>> automatic = CommitteeClassifier(["linear", "c45"], random_state=0).fit(X, y)
+        >>> student = automatic.distil(X, DecisionTreeClassifier(max_depth=3, random_state=0))
+        >>> bool((student.predict(X) == automatic.predict(X)).mean() > 0.9)
+        True
         """
         decision, native = self._decide(X), self._native(X)
         task = self._task
@@ -221,6 +242,16 @@ class Reducing(AutomaticParameters, Assembled):
         -------
         Leaderboard
             The best first: a sequence with `kind`, `name` and `score`.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from committee import CommitteeClassifier
+        >>> X, y = load_iris(return_X_y=True)
+        >>> automatic = CommitteeClassifier(["linear", "c45"], random_state=0).fit(X, y)
+        >>> board = automatic.leaderboard(["mean", "cawpe"])
+        >>> board.scoring, sorted(each.name for each in board if each.kind == "rule")
+        ('neg_log_loss', ['cawpe', 'mean'])
         """
         check_is_fitted(self)
         if scoring is None:
