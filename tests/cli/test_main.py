@@ -91,6 +91,8 @@ def test_who_has_read_enough_ends_a_command_quietly():
     [
         ("committee le", ["leaderboard"]),
         ("committee fit --rule ma", ["maximum", "majority"]),
+        ("committee evaluate --metric lo", ["log_loss"]),
+        ("committee fit --preset b", ["balanced", "best"]),
         ("committee fit --members linear,c4", ["linear,c45"]),
     ],
 )

@@ -229,7 +229,7 @@ def finished(members: list[Member], progress: Progress, n_folds: int, clock: Clo
             if clock.limit is None:
                 raise KeyboardInterrupt
             raise ValueError(
-                f"time_limit={clock.limit} was over before member {members[0].name!r} was fitted in one "
+                f"time_limit={clock.limit:.4g} was over before member {members[0].name!r} was fitted in one "
                 "fold. Set a longer one."
             )
         places = [most]

@@ -17,7 +17,8 @@ Target = Annotated[str | None, typer.Option(help="The column with the answers; e
 Metric = Annotated[
     str | None,
     typer.Option(
-        help="accuracy, balanced_accuracy, log_loss, auc, f1; rmse, mae, r2; or a scorer of scikit-learn."
+        help="accuracy, balanced_accuracy, log_loss, auc, f1; rmse, mae, r2; or a scorer of scikit-learn.",
+        autocompletion=lambda incomplete: known_metrics(incomplete),
     ),
 ]
 Trust = Annotated[
@@ -87,6 +88,13 @@ def known_rules(incomplete: str) -> list[str]:
     from committee.combining.naming import rule_names
 
     return completed(incomplete, rule_names())
+
+
+def known_metrics(incomplete: str) -> list[str]:
+    """The metrics that a shell may offer."""
+    from committee.jobs.metrics import CLASS_METRICS, NUMBER_METRICS
+
+    return completed(incomplete, [*CLASS_METRICS, *NUMBER_METRICS])
 
 
 def completed(incomplete: str, names: Iterable[str]) -> list[str]:
