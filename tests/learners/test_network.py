@@ -11,7 +11,7 @@ from sklearn.base import clone
 import committee
 from committee import NetworkClassifier, NetworkRegressor, _engine
 from committee.learners.network_learning import N_ROUNDS
-from committee.learners.network_rows import distinct
+from committee.learners.network_rows import in_order
 from committee.running.progress import receiving
 from committee.running.stopping import ended_after, stopped_by
 from committee.table import read
@@ -139,12 +139,13 @@ def test_it_is_saved_and_pickled_to_the_same_bits(network_type, tmp_path):
     assert fitted.nbytes == 4 * fitted._network.parameters.size
 
 
-def test_equal_rows_are_one_row_of_their_joint_weight():
-    table = read([[1.0, None], [2.0, 3.0], [1.0, None], [1.0, 5.0]])
-    kept, y, weights = distinct(table, np.array([0, 1, 0, 0]), np.array([1.0, 2.0, 1.0, 0.0]))
-    found = {(float(a), int(c)): float(w) for a, c, w in zip(kept.columns[0], y, weights, strict=True)}
-    # In proportion: weights are divided by a power of two.
-    assert found == {(1.0, 0): 0.5, (2.0, 1): 0.5}
+def test_counts_repeat_rows_and_other_weights_weigh_them():
+    table, y = read([[1.0, None], [2.0, 3.0], [1.0, 5.0]]), np.array([0, 1, 0])
+    counted, _, ones = in_order(table, y, np.array([3.0, 1.0, 0.0]))
+    assert sorted(counted.columns[0]) == [1.0, 1.0, 1.0, 2.0]
+    assert len(set(ones)) == 1
+    weighed, _, weights = in_order(table, y, np.array([3.5, 7.0, 0.0]))
+    assert dict(zip(weighed.columns[0], weights / weights.max(), strict=True)) == {1.0: 0.5, 2.0: 1.0}
 
 
 def test_inputs_of_a_column_that_never_changes_are_none():

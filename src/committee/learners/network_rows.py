@@ -1,8 +1,8 @@
-"""What a network learns from: distinct rows in an order of their own, as inputs, and who sees which of them.
+"""What a network learns from: rows in an order of their own, as inputs, and who sees which of them.
 
-In: a `Training`. Out: `NetworkRows`. Equal rows are one row of their joint weight, and the order of the rows
-comes from what is in them: so neither the order in which they were given nor a row that is there twice
-changes a bit of what is learnt.
+In: a `Training`. Out: `NetworkRows`. The order of the rows comes from what is in them, and a row of weight 2
+is there twice: so neither the order in which they were given nor how a row is repeated changes a bit of what
+is learnt.
 """
 
 from __future__ import annotations
@@ -15,10 +15,12 @@ from committee.learners.training import Training
 from committee.table import Table
 from committee.table.inputs import Inputs, learn_inputs
 from committee.table.summaries import mean_and_deviation
-from committee.task import Regression
+from committee.task import Regression, are_repetitions
 
-# Fewer distinct rows than these for each network are all seen by all of them.
+# Fewer rows than these for each network are all seen by all of them.
 LEAST_ROWS_KEPT = 5
+# About so many inputs are bins at most: many columns have fewer.
+MOST_INPUTS = 1024
 # The share of a class that has no row to learn from, in rows.
 HALF_A_ROW = 0.5
 
@@ -53,14 +55,15 @@ class NetworkRows:
 
     @property
     def n_rows(self) -> int:
-        """The number of distinct rows."""
+        """The number of rows."""
         return len(self.inputs)
 
     @classmethod
     def of(cls, training: Training, n_bins: int) -> NetworkRows:
         """The rows of a fit."""
         assert isinstance(training.table, Table)
-        table, y, weights = distinct(training.table, training.y, training.weights)
+        table, y, weights = in_order(training.table, training.y, training.weights)
+        n_bins = max(1, min(n_bins, MOST_INPUTS // table.schema.n_columns))
         encoding = learn_inputs(table, weights, n_bins)
         classes, numbers = np.empty(0, dtype=np.int32), np.empty(0, dtype=np.float32)
         scaling = np.array([0.0, 1.0, 0.0, 1.0])
@@ -89,32 +92,30 @@ class NetworkRows:
         return folds
 
 
-def distinct(table: Table, y: np.ndarray, weights: np.ndarray | None) -> tuple[Table, np.ndarray, np.ndarray]:
-    """The distinct rows of positive weight with their y, and the weight that each has together.
+def in_order(table: Table, y: np.ndarray, weights: np.ndarray | None) -> tuple[Table, np.ndarray, np.ndarray]:
+    """The rows of positive weight in an order of their own; those that weights count are repeated.
 
     Examples
     --------
     >>> from committee.table import read
-    >>> table = read([[2.0], [1.0], [2.0]])
-    >>> table, y, weights = distinct(table, np.array([5, 4, 5]), np.array([1.0, 1.0, 2.0]))
-    >>> sorted(zip(table.columns[0].tolist(), y.tolist(), weights.tolist()))
-    [(1.0, 4, 0.25), (2.0, 5, 0.75)]
+    >>> table, y = read([[2.0], [1.0], [7.0]]), np.array([5, 4, 5])
+    >>> twice, _, weights = in_order(table, y, np.array([1.0, 2.0, 0.0]))
+    >>> sorted(twice.columns[0].tolist()), weights
+    ([1.0, 1.0, 2.0], array([0.5, 0.5, 0.5]))
     """
-    if weights is None:
-        rows, given = np.arange(table.n_rows), np.ones(table.n_rows)
-    else:
-        rows = np.flatnonzero(weights)
-        # A power of two changes no bit of a ratio of weights.
-        given = weights[rows] * np.ldexp(1.0, -int(np.frexp(weights.max())[1]))
-        rows, given = rows[given > 0], given[given > 0]
+    weights = np.ones(table.n_rows) if weights is None else weights
+    rows = np.flatnonzero(weights)
     # Numbers are counted, so that what unit they are in does not matter.
     ranks = np.unique(y[rows], return_inverse=True)[1]
     keys = row_keys([*(column[rows] for column in table.columns), ranks])
-    order = np.lexsort([given, keys])
-    first = np.flatnonzero(np.r_[True, keys[order[1:]] != keys[order[:-1]]])
-    kept = rows[order[first]]
-    columns = tuple(column[kept] for column in table.columns)
-    return Table(table.schema, columns, len(kept)), y[kept], np.add.reduceat(given[order], first)
+    rows = rows[np.lexsort([weights[rows], keys])]
+    if are_repetitions(weights):
+        rows = np.repeat(rows, weights[rows].astype(np.int64))
+        weights = np.ones(table.n_rows)
+    columns = tuple(column[rows] for column in table.columns)
+    # Tiny and huge weights are brought near to one by a power of two, which changes no ratio.
+    given = weights[rows] * np.ldexp(1.0, -int(np.frexp(weights.max())[1]))
+    return Table(table.schema, columns, len(rows)), y[rows], given
 
 
 def row_keys(columns: list[np.ndarray]) -> np.ndarray:
