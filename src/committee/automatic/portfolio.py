@@ -23,7 +23,7 @@ from committee.boosting import (
     GradientBoostingRegressor,
     LogitBoostClassifier,
 )
-from committee.learners import C45Classifier
+from committee.learners import C45Classifier, NetworkClassifier, NetworkRegressor
 from committee.members.lesson import Lesson
 from committee.parameters import unknown_name
 from committee.sampling import (
@@ -38,8 +38,6 @@ from committee.table import Schema
 PRESETS = {"fast": (5, 1), "balanced": (12, 1), "best": (None, 3)}
 # A category has a column for each of its values, up to so many.
 MOST_VALUES = 32
-# About so many steps of a network are taken on tables of any size.
-N_STEPS = 2000
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,36 +134,11 @@ def linear(strength: float) -> Callable[[Size], Any]:
     return make
 
 
-def network(hidden: tuple[int, ...], alpha: float) -> Callable[[Size], Any]:
-    """A perceptron. For numbers it takes many small steps, and sees y scaled; for classes it stops early.
-
-    A network for classes that learns for long is too sure of itself, which the log loss shows.
-    """
-
-    def make(size: Size) -> Any:
-        from sklearn.neural_network import MLPClassifier, MLPRegressor
-
-        # Of a fold, that may have half of the rows.
-        batch = int(
-            np.clip(size.n_rows // 2, 1, 200) if size.are_classes else np.clip(size.n_rows // 20, 1, 256)
-        )
-        most_epochs = 40 if size.are_classes else 200
-        n_epochs = int(np.clip(N_STEPS * batch / size.n_rows, 10, most_epochs))
-        given = {
-            "hidden_layer_sizes": hidden,
-            "alpha": alpha,
-            "batch_size": batch,
-            "learning_rate_init": 2e-3,
-            "max_iter": n_epochs,
-            # All steps are taken: what would stop them is a look at few rows.
-            "tol": 0.0,
-            "n_iter_no_change": n_epochs,
-        }
-        if size.are_classes:
-            return encoded(MLPClassifier(**given), scaling="robust")
-        return encoded(with_scaled_target(MLPRegressor(**given)), scaling="robust")
-
-    return make
+def network(**parameters: Any) -> Callable[[Size], Any]:
+    """Our networks with some parameters."""
+    classifier: Any = NetworkClassifier
+    regressor: Any = NetworkRegressor
+    return lambda size: (classifier if size.are_classes else regressor)(**parameters)
 
 
 def neighbours(size: Size) -> Any:
@@ -299,8 +272,12 @@ CANDIDATES = {
         ),
         Candidate("linear", linear(1.0), most_cells=5e7),
         Candidate("linear_weak", linear(0.05), CLASSES, most_cells=5e7),
-        Candidate("network", network((128, 64), 0.3), most_cells=2e7),
-        Candidate("network_wide", network((256,), 0.3), most_cells=2e7),
+        Candidate("network", network(), most_cells=2e7),
+        Candidate(
+            "network_wide",
+            network(hidden_layer_sizes=(256,), n_estimators=4, n_bins=2),
+            most_cells=2e7,
+        ),
         Candidate("machine", machine, most_rows=4_000, most_cells=4e5),
         Candidate("neighbours", neighbours, most_rows=30_000, most_cells=2e6),
         Candidate("logitboost", plain(LogitBoostClassifier, n_estimators=200), CLASSES),
