@@ -48,11 +48,13 @@ def test_the_order_of_rows_changes_no_bag(bootstrap, sampling):
     assert np.array_equal(straight.draw(0, 3)[order], shuffled.draw(0, 3))
 
 
+@pytest.mark.parametrize("repeats", [1 + np.arange(60) % 2, 1 + 2 * (Y == 1)], ids=["by row", "by class"])
 @pytest.mark.parametrize("bootstrap", [True, False])
-def test_a_row_of_weight_two_is_the_row_twice(bootstrap):
-    repeats = 1 + np.arange(60) % 2
-    weighted = bags_of(weights=repeats, bootstrap=bootstrap, max_samples=0.5)
-    repeated = bags_of(X.repeat(repeats, axis=0), Y.repeat(repeats), bootstrap=bootstrap, max_samples=0.5)
+@pytest.mark.parametrize("sampling", ["plain", "stratified", "balanced"])
+def test_a_row_of_weight_two_is_the_row_twice(sampling, bootstrap, repeats):
+    drawing = {"bootstrap": bootstrap, "sampling": sampling, "max_samples": 0.5}
+    weighted = bags_of(weights=repeats, **drawing)
+    repeated = bags_of(X.repeat(repeats, axis=0), Y.repeat(repeats), **drawing)
     rows = np.arange(60).repeat(repeats)
     drawn = repeated.draw(0, 2)
     assert np.array_equal(weighted.draw(0, 2), np.bincount(rows, weights=drawn, minlength=60))

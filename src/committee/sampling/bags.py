@@ -102,8 +102,8 @@ class Bags:
         if sampling != "plain":
             if groups is not None:
                 check_pure_groups(groups[units], training.y[units])
+            rows = rows[np.argsort(training.y[rows], kind="stable")]
             strata = training.y[rows]
-            rows = rows[np.argsort(strata, kind="stable")]
             ends = np.bincount(strata, minlength=training.n_classes).cumsum()
         counts = np.diff(ends, prepend=0)
         if bootstrap and repeats is not None:
