@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
+#include <numeric>
 #include <utility>
 
 #include "c45_grow.h"
@@ -32,45 +33,91 @@ std::vector<std::int32_t> C45Tree::depths() const {
     return result;
 }
 
-C45Tree grow_c45(std::span<const C45Column> columns, std::span<const std::int32_t> classes, std::int32_t n_classes,
-                 std::span<const double> weights, const C45Settings& settings, std::span<const std::uint8_t> held_out,
-                 const Stop& stop) {
-    assert(weights.size() == classes.size() && (held_out.empty() || held_out.size() == classes.size()));
-    double total = 0;
-    for (const double weight : weights) total += weight;
-    const c45::Grid grid(total);
-    std::vector<double> rounded(weights.size());
-    std::ranges::transform(weights, rounded.begin(), [&](double weight) { return grid.round(weight); });
+namespace {
 
-    std::vector<std::uint32_t> all_rows;
-    std::vector<std::uint32_t> rows;
-    std::vector<c45::WeightedRow> grown_on;
-    std::vector<c45::WeightedRow> kept_back;
-    for (std::size_t i = 0; i < rounded.size(); ++i) {
-        if (rounded[i] == 0) continue;
-        const auto row = static_cast<std::uint32_t>(i);
-        const bool is_held_out = !held_out.empty() && held_out[i] != 0;
-        all_rows.push_back(row);
-        if (!is_held_out) rows.push_back(row);
-        (is_held_out ? kept_back : grown_on).push_back({row, rounded[i]});
+// What a tree is grown and pruned on.
+struct C45Rows {
+    C45Rows(std::span<const double> given, std::span<const std::uint8_t> held_out)
+        : grid(std::accumulate(given.begin(), given.end(), 0.0)), weights(given.size()) {
+        std::ranges::transform(given, weights.begin(), [&](double weight) { return grid.round(weight); });
+        for (std::size_t i = 0; i < weights.size(); ++i) {
+            if (weights[i] == 0) continue;
+            const auto row = static_cast<std::uint32_t>(i);
+            const bool is_held_out = !held_out.empty() && held_out[i] != 0;
+            all.push_back(row);
+            if (!is_held_out) rows.push_back(row);
+            (is_held_out ? kept_back : grown_on).push_back({row, weights[i]});
+        }
     }
-    Polls polls(stop);
-    C45Tree tree =
-        c45::grow_tree(columns, classes, n_classes, rounded, grid, all_rows, rows, settings.min_leaf_weight, polls);
+
+    c45::Grid grid;
+    std::vector<double> weights;
+    std::vector<std::uint32_t> all, rows;
+    std::vector<c45::WeightedRow> grown_on, kept_back;
+};
+
+C45Tree prune(C45Tree tree, std::span<const C45Column> columns, std::span<const std::int32_t> classes, C45Rows rows,
+              const C45Settings& settings, Polls& polls) {
     switch (settings.pruning) {
         case C45Pruning::none:
             c45::collapse(tree);
             break;
         case C45Pruning::pessimistic:
             c45::collapse(tree);
-            c45::prune_pessimistically(tree, columns, classes, grid, settings.confidence, settings.subtree_raising,
-                                       std::move(grown_on), polls);
+            c45::prune_pessimistically(tree, columns, classes, rows.grid, settings.confidence, settings.subtree_raising,
+                                       std::move(rows.grown_on), polls);
             break;
         case C45Pruning::reduced_error:
-            c45::prune_by_errors(tree, columns, classes, grid, std::move(kept_back), polls);
+            c45::prune_by_errors(tree, columns, classes, rows.grid, std::move(rows.kept_back), polls);
             break;
     }
     return c45::pack(tree);
+}
+
+}  // namespace
+
+C45Tree grow_c45(std::span<const C45Column> columns, std::span<const std::int32_t> classes, std::int32_t n_classes,
+                 std::span<const double> weights, const C45Settings& settings, std::span<const std::uint8_t> held_out,
+                 const Stop& stop) {
+    assert(weights.size() == classes.size() && (held_out.empty() || held_out.size() == classes.size()));
+    Polls polls(stop);
+    C45Rows rows(weights, held_out);
+    c45::SortedTable sorted(columns.size(), classes.size(), rows.all, rows.rows);
+    for (std::size_t j = 0; j < columns.size(); ++j) {
+        if (columns[j].n_categories == C45Column::is_number) sorted.add(j, columns[j].numbers, polls);
+    }
+    C45Tree tree = c45::grow_tree(columns, std::move(sorted), classes, n_classes, rows.weights, rows.grid,
+                                  settings.min_leaf_weight, polls);
+    return prune(std::move(tree), columns, classes, std::move(rows), settings, polls);
+}
+
+C45Tree grow_c45(std::size_t n_columns, const MakeNumbers& make, std::span<const std::int32_t> classes,
+                 std::int32_t n_classes, std::span<const double> weights, const C45Settings& settings,
+                 const Stop& stop) {
+    assert(weights.size() == classes.size() && settings.pruning != C45Pruning::reduced_error);
+    Polls polls(stop);
+    C45Rows rows(weights, {});
+    std::vector<C45Column> columns(n_columns);
+    C45Tree tree = [&] {
+        c45::SortedTable sorted(n_columns, classes.size(), rows.all, rows.rows);
+        std::vector<double> numbers(classes.size());
+        for (std::size_t j = 0; j < n_columns; ++j) {
+            make(j, numbers);
+            sorted.add(j, numbers, polls);
+        }
+        return c45::grow_tree(columns, std::move(sorted), classes, n_classes, rows.weights, rows.grid,
+                              settings.min_leaf_weight, polls);
+    }();
+    std::vector<std::vector<double>> made(n_columns);
+    for (const std::int32_t j : tree.column) {
+        if (j == C45Tree::is_leaf || settings.pruning == C45Pruning::none) continue;
+        const auto column = static_cast<std::size_t>(j);
+        if (!made[column].empty()) continue;
+        made[column].resize(classes.size());
+        make(column, made[column]);
+        columns[column].numbers = made[column];
+    }
+    return prune(std::move(tree), columns, classes, std::move(rows), settings, polls);
 }
 
 namespace {

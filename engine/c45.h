@@ -8,6 +8,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <span>
 #include <string>
@@ -100,6 +101,13 @@ inline constexpr std::size_t max_c45_rows = (std::size_t{1} << 31) - 1;
 C45Tree grow_c45(std::span<const C45Column> columns, std::span<const std::int32_t> classes, std::int32_t n_classes,
                  std::span<const double> weights, const C45Settings& settings,
                  std::span<const std::uint8_t> held_out = {}, const Stop& stop = {});
+
+// The same for a table of numbers, none missing, whose columns are made when they are needed: make(j, out) writes
+// column j. They are made twice if the tree is pruned, by its error estimates, and are not kept meanwhile.
+using MakeNumbers = std::function<void(std::size_t column, std::span<double> out)>;
+C45Tree grow_c45(std::size_t n_columns, const MakeNumbers& make, std::span<const std::int32_t> classes,
+                 std::int32_t n_classes, std::span<const double> weights, const C45Settings& settings,
+                 const Stop& stop = {});
 
 // Class probabilities of rows begin .. end into `out`, n_classes per row. Throws Stopped if a poll says so.
 void predict_c45(const C45Tree& tree, std::span<const C45Column> columns, std::size_t begin, std::size_t end,

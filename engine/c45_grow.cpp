@@ -11,6 +11,8 @@ namespace committee::c45 {
 
 namespace {
 
+constexpr std::uint32_t is_absent = max_instances - 1;
+
 // Adding zero makes -0 and 0 one value.
 std::uint64_t order_key(double value) {
     const auto bits = std::bit_cast<std::uint64_t>(value + 0.0);
@@ -369,26 +371,27 @@ Sample<Weight> make_sample(std::span<const std::int32_t> classes, std::span<cons
 
 }  // namespace
 
-C45Tree grow_tree(std::span<const C45Column> columns, std::span<const std::int32_t> classes, std::int32_t n_classes,
-                  std::span<const double> weights, const Grid& grid, std::span<const std::uint32_t> all_rows,
-                  std::span<const std::uint32_t> rows, double min_leaf_weight, Polls& polls) {
-    constexpr std::uint32_t is_absent = max_instances - 1;
-    std::vector<std::uint32_t> instance_of(weights.size(), is_absent);
-    for (std::size_t i = 0; i < rows.size(); ++i) instance_of[rows[i]] = static_cast<std::uint32_t>(i);
-    ColumnSorter sorter;
-    std::vector<std::vector<Entry>> sorted(columns.size());
-    std::vector<Values> values(columns.size());
-    for (std::size_t j = 0; j < columns.size(); ++j) {
-        if (columns[j].n_categories != C45Column::is_number) continue;
-        polls.after(8 * all_rows.size());
-        SortedColumn column = sorter.sort(columns[j].numbers, all_rows);
-        for (Entry& entry : column.entries) entry.instance = instance_of[entry.instance];
-        std::erase_if(column.entries, [](const Entry& entry) { return entry.instance == is_absent; });
-        sorted[j] = std::move(column.entries);
-        values[j] = std::move(column.values);
-    }
+SortedTable::SortedTable(std::size_t n_columns, std::size_t n_rows, std::span<const std::uint32_t> all_rows_,
+                         std::span<const std::uint32_t> rows_)
+    : all_rows(all_rows_), rows(rows_), values(n_columns), entries(n_columns), instance_of_(n_rows, is_absent) {
+    for (std::size_t i = 0; i < rows.size(); ++i) instance_of_[rows[i]] = static_cast<std::uint32_t>(i);
+}
+
+void SortedTable::add(std::size_t column, std::span<const double> numbers, Polls& polls) {
+    polls.after(8 * all_rows.size());
+    SortedColumn sorted = sorter_.sort(numbers, all_rows);
+    for (Entry& entry : sorted.entries) entry.instance = instance_of_[entry.instance];
+    std::erase_if(sorted.entries, [](const Entry& entry) { return entry.instance == is_absent; });
+    entries[column] = std::move(sorted.entries);
+    values[column] = std::move(sorted.values);
+}
+
+C45Tree grow_tree(std::span<const C45Column> columns, SortedTable sorted, std::span<const std::int32_t> classes,
+                  std::int32_t n_classes, std::span<const double> weights, const Grid& grid, double min_leaf_weight,
+                  Polls& polls) {
+    const std::span<const std::uint32_t> rows = sorted.rows;
     double total = 0;
-    for (const std::uint32_t row : all_rows) total += weights[row];
+    for (const std::uint32_t row : sorted.all_rows) total += weights[row];
     // Counts must fit their labels, and the list of their w log2 w must stay small beside the table.
     constexpr auto highest = static_cast<double>(Label<std::uint32_t>::highest);
     const bool can_count = n_classes <= highest && total <= 4.0 * static_cast<double>(rows.size()) + 1024 &&
@@ -396,9 +399,9 @@ C45Tree grow_tree(std::span<const C45Column> columns, std::span<const std::int32
                                return weights[row] == std::floor(weights[row]) && weights[row] <= highest;
                            });
     const Entropy entropy(total, can_count ? static_cast<std::size_t>(total) : 0);
-    Grower grower(columns, values, n_classes, grid, entropy, min_leaf_weight, total, polls);
-    if (can_count) return grower.grow(make_sample<std::uint32_t>(classes, weights, rows, std::move(sorted)));
-    return grower.grow(make_sample<double>(classes, weights, rows, std::move(sorted)));
+    Grower grower(columns, sorted.values, n_classes, grid, entropy, min_leaf_weight, total, polls);
+    if (can_count) return grower.grow(make_sample<std::uint32_t>(classes, weights, rows, std::move(sorted.entries)));
+    return grower.grow(make_sample<double>(classes, weights, rows, std::move(sorted.entries)));
 }
 
 }  // namespace committee::c45

@@ -35,9 +35,29 @@ class ColumnSorter {
 // J48's thresholds are values of the table: the largest at most half way between the two sides.
 double choose_threshold(std::span<const double> values, std::uint32_t rank_below, std::uint32_t rank_above);
 
-// Grows on `rows`, whose weights are on `grid`; thresholds are chosen among the values of `all_rows`.
-C45Tree grow_tree(std::span<const C45Column> columns, std::span<const std::int32_t> classes, std::int32_t n_classes,
-                  std::span<const double> weights, const Grid& grid, std::span<const std::uint32_t> all_rows,
-                  std::span<const std::uint32_t> rows, double min_leaf_weight, Polls& polls);
+// The columns of numbers of a table, sorted one after another.
+class SortedTable {
+  public:
+    // Trees grow on `rows`; thresholds are chosen among the values of `all_rows`.
+    SortedTable(std::size_t n_columns, std::size_t n_rows, std::span<const std::uint32_t> all_rows,
+                std::span<const std::uint32_t> rows);
+
+    // The numbers may go afterwards.
+    void add(std::size_t column, std::span<const double> numbers, Polls& polls);
+
+    std::span<const std::uint32_t> all_rows;
+    std::span<const std::uint32_t> rows;
+    std::vector<Values> values;               // per column, empty for categories, as is the next
+    std::vector<std::vector<Entry>> entries;  // `instance` is a position in `rows`
+
+  private:
+    std::vector<std::uint32_t> instance_of_;
+    ColumnSorter sorter_;
+};
+
+// The weights of the rows are on `grid`. Of columns of numbers, nothing is asked but that they are such.
+C45Tree grow_tree(std::span<const C45Column> columns, SortedTable sorted, std::span<const std::int32_t> classes,
+                  std::int32_t n_classes, std::span<const double> weights, const Grid& grid, double min_leaf_weight,
+                  Polls& polls);
 
 }  // namespace committee::c45

@@ -7,6 +7,7 @@ void register_boost(nanobind::module_& m);
 void register_c45(nanobind::module_& m);
 void register_neighbours(nanobind::module_& m);
 void register_network(nanobind::module_& m);
+void register_rotate(nanobind::module_& m);
 void register_table(nanobind::module_& m);
 void register_forest(nanobind::module_& m);
 void register_trees(nanobind::module_& m);
@@ -25,4 +26,5 @@ NB_MODULE(_engine, m) {
     committee::register_adaboost(m);
     committee::register_neighbours(m);
     committee::register_network(m);
+    committee::register_rotate(m);
 }

@@ -74,4 +74,16 @@ inline std::vector<ColumnView> column_views(const std::vector<AnyArray>& columns
     return views;
 }
 
+// The views of a matrix's columns.
+inline std::vector<ColumnView> matrix_columns(const AnyArray& matrix) {
+    const ElementType type = element_type(matrix.dtype());
+    const auto item = static_cast<std::ptrdiff_t>(matrix.itemsize());
+    std::vector<ColumnView> views(matrix.shape(1));
+    for (std::size_t j = 0; j < views.size(); ++j) {
+        const char* data = static_cast<const char*>(matrix.data());
+        views[j] = {data + static_cast<std::ptrdiff_t>(j) * matrix.stride(1) * item, matrix.stride(0) * item, type};
+    }
+    return views;
+}
+
 }  // namespace committee

@@ -19,6 +19,15 @@ std::vector<Element> read_vector(const nb::dict& arrays, const char* name, const
     return {array.data(), array.data() + array.size()};
 }
 
+template <class Element>
+Element read_scalar(const nb::dict& arrays, const char* name, const char* thing) {
+    const auto values = read_vector<Element>(arrays, name, thing);
+    if (values.size() != 1) {
+        throw std::invalid_argument(std::string("This is not ") + thing + ": '" + name + "' must hold one number.");
+    }
+    return values[0];
+}
+
 inline void put_columns(nb::dict& result, ColumnArrays columns) {
     result["cuts"] = to_numpy(std::move(columns.cuts));
     result["cut_offsets"] = to_numpy(std::move(columns.cut_offsets));

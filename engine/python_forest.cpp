@@ -27,20 +27,7 @@ std::vector<ColumnView> matrix_views(const Forest& forest, const AnyArray& matri
     for (const Column& column : forest.binning.columns) {
         if (column.is_category) throw std::invalid_argument("A matrix cannot hold categories: give a list of columns.");
     }
-    const ElementType type = element_type(matrix.dtype());
-    const auto item = static_cast<std::ptrdiff_t>(matrix.itemsize());
-    std::vector<ColumnView> views(matrix.shape(1));
-    for (std::size_t j = 0; j < views.size(); ++j) {
-        const char* data = static_cast<const char*>(matrix.data());
-        views[j] = {data + static_cast<std::ptrdiff_t>(j) * matrix.stride(1) * item, matrix.stride(0) * item, type};
-    }
-    return views;
-}
-
-Rule rule_named(const std::string& name) {
-    if (name == "mean") return Rule::mean;
-    if (name == "majority") return Rule::majority;
-    throw std::invalid_argument("There is no rule '" + name + "'.");
+    return matrix_columns(matrix);
 }
 
 Rule rule_for(const Forest& forest, const std::string& name) {

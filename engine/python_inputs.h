@@ -25,6 +25,12 @@ inline Criterion criterion_named(const std::string& name) {
     throw std::invalid_argument("There is no criterion '" + name + "'.");
 }
 
+inline Rule rule_named(const std::string& name) {
+    if (name == "mean") return Rule::mean;
+    if (name == "majority") return Rule::majority;
+    throw std::invalid_argument("There is no rule '" + name + "'.");
+}
+
 inline GrowParameters read_grow_parameters(const nb::dict& options) {
     auto option = [&]<class T>(const char* name, T) { return nb::cast<T>(options[name]); };
     GrowParameters grow;

@@ -49,24 +49,15 @@ nb::dict arrays_of(const Forest& forest) {
     return result;
 }
 
-template <class Element>
-Element read_scalar(const nb::dict& arrays, const char* name) {
-    const auto values = read_vector<Element>(arrays, name, "a forest");
-    if (values.size() != 1) {
-        throw std::invalid_argument(std::string("This is not a forest: '") + name + "' must hold one number.");
-    }
-    return values[0];
-}
-
 Forest forest_of(const nb::dict& from) {
     ForestArrays arrays;
-    arrays.n_outputs = read_scalar<std::uint64_t>(from, "n_outputs");
-    arrays.is_classifier = read_scalar<std::uint8_t>(from, "is_classifier") != 0;
-    arrays.n_scores = read_scalar<std::uint64_t>(from, "n_scores");
-    arrays.turns = read_scalar<std::uint8_t>(from, "turns") != 0;
+    arrays.n_outputs = read_scalar<std::uint64_t>(from, "n_outputs", "a forest");
+    arrays.is_classifier = read_scalar<std::uint8_t>(from, "is_classifier", "a forest") != 0;
+    arrays.n_scores = read_scalar<std::uint64_t>(from, "n_scores", "a forest");
+    arrays.turns = read_scalar<std::uint8_t>(from, "turns", "a forest") != 0;
     arrays.start = read_vector<double>(from, "start", "a forest");
-    arrays.link = read_scalar<std::uint8_t>(from, "link");
-    arrays.scale = read_scalar<double>(from, "scale");
+    arrays.link = read_scalar<std::uint8_t>(from, "link", "a forest");
+    arrays.scale = read_scalar<double>(from, "scale", "a forest");
     arrays.nodes = read_vector<std::uint64_t>(from, "nodes", "a forest");
     arrays.node_offsets = read_vector<std::uint64_t>(from, "node_offsets", "a forest");
     arrays.sets = read_vector<std::uint32_t>(from, "sets", "a forest");

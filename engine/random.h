@@ -24,6 +24,9 @@ enum class Purpose : std::uint64_t {
     threshold = 5,
     weights = 6,
     dropout = 7,
+    groups = 8,
+    classes = 9,
+    sample = 10,
 };
 
 // A uniform 64-bit number as a uniform integer in [0, n). The multiply-shift of Lemire 2019 without rejection: its bias

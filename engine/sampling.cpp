@@ -127,21 +127,26 @@ Target fixed_target(std::span<const double> y, std::span<const std::uint32_t> we
 std::vector<std::uint32_t> order_by_content(const Table& table, std::span<const std::uint64_t> targets, int n_threads,
                                             const Stop& stop) {
     const std::size_t n_rows = table.n_rows();
-    std::vector<Hashed> hashed(n_rows);
+    std::vector<std::uint64_t> hashes(n_rows);
     constexpr std::size_t block = 8192;
     std::visit(
         [&](const auto& codes) {
             for_each_task((n_rows + block - 1) / block, n_threads, stop, [&](std::size_t task, int) {
                 for (std::size_t i = task * block; i < std::min(n_rows, (task + 1) * block); ++i) {
-                    hashed[i] = {hash_row(codes.row(i), codes.n_columns, mix(targets[i])),
-                                 static_cast<std::uint32_t>(i)};
+                    hashes[i] = hash_row(codes.row(i), codes.n_columns, mix(targets[i]));
                 }
             });
         },
         table.codes);
     // Rows of one hash are the same row for every tree; among them the order does not matter, but must be one.
+    return order_by_hash(hashes, n_threads, stop);
+}
+
+std::vector<std::uint32_t> order_by_hash(std::span<const std::uint64_t> hashes, int n_threads, const Stop& stop) {
+    std::vector<Hashed> hashed(hashes.size());
+    for (std::size_t i = 0; i < hashes.size(); ++i) hashed[i] = {hashes[i], static_cast<std::uint32_t>(i)};
     hashed = sorted_by_hash(hashed, n_threads, stop);
-    std::vector<std::uint32_t> rows(n_rows);
+    std::vector<std::uint32_t> rows(hashed.size());
     std::ranges::transform(hashed, rows.begin(), &Hashed::row);
     return rows;
 }
@@ -153,6 +158,15 @@ Bootstrap::Bootstrap(const Table& table, const Target& target, std::span<const s
         targets[i] = target.n_classes > 0 ? target.labels[i] : static_cast<std::uint64_t>(target.fixed[i]);
     }
     rows_ = order_by_content(table, targets, n_threads, stop);
+    weigh(weights);
+}
+
+Bootstrap::Bootstrap(std::size_t n_rows, std::span<const std::uint32_t> weights) : rows_(n_rows) {
+    std::iota(rows_.begin(), rows_.end(), 0U);
+    weigh(weights);
+}
+
+void Bootstrap::weigh(std::span<const std::uint32_t> weights) {
     if (weights.empty()) return;
     std::erase_if(rows_, [&](std::uint32_t row) { return weights[row] == 0; });
     cumulative_ = cumulated(rows_.size(), [&](std::size_t i) { return weights[rows_[i]]; });

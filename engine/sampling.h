@@ -24,6 +24,9 @@ Target fixed_target(std::span<const double> y, std::span<const std::uint32_t> we
 std::vector<std::uint32_t> order_by_content(const Table& table, std::span<const std::uint64_t> targets, int n_threads,
                                             const Stop& stop = {});
 
+// The rows by their hashes, and by where they stand where those are the same.
+std::vector<std::uint32_t> order_by_hash(std::span<const std::uint64_t> hashes, int n_threads, const Stop& stop = {});
+
 // Draws rows with replacement, in proportion to their weights. Draws are made along an order of the rows by what they
 // contain, not by where they stand, so neither the order of the table nor whether a row has weight 2 or stands there
 // twice changes the sample.
@@ -33,6 +36,9 @@ class Bootstrap {
     Bootstrap(const Table& table, const Target& target, std::span<const std::uint32_t> weights, int n_threads,
               const Stop& stop = {});
 
+    // The same for rows that are in such an order already.
+    Bootstrap(std::size_t n_rows, std::span<const std::uint32_t> weights);
+
     // Adds to counts[row] how often each row was drawn in n_draws draws.
     void draw(std::uint64_t key, std::uint64_t n_draws, std::span<std::uint32_t> counts, const Stop& stop = {}) const;
 
@@ -41,6 +47,8 @@ class Bootstrap {
               std::span<std::uint32_t> counts, const Stop& stop = {}) const;
 
   private:
+    void weigh(std::span<const std::uint32_t> weights);
+
     std::vector<std::uint32_t> rows_;        // those of positive weight, by content
     std::vector<std::uint64_t> cumulative_;  // weight up to and with rows_[i]; empty if all weights are one
 };

@@ -120,7 +120,11 @@ def test_missing_and_unseen_columns_are_refused_by_name(estimator):
 
 
 @pytest.mark.parametrize(
-    "estimator", ESTIMATORS + [each for each in COMMITTEES if each.cv is None], ids=name_of
+    "estimator",
+    # Rotation forests make a column of each category, and say so if they do not fit into memory.
+    [each for each in ESTIMATORS if not name_of(each).startswith("Rotation")]
+    + [each for each in COMMITTEES if each.cv is None],
+    ids=name_of,
 )
 def test_a_million_categories_are_read(estimator):
     # Of more than 65,535 categories the most frequent are kept, as the table's documentation says.

@@ -75,6 +75,8 @@ if TYPE_CHECKING:
         RandomForestRegressor,
         RandomSubspaceClassifier,
         RandomSubspaceRegressor,
+        RotationForestClassifier,
+        RotationForestRegressor,
     )
     from committee.saving import load, predictor, save, verify
 
@@ -116,6 +118,8 @@ __all__ = [
     "RandomTreeRegressor",
     "RegionSelectionClassifier",
     "RegionSelectionRegressor",
+    "RotationForestClassifier",
+    "RotationForestRegressor",
     "StackingClassifier",
     "StackingRegressor",
     "Study",

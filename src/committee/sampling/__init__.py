@@ -12,6 +12,7 @@ from committee.sampling.forest import (
     RandomForestClassifier,
     RandomForestRegressor,
 )
+from committee.sampling.rotation import RotationForestClassifier, RotationForestRegressor
 
 __all__ = [
     "BaggingClassifier",
@@ -22,4 +23,6 @@ __all__ = [
     "RandomForestRegressor",
     "RandomSubspaceClassifier",
     "RandomSubspaceRegressor",
+    "RotationForestClassifier",
+    "RotationForestRegressor",
 ]

@@ -40,13 +40,13 @@ from committee.parameters import (
 from committee.running import Work, n_threads
 from committee.sampling.bags import class_options, n_draws
 from committee.sampling.members import take_member
-from committee.sampling.out_of_bag import Judged, OutOfBag, check_goes_on
+from committee.sampling.out_of_bag import JudgedByColumn, OutOfBag, check_goes_on, warn_of_no_judges
 from committee.sampling.plan import FLAT_MEMBERS, n_members_wanted
 from committee.saving import Fields
 
 
 @declared
-class Forest(CallbackSupportMixin, Judged, CartGrowing):
+class Forest(CallbackSupportMixin, JudgedByColumn, CartGrowing):
     """Trees that differ because each sees other rows, tries other columns or draws its thresholds.
 
     Attributes
@@ -159,9 +159,7 @@ class Forest(CallbackSupportMixin, Judged, CartGrowing):
             raise interruption
         if calls:
             calls.end(lambda: self.__dict__)
-        if self._out_of_bag is not None and np.isnan(self._out_of_bag.score):
-            message = "Every tree has seen every row, so oob_score_ is NaN. Grow more trees."
-            warnings.warn(message, stacklevel=3)
+        warn_of_no_judges(self._out_of_bag)
         return self
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -140,13 +141,7 @@ class Tally:
 
 
 class Judged:
-    """The out-of-bag attributes of a fitted forest.
-
-    Attributes
-    ----------
-    oob_importances_, oob_importances_std_ : ndarray of shape (n_columns,)
-        With `bootstrap` and `oob_importances`.
-    """
+    """The out-of-bag attributes of a fitted forest."""
 
     _out_of_bag: OutOfBag | None
 
@@ -160,6 +155,22 @@ class Judged:
         """The error after every tree: the misclassified share of the rows, or the mean squared error."""
         return self._judgement().curve
 
+    def _judgement(self) -> OutOfBag:
+        found = self.__dict__.get("_out_of_bag")
+        if found is None:
+            raise AttributeError("There are out-of-bag decisions only after a fit with oob_score=True.")
+        return found
+
+
+class JudgedByColumn(Judged):
+    """The out-of-bag attributes of a forest that may have shuffled columns.
+
+    Attributes
+    ----------
+    oob_importances_, oob_importances_std_ : ndarray of shape (n_columns,)
+        With `bootstrap` and `oob_importances`.
+    """
+
     @property
     def oob_importances_(self) -> np.ndarray:
         """The mean over the trees of how much the error on unseen rows grows when a column is shuffled."""
@@ -169,12 +180,6 @@ class Judged:
     def oob_importances_std_(self) -> np.ndarray:
         """The standard deviation over the trees of `oob_importances_`."""
         return self._losses().std(axis=0)
-
-    def _judgement(self) -> OutOfBag:
-        found = self.__dict__.get("_out_of_bag")
-        if found is None:
-            raise AttributeError("There are out-of-bag decisions only after a fit with oob_score=True.")
-        return found
 
     def _losses(self) -> np.ndarray:
         losses = self._judgement().losses
@@ -197,6 +202,13 @@ def check_goes_on(before: OutOfBag | None, n_rows: int, with_importances: bool) 
             f"X has {n_rows} rows, and the trees of the fit before were judged on {len(before.counts)}. With "
             "warm_start=True, pass the same rows, or set oob_score=False."
         )
+
+
+def warn_of_no_judges(out_of_bag: OutOfBag | None) -> None:
+    """Warn, from within a fit, if all trees have seen all rows."""
+    if out_of_bag is not None and np.isnan(out_of_bag.score):
+        message = "Every tree has seen every row, so oob_score_ is NaN. Grow more trees."
+        warnings.warn(message, stacklevel=4)
 
 
 def means(sums: np.ndarray, counts: np.ndarray) -> np.ndarray:

@@ -129,6 +129,30 @@ def decider_of_trees(members: _engine.Forest, rule: Any) -> Decider:
 
 
 @dataclass(frozen=True, eq=False)
+class RotationDecider(TableDecider):
+    """Trees that each turn a row before they vote.
+
+    Parameters
+    ----------
+    forest : the engine's RotationForest
+    rule : {"mean", "majority"}, default="mean"
+    """
+
+    forest: _engine.RotationForest
+    rule: str = "mean"
+
+    def decide(self, table: Table, n_threads: int) -> np.ndarray:
+        """The decision for each row."""
+        return self.forest.predict(list(table.columns), table.n_rows, self.rule, n_threads)
+
+    def prepare(self) -> Callable[[np.ndarray], np.ndarray] | None:
+        """The engine's own; it takes no categories."""
+        if self.forest.n_categories.any():
+            return None
+        return lambda X: self.forest.predict_matrix(X, self.rule, 1)
+
+
+@dataclass(frozen=True, eq=False)
 class MedianDecider(TableDecider):
     """Trees whose weighted median decides: AdaBoost.R2.
 

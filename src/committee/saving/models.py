@@ -119,6 +119,16 @@ def read_c45_tree(written: Json, decoder: Decoder, path: str) -> _engine.C45Tree
     return proven(_engine.C45Tree.from_arrays, written["c45_tree"], decoder, path)
 
 
+def write_rotation_forest(forest: _engine.RotationForest, encoder: Encoder, path: str) -> Json:
+    """The engine's arrays of all rotations and trees."""
+    return {"rotation_forest": put_arrays(forest.arrays(), encoder, path)}
+
+
+def read_rotation_forest(written: Json, decoder: Decoder, path: str) -> _engine.RotationForest:
+    """Rotations and trees that the engine has proven to end every row in a leaf."""
+    return proven(_engine.RotationForest.from_arrays, written["rotation_forest"], decoder, path)
+
+
 def write_statistics(statistics: TargetStatistics, encoder: Encoder, path: str) -> Json:
     """An array for each column that they stand for."""
     by_column = statistics.by_column.items()
@@ -157,7 +167,9 @@ def proven(make: Any, written: Json, decoder: Decoder, path: str) -> Any:
         raise DamagedFile(f"{path}: {error}") from error
 
 
-def check_forest(forest: _engine.Forest, schema: Schema, task: Classification | Regression) -> None:
+def check_forest(
+    forest: _engine.Forest | _engine.RotationForest, schema: Schema, task: Classification | Regression
+) -> None:
     """Raise `DamagedFile` unless trees ask about the columns of a schema, and decide on a task."""
     require(
         forest.n_columns == schema.n_columns and np.array_equal(forest.n_categories, schema.n_categories),
@@ -196,6 +208,7 @@ WRITERS |= {
     TargetStatistics: write_statistics,
     _engine.Forest: write_forest,
     _engine.C45Tree: write_c45_tree,
+    _engine.RotationForest: write_rotation_forest,
     datetime.date: write_date,
     datetime.datetime: write_date,
     datetime.time: write_date,
@@ -207,6 +220,7 @@ READERS |= {
     "target_statistics": read_statistics,
     "forest": read_forest,
     "c45_tree": read_c45_tree,
+    "rotation_forest": read_rotation_forest,
     "date": read_date,
     "datetime": read_date,
     "time": read_date,

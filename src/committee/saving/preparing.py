@@ -11,7 +11,14 @@ import numpy as np
 from committee import _engine
 from committee.saving import own
 from committee.saving.codec import Decoder
-from committee.saving.deciding import C45Decider, Decider, MedianDecider, TreesDecider, decider_of_trees
+from committee.saving.deciding import (
+    C45Decider,
+    Decider,
+    MedianDecider,
+    RotationDecider,
+    TreesDecider,
+    decider_of_trees,
+)
 from committee.saving.errors import DamagedFile, require
 from committee.saving.fields import Fields
 from committee.saving.file import read_description, read_scores
@@ -111,7 +118,7 @@ class Preparation:
             prepared = self._bagged(fields)
         elif isinstance(fields.values.get("members"), list):
             prepared = self._boosted(fields)
-        elif {"forest", "tree", "members", "hidden"} & fields.values.keys():
+        elif {"forest", "tree", "members", "rotations", "hidden"} & fields.values.keys():
             schema, task = fields.take("schema", Schema), take_task(fields)
             rule = described.parameters.get("rule", "mean")
             prepared = prepare(take_decider(fields, schema, task, rule), schema, task)
@@ -264,7 +271,7 @@ def take_task(fields: Fields) -> Classification | Regression:
 
 
 def take_decider(fields: Fields, schema: Schema, task: Classification | Regression, rule: Any) -> Decider:
-    """How the model decides: by networks, by a C4.5 tree, by members that vote, or by a sum of trees."""
+    """How the model decides: by networks, a C4.5 tree, members that vote, rotations, or a sum of trees."""
     if "hidden" in fields:
         return take_network(fields, schema, task)
     if "tree" in fields:
@@ -273,13 +280,17 @@ def take_decider(fields: Fields, schema: Schema, task: Classification | Regressi
         return C45Decider(tree)
     if "members" in fields:
         return take_members(fields, schema, task)
+    require(isinstance(rule, str) and rule in RULES, f"there is no rule {rule!r}")
+    if "rotations" in fields:
+        rotations = fields.take("rotations", _engine.RotationForest)
+        check_forest(rotations, schema, task)
+        return RotationDecider(rotations, rule)
     forest, statistics = fields.take("forest", _engine.Forest), None
     if "statistics" in fields:
         statistics = fields.optional("statistics", TargetStatistics)
     if statistics is not None:
         check_statistics(statistics, schema)
     check_forest(forest, schema if statistics is None else statistics.schema(schema), task)
-    require(isinstance(rule, str) and rule in RULES, f"there is no rule {rule!r}")
     require(rule == "mean" or forest.is_mean, "The trees do not vote")
     return TreesDecider(forest, rule, statistics)
 

@@ -1,0 +1,430 @@
+"""Rotation forests (Rodriguez, Kuncheva and Alonso 2006): members see the table along axes of their own.
+
+In: a table and a class or a number for each row. Out: trees, each with a rotation of the table that was drawn
+for it. The engine draws, rotates and grows; a member is its rotation and its tree.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from committee import _engine
+from committee.learners.callbacks import CallbackSupportMixin, TaskCalls, hook_of, task_calls, with_callbacks
+from committee.learners.members import Members
+from committee.learners.training import NO_LIMIT, Training, training_of
+from committee.learners.tree_parameters import CATEGORICAL_FEATURES, CLASS_WEIGHT, N_JOBS, draw_seed
+from committee.learners.voting import Classifies, Regresses, Tabular, Voter, is_plain
+from committee.parameters import (
+    anything,
+    check_parameters,
+    declared,
+    either,
+    integer,
+    is_boolean,
+    is_number,
+    one_of,
+    optional,
+    parameter,
+)
+from committee.running import Work, available_bytes, n_threads
+from committee.sampling.bags import n_draws
+from committee.sampling.out_of_bag import Judged, OutOfBag, warn_of_no_judges
+from committee.saving import Fields
+from committee.saving.deciding import RotationDecider
+from committee.saving.models import check_forest
+from committee.table import Schema, Table, read
+from committee.task import are_repetitions
+
+
+@declared
+class RotationForest(CallbackSupportMixin, Judged, Voter):
+    """Trees that differ because each sees the columns along other axes.
+
+    For each tree the columns are parted at random into groups. Each group is turned to the principal axes of
+    a sample of its own, and the tree is grown on all rows along the new axes, all of which are kept.
+
+    Attributes
+    ----------
+    estimators_ : sequence of rotation forests of one tree
+        The members, made when they are asked for.
+    feature_importances_, feature_importances_std_ : ndarray of shape (n_columns,)
+        How much the splits on each column lower the impurity: mean and standard deviation over the trees. A
+        split on an axis counts for a column by the square of the column's share in the axis. The means sum
+        to 1, or are all 0.
+    """
+
+    _tree: ClassVar[str] = "cart"
+
+    n_estimators: int = parameter(100, "an integer >= 1", integer(1), "The number of trees.", kw_only=False)
+    min_group: int = parameter(
+        3,
+        "an integer >= 1",
+        integer(1, NO_LIMIT),
+        "How many columns a group has at least; the last may have fewer.",
+    )
+    max_group: int = parameter(
+        3,
+        "an integer >= 1",
+        integer(1, NO_LIMIT),
+        "How many columns a group has at most. Sizes are drawn evenly between the two.",
+    )
+    remove_proportion: float = parameter(
+        0.5,
+        "a number in [0, 1)",
+        lambda value: is_number(value) and 0 <= value < 1,
+        "Which part of its rows a group's sample leaves out.",
+    )
+    min_samples_leaf: int = parameter(
+        2,
+        "an integer >= 1",
+        integer(1, NO_LIMIT),
+        "How many rows a leaf must have; they count by their weight.",
+    )
+    bootstrap: bool = parameter(
+        False,
+        "True or False",
+        is_boolean,
+        "Whether each tree sees rows drawn with replacement, in proportion to their weights, rather than all "
+        "rows: as many as `RandomForestClassifier` draws.",
+    )
+    oob_score: Any = parameter(
+        False,
+        "True, False or a callable",
+        either(is_boolean, callable),
+        "Whether to judge the forest by the rows that its trees have not seen, which needs `bootstrap`; a "
+        "callable is the metric to use, called as metric(y_true, y_pred).",
+    )
+    time_limit: float | None = parameter(
+        None,
+        "a number > 0 or None",
+        optional(lambda value: is_number(value) and value > 0),
+        "Seconds. No tree is begun that would not be done by then, as the slowest so far says; at least one "
+        "is grown. The trees are the first of those that the forest would have without a limit.",
+    )
+    categorical_features: Any = parameter("from_dtype", *CATEGORICAL_FEATURES)
+    random_state: Any = parameter(
+        None,
+        "an integer, a RandomState or None",
+        anything,
+        "The seed. The same seed gives the same trees on any number of threads, None other ones each time.",
+    )
+    n_jobs: int | None = parameter(None, *N_JOBS)
+    verbose: int = parameter(
+        0,
+        "an integer >= 0 or a boolean",
+        either(integer(0), is_boolean),
+        "Whether to show how many trees are grown.",
+    )
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Draw the rotations and grow the trees.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_columns)
+            numpy, scipy sparse, pandas, polars or Arrow. NaN and None are missing values.
+        y : array-like of shape (n_rows,)
+        sample_weight : array-like of shape (n_rows,), default=None
+            Weights of the rows, of which those of weight 0 are as absent. A row of weight 2 is the row twice
+            if the weights are integers of a mean below 4; others count only by their ratios. None gives every
+            row the weight 1.
+
+        Returns
+        -------
+        self
+        """
+        check_parameters(self)
+        self._check_together()
+        table = read(X, categorical_features=self.categorical_features)
+        check_memory(table, n_threads(self.n_jobs))
+        training = training_of(self, table, y, sample_weight, getattr(self, "class_weight", None))
+        calls = task_calls(self, X, y, "tree", None if self.time_limit else int(self.n_estimators))
+        grown = self._grow(table, training, calls)
+        if grown["interruption"] is not None:
+            raise grown["interruption"]
+        out_of_bag = None
+        if grown["out_of_bag_sums"] is not None:
+            out_of_bag = OutOfBag.of(grown, training, self.oob_score, None)
+        self._data = training.data
+        self._keep_learnt(grown["forest"], table.schema, training.task, grown["importances"], out_of_bag)
+        if calls:
+            calls.end(lambda: self.__dict__)
+        warn_of_no_judges(out_of_bag)
+        return self
+
+    @property
+    def estimators_(self) -> Members:
+        """The members: a sequence of fitted rotation forests of one tree, each made when it is asked for."""
+        check_is_fitted(self)
+        return Members(self, self._forest.n_trees, take_member)
+
+    @property
+    def feature_importances_(self) -> np.ndarray:
+        """How much the splits on each column lower the impurity, in the mean of the trees.
+
+        They sum to 1, or are all 0.
+        """
+        mean = self._shares_by_tree().mean(axis=0)
+        total = mean.sum()
+        return mean / total if total > 0 else mean
+
+    @property
+    def feature_importances_std_(self) -> np.ndarray:
+        """The standard deviation over the trees of `feature_importances_`."""
+        return self._shares_by_tree().std(axis=0)
+
+    def votes(self, X: Any) -> np.ndarray:
+        """The vote of every tree.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_columns)
+
+        Returns
+        -------
+        ndarray of shape (n_members, n_rows, n_outputs)
+            The functions of `committee.rules` combine them.
+
+        Examples
+        --------
+        >>> from committee import RotationForestRegressor
+        >>> forest = RotationForestRegressor(3, min_samples_leaf=1, random_state=0)
+        >>> forest = forest.fit([[1], [9]], [0.0, 5.0])
+        >>> forest.votes([[1], [9]])[:, :, 0]
+        array([[0., 5.],
+               [0., 5.],
+               [0., 5.]])
+        """
+        table = self._read(X)
+        return self._forest.votes(list(table.columns), table.n_rows, self._threads(table.n_rows))
+
+    def apply(self, X: Any) -> np.ndarray:
+        """The leaf of each row in each tree.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_columns)
+
+        Returns
+        -------
+        ndarray of int of shape (n_rows, n_members)
+            Numbers of nodes.
+        """
+        table = self._read(X)
+        leaves = self._forest.apply(list(table.columns), table.n_rows, self._threads(table.n_rows))
+        return leaves.astype(np.int64)
+
+    def _check_together(self) -> None:
+        if self.min_group > self.max_group:
+            raise ValueError(
+                f"min_group must be at most max_group. Got min_group={self.min_group} and "
+                f"max_group={self.max_group}."
+            )
+        if self.oob_score and not self.bootstrap:
+            raise ValueError("Out of bag estimation only available if bootstrap=True. Got bootstrap=False.")
+
+    def _grow(self, table: Table, training: Training, calls: TaskCalls | None) -> dict[str, Any]:
+        repeat = training.weights is None or are_repetitions(training.weights)
+        n_drawn = n_draws(training.weights, table.n_rows, None) if self.bootstrap else 0
+        options: dict[str, Any] = {
+            "tree": self._tree,
+            "min_group": int(self.min_group),
+            "max_group": int(self.max_group),
+            "remove_proportion": float(self.remove_proportion),
+            "weights_repeat": repeat,
+            "min_samples_leaf": int(self.min_samples_leaf),
+            "n_trees": int(self.n_estimators),
+            "seed": draw_seed(self.random_state),
+            "bootstrap": bool(self.bootstrap),
+            "n_draws": n_drawn,
+            "out_of_bag": bool(self.oob_score),
+            "rule": self._rule,
+            "seconds": np.inf if self.time_limit is None else float(self.time_limit),
+        }
+        with Work(
+            "trees",
+            type(self).__name__,
+            options["n_trees"],
+            is_limit=self.time_limit is not None,
+            verbose=self.verbose,
+        ) as work:
+            tell = hook_of(work, calls)
+            grown = _engine.grow_rotation_forest(
+                list(table.columns),
+                table.schema.n_categories.tolist(),
+                training.y,
+                training.n_classes,
+                training.fixed,
+                max(training.total_weight, n_drawn),
+                options,
+                tell,
+                n_threads(self.n_jobs),
+            )
+            if tell is not None and grown["interruption"] is None:
+                tell(grown["forest"].n_trees)
+        return grown
+
+    def _keep_learnt(
+        self, forest: Any, schema: Schema, task: Any, importances: np.ndarray, out_of_bag: OutOfBag | None
+    ) -> Self:
+        """Become a fitted forest."""
+        self._keep_task(schema, task)
+        self._forest, self._out_of_bag = forest, out_of_bag
+        self._importances: np.ndarray = importances
+        self._matrix_width = schema.n_columns if is_plain(schema) else -1
+        return self
+
+    def _decider(self) -> RotationDecider:
+        forest: Any = self._forest
+        return RotationDecider(forest, self._rule)
+
+    def _learnt(self) -> dict[str, Any]:
+        judged = None if self._out_of_bag is None else vars(self._out_of_bag)
+        own = {"rotations": self._forest, "importances": self._importances, "out_of_bag": judged}
+        return Tabular._learnt(self) | own
+
+    def _take_learnt(self, fields: Fields) -> None:
+        Tabular._take_learnt(self, fields)
+        forest = fields.take("rotations", _engine.RotationForest)
+        n_trees, n_columns = forest.n_trees, self.n_features_in_
+        importances = fields.array("importances", np.float64, (n_trees, n_columns))
+        judged = fields.optional_fields("out_of_bag")
+        out_of_bag = (
+            None if judged is None else OutOfBag.take(judged, n_trees, n_columns, self._task.n_outputs)
+        )
+        self._keep_learnt(forest, self.schema_, self._task, importances, out_of_bag)
+
+    def _check_learnt(self) -> None:
+        check_forest(self._forest, self.schema_, self._task)
+
+    def _known_scores(self) -> dict[str, float]:
+        return {} if self._out_of_bag is None else {"out_of_bag": self._out_of_bag.score}
+
+    def _shares_by_tree(self) -> np.ndarray:
+        check_is_fitted(self)
+        totals = self._importances.sum(axis=1, keepdims=True)
+        return self._importances / np.where(totals > 0, totals, 1.0)
+
+
+@declared
+class RotationForestClassifier(Classifies, RotationForest):
+    """A rotation forest for classes: C4.5 trees, each on axes that were turned for it.
+
+    Each group of columns is turned to the principal axes of a sample: of the classes that each were kept with
+    probability 1/2, at least one, all rows but `remove_proportion` of them. It shines on tables of numbers.
+
+    Attributes
+    ----------
+    oob_score_ : float
+        With `bootstrap` and `oob_score`, as are the next two.
+    oob_decision_function_ : ndarray of shape (n_rows, n_classes)
+        NaN for a row that all trees saw.
+    oob_curve_ : ndarray of shape (n_members,)
+        The misclassified share of the rows after every tree.
+
+    Notes
+    -----
+    Before they are turned, columns of numbers are scaled by their range to [0, 1]; a value more than 1,024
+    ranges away, as infinity is, counts as that far. Categories become a column each, 1 for their rows and 0
+    for others; of two categories one does. A column that does not vary takes no part. What is missing is
+    filled, in the sight of a tree, with the column's mean over the rows that the tree sees.
+
+    A group always keeps as many axes as it has columns. A sample of fewer rows than columns fixes only some
+    of them, the others are at right angles to these; a sample of one row or without variance leaves the group
+    as it is. A class without rows in the sight of a tree is not among those that are drawn.
+
+    References
+    ----------
+    J. J. Rodriguez, L. I. Kuncheva, C. J. Alonso, Rotation forest: A new classifier ensemble method, IEEE
+    TPAMI 28, 2006.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> forest = RotationForestClassifier(bootstrap=True, oob_score=True, random_state=0).fit(X, y)
+    >>> forest.oob_score_ > 0.9, forest.predict(X[:2])
+    (True, array([0, 0]))
+    """
+
+    tree: str = parameter(
+        "c45",
+        '"c45", "c45_unpruned" or "cart"',
+        one_of("c45", "c45_unpruned", "cart"),
+        "The kind of the trees: those of `C45Classifier`, pruned or not, or CART with the Gini impurity.",
+    )
+    class_weight: Any = parameter(None, *CLASS_WEIGHT)
+    rule: str = parameter(
+        "mean",
+        '"mean" or "majority"',
+        one_of("mean", "majority"),
+        'How the votes of the trees are combined: "mean" averages their probabilities, "majority" counts the '
+        "classes that they vote for.",
+    )
+
+    @property
+    def oob_decision_function_(self) -> np.ndarray:
+        """The out-of-bag probabilities, of shape (n_rows, n_classes); NaN for a row that all trees saw."""
+        return self._judgement().decision
+
+    @property
+    def _rule(self) -> str:
+        return self.rule
+
+    @property
+    def _tree(self) -> str:  # type: ignore[override]
+        return self.tree
+
+
+@declared
+class RotationForestRegressor(Regresses, RotationForest):
+    """A rotation forest for numbers: CART trees, each on axes that were turned for it.
+
+    As `RotationForestClassifier`, but a group's sample is drawn from all rows.
+
+    Attributes
+    ----------
+    oob_score_ : float
+        With `bootstrap` and `oob_score`, as are the next two.
+    oob_prediction_ : ndarray of shape (n_rows,)
+        NaN for a row that all trees saw.
+    oob_curve_ : ndarray of shape (n_members,)
+        The mean squared error after every tree.
+
+    Examples
+    --------
+    >>> X, y = [[1, 5], [2, 4], [8, 7], [9, 9]] * 5, [1.0, 1.0, 5.0, 6.0] * 5
+    >>> RotationForestRegressor(random_state=0).fit(X, y).predict([[1, 5], [9, 9]])
+    array([1., 6.])
+    """
+
+    @property
+    def oob_prediction_(self) -> np.ndarray:
+        """The out-of-bag prediction for each row; NaN for a row that all trees saw."""
+        return self._judgement().decision[:, 0]
+
+
+def take_member(forest: Any, position: int) -> Any:
+    """One tree of a rotation forest as a forest of its own."""
+    member = type(forest)(**forest.get_params(deep=False) | {"n_estimators": 1, "oob_score": False})
+    trees = forest._forest.take(position, position + 1)
+    importances = forest._importances[position : position + 1]
+    return member._keep_learnt(trees, forest.schema_, forest._task, importances, None)
+
+
+def check_memory(table: Table, threads: int) -> None:
+    """Raise if the columns that categories become do not fit into memory: every thread sorts all of them."""
+    n_categories = table.schema.n_categories
+    n_axes = int(np.where(n_categories > 2, n_categories, 1).sum())
+    needed, free = 8.0 * table.n_rows * n_axes * (1 + 2 * threads), available_bytes()
+    if needed > free:
+        most = table.schema.names[int(n_categories.argmax())]
+        raise ValueError(
+            f"A rotation of {n_axes:,} columns, as many as numbers and categories, takes "
+            f"{needed / 2**30:.1f} GiB of memory on {threads} threads, and {free / 2**30:.1f} GiB are free. "
+            f"Lower n_jobs, or drop the column of most categories, {most!r}."
+        )
