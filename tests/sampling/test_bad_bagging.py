@@ -38,6 +38,10 @@ Y = np.array([0, 1, 2] * 4)
             "has no predict_proba, and the rule 'product'",
         ),
         ({"class_weight": {7: 2}}, "class_weight has the labels"),
+        (
+            {"class_weight": "balanced", "sampling": "stratified"},
+            "class_weight says how often classes are drawn, and so does sampling='stratified'",
+        ),
         ({"estimator": DecisionTreeClassifier(max_depth=0)}, "max_depth must be an integer >= 1 or None"),
         ({"estimator": DecisionTreeClassifier(categorical_features=[0])}, "of the ensemble, not of its"),
         ({"runner": "cluster"}, 'runner must be "serial", "threads", "processes" or a Runner'),

@@ -143,6 +143,31 @@ def test_balanced_bags_find_a_rare_class(member):
         assert np.bincount(y[rows][rows_of_bag]).tolist() == [12, 12]
 
 
+@both_ways
+@pytest.mark.parametrize("bootstrap", [True, False])
+def test_only_the_ratios_of_class_weights_matter(member, bootstrap):
+    settings = {"n_estimators": 5, "bootstrap": bootstrap, "max_samples": 0.5, "random_state": 0}
+    repeats = 1 + np.arange(len(Y)) % 2
+    for weights, n_drawn in ((None, 75), (repeats, 112), (repeats / 2, 75)):
+        whole, halves = (
+            BaggingClassifier(member, class_weight={0: f, 1: 3 * f}, **settings).fit(X, Y % 2, weights)
+            for f in (1, 0.5)
+        )
+        for one, other in zip(whole.estimators_samples_, halves.estimators_samples_, strict=True):
+            assert len(one) == n_drawn
+            np.testing.assert_array_equal(one, other)
+        np.testing.assert_allclose(whole.predict_proba(X), halves.predict_proba(X), rtol=1e-6)
+
+
+@both_ways
+def test_pasted_repetitions_weigh_what_their_class_weighs(member):
+    repeats = 1 + np.arange(len(Y)) % 2
+    bagging = BaggingClassifier(member, 3, bootstrap=False, class_weight={1: 3}, random_state=0)
+    weighted = bagging.fit(X, Y, repeats).predict_proba(X)
+    repeated = clone(bagging).fit(X.repeat(repeats, axis=0), Y.repeat(repeats)).predict_proba(X)
+    np.testing.assert_allclose(weighted, repeated, rtol=1e-6, atol=1e-9)
+
+
 def test_groups_are_judged_by_members_that_have_seen_nothing_of_them():
     # A group is a row ten times over: who has seen one of them knows all.
     rng = np.random.default_rng(0)

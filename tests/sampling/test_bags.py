@@ -6,7 +6,7 @@ import pytest
 from committee.learners.training import Training
 from committee.sampling.bags import Bags
 from committee.table import bin_table
-from committee.task import Classification
+from committee.task import Classification, are_repetitions
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 3))
@@ -19,7 +19,16 @@ def bags_of(X=X, y=Y, weights=None, groups=None, *, bootstrap=True, max_samples=
     binned = bin_table(X)
     weights = None if weights is None else np.asarray(weights, dtype=np.float64)
     training = Training(binned, task, codes, weights)
-    return Bags.of(training, binned, groups, bootstrap=bootstrap, max_samples=max_samples, sampling=sampling)
+    repeats = None if weights is None or not are_repetitions(weights) else weights
+    return Bags.of(
+        training,
+        binned,
+        groups,
+        bootstrap=bootstrap,
+        max_samples=max_samples,
+        sampling=sampling,
+        repeats=repeats,
+    )
 
 
 def class_counts(counts, y=Y):

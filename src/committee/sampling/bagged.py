@@ -29,7 +29,7 @@ from committee.members.lesson import group_codes, in_order
 from committee.members.seeding import seeded
 from committee.parameters import check_parameters
 from committee.running import Work, n_threads
-from committee.sampling.bags import Bags
+from committee.sampling.bags import Bags, weights_each_time
 from committee.sampling.engine_bags import check_tree, grow_members, grows_in_engine, take_member
 from committee.sampling.kept_bags import KeptBags, is_open
 from committee.sampling.out_of_bag import Judged, OutOfBag, check_goes_on, means, score_of
@@ -39,7 +39,7 @@ from committee.sampling.runner_bags import fit_members
 from committee.saving.deciding import sums_votes
 from committee.table import BinnedTable
 from committee.table.source import open_source
-from committee.task import Classification, Regression
+from committee.task import Classification, Regression, are_repetitions, row_weights
 
 # Rules that make no sense of votes for one class alone.
 NEED_PROBABILITIES = ("product", "geometric_mean", "minimum", "maximum")
@@ -88,7 +88,7 @@ class Bagging(CallbackSupportMixin, Judged, KeptBags):
         y : array-like of shape (n_rows,)
         sample_weight : array-like of shape (n_rows,), default=None
             Weights of the rows. None gives every row the weight 1. See `bootstrap` for what they do; rows of
-            weight 0 take no part.
+            weight 0 take no part, but `class_weight="balanced"` counts them.
         groups : array-like of shape (n_rows,), default=None
             Rows of one group are drawn together, all groups being as likely, and keep their weights. So a
             row is judged out of bag by members that have seen nothing of its group.
@@ -244,7 +244,9 @@ class Bagging(CallbackSupportMixin, Judged, KeptBags):
             check_tree(member, training.y)
         native = None if isinstance(source, BinnedTable) else in_order(source, table.schema).native
         codes, binned = group_codes(groups, table.n_rows), training.bin(n_threads(self.n_jobs))
-        return Learning(member, is_engine, training, binned, native, codes)
+        weights = row_weights(sample_weight, table.n_rows)
+        repeats = weights if codes is None and weights is not None and are_repetitions(weights) else None
+        return Learning(member, is_engine, training, binned, native, codes, repeats)
 
     def _plan(self, learning: Learning, rule: Rule, seed: int, first: int) -> Plan:
         """What is to be done, checked before any work is."""
@@ -252,6 +254,7 @@ class Bagging(CallbackSupportMixin, Judged, KeptBags):
         last = n_members_wanted(self.n_estimators, first, "members")
         check_rule(rule, last, training.task)
         check_probabilities(rule, learning.member, training.task)
+        self._check_classes_weigh(learning)
         if first > 0:
             self._check_goes_on(learning)
         columns = columns_of_members(
@@ -268,6 +271,7 @@ class Bagging(CallbackSupportMixin, Judged, KeptBags):
             bootstrap=bool(self.bootstrap),
             max_samples=self.max_samples,
             sampling=getattr(self, "sampling", "plain"),
+            repeats=learning.repeats,
             n_threads=n_threads(self.n_jobs),
         )
         is_judged = bool(self.oob_score) or self.n_estimators == "auto"
@@ -290,6 +294,7 @@ class Bagging(CallbackSupportMixin, Judged, KeptBags):
             learning.member,
             training,
             bags,
+            weights_each_time(training.weights, learning.repeats) if bags.keeps_weights else None,
             columns,
             seed,
             first,
@@ -300,6 +305,14 @@ class Bagging(CallbackSupportMixin, Judged, KeptBags):
             is_majority=sums_votes(rule) and rule.rule == "majority",
             before=before,
         )
+
+    def _check_classes_weigh(self, learning: Learning) -> None:
+        sampling, weight = getattr(self, "sampling", "plain"), getattr(self, "class_weight", None)
+        if sampling != "plain" and weight is not None and self.bootstrap and learning.groups is None:
+            raise ValueError(
+                f"class_weight says how often classes are drawn, and so does sampling={sampling!r}. Set one "
+                "of them, or class_weight of the estimator."
+            )
 
     def _check_all_rows(self, is_judged: bool, learns: bool) -> None:
         if is_judged or self.keep_votes:

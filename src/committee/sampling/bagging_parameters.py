@@ -153,7 +153,8 @@ class ClassBags(BaggingParameters):
         CLASS_WEIGHT[0],
         CLASS_WEIGHT[1],
         "Weights of the classes, multiplied with those of the rows: with `bootstrap`, rows are drawn in "
-        'proportion to both. "balanced" makes them inverse to the number of rows of each class, whatever '
-        "`sample_weight` is. A class that the dict leaves out weighs 1. A `class_weight` of the member "
-        "itself is for the rows that it has drawn.",
+        'proportion to both, as many as without, and `sampling` must be "plain". "balanced" makes them '
+        "inverse to the number of rows of each class, whatever `sample_weight` is (rows of weight 0 count "
+        "too). A class that the dict leaves out weighs 1. A `class_weight` of the member itself is for the "
+        "rows that it has drawn.",
     )

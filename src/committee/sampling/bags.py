@@ -68,6 +68,7 @@ class Bags:
         bootstrap: bool,
         max_samples: int | float,
         sampling: str = "plain",
+        repeats: np.ndarray | None = None,
         n_threads: int = 1,
     ) -> Self:
         """Plan how rows are drawn, or say why they cannot be drawn like that.
@@ -83,15 +84,15 @@ class Bags:
             How many are drawn, or which share of all.
         sampling : {"plain", "stratified", "balanced"}, default="plain"
             Whether classes are drawn by themselves, in proportion to their rows or all alike.
+        repeats : ndarray of shape (n_rows,), or None
+            How often each row stands in the table, if its own weight says that.
         n_threads : int, default=1
         """
         weights = training.weights
         units = _engine.order_by_content(binned.codes, target_bits(training), n_threads)
         if weights is not None:
             units = units[weights[units] > 0]
-        repeats = None
-        if weights is not None and groups is None and are_repetitions(weights):
-            repeats = weights.astype(np.int64)
+        repeats = None if repeats is None or groups is not None else repeats.astype(np.int64)
         rows = units
         if groups is not None:
             _, first = np.unique(groups[units], return_index=True)
@@ -120,7 +121,7 @@ class Bags:
             np.ascontiguousarray(fixed) if is_weighted else None,
             None if groups is None else groups.astype(np.uint32),
             bootstrap,
-            weights is not None and (groups is not None or (not bootstrap and repeats is None)),
+            (groups is not None or not bootstrap) and weights_each_time(weights, repeats) is not None,
         )
 
     @classmethod
@@ -172,6 +173,19 @@ class Bags:
     def draw(self, seed: int, member: int) -> np.ndarray:
         """How often a member sees each row: uint32 of shape (n_rows,). Rows outside of the bag have 0."""
         return _engine.draw_bag(self.drawing, self.n_rows, seed, member)
+
+
+def weights_each_time(weights: np.ndarray | None, repeats: np.ndarray | None) -> np.ndarray | None:
+    """What a row weighs each time that it stands in the table; None if all weigh 1.
+
+    Examples
+    --------
+    >>> weights_each_time(np.array([2.0, 6.0, 0.0]), np.array([2, 3, 0]))
+    array([1., 2., 0.])
+    """
+    if weights is None or repeats is None:
+        return weights
+    return None if np.array_equal(weights, repeats) else weights / np.maximum(repeats, 1)
 
 
 def target_bits(training: Training) -> np.ndarray:

@@ -71,7 +71,9 @@ def grow_members(plan: Plan, binned: BinnedTable, n_threads: int) -> Made:
         options["columns"] = [each.tolist() for each in plan.columns]
         options["columns_tried"] = [n_tried(plan.member, len(each)) for each in plan.columns]
     check_options(options)
-    grown = replace(training, table=binned).grow_until_stopped(options, n_threads, plan.progress)
+    weights = training.weights if plan.weights is None else plan.weights
+    seen = replace(training, table=binned, weights=weights)
+    grown = seen.grow_until_stopped(options, n_threads, plan.progress)
     forest = grown["forest"]
     sums = grown["out_of_bag_sums"]
     judged = None if sums is None else (sums, grown["out_of_bag_counts"], grown["out_of_bag_curve"])

@@ -35,6 +35,8 @@ class Learning:
     native : matrix or frame, or None
         The table as members take it; None for a `BinnedTable`.
     groups : ndarray of int of shape (n_rows,), or None
+    repeats : ndarray of shape (n_rows,), or None
+        How often each row stands in the table, if its weight says that; what its class weighs is not in it.
     """
 
     member: Any
@@ -43,6 +45,7 @@ class Learning:
     binned: BinnedTable
     native: Any
     groups: np.ndarray | None
+    repeats: np.ndarray | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,6 +58,8 @@ class Plan:
         Not fitted.
     training : Training
     bags : Bags
+    weights : ndarray of shape (n_rows,), or None
+        What a row weighs each time that it stands in a bag; None for 1.
     columns : list of ndarray of uint32, or None
         What each of the members sees that are to be made; None if they all see all columns.
     seed : int
@@ -77,6 +82,7 @@ class Plan:
     member: Any
     training: Training
     bags: Bags
+    weights: np.ndarray | None
     columns: list[np.ndarray] | None
     seed: int
     first: int

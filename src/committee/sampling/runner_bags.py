@@ -47,7 +47,7 @@ class Shared:
     y : ndarray of shape (n_rows,)
         Codes of classes, or numbers.
     weights : ndarray of shape (n_rows,), or None
-        What a row weighs each time that it stands in a bag, if bags keep that.
+        What a row weighs each time that it stands in a bag; None for 1.
     bags : Bags
     seed : int
     """
@@ -63,8 +63,7 @@ class Shared:
     def of(cls, plan: Plan, X: Any) -> Shared:
         """What the members of a plan learn from."""
         training = plan.training
-        weights = training.weights if plan.bags.keeps_weights else None
-        return cls(X, training.task, training.y, weights, plan.bags, plan.seed)
+        return cls(X, training.task, training.y, plan.weights, plan.bags, plan.seed)
 
     def labels(self, rows: np.ndarray) -> np.ndarray:
         """What a member sees of y."""
