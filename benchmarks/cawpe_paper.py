@@ -181,14 +181,14 @@ def score(votes, y):
     return {name: round(float(value), 6) for name, value in measured.items()}
 
 
-def kept():
+def kept(path=KEPT):
     """All runs that were kept."""
-    return [json.loads(line) for line in KEPT.read_text().splitlines()] if KEPT.exists() else []
+    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 
 
-def keep(run):
-    KEPT.parent.mkdir(parents=True, exist_ok=True)
-    with KEPT.open("a") as file:
+def keep(run, path=KEPT):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("a") as file:
         file.write(json.dumps(run) + "\n")
 
 

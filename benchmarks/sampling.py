@@ -11,25 +11,38 @@ from threadpoolctl import threadpool_limits
 import tables
 from harness import Case, Plot, Question, main
 from measure import fit_and_score
-from sampling_peers import MEMBERS, PEERS, TREES, committee_model, sklearn_model
-from verdicts import in_turns, not_worse_by, ratio
+from sampling_peers import MEMBERS, PEERS, ROTATION, TREES, committee_model, sklearn_model
+from verdicts import at_most, in_turns, not_worse_by, ratio
 
-SKLEARN, INTELEX = "scikit-learn", "scikit-learn-intelex"
+SKLEARN, INTELEX, AEON = "scikit-learn", "scikit-learn-intelex", "aeon"
 QUICK_ROWS = {"n_rows": 4000, "n_test": 2000}
 
 BAGGING = "bagging of 50 full trees, 100,000 x 28"
+TWO = "rotation forest of 50 trees, 5,000 x 28"
+TEN = "rotation forest of 50 trees, 5,000 x 50, 10 classes"
+LARGE = "rotation forest of 50 trees, 100,000 x 28"
+LARGE_TABLE = 100_000 * 28 * 8 / 2**20
 # So many fits of each, one after the other; the fastest of each counts.
 TURNS = 9
 
 
-def whole(name, about, kind, table, *, n_estimators):
+def whole(name, about, kind, table, *, n_estimators, peers=tuple(PEERS)):
     """A case of one fit per process."""
 
     def measure(peer, *, seed, quick):
         split = table(**QUICK_ROWS) if quick else table()
         return fit_and_score(peer, kind, split, n_estimators=10 if quick else n_estimators, seed=seed)
 
-    return Case(name, about, tuple(name for name, peer in PEERS.items() if kind in peer.kinds), measure)
+    return Case(name, about, tuple(each for each in peers if kind in PEERS[each].kinds), measure)
+
+
+def rotation(name, about, table, peers=tuple(PEERS)):
+    return whole(name, about, ROTATION, table, n_estimators=50, peers=peers)
+
+
+def of_5000(table):
+    """A smaller table of the same kind."""
+    return lambda **rows: table(**{"n_rows": 5_000, "n_test": 20_000} | rows)
 
 
 def beside_scikit_learn(kind):
@@ -65,6 +78,11 @@ def judge(readings):
         ratio(readings, f"fit: {BAGGING}", BAGGING, "fit", peer=SKLEARN, times=20),
         not_worse_by(readings, f"accuracy: {BAGGING}", BAGGING, "accuracy", peer=SKLEARN, difference=0.002),
         ratio(readings, f"fit: {BAGGING}", BAGGING, "fit", peer=INTELEX, times=1),
+        ratio(readings, f"fit: {TWO}", TWO, "fit", peer=AEON, times=10),
+        not_worse_by(readings, f"accuracy: {TWO}", TWO, "accuracy", peer=AEON, difference=0.005),
+        ratio(readings, f"fit: {TEN}", TEN, "fit", peer=AEON, times=10),
+        not_worse_by(readings, f"accuracy: {TEN}", TEN, "accuracy", peer=AEON, difference=0.005),
+        at_most(readings, f"memory: {LARGE}", LARGE, "memory", limit=round(10 * LARGE_TABLE), unit="MB"),
         *[in_turns(readings, f"fit: {kind}", kind, "turns", peer=SKLEARN, percent=5) for kind in MEMBERS],
     ]
 
@@ -87,6 +105,9 @@ QUESTION = Question(
             n_estimators=50,
         ),
         *map(beside_scikit_learn, MEMBERS),
+        rotation(TWO, "Two overlapping classes, 28 numeric columns.", of_5000(tables.two_classes)),
+        rotation(TEN, "Ten classes, 50 numeric columns.", of_5000(tables.ten_classes)),
+        rotation(LARGE, "Two overlapping classes; the table has 21 MB.", tables.two_classes, ("committee",)),
     ),
     judge=judge,
     registry=PEERS,

@@ -1,7 +1,7 @@
 """The peers of bagging and of rotation forests, behind the interface of `peers.py`.
 
 Kinds of models: "bagged trees" are full trees on bootstrap samples; "bagged <member>" is bagging of one of
-scikit-learn's own members, for `MEMBERS`.
+scikit-learn's own members, for `MEMBERS`; "rotation forest" is one as it comes, but for the number of trees.
 """
 
 import importlib
@@ -10,6 +10,7 @@ from collections.abc import Callable
 from peers import THREADS, CommitteeModel, Peer, SklearnModel
 
 TREES = "bagged trees"
+ROTATION = "rotation forest"
 # Members of other kinds: the module, the class, and parameters that let a fit end.
 MEMBERS = {
     "bagged naive Bayes": ("sklearn.naive_bayes", "GaussianNB", {}),
@@ -36,6 +37,10 @@ def member_of(kind):
 
 def committee_model(kind, *, n_estimators, seed, n_jobs=THREADS):
     committee = importlib.import_module("committee")
+    if kind == ROTATION:
+        return CommitteeModel(
+            committee.RotationForestClassifier(n_estimators, n_jobs=n_jobs, random_state=seed)
+        )
     wrapper: Callable = CommitteeModel if kind == TREES else Quiet
     return wrapper(
         committee.BaggingClassifier(member_of(kind), n_estimators, n_jobs=n_jobs, random_state=seed)
@@ -54,14 +59,19 @@ def intelex_model(kind, *, n_estimators, seed):
     return Quiet(forest(n_estimators, max_features=None, n_jobs=THREADS, random_state=seed))
 
 
+def aeon_model(kind, *, n_estimators, seed):
+    module = importlib.import_module("aeon.classification.sklearn")
+    return Quiet(module.RotationForestClassifier(n_estimators, n_jobs=THREADS, random_state=seed))
+
+
 PEERS = {
     peer.name: peer
     for peer in (
         Peer(
             "committee",
             "committee",
-            f"BaggingClassifier, n_jobs={THREADS}",
-            (TREES, *MEMBERS),
+            f"BaggingClassifier, RotationForestClassifier, n_jobs={THREADS}",
+            (TREES, *MEMBERS, ROTATION),
             committee_model,
         ),
         Peer(
@@ -78,5 +88,6 @@ PEERS = {
             (TREES,),
             intelex_model,
         ),
+        Peer("aeon", "aeon", f"RotationForestClassifier, n_jobs={THREADS}", (ROTATION,), aeon_model),
     )
 }
