@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.datasets import make_classification, make_regression
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.metrics import make_scorer
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
@@ -17,6 +18,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from committee import bias_variance, bootstrap_error, score
+from committee.evaluating.bootstrap_errors import point_632_plus
 from committee.evaluating.intervals import Draws
 from committee.running import receiving
 
@@ -65,10 +67,10 @@ def test_estimates_are_those_of_the_formulas(estimator, X, y, metric, loss):
     for name, value in expected.items():
         assert getattr(found, name) == pytest.approx(value), name
     assert found.point_632 == pytest.approx(0.368 * found.apparent + 0.632 * found.out_of_bag)
-    gap = min(found.out_of_bag, found.no_information) - found.apparent
-    overfitting = gap / (found.no_information - found.apparent)
+    overfitting = (found.out_of_bag - found.apparent) / (found.no_information - found.apparent)
+    assert 0 < overfitting < 1
     weight = 0.632 / (1 - 0.368 * overfitting)
-    assert found.point_632_plus == pytest.approx(found.apparent + weight * gap)
+    assert found.point_632_plus == pytest.approx((1 - weight) * found.apparent + weight * found.out_of_bag)
     assert found.value == found.point_632_plus
     assert found.n_bags == 20
 
@@ -97,11 +99,77 @@ def test_the_no_information_rate_of_errors_is_that_of_all_pairs():
     assert bootstrap_error(GaussianNB(), X, Y, 2, random_state=0).no_information == pytest.approx(pairs)
 
 
-def test_the_no_information_rate_of_numbers_is_about_that_of_all_pairs():
+@pytest.mark.parametrize(
+    ("metric", "loss"),
+    [(None, np.square), ("mae", np.abs), ("neg_mean_absolute_error", lambda e: -np.abs(e))],
+)
+def test_the_no_information_rate_of_numbers_is_that_of_all_pairs(metric, loss):
     model = LinearRegression().fit(NUMBERS_X, NUMBERS)
-    pairs = np.square(model.predict(NUMBERS_X)[:, None] - NUMBERS[None, :]).mean()
-    found = bootstrap_error(LinearRegression(), NUMBERS_X, NUMBERS, 2, random_state=0)
-    assert found.no_information == pytest.approx(pairs, rel=0.1)
+    pairs = loss(model.predict(NUMBERS_X)[:, None] - NUMBERS[None, :]).mean()
+    found = bootstrap_error(LinearRegression(), NUMBERS_X, NUMBERS, 2, metric=metric, random_state=0)
+    # A scorer is no mean over rows that we know of: answers are drawn for it.
+    assert found.no_information == pytest.approx(
+        pairs, rel=0.05 if metric == "neg_mean_absolute_error" else 1e-9
+    )
+
+
+@pytest.mark.parametrize(
+    ("apparent", "out_of_bag", "no_information", "expected"),
+    [
+        # R = 0.5 and w = .632 / .816.
+        (0.1, 0.3, 0.5, 0.1 + 0.632 / 0.816 * 0.2),
+        # Above no information R is 1: .632 out of bag + .368 no information.
+        (0.0, 0.6, 0.5, 0.632 * 0.6 + 0.368 * 0.5),
+        # R is 0 if no information is not above the apparent error, or the error out of bag is not: .632.
+        (0.85, 0.85, 0.5, 0.85),
+        (0.6, 0.7, 0.5, 0.368 * 0.6 + 0.632 * 0.7),
+        (0.3, 0.2, 0.5, 0.368 * 0.3 + 0.632 * 0.2),
+    ],
+)
+def test_point_632_plus_by_hand(apparent, out_of_bag, no_information, expected):
+    assert point_632_plus(apparent, out_of_bag, no_information, more_is_better=False) == pytest.approx(
+        expected
+    )
+    scores = 1 - apparent, 1 - out_of_bag, 1 - no_information
+    assert point_632_plus(*scores, more_is_better=True) == pytest.approx(1 - expected)
+
+
+def share_of_right(y, answers):
+    return float(np.mean(y == answers))
+
+
+def test_scorers_that_take_no_weights_have_a_no_information_rate():
+    rng = np.random.default_rng(0)
+    noise, coins = rng.normal(size=(80, 2)), rng.integers(2, size=80)
+    options = {"B": 10, "random_state": 0}
+    known = bootstrap_error(KNeighborsClassifier(1), noise, coins, metric="accuracy", **options)
+    ours = bootstrap_error(
+        KNeighborsClassifier(1), noise, coins, metric=make_scorer(share_of_right), **options
+    )
+    assert ours.no_information == pytest.approx(known.no_information)
+    assert ours.value == pytest.approx(known.value)
+
+
+def test_a_function_is_told_the_same_weights_everywhere():
+    totals = set()
+
+    def total(y, decision, weights):
+        totals.add(weights.sum())
+        return 1.0
+
+    bootstrap_error(GaussianNB(), X, Y, 3, kind="plain", metric=total, random_state=0, runner="serial")
+    # All rows weigh 1; what is out of a bag, less.
+    assert max(totals) == 60
+    assert min(totals) >= 10
+
+
+def test_point_632_plus_is_refused_where_there_is_no_no_information_rate():
+    def unknown(y, decision, weights):
+        return 0.5 if (y == Y).all() else np.nan
+
+    with pytest.raises(ValueError, match=r'unknown has no value for answers .* Ask for kind="\.632"'):
+        bootstrap_error(GaussianNB(), X, Y, 3, metric=unknown, random_state=0)
+    assert bootstrap_error(GaussianNB(), X, Y, 3, kind=".632", metric=unknown, random_state=0).value == 0.5
 
 
 def test_an_estimator_that_knows_answers_by_heart_is_found_out():
@@ -195,6 +263,13 @@ def test_a_row_of_weight_zero_is_not_there_and_one_of_weight_two_is_there_twice(
     repeated = bootstrap_error(GaussianNB(), X[rows], Y[rows], 10, random_state=0)
     assert weighed.plain == pytest.approx(repeated.plain)
     assert weighed.apparent == pytest.approx(repeated.apparent)
+    # A repetition is no other row: 1-NN finds the answer to a row out of bag in the other one, if it is.
+    nearest = KNeighborsClassifier(1)
+    twice = np.full(60, 2)
+    alone = bootstrap_error(nearest, X, Y, 20, sample_weight=twice, random_state=0)
+    copied = bootstrap_error(nearest, np.repeat(X, 2, axis=0), np.repeat(Y, 2), 20, random_state=0)
+    assert alone.plain == pytest.approx(copied.plain)
+    assert alone.out_of_bag > copied.out_of_bag + 0.02
     only = weights.clip(max=1)
     without = bootstrap_error(GaussianNB(), X[only > 0], Y[only > 0], 10, random_state=0)
     assert bootstrap_error(GaussianNB(), X, Y, 10, sample_weight=only, random_state=0) == without
@@ -222,6 +297,13 @@ def test_progress_and_failures_name_the_bag():
 
     with pytest.raises(ValueError, match=r"Task 0, 'bag 0', failed\. ValueError: No, thank you"):
         bootstrap_error(Refusing(), X, Y, 3, runner="serial")
+
+
+def test_bias_and_variance_need_no_fit_on_all_rows():
+    events = []
+    with receiving(events.append):
+        bias_variance(GaussianNB(), X, Y, B=3, random_state=0, n_jobs=1)
+    assert {event.n_total for event in events if event.what == "bags"} == {3}
 
 
 class Refusing(ClassifierMixin, BaseEstimator):

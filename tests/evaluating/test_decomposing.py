@@ -183,6 +183,20 @@ def test_intervals_hold_the_parts_and_are_the_same_for_the_same_seed(kind):
     assert found == decompose_intervals(votes, y, "log_loss", kind=kind, B=100, random_state=2)
 
 
+@pytest.mark.parametrize("kind", ["percentile", "bca"])
+def test_a_part_without_a_value_on_drawn_rows_takes_nothing_from_the_others(kind):
+    # One error of each of two members: most drawings have none of one of them, and no correlation.
+    y = np.zeros(100, dtype=int)
+    votes = np.tile(y, (3, 1))
+    votes[0, 0] = votes[1, 1] = 1
+    found = decompose_intervals(votes, y, kind=kind, B=200, random_state=0)
+    assert np.isfinite(found["correlation"].value)
+    assert np.isnan([found["correlation"].low, found["correlation"].high]).all()
+    assert found["e_av"].low < found["e_av"].value < found["e_av"].high
+    without = {name: each for name, each in found.items() if name != "correlation"}
+    assert all(np.isfinite([each.low, each.high]).all() for each in without.values())
+
+
 def test_the_interval_of_an_error_is_that_of_its_score():
     from committee import score_interval
 
@@ -197,7 +211,14 @@ def test_the_interval_of_an_error_is_that_of_its_score():
     ("arguments", "options", "message"),
     [
         (([[0, 1]], [0, 1], "hinge"), {}, 'loss must be "error", "log_loss" or "brier" for classes'),
-        (([[0.5, 1]], [0.5, 1], "squared"), {}, "There is the label|loss must be"),
+        (([[0.5, 1]], [0.5, 1], "mse"), {}, "\"squared_error\" for numbers. Got 'mse'"),
+        (
+            ([[[0.5, 0.5]]], [0], "squared_error"),
+            {},
+            'loss must be "error", "log_loss" or "brier" for classes',
+        ),
+        (([[0.5, np.nan]], [0.5, 1]), {}, "Member 0 has not voted on row 1, .* Let all vote on other rows"),
+        (([[[0.5, 0.5]], [[np.nan] * 2]], [0]), {}, "Member 1 has not voted on row 0"),
         (
             ([[[0.5], [1.0]]], [0.5, 1], "error"),
             {},

@@ -243,6 +243,10 @@ def test_what_cannot_be_told_is_nan_and_left_out_of_the_average():
         (([[0, 1], [0, 1]], [0]), "y must have one value for each of the 2 rows"),
         (([0, 1], [0, 1]), r"votes must have the shape \(n_members, n_rows, n_outputs\)"),
         (([[0, 1], [0]], [0, 1]), "votes must have the same rows and outputs for every member."),
+        (
+            ([[[0.5, 0.5]], [[np.nan] * 2]], [0]),
+            "Member 1 has not voted on row 0, .* Let all vote on other rows",
+        ),
     ],
 )
 def test_bad_votes_are_told_in_one_line(arguments, message):
@@ -257,6 +261,7 @@ def test_bad_votes_are_told_in_one_line(arguments, message):
         ([0, 1], "votes must have at least one row, and two or three dimensions"),
         ([[], []], "votes must have at least one row, and two or three dimensions"),
         ([[[0.5]], [[0.5]]], "votes must be for classes"),
+        ([[0.0, 1.0], [0.0, np.nan]], "Member 1 has not voted on row 1"),
     ],
 )
 def test_bad_labels_are_told_in_one_line(votes, message):

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from committee.evaluating import score, score_interval
-from committee.evaluating.intervals import Draws, bounds_of
+from committee.evaluating.intervals import Draws, Interval, bounds_of
 
 rng = np.random.default_rng(3)
 DECISION = rng.dirichlet([1.0, 1.5], 80)
@@ -36,6 +36,26 @@ def test_bounds_of_several_numbers_are_those_of_each():
     for at in np.ndindex(2, 3):
         one = bounds_of(0.4, drawn[:, *at], left[:, *at], kind="bca", level=0.8)
         assert (every.low[at], every.high[at]) == (one.low, one.high)
+
+
+def test_a_left_out_row_without_one_number_counts_for_the_others():
+    drawn, left = rng.random((200, 2)), rng.random((30, 2)) ** 3
+    whole = bounds_of(np.full(2, 0.4), drawn, left, kind="bca", level=0.8)
+    left[:20, 1] = np.nan
+    part = bounds_of(np.full(2, 0.4), drawn, left, kind="bca", level=0.8)
+    assert (part.low[0], part.high[0]) == (whole.low[0], whole.high[0])
+    assert part.low[1] != whole.low[1]
+
+
+def test_intervals_of_several_numbers_are_printed_and_compared():
+    several = [Interval(np.array([0.5, 2.0]), np.array([0.25, 1.0]), np.array([0.75, 3.0]), 0.95, "bca")]
+    several.append(
+        Interval(*(np.array(each) for each in ([0.5, 2.0], [0.25, 1.0], [0.75, 3.0])), 0.95, "bca")
+    )
+    assert str(several[0]) == "0.5 [0.25, 0.75]\n2 [1, 3]"
+    assert several[0] == several[1]
+    assert several[0] != Interval(0.5, 0.25, 0.75, 0.95, "bca")
+    assert Interval(0.5, 0.25, 0.75, 0.95, "bca") != Interval(0.5, 0.25, 0.75, 0.95, "percentile")
 
 
 @pytest.mark.parametrize("kind", ["percentile", "bca"])

@@ -110,6 +110,9 @@ def test_labels_are_found_among_the_classes():
 def test_bad_input_is_told_in_one_line():
     with pytest.raises(ValueError, match="rule must need no fit, as mean or majority"):
         error_curve(PROBABILITIES, Y, rule="cawpe")
+    numbers = np.array([[1.5, 2.5], [0.5, 3.0]])
+    with pytest.raises(ValueError, match="majority decides on classes"):
+        error_curve(numbers, [1.0, 2.0], rule="majority")
     with pytest.raises(ValueError, match="n_orders must be an integer >= 1"):
         error_curve(PROBABILITIES, Y, n_orders=0)
     with pytest.raises(ValueError, match='of must be "labels" or "probabilities"'):

@@ -91,9 +91,9 @@ class Bagged:
         return in_order(source, self.lesson.schema).native, answers
 
     def judged(
-        self, judge: Callable[[int, np.ndarray], np.ndarray], X: Any = None, **where: Any
+        self, judge: Callable[[int, np.ndarray], np.ndarray], X: Any = None, *, first: int = 0, **where: Any
     ) -> list[np.ndarray]:
-        """What is made of the votes of every fit, that on all rows first.
+        """What is made of the votes of every fit, in their order.
 
         Parameters
         ----------
@@ -101,17 +101,19 @@ class Bagged:
             From the number of a fit and its votes, of shape (n_rows, n_outputs), to what is kept.
         X : table, default=None
             The rows to vote on; None is those of the lesson.
+        first : int, default=0
+            The number of the first fit: 0 is that on all rows, 1 that on the first bag.
         **where : dict
             `by`, `runner`, `n_jobs` and `verbose`, as for `in_tasks`.
         """
-        shared = self, judge, self.lesson.X if X is None else X
-        return in_tasks(fit_and_judge, shared, self.n_bags + 1, step=1, what="bags", **where)
+        shared = self, judge, self.lesson.X if X is None else X, first
+        return in_tasks(fit_and_judge, shared, self.n_bags + 1 - first, step=1, what="bags", **where)
 
 
-def fit_and_judge(shared: tuple[Bagged, Callable[..., Any], Any], begin: int, end: int) -> list[Any]:
+def fit_and_judge(shared: tuple[Bagged, Callable[..., Any], Any, int], begin: int, end: int) -> list[Any]:
     """Fit on some bags, and keep what is made of the votes."""
-    bagged, judge, X = shared
-    return [judge(number, votes_after_fit(bagged, number, X)) for number in range(begin, end)]
+    bagged, judge, X, first = shared
+    return [judge(first + at, votes_after_fit(bagged, first + at, X)) for at in range(begin, end)]
 
 
 def votes_after_fit(bagged: Bagged, number: int, X: Any) -> np.ndarray:

@@ -120,7 +120,7 @@ def bias_variance(
     table, answers = (None, bagged.lesson.y) if X_test is None else bagged.test_rows(X_test, y_test)
     where = {"by": type(estimator).__name__, "runner": runner, "n_jobs": n_jobs, "verbose": verbose}
     judge = decided_class if bagged.lesson.are_classes else decided_number
-    decided = np.array(bagged.judged(judge, table, **where)[1:])
+    decided = np.array(bagged.judged(judge, table, first=1, **where))
     counts, weights = np.ones(decided.shape), np.ones(len(answers))
     if X_test is None:
         counts, weights = bagged.is_outside().astype(np.float64), bagged.weights

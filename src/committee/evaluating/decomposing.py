@@ -16,8 +16,9 @@ from committee.combining.fixed import majority, mean
 from committee.combining.losses import SMALLEST, errors, log_losses, residuals
 from committee.combining.rule import Honest
 from committee.combining.votes import shares_of, weighted_sum
-from committee.evaluating.intervals import Draws, Interval, interval_of
+from committee.evaluating.intervals import Draws, Interval, bounds_of, check_interval, on_rows_again
 from committee.evaluating.majority import majority_vote_accuracy
+from committee.evaluating.metrics import NoValueError
 from committee.evaluating.reading import read_votes
 
 # The rules under which each loss is decomposed, the usual one first.
@@ -168,7 +169,8 @@ def decompose_intervals(
     Returns
     -------
     dict of str to Interval
-        For each part of the decomposition that is a number.
+        For each part of the decomposition that is a number. The bounds of one that has no value on most rows
+        drawn again, as the correlation of errors that are few, are NaN.
 
     Examples
     --------
@@ -184,12 +186,15 @@ def decompose_intervals(
         told = parts.told(row_weights)
         return np.array([told[name] for name in names], dtype=np.float64)
 
-    draws = Draws.of(parts.row_weights, random_state)
-    every = interval_of(numbers, draws, kind=kind, level=level, n_draws=B)
-    return {
-        name: Interval(float(every.value[at]), float(every.low[at]), float(every.high[at]), level, kind)
-        for at, name in enumerate(names)
-    }
+    check_interval(kind, level, B)
+    value, drawn, left_out = on_rows_again(numbers, Draws.of(parts.row_weights, random_state), kind, B)
+    found = {}
+    for at, name in enumerate(names):
+        try:
+            found[name] = bounds_of(value[at], drawn[:, at], left_out[:, at], kind=kind, level=level)
+        except NoValueError:
+            found[name] = Interval(float(value[at]), np.nan, np.nan, level, kind)
+    return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -223,6 +228,11 @@ class Parts:
     @classmethod
     def of(cls, votes: Any, y: Any, loss: Any, rule: Any, weights: Any, **labelled: Any) -> Parts:
         """Read votes, and find the losses of members and committee on each row."""
+        if loss is not None and loss not in RULES:
+            raise ValueError(
+                'loss must be "error", "log_loss" or "brier" for classes, or "squared_error" for numbers. '
+                f"Got {loss!r}."
+            )
         task = "regression" if loss == "squared_error" else "classification"
         honest = read_votes(votes, y, task=None if loss is None else task, **labelled)
         loss, rule = check_loss(loss, rule, honest)
@@ -319,9 +329,9 @@ def check_loss(loss: Any, rule: Any, honest: Honest) -> tuple[str, str]:
 
     Examples
     --------
-    >>> decompose([[0, 1]], [0, 1], "hinge")
+    >>> decompose([[[1.0], [2.5]]], [1.0, 2.0], "brier")
     Traceback (most recent call last):
-    ValueError: loss must be "error", "log_loss" or "brier" for classes. Got 'hinge'.
+    ValueError: loss must be "squared_error" for numbers. Got 'brier'.
     """
     if loss is None:
         loss = "error" if honest.are_classes else "squared_error"

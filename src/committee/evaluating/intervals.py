@@ -15,7 +15,7 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 from sklearn.utils import check_random_state
 
-from committee.evaluating.metrics import known
+from committee.evaluating.metrics import NoValueError, known
 from committee.parameters import is_float, is_integer
 from committee.task import are_repetitions
 
@@ -24,7 +24,7 @@ KINDS = ("percentile", "bca")
 MOST_LEFT_OUT = 1000
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Interval:
     """A number, and between which bounds it may be.
 
@@ -51,7 +51,17 @@ class Interval:
     kind: str
 
     def __str__(self) -> str:
-        return f"{self.value:.4g} [{self.low:.4g}, {self.high:.4g}]"
+        each = zip(*(np.ravel(part) for part in (self.value, self.low, self.high)), strict=True)
+        return "\n".join(f"{value:.4g} [{low:.4g}, {high:.4g}]" for value, low, high in each)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Interval):
+            return NotImplemented
+        ours, others = ((each.value, each.low, each.high) for each in (self, other))
+        are_equal = all(np.array_equal(*both, equal_nan=True) for both in zip(ours, others, strict=True))
+        return are_equal and (self.level, self.kind) == (other.level, other.kind)
+
+    __hash__ = None  # type: ignore[assignment]
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,12 +149,18 @@ def interval_of(
 ) -> Interval:
     """The interval of a function of the weights of the rows."""
     check_interval(kind, level, n_draws)
-    value = weighed(draws.all_weights)
-    again = known(weighed)
+    return bounds_of(*on_rows_again(weighed, draws, kind, n_draws), kind=kind, level=level)
+
+
+def on_rows_again(
+    weighed: Callable[[np.ndarray], Any], draws: Draws, kind: str, n_draws: int
+) -> tuple[Any, np.ndarray, np.ndarray]:
+    """A function of the weights on the rows, on rows drawn again and, if BCa needs it, without some rows."""
+    value, again = weighed(draws.all_weights), known(weighed)
     drawn = np.array([again(draws.row_weights(number)) for number in range(n_draws)])
     n_left_out = draws.n_left_out if kind == "bca" else 0
     left = [again(draws.row_weights_left(number)) for number in range(n_left_out)]
-    return bounds_of(value, drawn, np.array(left), kind=kind, level=level)
+    return value, drawn, np.reshape(left, (n_left_out, *np.shape(value)))
 
 
 def bounds_of(value: Any, drawn: np.ndarray, left_out: np.ndarray, *, kind: str, level: float) -> Interval:
@@ -171,7 +187,9 @@ def bounds_of(value: Any, drawn: np.ndarray, left_out: np.ndarray, *, kind: str,
     """
     missing = np.isnan(drawn).mean(axis=0)
     if np.isnan(value).any() or (missing > 0.5).any():
-        raise ValueError("The number has no value on these rows, or on most rows drawn again. Use more rows.")
+        raise NoValueError(
+            "The number has no value on these rows, or on most rows drawn again. Use more rows."
+        )
     tails = np.array([(1 - level) / 2, (1 + level) / 2])
     shares = tails if kind == "percentile" else corrected(tails, np.asarray(value), drawn, left_out)
     low, high = (quantile(drawn, share) for share in shares)
@@ -191,9 +209,10 @@ def corrected(tails: np.ndarray, value: np.ndarray, drawn: np.ndarray, left_out:
     below = ((drawn < value).sum(axis=0) + (drawn <= value).sum(axis=0)) / 2
     bias = ndtri(np.clip(below / there, 0.5 / there, 1 - 0.5 / there))
     acceleration = np.zeros_like(bias)
-    left_out = left_out[~np.isnan(left_out).any(axis=tuple(range(1, left_out.ndim)))]
     if len(left_out):
-        change = left_out.mean(axis=0) - left_out
+        is_known = ~np.isnan(left_out)
+        centre = np.nansum(left_out, axis=0) / np.maximum(is_known.sum(axis=0), 1)
+        change = np.where(is_known, centre - left_out, 0.0)
         squares, cubes = np.square(change).sum(axis=0), (change**3).sum(axis=0)
         acceleration = np.divide(cubes, 6 * squares**1.5, out=np.zeros_like(squares), where=squares > 0)
     steps = bias + ndtri(tails.reshape(-1, *[1] * np.ndim(bias)))

@@ -11,7 +11,7 @@ from committee.boosting.margins import margins_of
 from committee.combining.fixed import majority, mean, one_hot
 from committee.combining.naming import as_rule
 from committee.combining.rule import Honest
-from committee.combining.votes import labels_of
+from committee.combining.votes import check_classes, labels_of
 from committee.evaluating.intervals import check_n_draws, seed_of
 from committee.evaluating.metrics import Metric, metric_of, task_of
 from committee.evaluating.pairs import Oracle, kappa
@@ -214,6 +214,8 @@ def error_curve(
 def scores_by_size(honest: Honest, order: np.ndarray, rule: Any, metric: Metric) -> np.ndarray:
     """What the first 1, 2, ... members of an order score together."""
     scores = []
+    if rule == "majority":
+        check_classes(honest.votes, "majority")
     if rule in ("mean", "majority"):
         total = np.zeros(honest.votes.shape[1:])
         for size, member in enumerate(order, start=1):

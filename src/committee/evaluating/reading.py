@@ -60,6 +60,7 @@ def read_votes(
            [0., 1.]])
     """
     values, answers = as_array(votes, "votes"), as_array(y, "y")
+    check_voted(values)
     if values.ndim == 2:
         if task is None:
             task = "regression" if "f" in (values.dtype.kind, answers.dtype.kind) else "classification"
@@ -96,6 +97,7 @@ def read_labels(votes: Any, sample_weight: Any = None) -> tuple[np.ndarray, np.n
            [0]])
     """
     values = as_array(votes, "votes")
+    check_voted(values)
     if values.ndim == 3:
         labels = labels_of(read_class_votes(values, np.zeros(values.shape[1], dtype=np.int64)).votes)
     elif values.ndim == 2 and values.shape[1] > 0:
@@ -172,6 +174,27 @@ def check_one_sort(labels: np.ndarray, others: np.ndarray) -> None:
     if (labels.dtype.kind in "US") != (others.dtype.kind in "US"):
         raise ValueError(
             f"Some labels are text and others are numbers: {labels.dtype} and {others.dtype}. Convert them."
+        )
+
+
+def check_voted(votes: np.ndarray) -> None:
+    """Raise if a vote is NaN: a member has not voted on a row, as on those of its own bag.
+
+    Examples
+    --------
+    >>> check_voted(np.array([[1.0, 2.0], [np.nan, 2.0]]))
+    Traceback (most recent call last):
+    ValueError: Member 1 has not voted on row 0, as in votes out of bag. Let all vote on other rows, or \
+judge those on which all have voted.
+    """
+    if votes.dtype.kind != "f" or votes.ndim not in (2, 3):
+        return
+    is_missing = np.isnan(votes) if votes.ndim == 2 else np.isnan(votes).any(axis=2)
+    if is_missing.any():
+        member, row = np.argwhere(is_missing)[0].tolist()
+        raise ValueError(
+            f"Member {member} has not voted on row {row}, as in votes out of bag. Let all vote on "
+            "other rows, or judge those on which all have voted."
         )
 
 
