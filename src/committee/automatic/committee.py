@@ -46,7 +46,7 @@ from committee.running.limits import one_blas_thread
 # How members without probabilities get some.
 CALIBRATION = "sigmoid"
 # Folds are repeated so often while there is time left.
-REPEATS_IN_TIME = 3
+REPEATS_IN_TIME = 4
 # Folds are repeated for the members that have such a part in the mixture of votes, found on so many votes.
 LEAST_PART, MOST_TO_MIX = 0.01, 500_000
 # Rules that look at rows are slow on more of them.
@@ -206,7 +206,7 @@ class AutomaticCommittee(CallbackSupportMixin, Reducing):
                 journal.keep_choice(choice)
             for member in members:
                 journal.check(member)
-        kind = self._kind_of_runner(lesson.n_rows)
+        kind = self._kind_of_runner()
         is_named = isinstance(kind, str) and kind != "serial"
         n_total = len(members) * n_folds_of(repeats)
         is_limit, verbose = self.time_limit is not None, int(self.verbose)

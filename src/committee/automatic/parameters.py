@@ -22,9 +22,6 @@ from committee.parameters import (
     parameter,
 )
 
-# When processes are worth their beginning.
-LEAST_ROWS_OF_PROCESSES, LEAST_SECONDS_OF_PROCESSES = 1_000, 20.0
-
 
 def is_folding(value: Any) -> bool:
     """Whether a value says which rows are held out: there are always some."""
@@ -101,11 +98,10 @@ class AutomaticParameters:
         either(
             one_of("auto", "serial", "threads", "processes"), lambda value: isinstance(value, running.Runner)
         ),
-        "Where members are fitted. It changes nothing but the time. Networks of scikit-learn hold the "
-        'interpreter\'s lock, and processes take a second or two to begin: "auto" is processes for '
-        'members="auto" on 1,000 rows or more if there is no `time_limit` or one of at least 20 seconds, and '
-        "else threads. A serial runner cannot leave a member of another library in the midst of its fit when "
-        "time is up.",
+        'Where members are fitted. It changes nothing but the time. "auto" is threads: processes take a '
+        "second or two to begin, and the members of the portfolio hold the interpreter's lock for a small "
+        "part of their time only. Processes pay for members of your own that are written in Python. A serial "
+        "runner cannot leave a member of another library in the midst of its fit when time is up.",
     )
     n_jobs: int | None = parameter(
         None,
@@ -138,11 +134,6 @@ class AutomaticParameters:
         "Whether to show which fits are done, the best score so far and the time left.",
     )
 
-    def _kind_of_runner(self, n_rows: int) -> Any:
-        """The runner, or the name of the one that suits a table."""
-        if self.runner != "auto":
-            return self.runner
-        has_time = self.time_limit is None or self.time_limit >= LEAST_SECONDS_OF_PROCESSES
-        is_large = n_rows >= LEAST_ROWS_OF_PROCESSES
-        is_auto = isinstance(self.members, str)
-        return "processes" if is_auto and is_large and has_time else "threads"
+    def _kind_of_runner(self) -> Any:
+        """The runner, or its name."""
+        return "threads" if isinstance(self.runner, str) and self.runner == "auto" else self.runner

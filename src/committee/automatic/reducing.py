@@ -174,7 +174,7 @@ class Reducing(AutomaticParameters, Assembled):
             raise ValueError("X and y must be those of the fit.")
         members = [Member(each.name, each.models[0], each.columns) for each in self._seats]
         plan = Plan(folds=[], refit=True, uses_bags=False, as_scores=False)
-        kind = self._kind_of_runner(lesson.n_rows)
+        kind = self._kind_of_runner()
         is_named = isinstance(kind, str) and kind != "serial"
         with (
             running.runner(kind, self.n_jobs if is_named else None) as run,
