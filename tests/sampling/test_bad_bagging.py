@@ -119,6 +119,11 @@ def test_a_binned_table_is_for_members_of_the_engine():
         ({}, (X, Y % 2), "goes on with the classes of the fit before"),
         ({"oob_score": True}, (X, Y), "were not judged out of bag"),
         ({"keep_votes": True}, (X, Y), "The votes of the fit before were not kept"),
+        ({"max_samples": 0.5}, (X, Y), "goes on with the bags of the fit before"),
+        ({"bootstrap": False}, (X, Y), "goes on with the bags of the fit before"),
+        ({"sampling": "stratified"}, (X, Y), "goes on with the bags of the fit before"),
+        ({}, (X, Y, np.arange(12)), "goes on with the bags of the fit before"),
+        ({}, (X[::-1], Y[::-1]), "goes on with the bags of the fit before"),
     ],
 )
 def test_a_warm_start_that_cannot_go_on_is_told(change, arguments, message):
@@ -127,6 +132,17 @@ def test_a_warm_start_that_cannot_go_on_is_told(change, arguments, message):
     with pytest.raises(ValueError, match=message):
         bagging.fit(*arguments)
     assert len(bagging.estimators_) == 3
+
+
+@pytest.mark.parametrize("rules", [("mean", "majority"), ("majority", "mean"), ("majority", "median")])
+def test_votes_judged_by_the_majority_are_not_added_to_others(rules):
+    bagging = BaggingClassifier(
+        n_estimators=3, oob_score=True, warm_start=True, keep_votes=True, rule=rules[0]
+    )
+    bagging.fit(X, Y).set_params(n_estimators=5, rule=rules[1])
+    with pytest.raises(ValueError, match="judged by another rule"):
+        bagging.fit(X, Y)
+    assert len(bagging.oob_curve_) == 3
 
 
 def test_what_was_not_kept_is_told():

@@ -3,6 +3,7 @@
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
@@ -115,6 +116,37 @@ def test_a_warm_start_goes_on_as_if_it_had_never_stopped(member):
     np.testing.assert_array_equal(begun.estimators_features_, whole.estimators_features_)
     with pytest.warns(UserWarning, match="does not fit new members"):
         begun.fit(X, Y)
+
+
+@both_ways
+@pytest.mark.parametrize("shares", [(1.0, 0.5), (0.5, 1.0), (0.5, 0.75)])
+def test_members_of_a_warm_start_may_see_fewer_or_more_columns(member, shares, tmp_path):
+    bagging = BaggingClassifier(member, 3, max_features=shares[0], warm_start=True, random_state=0).fit(X, Y)
+    bagging.set_params(n_estimators=5, max_features=shares[1]).fit(X, Y)
+    widths = [int(4 * share) for share in shares]
+    assert [len(seen) for seen in bagging.estimators_features_] == [widths[0]] * 3 + [widths[1]] * 2
+    for columns, model, votes in zip(
+        bagging.estimators_features_, bagging.estimators_, bagging.votes(X), strict=True
+    ):
+        np.testing.assert_allclose(model.predict_proba(X[:, columns]), votes, atol=1e-6)
+    bagging.save(tmp_path / "bagging.committee")
+    loaded = committee.load(tmp_path / "bagging.committee")
+    np.testing.assert_array_equal(loaded.predict_proba(X), bagging.predict_proba(X))
+
+
+@both_ways
+def test_a_loaded_bagging_goes_on(member, tmp_path):
+    frame = pd.DataFrame(X, columns=list("abcd")).assign(e=pd.Categorical(np.array(list("xyz"))[Y[::-1]]))
+    settings = {"max_features": 0.8, "oob_score": True, "random_state": 0}
+    frame = frame if isinstance(member, DecisionTreeClassifier) else frame.drop(columns="e")
+    weights = 1 + np.arange(len(Y)) % 3
+    whole = BaggingClassifier(member, 6, **settings).fit(frame, Y, weights)
+    begun = BaggingClassifier(member, 3, warm_start=True, **settings).fit(frame, Y, weights)
+    begun.save(tmp_path / "bagging.committee")
+    loaded = committee.load(tmp_path / "bagging.committee").set_params(n_estimators=6)
+    loaded.fit(frame, Y, weights)
+    np.testing.assert_array_equal(loaded.predict_proba(frame), whole.predict_proba(frame))
+    np.testing.assert_array_equal(loaded.oob_decision_function_, whole.oob_decision_function_)
 
 
 @both_ways

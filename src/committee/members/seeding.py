@@ -8,6 +8,19 @@ import numpy as np
 from sklearn.base import clone
 
 LARGEST_SEED = 2**31 - 1
+# What is drawn for a member, or for all. None is 0: numpy fills keys up with zeros.
+COLUMNS, MEMBER, RULE = 1, 2, 3
+
+
+def stream(seed: int, number: int, purpose: int) -> np.random.Generator:
+    """The generator of one purpose for one member, which shares no numbers with any other.
+
+    Examples
+    --------
+    >>> stream(0, 5, COLUMNS).integers(100), stream(0, 5, MEMBER).integers(100)
+    (np.int64(55), np.int64(31))
+    """
+    return np.random.default_rng([seed, number, purpose])
 
 
 def seeded(estimator: Any, rng: np.random.Generator) -> Any:

@@ -26,7 +26,7 @@ from committee.learners.training import check_same_task, fit_table, table_to_go_
 from committee.learners.tree_parameters import draw_seed
 from committee.members.kinds import check_estimator
 from committee.members.lesson import group_codes, in_order
-from committee.members.seeding import seeded
+from committee.members.seeding import RULE, seeded, stream
 from committee.parameters import check_parameters
 from committee.running import Work, n_threads
 from committee.sampling.bags import Bags, weights_each_time
@@ -101,7 +101,7 @@ class Bagging(CallbackSupportMixin, Judged, KeptBags):
         goes_on = bool(self.warm_start) and self._has_learnt()
         learning = self._read_training(X, y, sample_weight, groups, goes_on)
         seed = self._seed if goes_on else draw_seed(self.random_state)
-        rule = seeded(as_rule(self.rule), np.random.default_rng(seed))
+        rule = seeded(as_rule(self.rule), stream(seed, 0, RULE))
         plan = self._plan(learning, rule, seed, self._n_members() if goes_on else 0)
         if plan.last == plan.first:
             message = "Warm-start fitting without increasing n_estimators does not fit new members."
@@ -212,7 +212,7 @@ class Bagging(CallbackSupportMixin, Judged, KeptBags):
         another.__dict__.update(
             {name: value for name, value in vars(self).items() if name not in self.get_params(deep=False)}
         )
-        made = seeded(as_rule(rule), np.random.default_rng(self._seed))
+        made = seeded(as_rule(rule), stream(self._seed, 0, RULE))
         check_rule(made, self._n_members(), self._task)
         native = None if X is None else self._open(X).native
         another._keep_rule(*fit_rule(made, self._task, self._votes_outside, native))
@@ -255,8 +255,6 @@ class Bagging(CallbackSupportMixin, Judged, KeptBags):
         check_rule(rule, last, training.task)
         check_probabilities(rule, learning.member, training.task)
         self._check_classes_weigh(learning)
-        if first > 0:
-            self._check_goes_on(learning)
         columns = columns_of_members(
             training.table.schema.n_columns,
             self.max_features,
@@ -274,6 +272,9 @@ class Bagging(CallbackSupportMixin, Judged, KeptBags):
             repeats=learning.repeats,
             n_threads=n_threads(self.n_jobs),
         )
+        is_majority = sums_votes(rule) and rule.rule == "majority"
+        if first > 0:
+            self._check_goes_on(learning, bags, is_majority)
         is_judged = bool(self.oob_score) or self.n_estimators == "auto"
         learns = rule.needs_fit and is_open(training.task)
         keeps_votes = bool(self.keep_votes) or learns or (bool(self.oob_score) and not sums_votes(rule))
@@ -302,7 +303,7 @@ class Bagging(CallbackSupportMixin, Judged, KeptBags):
             is_auto=self.n_estimators == "auto",
             is_judged=is_judged,
             keeps_votes=keeps_votes,
-            is_majority=sums_votes(rule) and rule.rule == "majority",
+            is_majority=is_majority,
             before=before,
         )
 
@@ -326,7 +327,15 @@ class Bagging(CallbackSupportMixin, Judged, KeptBags):
                 "bootstrap=True or max_samples < 1, or rule='mean'."
             )
 
-    def _check_goes_on(self, learning: Learning) -> None:
+    def _columns_with(self, more: list[np.ndarray] | None, n_more: int) -> list[np.ndarray] | None:
+        """The columns of the members that are there, and of more of them."""
+        if self._columns is None and more is None:
+            return None
+        every = np.arange(self.n_features_in_, dtype=np.uint32)
+        before = [every] * self._n_members() if self._columns is None else self._columns
+        return [*before, *([every] * n_more if more is None else more)]
+
+    def _check_goes_on(self, learning: Learning, bags: Bags, is_majority: bool) -> None:
         training = learning.training
         check_same_task(training.task, self._task)
         if learning.is_engine != self._is_engine():
@@ -336,8 +345,18 @@ class Bagging(CallbackSupportMixin, Judged, KeptBags):
                 f"X has {training.table.n_rows} rows, and the members of the fit before saw "
                 f"{self._bags.n_rows}. With warm_start=True, pass the same rows."
             )
+        if not bags.are_those(self._bags):
+            raise ValueError(
+                "warm_start=True goes on with the bags of the fit before, and these are others. Leave rows, "
+                "weights, groups, bootstrap, max_samples and sampling as they were, or set it to False."
+            )
         if self.oob_score or self.n_estimators == "auto":
             check_goes_on(self._out_of_bag, training.table.n_rows, False)
+            if is_open(self._task) and is_majority != (sums_votes(self.rule_) and self._rule == "majority"):
+                raise ValueError(
+                    "The members of the fit before were judged by another rule than the majority, or these "
+                    "are not. Leave the rule as it was, or set warm_start=False."
+                )
 
     def _make(self, plan: Plan, learning: Learning) -> Made:
         if learning.is_engine:
@@ -354,7 +373,7 @@ class Bagging(CallbackSupportMixin, Judged, KeptBags):
         members, importances, has_missing = made.members, made.importances, made.has_missing
         if goes_on:
             members = joined(self._members, members)
-            columns = None if columns is None else [*(self._columns or []), *columns]
+            columns = self._columns_with(columns, made.n_members)
             if outside is not None and self._votes_outside is not None:
                 outside = outside.after(self._votes_outside)
             if importances is not None and has_missing is not None:

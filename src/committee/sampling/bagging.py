@@ -107,7 +107,7 @@ class RandomSubspaceClassifier(ClassMembers):
     >>> X, y = load_iris(return_X_y=True)
     >>> subspaces = RandomSubspaceClassifier(random_state=0).fit(X, y)
     >>> subspaces.estimators_features_[0], subspaces.predict(X[:2])
-    (array([1, 2]), array([0, 0]))
+    (array([2, 3]), array([0, 0]))
     """
 
     max_features: int | float = 0.5

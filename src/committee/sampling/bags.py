@@ -170,6 +170,11 @@ class Bags:
             self.keeps_weights,
         )
 
+    def are_those(self, others: Bags) -> bool:
+        """Whether these are the bags of others, number by number."""
+        mine, theirs = vars(self), vars(others)
+        return all(np.array_equal(mine[name], theirs[name]) for name in mine)
+
     def draw(self, seed: int, member: int) -> np.ndarray:
         """How often a member sees each row: uint32 of shape (n_rows,). Rows outside of the bag have 0."""
         return _engine.draw_bag(self.drawing, self.n_rows, seed, member)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from committee.learners.training import Training
+from committee.members.seeding import COLUMNS, stream
 from committee.parameters import is_float
 from committee.sampling.bags import Bags
 from committee.sampling.out_of_bag import OutOfBag
@@ -133,7 +134,7 @@ def columns_of_members(
     Examples
     --------
     >>> columns_of_members(4, 0.5, replaces=False, seed=0, members=range(3, 5))
-    [array([1, 3], dtype=uint32), array([1, 3], dtype=uint32)]
+    [array([0, 2], dtype=uint32), array([1, 3], dtype=uint32)]
     >>> columns_of_members(4, 5, replaces=False, seed=0, members=range(1))
     Traceback (most recent call last):
     ValueError: max_features=5 is more than the 4 columns of X. Lower it, or give a share in (0, 1].
@@ -147,7 +148,7 @@ def columns_of_members(
     if n_seen == n_columns and not replaces:
         return None
     # A generator for each member: a fit that goes on later draws what it would have drawn at once.
-    drawn = [np.random.default_rng([seed, i]).choice(n_columns, n_seen, replace=replaces) for i in members]
+    drawn = [stream(seed, i, COLUMNS).choice(n_columns, n_seen, replace=replaces) for i in members]
     return [np.unique(each).astype(np.uint32) for each in drawn]
 
 

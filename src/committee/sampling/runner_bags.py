@@ -17,7 +17,7 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 
 from committee.members.fitting import fit_member
-from committee.members.seeding import reseeded
+from committee.members.seeding import MEMBER, reseeded, stream
 from committee.members.seeing import take_rows
 from committee.members.votes import Task as Answering
 from committee.members.votes import dtype_of, votes_of
@@ -194,7 +194,7 @@ def fit_one(
     X = take_columns(shared.X, columns)
     is_all = len(rows) == len(counts) and (np.diff(rows) > 0).all()
     seen = X if is_all else take_rows(X, rows)
-    own = reseeded(member, np.random.default_rng([shared.seed, number]))
+    own = reseeded(member, stream(shared.seed, number, MEMBER))
     are_classes = isinstance(shared.task, Classification)
     model = fit_member(own, seen, shared.labels(rows), weights, are_classes=are_classes)
     outside = np.flatnonzero(counts == 0)
