@@ -89,7 +89,7 @@ def test_who_has_read_enough_ends_a_command_quietly():
 @pytest.mark.parametrize(
     ("words", "offered"),
     [
-        ("committee le", ["leaderboard"]),
+        ("committee lead", ["leaderboard"]),
         ("committee fit --rule ma", ["maximum", "majority"]),
         ("committee evaluate --metric lo", ["log_loss"]),
         ("committee fit --preset b", ["balanced", "best"]),

@@ -62,7 +62,7 @@ def answer(command, monkeypatch, capfd):
 
 def test_the_page_tells_of_every_command():
     commands = {shlex.split(command)[1] for command, _ in printed() if command.startswith("committee")}
-    told = {"fit", "predict", "evaluate", "leaderboard", "inspect", "verify", "members", "rules"}
+    told = {"fit", "predict", "evaluate", "leaderboard", "inspect", "verify", "members", "rules", "compare"}
     assert commands == told
     assert "`committee demo`" in PAGE.read_text(encoding="utf-8")
 

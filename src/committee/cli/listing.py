@@ -19,6 +19,13 @@ def rules(json: Json = False) -> None:
     show_lines("rule", rule_lines(), json)
 
 
+def learners(json: Json = False) -> None:
+    """List the learners that `compare --learners` can name, a line for each."""
+    from committee.evaluating import known_learners
+
+    show_lines("learner", known_learners(), json)
+
+
 def show_lines(what: str, lines: dict[str, str], as_json: bool) -> None:
     """Show names with a line for each."""
     from committee.cli.showing import show_json, show_table

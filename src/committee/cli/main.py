@@ -10,7 +10,7 @@ from typing import Any
 
 import typer
 
-from committee.cli import answering, fitting, listing
+from committee.cli import answering, comparing, fitting, listing
 
 DONE, BUG, USAGE, BAD_INPUT, BAD_MODEL, NO_FILE, INTERRUPTED = 0, 1, 2, 3, 4, 5, 130
 # Both of its own click and of another one, whichever Typer is built on.
@@ -33,9 +33,11 @@ for command in (
     answering.leaderboard,
     answering.inspect,
     answering.verify,
+    comparing.compare,
     fitting.demo,
     listing.members,
     listing.rules,
+    listing.learners,
 ):
     app.command()(command)
 

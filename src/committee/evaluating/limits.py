@@ -6,6 +6,7 @@ when a cell takes too long. It ends by itself when whoever began it is gone, `ki
 
 from __future__ import annotations
 
+import math
 import sys
 import threading
 import time
@@ -110,11 +111,13 @@ class Bench:
     def _wait(self, task: Task, seconds: float | None, cell: Cell) -> Any:
         """The result of a task, which may take some seconds. Whatever ends the waiting ends the process."""
         assert self._runner is not None
-        deadline = None if seconds is None else time.monotonic() + seconds
+        left = math.inf if seconds is None else seconds
+        deadline = time.monotonic() + left
         is_over = False
         try:
-            while self._runner.first_completed([task], SECONDS_BETWEEN_LOOKS) is None:
-                if deadline is not None and time.monotonic() > deadline:
+            while self._runner.first_completed([task], min(SECONDS_BETWEEN_LOOKS, left)) is None:
+                left = deadline - time.monotonic()
+                if left <= 0:
                     raise TimeLimitError(f"{cell} took longer than {seconds:g} s.")
             is_over = True
         finally:

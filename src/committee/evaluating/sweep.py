@@ -18,7 +18,7 @@ from committee.evaluating.limits import Limits, outcome_of, run_within
 from committee.evaluating.pace import Pace
 from committee.evaluating.store import TableRecord
 from committee.evaluating.tables import StudyTable
-from committee.running import Runner, Task, Work
+from committee.running import Runner, Task, Work, receiving
 
 
 @dataclass(eq=False)
@@ -98,9 +98,11 @@ class Sweep:
         shared = self._shared[place]
         estimator = self.estimators[cell.learner, record.task]
         given = shared, cell, estimator, self.split(*place), self.cv
-        if self.limits.are_set:
-            return run.submit(run_within, self.limits, record.fingerprint, *given, name=str(cell))
-        return run.submit(run_cell, *given, name=str(cell))
+        # How far the trees of a cell are would drown how far the study is.
+        with receiving(None):
+            if self.limits.are_set:
+                return run.submit(run_within, self.limits, record.fingerprint, *given, name=str(cell))
+            return run.submit(run_cell, *given, name=str(cell))
 
     def _close(self, cell: Cell) -> None:
         """Let a table go when its cells of a resample have ended."""

@@ -31,6 +31,8 @@ def main() -> None:
         answer = doer.answer(message)
         inbox.is_busy = False
         doer.write(answer)
+    requests.close()
+    answers.close()
 
 
 def _take_pipes() -> tuple[IO[bytes], IO[bytes]]:

@@ -1,0 +1,175 @@
+"""All our ensembles as they come, over the open tables: one real study, and docs/study.md on it.
+
+    python benchmarks/study.py --data FOLDER [--minutes 120] [--published FOLDER] [--learners ...]
+
+`--data`, or the environment variable COMMITTEE_TABLES, holds `manifest.csv` (columns name, target, task,
+rows, features, and cawpe_name where a paper has the table) and `<name>.parquet` for each table.
+`--published`, or COMMITTEE_PUBLISHED, holds `cawpe_uci121_ACC.csv`. Neither is part of the project.
+
+The study is in `results/raw/study`. It is stopped when the minutes are over, between two cells, and goes on
+where it was when the script is run again: small tables first, all of them by one resample before any by the
+next.
+"""
+
+import argparse
+import os
+import sys
+import time
+from pathlib import Path
+
+import pandas as pd
+
+import results
+from committee import Study, read_published, running
+from committee.evaluating import known_learners
+from committee.reporting import rank_table, save_picture
+from committee.reporting.study_report import charts_of, tests_of
+
+FOLDER = results.FOLDER / "raw" / "study"
+PAGE = Path(__file__).parents[1] / "docs" / "study.md"
+PICTURES = PAGE.parent / "study"
+# What people read in the numbers, if they have written it down.
+READING = Path(__file__).with_name("study_reading.md")
+ENSEMBLES = (
+    *(
+        "rf",
+        "et",
+        "bagging",
+        "subspace",
+        "rotf",
+        "gb",
+        "logitboost",
+        "adaboost",
+        "adaboost_m1",
+        "adaboost_m2",
+    ),
+    *("cawpe", "voting", "stacking", "selection", "region", "dynamic", "averaging", "experts"),
+)
+METRICS = {"classification": ("error", "auc", "log_loss"), "regression": ("rmse",)}
+N_RESAMPLES = 30
+# A cell that takes longer counts as failed, so that no table holds up the others.
+SECONDS_OF_A_CELL = 600
+PAPER = ("RandF", "RotF", "XGBoost", "CAWPE-S", "CAWPE-A")
+
+
+class TimeIsUpError(Exception):
+    pass
+
+
+def main():
+    arguments = parse()
+    tables = pd.read_csv(arguments.data / "manifest.csv").set_index("name")
+    names = arguments.tables or [name for name in tables.index if tables.rows[name] <= arguments.most_rows]
+    names = sorted(names, key=lambda name: tables.rows[name] * tables.features[name])
+    learners = [name for name in arguments.learners if name in known_learners()]
+    study = Study(
+        learners,
+        {name: reader(arguments.data, name, tables.loc[name]) for name in names},
+        arguments.resamples,
+        cv=None,
+        folder=arguments.folder,
+        time_limit=SECONDS_OF_A_CELL,
+    )
+    run(study, arguments.minutes * 60)
+    write_page(study, tables, arguments.published, arguments.page, arguments.pictures)
+
+
+def parse():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data", default=os.environ.get("COMMITTEE_TABLES"), help="folder with manifest.csv")
+    parser.add_argument("--published", default=os.environ.get("COMMITTEE_PUBLISHED"), help="the paper's")
+    parser.add_argument("--minutes", type=float, default=120.0, help="how long it may take")
+    parser.add_argument("--resamples", type=int, default=N_RESAMPLES)
+    parser.add_argument("--learners", nargs="+", default=list(ENSEMBLES))
+    parser.add_argument("--tables", nargs="+", help="by name; all that are not too large if left out")
+    parser.add_argument("--most-rows", type=int, default=20_000, help="larger tables are left out")
+    parser.add_argument("--folder", type=Path, default=FOLDER, help="where the study is kept")
+    parser.add_argument("--page", type=Path, default=PAGE)
+    parser.add_argument("--pictures", type=Path, default=PICTURES)
+    arguments = parser.parse_args()
+    if arguments.data is None or not (Path(arguments.data) / "manifest.csv").exists():
+        parser.error("no manifest.csv: the head of this file says what --data must hold.")
+    arguments.data = Path(arguments.data)
+    return arguments
+
+
+def reader(folder, name, row):
+    """A function that reads a table; text columns are categories."""
+
+    def read():
+        frame = pd.read_parquet(folder / f"{name}.parquet")
+        y = frame.pop(row.target)
+        return frame, y.astype(str) if row.task == "classification" else y, row.task
+
+    return read
+
+
+def run(study, seconds):
+    """Run the study until the seconds are over; what is finished is kept."""
+    deadline = time.monotonic() + seconds
+
+    def tell(event):
+        if event.what == "cells":
+            print(f"{time.strftime('%H:%M:%S')} {event}", flush=True)
+            if time.monotonic() > deadline:
+                raise TimeIsUpError
+
+    try:
+        with running.receiving(tell):
+            study.run(runner="processes")
+    except TimeIsUpError:
+        print("The time is up.", flush=True)
+
+
+def write_page(study, tables, published, page, pictures):
+    """Write what has come out, with pictures, as far as all learners have finished."""
+    failures = study.store.failures()
+    lines = [
+        "# All ensembles as they come",
+        "",
+        f"Written by `benchmarks/study.py`: {len(study.store.finished())} cells are finished and "
+        f"{len(failures)} have failed. A cell is one learner, with its defaults, on one resample of one "
+        "table; half of the rows of each class are learnt from, and the others are judged on. Compared are "
+        "tables that all learners have finished, by the mean over the resamples that all of them have.",
+        "",
+        *(READING.read_text(encoding="utf-8").splitlines() if READING.exists() else []),
+        "",
+    ]
+    tasks = {table.task for table in study.store.tables().values()}
+    for metric in [metric for task in sorted(tasks) for metric in METRICS[task]]:
+        lines += section(study.compare(metric), metric, metric, pictures, page)
+    if published and "classification" in tasks:
+        names = {name: row.cawpe_name for name, row in tables.iterrows() if isinstance(row.cawpe_name, str)}
+        path = Path(published) / "cawpe_uci121_ACC.csv"
+        theirs = read_published(path, learners=PAPER, names=names)
+        title = "error, beside the means that the CAWPE paper published"
+        lines += section(study.compare("error", published=theirs), title, "paper", pictures, page)
+    if failures:
+        lines += ["## Cells that failed", ""]
+        lines += [f"- {cell}: {error}" for cell, (error, _) in sorted(failures.items())[:30]]
+        lines += [f"- and {len(failures) - 30} more", ""] if len(failures) > 30 else [""]
+    page.write_text("\n".join(lines), encoding="utf-8")
+    print(f"{page} is written.")
+
+
+def section(compared, title, name, pictures, page):
+    """What is said of one comparison."""
+    n_tables, n_learners = compared.scores.shape
+    lines = [f"## By {title}", ""]
+    if n_tables < 2 or n_learners < 2:
+        return [*lines, "Too few tables have been finished by all learners.", ""]
+    pictures.mkdir(parents=True, exist_ok=True)
+    n_resamples = sorted({len(runs) for runs in compared.runs})
+    resamples = f"{n_resamples[0]} to {n_resamples[-1]}" if len(n_resamples) > 1 else f"{n_resamples[0]}"
+    lines += [f"{n_learners} learners, {n_tables} tables, {resamples} resamples of each.", ""]
+    lines += [rank_table(compared), "", *tests_of(compared, 0.05, 0.01), ""]
+    for kind in ("ranks_nemenyi", "ranks_wilcoxon_holm", "rank_boxes", "matrix", "time"):
+        chart = charts_of(compared).get(kind)
+        if chart is not None:
+            place = save_picture(chart, pictures / f"{name}_{kind}.svg")
+            lines += [f"![{kind}]({os.path.relpath(place, page.parent)})", ""]
+    return lines
+
+
+if __name__ == "__main__":
+    sys.exit(main())

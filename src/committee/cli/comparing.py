@@ -1,0 +1,190 @@
+"""The command that compares learners over many tables."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from committee.cli import options
+from committee.cli.options import Json
+
+if TYPE_CHECKING:
+    from committee.jobs.comparing import Compared, Plan
+
+
+def compare(
+    places: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[DIR_OR_FILES]...", help="Folders and files of tables.", show_default=False),
+    ] = None,
+    learners: Annotated[
+        list[str] | None,
+        typer.Option(help="Learners by name, with commas; `committee learners` lists them."),
+    ] = None,
+    resamples: Annotated[int | None, typer.Option(help="How often each table is split; else 30.")] = None,
+    out: Annotated[str | None, typer.Option(help="A folder for a new study.")] = None,
+    resume: Annotated[str | None, typer.Option(help="The folder of a study to go on with.")] = None,
+    report: Annotated[str | None, typer.Option(help="The folder of a study to draw and describe.")] = None,
+    target: Annotated[
+        str | None,
+        typer.Option(
+            help="The target of all tables; else by manifest.csv in the folder, or the last column."
+        ),
+    ] = None,
+    metrics: Annotated[
+        list[str] | None, typer.Option(help="error, auc, log_loss, rmse and so on, with commas.")
+    ] = None,
+    test_size: Annotated[float | None, typer.Option(help="The share of rows judged on; else 0.5.")] = None,
+    folds: Annotated[
+        int | None, typer.Option(help="Of honest votes, for rules added later; 5 if not told, 0 makes none.")
+    ] = None,
+    time_limit: Annotated[str | None, typer.Option(help="What a cell may take: 90s, 10m.")] = None,
+    memory_limit: Annotated[str | None, typer.Option(help="What a cell may take: 500MB, 4GB.")] = None,
+    jobs: Annotated[int | None, typer.Option(help="How many cells run at a time; else one a core.")] = None,
+    retry_failed: Annotated[bool, typer.Option("--retry-failed", help="Run what failed again.")] = False,
+    published: Annotated[
+        list[str] | None,
+        typer.Option(help="With --report: a CSV file of published means, such as ..._ACC.csv; repeat it."),
+    ] = None,
+    published_learners: Annotated[
+        list[str] | None, typer.Option(help="Columns of these files, with commas; else all.")
+    ] = None,
+    published_names: Annotated[
+        list[str] | None, typer.Option(help="Tables that are called otherwise there: heart=heart-cleveland.")
+    ] = None,
+    formats: Annotated[
+        list[str] | None, typer.Option(help="Of pictures: svg,png,pdf,html; else all of them.")
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Do not show how far it is.")] = False,
+    json: Json = False,
+) -> None:
+    """Compare learners over many tables, by many resamples, cell by cell.
+
+    A cell is one learner on one resample of one table. What is finished is kept at once in the folder of
+    --out: a study that was stopped, even by kill -9, goes on with --resume, and may get more tables and
+    learners there. --report writes diagrams and tables into the folder.
+    """
+    if sum(each is not None for each in (out, resume, report)) != 1:
+        raise typer.BadParameter("Pass one of --out DIR, --resume DIR and --report DIR.")
+    if report is not None:
+        if places:
+            raise typer.BadParameter("--report is of a study that has its tables. Add them with --resume.")
+        write_report(
+            Path(report),
+            json=json,
+            metrics=options.words(metrics),
+            learners=options.words(learners) or None,
+            published=published or [],
+            published_learners=options.words(published_learners) or None,
+            published_names=options.pairs(published_names),
+            formats=options.words(formats),
+        )
+        return
+    from committee.cli.showing import show_json
+    from committee.jobs import comparing
+
+    given = {
+        "learners": tuple(options.words(learners)),
+        "resamples": resamples,
+        "metrics": tuple(options.words(metrics)),
+        "test_size": test_size,
+        "folds": folds,
+        "time_limit": time_limit,
+        "memory_limit": memory_limit,
+    }
+    folder = Path(str(out or resume))
+    if resume is None:
+        comparing.check_new(folder)
+    plan: Plan = comparing.new_plan(places or [], target, **given)
+    if resume is not None:
+        told = [name for name, value in given.items() if value not in (None, ()) and name != "learners"]
+        plan = comparing.grown(comparing.plan_of(folder), plan, told)
+    found = comparing.run_study(
+        plan, folder, n_jobs=jobs, retry_failed=retry_failed, verbose=0 if quiet or json else 1
+    )
+    if json:
+        show_json(as_plain(found))
+    else:
+        show_compared(found, is_quiet=quiet)
+    if not found.n_finished:
+        raise ValueError(
+            f"No cell has finished. The first failure: {next(iter(found.failures.values()), '')}"
+        )
+
+
+def write_report(
+    folder: Path,
+    *,
+    json: bool,
+    published: list[str],
+    published_learners: list[str] | None,
+    published_names: dict[str, str],
+    **given: Any,
+) -> None:
+    """Write the report of a study, and say where it is."""
+    from committee.cli.showing import say, show_json
+    from committee.evaluating import read_published
+    from committee.jobs.comparing import report_study
+
+    theirs = [read_published(path, learners=published_learners, names=published_names) for path in published]
+    found, report = report_study(folder, published=theirs, **given)
+    if json:
+        show_json(as_plain(found) | {"page": str(report.page), "files": [str(path) for path in report.files]})
+        return
+    show_compared(found)
+    say(f"The report is in {report.page} ({len(report.files)} files).")
+
+
+def show_compared(found: Compared, is_quiet: bool = False) -> None:
+    """Show what a study has come to: the ranks by its first metric of each task."""
+    from committee.cli.showing import say, show_table
+
+    for comparison in [] if is_quiet else found.comparisons[:1]:
+        if not comparison.tables:
+            say(f"No table has been finished by all learners: {', '.join(comparison.learners)}.")
+            continue
+        means = comparison.scores.mean(axis=0)
+        order = comparison.mean_ranks.argsort(kind="stable")
+        rows = [
+            [comparison.learners[place], f"{comparison.mean_ranks[place]:.3f}", f"{means[place]:.4f}"]
+            for place in order
+        ]
+        show_table(["learner", "average rank", f"mean {comparison.metric}"], rows, right=[1, 2])
+        say(f"{len(comparison.tables)} tables that all learners have finished.")
+    for cell, error in found.failures.items():
+        say(f"failed: {cell}: {error}", on_stderr=True)
+    n_more = found.n_failed - len(found.failures)
+    if n_more:
+        say(f"failed: {n_more} more", on_stderr=True)
+    if not is_quiet:
+        failed = f", {found.n_failed} have failed" if found.n_failed else ""
+        say(f"{found.n_finished} cells are finished{failed}. The study is in {found.folder}.")
+
+
+def as_plain(found: Compared) -> dict[str, Any]:
+    """What a study has come to, as plain values."""
+    return {
+        "folder": found.folder,
+        "n_finished": found.n_finished,
+        "n_failed": found.n_failed,
+        "failures": found.failures,
+        "comparisons": [
+            {
+                "metric": each.metric,
+                "more_is_better": each.more_is_better,
+                "tables": list(each.tables),
+                "left_out": dict(each.left_out),
+                "learners": [
+                    {"name": name, "average_rank": float(rank), "mean": float(mean)}
+                    for name, rank, mean in zip(
+                        each.learners, each.mean_ranks, each.scores.mean(axis=0), strict=True
+                    )
+                ]
+                if each.tables
+                else [],
+            }
+            for each in found.comparisons
+        ],
+    }

@@ -1,0 +1,311 @@
+"""Studies from files: the tables of a folder, learners by name, and a study in a folder of its own.
+
+What is to be run is written into the study as its plan, so that it can go on, or grow, by its folder alone.
+"""
+
+from __future__ import annotations
+
+import csv
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from committee.evaluating import Comparison, Published, Study
+from committee.evaluating.results import USUAL
+from committee.evaluating.store import FILE
+from committee.files import BadTable
+from committee.files.formats import format_by_suffix
+from committee.jobs.amounts import bytes_of, seconds_of
+from committee.jobs.lesson import read_lesson
+from committee.jobs.tables import read_any
+
+MANIFEST = "manifest.csv"
+REPORT = "report"
+
+
+@dataclass(frozen=True)
+class TableFile:
+    """A table of a study, in a file.
+
+    Parameters
+    ----------
+    path, target : str
+    task : str or None
+        None looks at the target.
+    """
+
+    path: str
+    target: str
+    task: str | None = None
+
+    def load(self) -> tuple[Any, Any, str | None]:
+        """X, y and the task."""
+        lesson = read_lesson(self.path, self.target, self.task, None, None, None)
+        return lesson.X, lesson.y, lesson.task
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a study is to run.
+
+    Parameters
+    ----------
+    tables : dict of str to TableFile
+    learners : tuple of str
+    resamples : int
+    metrics : tuple of str, default=()
+        None of them are the usual ones.
+    test_size : float
+    folds : int
+        Of honest votes; 0 makes none.
+    time_limit : float or None
+    memory_limit : int or None
+    """
+
+    tables: Mapping[str, TableFile] = field(default_factory=dict)
+    learners: tuple[str, ...] = ()
+    resamples: int = 30
+    metrics: tuple[str, ...] = ()
+    test_size: float = 0.5
+    folds: int = 5
+    time_limit: float | None = None
+    memory_limit: int | None = None
+
+    def study(self, folder: Path) -> Study:
+        """The study of the plan; the plan is written into it."""
+        if not self.tables or not self.learners:
+            raise ValueError("A study needs tables and learners: committee compare DIR --learners rf,gb.")
+        study = Study(
+            list(self.learners),
+            {name: table.load for name, table in self.tables.items()},
+            self.resamples,
+            list(self.metrics) or None,
+            test_size=self.test_size,
+            cv=self.folds or None,
+            folder=folder,
+            time_limit=self.time_limit,
+            memory_limit=self.memory_limit,
+        )
+        study.store.set_fact("plan", asdict(self))
+        return study
+
+
+@dataclass(frozen=True)
+class Compared:
+    """What a study has come to.
+
+    Parameters
+    ----------
+    folder : str
+    n_finished, n_failed : int
+        Cells.
+    failures : dict of str to str
+        Some of the cells that failed, and why.
+    comparisons : list of Comparison
+        One for each metric.
+    """
+
+    folder: str
+    n_finished: int
+    n_failed: int
+    failures: dict[str, str]
+    comparisons: list[Comparison]
+
+
+def new_plan(places: Sequence[str], target: str | None, **given: Any) -> Plan:
+    """A plan for the tables of some files and folders.
+
+    Parameters
+    ----------
+    places : sequence of str
+    target : str or None
+        The target of all of them. None takes that of the manifest, or the last column.
+    **given : see `Plan`
+        None is the default.
+    """
+    amounts = {
+        "time_limit": seconds_of(given.get("time_limit")),
+        "memory_limit": bytes_of(given.get("memory_limit")),
+    }
+    told = {name: value for name, value in (given | amounts).items() if value is not None and value != ()}
+    return replace(Plan(), tables=find_tables(places, target), **told)
+
+
+def plan_of(folder: Path) -> Plan:
+    """The plan of a study that was begun."""
+    with Study.open(folder) as study:
+        written = study.store.fact("plan")
+    if written is None:
+        raise ValueError(f"The study in {folder} was not begun by committee compare. Go on in Python.")
+    tables = {name: TableFile(**table) for name, table in written.pop("tables").items()}
+    return Plan(tables, tuple(written.pop("learners")), metrics=tuple(written.pop("metrics")), **written)
+
+
+def grown(plan: Plan, more: Plan, given: Iterable[str]) -> Plan:
+    """A plan with more tables and learners, and with what else is given by name."""
+    learners = dict.fromkeys([*plan.learners, *more.learners])
+    changes = {name: getattr(more, name) for name in given}
+    return replace(plan, tables={**plan.tables, **more.tables}, learners=tuple(learners), **changes)
+
+
+def run_study(plan: Plan, folder: Path, *, n_jobs: int | None, retry_failed: bool, verbose: int) -> Compared:
+    """Run the cells of a plan that are not finished, in processes.
+
+    Parameters
+    ----------
+    plan : Plan
+    folder : Path
+    n_jobs : int or None
+    retry_failed : bool
+    verbose : int
+
+    Returns
+    -------
+    Compared
+    """
+    with plan.study(folder) as study:
+        study.run(runner="processes", n_jobs=n_jobs, retry_failed=retry_failed, verbose=verbose)
+        return outcome_of(study, folder, plan.metrics)
+
+
+def outcome_of(
+    study: Study,
+    folder: Path,
+    metrics: Sequence[str] = (),
+    learners: Sequence[str] | None = None,
+    published: Sequence[Published] = (),
+) -> Compared:
+    """What a study has come to: a comparison for each metric that is for one of its tables."""
+    finished, failed = study.store.finished(), study.store.failures()
+    tasks = {table.task for table in study.store.tables().values()}
+    wanted = metrics or [metric for task in sorted(tasks) for metric in USUAL[task]]
+    told = {each.metric for each in published}
+    by_metric = [metric for metric in wanted if not told or metric in told]
+    if told - set(by_metric):
+        raise ValueError(
+            f"The published results are by {', '.join(sorted(told))}, and the metrics of the study are "
+            f"{', '.join(wanted)}."
+        )
+    comparisons = [
+        study.compare(
+            metric, learners=learners, published=[each for each in published if each.metric == metric]
+        )
+        for metric in (by_metric if finished else [])
+    ]
+    some = {str(cell): error for cell, (error, _) in sorted(failed.items())[:5]}
+    return Compared(os.fspath(folder), len(finished), len(failed), some, comparisons)
+
+
+def report_study(
+    folder: Path,
+    *,
+    metrics: Sequence[str] = (),
+    learners: Sequence[str] | None = None,
+    published: Sequence[Published] = (),
+    formats: Sequence[str] = (),
+) -> tuple[Compared, Any]:
+    """Write the report of a study into its folder.
+
+    Parameters
+    ----------
+    folder : Path
+    metrics : sequence of str
+        Without any, those that the study was run with.
+    learners : sequence of str or None
+    published : sequence of Published
+    formats : sequence of str
+        Of pictures; without any, all.
+
+    Returns
+    -------
+    compared : Compared
+    report : Report
+    """
+    from committee.reporting import write_report
+    from committee.reporting.pictures import FORMATS, require_renderer
+
+    require_renderer()
+    with Study.open(folder) as study:
+        plan = study.store.fact("plan") or {}
+        found = outcome_of(study, folder, metrics or plan.get("metrics", ()), learners, published)
+    if not found.comparisons:
+        raise ValueError(f"No cell of the study in {folder} has finished. Go on with it: --resume {folder}.")
+    report = write_report(
+        found.comparisons, folder / REPORT, title=f"Study {folder.resolve().name}", formats=formats or FORMATS
+    )
+    return found, report
+
+
+def find_tables(places: Sequence[str], target: str | None) -> dict[str, TableFile]:
+    """The tables of files and folders, by the names of the files without their endings.
+
+    A folder may have a `manifest.csv` with the columns name and target, and perhaps task: then its tables are
+    those of the manifest.
+    """
+    found: dict[str, TableFile] = {}
+    for place in places:
+        path = Path(place)
+        if not path.exists():
+            raise FileNotFoundError(f"There is no file or folder {place}.")
+        tables = in_folder(path, target) if path.is_dir() else {name_of(path): table_file(path, target)}
+        for name, table in tables.items():
+            if name in found:
+                raise BadTable(f"Two tables are named {name!r}: {found[name].path} and {table.path}.")
+            found[name] = table
+    return found
+
+
+def in_folder(folder: Path, target: str | None) -> dict[str, TableFile]:
+    """The tables of a folder."""
+    files = sorted(path for path in folder.iterdir() if is_table(path))
+    by_name = {name_of(path): path for path in files}
+    manifest = folder / MANIFEST
+    if manifest.exists():
+        with manifest.open(newline="", encoding="utf-8-sig") as lines:
+            rows = list(csv.DictReader(lines))
+        if not rows or not {"name", "target"} <= rows[0].keys():
+            raise BadTable(f"{manifest} must have the columns name and target.")
+        return {
+            row["name"]: TableFile(
+                str(by_name[row["name"]].resolve()), target or row["target"], row.get("task") or None
+            )
+            for row in rows
+            if row["name"] in by_name
+        }
+    if not files:
+        raise BadTable(f"There is no table in {folder}: CSV, Parquet, Arrow, JSON lines or ARFF.")
+    return {name: table_file(path, target) for name, path in by_name.items()}
+
+
+def is_table(path: Path) -> bool:
+    """Whether a file of a folder is one of its tables."""
+    return path.is_file() and path.name != MANIFEST and format_by_suffix(path.name) is not None
+
+
+def table_file(path: Path, target: str | None) -> TableFile:
+    """A table in a file; without a target, its last column is it."""
+    return TableFile(str(path.resolve()), target or read_any(path).names[-1])
+
+
+def name_of(path: Path) -> str:
+    """The name of a table: that of its file without endings.
+
+    Examples
+    --------
+    >>> name_of(Path("tables/heart.csv.gz"))
+    'heart'
+    """
+    name = path.name.removesuffix(".gz")
+    return name.removesuffix(Path(name).suffix)
+
+
+def check_new(folder: Path) -> None:
+    """Raise if there is a study in a folder that a new one is to be in."""
+    if (folder / FILE).exists():
+        raise ValueError(
+            f"There is a study in {folder}. Go on with it, or add to it, by --resume, or name another."
+        )
+    if folder.exists() and not folder.is_dir():
+        raise NotADirectoryError(f"{folder} is a file. Name a folder with --out.")

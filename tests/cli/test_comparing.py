@@ -1,0 +1,122 @@
+"""The command that compares learners over many tables."""
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet
+import pytest
+
+from committee.evaluating import Study
+
+
+@pytest.fixture
+def tables(folder):
+    """A folder with two tables; the last column of each is its target."""
+    place = folder / "tables"
+    place.mkdir()
+    for number, name in enumerate(("small", "large")):
+        X = np.random.default_rng(number).normal(size=(40, 3)).round(3)
+        columns = {letter: column for letter, column in zip("abc", X.T, strict=True)}
+        columns["kind"] = np.where(X[:, 0] > 0, "yes", "no").tolist()
+        pa.csv.write_csv(pa.table(columns), place / f"{name}.csv")
+    return place
+
+
+def begin(committee, *more, learners="tree,bayes", out="study"):
+    return committee(
+        *("compare", "tables", "--learners", learners, "--resamples", "2", "--out", out),
+        *("--folds", "0", "--jobs", "1", *more),
+    )
+
+
+def test_a_study_is_run_resumed_with_more_learners_and_reported(committee, tables):
+    ended = begin(committee)
+    assert ended.code == 0 and "8 cells are finished. The study is in study." in ended.out
+    assert "average rank" in ended.out and "8 of 8 cells" in ended.err
+
+    ended = committee("compare", "--resume", "study", "--learners", "linear", "--jobs", "1", "--json")
+    assert ended.code == 0 and ended.json["n_finished"] == 12
+    names = [each["name"] for each in ended.json["comparisons"][0]["learners"]]
+    assert names == ["tree", "bayes", "linear"]
+
+    ended = committee("compare", "--report", "study", "--metrics", "error,auc", "--formats", "svg", "--json")
+    assert ended.code == 0 and len(ended.json["comparisons"]) == 2
+    page = (tables.parent / "study" / "report" / "report.md").read_text(encoding="utf-8")
+    assert "## error" in page and "## auc" in page and "error_ranks_nemenyi.svg" in page
+
+
+def test_a_resumed_study_has_nothing_to_do_and_says_the_same(committee, tables):
+    first = begin(committee, "--json")
+    second = committee("compare", "--resume", "study", "--jobs", "1", "--json")
+    assert first.json == second.json
+
+
+def test_tables_are_added_by_a_file(committee, tables):
+    begin(committee, "--quiet")
+    pa.parquet.write_table(pa.csv.read_csv(tables / "small.csv"), tables.parent / "third.parquet")
+    ended = committee("compare", "third.parquet", "--resume", "study", "--jobs", "1", "--json")
+    assert ended.json["n_finished"] == 12
+    assert set(ended.json["comparisons"][0]["tables"]) == {"small", "large", "third"}
+
+
+def test_a_manifest_names_tables_and_targets(committee, tables):
+    (tables / "manifest.csv").write_text("name,target,task\nsmall,b,regression\n")
+    ended = begin(committee, "--json", learners="tree")
+    assert [each["metric"] for each in ended.json["comparisons"]] == ["rmse", "mae"]
+    assert ended.json["comparisons"][0]["tables"] == ["small"]
+
+
+def test_published_results_stand_in_the_report(committee, tables):
+    begin(committee, "--quiet")
+    (tables.parent / "theirs_ACC.csv").write_text("dataset,RotF\nsmall,0.9\nbig,0.8\n")
+    ended = committee(
+        *("compare", "--report", "study", "--published", "theirs_ACC.csv", "--published-names", "large=big"),
+        *("--formats", "svg", "--json"),
+    )
+    (found,) = ended.json["comparisons"]
+    assert [each["name"] for each in found["learners"]] == ["tree", "bayes", "RotF (paper)"]
+
+
+def test_a_study_of_the_command_is_one_of_python(committee, tables):
+    begin(committee, "--quiet")
+    with Study.open(tables.parent / "study") as study:
+        assert study.compare("error").learners == ("tree", "bayes")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (("tables",), 2, ("one of --out DIR",)),
+        (("tables", "--out", "a", "--resume", "b"), 2, ("one of --out DIR",)),
+        (("tables", "--out", "new"), 3, ("A study needs tables and learners",)),
+        (("--learners", "tree", "--out", "new"), 3, ("A study needs tables and learners",)),
+        (("tables", "--learners", "trea", "--out", "new"), 3, ("no learner 'trea'",)),
+        (("nowhere", "--learners", "tree", "--out", "new"), 5, ("no file or folder nowhere",)),
+        (("--resume", "nowhere"), 5, ("no study in the folder nowhere",)),
+        (("--report", "nowhere"), 5, ("no study in the folder nowhere",)),
+        (("tables", "--report", "study"), 2, ("Add them with --resume",)),
+        (("tables", "--learners", "tree", "--target", "kin", "--out", "new"), 3, ("no column 'kin'", "kind")),
+        (("tables", "--learners", "tree", "--time-limit", "0", "--out", "new"), 3, ("time limit",)),
+    ],
+)
+def test_what_is_wrong_is_told_in_one_line_before_any_work(committee, tables, arguments, code, words):
+    committee("compare", *arguments).complains(code, *words)
+
+
+def test_a_study_is_not_begun_where_there_is_one(committee, tables):
+    begin(committee, "--quiet")
+    begin(committee).complains(3, "There is a study in study", "--resume")
+
+
+def test_failures_are_told_and_kept(committee, tables):
+    ended = committee(
+        *("compare", "tables/small.csv", "--learners", "tree", "--resamples", "1", "--out", "study"),
+        *("--folds", "0", "--jobs", "1", "--time-limit", "0.000001s", "--json"),
+    )
+    assert ended.code == 3 and "No cell has finished" in ended.err
+    assert ended.json["n_failed"] == 1 and "took longer" in str(ended.json["failures"])
+
+
+def test_learners_are_listed(committee):
+    names = [each["learner"] for each in committee("learners", "--json").json]
+    assert "rf" in names and "cawpe" in names
