@@ -2,10 +2,14 @@
 
 import numpy as np
 import pytest
+from sklearn import config_context
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.model_selection import GridSearchCV
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
 from committee import BaggingClassifier, BaggingRegressor, DecisionTreeClassifier, RandomSubspaceClassifier
@@ -66,9 +70,24 @@ def test_a_rule_of_classes_cannot_decide_on_numbers():
 @pytest.mark.parametrize("arguments", [{"bootstrap": False}, {"groups": np.arange(12) // 2}], ids=str)
 def test_weights_that_no_member_takes_are_told_of(arguments):
     groups = arguments.pop("groups", None)
-    bagging = BaggingClassifier(KNeighborsClassifier(1), **arguments)
-    with pytest.raises(ValueError, match="KNeighborsClassifier takes no sample_weight"):
-        bagging.fit(X, Y, np.linspace(0.5, 1, 12), groups=groups)
+    near = KNeighborsClassifier(1)
+    for member in (near, make_pipeline(StandardScaler(), near), GridSearchCV(near, {"n_neighbors": [1]})):
+        bagging = BaggingClassifier(member, **arguments)
+        with pytest.raises(ValueError, match=f"{type(member).__name__} takes no sample_weight"):
+            bagging.fit(X, Y, np.linspace(0.5, 1, 12), groups=groups)
+        with pytest.raises(ValueError, match="rows or classes have weights"):
+            bagging.set_params(class_weight="balanced").fit(X, Y, groups=groups)
+
+
+@pytest.mark.parametrize("routes", [True, False])
+def test_weights_that_the_last_step_takes_reach_it(routes):
+    weights = np.linspace(0.5, 3, 12)
+    bagging = BaggingClassifier(make_pipeline(StandardScaler(), GaussianNB()), 2, bootstrap=False)
+    with config_context(enable_metadata_routing=routes):
+        votes = bagging.fit(X, Y, weights).predict_proba(X)
+    spread = np.average((X - np.average(X, axis=0, weights=weights)) ** 2, axis=0, weights=weights)
+    scaled = (X - np.average(X, axis=0, weights=weights)) / np.sqrt(spread)
+    np.testing.assert_allclose(votes, GaussianNB().fit(scaled, Y, weights).predict_proba(scaled), atol=1e-6)
 
 
 class Failing(ClassifierMixin, BaseEstimator):

@@ -5,8 +5,10 @@ import pandas as pd
 import polars as pl
 import pytest
 from sklearn.base import is_classifier
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from sklearn.ensemble import BaggingClassifier as SklearnBagging
+from sklearn.ensemble import VotingClassifier
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.model_selection import cross_val_score
 from sklearn.naive_bayes import GaussianNB
@@ -216,6 +218,27 @@ def test_members_that_take_no_weights_see_rows_as_often_as_they_were_drawn():
     bagging = BaggingRegressor(KNeighborsRegressor(1), 3, random_state=0).fit(NUMBERS, TARGET)
     for member, rows in zip(bagging.estimators_, bagging.estimators_samples_, strict=True):
         assert member.n_samples_fit_ == len(rows) == len(TARGET)
+
+
+@pytest.mark.parametrize(
+    "member",
+    [
+        committee.VotingClassifier([("near", KNeighborsClassifier()), ("bayes", GaussianNB())], cv=2),
+        VotingClassifier([("near", KNeighborsClassifier()), ("bayes", GaussianNB())]),
+    ],
+    ids=["ours", "theirs"],
+)
+def test_those_inside_a_member_that_take_no_weights_see_rows_as_often_as_they_were_drawn(member):
+    bagging = BaggingClassifier(member, 2, random_state=0).fit(X, Y)
+    for model in bagging.estimators_:
+        assert model.named_estimators_["near"].n_samples_fit_ == len(Y)
+
+
+def test_a_committee_of_members_that_take_weights_sees_no_row_twice():
+    member = CalibratedClassifierCV(GaussianNB(), cv=3, ensemble=False)
+    bagging = BaggingClassifier(member, 1, random_state=0).fit(X, Y)
+    inside = bagging.estimators_[0].calibrated_classifiers_[0].estimator
+    np.testing.assert_allclose(inside.class_count_, np.bincount(Y[bagging.estimators_samples_[0]]))
 
 
 def test_members_without_probabilities_vote_for_one_class():

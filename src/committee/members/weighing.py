@@ -13,6 +13,8 @@ from sklearn.utils.validation import has_fit_parameter
 
 # What they are told at a fit goes to the estimator that they look for parameters of.
 SEARCHES = (GridSearchCV, RandomizedSearchCV)
+# The parameters of committees that say who their members are.
+COMMITTEES = ("estimators", "members")
 
 
 def takes_weights(member: Any) -> bool:
@@ -26,6 +28,44 @@ def takes_weights(member: Any) -> bool:
     (True, False)
     """
     return has_fit_parameter(member, "sample_weight")
+
+
+def parts_take_weights(member: Any) -> bool:
+    """Whether those that an estimator is made of take weights too; one that is told by its name is not known.
+
+    Examples
+    --------
+    >>> from sklearn.calibration import CalibratedClassifierCV
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> parts_take_weights(CalibratedClassifierCV(GaussianNB()))
+    True
+    >>> parts_take_weights(CalibratedClassifierCV(KNeighborsClassifier()))
+    False
+    """
+    parameters = member.get_params(deep=True)
+    parts = [part for part in parameters.values() if callable(getattr(part, "fit", None))]
+    for seats in (parameters[name] for name in COMMITTEES if name in parameters):
+        if not isinstance(seats, list | tuple):
+            return False
+        parts += [seat[1] if isinstance(seat, tuple) else seat for seat in seats]
+    return all(takes_weights(part) for part in parts)
+
+
+def weights_reach(estimator: Any) -> bool:
+    """Whether weights reach the one that answers: the last step of a pipeline, the estimator of a search.
+
+    Examples
+    --------
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> weights_reach(Pipeline([("scaler", StandardScaler()), ("model", KNeighborsClassifier())]))
+    False
+    """
+    if not weight_arguments(estimator, np.ones(1)):
+        return False
+    others = inside(estimator)
+    return weights_reach(others[-1]) if others else True
 
 
 def inside(estimator: Any) -> list[Any]:

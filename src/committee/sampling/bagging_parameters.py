@@ -40,8 +40,8 @@ class BaggingParameters(Voter):
         "The member, cloned for each bag, every `random_state` of it drawn anew. None is a full tree. The "
         "engine grows `DecisionTree`, `RandomTree` and `DecisionStump` members itself, from a table that is "
         "binned once; others are fitted by the runner and see X as it is. Members that take "
-        "`sample_weight` see the rows of a bag once, with weights; others, and pipelines, see them as often "
-        "as they were drawn.",
+        "`sample_weight`, as all inside them do, see the rows of a bag once, with weights; others, and "
+        "pipelines, see them as often as they were drawn.",
         kw_only=False,
     )
     n_estimators: int | str = parameter(

@@ -14,14 +14,14 @@ from itertools import islice
 from typing import Any
 
 import numpy as np
-from sklearn.pipeline import Pipeline
+from sklearn.base import clone
 
 from committee.members.fitting import fit_member
 from committee.members.seeding import MEMBER, reseeded, stream
 from committee.members.seeing import take_rows
 from committee.members.votes import Task as Answering
 from committee.members.votes import dtype_of, votes_of
-from committee.members.weighing import takes_weights, weight_arguments
+from committee.members.weighing import parts_take_weights, request_weights, takes_weights, weights_reach
 from committee.running import Runner, Task, TaskError
 from committee.running.tasks import failed
 from committee.sampling.bags import Bags
@@ -72,11 +72,16 @@ class Shared:
 
 
 def check_weights_reach(member: Any, shared: Shared) -> None:
-    """Raise if rows have weights and a member, or whoever is inside it, takes none."""
-    if shared.weights is not None and not weight_arguments(member, np.ones(1)):
+    """Raise if rows have weights and a member, or the one in it that answers, takes none."""
+    if shared.weights is None:
+        return
+    # Weights are to go to a clone that is asked to take them.
+    asked = clone(member)
+    request_weights(asked)
+    if not weights_reach(asked):
         raise ValueError(
-            f"{type(member).__name__} takes no sample_weight. Set bootstrap=True and pass no groups: then "
-            "rows are drawn in proportion to their weights."
+            f"{type(member).__name__} takes no sample_weight, and rows or classes have weights. Set "
+            "bootstrap=True and pass no groups: then rows are drawn in proportion to them."
         )
 
 
@@ -206,11 +211,14 @@ def fit_one(
 def takes_counts(member: Any) -> bool:
     """Whether a row that was drawn twice may come once, with the weight 2.
 
-    The steps of a pipeline need not all take weights, and a member that balances classes counts rows, so they
+    Those that a member is made of need not all take weights, and who balances classes counts rows, so they
     see it twice.
     """
-    balances = getattr(member, "class_weight", None) is not None
-    return takes_weights(member) and not balances and not isinstance(member, Pipeline)
+    balances = any(
+        value is not None and (name == "class_weight" or name.endswith("__class_weight"))
+        for name, value in member.get_params(deep=True).items()
+    )
+    return takes_weights(member) and not balances and parts_take_weights(member)
 
 
 def bag_of(shared: Shared, counts: np.ndarray, *, takes_counts: bool) -> tuple[np.ndarray, np.ndarray | None]:
