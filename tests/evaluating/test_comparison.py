@@ -156,3 +156,9 @@ def test_resamples_without_any_difference_have_the_p_value_one():
 def test_what_cannot_be_compared_is_told_in_one_line(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_scores_without_resamples_have_no_resampled_t():
+    compared = Comparison.of([[0.1, 0.2], [0.3, 0.3]], ["a", "b"])
+    with pytest.raises(ValueError, match="one score for each table, without resamples"):
+        compared.resampled_t("a", "b")

@@ -204,7 +204,11 @@ def test_scores_stay_within_their_limits(case):
         ((FOUR[:, :1], [0, 1, 1, 1.5], "auc"), "The metric 'auc' is for classification"),
         ((MANY, Y, "f1"), "The scorer f1 has no value here"),
         ((-FOUR, [0, 1, 1, 1]), "votes must be >= 0"),
-        ((FOUR * np.nan, [0, 1, 1, 1]), "votes must be finite"),
+        ((FOUR * np.inf, [0, 1, 1, 1]), "votes must be finite"),
+        (
+            (FOUR * np.nan, [0, 1, 1, 1]),
+            "There is no decision on row 0: it is NaN, .* Judge the rows that have one",
+        ),
         ((["a", "b"], ["a"]), r"y must have one value for each of the 2 rows of the votes. Got \(1,\)"),
         (([], []), "at least one row"),
         (([object()], [1]), "decision must be numbers or labels"),

@@ -8,8 +8,9 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from sklearn.datasets import load_diabetes, load_iris
+from sklearn.metrics import make_scorer
 
-from committee import DecisionTreeClassifier, rules, running
+from committee import DecisionTreeClassifier, RandomForestClassifier, rules, running
 from committee.evaluating import Study, known_learners, score
 from committee.evaluating.learners import LEARNERS, learner_named, learners_of
 from committee.evaluating.resamples import held_out_rows
@@ -85,6 +86,16 @@ def test_progress_is_told_with_an_estimate_of_the_time_left():
     assert cells[1].part == "stump on two, resample 0"
 
 
+def test_the_time_left_counts_the_folds_of_honest_votes():
+    events = []
+    with running.receiving(events.append):
+        study = small_study(learners={"slow": Slow()}, tables={"two": small_tables()["two"]}, cv=3).run()
+    ((fit, predict, whole), _) = (seconds for _, seconds in sorted(study.store.finished().items()))
+    first = next(event for event in events if event.what == "cells" and event.n_done == 1)
+    # The other resample is guessed to take as long as this one.
+    assert first.seconds_left == whole > fit + predict
+
+
 def test_a_failure_is_kept_with_its_traceback_and_ends_nothing():
     study = small_study(learners=small_learners() | {"failing": Failing()}).run()
     failures = study.failures("polars")
@@ -136,11 +147,53 @@ def test_a_rule_is_added_without_training():
     np.testing.assert_allclose(study.votes("cawpe(stump+tree+forest)", "two", 1)[0], expected, atol=1e-6)
 
 
+def test_a_rule_of_the_users_stays_as_it_is_and_draws_the_same_each_time():
+    rule = rules.StackingRule(RandomForestClassifier(n_estimators=3))
+    studies = [small_study().run().add_rule(rule, ["stump", "tree"], name="stacked") for _ in range(2)]
+    assert not hasattr(rule, "n_members_")
+    assert content(studies[0]) == content(studies[1])
+    assert studies[0].merge(studies[1]) == 0
+
+
 def test_a_metric_is_added_without_training():
     study = small_study(metrics=["error"]).run()
     assert set(study.results("pandas")["metric"]) == {"error"}
     assert study.compare("log_loss").metric == "log_loss"
     assert study.compare("f1_macro").more_is_better
+
+
+def share_of_first(y, decision, weights):
+    return float(decision[:, 0].mean())
+
+
+def test_a_function_is_never_taken_for_another_of_the_same_name(tmp_path):
+    small_study(tmp_path, metrics=[share_of_first]).run().close()
+    with Study.open(tmp_path) as study:
+        assert not study.store.scores()
+        zeros = study.compare(lambda y, decision, weights: 0.0).scores
+        ones = study.compare(lambda y, decision, weights: 1.0).scores
+        assert (zeros == 0).all() and (ones == 1).all()
+        found = study.compare(make_scorer(lambda y, answers: 0.5)).scores
+        assert (found == 0.5).all()
+        # Scores of names are kept.
+        study.compare("f1_macro")
+        assert {metric for _, metric in study.store.scores()} == {"f1_macro"}
+
+
+def test_scores_of_functions_are_in_the_results():
+    found = small_study(metrics=["error", share_of_first]).run().results("pandas")
+    assert set(found["metric"]) == {"error", "share_of_first"}
+
+
+def test_a_metric_that_fails_loses_no_cell():
+    def failing(y, decision, weights):
+        raise ZeroDivisionError("I cannot.")
+
+    study = small_study(metrics=[failing]).run()
+    assert len(study.store.finished()) == 12
+    with pytest.raises(ValueError, match=r"The metric failing fails\. ZeroDivisionError: I cannot\."):
+        study.results()
+    assert study.compare("error").scores.shape == (2, 3)
 
 
 def test_two_stores_become_one(tmp_path):
@@ -272,9 +325,16 @@ def test_every_learner_of_the_registry_fits_the_tasks_that_it_is_for():
         ({"resamples": 0}, "resamples must be"),
         ({"resamples": [1, 1]}, "resamples must be"),
         ({"test_size": 1.0}, "test_size must be"),
+        ({"test_size": "a"}, "test_size must be"),
+        ({"metrics": []}, r"metrics must be a list of at least one, or None. Got \[\]"),
+        ({"metrics": "error"}, "metrics must be a list of at least one, or None. Got 'error'"),
+        ({"metrics": ["acuracy"]}, "There is no metric 'acuracy'"),
+        ({"metrics": [lambda *_: 0.0, lambda *_: 1.0]}, "Two metrics are named '<lambda>'"),
         ({"cv": 1}, "cv must be"),
         ({"time_limit": 0}, "time_limit must be"),
+        ({"time_limit": "a"}, "time_limit must be"),
         ({"memory_limit": -1}, "memory_limit must be"),
+        ({"memory_limit": "a"}, "memory_limit must be"),
     ],
 )
 def test_bad_input_is_told_in_one_line_before_any_work(given, message):
@@ -290,6 +350,14 @@ def test_a_rule_that_cannot_be_added_is_told():
             study.add_rule(rule, ["stump", "tree"])
     with pytest.raises(ValueError, match="no learner 'oak'"):
         study.add_rule("mean", ["oak"])
+    with pytest.raises(ValueError, match="members must be at least one learner"):
+        study.add_rule("mean", [])
+
+
+@pytest.mark.parametrize("learners", [[], ["tree", "tree"]])
+def test_learners_are_compared_that_are_there_once(learners):
+    with pytest.raises(ValueError, match="learners must be names that are there once, or None"):
+        small_study(cv=None).run().compare("error", learners=learners)
 
 
 def test_what_is_no_study_is_told(tmp_path):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 import traceback
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -52,6 +53,8 @@ class Outcome:
         NaN in rows that nobody honest has voted on, as trees that have all seen a row.
     fit_seconds, predict_seconds : float
         How long the fit on all rows took, and the votes on those that are judged on.
+    seconds : float
+        How long all of the cell took, the honest votes included.
     error : str or None
         The type of the error and what it says.
     trace : str or None
@@ -62,6 +65,7 @@ class Outcome:
     honest_votes: np.ndarray | None = None
     fit_seconds: float = 0.0
     predict_seconds: float = 0.0
+    seconds: float = 0.0
     error: str | None = None
     trace: str | None = None
 
@@ -70,6 +74,16 @@ class Outcome:
         """The outcome of a cell that raised."""
         told = " ".join(f"{type(error).__name__}: {error}".split())
         return cls(error=told, trace="".join(traceback.format_exception(error)).rstrip())
+
+    def after(self, others: Iterable[tuple[float, float, float]]) -> Outcome:
+        """The outcome with the seconds of the cells that it was made from: of fits, of votes and of all."""
+        fit, predict, whole = (sum(each) for each in zip(*others, strict=True))
+        return replace(
+            self,
+            fit_seconds=self.fit_seconds + fit,
+            predict_seconds=self.predict_seconds + predict,
+            seconds=self.seconds + whole,
+        )
 
 
 def run_cell(lesson: Lesson, cell: Cell, estimator: Any, is_test: np.ndarray, cv: Any) -> Outcome:
@@ -90,11 +104,13 @@ def run_cell(lesson: Lesson, cell: Cell, estimator: Any, is_test: np.ndarray, cv
     -------
     Outcome
     """
+    began = time.perf_counter()
     try:
         member = seeded_by_name(Member(cell.learner, estimator), cell.resample)
-        return asked(
+        found = asked(
             rows_of(lesson, ~is_test), take_rows(lesson.X, np.flatnonzero(is_test)), member, cell, cv
         )
+        return replace(found, seconds=time.perf_counter() - began)
     except Exception as error:
         return Outcome.failed(error)
 

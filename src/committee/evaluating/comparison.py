@@ -186,6 +186,8 @@ class Comparison:
     def resampled_t(self, learner: str, other: str) -> dict[str, ResampledT]:
         """For each table, the corrected t-test of two learners over its resamples."""
         places = [self.place(learner), self.place(other)]
+        if not self.runs:
+            raise ValueError("There is one score for each table, without resamples that could be compared.")
         found = {}
         for table, runs, ratio in zip(self.tables, self.runs, self.test_ratios, strict=True):
             both = runs[:, places] * (-1 if self.more_is_better else 1)

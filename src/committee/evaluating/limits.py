@@ -17,6 +17,7 @@ from typing import Any
 from committee import running
 from committee.evaluating.cells import Cell, Outcome, run_cell
 from committee.members.lesson import Lesson
+from committee.parameters import is_integer, is_number
 from committee.running import Runner, Task, TaskError
 
 # A thread that is asked to stop notices after so long.
@@ -40,9 +41,9 @@ class Limits:
     n_bytes: int | None = None
 
     def __post_init__(self) -> None:
-        if self.seconds is not None and not self.seconds > 0:
+        if self.seconds is not None and not (is_number(self.seconds) and self.seconds > 0):
             raise ValueError(f"time_limit must be a number of seconds > 0, or None. Got {self.seconds!r}.")
-        if self.n_bytes is not None and not self.n_bytes >= 1:
+        if self.n_bytes is not None and not (is_integer(self.n_bytes) and self.n_bytes >= 1):
             raise ValueError(f"memory_limit must be a number of bytes >= 1, or None. Got {self.n_bytes!r}.")
         if self.n_bytes is not None and sys.platform != "linux":
             raise ValueError("memory_limit needs Linux: no other system holds a process to it. Leave it out.")

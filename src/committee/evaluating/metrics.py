@@ -69,6 +69,11 @@ class Metric:
     row_losses: Callable[[np.ndarray, np.ndarray], np.ndarray] | None = field(default=None, repr=False)
     made_from: tuple[Any, int] | None = field(default=None, repr=False, compare=False)
 
+    @property
+    def is_named(self) -> bool:
+        """Whether the name alone tells which metric it is, which that of a function does not."""
+        return self.made_from is not None and isinstance(self.made_from[0], str)
+
     def __reduce__(self) -> Any:
         # The functions in it have no name that pickle could find.
         return object.__reduce__(self) if self.made_from is None else (metric_of, self.made_from)
@@ -124,12 +129,12 @@ def metric_of(metric: Any, n_outputs: int) -> Metric:
     return Metric(name, task, True, prepare, made_from=(metric, n_outputs))
 
 
-def task_of(metric: Any) -> str | None:
+def task_of_metric(metric: Any) -> str | None:
     """What a metric of ours is for; None for any other.
 
     Examples
     --------
-    >>> task_of("rmse"), task_of("f1_macro")
+    >>> task_of_metric("rmse"), task_of_metric("f1_macro")
     ('regression', None)
     """
     ours = METRICS.get(metric) if isinstance(metric, str) else metric

@@ -13,7 +13,7 @@ from committee.combining.naming import as_rule
 from committee.combining.rule import Honest
 from committee.combining.votes import check_classes, labels_of
 from committee.evaluating.intervals import check_n_draws, seed_of
-from committee.evaluating.metrics import Metric, metric_of, task_of
+from committee.evaluating.metrics import Metric, metric_of, task_of_metric
 from committee.evaluating.pairs import Oracle, kappa
 from committee.evaluating.reading import read_class_votes, read_votes
 
@@ -201,7 +201,7 @@ def error_curve(
     >>> curve.in_order.round(2), curve.mean.round(2)
     (array([0.33, 0.  , 0.  ]), array([0.33, 0.  , 0.  ]))
     """
-    honest = read_votes(votes, y, sample_weight=sample_weight, classes=classes, task=task_of(metric))
+    honest = read_votes(votes, y, sample_weight=sample_weight, classes=classes, task=task_of_metric(metric))
     wanted = metric_of(metric, honest.n_outputs)
     check_n_draws(n_orders, "n_orders", least=1)
     rng = np.random.default_rng([seed_of(random_state)])

@@ -27,6 +27,12 @@ def read_decision(
     array([1, 1])
     """
     values = as_array(decision, "decision")
+    if values.dtype.kind == "f" and values.ndim in (1, 2) and np.isnan(values).any():
+        row = int(np.argwhere(np.isnan(values))[0][0])
+        raise ValueError(
+            f"There is no decision on row {row}: it is NaN, as where every member of a bagging has learnt "
+            "from the row. Judge the rows that have one."
+        )
     values = values if values.ndim == 3 else values[None]
     return read_votes(values, y, sample_weight=sample_weight, classes=classes, task=task)
 

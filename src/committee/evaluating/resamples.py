@@ -6,11 +6,13 @@ Each class is split in the same shares, so that no class is judged on that was n
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
 from committee.assembling.folds import Fold, folds_of
+from committee.parameters import is_integer
 
 
 def held_out_rows(y: np.ndarray, resample: int, test_size: float, *, are_classes: bool) -> np.ndarray:
@@ -51,3 +53,20 @@ def shuffled_folds(cv: Any, y: np.ndarray, resample: int, *, are_classes: bool) 
     order = np.random.default_rng([resample, 1]).permutation(len(y))
     found = folds_of(cv, None, y[order], None, None, is_class_task=are_classes)
     return [(np.sort(order[train]), np.sort(order[held_out])) for train, held_out in found]
+
+
+def numbers_of(resamples: Any) -> list[int]:
+    """The numbers of resamples.
+
+    Examples
+    --------
+    >>> numbers_of(3), numbers_of([4, 7])
+    ([0, 1, 2], [4, 7])
+    """
+    if is_integer(resamples) and resamples >= 1:
+        return list(range(int(resamples)))
+    found = [] if isinstance(resamples, str) or not isinstance(resamples, Iterable) else list(resamples)
+    are_numbers = all(is_integer(each) and each >= 0 for each in found) and len(set(found)) == len(found)
+    if not are_numbers or (not found and not isinstance(resamples, list)):
+        raise ValueError(f"resamples must be an integer >= 1, or a list of integers >= 0. Got {resamples!r}.")
+    return [int(each) for each in found]

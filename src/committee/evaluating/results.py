@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import importlib.util
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
+from committee.combining.votes import as_shares
 from committee.evaluating.cells import Cell
 from committee.evaluating.comparison import Comparison, listed
-from committee.evaluating.metrics import METRICS, Metric, metric_of
+from committee.evaluating.metrics import METRICS, Metric, NoValueError, metric_of, task_of_metric
 from committee.evaluating.published import Published
 from committee.evaluating.store import Store, TableRecord
 
@@ -23,29 +25,35 @@ USUAL = {
 
 
 def metrics_for(metrics: Iterable[Any] | None, table: TableRecord) -> list[Metric]:
-    """The metrics that are for the task of a table."""
+    """The metrics that are for the task of a table, each with a name of its own."""
     wanted = USUAL[table.task] if metrics is None else metrics
-    return [metric_of(each, table.n_outputs) for each in wanted if is_for(each, table.task)]
+    found = [metric_of(each, table.n_outputs) for each in wanted if is_for(each, table.task)]
+    for name, number in Counter(each.name for each in found).items():
+        if number > 1:
+            raise ValueError(f"Two metrics are named {name!r}. Name each once, and functions by other names.")
+    return found
 
 
 def is_for(metric: Any, task: str) -> bool:
     """Whether a metric is for a task; those that are not ours are taken to be for any."""
-    known = METRICS.get(metric) if isinstance(metric, str) else metric
-    return not isinstance(known, Metric) or known.task == task
+    return task_of_metric(metric) in (None, task)
 
 
 def scores_of(votes: np.ndarray, y: np.ndarray, metrics: Iterable[Metric]) -> list[tuple[str, float]]:
     """The scores of votes; NaN where a metric has no value for them."""
     decision = votes.astype(np.float64)
     if decision.shape[1] > 1:
-        decision /= decision.sum(axis=1, keepdims=True)
+        decision = as_shares(decision, 1e-6)
     weights = np.ones(len(y))
     found = []
     for metric in metrics:
         try:
             found.append((metric.name, float(metric.prepare(y, decision)(weights))))
-        except ValueError:
+        except NoValueError:
             found.append((metric.name, float("nan")))
+        except Exception as error:
+            told = " ".join(f"{type(error).__name__}: {error}".split())
+            raise ValueError(f"The metric {metric.name} fails. {told}") from error
     return found
 
 
@@ -74,21 +82,24 @@ class Results:
         return self._masks[place]
 
     def scores(self, metrics: Sequence[Any] | None = None) -> dict[tuple[Cell, str], float]:
-        """The scores of all finished cells. Those that are not known yet are computed, and kept."""
+        """The scores of all finished cells. Those that are not known yet are computed.
+
+        They are kept, but for those of functions: another function may have the same name.
+        """
         wanted = self.metrics if metrics is None else metrics
-        known = self.store.scores()
+        kept = self.store.scores()
         found, fresh = {}, []
         for cell in self.finished:
             table = self.tables[cell.table]
             of_table = metrics_for(wanted, table)
-            missing = [each for each in of_table if (cell, each.name) not in known]
+            missing = [each for each in of_table if not (each.is_named and (cell, each.name) in kept)]
+            scores = {each.name: kept[cell, each.name] for each in of_table if each not in missing}
             if missing:
                 votes = self.store.votes(cell, "test", table)
                 assert votes is not None
-                for name, score in scores_of(votes, table.y[self.test_rows(cell)], missing):
-                    known[cell, name] = score
-                    fresh.append((cell, name, score))
-            found.update({(cell, each.name): known[cell, each.name] for each in of_table})
+                scores |= scores_of(votes, table.y[self.test_rows(cell)], missing)
+                fresh += [(cell, each.name, scores[each.name]) for each in missing if each.is_named]
+            found.update({(cell, each.name): scores[each.name] for each in of_table})
         if fresh:
             self.store.add_scores(fresh)
         return found
@@ -99,7 +110,7 @@ class Results:
         rows = [
             (
                 *(cell.learner, cell.table, self.tables[cell.table].task, cell.resample, metric, score),
-                *self.finished[cell],
+                *self.finished[cell][:2],
             )
             for (cell, metric), score in sorted(self.scores().items())
         ]
@@ -174,10 +185,14 @@ class Results:
         """The learners to be compared: all of a task if none are named."""
         voted = {cell.learner for cell in self.finished if self.tables[cell.table].task == task}
         known = [name for name, of_task in self.store.recipes() if of_task == task and name in voted]
-        for name in learners or ():
+        if learners is None:
+            return known
+        for name in learners:
             if name not in known:
                 raise ValueError(f"No learner {name!r} has votes. There are {', '.join(known)}.")
-        return known if learners is None else list(learners)
+        if not learners or len(set(learners)) < len(learners):
+            raise ValueError(f"learners must be names that are there once, or None. Got {learners!r}.")
+        return list(learners)
 
     def _shared_cells(self, table: str, learners: list[str]) -> list[list[Cell]]:
         """For each resample that all learners have finished, their cells."""

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from committee.evaluating.intervals import Draws, Interval, interval_of
-from committee.evaluating.metrics import metric_of, task_of
+from committee.evaluating.metrics import metric_of, task_of_metric
 from committee.evaluating.reading import read_decision
 
 
@@ -61,7 +61,9 @@ def score(
     >>> score(["a", "b", "b"], ["a", "b", "a"], "balanced_error")
     0.25
     """
-    honest = read_decision(decision, y, sample_weight=sample_weight, classes=classes, task=task_of(metric))
+    honest = read_decision(
+        decision, y, sample_weight=sample_weight, classes=classes, task=task_of_metric(metric)
+    )
     wanted = metric_of(metric, honest.n_outputs)
     values = [wanted.prepare(honest.y, each)(honest.weights) for each in honest.votes.astype(np.float64)]
     return np.array(values) if np.ndim(decision) == 3 else values[0]
@@ -114,7 +116,9 @@ def score_interval(
         raise ValueError(
             "score_interval judges one decision. Call it for each member, or combine them first."
         )
-    honest = read_decision(decision, y, sample_weight=sample_weight, classes=classes, task=task_of(metric))
+    honest = read_decision(
+        decision, y, sample_weight=sample_weight, classes=classes, task=task_of_metric(metric)
+    )
     wanted = metric_of(metric, honest.n_outputs)
     weighed = wanted.prepare(honest.y, honest.votes[0].astype(np.float64))
     draws = Draws.of(honest.weights, random_state)

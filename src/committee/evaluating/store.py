@@ -43,7 +43,7 @@ CREATE TABLE IF NOT EXISTS splits (
     table_name TEXT, resample INTEGER, is_test BLOB NOT NULL, PRIMARY KEY (table_name, resample));
 CREATE TABLE IF NOT EXISTS cells (
     learner TEXT, table_name TEXT, resample INTEGER, fit_seconds REAL NOT NULL, predict_seconds REAL NOT NULL,
-    error TEXT, trace TEXT, PRIMARY KEY (learner, table_name, resample));
+    seconds REAL NOT NULL, error TEXT, trace TEXT, PRIMARY KEY (learner, table_name, resample));
 CREATE TABLE IF NOT EXISTS votes (
     learner TEXT, table_name TEXT, resample INTEGER, part TEXT, numbers BLOB NOT NULL,
     PRIMARY KEY (learner, table_name, resample, part));
@@ -215,10 +215,10 @@ class Store:
     ) -> None:
         """Write a finished cell down, with its votes and scores, in place of one that failed."""
         of_cell = cell.learner, cell.table, cell.resample
-        seconds = outcome.fit_seconds, outcome.predict_seconds
+        seconds = outcome.fit_seconds, outcome.predict_seconds, outcome.seconds
         with self.transaction() as connection:
             connection.execute(
-                "INSERT OR REPLACE INTO cells VALUES (?, ?, ?, ?, ?, ?, ?)",
+                "INSERT OR REPLACE INTO cells VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
                 (*of_cell, *seconds, outcome.error, outcome.trace),
             )
             for part, votes in (("test", outcome.votes), ("honest", outcome.honest_votes)):
@@ -235,12 +235,13 @@ class Store:
             for cell, metric, score in scores:
                 write_scores(connection, cell, [(metric, score)])
 
-    def finished(self) -> dict[Cell, tuple[float, float]]:
-        """The cells that have votes, with the seconds of fit and votes."""
+    def finished(self) -> dict[Cell, tuple[float, float, float]]:
+        """The cells that have votes, with the seconds of the fit, of the votes, and of all of the cell."""
         rows = self.ask(
-            "SELECT resample, table_name, learner, fit_seconds, predict_seconds FROM cells WHERE error ISNULL"
+            "SELECT resample, table_name, learner, fit_seconds, predict_seconds, seconds FROM cells "
+            "WHERE error ISNULL"
         )
-        return {Cell(*row[:3]): (row[3], row[4]) for row in rows}
+        return {Cell(*row[:3]): (row[3], row[4], row[5]) for row in rows}
 
     def failures(self) -> dict[Cell, tuple[str, str]]:
         """The cells that failed, with the error and its traceback."""

@@ -5,13 +5,15 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 
 from committee import running
-from committee.assembling.polling import written_out
+from committee.assembling.members import Member
+from committee.assembling.polling import seeded_by_name, written_out
 from committee.automatic.portfolio import as_many_steps_as_told
 from committee.combining.naming import as_rule
 from committee.evaluating import limits, merging
@@ -21,12 +23,12 @@ from committee.evaluating.learners import learners_of
 from committee.evaluating.limits import Limits
 from committee.evaluating.pace import Pace
 from committee.evaluating.published import Published
-from committee.evaluating.resamples import held_out_rows
+from committee.evaluating.resamples import held_out_rows, numbers_of
 from committee.evaluating.results import Results, frame_of, metrics_for, scores_of
 from committee.evaluating.store import FILE, Store, TableRecord
 from committee.evaluating.sweep import Sweep
 from committee.evaluating.tables import tables_of
-from committee.parameters import is_integer
+from committee.parameters import is_float, is_integer
 
 
 class Study:
@@ -34,8 +36,7 @@ class Study:
 
     Every cell, which is one learner on one resample of one table, is kept in the store as soon as it is
     finished. A study with the same folder goes on where another stopped, however that ended, and may have
-    more
-    learners, tables or resamples. Votes are kept, so rules and metrics can be added without training.
+    more learners, tables or resamples. Votes are kept, so rules and metrics can be added without training.
 
     Parameters
     ----------
@@ -84,12 +85,14 @@ class Study:
         time_limit: float | None = None,
         memory_limit: int | None = None,
     ) -> None:
-        if not 0 < test_size < 1:
+        if not is_float(test_size) or not 0 < test_size < 1:
             raise ValueError(f"test_size must be a number between 0 and 1. Got {test_size!r}.")
         if cv is not None and not (is_integer(cv) and cv >= 2):
             raise ValueError(f"cv must be an integer >= 2, or None. Got {cv!r}.")
         self.learners = learners_of(learners)
         self.resamples = numbers_of(resamples)
+        if metrics is not None and (isinstance(metrics, str) or not metrics):
+            raise ValueError(f"metrics must be a list of at least one, or None. Got {metrics!r}.")
         self.metrics = None if metrics is None else list(metrics)
         self.limits = Limits(time_limit, memory_limit)
         self.test_size, self.cv = test_size, cv
@@ -103,6 +106,8 @@ class Study:
                 )
             self.store.set_fact(name, [value])
         self._add_tables()
+        for table in self.store.tables().values():
+            metrics_for(self.metrics, table)
 
     @classmethod
     def open(cls, folder: str | os.PathLike[str]) -> Study:
@@ -165,7 +170,7 @@ class Study:
         records = self.store.tables()
         pace = Pace({name: float(table.n_rows * table.n_columns) for name, table in records.items()})
         for cell, seconds in finished.items():
-            pace.add(cell, sum(seconds))
+            pace.add(cell, seconds[2])
         sweep = Sweep(
             cells,
             {(each.name, task): model for each in self.learners for task, model in each.estimators.items()},
@@ -300,6 +305,8 @@ class Study:
         if decider._looks_at_X():
             raise ValueError(f"{title} looks at the rows, and a study keeps votes. Use another rule.")
         records, recipes, finished = self.store.tables(), self.store.recipes(), self.store.finished()
+        if not names:
+            raise ValueError("members must be at least one learner of the study. Got none.")
         for each in names:
             if each not in {known for known, _ in recipes}:
                 raise ValueError(f"There is no learner {each!r} in the study.")
@@ -310,14 +317,9 @@ class Study:
         for cell in sorted({Cell(each.resample, each.table, title) for each in finished} - finished.keys()):
             parts = [Cell(cell.resample, cell.table, each) for each in names]
             if all(part in finished for part in parts):
-                outcome = self._decide(decider, records[cell.table], parts)
-                fit_seconds = outcome.fit_seconds + sum(finished[part][0] for part in parts)
-                predict_seconds = outcome.predict_seconds + sum(finished[part][1] for part in parts)
-                self._keep(
-                    records[cell.table],
-                    cell,
-                    Outcome(outcome.votes, None, fit_seconds, predict_seconds, outcome.error, outcome.trace),
-                )
+                own = seeded_by_name(Member(title, decider), cell.resample).estimator
+                outcome = self._decide(own, records[cell.table], parts)
+                self._keep(records[cell.table], cell, outcome.after(finished[part] for part in parts))
         return self
 
     def merge(self, other: Study | str | os.PathLike[str]) -> int:
@@ -378,7 +380,10 @@ class Study:
         scores: list[tuple[str, float]] = []
         if outcome.votes is not None:
             y = table.y[self._split(table, cell.resample)]
-            scores = scores_of(outcome.votes, y, metrics_for(self.metrics, table))
+            wanted = [each for each in metrics_for(self.metrics, table) if each.is_named]
+            # A metric that fails is told where scores are asked for; the cell is not lost by it.
+            with suppress(ValueError):
+                scores = scores_of(outcome.votes, y, wanted)
         self.store.keep(cell, outcome, scores, table.dtype)
 
     def _decide(self, rule: Any, table: TableRecord, parts: list[Cell]) -> Outcome:
@@ -396,23 +401,7 @@ class Study:
             fitted = time.perf_counter()
             cast = np.stack([self.store.votes(part, "test", table) for part in parts])  # type: ignore[misc]
             votes = rule.combine(cast)
-            return Outcome(votes, None, fitted - began, time.perf_counter() - fitted)
+            ended = time.perf_counter()
+            return Outcome(votes, None, fitted - began, ended - fitted, ended - began)
         except Exception as error:
             return Outcome.failed(error)
-
-
-def numbers_of(resamples: Any) -> list[int]:
-    """The numbers of resamples.
-
-    Examples
-    --------
-    >>> numbers_of(3), numbers_of([4, 7])
-    ([0, 1, 2], [4, 7])
-    """
-    if is_integer(resamples) and resamples >= 1:
-        return list(range(int(resamples)))
-    found = [] if isinstance(resamples, str) or not isinstance(resamples, Iterable) else list(resamples)
-    are_numbers = all(is_integer(each) and each >= 0 for each in found) and len(set(found)) == len(found)
-    if not are_numbers or (not found and not isinstance(resamples, list)):
-        raise ValueError(f"resamples must be an integer >= 1, or a list of integers >= 0. Got {resamples!r}.")
-    return [int(each) for each in found]

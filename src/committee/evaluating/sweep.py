@@ -78,7 +78,7 @@ class Sweep:
                 keep(cell, outcome)
                 self._close(cell)
                 if outcome.error is None:
-                    self.pace.add(cell, outcome.fit_seconds + outcome.predict_seconds)
+                    self.pace.add(cell, outcome.seconds)
                 n_done += 1
                 left = self.pace.left([*in_flight.values(), *waiting], run.n_workers)
                 work.tell(n_done, part=str(cell), seconds_left=left)
