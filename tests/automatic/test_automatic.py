@@ -372,3 +372,15 @@ def test_time_that_the_rule_does_not_need_is_for_fits():
     for_fits = Clock(30.0)
     for_fits.keep_for_rule(0.0)
     assert for_fits.left() - for_rule.left() == pytest.approx(2.5, abs=0.2)
+
+
+def test_who_is_fitted_in_repeated_folds_does_not_depend_on_who_was_quick():
+    X, y = load_iris(return_X_y=True)
+    found = [
+        CommitteeClassifier(["c45", "bayes"], preset="best", cv=2, n_jobs=n_jobs, random_state=0).fit(X, y)
+        for n_jobs in (1, 2)
+    ]
+    assert [len(models) for models in found[0].estimators_] == [
+        len(models) for models in found[1].estimators_
+    ]
+    assert found[0].predict_proba(X).tobytes() == found[1].predict_proba(X).tobytes()

@@ -130,6 +130,10 @@ def test_leaderboard_judges_members_and_rules(committee, model):
     assert all(each["score"] > 0 for each in losses["standings"])
 
 
+def test_rules_that_look_at_the_rows_cannot_be_judged_without_them(committee, model):
+    committee("leaderboard", model, "--rule", "mean,dynamic").complains(3, "'dynamic' looks at the rows")
+
+
 def test_inspect_tells_what_is_inside(committee, model):
     found = committee("inspect", model, "--json").json
     assert found["estimator"] == "committee.VotingClassifier"

@@ -96,6 +96,14 @@ def test_rows_without_a_target_are_left_out_and_counted(committee, folder):
     assert "3 rows without a value of 'kind': left out." in found["notes"]
 
 
+def test_classes_that_are_numbers_stay_whole_beside_missing_ones(committee, folder):
+    rows = "".join(f"{i * 7 % 13},{'' if i % 5 == 0 else i % 2}\n" for i in range(40))
+    (folder / "t.csv").write_text("a,y\n" + rows)
+    found = committee("fit", "t.csv", "--target", "y", *FAST, "--json").json
+    assert found["n_dropped"] == 8
+    assert committee("inspect", found["out"], "--json").json["classes"] == [0, 1]
+
+
 @pytest.mark.parametrize(
     ("text", "arguments", "code", "word"),
     [
@@ -124,6 +132,7 @@ def test_rows_without_a_target_are_left_out_and_counted(committee, folder):
         ("a,y\n1,x\n2,z\n", ["--target", "y", "--rule", "coin"], 3, "no rule 'coin'"),
         ("a,y\n1,x\n2,z\n", ["--target", "y", "--preset", "slow"], 2, "'fast', 'balanced', 'best'"),
         ("a,y\n1,x\n2,z\n", ["--target", "y", "--folds", "1"], 2, "--folds"),
+        ("a,y\n1,x\n2,z\n", ["--target", "y", "--seed", "-1"], 2, "--seed"),
         ("a,y\n1,x\n2,z\n", ["--target", "y", "--jobs", "0"], 3, "n_jobs must be"),
         ("a,y\n1,x\n2,z\n", ["--target", "y", "--out", "no/m.committee"], 5, "no folder no"),
         ("a,y\n1,x\n2,z\n", ["--target", "y", "--resume"], 3, "--run DIR"),

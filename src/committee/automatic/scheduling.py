@@ -120,7 +120,8 @@ def seat_in_time(
     in_flight: dict[Task, Fit] = {}
     try:
         while waiting or in_flight or to_come:
-            if not waiting and to_come and not clock.is_over():
+            # Who goes on is chosen when all have voted, and so not by who was the quickest.
+            if not waiting and not in_flight and to_come and not clock.is_over():
                 repeat, folds = to_come.popleft()
                 places = everybody
                 if repeat > 0 and who_goes_on is not None:

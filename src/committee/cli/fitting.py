@@ -12,6 +12,7 @@ from committee.cli.options import Json, Table
 STANDARD = "-"
 Task = Literal["classification", "regression"]
 Preset = Literal["fast", "balanced", "best"]
+LARGEST_SEED = 2**32 - 1
 
 
 def fit(
@@ -50,7 +51,12 @@ def fit(
     jobs: Annotated[
         int | None, typer.Option(help="How many fits run at a time; else as many as cores.")
     ] = None,
-    seed: Annotated[int, typer.Option(help="The same seed gives the same model, without a time limit.")] = 0,
+    seed: Annotated[
+        int,
+        typer.Option(
+            min=0, max=LARGEST_SEED, help="The same seed gives the same model, without a time limit."
+        ),
+    ] = 0,
     run: Annotated[str | None, typer.Option(help="A folder that journals what is done.")] = None,
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with what is in the folder of --run.")

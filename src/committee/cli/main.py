@@ -108,6 +108,8 @@ def message_of(error: Exception) -> str:
     if isinstance(error, MemoryError):
         return "out of memory"
     text = " ".join(str(error).split())
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror if error.filename is None else f"{error.filename}: {error.strerror}"
     if type(error).__name__ == "UntrustedMember":
         return f"{text} On the command line, that is --trust for each of them."
     return text if text and code_of(error) != BUG else f"{type(error).__name__}: {text}"

@@ -96,7 +96,7 @@ def open_rows(file: OpenedFile, header: Header) -> Delimited:
     sample = "\n".join(first_rows(file, header))
     quote = '"' if re.search(r"""(^|,)\s*"[^"]*"\s*(,|$)""", sample, re.MULTILINE) else "'"
     dialect = Dialect(header.encoding, ",", quote, "\\", ".", header.names, 0, has_header=False)
-    return Delimited(file, dialect, header.start, comment="%")
+    return Delimited(file, dialect, header.start, comment="%", title="ARFF")
 
 
 def are_sparse(file: OpenedFile, header: Header) -> bool:

@@ -33,12 +33,15 @@ class Delimited:
         The bytes before the first row.
     comment : str or None, default=None
         What a line begins with that is no row.
+    title : str, default="CSV"
+        What such a file is called.
     """
 
     file: OpenedFile
     dialect: Dialect
     start: int = 0
     comment: str | None = None
+    title: str = "CSV"
 
     def batches(self, names: list[str]) -> Iterator[Any]:
         """Some columns as batches of text, from the first row to the last; a row too long is an error.
@@ -115,7 +118,8 @@ class Delimited:
             return BadTable(f"{self.file.name} has no rows.")
         fault = self._fault(faults[0]) if faults else reason.removeprefix("CSV parse error: ")
         return BadTable(
-            f"{self.file.name} cannot be read as CSV with {self.dialect.delimiter!r} between values: {fault}."
+            f"{self.file.name} cannot be read as {self.title} with {self.dialect.delimiter!r} between "
+            f"values: {fault}."
         )
 
 

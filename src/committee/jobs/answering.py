@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from committee.files import BadTable
+from committee.files.gathering import narrowed
 from committee.jobs.metrics import scores_of
 from committee.jobs.tables import AS_FOUND, CSVForm, present, table_for, values_of
 from committee.task import Classification
@@ -141,4 +142,6 @@ def with_answers(X: Any, answers: Any, target: str, where: str) -> tuple[Any, np
         mask = np.asarray(has_answer)
         X = X[mask] if isinstance(X, np.ndarray) else X.filter(has_answer)
         answers = answers.filter(has_answer)
-    return X, values_of(answers), n_dropped
+    y = values_of(answers)
+    # Whole numbers beside missing ones are read as floats: 1 is to be a class, not 1.0.
+    return X, narrowed(y) if n_dropped and y.dtype.kind == "f" else y, n_dropped

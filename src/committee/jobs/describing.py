@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from committee.assembling.leaderboard import name_of
+from committee.combining import as_rule
 from committee.files import BadTable
 from committee.jobs.metrics import judging_scorer
 from committee.saving import Summary, verify
@@ -107,6 +108,12 @@ def standings(model: Any, metric: str | None, rules: list[Any] | None, X: Any = 
     if not hasattr(model, "leaderboard"):
         raise BadTable(f"{type(model).__name__} is no committee: it has no members to compare.")
     task = "classification" if hasattr(model, "classes_") else "regression"
+    for rule in rules or ():
+        if X is None and as_rule(rule)._looks_at_X():
+            raise BadTable(
+                f"The rule {name_of(rule)!r} looks at the rows, which are not in the file of a model. "
+                "Leave it out, or let it decide in a fit: that judges it."
+            )
     scorer = judging_scorer(metric, task, len(getattr(model, "classes_", ())))
     board = model.leaderboard(rules, X=X, scoring=scorer)
     is_loss = board.scoring.startswith("neg_")
