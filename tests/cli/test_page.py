@@ -14,7 +14,7 @@ from committee.cli.main import run
 PAGE = Path(__file__).parents[2] / "docs" / "command_line.md"
 BLOCK = re.compile(r"```console\n(.*?)```", re.DOTALL)
 # How far a fit is, which only stands there if it takes long.
-PROGRESS = re.compile(r"committee: \d+ of ")
+PROGRESS = re.compile(r"committee: .*\d+ of .*, [\d.]+ s")
 FEW = "petal_width,petal_length,sepal_width,sepal_length\n0.2,1.4,3.1,4.9\n2.1,5.6,2.8,6.4\n"
 
 
