@@ -12,7 +12,13 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
-from committee import BaggingClassifier, BaggingRegressor, DecisionTreeClassifier, RandomSubspaceClassifier
+from committee import (
+    BaggingClassifier,
+    BaggingRegressor,
+    DecisionTreeClassifier,
+    RandomSubspaceClassifier,
+    load,
+)
 from committee.table import bin_table
 
 X = np.arange(24.0).reshape(12, 2)
@@ -114,12 +120,31 @@ def test_a_member_that_fails_is_named_with_its_index_and_the_cause(runner):
     assert not hasattr(bagging, "rule_")
 
 
+class Refusing(GaussianNB):
+    """Refuses to learn fewer than three classes."""
+
+    def fit(self, X, y):
+        if len(np.unique(y)) < 3:
+            raise ValueError("too few classes")
+        return super().fit(X, y)
+
+
 def test_a_bag_that_lacks_a_class_is_told_of_with_the_way_out():
-    y = np.array([0] * 11 + [1])
-    bagging = BaggingClassifier(LogisticRegression(), 10, random_state=0)
-    with pytest.raises(ValueError, match="Its bag lacks a class: set sampling='stratified'"):
-        bagging.fit(X, y)
-    assert bagging.set_params(sampling="stratified").fit(X, y).predict(X).shape == (12,)
+    bagging = BaggingClassifier(Refusing(), 10, max_samples=5, random_state=0)
+    with pytest.raises(ValueError, match="Its bag lacks a class: set a larger max_samples, or sampling"):
+        bagging.fit(X, Y)
+    assert bagging.set_params(sampling="stratified").fit(X, Y).predict(X).shape == (12,)
+
+
+def test_a_bag_of_one_class_votes_for_it_even_if_the_member_refuses_that(tmp_path):
+    y = np.array(["often"] * 11 + ["once"])
+    bagging = BaggingClassifier(LogisticRegression(), 10, random_state=0).fit(X, y)
+    seen = [np.unique(y[rows]) for rows in bagging.estimators_samples_]
+    assert {len(classes) for classes in seen} == {1, 2}
+    for votes, classes in zip(bagging.votes(X), seen, strict=True):
+        assert len(classes) == 2 or (votes == [1, 0]).all()
+    bagging.save(tmp_path / "bagging")
+    np.testing.assert_array_equal(load(tmp_path / "bagging").predict_proba(X), bagging.predict_proba(X))
 
 
 def test_a_binned_table_is_for_members_of_the_engine():
@@ -173,6 +198,10 @@ def test_what_was_not_kept_is_told():
     with pytest.raises(ValueError, match="learns from out-of-bag votes, and none were kept"):
         bagging.recombine("stacking")
     assert bagging.recombine("majority").predict(X).shape == (12,)
+    with pytest.raises(ValueError, match="X has 5 rows, and the members were fitted on 12"):
+        BaggingClassifier(n_estimators=3, keep_votes=True).fit(X, Y).recombine("region", X[:5])
+    with pytest.raises(ValueError, match="has no predict_proba, and the rule 'product'"):
+        BaggingClassifier(LinearSVC(), 3).fit(X, Y).recombine("product")
 
 
 def test_members_that_see_all_rows_are_told_of():

@@ -76,6 +76,16 @@ def test_members_are_weighed_by_their_accuracy_on_the_rows_that_they_have_not_se
     np.testing.assert_allclose(bagging.estimator_weights_, accuracies / np.sum(accuracies))
 
 
+def test_fixed_rules_weigh_members_as_they_are_told_and_others_may_have_no_weights():
+    def weights_of(rule):
+        return BaggingClassifier(n_estimators=3, rule=rule, random_state=0).fit(X, Y).estimator_weights_
+
+    assert weights_of(rules.FixedRule(rule="mean", weights=[3, 0, 1])).tolist() == [0.75, 0, 0.25]
+    assert weights_of("majority") == pytest.approx(np.full(3, 1 / 3))
+    with pytest.raises(AttributeError, match="NaiveBayesRule has no weight for each member"):
+        weights_of("naive_bayes")
+
+
 def test_regressors_are_weighed_by_their_squared_error():
     bagging = BaggingRegressor(n_estimators=9, rule="weighted_mean", keep_votes=True, random_state=0)
     votes = bagging.fit(NUMBERS, TARGET).oob_votes_[:, :, 0]
@@ -155,7 +165,8 @@ def test_auto_stops_when_the_error_is_flat(member):
     assert 50 <= len(bagging.estimators_) < 200
     window = bagging.oob_curve_[-50:]
     assert window[25:].mean() >= 0.995 * window[:25].mean()
-    assert "oob_score_" not in dir(clone(bagging))
+    assert not hasattr(bagging, "oob_score_")
+    assert not hasattr(bagging, "oob_decision_function_")
 
 
 @pytest.mark.parametrize(

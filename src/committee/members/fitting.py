@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.dummy import DummyClassifier
 
 from committee.members.numbered import NumberedLabels
 from committee.members.weighing import request_weights, weight_arguments
@@ -26,6 +27,25 @@ def fit_member(
         except (ValueError, TypeError):
             # It was not for the labels.
             raise refusal from None
+
+
+def fit_on_bag(
+    estimator: Any, X: Any, answers: np.ndarray, weights: np.ndarray | None, *, are_classes: bool
+) -> Any:
+    """The same for rows that were drawn. If they are of one class and the estimator refuses that, a constant.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> fit_on_bag(LogisticRegression(), [[1], [2]], np.array(["a", "a"]), None, are_classes=True)
+    DummyClassifier()
+    """
+    try:
+        return fit_member(estimator, X, answers, weights, are_classes=are_classes)
+    except ValueError:
+        if not are_classes or (answers != answers[0]).any():
+            raise
+        return DummyClassifier().fit(X, answers)
 
 
 def fit_clone(estimator: Any, X: Any, answers: np.ndarray, weights: np.ndarray | None) -> Any:

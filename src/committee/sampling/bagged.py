@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.dummy import DummyClassifier
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
@@ -20,6 +21,7 @@ from committee import _engine, running
 from committee.combining import as_rule
 from committee.combining.fixed_rule import FixedRule
 from committee.combining.rule import Rule, check_rule
+from committee.combining.votes import shares_of
 from committee.learners.callbacks import CallbackSupportMixin, hook_of, task_calls, with_callbacks
 from committee.learners.members import Members
 from committee.learners.training import check_same_task, fit_table, table_to_go_on, training_of
@@ -45,7 +47,7 @@ from committee.task import Classification, Regression, are_repetitions, row_weig
 NEED_PROBABILITIES = ("product", "geometric_mean", "minimum", "maximum")
 
 
-class Bagging(CallbackSupportMixin, Judged, KeptBags):
+class Bagging(CallbackSupportMixin, KeptBags, Judged):
     """Members of one kind that differ because each sees other rows or other columns.
 
     Attributes
@@ -59,14 +61,14 @@ class Bagging(CallbackSupportMixin, Judged, KeptBags):
     estimators_samples_ : list of ndarray of int
         The rows that each member sees, one as often as it was drawn; drawn again when they are asked for.
     estimator_weights_ : ndarray of shape (n_members,)
-        What the vote of each member counts: by the rule if that has weights, and else all alike.
+        What the vote of each member counts, if the rule is a fixed one or has weights.
     rule_ : Rule
         The fitted rule; None if y has one class.
     oob_score_ : float
         With `oob_score`.
     oob_curve_ : ndarray of shape (n_members,)
-        With `oob_score`: the error of the mean of the votes (of their majority, if that is the rule) after
-        every member: the misclassified share of the rows, or the mean squared error.
+        With `oob_score` or `n_estimators="auto"`: the error of the mean of the votes (of their majority, if
+        that is the rule) after every member: the misclassified share of the rows, or the mean squared error.
     oob_votes_ : ndarray of shape (n_members, n_rows, n_outputs)
         With `keep_votes`: the votes of every member on the rows that it has not seen; NaN elsewhere.
     feature_importances_ : ndarray of shape (n_columns,)
@@ -124,7 +126,7 @@ class Bagging(CallbackSupportMixin, Judged, KeptBags):
             raise made.interruption
         if calls:
             calls.end(lambda: self.__dict__)
-        if self._out_of_bag is not None and np.isnan(self._out_of_bag.score):
+        if self.oob_score and np.isnan(self.oob_score_):
             message = "Every member has seen every row, so oob_score_ is NaN. Make more members."
             warnings.warn(message, stacklevel=3)
         return self
@@ -154,10 +156,11 @@ class Bagging(CallbackSupportMixin, Judged, KeptBags):
     def estimator_weights_(self) -> np.ndarray:
         """What the vote of each member counts."""
         check_is_fitted(self)
-        weights = getattr(self.rule_, "weights_", None)
-        if weights is None:
-            return np.full(self._n_members(), 1 / self._n_members())
-        return np.asarray(weights)
+        if isinstance(self.rule_, FixedRule) or self.rule_ is None:
+            return shares_of(getattr(self.rule_, "weights", None), self._n_members())
+        if not hasattr(self.rule_, "weights_"):
+            raise AttributeError(f"{type(self.rule_).__name__} has no weight for each member.")
+        return np.asarray(self.rule_.weights_)
 
     @property
     def feature_importances_(self) -> np.ndarray:
@@ -168,7 +171,9 @@ class Bagging(CallbackSupportMixin, Judged, KeptBags):
         else:
             by_member = np.zeros((self._n_members(), self.n_features_in_))
             for i, columns in enumerate(self.estimators_features_):
-                by_member[i, columns] = self._members[i].feature_importances_
+                # To one that stands for a bag of one class, no column is important.
+                if not isinstance(self._members[i], DummyClassifier):
+                    by_member[i, columns] = self._members[i].feature_importances_
         totals = by_member.sum(axis=1, keepdims=True)
         mean = (by_member / np.where(totals > 0, totals, 1.0)).mean(axis=0)
         return mean / mean.sum() if mean.sum() > 0 else mean
@@ -214,7 +219,13 @@ class Bagging(CallbackSupportMixin, Judged, KeptBags):
         )
         made = seeded(as_rule(rule), stream(self._seed, 0, RULE))
         check_rule(made, self._n_members(), self._task)
+        check_probabilities(made, self.estimator_, self._task)
         native = None if X is None else self._open(X).native
+        if native is not None and native.shape[0] != self._bags.n_rows:
+            raise ValueError(
+                f"X has {native.shape[0]} rows, and the members were fitted on {self._bags.n_rows}. Pass the "
+                "table of the fit."
+            )
         another._keep_rule(*fit_rule(made, self._task, self._votes_outside, native))
         another._out_of_bag = another._decision_outside = None
         return another

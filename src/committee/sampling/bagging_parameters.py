@@ -41,7 +41,8 @@ class BaggingParameters(Voter):
         "engine grows `DecisionTree`, `RandomTree` and `DecisionStump` members itself, from a table that is "
         "binned once; others are fitted by the runner and see X as it is. Members that take "
         "`sample_weight`, as all inside them do, see the rows of a bag once, with weights; others, and "
-        "pipelines, see them as often as they were drawn.",
+        "pipelines, see them as often as they were drawn. Where a member refuses a bag of one class, "
+        "scikit-learn's `DummyClassifier` votes for it.",
         kw_only=False,
     )
     n_estimators: int | str = parameter(

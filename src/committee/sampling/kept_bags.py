@@ -158,12 +158,22 @@ class KeptBags(BaggingParameters):
                 total += votes
         return total / self._n_members()
 
-    def _oob_decision(self) -> np.ndarray:
-        """The out-of-bag decision, of shape (n_rows, n_outputs)."""
+    @property
+    def oob_score_(self) -> float:
+        """The metric on the rows that have an out-of-bag decision: accuracy or R2, or what `oob_score` is."""
+        return self._judged().score
+
+    def _judged(self) -> OutOfBag:
+        """What is known out of bag of the decision, and not only of the mean of the votes."""
         check_is_fitted(self)
         if self._out_of_bag is None or not self.oob_score:
             raise AttributeError("There are out-of-bag decisions only after a fit with oob_score=True.")
-        return self._out_of_bag.decision if self._decision_outside is None else self._decision_outside
+        return self._out_of_bag
+
+    def _oob_decision(self) -> np.ndarray:
+        """The out-of-bag decision, of shape (n_rows, n_outputs)."""
+        judged = self._judged()
+        return judged.decision if self._decision_outside is None else self._decision_outside
 
     def _decider(self) -> Decider:
         if self._encoder is not None:
@@ -274,4 +284,5 @@ class KeptBags(BaggingParameters):
             require(np.isin(asked[asked >= 0], columns).all(), "A tree asks about columns of others")
 
     def _known_scores(self) -> dict[str, float]:
-        return {} if self._out_of_bag is None else {"out_of_bag": self._out_of_bag.score}
+        is_known = self._out_of_bag is not None and bool(self.oob_score)
+        return {"out_of_bag": self.oob_score_} if is_known else {}

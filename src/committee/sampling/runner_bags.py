@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from committee.members.fitting import fit_member
+from committee.members.fitting import fit_on_bag
 from committee.members.seeding import MEMBER, reseeded, stream
 from committee.members.seeing import take_rows
 from committee.members.votes import Task as Answering
@@ -187,7 +187,7 @@ def way_out(shared: Shared, number: int) -> str:
     drawn = shared.y[shared.bags.draw(shared.seed, number) > 0]
     if not isinstance(shared.task, Classification) or len(np.unique(drawn)) == shared.task.n_outputs:
         return ""
-    return " Its bag lacks a class: set sampling='stratified', or a larger max_samples."
+    return " Its bag lacks a class: set a larger max_samples, or sampling='stratified' of BaggingClassifier."
 
 
 def fit_one(
@@ -201,7 +201,7 @@ def fit_one(
     seen = X if is_all else take_rows(X, rows)
     own = reseeded(member, stream(shared.seed, number, MEMBER))
     are_classes = isinstance(shared.task, Classification)
-    model = fit_member(own, seen, shared.labels(rows), weights, are_classes=are_classes)
+    model = fit_on_bag(own, seen, shared.labels(rows), weights, are_classes=are_classes)
     outside = np.flatnonzero(counts == 0)
     if not votes or len(outside) == 0:
         return model, (outside[:0], np.empty((0, shared.task.n_outputs)))
