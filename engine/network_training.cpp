@@ -150,18 +150,35 @@ void NetworkTraining::find_gradient(std::size_t member, std::span<const std::uin
 
     for (std::size_t l = shape_.layers.size(); l-- > 0;) {
         const NetworkLayer& layer = shape_.layers[l];
+        const float* inputs = l > 0 ? work.pass.units[l - 1].data() : work.inputs.data();
         const MatrixView slopes = MatrixView::by_rows(work.slope.data(), layer.n_outputs);
-        multiply(MatrixView::by_rows(work.pass.inputs_of(l).data(), layer.n_inputs).transposed(), slopes,
+        multiply(MatrixView::by_rows(inputs, layer.n_inputs).transposed(), slopes,
                  {layer.n_inputs, n_rows, layer.n_outputs}, work.pass.panel, work.gradient.data() + layer.weights);
         sum_of_rows(work.slope.data(), n_rows, layer.n_outputs, work.gradient.data() + layer.biases);
-        work.slope_before.resize(whole_vectors(n_rows * layer.n_inputs));
+        if (l == 0) break;
+        work.slope_before.resize(n_rows * layer.n_inputs);
         multiply(slopes, MatrixView::by_rows(parameters + layer.weights, layer.n_outputs).transposed(),
                  {n_rows, layer.n_outputs, layer.n_inputs}, work.pass.panel, work.slope_before.data());
-        const float* factors = l > 0 ? work.pass.slopes[l - 1].data() : work.inputs.data();
-        for (std::size_t i = 0; i < n_rows * layer.n_inputs; ++i) work.slope_before[i] *= factors[i];
+        const float* before = work.pass.slopes[l - 1].data();
+        for (std::size_t i = 0; i < n_rows * layer.n_inputs; ++i) work.slope_before[i] *= before[i];
         std::swap(work.slope, work.slope_before);
     }
-    sum_of_rows(work.slope.data(), n_rows, n_inputs, work.gradient.data());
+    part_scales_from_weights(parameters, work.gradient.data());
+}
+
+// The first layer sees inputs times scales. What is known is the gradient by that product of scale and weight.
+void NetworkTraining::part_scales_from_weights(const float* parameters, float* gradient) const {
+    const NetworkLayer& first = shape_.layers.front();
+    for (std::size_t i = 0; i < first.n_inputs; ++i) {
+        float* by_product = gradient + first.weights + i * first.n_outputs;
+        const float* weights = parameters + first.weights + i * first.n_outputs;
+        float sum = 0;
+        for (std::size_t j = 0; j < first.n_outputs; ++j) {
+            sum += weights[j] * by_product[j];
+            by_product[j] *= parameters[i];
+        }
+        gradient[i] = sum;
+    }
 }
 
 std::vector<float> NetworkTraining::gradient(std::size_t member, std::span<const std::uint32_t> rows) const {

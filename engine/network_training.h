@@ -59,6 +59,7 @@ class NetworkTraining {
     void take_step(std::size_t member, double rate, double dropout, Workspace& work);
     void find_gradient(std::size_t member, std::span<const std::uint32_t> rows, const NetworkDropout& dropout,
                        Workspace& work) const;
+    void part_scales_from_weights(const float* parameters, float* gradient) const;
     void shuffle(std::size_t member);
     double loss_of(std::size_t row, std::span<const float> outputs) const;
 

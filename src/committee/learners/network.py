@@ -38,7 +38,7 @@ from committee.task import Classification
 
 # About so many steps are taken on tables of any size, but every row is seen so often at least and at most.
 N_STEPS = 2500
-LEAST_EPOCHS, MOST_EPOCHS = 8, 200
+LEAST_EPOCHS, MOST_EPOCHS = 6, 200
 MOST_IN_BATCH = 64
 LARGEST_SEED = 2**31 - 1
 
@@ -55,9 +55,9 @@ class NetworkVoter(Tabular):
     ----------
     n_steps_ : int
         After how many steps the networks were at their best.
-    loss_curve_ : ndarray of shape (n_rounds,)
-        The loss of the held-out rows, each by the network that it was kept from, after each round of steps:
-        the log loss, or the squared error in units of the variance of y. Empty if there were too few rows to
+    loss_curve_ : ndarray of shape (n_looks,)
+        The loss of the held-out rows, each by the network that it was kept from, after rounds of steps: the
+        log loss, or the squared error in units of the variance of y. Empty if there were too few rows to
         keep some back.
     nbytes : int
         The size of the parameters in memory.
@@ -131,7 +131,7 @@ class Network(NetworkVoter):
         "auto",
         'an integer >= 1 or "auto"',
         either(integer(1), one_of("auto")),
-        'How many steps each network takes at most. "auto" is 2,500, but at least 8 and at most 200 passes '
+        'How many steps each network takes at most. "auto" is 2,500, but at least 6 and at most 200 passes '
         "through the rows. Fewer are taken after a cycle of the learning rate without any gain, and if time "
         "is short.",
     )

@@ -23,6 +23,9 @@ N_CYCLES = 4
 # After each of so many rounds of steps the held-out rows are looked at. The cycles end at 1, 3, 7 and 15
 # fifteenths of the way.
 N_ROUNDS = 30
+# A look at the held-out rows costs no more, in rows, than this share of the steps of a round; but the ends of
+# cycles are always looked at.
+COST_OF_LOOKS = 0.75
 # The first steps tell how long one takes, if there is a deadline; the plan then uses this share of the time.
 N_TIMED = 5
 TIME_USED = 0.8
@@ -57,6 +60,10 @@ class Plan:
     label_smoothing: float
     seed: int
 
+    def rows_seen(self, n_steps: int) -> int:
+        """How often rows are looked at in some steps of all networks."""
+        return n_steps * self.batch_size * self.n_members
+
 
 @dataclass(frozen=True, eq=False)
 class Learnt:
@@ -68,7 +75,7 @@ class Learnt:
     n_steps : int
         After so many steps they were at their best.
     losses : ndarray of float64
-        The loss of the held-out rows after each round; empty if there are none.
+        The loss of the held-out rows, every time that it was looked at; empty if there are none.
     """
 
     parameters: np.ndarray
@@ -105,25 +112,29 @@ def learn(rows: NetworkRows, folds: np.ndarray | None, plan: Plan, n_threads: in
         plan.seed,
     )
     n_steps = steps_in_time(training, plan, n_threads)
-    best, best_at, losses = training.parameters(), 0, [np.inf]
-    cycle_began = 0
+    best, best_at, cycle_began = training.parameters(), 0, 0
+    losses: list[float] = []
     for n_rounds, (begin, end) in enumerate(rounds_of(n_steps), start=1):
         if begin == end:
             continue
         rates = plan.learning_rate * cyclic((np.arange(begin, end) + 0.5) / n_steps)
         training.advance(rates, plan.dropout, n_threads)
-        losses.append(-np.inf if folds is None else training.held_out_loss(n_threads))
-        if losses[-1] < min(losses[:-1]) or folds is None:
+        is_end, is_over = ends_cycle(n_rounds), is_time_up()
+        if folds is None:
             best, best_at = training.parameters(), end
-        work.tell(n_rounds, None if folds is None else -losses[-1])
-        if is_time_up():
+            work.tell(n_rounds)
+        elif is_end or is_over or rows.n_rows <= COST_OF_LOOKS * plan.rows_seen(end - begin):
+            loss = training.held_out_loss(n_threads)
+            if loss < min(losses, default=np.inf):
+                best, best_at = training.parameters(), end
+            losses.append(loss)
+            work.tell(n_rounds, -loss)
+        # After a cycle that has brought nothing, the next, which is longer, fits its rows even closer.
+        if is_over or (is_end and best_at <= cycle_began):
             break
-        if ends_cycle(n_rounds):
-            # A whole cycle has brought nothing: the next, which is longer, fits the rows it sees even closer.
-            if best_at <= cycle_began:
-                break
+        if is_end:
             cycle_began = end
-    return Learnt(best, best_at, np.array([] if folds is None else losses[1:]))
+    return Learnt(best, best_at, np.array(losses))
 
 
 def steps_in_time(training: _engine.NetworkTraining, plan: Plan, n_threads: int) -> int:
