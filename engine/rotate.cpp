@@ -33,9 +33,11 @@ class Moments {
     void add(std::uint32_t weight) {
         total_ += weight;
         for (std::size_t i = 0; i < size_; ++i) {
-            const Wide weighted = Wide{values_[i]} * weight;
-            sums_[i] += weighted;
-            for (std::size_t j = 0; j <= i; ++j) products_[i * size_ + j] += weighted * values_[j];
+            sums_[i] += Wide{values_[i]} * weight;
+            for (std::size_t j = 0; j <= i; ++j) {
+                const Wide product = Wide{values_[i]} * values_[j];
+                products_[i * size_ + j] += weight == 1 ? product : product * weight;
+            }
         }
     }
 
