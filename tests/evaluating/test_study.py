@@ -96,6 +96,18 @@ def test_the_time_left_counts_the_folds_of_honest_votes():
     assert first.seconds_left == whole > fit + predict
 
 
+def test_an_interrupted_study_keeps_what_is_finished_and_goes_on(tmp_path):
+    def stop(event):
+        if event.n_done == 5:
+            raise KeyboardInterrupt
+
+    with running.receiving(stop), pytest.raises(KeyboardInterrupt):
+        small_study(tmp_path).run()
+    study = small_study(tmp_path)
+    assert len(study.store.finished()) == 5
+    assert content(study.run()) == content(small_study().run())
+
+
 def test_a_failure_is_kept_with_its_traceback_and_ends_nothing():
     study = small_study(learners=small_learners() | {"failing": Failing()}).run()
     failures = study.failures("polars")

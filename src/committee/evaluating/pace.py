@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Mapping
 
 from committee.evaluating.cells import Cell
 
@@ -20,7 +20,7 @@ class Pace:
     --------
     >>> pace = Pace({"small": 100, "large": 1000})
     >>> pace.add(Cell(0, "small", "rf"), 2.0)
-    >>> pace.left([Cell(1, "small", "rf"), Cell(0, "large", "rf")], n_workers=2)
+    >>> pace.left({("rf", "small"): 1, ("rf", "large"): 1}, n_workers=2)
     11.0
     """
 
@@ -42,21 +42,24 @@ class Pace:
             sums[0] += seconds
             sums[1] += amount
 
-    def seconds(self, cell: Cell) -> float | None:
-        """What a cell may take; None if nothing is known."""
-        size = self._sizes[cell.table]
+    def seconds(self, learner: str, table: str) -> float | None:
+        """What a learner may take on a resample of a table; None if nothing is known."""
+        size = self._sizes[table]
         for sums, amount in (
-            (self._of_pair.get((cell.learner, cell.table)), 1.0),
-            (self._of_learner.get(cell.learner), size),
+            (self._of_pair.get((learner, table)), 1.0),
+            (self._of_learner.get(learner), size),
             (self._of_all, size),
         ):
             if sums is not None and sums[1]:
                 return sums[0] / sums[1] * amount
         return None
 
-    def left(self, cells: Iterable[Cell], n_workers: int) -> float | None:
-        """What cells may take that are run by some workers; None if nothing is known."""
-        guesses = [self.seconds(cell) for cell in cells]
-        if not guesses or guesses[0] is None:
-            return None
-        return sum(each for each in guesses if each is not None) / n_workers
+    def left(self, n_cells: Mapping[tuple[str, str], int], n_workers: int) -> float | None:
+        """What so many cells of learners on tables may take with some workers; None if nothing is known."""
+        total = 0.0
+        for pair, count in n_cells.items():
+            guess = self.seconds(*pair)
+            if guess is None:
+                return None
+            total += count * guess
+        return total / n_workers

@@ -71,6 +71,9 @@ class Results:
         self.tables = store.tables()
         self.finished = store.finished()
         self._masks: dict[tuple[str, int], np.ndarray] = {}
+        self._of_table: dict[str, list[Cell]] = {name: [] for name in self.tables}
+        for cell in self.finished:
+            self._of_table[cell.table].append(cell)
 
     def test_rows(self, cell: Cell) -> np.ndarray:
         """A mask of the rows that a cell is judged on."""
@@ -196,14 +199,14 @@ class Results:
 
     def _shared_cells(self, table: str, learners: list[str]) -> list[list[Cell]]:
         """For each resample that all learners have finished, their cells."""
-        numbers = sorted({cell.resample for cell in self.finished if cell.table == table})
+        numbers = sorted({cell.resample for cell in self._of_table[table]})
         rows = [[Cell(number, table, learner) for learner in learners] for number in numbers]
         return [row for row in rows if all(cell in self.finished for cell in row)]
 
     def _why_not(self, table: str, learners: list[str], scores: np.ndarray, theirs: np.ndarray) -> str | None:
         """Why a table is left out of a comparison; None if it is not."""
         if len(scores) == 0:
-            done = {cell.learner for cell in self.finished if cell.table == table}
+            done = {cell.learner for cell in self._of_table[table]}
             missing = [name for name in learners if name not in done]
             return f"not finished by {listed(missing)}" if missing else "no resample that all have finished"
         if np.isnan(scores).any():

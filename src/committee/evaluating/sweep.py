@@ -64,6 +64,7 @@ class Sweep:
         """
         waiting = deque(self.cells)
         self._n_open = Counter((cell.table, cell.resample) for cell in self.cells)
+        n_left = Counter((cell.learner, cell.table) for cell in self.cells)
         in_flight: dict[Task, Cell] = {}
         n_done = 0
         try:
@@ -80,8 +81,8 @@ class Sweep:
                 if outcome.error is None:
                     self.pace.add(cell, outcome.seconds)
                 n_done += 1
-                left = self.pace.left([*in_flight.values(), *waiting], run.n_workers)
-                work.tell(n_done, part=str(cell), seconds_left=left)
+                n_left[cell.learner, cell.table] -= 1
+                work.tell(n_done, part=str(cell), seconds_left=self.pace.left(+n_left, run.n_workers))
         finally:
             for task in in_flight:
                 task.cancel()
