@@ -147,7 +147,8 @@ def test_pasting_all_rows_with_weights_is_the_weighted_member(member):
     np.testing.assert_allclose(bagging.predict(NUMBERS), expected, rtol=1e-9)
 
 
-@pytest.mark.parametrize("member", [GaussianNB(), KNeighborsClassifier(), ByRunner(max_features=1)], ids=str)
+# Nearest neighbours of scikit-learn reset the filters of warnings for all threads while they vote.
+@pytest.mark.parametrize("member", [GaussianNB(), LinearSVC(), ByRunner(max_features=1)], ids=str)
 def test_any_runner_and_any_number_of_workers_give_the_same_bits(member):
     bagging = BaggingClassifier(member, 9, oob_score=True, max_features=0.8, random_state=1)
     expected = bagging.set_params(runner="serial", n_jobs=1).fit(X, Y)

@@ -64,9 +64,9 @@ class BaggingClassifier(ClassMembers, ClassBags):
     Examples
     --------
     >>> from sklearn.datasets import load_iris
-    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> from sklearn.naive_bayes import GaussianNB
     >>> X, y = load_iris(return_X_y=True)
-    >>> bagging = BaggingClassifier(KNeighborsClassifier(), 20, oob_score=True, random_state=0).fit(X, y)
+    >>> bagging = BaggingClassifier(GaussianNB(), 20, oob_score=True, random_state=0).fit(X, y)
     >>> bagging.oob_score_ > 0.9, bagging.predict(X[:2])
     (True, array([0, 0]))
     """
