@@ -68,6 +68,20 @@ def test_groups_of_the_wrong_length_are_told():
         BaggingClassifier().fit(X, Y, groups=[1, 2, 3])
 
 
+@pytest.mark.parametrize("missing", [np.nan, None])
+def test_groups_that_are_missing_are_told(missing):
+    with pytest.raises(ValueError, match=r"groups has missing values. Give every row a group"):
+        BaggingClassifier().fit(X, Y, groups=[missing, *range(11)])
+
+
+def test_a_member_that_cannot_vote_is_named():
+    bagging = BaggingClassifier(GaussianNB(), 2).fit([[1.0]], ["a"])
+    with pytest.raises(
+        ValueError, match=r"^Member 0, GaussianNB, cannot vote. ValueError: It votes with NaN"
+    ):
+        bagging.predict([[1.0]])
+
+
 def test_a_rule_of_classes_cannot_decide_on_numbers():
     with pytest.raises(ValueError, match="NaiveBayesRule is a rule for classification"):
         BaggingRegressor(rule="naive_bayes").fit(X, Y.astype(float))

@@ -11,6 +11,7 @@ from committee.members.votes import Task
 from committee.saving import Data
 from committee.table import Schema, read
 from committee.table.matching import is_reordered, match_columns
+from committee.table.raw import is_missing
 from committee.table.source import Source, open_source
 from committee.task import Classification, check_lengths, check_target, row_weights
 
@@ -89,6 +90,9 @@ def group_codes(groups: Any, n_rows: int) -> np.ndarray | None:
     --------
     >>> group_codes(["b", "a", "b"], 3)
     array([1, 0, 1])
+    >>> group_codes(["b", None, "b"], 3)
+    Traceback (most recent call last):
+    ValueError: groups has missing values. Give every row a group, or drop those rows.
     >>> group_codes(["b", "a"], 3)
     Traceback (most recent call last):
     ValueError: groups must have one value for each of the 3 rows. Got (2,).
@@ -98,4 +102,6 @@ def group_codes(groups: Any, n_rows: int) -> np.ndarray | None:
     array = check_target(groups)
     if array.shape != (n_rows,):
         raise ValueError(f"groups must have one value for each of the {n_rows} rows. Got {array.shape}.")
+    if array.dtype.kind in "fcO" and any(map(is_missing, array.tolist())):
+        raise ValueError("groups has missing values. Give every row a group, or drop those rows.")
     return np.asarray(np.unique(array, return_inverse=True)[1], dtype=np.int64)

@@ -35,16 +35,13 @@ from committee.sampling.bags import Bags, weights_each_time
 from committee.sampling.engine_bags import check_tree, grow_members, grows_in_engine, take_member
 from committee.sampling.kept_bags import KeptBags, is_open
 from committee.sampling.out_of_bag import Judged, OutOfBag, check_goes_on, means, score_of
-from committee.sampling.outside import OutsideVotes, fit_rule
+from committee.sampling.outside import OutsideVotes, check_probabilities, fit_rule
 from committee.sampling.plan import Learning, Made, Plan, columns_of_members, n_members_wanted
 from committee.sampling.runner_bags import fit_members
 from committee.saving.deciding import sums_votes
 from committee.table import BinnedTable
 from committee.table.source import open_source
-from committee.task import Classification, Regression, are_repetitions, row_weights
-
-# Rules that make no sense of votes for one class alone.
-NEED_PROBABILITIES = ("product", "geometric_mean", "minimum", "maximum")
+from committee.task import Classification, are_repetitions, row_weights
 
 
 class Bagging(CallbackSupportMixin, KeptBags, Judged):
@@ -406,17 +403,6 @@ class Bagging(CallbackSupportMixin, KeptBags, Judged):
         self._votes_outside = outside if self.keep_votes or self.warm_start else None
         self.estimator_ = learning.member
         self._keep_rule(fitted, encoder)
-
-
-def check_probabilities(rule: Rule, member: Any, task: Classification | Regression) -> None:
-    """Raise if a rule is about probabilities and a member gives none."""
-    name = getattr(rule, "rule", None) if isinstance(rule, FixedRule) else None
-    needs = name in NEED_PROBABILITIES or type(rule).__name__ == "LogPoolRule"
-    if needs and isinstance(task, Classification) and not hasattr(member, "predict_proba"):
-        raise ValueError(
-            f"{type(member).__name__} has no predict_proba, and the rule {name or type(rule).__name__!r} is "
-            "about probabilities. Set rule='majority', or wrap the member in CalibratedClassifierCV."
-        )
 
 
 def joined(first: Any, second: Any) -> Any:

@@ -21,7 +21,7 @@ from committee.sampling.bags import Bags
 from committee.sampling.engine_bags import grows_in_engine
 from committee.sampling.out_of_bag import OutOfBag
 from committee.sampling.outside import OutsideVotes
-from committee.sampling.runner_bags import results_in_order
+from committee.sampling.runner_bags import failed_member, results_in_order
 from committee.saving import Fields
 from committee.saving.deciding import Decider, decider_of_trees, sums_votes
 from committee.saving.errors import require
@@ -118,7 +118,10 @@ class KeptBags(BaggingParameters):
         def votes_of_member(i: int) -> np.ndarray:
             columns, member = self._seen_by(i), self._members[i]
             seen = source if columns is None else source.select(columns)
-            return votes_of(member, as_taken_by(member, seen), self._task)
+            try:
+                return votes_of(member, as_taken_by(member, seen), self._task)
+            except Exception as error:
+                raise failed_member(i, member, "vote", error) from error
 
         if source.n_rows < ROWS_FOR_THREADS or self.runner == "serial":
             yield from map(votes_of_member, range(self._n_members()))

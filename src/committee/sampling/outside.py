@@ -7,12 +7,16 @@ from typing import Any, Self
 
 import numpy as np
 
+from committee.combining.fixed_rule import FixedRule
 from committee.combining.rule import Rule
 from committee.members.encoding import TableEncoder, new_encoder
 from committee.members.seeing import take_rows
 from committee.members.votes import Task, dtype_of
 from committee.saving import Fields
 from committee.task import Classification
+
+# Rules that make no sense of votes for one class alone.
+NEED_PROBABILITIES = ("product", "geometric_mean", "minimum", "maximum")
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,3 +138,14 @@ def fit_rule(
             )
         rule = outside.teach(rule, matrix)
     return rule, encoder
+
+
+def check_probabilities(rule: Rule, member: Any, task: Task) -> None:
+    """Raise if a rule is about probabilities and a member gives none."""
+    name = getattr(rule, "rule", None) if isinstance(rule, FixedRule) else None
+    needs = name in NEED_PROBABILITIES or type(rule).__name__ == "LogPoolRule"
+    if needs and isinstance(task, Classification) and not hasattr(member, "predict_proba"):
+        raise ValueError(
+            f"{type(member).__name__} has no predict_proba, and the rule {name or type(rule).__name__!r} is "
+            "about probabilities. Set rule='majority', or wrap the member in CalibratedClassifierCV."
+        )

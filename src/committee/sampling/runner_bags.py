@@ -176,10 +176,14 @@ def fit_some(
         try:
             done.append(fit_one(shared, member, number, seen, votes))
         except Exception as error:
-            told = " ".join(f"{type(error).__name__}: {error}".split())
-            message = f"Member {number}, {type(member).__name__}, cannot be fitted. {told}"
-            raise failed(message + way_out(shared, number), error) from error
+            raise failed_member(number, member, "be fitted", error, way_out(shared, number)) from error
     return done
+
+
+def failed_member(number: int, member: Any, what: str, error: Exception, way_out: str = "") -> TaskError:
+    """The error that names a member, what it cannot do and why, in one line."""
+    told = " ".join(f"{type(error).__name__}: {error}".split())
+    return failed(f"Member {number}, {type(member).__name__}, cannot {what}. {told}{way_out}", error)
 
 
 def way_out(shared: Shared, number: int) -> str:
