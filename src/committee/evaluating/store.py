@@ -3,7 +3,8 @@
 SQLite, because it comes with Python, survives `kill -9` and the loss of power, and lets several processes
 write at the same time; DuckDB would be one library more, and lets one process write. Votes are in it too,
 and not in Parquet files beside it: so a cell and its votes are there both or neither, a study is one file to
-copy, and two are merged by SQL. What is kept are names, numbers and text. No code is run by opening a store.
+copy, and two are merged cell by cell. What is kept are names, numbers and text. No code is run by opening a
+store.
 
     facts     what holds for all cells (test_size, cv), and notes
     learners  the recipe of each learner for each task: another recipe needs another name
