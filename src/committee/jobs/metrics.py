@@ -47,7 +47,7 @@ def scorer_name(metric: str | None, task: str, n_classes: int = 2) -> str | None
     Examples
     --------
     >>> scorer_name("auc", "classification", 3), scorer_name("rmse", "regression")
-    ('roc_auc_ovr', 'neg_root_mean_squared_error')
+    ('roc_auc_ovr_weighted', 'neg_root_mean_squared_error')
     >>> scorer_name("auc", "regression")
     Traceback (most recent call last):
     ValueError: The metric 'auc' is not for regression. Use one of rmse, mae, r2.
@@ -66,7 +66,10 @@ def scorer_name(metric: str | None, task: str, n_classes: int = 2) -> str | None
     name = ours.get(metric, metric)
     if name not in get_scorer_names():
         raise ValueError(f"There is no metric {metric!r} for {task}. {suggestion(metric, list(ours))}")
-    return "roc_auc_ovr" if name == "roc_auc" and n_classes > 2 else name
+    if name == "roc_auc" and n_classes > 2:
+        # Each class counts as often as it is there, as in `committee.score`.
+        return "roc_auc_ovr_weighted" if metric == "auc" else "roc_auc_ovr"
+    return name
 
 
 def check_metric_name(metric: str, tasks: Sequence[str]) -> None:
@@ -113,7 +116,7 @@ def scores_of(model: Any, X: Any, y: np.ndarray, metric: str | None = None) -> d
     X : table
     y : ndarray of shape (n_rows,)
     metric : str, default=None
-        One of ours, or of scikit-learn's scorers. None is those that are usual.
+        One of ours, as `committee.score` has it, or of scikit-learn's scorers. None is those that are usual.
 
     Returns
     -------
@@ -121,6 +124,9 @@ def scores_of(model: Any, X: Any, y: np.ndarray, metric: str | None = None) -> d
         Losses are as they are: less is better.
     """
     from sklearn.metrics import get_scorer
+
+    from committee.evaluating.metrics import METRICS
+    from committee.evaluating.scoring import score
 
     task = "classification" if hasattr(model, "classes_") else "regression"
     n_classes = len(model.classes_) if task == "classification" else 0
@@ -131,7 +137,14 @@ def scores_of(model: Any, X: Any, y: np.ndarray, metric: str | None = None) -> d
         without = {"auc", "log_loss"} | ({"balanced_accuracy"} if n_seen == 1 else set())
         wanted = tuple(name for name in wanted if name not in without)
     found = {}
+    if METRICS.keys() & set(wanted):
+        decision = model.predict_proba(X) if task == "classification" else model.predict(X)
     for name in wanted:
+        if name in METRICS:
+            found[name] = score(decision, y, name, classes=getattr(model, "classes_", None))
+            if np.isnan(found[name]):
+                raise ValueError(f"The metric {name!r} has no value here: all rows are of one class.")
+            continue
         scorer = str(scorer_name(name, task, n_classes))
         try:
             value = float(get_scorer(scorer)(model, X, y))

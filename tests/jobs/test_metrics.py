@@ -1,0 +1,44 @@
+"""What `committee evaluate` tells, and what `committee.score` does: the same by the same names."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_classification, make_regression
+
+from committee import DecisionTreeClassifier, DecisionTreeRegressor, score
+from committee.jobs.metrics import scorer_name, scores_of
+
+X, CODES = make_classification(
+    150, 4, n_informative=3, n_redundant=0, n_classes=3, weights=[0.7, 0.2], flip_y=0.2, random_state=0
+)
+Y = np.array(["a", "b", "c"])[CODES]
+MODEL = DecisionTreeClassifier(max_depth=3).fit(X[::2], Y[::2])
+
+
+@pytest.mark.parametrize("metric", ["auc", "log_loss", "error", "balanced_error", "brier", "accuracy"])
+def test_a_name_means_the_same_as_for_score(metric):
+    decision = MODEL.predict_proba(X)
+    expected = score(decision, Y, metric, classes=MODEL.classes_)
+    assert scores_of(MODEL, X, Y, metric)[metric] == pytest.approx(expected, rel=1e-9)
+    told = scores_of(MODEL, X, Y)
+    assert metric not in told or told[metric] == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize("metric", ["rmse", "mae", "squared_error", "r2"])
+def test_a_name_means_the_same_for_numbers(metric):
+    X, y = make_regression(60, 3, random_state=0)
+    model = DecisionTreeRegressor(max_depth=2).fit(X, y)
+    assert scores_of(model, X, y, metric)[metric] == pytest.approx(
+        score(model.predict(X), y, metric), rel=1e-9
+    )
+
+
+def test_committees_are_chosen_by_the_area_that_is_told():
+    from sklearn.metrics import get_scorer
+
+    told = scores_of(MODEL, X, Y, "auc")["auc"]
+    assert get_scorer(scorer_name("auc", "classification", 3))(MODEL, X, Y) == pytest.approx(told)
+
+
+def test_an_area_of_rows_of_one_class_is_told_to_have_no_value():
+    with pytest.raises(ValueError, match="'auc' has no value here: all rows are of one class"):
+        scores_of(MODEL, X[Y == "a"], Y[Y == "a"], "auc")
