@@ -234,7 +234,7 @@ class NetworkClassifier(Classifies, Network):
     -----
     scikit-learn's `MLPClassifier` takes no categories and no missing values, has no dropout and one constant
     or falling rate. The order of the rows changes nothing, and a row of weight 2 is the row twice. Sums are
-    taken in one order, so that all machines find the same bits.
+    taken in one order, so that threads, and rows that are asked about together, change no bit.
 
     References
     ----------
