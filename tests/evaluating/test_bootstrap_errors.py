@@ -359,7 +359,7 @@ def test_bias_and_variance_of_numbers_by_a_slow_reference():
 @pytest.mark.parametrize(
     ("estimator", "X", "y"),
     [
-        (KNeighborsClassifier(1), X, LABELS),
+        (DecisionTreeClassifier(), X, LABELS),
         (GaussianNB(), X, (Y > 0).astype(int)),
         (DecisionTreeRegressor(), NUMBERS_X, NUMBERS),
     ],
@@ -396,6 +396,10 @@ def test_what_does_not_look_has_no_variance():
         ({"y": np.zeros(60, dtype=int)}, r"y must have at least two classes. Got \[0\]"),
         ({"B": 1}, "B must be an integer >= 2. Got 1"),
         ({"sample_weight": -np.ones(60)}, "sample_weight must be >= 0"),
+        (
+            {"estimator": KNeighborsClassifier(), "sample_weight": np.linspace(0.1, 1, 60)},
+            "KNeighborsClassifier takes no sample_weight, and only small whole weights are rows",
+        ),
         ({"runner": "cloud"}, 'runner must be "serial"'),
         ({"random_state": "x"}, "random_state must be an integer"),
     ],

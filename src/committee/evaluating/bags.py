@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.base import is_classifier, is_regressor
+from sklearn.base import clone, is_classifier, is_regressor
 
 from committee.combining.fixed import one_hot
 from committee.evaluating.intervals import Draws, check_n_draws
@@ -22,6 +22,7 @@ from committee.members.lesson import Lesson, in_order
 from committee.members.seeding import seeded
 from committee.members.seeing import take_rows
 from committee.members.votes import votes_of
+from committee.members.weighing import request_weights, weights_reach
 from committee.table.source import open_source
 from committee.task import Classification, Regression, are_repetitions, check_lengths
 
@@ -62,6 +63,13 @@ class Bagged:
         if not lesson.is_open:
             raise ValueError(f"y must have at least two classes. Got {np.unique(lesson.answers).tolist()}.")
         weights = np.ones(lesson.n_rows) if lesson.weights is None else lesson.weights
+        asked = clone(estimator)
+        request_weights(asked)
+        if not are_repetitions(weights) and not weights_reach(asked):
+            raise ValueError(
+                f"{type(estimator).__name__} takes no sample_weight, and only small whole weights are rows "
+                "that many times. Pass such weights, none, or another estimator."
+            )
         return cls(estimator, lesson, Draws.of(weights, random_state), int(n_bags))
 
     @property
