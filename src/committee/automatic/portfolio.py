@@ -1,8 +1,8 @@
 """The portfolio: who may sit in an automatic committee, in the order in which they are fitted.
 
-In: the size of a table and a preset. Out: members. Each next one adds the most to those before it, for the
-time that it takes, over many tables: the order and the settings come from `benchmarks/portfolio.py`. Members
-of scikit-learn see the table as `TableEncoder` makes it a matrix.
+In: the size of a table and a preset. Out: members. Each next one is to add the most to those before it, for
+the time that it takes, over many tables. What members add is measured by `benchmarks/portfolio.py`; the order
+was set by hand from that. Members of scikit-learn see the table as `TableEncoder` makes it a matrix.
 """
 
 from __future__ import annotations
