@@ -12,6 +12,7 @@ from sklearn.metrics import make_scorer
 
 from committee import DecisionTreeClassifier, RandomForestClassifier, rules, running
 from committee.evaluating import Study, known_learners, score
+from committee.evaluating.cells import Cell, Outcome
 from committee.evaluating.learners import LEARNERS, learner_named, learners_of
 from committee.evaluating.resamples import held_out_rows
 from committee.saving import DamagedFile
@@ -248,6 +249,20 @@ def test_a_finished_cell_takes_the_place_of_a_failed_one_in_a_merger():
     first.store.ask("UPDATE cells SET error = 'E: e', trace = '' WHERE learner = 'tree'")
     first.merge(second)
     assert content(first) == content(second)
+
+
+def test_a_finished_cell_is_not_lost_by_a_later_failure_of_another_process(tmp_path):
+    study, late = small_study(tmp_path).run(), Study.open(tmp_path)
+    before, cell = content(study), Cell(0, "two", "tree")
+    late.store.keep(cell, Outcome.failed(ValueError("too late")), [("error", 9.0)], np.dtype("<f4"))
+    assert content(study) == before and cell not in study.store.failures()
+
+
+def test_a_failure_takes_the_place_of_a_failure():
+    study = small_study(learners={"failing": Failing()}).run()
+    cell = Cell(0, "two", "failing")
+    study.store.keep(cell, Outcome.failed(ValueError("another reason")), [], np.dtype("<f4"))
+    assert "another reason" in study.store.failures()[cell][0]
 
 
 @pytest.mark.parametrize(

@@ -52,6 +52,14 @@ CREATE TABLE IF NOT EXISTS scores (
     learner TEXT, table_name TEXT, resample INTEGER, metric TEXT, score REAL,
     PRIMARY KEY (learner, table_name, resample, metric));
 """
+# Several processes may run the same cell: what has finished is not lost by the failure of another.
+KEEP_CELL = """
+INSERT INTO cells VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (learner, table_name, resample) DO UPDATE SET
+    fit_seconds = excluded.fit_seconds, predict_seconds = excluded.predict_seconds,
+    seconds = excluded.seconds, error = excluded.error, trace = excluded.trace
+WHERE cells.error NOTNULL
+"""
 OF_CELL = "learner = ? AND table_name = ? AND resample = ?"
 
 
@@ -214,14 +222,16 @@ class Store:
     def keep(
         self, cell: Cell, outcome: Outcome, scores: Iterable[tuple[str, float]], dtype: np.dtype
     ) -> None:
-        """Write a finished cell down, with its votes and scores, in place of one that failed."""
+        """Write a cell down, with its votes and scores, in place of one that failed.
+
+        A cell that has finished stays as it is, whatever came of it in another process.
+        """
         of_cell = cell.learner, cell.table, cell.resample
         seconds = outcome.fit_seconds, outcome.predict_seconds, outcome.seconds
         with self.transaction() as connection:
-            connection.execute(
-                "INSERT OR REPLACE INTO cells VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                (*of_cell, *seconds, outcome.error, outcome.trace),
-            )
+            written = connection.execute(KEEP_CELL, (*of_cell, *seconds, outcome.error, outcome.trace))
+            if written.rowcount < 1:
+                return
             for part, votes in (("test", outcome.votes), ("honest", outcome.honest_votes)):
                 if votes is not None:
                     numbers = np.ascontiguousarray(votes, dtype=dtype).tobytes()
