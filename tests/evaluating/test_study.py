@@ -404,6 +404,15 @@ def test_a_store_of_a_newer_version_is_refused(tmp_path):
         Study.open(tmp_path)
 
 
+def test_a_full_disk_is_told_as_one_and_what_was_kept_stays(tmp_path):
+    study = small_study(tmp_path).run()
+    before = content(study)
+    study.store.ask("PRAGMA max_page_count = 1")
+    with pytest.raises(OSError, match="disk is full"):
+        study.store.set_fact("note", "x" * 1_000_000)
+    assert content(study) == before
+
+
 def test_an_estimator_that_is_neither_is_no_learner():
     from sklearn.decomposition import PCA
 

@@ -135,10 +135,12 @@ class Store:
             self._connection.execute("BEGIN IMMEDIATE")
             try:
                 yield self._connection
+                self._connection.execute("COMMIT")
             except BaseException:
-                self._connection.execute("ROLLBACK")
+                # SQLite has rolled back by itself if the disk is full.
+                if self._connection.in_transaction:
+                    self._connection.execute("ROLLBACK")
                 raise
-            self._connection.execute("COMMIT")
 
     def ask(self, text: str, *values: Any) -> list[tuple[Any, ...]]:
         """The rows that a question is answered with."""
