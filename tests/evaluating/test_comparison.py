@@ -124,6 +124,13 @@ def test_the_bayesian_test_knows_the_better_the_equal_and_the_undecided():
     assert np.isclose(turned.second, better.first, atol=0.01)
 
 
+def test_one_table_outweighs_the_pseudo_table_as_often_as_half_its_weight_lets_it():
+    # The pseudo-table's share is Beta(1/2, 1), and wins if its square is above 1/2: not in 0.5 ** 0.25.
+    found = differences.bayesian_signed_rank(np.array([0.3]), np.array([0.2]), rope=0.01)
+    assert found.first == 0.0
+    np.testing.assert_allclose([found.equal, found.second], [0.1591, 0.8409], atol=0.01)
+
+
 def test_the_corrected_t_is_larger_in_its_variance_by_the_share_of_test_rows():
     rng = np.random.default_rng(0)
     losses, others = rng.random(10), rng.random(10)

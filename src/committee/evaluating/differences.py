@@ -15,6 +15,8 @@ from scipy import stats
 
 from committee.evaluating.ranks import N_DIGITS, rank_tables
 
+# What the pseudo-table of no difference weighs, as in the authors' BayesianSignedRank.R.
+PRIOR_WEIGHT = 0.5
 # How many sets of weights are drawn from the posterior, and how many at a time.
 N_DRAWS, N_AT_ONCE = 50_000, 500
 
@@ -148,14 +150,16 @@ def holm(p_values: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Odds:
-    """How likely it is that one of two learners is better on the next table, or that it makes no difference.
+    """How likely it is that one of two learners is better, or that it makes no difference.
 
     Parameters
     ----------
     first, equal, second : float
-        Probabilities that sum to one: the first learner is better by more than the region of practical
-        equivalence, the difference is within it, the second is better.
+        For each of three regions, the probability that this region has the most mass: the first learner is
+        better by more than the region of practical equivalence, the difference is within it, the second is
+        better. They sum to one.
     rope : float
+        Half the width of the region of practical equivalence.
     """
 
     first: float
@@ -169,8 +173,9 @@ def bayesian_signed_rank(
 ) -> Odds:
     """The Bayesian signed rank test of two learners.
 
-    The tables get random weights, by a Dirichlet distribution with one pseudo-table of no difference as its
-    prior. A difference is that of two tables that are drawn by the weights, on average.
+    The tables get random weights, by a Dirichlet distribution with a pseudo-table of no difference, of half
+    the weight of a table, as its prior. A difference is that of two tables that are drawn by the weights, on
+    average.
 
     Parameters
     ----------
@@ -200,9 +205,10 @@ def bayesian_signed_rank(
     sums = differences[:, None] + differences[None, :]
     first, second = (sums < -2 * rope).astype(np.float64), (sums > 2 * rope).astype(np.float64)
     rng = np.random.default_rng(random_state)
+    prior = np.array([PRIOR_WEIGHT, *np.ones(len(differences) - 1)])
     counts = np.zeros(3)
     for start in range(0, N_DRAWS, N_AT_ONCE):
-        weights = rng.dirichlet(np.ones(len(differences)), size=min(N_AT_ONCE, N_DRAWS - start))
+        weights = rng.dirichlet(prior, size=min(N_AT_ONCE, N_DRAWS - start))
         masses = np.stack([((weights @ each) * weights).sum(axis=1) for each in (first, second)])
         shares = np.stack([masses[0], 1.0 - masses.sum(axis=0), masses[1]])
         is_largest = np.isclose(shares, shares.max(axis=0))
