@@ -77,6 +77,19 @@ def test_published_results_stand_in_the_report(committee, tables):
     assert [each["name"] for each in found["learners"]] == ["tree", "bayes", "RotF (paper)"]
 
 
+def test_learners_of_several_published_files_are_marked_by_the_files(committee, tables):
+    begin(committee, "--quiet")
+    for name, accuracy in (("old_ACC", 0.5), ("new_ACC", 0.75)):
+        (tables.parent / f"{name}.csv").write_text(f"dataset,RotF\nsmall,{accuracy}\nlarge,{accuracy}\n")
+    ended = committee(
+        *("compare", "--report", "study", "--published", "old_ACC.csv", "--published", "new_ACC.csv"),
+        *("--formats", "svg", "--json"),
+    )
+    (found,) = ended.json["comparisons"]
+    means = {each["name"]: each["mean"] for each in found["learners"][2:]}
+    assert means == {"RotF (old_ACC)": 0.5, "RotF (new_ACC)": 0.25}
+
+
 def test_a_study_of_the_command_is_one_of_python(committee, tables):
     begin(committee, "--quiet")
     with Study.open(tables.parent / "study") as study:

@@ -52,12 +52,21 @@ def test_published_bits_become_a_log_loss(tmp_path):
         ("x_ACC.csv", "dataset,a\n", {"learners": ["b"]}, "has no column 'b'. It has a"),
         ("x_ACC.csv", "dataset,a\ntwo,much\n", {}, "line 2: there is no number"),
         ("x_ACC.csv", "", {}, "has no header"),
+        ("x_ACC.csv", "dataset,a,a\n", {}, "has two columns 'a'. Give one of them another name"),
     ],
 )
 def test_files_that_cannot_be_read_are_told(tmp_path, name, text, given, message):
     (tmp_path / name).write_text(text)
     with pytest.raises(ValueError, match=message):
         read_published(tmp_path / name, **given)
+
+
+def test_two_papers_with_a_learner_of_one_name_are_told_apart_by_their_marks(file):
+    study = Study(small_learners(), small_tables(), resamples=1, cv=None).run()
+    once, again = (read_published(file, learners=["RotF"], mark=mark) for mark in ("paper", "other"))
+    assert study.compare("error", published=[once, again]).learners[3:] == ("RotF (paper)", "RotF (other)")
+    with pytest.raises(ValueError, match=r"Two learners of a comparison are named 'RotF \(paper\)'"):
+        study.compare("error", published=[once, once])
 
 
 def test_results_of_another_metric_do_not_stand_in_a_comparison(file):

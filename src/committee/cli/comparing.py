@@ -128,7 +128,12 @@ def write_report(
     from committee.evaluating import read_published
     from committee.jobs.comparing import report_study
 
-    theirs = [read_published(path, learners=published_learners, names=published_names) for path in published]
+    # Two papers may call their learners by the same names.
+    marks = [Path(path).stem if len(published) > 1 else "paper" for path in published]
+    theirs = [
+        read_published(path, learners=published_learners, names=published_names, mark=mark)
+        for path, mark in zip(published, marks, strict=True)
+    ]
     found, report = report_study(folder, published=theirs, **given)
     if json:
         show_json(as_plain(found) | {"page": str(report.page), "files": [str(path) for path in report.files]})

@@ -6,6 +6,7 @@ It is what pictures and tables of a study are made from, and knows nothing of fi
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
@@ -73,6 +74,7 @@ class Comparison:
     metric : str
     more_is_better : bool
     learners : tuple of str
+        Each name is there once.
     tables : tuple of str
         Those that every learner has scores on.
     scores : ndarray of shape (n_tables, n_learners)
@@ -105,6 +107,14 @@ class Comparison:
     test_ratios: tuple[float, ...] = ()
     seconds: np.ndarray | None = None
     left_out: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for name, number in Counter(self.learners).items():
+            if number > 1:
+                raise ValueError(
+                    f"Two learners of a comparison are named {name!r}. Name each once; published ones get "
+                    "other names by the mark of read_published, or by other names of their files."
+                )
 
     @classmethod
     def of(

@@ -93,6 +93,8 @@ def read_published(
     for name in wanted:
         if name not in known:
             raise ValueError(f"{path} has no column {name!r}. It has {', '.join(known)}.")
+        if known.count(name) > 1:
+            raise ValueError(f"{path} has two columns {name!r}. Give one of them another name.")
     places = [header.index(name) for name in wanted]
     found = {}
     for line, row in enumerate(rows, start=2):
