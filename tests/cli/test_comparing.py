@@ -109,16 +109,23 @@ def test_a_study_of_the_command_is_one_of_python(committee, tables):
         (("--report", "nowhere"), 5, ("no study in the folder nowhere",)),
         (("tables", "--report", "study"), 2, ("Add them with --resume",)),
         (("tables", "--learners", "tree", "--target", "kin", "--out", "new"), 3, ("no column 'kin'", "kind")),
+        (("tables", "--learners", "tree", "--metrics", "eror", "--out", "new"), 3, ("no metric 'eror'",)),
         (("tables", "--learners", "tree", "--time-limit", "0", "--out", "new"), 3, ("time limit",)),
     ],
 )
 def test_what_is_wrong_is_told_in_one_line_before_any_work(committee, tables, arguments, code, words):
     committee("compare", *arguments).complains(code, *words)
+    assert not (tables.parent / "new").exists()
 
 
 def test_a_study_is_not_begun_where_there_is_one(committee, tables):
     begin(committee, "--quiet")
     begin(committee).complains(3, "There is a study in study", "--resume")
+
+
+def test_a_study_is_begun_where_one_was_left_without_plan_and_cells(committee, tables):
+    Study(cv=None, folder=tables.parent / "study").close()
+    assert begin(committee, "--quiet").code == 0
 
 
 def test_failures_are_told_and_kept(committee, tables):

@@ -268,6 +268,19 @@ def test_a_failure_takes_the_place_of_a_failure():
 @pytest.mark.parametrize(
     ("given", "message"),
     [
+        ({"tables": small_tables() | {"a": ([[1.0], [2.0]], [0, 1])}}, "Table 'a' has 2 rows"),
+        ({"metrics": ["acuracy"]}, "There is no metric 'acuracy'"),
+    ],
+)
+def test_a_study_that_cannot_be_made_leaves_no_folder(tmp_path, given, message):
+    with pytest.raises(ValueError, match=message):
+        small_study(tmp_path / "new", **given)
+    assert not (tmp_path / "new").exists()
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
         ({"learners": {"tree": Slow()}}, "Learner 'tree' of the study is .* Give it another name"),
         ({"tables": {"two": small_tables()["three"]}}, "Table 'two' is not the one"),
         ({"test_size": 0.3}, "has test_size=0.5, and this one 0.3. Use another folder"),

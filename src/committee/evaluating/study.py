@@ -97,17 +97,16 @@ class Study:
         self.limits = Limits(time_limit, memory_limit)
         self.test_size, self.cv = test_size, cv
         self._tables = {table.name: table for table in tables_of(tables)}
-        self.store = Store(None if folder is None else Path(folder))
-        for name, value in (("test_size", test_size), ("cv", cv)):
-            known = self.store.fact(name)
-            if known is not None and known != [value]:
-                raise ValueError(
-                    f"The study in {folder} has {name}={known[0]}, and this one {value}. Use another folder."
-                )
-            self.store.set_fact(name, [value])
-        self._add_tables()
-        for table in self.store.tables().values():
+        # What is wrong is told before there is a store: a half-made one could only be deleted.
+        records = self._read_tables()
+        for table in records:
             metrics_for(self.metrics, table)
+        self.store = Store(None if folder is None else Path(folder))
+        try:
+            self._write_down(records)
+        except BaseException:
+            self.store.close()
+            raise
 
     @classmethod
     def open(cls, folder: str | os.PathLike[str]) -> Study:
@@ -340,14 +339,31 @@ class Study:
         with Study.open(other) as opened:
             return merging.merge(self.store, opened.store)
 
-    def _add_tables(self) -> None:
-        """Write down which tables and learners there are, before any work."""
-        for table in self._tables.values():
-            _, record = table.read()
+    def _read_tables(self) -> list[TableRecord]:
+        """What a store is to know of the tables."""
+        records = [table.read()[1] for table in self._tables.values()]
+        for record in records:
             if record.n_rows < 4:
                 raise ValueError(
-                    f"Table {table.name!r} has {record.n_rows} rows, which are too few to split."
+                    f"Table {record.name!r} has {record.n_rows} rows, which are too few to split."
                 )
+        return records
+
+    def _write_down(self, records: list[TableRecord]) -> None:
+        """Write down which settings, tables and learners there are, before any work."""
+        settings = {"test_size": self.test_size, "cv": self.cv}
+        for name, value in settings.items():
+            known = self.store.fact(name)
+            if known is not None and known != [value]:
+                raise ValueError(
+                    f"The study in {self.store.folder} has {name}={known[0]}, and this one {value}. "
+                    "Use another folder."
+                )
+        for table in self.store.tables().values():
+            metrics_for(self.metrics, table)
+        for name, value in settings.items():
+            self.store.set_fact(name, [value])
+        for record in records:
             self.store.add_table(record)
         for learner in self.learners:
             for task in learner.estimators:

@@ -8,13 +8,14 @@ from __future__ import annotations
 import csv
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from committee.evaluating import Comparison, Published, Study
 from committee.evaluating.results import USUAL
-from committee.evaluating.store import FILE
+from committee.evaluating.store import FILE, Store
 from committee.files import BadTable
 from committee.files.formats import format_by_suffix
 from committee.jobs.amounts import bytes_of, seconds_of
@@ -88,7 +89,11 @@ class Plan:
             time_limit=self.time_limit,
             memory_limit=self.memory_limit,
         )
-        study.store.set_fact("plan", asdict(self))
+        try:
+            study.store.set_fact("plan", asdict(self))
+        except BaseException:
+            study.close()
+            raise
         return study
 
 
@@ -302,10 +307,16 @@ def name_of(path: Path) -> str:
 
 
 def check_new(folder: Path) -> None:
-    """Raise if there is a study in a folder that a new one is to be in."""
-    if (folder / FILE).exists():
+    """Raise if there is a study in a folder that a new one is to be in: a plan, or cells."""
+    if (folder / FILE).exists() and is_begun(folder):
         raise ValueError(
             f"There is a study in {folder}. Go on with it, or add to it, by --resume, or name another."
         )
     if folder.exists() and not folder.is_dir():
         raise NotADirectoryError(f"{folder} is a file. Name a folder with --out.")
+
+
+def is_begun(folder: Path) -> bool:
+    """Whether the store in a folder has a plan, or a cell."""
+    with closing(Store(folder)) as store:
+        return store.fact("plan") is not None or bool(store.ask("SELECT 1 FROM cells LIMIT 1"))
