@@ -66,6 +66,27 @@ def test_a_manifest_names_tables_and_targets(committee, tables):
     assert ended.json["comparisons"][0]["tables"] == ["small"]
 
 
+def test_learners_of_one_task_are_compared_in_a_folder_of_both(committee, tables):
+    (tables / "manifest.csv").write_text("name,target,task\nsmall,b,regression\nlarge,kind,\n")
+    for metrics in ((), ("--metrics", "error,rmse")):
+        ended = begin(committee, "--json", *metrics, learners="bayes", out=f"study{len(metrics)}")
+        assert ended.code == 0 and ended.json["n_finished"] == 2
+        assert {tuple(each["tables"]) for each in ended.json["comparisons"]} == {("large",)}
+        assert ended.json["comparisons"][0]["metric"] == "error"
+    committee("compare", "--report", "study0", "--metrics", "rmse").complains(
+        3, "No cell of the study in study0 has finished on a table that rmse is for"
+    )
+
+
+def test_a_report_of_learners_of_one_task_leaves_the_metrics_of_the_other_out(committee, tables):
+    (tables / "manifest.csv").write_text("name,target,task\nsmall,b,regression\nlarge,kind,\n")
+    begin(committee, "--quiet")
+    both = committee("compare", "--report", "study", "--formats", "svg", "--json")
+    assert {"error", "rmse"} <= {each["metric"] for each in both.json["comparisons"]}
+    one = committee("compare", "--report", "study", "--learners", "bayes", "--formats", "svg", "--json")
+    assert one.code == 0 and "rmse" not in {each["metric"] for each in one.json["comparisons"]}
+
+
 def test_published_results_stand_in_the_report(committee, tables):
     begin(committee, "--quiet")
     (tables.parent / "theirs_ACC.csv").write_text("dataset,RotF\nsmall,0.9\nbig,0.8\n")
@@ -110,6 +131,7 @@ def test_a_study_of_the_command_is_one_of_python(committee, tables):
         (("tables", "--report", "study"), 2, ("Add them with --resume",)),
         (("tables", "--learners", "tree", "--target", "kin", "--out", "new"), 3, ("no column 'kin'", "kind")),
         (("tables", "--learners", "tree", "--metrics", "eror", "--out", "new"), 3, ("no metric 'eror'",)),
+        (("tables", "--learners", "tree", "--metrics", "error,rmse", "--out", "new"), 3, ("'rmse' is for",)),
         (("tables", "--learners", "tree", "--time-limit", "0", "--out", "new"), 3, ("time limit",)),
     ],
 )

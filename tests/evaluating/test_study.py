@@ -303,6 +303,18 @@ def test_a_study_of_numbers_and_classes_runs_each_learner_where_it_can():
         study.compare()
 
 
+def test_where_no_cell_has_finished_there_is_nothing_to_compare():
+    with pytest.raises(ValueError, match="There is nothing to compare by 'error': no cell of a table"):
+        small_study().compare("error")
+
+
+def test_a_study_that_goes_on_may_have_metrics_for_the_tables_that_it_had(tmp_path):
+    numbers = (*load_diabetes(return_X_y=True), "regression")
+    small_study(tmp_path, learners=["tree"], tables={"diabetes": numbers}).close()
+    study = small_study(tmp_path, learners=["tree"], metrics=["error", "rmse"])
+    assert list(study.store.tables()) == ["diabetes", "two", "three"]
+
+
 def test_tables_that_a_learner_has_not_finished_are_left_out_with_the_reason():
     study = small_study().run()
     study.store.ask("UPDATE cells SET error = 'E: e' WHERE learner = 'tree' AND table_name = 'two'")
@@ -369,6 +381,7 @@ def test_every_learner_of_the_registry_fits_the_tasks_that_it_is_for():
         ({"metrics": []}, r"metrics must be a list of at least one, or None. Got \[\]"),
         ({"metrics": "error"}, "metrics must be a list of at least one, or None. Got 'error'"),
         ({"metrics": ["acuracy"]}, "There is no metric 'acuracy'"),
+        ({"metrics": ["error", "rmse"]}, "no table that 'rmse' is for. Leave it out, or take one of error"),
         ({"metrics": [lambda *_: 0.0, lambda *_: 1.0]}, "Two metrics are named '<lambda>'"),
         ({"cv": 1}, "cv must be"),
         ({"time_limit": 0}, "time_limit must be"),

@@ -34,6 +34,18 @@ def metrics_for(metrics: Iterable[Any] | None, table: TableRecord) -> list[Metri
     return found
 
 
+def check_metrics(metrics: Iterable[Any] | None, tables: Iterable[TableRecord]) -> None:
+    """Raise if a metric is not known, or is for none of the tables; without tables, any may be meant."""
+    some = list(tables)
+    for table in some:
+        metrics_for(metrics, table)
+    tasks = {table.task for table in some}
+    for each in metrics or ():
+        if tasks and not any(is_for(each, task) for task in tasks):
+            usual = ", ".join(name for task in sorted(tasks) for name in USUAL[task])
+            raise ValueError(f"There is no table that {each!r} is for. Leave it out, or take one of {usual}.")
+
+
 def is_for(metric: Any, task: str) -> bool:
     """Whether a metric is for a task; those that are not ours are taken to be for any."""
     return task_of_metric(metric) in (None, task)
@@ -142,6 +154,11 @@ class Results:
                     f"Published results are by {each.metric!r}, and the metric is {known.name!r}."
                 )
         names = self._learners(task, learners)
+        if not names:
+            raise ValueError(
+                f"There is nothing to compare by {known.name!r}: no cell of a table that it is for has "
+                "finished. Run the study."
+            )
         found = self.scores([metric])
         others = [name for each in published for name in each.learners]
         used, runs, seconds, means, ratios, left_out = [], [], [], [], [], {}

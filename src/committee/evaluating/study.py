@@ -24,7 +24,7 @@ from committee.evaluating.limits import Limits
 from committee.evaluating.pace import Pace
 from committee.evaluating.published import Published
 from committee.evaluating.resamples import held_out_rows, numbers_of
-from committee.evaluating.results import Results, frame_of, metrics_for, scores_of
+from committee.evaluating.results import Results, check_metrics, frame_of, metrics_for, scores_of
 from committee.evaluating.store import FILE, Store, TableRecord
 from committee.evaluating.sweep import Sweep
 from committee.evaluating.tables import tables_of
@@ -99,8 +99,8 @@ class Study:
         self._tables = {table.name: table for table in tables_of(tables)}
         # What is wrong is told before there is a store: a half-made one could only be deleted.
         records = self._read_tables()
-        for table in records:
-            metrics_for(self.metrics, table)
+        if folder is None or not (Path(folder) / FILE).exists():
+            check_metrics(self.metrics, records)
         self.store = Store(None if folder is None else Path(folder))
         try:
             self._write_down(records)
@@ -359,8 +359,7 @@ class Study:
                     f"The study in {self.store.folder} has {name}={known[0]}, and this one {value}. "
                     "Use another folder."
                 )
-        for table in self.store.tables().values():
-            metrics_for(self.metrics, table)
+        check_metrics(self.metrics, [*self.store.tables().values(), *records])
         for name, value in settings.items():
             self.store.set_fact(name, [value])
         for record in records:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from committee.evaluating import Comparison, Published, Study
-from committee.evaluating.results import USUAL
+from committee.evaluating.results import USUAL, check_metrics, is_for
 from committee.evaluating.store import FILE, Store
 from committee.files import BadTable
 from committee.files.formats import format_by_suffix
@@ -182,10 +182,12 @@ def outcome_of(
     learners: Sequence[str] | None = None,
     published: Sequence[Published] = (),
 ) -> Compared:
-    """What a study has come to: a comparison for each metric that is for one of its tables."""
+    """What a study has come to: a comparison for each metric that is for a table with finished cells."""
     finished, failed = study.store.finished(), study.store.failures()
-    tasks = {table.task for table in study.store.tables().values()}
-    wanted = metrics or [metric for task in sorted(tasks) for metric in USUAL[task]]
+    check_metrics(metrics, study.store.tables().values())
+    tasks = sorted(tasks_of(study, learners))
+    asked = metrics or [metric for task in tasks for metric in USUAL[task]]
+    wanted = [metric for metric in asked if any(is_for(metric, task) for task in tasks)]
     told = {each.metric for each in published}
     by_metric = [metric for metric in wanted if not told or metric in told]
     if told - set(by_metric):
@@ -201,6 +203,18 @@ def outcome_of(
     ]
     some = {str(cell): error for cell, (error, _) in sorted(failed.items())[:5]}
     return Compared(os.fspath(folder), len(finished), len(failed), some, comparisons)
+
+
+def tasks_of(study: Study, learners: Sequence[str] | None) -> set[str]:
+    """The tasks that all of some learners have finished cells of; if there are none, those of the tables."""
+    tables = study.store.tables()
+    found: dict[str, set[str]] = {}
+    for cell in study.store.finished():
+        found.setdefault(cell.learner, set()).add(tables[cell.table].task)
+    every = {table.task for table in tables.values()}
+    if learners is None:
+        return set().union(*found.values()) or every
+    return every.intersection(*(found.get(name, set()) for name in learners)) or every
 
 
 def report_study(
@@ -236,7 +250,10 @@ def report_study(
         plan = study.store.fact("plan") or {}
         found = outcome_of(study, folder, metrics or plan.get("metrics", ()), learners, published)
     if not found.comparisons:
-        raise ValueError(f"No cell of the study in {folder} has finished. Go on with it: --resume {folder}.")
+        named = f" on a table that {', '.join(metrics)} is for" if metrics and found.n_finished else ""
+        raise ValueError(
+            f"No cell of the study in {folder} has finished{named}. Go on with it: --resume {folder}."
+        )
     report = write_report(
         found.comparisons, folder / REPORT, title=f"Study {folder.resolve().name}", formats=formats or FORMATS
     )
