@@ -19,11 +19,13 @@ from committee.reporting import (
     save_picture,
     score_table,
     time_against_error,
+    time_against_rank,
     wins_table,
     write_report,
 )
 from committee.reporting.canvas import width_of
 from committee.reporting.ranking import levels_of
+from committee.reporting.style import ACCENT
 from committee.reporting.timing import labels_of, overlap
 from demsar import AREAS, LEARNERS
 
@@ -92,6 +94,35 @@ def test_bars_that_overlap_stand_on_different_levels():
         assert level != other or first[1] < second[0] or second[1] < first[0]
 
 
+def test_bars_on_one_level_are_not_taken_for_one():
+    assert levels_of([(0, 10), (20, 30), (24, 40)]) == [0, 1, 0]
+
+
+@pytest.mark.parametrize("n_tables", [3, 4])
+def test_the_bar_of_the_critical_difference_stays_on_the_axis_and_says_its_number(n_tables):
+    compared = Comparison.of([[0.1, 0.2]] * n_tables, "ab")
+    chart = critical_difference_diagram(compared)
+    axis = [each for each in records(chart) if each.get("y") == each.get("y2") == 68]
+    bar = [each for each in records(chart) if each.get("y") == each.get("y2") == 29]
+    assert bar[0]["x2"] <= max(each["x2"] for each in axis)
+    told = "CD = 1.13, longer than the axis" if n_tables == 3 else "CD = 0.98"
+    assert told in words(chart)
+
+
+def test_each_side_of_the_diagram_has_the_room_that_its_names_take():
+    long = "a learner of a long name"
+    first, second = (
+        critical_difference_diagram(Comparison.of([[0.1, 0.2]] * 9, names)).to_dict()
+        for names in ([long, "b"], [long, long.upper()])
+    )
+    assert second["width"] - first["width"] == pytest.approx(width_of(long) - width_of("b"))
+
+
+def test_what_stands_below_a_title_stands_alone_without_one(demsar):
+    assert "14 tables" in critical_difference_diagram(demsar).to_dict()["title"]["text"]
+    assert "14 tables" in critical_difference_diagram(demsar, title="C4.5").to_dict()["title"]["subtitle"]
+
+
 def test_labels_of_points_do_not_overlap():
     rng = np.random.default_rng(0)
     points = [(float(x), float(y)) for x, y in rng.uniform((120, 60), (480, 320), size=(10, 2))]
@@ -127,6 +158,30 @@ def test_learners_of_unknown_time_are_left_out_of_the_times(ten):
     assert "learner_2" in found and "learner_3" not in found
     with pytest.raises(ValueError, match="Nothing is known"):
         time_against_error(replace(ten, seconds=None))
+
+
+def test_times_stand_against_the_mean_of_scores_or_against_ranks(ten):
+    assert "mean error (less is better)" in words(time_against_error(ten))
+    assert "average rank by error (less is better)" in words(time_against_rank(ten))
+    told = [each["about"] for each in records(time_against_error(ten)) if each.get("about")]
+    assert any(each.endswith(f"mean error {ten.scores[:, 2].mean():.4g}") for each in told)
+
+
+@pytest.mark.parametrize(("more_is_better", "n_unbeaten"), [(True, 3), (False, 1)])
+def test_who_is_unbeaten_depends_on_whether_more_is_better(more_is_better, n_unbeaten):
+    compared = Comparison.of([[0.7, 0.8, 0.9]] * 2, "abc", metric="auc", more_is_better=more_is_better)
+    layers = time_against_error(replace(compared, seconds=np.array([[1.0, 2.0, 3.0]] * 2))).to_dict()
+    dots = [each for each in layers["layer"] if each["mark"]["type"] == "point"]
+    unbeaten = next(each for each in dots if each["mark"]["color"] == ACCENT)
+    assert len(unbeaten["data"]["values"]) == n_unbeaten
+
+
+def test_numbers_of_seconds_do_not_collide_over_many_powers_of_ten(ten):
+    wide = replace(ten, seconds=np.tile(np.logspace(-2, 4, 10), (40, 1)))
+    floor = [each for each in records(time_against_error(wide)) if each.get("y") == 364 and "text" in each]
+    places = sorted((each["x"], width_of(each["text"])) for each in floor)
+    assert len(places) == 7
+    assert all(b[0] - a[0] > (a[1] + b[1]) / 2 for a, b in itertools.pairwise(places))
 
 
 @pytest.mark.parametrize(("form", "begin"), [("svg", b"<svg"), ("png", b"\x89PNG"), ("pdf", b"%PDF")])

@@ -7,7 +7,7 @@ from committee.reporting.scatters import pairwise_scatter
 from committee.reporting.spreads import rank_boxes
 from committee.reporting.study_report import Report, charts_of, write_report
 from committee.reporting.tables import p_value_table, rank_table, score_table, wins_table
-from committee.reporting.timing import time_against_error
+from committee.reporting.timing import time_against_error, time_against_rank
 
 __all__ = [
     "Report",
@@ -21,6 +21,7 @@ __all__ = [
     "save_picture",
     "score_table",
     "time_against_error",
+    "time_against_rank",
     "wins_table",
     "write_report",
 ]

@@ -16,6 +16,8 @@ AXIS_WIDTH = 520.0
 DISTANCE_HEIGHT, AXIS_HEIGHT, FIRST_BAR, BAR_STEP, LABEL_STEP = 40.0, 28.0, 17.0, 13.0, 25.0
 # Beyond the ends of the axis, a line goes on so far, with the rank over it.
 BEYOND = 40.0
+# Bars on one level are so far apart at least, so that two do not look like one.
+BAR_GAP = 14.0
 TESTS = {"nemenyi": "Nemenyi's test", "wilcoxon_holm": "Wilcoxon's signed rank test with Holm's correction"}
 
 
@@ -67,15 +69,19 @@ class Diagram:
         self.order = np.argsort(self.ranks, kind="stable")
         n_right = (len(self.order) + 1) // 2
         self.right, self.left = self.order[:n_right], self.order[n_right:][::-1]
-        margin = max(width_of(name) for name in self.names) + BEYOND + 10
-        self.start, self.end = margin, margin + AXIS_WIDTH
+        left_margin, right_margin = (self.margin(side) for side in (self.left, self.right))
+        self.start, self.end = left_margin, left_margin + AXIS_WIDTH
         self.axis = AXIS_HEIGHT + (0 if tests.critical_difference is None else DISTANCE_HEIGHT)
         self.levels = levels_of([self.span(each) for each in tests.cliques])
         n_levels = max(self.levels, default=-1) + 1
         self.first_label = self.axis + FIRST_BAR + n_levels * BAR_STEP + 14
         self.has_broken = any(each.contradicts_ranks for each in tests.cliques)
         height = self.first_label + (n_right - 1) * LABEL_STEP + 16 + 22 * self.has_broken
-        self.canvas = Canvas(self.end + margin, height)
+        self.canvas = Canvas(self.end + right_margin, height)
+
+    def margin(self, learners: np.ndarray) -> float:
+        """How much room the names of one side take."""
+        return max((width_of(self.names[learner]) for learner in learners), default=0.0) + BEYOND + 10
 
     def at(self, rank: float) -> float:
         """Where a rank stands: 1 is at the right end."""
@@ -112,11 +118,18 @@ class Diagram:
                 self.canvas.word(self.at(rank), self.axis - 17, str(rank), align="center")
         distance = self.tests.critical_difference
         if distance is not None:
-            start, end = self.at(n_learners), self.at(n_learners) + distance / (n_learners - 1) * AXIS_WIDTH
-            for x in (start, end):
-                self.canvas.line(x, 24, x, 34, thick=1.4)
-            self.canvas.line(start, 29, end, 29, thick=1.4)
-            self.canvas.word((start + end) / 2, 12, f"CD = {distance:.2f}", align="center")
+            self._draw_distance(distance)
+
+    def _draw_distance(self, distance: float) -> None:
+        """The bar of the critical difference; one that is longer than the axis is open at its end."""
+        longest = len(self.names) - 1
+        start, end = self.at(1 + longest), self.at(1 + longest - min(distance, longest))
+        is_longer = distance > longest
+        for x in (start,) if is_longer else (start, end):
+            self.canvas.line(x, 24, x, 34, thick=1.4)
+        self.canvas.line(start, 29, end, 29, thick=1.4)
+        told = f"CD = {distance:.2f}" + (", longer than the axis" if is_longer else "")
+        self.canvas.word((start + end) / 2, 12, told, align="center")
 
     def _draw_learners(self) -> None:
         for side, learners in (("right", self.right), ("left", self.left)):
@@ -147,11 +160,11 @@ class Diagram:
 
 
 def levels_of(spans: list[tuple[float, float]]) -> list[int]:
-    """The level of each bar: the first on which it meets no other.
+    """The level of each bar: the first on which it comes near no other.
 
     Examples
     --------
-    >>> levels_of([(0, 10), (5, 20), (15, 30)])
+    >>> levels_of([(0, 10), (5, 20), (25, 40)])
     [0, 1, 0]
     """
     ends: list[list[tuple[float, float]]] = []
@@ -160,7 +173,7 @@ def levels_of(spans: list[tuple[float, float]]) -> list[int]:
         free = (
             level
             for level, taken in enumerate(ends)
-            if all(end + 4 < other[0] or other[1] + 4 < start for other in taken)
+            if all(end + BAR_GAP <= other[0] or other[1] + BAR_GAP <= start for other in taken)
         )
         level = next(free, len(ends))
         if level == len(ends):

@@ -18,7 +18,7 @@ from committee.reporting.ranking import critical_difference_diagram
 from committee.reporting.scatters import pairwise_scatter
 from committee.reporting.spreads import rank_boxes
 from committee.reporting.tables import p_value_table, rank_table, score_table, wins_table
-from committee.reporting.timing import time_against_error
+from committee.reporting.timing import time_against_error, time_against_rank
 
 PAGE = "report.md"
 # Of more learners, only the pairs of the best have a scatter of their own.
@@ -109,7 +109,8 @@ def charts_of(comparison: Comparison, alpha: float = 0.05) -> dict[str, Any]:
     charts["rank_boxes"] = rank_boxes(comparison, title=f"Ranks on all tables {by}")
     charts["matrix"] = comparison_matrix(comparison, alpha=alpha, title=f"Every pair of learners {by}")
     if comparison.seconds is not None and np.isfinite(comparison.seconds).all(axis=0).any():
-        charts["time"] = time_against_error(comparison, title="Time against error")
+        charts["time"] = time_against_error(comparison, title=f"Time against {comparison.metric}")
+        charts["time_rank"] = time_against_rank(comparison, title=f"Time against rank {by}")
     for first, second in itertools.combinations(best_of(comparison), 2):
         name = f"scatter_{file_name(first)}_{file_name(second)}"
         charts[name] = pairwise_scatter(comparison, first, second, title=f"{first} against {second}")

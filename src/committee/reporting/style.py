@@ -20,24 +20,8 @@ def altair() -> Any:
 
 def dressed(chart: Any, title: str = "", subtitle: str = "") -> Any:
     """A chart with a title, and with the fonts and colours that all have."""
-    if title:
-        chart = chart.properties(
-            title=altair().TitleParams(
-                title,
-                **({"subtitle": subtitle} if subtitle else {}),
-                anchor="start",
-                frame="group",
-                fontSize=15,
-                fontWeight="bold",
-                subtitleFontSize=12,
-                subtitleColor=GREY,
-                subtitlePadding=4,
-                offset=14,
-                color=INK,
-                font=FONT,
-                subtitleFont=FONT,
-            )
-        )
+    if title or subtitle:
+        chart = chart.properties(title=title_of(title, subtitle))
     return (
         chart.configure(background="white", padding=16, font=FONT)
         .configure_view(stroke=None)
@@ -52,4 +36,25 @@ def dressed(chart: Any, title: str = "", subtitle: str = "") -> Any:
             gridColor=PALE,
             titlePadding=10,
         )
+    )
+
+
+def title_of(title: str, subtitle: str) -> Any:
+    """A title with a line below it, or that line alone: Vega drops what is below an empty title."""
+    below = {"fontSize": 12, "fontWeight": "normal", "color": GREY, "font": FONT}
+    placed = {"anchor": "start", "frame": "group", "offset": 14}
+    if not title:
+        return altair().TitleParams(subtitle, **below, **placed)
+    return altair().TitleParams(
+        title,
+        **({"subtitle": subtitle} if subtitle else {}),
+        fontSize=15,
+        fontWeight="bold",
+        color=INK,
+        font=FONT,
+        subtitleFontSize=12,
+        subtitleColor=GREY,
+        subtitleFont=FONT,
+        subtitlePadding=4,
+        **placed,
     )

@@ -1,4 +1,4 @@
-"""Time against error: how long a fit takes, and what comes of it."""
+"""Time against error, and against rank: how long a fit takes, and what comes of it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from committee.evaluating.comparison import Comparison
 from committee.reporting.canvas import Canvas, width_of
 from committee.reporting.style import ACCENT, GREY, INK, PALE
 
-WIDTH, HEIGHT, LEFT, TOP, BOTTOM = 560.0, 400.0, 44.0, 26.0, 50.0
+WIDTH, HEIGHT, LEFT, TOP, BOTTOM = 560.0, 400.0, 56.0, 26.0, 50.0
+# Over more powers of ten, only they themselves have numbers.
+MOST_DECADES = 3
 # Where the name of a point may stand: which end is at the point, and the shift in pixels.
 PLACES = (
     *(("left", 9, 0), ("right", -9, 0), ("center", 0, -14), ("center", 0, 14)),
@@ -24,11 +26,11 @@ Box = tuple[float, float, float, float]
 
 
 def time_against_error(comparison: Comparison, *, title: str = "") -> Any:
-    """Draw learners by the time of a fit and their average rank.
+    """Draw learners by the time of a fit and their error, or what else they are compared by.
 
-    The time is the geometric mean over tables, so that no large table decides alone. The line joins those
-    that are beaten in both by nobody. Learners whose time is not known, as of published results, are left
-    out.
+    The error is the mean over tables; the time is the geometric mean over tables, so that no large table
+    decides alone. The line joins those that are beaten in both by nobody. Learners whose time is not known,
+    as of published results, are left out.
 
     Parameters
     ----------
@@ -39,27 +41,66 @@ def time_against_error(comparison: Comparison, *, title: str = "") -> Any:
     -------
     altair.LayerChart
     """
+    what, is_more_better = f"mean {comparison.metric}", comparison.more_is_better
+    return draw(comparison, comparison.scores.mean(axis=0), what, is_more_better, title)
+
+
+def time_against_rank(comparison: Comparison, *, title: str = "") -> Any:
+    """Draw learners by the time of a fit and their average rank.
+
+    Ranks are the same on any scale: they suit errors of numbers, whose mean the tables with large numbers
+    decide. Else it is as `time_against_error` draws it.
+
+    Parameters
+    ----------
+    comparison : Comparison
+    title : str, default=""
+
+    Returns
+    -------
+    altair.LayerChart
+    """
+    return draw(comparison, comparison.mean_ranks, f"average rank by {comparison.metric}", False, title)
+
+
+def draw(comparison: Comparison, heights: np.ndarray, what: str, is_more_better: bool, title: str) -> Any:
+    """Draw learners by the time of a fit and a number that each has.
+
+    Parameters
+    ----------
+    comparison : Comparison
+    heights : ndarray of shape (n_learners,)
+    what : str
+        What the number is.
+    is_more_better : bool
+    title : str
+
+    Returns
+    -------
+    altair.LayerChart
+    """
     if comparison.seconds is None or not np.isfinite(comparison.seconds).any():
         raise ValueError("Nothing is known of how long these learners took.")
     known = np.flatnonzero(np.isfinite(comparison.seconds).all(axis=0))
     seconds = np.exp(np.log(np.maximum(comparison.seconds[:, known], 1e-6)).mean(axis=0))
-    ranks = comparison.mean_ranks[known]
+    heights = heights[known]
     names = [comparison.learners[place] for place in known]
     canvas = Canvas(WIDTH, HEIGHT)
     across = Axis(np.log10(seconds), LEFT, WIDTH - 20, room=0.12)
-    up = Axis(ranks, HEIGHT - BOTTOM, TOP, room=0.12)
-    draw_axes(canvas, across, up)
-    points = [(across.at(np.log10(second)), up.at(rank)) for second, rank in zip(seconds, ranks, strict=True)]
-    front = unbeaten(seconds, ranks)
+    up = Axis(heights, HEIGHT - BOTTOM, TOP, room=0.12)
+    draw_axes(canvas, across, up, f"{what} ({'more' if is_more_better else 'less'} is better)")
+    places = zip(np.log10(seconds), heights, strict=True)
+    points = [(across.at(second), up.at(height)) for second, height in places]
+    front = unbeaten(seconds, -heights if is_more_better else heights)
     for first, second in itertools.pairwise(front):
         canvas.line(*points[first], *points[second], thick=1.6, colour=ACCENT, dashes=(5, 4))
     for place, (x, y) in enumerate(points):
-        about = f"{names[place]}: {seconds[place]:.3g} s, average rank {ranks[place]:.2f}"
+        about = f"{names[place]}: {seconds[place]:.3g} s, {what} {heights[place]:.4g}"
         canvas.dot(x, y, size=75, colour=ACCENT if place in front else INK, about=about)
     line = [points[place] for place in front]
     for (align, x, y), name in zip(labels_of(points, names, line), names, strict=True):
         canvas.word(x, y, name, align=align, size=13)
-    told = f"average rank by {comparison.metric} on {len(comparison.tables)} tables"
+    told = f"{what} on {len(comparison.tables)} tables"
     return canvas.chart(title, f"{told}; time is the geometric mean of a fit")
 
 
@@ -86,24 +127,25 @@ class Axis:
         return float(self.start + (number - self.low) / (self.high - self.low) * (self.end - self.start))
 
 
-def draw_axes(canvas: Canvas, across: Axis, up: Axis) -> None:
-    """Draw both axes: seconds on a scale of powers of ten, and ranks."""
+def draw_axes(canvas: Canvas, across: Axis, up: Axis, name: str) -> None:
+    """Draw both axes: seconds on a scale of powers of ten, and numbers of a name."""
     floor, left, right = HEIGHT - BOTTOM, LEFT, WIDTH - 20
+    digits = (1, 2, 5) if across.high - across.low <= MOST_DECADES else (1,)
     for exponent in range(int(np.floor(across.low)), int(np.ceil(across.high)) + 1):
-        for digit in (1, 2, 5):
+        for digit in digits:
             number = np.log10(digit) + exponent
             if across.low <= number <= across.high:
                 x = across.at(number)
                 canvas.line(x, TOP, x, floor, colour=PALE)
                 canvas.word(x, floor + 14, f"{digit * 10.0**exponent:g}", align="center", size=12)
-    for rank in ticks(up.low, up.high):
-        y = up.at(rank)
+    for number in ticks(up.low, up.high):
+        y = up.at(number)
         canvas.line(left, y, right, y, colour=PALE)
-        canvas.word(left - 8, y, f"{rank:g}", align="right", size=12)
+        canvas.word(left - 8, y, f"{number:g}", align="right", size=12)
     canvas.line(left, floor, right, floor, colour=GREY)
     canvas.line(left, TOP, left, floor, colour=GREY)
     canvas.word((left + right) / 2, floor + 36, "seconds of a fit", align="center", size=13)
-    canvas.word(0, 8, "average rank (1 is the best)", size=13)
+    canvas.word(0, 8, name, size=13)
 
 
 def ticks(low: float, high: float) -> list[float]:
@@ -113,13 +155,16 @@ def ticks(low: float, high: float) -> list[float]:
     --------
     >>> ticks(0.9, 3.1)
     [1.0, 1.5, 2.0, 2.5, 3.0]
+    >>> ticks(0.0312, 0.0391)
+    [0.032, 0.033, 0.034, 0.035, 0.036, 0.037, 0.038, 0.039]
     """
-    step = next(each for each in (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0) if (high - low) / each <= 8)
+    power = 10.0 ** np.floor(np.log10((high - low) / 8))
+    step = next(each * power for each in (1, 2, 5, 10) if (high - low) / (each * power) <= 8)
     numbers = np.arange(np.ceil(low / step), np.floor(high / step) + 1) * step
-    return [float(round(number, 6)) for number in numbers]
+    return [float(f"{number:.12g}") for number in numbers]
 
 
-def unbeaten(seconds: np.ndarray, ranks: np.ndarray) -> list[int]:
+def unbeaten(seconds: np.ndarray, losses: np.ndarray) -> list[int]:
     """Who is neither slower nor worse than any other, the fastest first.
 
     Examples
@@ -128,8 +173,8 @@ def unbeaten(seconds: np.ndarray, ranks: np.ndarray) -> list[int]:
     [0, 2]
     """
     found: list[int] = []
-    for place in np.lexsort([ranks, seconds]):
-        if not found or ranks[place] < ranks[found[-1]]:
+    for place in np.lexsort([losses, seconds]):
+        if not found or losses[place] < losses[found[-1]]:
             found.append(int(place))
     return found
 
@@ -141,8 +186,8 @@ def labels_of(
 
     Examples
     --------
-    >>> labels_of([(100.0, 100.0), (130.0, 100.0)], ["forest", "tree"])
-    [('right', 91.0, 100.0), ('left', 139.0, 100.0)]
+    >>> labels_of([(120.0, 100.0), (150.0, 100.0)], ["forest", "tree"])
+    [('right', 111.0, 100.0), ('left', 159.0, 100.0)]
     """
     taken: list[Box] = [(x - 6, y - 6, x + 6, y + 6) for x, y in points]
     for (x, y), (x2, y2) in itertools.pairwise(line):
