@@ -6,6 +6,7 @@ import pyarrow.csv
 import pyarrow.parquet
 import pytest
 
+from committee.cli.options import known_learners
 from committee.evaluating import Study
 
 
@@ -87,6 +88,25 @@ def test_a_report_of_learners_of_one_task_leaves_the_metrics_of_the_other_out(co
     assert one.code == 0 and "rmse" not in {each["metric"] for each in one.json["comparisons"]}
 
 
+def test_the_first_metric_of_each_task_is_shown(committee, tables):
+    (tables / "manifest.csv").write_text("name,target,task\nsmall,b,regression\nlarge,kind,\n")
+    ended = begin(committee, learners="tree")
+    assert ended.code == 0 and ended.out.count("1 tables that all learners have finished.") == 2
+    assert [name in ended.out for name in ("mean error", "mean rmse", "mean auc", "mean mae")] == [
+        *(True, True, False, False)
+    ]
+
+
+def test_a_quiet_report_says_nothing(committee, tables):
+    begin(committee, "--quiet")
+    ended = committee("compare", "--report", "study", "--metrics", "error", "--formats", "svg", "--quiet")
+    assert (ended.code, ended.out, ended.err) == (0, "", "")
+
+
+def test_learners_are_offered_to_the_shell():
+    assert "tree,bayes" in known_learners("tree,ba")
+
+
 def test_published_results_stand_in_the_report(committee, tables):
     begin(committee, "--quiet")
     (tables.parent / "theirs_ACC.csv").write_text("dataset,RotF\nsmall,0.9\nbig,0.8\n")
@@ -133,6 +153,25 @@ def test_a_study_of_the_command_is_one_of_python(committee, tables):
         (("tables", "--learners", "tree", "--metrics", "eror", "--out", "new"), 3, ("no metric 'eror'",)),
         (("tables", "--learners", "tree", "--metrics", "error,rmse", "--out", "new"), 3, ("'rmse' is for",)),
         (("tables", "--learners", "tree", "--time-limit", "0", "--out", "new"), 3, ("time limit",)),
+        (
+            ("tables", "--out", "new", "--published", "theirs_ACC.csv"),
+            2,
+            ("--published", "--report DIR only"),
+        ),
+        (("tables", "--out", "new", "--formats", "svg"), 2, ("--formats", "--report DIR only")),
+        (("--resume", "study", "--published-learners", "RotF"), 2, ("--published-learners", "--report")),
+        (("tables", "--out", "new", "--retry-failed"), 2, ("--retry-failed", "--resume DIR only")),
+        (("--resume", "study", "--target", "kind"), 2, ("--target does nothing without tables",)),
+        (("--report", "study", "--resamples", "3"), 2, ("--resamples does nothing to --report",)),
+        (("--report", "study", "--target", "kind"), 2, ("--target does nothing to --report",)),
+        (("--report", "study", "--test-size", "0.3"), 2, ("--test-size does nothing to --report",)),
+        (("--report", "study", "--folds", "0"), 2, ("--folds does nothing to --report",)),
+        (("--report", "study", "--time-limit", "9s"), 2, ("--time-limit does nothing to --report",)),
+        (("--report", "study", "--memory-limit", "1GB"), 2, ("--memory-limit does nothing to --report",)),
+        (("--report", "study", "--jobs", "1"), 2, ("--jobs does nothing to --report",)),
+        (("--report", "study", "--retry-failed"), 2, ("--retry-failed does nothing to --report",)),
+        (("--report", "study", "--published-names", "a=b"), 2, ("nothing without --published FILE",)),
+        (("--report", "study", "--formats", "svg,bmp"), 2, ("svg, png, pdf, html", "'bmp'")),
     ],
 )
 def test_what_is_wrong_is_told_in_one_line_before_any_work(committee, tables, arguments, code, words):

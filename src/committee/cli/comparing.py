@@ -11,6 +11,7 @@ from committee.cli import options
 from committee.cli.options import Json
 
 if TYPE_CHECKING:
+    from committee.evaluating import Comparison
     from committee.jobs.comparing import Compared, Plan
 
 
@@ -21,7 +22,10 @@ def compare(
     ] = None,
     learners: Annotated[
         list[str] | None,
-        typer.Option(help="Learners by name, with commas; `committee learners` lists them."),
+        typer.Option(
+            help="Learners by name, with commas; `committee learners` lists them.",
+            autocompletion=options.known_learners,
+        ),
     ] = None,
     resamples: Annotated[int | None, typer.Option(help="How often each table is split; else 30.")] = None,
     out: Annotated[str | None, typer.Option(help="A folder for a new study.")] = None,
@@ -43,7 +47,9 @@ def compare(
     time_limit: Annotated[str | None, typer.Option(help="What a cell may take: 90s, 10m.")] = None,
     memory_limit: Annotated[str | None, typer.Option(help="What a cell may take: 500MB, 4GB.")] = None,
     jobs: Annotated[int | None, typer.Option(help="How many cells run at a time; else one a core.")] = None,
-    retry_failed: Annotated[bool, typer.Option("--retry-failed", help="Run what failed again.")] = False,
+    retry_failed: Annotated[
+        bool, typer.Option("--retry-failed", help="With --resume: run what failed again.")
+    ] = False,
     published: Annotated[
         list[str] | None,
         typer.Option(help="With --report: a CSV file of published means, such as ..._ACC.csv; repeat it."),
@@ -55,7 +61,8 @@ def compare(
         list[str] | None, typer.Option(help="Tables that are called otherwise there: heart=heart-cleveland.")
     ] = None,
     formats: Annotated[
-        list[str] | None, typer.Option(help="Of pictures: svg,png,pdf,html; else all of them.")
+        list[str] | None,
+        typer.Option(help="With --report: of pictures, svg,png,pdf,html; else all of them."),
     ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="Do not show how far it is.")] = False,
     json: Json = False,
@@ -68,12 +75,34 @@ def compare(
     """
     if sum(each is not None for each in (out, resume, report)) != 1:
         raise typer.BadParameter("Pass one of --out DIR, --resume DIR and --report DIR.")
+    of_run = {
+        "--resamples": resamples,
+        "--target": target,
+        "--test-size": test_size,
+        "--folds": folds,
+        "--time-limit": time_limit,
+        "--memory-limit": memory_limit,
+        "--jobs": jobs,
+        "--retry-failed": retry_failed or None,
+    }
+    of_report = {
+        "--published": published,
+        "--published-learners": published_learners,
+        "--published-names": published_names,
+        "--formats": formats,
+    }
     if report is not None:
         if places:
             raise typer.BadParameter("--report is of a study that has its tables. Add them with --resume.")
+        refuse(of_run, "nothing to --report, which trains nothing. Pass it with --out or --resume.")
+        if not published:
+            del of_report["--published"], of_report["--formats"]
+            refuse(of_report, "nothing without --published FILE.")
+        check_formats(options.words(formats))
         write_report(
             Path(report),
             json=json,
+            is_quiet=quiet,
             metrics=options.words(metrics),
             learners=options.words(learners) or None,
             published=published or [],
@@ -82,6 +111,11 @@ def compare(
             formats=options.words(formats),
         )
         return
+    refuse(of_report, "something with --report DIR only.")
+    if out is not None:
+        refuse({"--retry-failed": retry_failed or None}, "something with --resume DIR only.")
+    if not places:
+        refuse({"--target": target}, "nothing without tables. Name their folder or files.")
     from committee.cli.showing import show_json
     from committee.jobs import comparing
 
@@ -114,10 +148,27 @@ def compare(
         )
 
 
+def refuse(given: dict[str, Any], does: str) -> None:
+    """Refuse the options that are given, since they would do nothing."""
+    for name, value in given.items():
+        if value is not None:
+            raise typer.BadParameter(f"{name} does {does}")
+
+
+def check_formats(formats: list[str]) -> None:
+    """Refuse formats that pictures do not have."""
+    from committee.reporting.pictures import FORMATS
+
+    for form in formats:
+        if form not in FORMATS:
+            raise typer.BadParameter(f"--formats takes {', '.join(FORMATS)}. Got {form!r}.")
+
+
 def write_report(
     folder: Path,
     *,
     json: bool,
+    is_quiet: bool,
     published: list[str],
     published_learners: list[str] | None,
     published_names: dict[str, str],
@@ -138,15 +189,16 @@ def write_report(
     if json:
         show_json(as_plain(found) | {"page": str(report.page), "files": [str(path) for path in report.files]})
         return
-    show_compared(found)
-    say(f"The report is in {report.page} ({len(report.files)} files).")
+    show_compared(found, is_quiet)
+    if not is_quiet:
+        say(f"The report is in {report.page} ({len(report.files)} files).")
 
 
 def show_compared(found: Compared, is_quiet: bool = False) -> None:
     """Show what a study has come to: the ranks by its first metric of each task."""
     from committee.cli.showing import say, show_table
 
-    for comparison in [] if is_quiet else found.comparisons[:1]:
+    for comparison in [] if is_quiet else first_of_tasks(found.comparisons):
         if not comparison.tables:
             say(f"No table has been finished by all learners: {', '.join(comparison.learners)}.")
             continue
@@ -166,6 +218,18 @@ def show_compared(found: Compared, is_quiet: bool = False) -> None:
     if not is_quiet:
         failed = f", {found.n_failed} have failed" if found.n_failed else ""
         say(f"{found.n_finished} cells are finished{failed}. The study is in {found.folder}.")
+
+
+def first_of_tasks(comparisons: list[Comparison]) -> list[Comparison]:
+    """The first comparison of each task; one by a metric of any task stands for all if it is the first."""
+    from committee.evaluating.metrics import task_of_metric
+
+    by_task: dict[str | None, Comparison] = {}
+    for comparison in comparisons:
+        task = task_of_metric(comparison.metric)
+        if not by_task or task is not None:
+            by_task.setdefault(task, comparison)
+    return list(by_task.values())
 
 
 def as_plain(found: Compared) -> dict[str, Any]:

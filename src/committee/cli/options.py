@@ -83,6 +83,13 @@ def known_members(incomplete: str) -> list[str]:
     return completed(incomplete, [*CANDIDATES, *ASKED_FOR])
 
 
+def known_learners(incomplete: str) -> list[str]:
+    """The learners that a shell may offer."""
+    from committee.evaluating import known_learners as lines_of_learners
+
+    return completed(incomplete, lines_of_learners())
+
+
 def known_rules(incomplete: str) -> list[str]:
     """The rules that a shell may offer."""
     from committee.combining.naming import rule_names
