@@ -1,8 +1,9 @@
-"""Which rule decides: each is cross-validated on the honest votes, and the best of them is taken.
+"""Which rule decides: each is cross-validated on the honest votes.
 
-In: honest votes and a metric. Out: the rules with their losses, the best first. The comparison is nested: a
-rule decides on rows that neither it nor the members have learnt from. Differences that may be chance decide
-nothing: the rule that does best on most tables is taken unless another is better by more than that.
+In: honest votes and a metric. Out: the rules with their losses, the one to take first. The comparison is
+nested: a rule decides on rows that neither it nor the members have learnt from. Differences that may be
+chance decide nothing: the rule that does best on most tables is taken unless another is better by more than
+that.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The automatic committee: the best members and the best rule that time allows.
 
-`fit` takes members from the portfolio, fits them fold by fold while there is time (`scheduling`), and lets
-the rule decide that does best on their honest votes (`choosing`).
+`fit` takes members from the portfolio, fits them fold by fold while there is time (`scheduling`), and
+compares rules on their honest votes: the usual one decides unless another is surely better (`choosing`).
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class AutomaticCommittee(CallbackSupportMixin, Reducing):
 
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
-        """Fit members while there is time, and find the rule that does best on their honest votes.
+        """Fit members while there is time, and find the rule that decides by their honest votes.
 
         Parameters
         ----------

@@ -49,8 +49,12 @@ class AutomaticParameters:
         "auto",
         '"auto", the name of a rule, a function of votes or a rule',
         anything,
-        'What decides. "auto" compares the best member, the mean, CAWPE, greedy selection and stacking on '
-        "honest votes, each on rows that it has not learnt from, and takes the best.",
+        'What decides. "auto" compares rules on honest votes, each on rows that it has not learnt from: for '
+        "classes the best member, the mean, CAWPE, greedy selection, calibrated or not, the logarithmic pool "
+        'and, with preset="best" on small tables, dynamic selection; for numbers the best member, the mean, '
+        "greedy selection and shrunken stacking. The logarithmic pool and shrunken stacking decide unless "
+        "another is better by more than two standard errors; with a metric other than log loss and squared "
+        "error, the best decides.",
     )
     time_limit: float | None = parameter(
         None,

@@ -290,7 +290,7 @@ class Reducing(AutomaticParameters, Assembled):
         return isinstance(self.rule, str) and self.rule == "auto"
 
     def _best_rule(self, honest: HonestVotes, seconds: float, X: np.ndarray | None = None) -> Rule:
-        """The rule that does best on honest votes, not fitted."""
+        """The rule to take by honest votes, not fitted."""
         return judge_rules(honest, self.metric, seconds, X, self._adjusted)[0].rule
 
     def _adjusted(self, rule: Rule) -> Rule:
