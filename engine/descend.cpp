@@ -25,11 +25,10 @@ template <class Code, bool has_missing>
 }
 
 template <class Code>
-bool step_anywhere(const Tree& tree, const Code* row, std::uint32_t& at) {
-    const NodeWord* nodes = tree.nodes.data();
-    if (tree.sets.empty()) return step_numbers<Code, true>(nodes, row, at);
-    const NodeWord word = nodes[at];
-    if (!is_leaf(word)) at = next_node(word, row[column_of(word)], tree.sets.data());
+bool step_anywhere(const TreeView& tree, const Code* row, std::uint32_t& at) {
+    if (tree.sets == nullptr) return step_numbers<Code, true>(tree.nodes, row, at);
+    const NodeWord word = tree.nodes[at];
+    if (!is_leaf(word)) at = next_node(word, row[column_of(word)], tree.sets);
     return !is_leaf(word);
 }
 
@@ -72,7 +71,8 @@ template <class Code>
 void descend_tree(const Tree& tree, CodeBlock<Code> block, std::uint32_t* at) {
     const NodeWord* nodes = tree.nodes.data();
     if (!tree.sets.empty()) {
-        descend(block, at, [&](const Code* row, std::uint32_t& node) { return step_anywhere(tree, row, node); });
+        const TreeView view(tree);
+        descend(block, at, [=](const Code* row, std::uint32_t& node) { return step_anywhere(view, row, node); });
     } else if (block.has_missing) {
         descend(block, at,
                 [=](const Code* row, std::uint32_t& node) { return step_numbers<Code, true>(nodes, row, node); });
@@ -84,15 +84,13 @@ void descend_tree(const Tree& tree, CodeBlock<Code> block, std::uint32_t* at) {
 
 // One row through a group of trees.
 template <class Step>
-void descend_group(std::span<const Tree> trees, std::uint32_t* at, Step step) {
+void descend_group(std::span<const TreeView> trees, std::uint32_t* at, Step step) {
     constexpr std::size_t first_steps = 8;
-    std::array<const NodeWord*, group_rows> nodes;
     for (std::size_t t = 0; t < trees.size(); ++t) {
-        nodes[t] = trees[t].nodes.data();
         at[t] = 0;
-        __builtin_prefetch(nodes[t]);
+        __builtin_prefetch(trees[t].nodes);
     }
-    walk_group(trees.size(), first_steps, [&](std::size_t t) { return step(trees[t], nodes[t], at[t]); });
+    walk_group(trees.size(), first_steps, [&](std::size_t t) { return step(trees[t], at[t]); });
 }
 
 }  // namespace
@@ -104,21 +102,20 @@ void find_leaves(const Tree& tree, CodeBlock<Code> block, std::uint32_t* leaves)
 }
 
 template <class Code>
-void descend_trees(std::span<const Tree> trees, const Code* row, bool has_missing, std::uint32_t* leaves) {
+void descend_trees(std::span<const TreeView> trees, const Code* row, bool has_missing, std::uint32_t* leaves) {
     for (std::size_t begin = 0; begin < trees.size(); begin += group_rows) {
         const auto group = trees.subspan(begin, std::min(group_rows, trees.size() - begin));
-        const bool has_sets = std::ranges::any_of(group, [](const Tree& tree) { return !tree.sets.empty(); });
+        const bool has_sets = std::ranges::any_of(group, [](const TreeView& tree) { return tree.sets != nullptr; });
         if (has_sets) {
-            descend_group(group, leaves + begin, [=](const Tree& tree, const NodeWord*, std::uint32_t& at) {
-                return step_anywhere(tree, row, at);
-            });
+            descend_group(group, leaves + begin,
+                          [=](const TreeView& tree, std::uint32_t& at) { return step_anywhere(tree, row, at); });
         } else if (has_missing) {
-            descend_group(group, leaves + begin, [=](const Tree&, const NodeWord* nodes, std::uint32_t& at) {
-                return step_numbers<Code, true>(nodes, row, at);
+            descend_group(group, leaves + begin, [=](const TreeView& tree, std::uint32_t& at) {
+                return step_numbers<Code, true>(tree.nodes, row, at);
             });
         } else {
-            descend_group(group, leaves + begin, [=](const Tree&, const NodeWord* nodes, std::uint32_t& at) {
-                return step_numbers<Code, false>(nodes, row, at);
+            descend_group(group, leaves + begin, [=](const TreeView& tree, std::uint32_t& at) {
+                return step_numbers<Code, false>(tree.nodes, row, at);
             });
         }
     }
@@ -179,7 +176,7 @@ template class Descent<std::uint8_t>;
 template class Descent<std::uint16_t>;
 template void find_leaves<std::uint8_t>(const Tree&, CodeBlock<std::uint8_t>, std::uint32_t*);
 template void find_leaves<std::uint16_t>(const Tree&, CodeBlock<std::uint16_t>, std::uint32_t*);
-template void descend_trees<std::uint8_t>(std::span<const Tree>, const std::uint8_t*, bool, std::uint32_t*);
-template void descend_trees<std::uint16_t>(std::span<const Tree>, const std::uint16_t*, bool, std::uint32_t*);
+template void descend_trees<std::uint8_t>(std::span<const TreeView>, const std::uint8_t*, bool, std::uint32_t*);
+template void descend_trees<std::uint16_t>(std::span<const TreeView>, const std::uint16_t*, bool, std::uint32_t*);
 
 }  // namespace committee

@@ -32,7 +32,7 @@ void find_leaves(const Tree& tree, CodeBlock<Code> block, std::uint32_t* leaves)
 // leaves[t] = the node of tree t that one row ends in. The trees are walked side by side, so that the memory they wait
 // for comes together.
 template <class Code>
-void descend_trees(std::span<const Tree> trees, const Code* row, bool has_missing, std::uint32_t* leaves);
+void descend_trees(std::span<const TreeView> trees, const Code* row, bool has_missing, std::uint32_t* leaves);
 
 // leaves[k] is the leaf of row rows[k] of a block, or of row k if rows is nullptr.
 struct Reached {

@@ -301,6 +301,7 @@ class ForestGrower {
     void vote_out_of_bag(const Finished& finished) {
         OutOfBag& oob = grown_.out_of_bag;
         const std::size_t n_outputs = target_.n_outputs();
+        const TreeView tree(finished.tree);
         for (std::size_t i = 0; i < finished.outside.size(); ++i) {
             const std::uint32_t row = finished.outside[i];
             const bool counts = counts_in_error(row);
@@ -309,7 +310,7 @@ class ForestGrower {
             } else if (counts) {
                 ++n_judged_;
             }
-            add_vote(finished.tree, finished.leaves[i], n_outputs, parameters_.rule, oob.sums.data() + row * n_outputs);
+            add_vote(tree, finished.leaves[i], n_outputs, parameters_.rule, oob.sums.data() + row * n_outputs);
             ++oob.counts[row];
             if (counts) loss_ += out_of_bag_loss(row);
         }

@@ -79,7 +79,7 @@ template <class Reach>
 void add_trees(const Forest& forest, std::size_t n_rows, const Reach& reach, std::size_t first, std::size_t last,
                Rule rule, double* scores) {
     // The compiler unrolls the smallest sizes if it knows them.
-    auto add = [&](const Tree& tree, const Reached& reached, auto size, double* to) {
+    auto add = [&](const TreeView& tree, const Reached& reached, auto size, double* to) {
         for (std::size_t k = 0; k < n_rows; ++k) {
             add_vote(tree, reached.leaves[k], size, rule, to + reached.row(k) * forest.n_scores);
         }
@@ -89,13 +89,13 @@ void add_trees(const Forest& forest, std::size_t n_rows, const Reach& reach, std
         double* to = scores + offset_of(forest, t);
         switch (forest.leaf_size()) {
             case 1:
-                add(forest.trees[t], reached, std::integral_constant<std::size_t, 1>(), to);
+                add(TreeView(forest.trees[t]), reached, std::integral_constant<std::size_t, 1>(), to);
                 break;
             case 2:
-                add(forest.trees[t], reached, std::integral_constant<std::size_t, 2>(), to);
+                add(TreeView(forest.trees[t]), reached, std::integral_constant<std::size_t, 2>(), to);
                 break;
             default:
-                add(forest.trees[t], reached, forest.leaf_size(), to);
+                add(TreeView(forest.trees[t]), reached, forest.leaf_size(), to);
         }
     }
 }
@@ -104,17 +104,17 @@ constexpr std::size_t few_rows = 4;
 
 // A few rows, each through all trees side by side.
 template <class Code>
-void predict_few(const Forest& forest, const Encoder& encoder, std::span<const ColumnView> columns, std::size_t n_rows,
-                 Rule rule, double* out) {
+void predict_few(const Forest& forest, std::span<const TreeView> trees, const Encoder& encoder,
+                 std::span<const ColumnView> columns, std::size_t n_rows, Rule rule, double* out) {
     std::vector<Code> codes(columns.size());
-    std::vector<std::uint32_t> leaves(forest.trees.size());
+    std::vector<std::uint32_t> leaves(trees.size());
     std::vector<double> scores(forest.n_scores);
     for (std::size_t i = 0; i < n_rows; ++i) {
         std::ranges::copy(forest.start, scores.begin());
         const bool has_missing = encoder.encode_row(columns, i, codes.data());
-        descend_trees<Code>(forest.trees, codes.data(), has_missing, leaves.data());
+        descend_trees<Code>(trees, codes.data(), has_missing, leaves.data());
         for (std::size_t t = 0; t < leaves.size(); ++t) {
-            add_vote(forest.trees[t], leaves[t], forest.leaf_size(), rule, scores.data() + offset_of(forest, t));
+            add_vote(trees[t], leaves[t], forest.leaf_size(), rule, scores.data() + offset_of(forest, t));
         }
         link_scores(forest, 1, scores.data(), out + i * forest.n_outputs);
     }
@@ -155,8 +155,9 @@ void predict(const Forest& forest, std::span<const ColumnView> columns, std::siz
              double* out, const Stop& stop) {
     if (n_rows <= few_rows) {
         const Encoder encoder(forest.binning, n_rows, 1);
-        with_code_type(forest,
-                       [&]<class Code>(Code) { predict_few<Code>(forest, encoder, columns, n_rows, rule, out); });
+        const std::vector<TreeView> trees(forest.trees.begin(), forest.trees.end());
+        with_code_type(
+            forest, [&]<class Code>(Code) { predict_few<Code>(forest, trees, encoder, columns, n_rows, rule, out); });
         return;
     }
     const std::size_t n_trees = forest.trees.size();
@@ -173,12 +174,15 @@ void predict(const Forest& forest, std::span<const ColumnView> columns, std::siz
 }
 
 Prepared::Prepared(const Forest& forest, Rule rule)
-    : forest_(forest), rule_(rule), encoder_(forest.binning, std::numeric_limits<std::size_t>::max(), 1) {}
+    : forest_(forest),
+      rule_(rule),
+      encoder_(forest.binning, std::numeric_limits<std::size_t>::max(), 1),
+      trees_(forest.trees.begin(), forest.trees.end()) {}
 
 void Prepared::predict(std::span<const ColumnView> columns, std::size_t n_rows, double* out, const Stop& stop) const {
     if (n_rows > few_rows) return committee::predict(forest_, columns, n_rows, rule_, 1, out, stop);
-    with_code_type(forest_,
-                   [&]<class Code>(Code) { predict_few<Code>(forest_, encoder_, columns, n_rows, rule_, out); });
+    with_code_type(
+        forest_, [&]<class Code>(Code) { predict_few<Code>(forest_, trees_, encoder_, columns, n_rows, rule_, out); });
 }
 
 void predict_scores(const Forest& forest, std::span<const ColumnView> columns, std::size_t n_rows, std::size_t first,

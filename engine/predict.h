@@ -44,8 +44,8 @@ Forest voting_forest(Binning binning, std::size_t n_outputs, bool is_classifier)
 Forest without_trees(const Forest& forest);
 
 // Adds the numbers of a leaf (size), or its vote for the largest of them, to sums.
-inline void add_vote(const Tree& tree, std::uint32_t leaf, std::size_t size, Rule rule, double* sums) {
-    const double* value = tree.values.data() + address_of(tree.nodes[leaf]) * size;
+inline void add_vote(const TreeView& tree, std::uint32_t leaf, std::size_t size, Rule rule, double* sums) {
+    const double* value = tree.values + address_of(tree.nodes[leaf]) * size;
     if (rule == Rule::majority) {
         sums[std::max_element(value, value + size) - value] += 1;
     } else {
@@ -72,6 +72,7 @@ class Prepared {
     const Forest& forest_;
     Rule rule_;
     Encoder encoder_;
+    std::vector<TreeView> trees_;
 };
 
 // The scores, (n_rows, n_scores), of trees [first, last): with the start if the first tree is among them.

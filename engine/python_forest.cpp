@@ -112,6 +112,7 @@ class HeldDrawing {
             return false;
         }
         const std::size_t below = groups_ ? std::ranges::max(drawing_.groups) + std::size_t{1} : n_rows;
+        if (below > n_rows) return false;
         if (std::ranges::any_of(drawing_.units, [=](std::uint32_t unit) { return unit >= below; })) return false;
         // A stratum that something is drawn from has units, and weights above 0.
         std::uint64_t begin = 0, total = 0;
@@ -299,6 +300,9 @@ void register_forest(nb::module_& m) {
 
     m.def("grow_forest", &grow, nb::arg("table"), nb::arg("y"), nb::arg("n_classes"), nb::arg("weights").none(),
           nb::arg("total_weight"), nb::arg("options"), nb::arg("progress").none(), nb::arg("n_threads"));
+    m.def(
+        "check_drawing", [](const nb::object& drawing, std::size_t n_rows) { HeldDrawing(drawing, n_rows); },
+        nb::arg("drawing"), nb::arg("n_rows"));
     m.def("draw_bag", &bag_of, nb::arg("drawing"), nb::arg("n_rows"), nb::arg("seed"), nb::arg("member"));
 }
 

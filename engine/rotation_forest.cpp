@@ -61,22 +61,22 @@ class RotationGrower {
     std::vector<GrownRotatedTree> grow(int n_threads, const std::function<bool(std::size_t)>& after_tree) {
         std::vector<GrownRotatedTree> grown(parameters_.n_trees);
         if (parameters_.out_of_bag) outside_.resize(parameters_.n_trees);
-        std::atomic<std::size_t> n_begun{0}, n_done{0};
+        std::atomic<std::size_t> n_done{0};
         std::atomic<bool> is_over{false};
         for_each_task(parameters_.n_trees, n_threads, stop_, [&](std::size_t task, int thread) {
-            // Tasks come in order, so those that are grown are the first of all.
-            if (is_over.load() || (task > 0 && !clock_.has_time())) {
+            if (task > 0 && (is_over.load() || !clock_.has_time())) {
                 is_over.store(true);
                 return;
             }
-            ++n_begun;
             const double begin = clock_.elapsed();
             grown[task] = grow_tree(task);
             clock_.note_tree(clock_.elapsed() - begin);
             const std::size_t done = ++n_done;
             if (thread == 0 && after_tree && after_tree(done)) is_over.store(true);
         });
-        grown.resize(n_begun.load());
+        // While one thread finds that time is over, another may be growing a later tree: only the first ones count.
+        const auto not_grown = [](const GrownRotatedTree& each) { return each.tree.nodes.empty(); };
+        grown.erase(std::ranges::find_if(grown, not_grown), grown.end());
         return grown;
     }
 

@@ -82,4 +82,15 @@ struct Tree {
     std::vector<double> importances;  // summed impurity decrease by column, not normalised
 };
 
+// Where a tree's parts lie: many of them fit the nearest cache.
+struct TreeView {
+    const NodeWord* nodes = nullptr;
+    const std::uint32_t* sets = nullptr;  // nullptr if there are none
+    const double* values = nullptr;
+
+    TreeView() = default;
+    explicit TreeView(const Tree& tree)
+        : nodes(tree.nodes.data()), sets(tree.sets.empty() ? nullptr : tree.sets.data()), values(tree.values.data()) {}
+};
+
 }  // namespace committee

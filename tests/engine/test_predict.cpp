@@ -34,7 +34,7 @@ void every_way_of_predicting_ends_in_the_same_leaves() {
             for (std::size_t t = 0; t < 3; ++t) {
                 const Tree& tree = forest.trees[t];
                 check(leaves[i * 3 + t] == walk(forest, tree, grown.small, i));
-                add_vote(tree, leaves[i * 3 + t], 3, Rule::mean, sums);
+                add_vote(TreeView(tree), leaves[i * 3 + t], 3, Rule::mean, sums);
                 for (std::size_t k = 0; k < 3; ++k) {
                     check(votes[(t * 700 + i) * 3 + k] ==
                           tree.values[address_of(tree.nodes[leaves[i * 3 + t]]) * 3 + k]);
@@ -105,9 +105,9 @@ void scores_are_the_start_and_what_the_leaves_add() {
                 const Tree& tree = forest.trees[t];
                 const std::uint32_t leaf = walk(forest, tree, grown.small, i);
                 const std::size_t offset = turns ? t : 0, size = turns ? 1 : 3;
-                add_vote(tree, leaf, size, Rule::mean, sums + offset);
-                add_vote(tree, leaf, size, Rule::mean, beside + offset);
-                if (t > 0) add_vote(tree, leaf, size, Rule::mean, after + offset);
+                add_vote(TreeView(tree), leaf, size, Rule::mean, sums + offset);
+                add_vote(TreeView(tree), leaf, size, Rule::mean, beside + offset);
+                if (t > 0) add_vote(TreeView(tree), leaf, size, Rule::mean, after + offset);
                 if (t == 1) check(std::equal(sums, sums + 3, stages.begin() + static_cast<std::ptrdiff_t>(3 * i)));
             }
             check(std::equal(sums, sums + 3, scores.begin() + static_cast<std::ptrdiff_t>(3 * i)));

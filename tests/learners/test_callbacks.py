@@ -17,6 +17,7 @@ from committee import (
     LogitBoostClassifier,
     RandomForestClassifier,
     RandomForestRegressor,
+    RotationForestClassifier,
 )
 from diary import Diary
 
@@ -29,6 +30,7 @@ EVERY_FAMILY = pytest.mark.parametrize(
         (RandomForestRegressor(4), NUMBERS, "tree"),
         (ExtraTreesClassifier(4), CLASSES, "tree"),
         (ExtraTreesRegressor(4), NUMBERS, "tree"),
+        (RotationForestClassifier(4, n_jobs=2), CLASSES, "tree"),
         (GradientBoostingClassifier(4), CLASSES, "round"),
         (LogitBoostClassifier(4), CLASSES, "round"),
         (AdaBoostClassifier(n_estimators=4), CLASSES, "member"),
@@ -56,6 +58,14 @@ def test_a_callback_may_end_the_fit(estimator, problem, task):
     fitted = clone(estimator).set_params(n_jobs=1).set_callbacks(diary).fit(*problem)
     made = fitted.n_iter_ if hasattr(fitted, "n_iter_") else len(fitted.estimators_)
     assert made == 2
+    assert diary.lines[-2:] == ["end fit", "teardown"]
+
+
+@pytest.mark.parametrize("estimator_type", [RandomForestClassifier, RotationForestClassifier])
+def test_trees_that_end_after_a_callback_has_ended_the_fit_do_no_harm(estimator_type):
+    diary = Diary(last=3)
+    fitted = estimator_type(20, n_jobs=2).set_callbacks(diary).fit(*CLASSES)
+    assert 1 <= len(fitted.estimators_) <= 20
     assert diary.lines[-2:] == ["end fit", "teardown"]
 
 

@@ -201,8 +201,8 @@ def test_a_single_network_sees_all_rows_and_takes_all_steps():
 @pytest.mark.parametrize(
     "parameters, message",
     [
-        ({"hidden_layer_sizes": 100}, "hidden_layer_sizes must be a tuple of integers >= 1. Got 100."),
-        ({"hidden_layer_sizes": (0,)}, r"hidden_layer_sizes must be a tuple of integers >= 1. Got \(0,\)."),
+        ({"hidden_layer_sizes": 100}, "must be a tuple of integers from 1 to 65536. Got 100."),
+        ({"hidden_layer_sizes": (0,)}, r"must be a tuple of integers from 1 to 65536. Got \(0,\)."),
         ({"dropout": 1.0}, r"dropout must be a number in \[0, 1\). Got 1.0."),
         ({"learning_rate": 0}, "learning_rate must be a number > 0. Got 0."),
         ({"batch_size": "small"}, "batch_size must be an integer >= 1 or \"auto\". Got 'small'."),

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from committee import _engine
 from committee.learners.training import Training
 from committee.sampling.bags import Bags
 from committee.table import bin_table
@@ -147,3 +148,23 @@ def test_groups_of_several_classes_cannot_be_drawn_by_class():
 def test_what_cannot_be_drawn_is_told(arguments, message):
     with pytest.raises(ValueError, match=message):
         bags_of(**arguments)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [{"units": [0, 9]}, {"groups": [0, 2**31]}, {"ends": [3]}, {"n_draws": [2**31]}],
+    ids=str,
+)
+def test_a_drawing_of_other_rows_is_refused_before_anything_is_drawn(changed):
+    given = {"units": [0, 1], "ends": [2], "n_draws": [2], "groups": [0, 1]} | changed
+    drawing = (
+        np.array(given["units"], dtype=np.uint32),
+        np.array(given["ends"], dtype=np.uint64),
+        np.array(given["n_draws"], dtype=np.uint64),
+        None,
+        np.array(given["groups"], dtype=np.uint32),
+        True,
+        False,
+    )
+    with pytest.raises(ValueError, match="not one of this table's rows"):
+        _engine.check_drawing(drawing, 2)

@@ -179,6 +179,16 @@ def test_only_the_ratios_of_weights_that_are_no_repetitions_matter():
     np.testing.assert_allclose(votes[2], votes[0])
 
 
+@pytest.mark.parametrize("estimator_type", BOTH)
+def test_equal_rows_of_different_weights_may_stand_in_any_order(estimator_type):
+    rng = np.random.default_rng(0)
+    X, y = (np.repeat(part, 3, axis=0) for part in IRIS)
+    weights, order = rng.uniform(0.5, 1.5, len(y)), rng.permutation(len(y))
+    forest = estimator_type(3, random_state=0).fit(X, y, weights)
+    other = estimator_type(3, random_state=0).fit(X[order], y[order], weights[order])
+    np.testing.assert_array_equal(forest.votes(X), other.votes(X))
+
+
 def test_importances_find_the_columns_that_matter():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(500, 8))

@@ -72,7 +72,8 @@ class TaskCalls:
             Gives the attributes of an estimator that has learnt so far; called if a callback asks for it.
         """
         wants_to_stop = False
-        while self.n_ended < n_done:
+        # After a callback has stopped the fit, threads may still end what they were doing.
+        while self.n_ended < n_done and self.task is not None:
             self.n_ended += 1
             is_last = self.n_ended == n_done
             attributes = fitted if is_last else None

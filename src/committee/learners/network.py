@@ -24,7 +24,6 @@ from committee.parameters import (
     either,
     integer,
     is_boolean,
-    is_integer,
     is_number,
     number,
     one_of,
@@ -41,11 +40,12 @@ N_STEPS = 2500
 LEAST_EPOCHS, MOST_EPOCHS = 6, 200
 MOST_IN_BATCH = 64
 LARGEST_SEED = 2**31 - 1
+MOST_UNITS = 2**16
 
 
 def are_layers(value: Any) -> bool:
     """Whether a value says how many units each of some layers has."""
-    return isinstance(value, tuple | list) and all(is_integer(each) and each >= 1 for each in value)
+    return isinstance(value, tuple | list) and all(map(integer(1, MOST_UNITS), value))
 
 
 class NetworkVoter(Tabular):
@@ -101,7 +101,7 @@ class Network(NetworkVoter):
 
     hidden_layer_sizes: Any = parameter(
         (64, 64),
-        "a tuple of integers >= 1",
+        "a tuple of integers from 1 to 65536",
         are_layers,
         "The number of units in each hidden layer. An empty tuple gives a linear model of the inputs.",
     )
@@ -275,6 +275,3 @@ class NetworkRegressor(Regresses, Network):
     >>> network.predict([[0.0], [np.pi / 2]]).round(1) + 0.0
     array([0., 1.])
     """
-
-    n_bins = 24
-    dropout = 0.1

@@ -142,7 +142,7 @@ class Bags:
         )
         fields.finish()
         try:
-            bags.draw(0, 0)
+            _engine.check_drawing(bags.drawing, n_rows)
         except ValueError as error:
             fields.require(False, str(error).removesuffix("."))
         return bags

@@ -140,7 +140,7 @@ class RotationForest(CallbackSupportMixin, Judged, Voter):
         check_parameters(self)
         self._check_together()
         table = read(X, categorical_features=self.categorical_features)
-        check_memory(table, n_threads(self.n_jobs))
+        check_memory(table, min(n_threads(self.n_jobs), int(self.n_estimators)))
         training = training_of(self, table, y, sample_weight, getattr(self, "class_weight", None))
         calls = task_calls(self, X, y, "tree", None if self.time_limit else int(self.n_estimators))
         grown = self._grow(table, training, calls)
@@ -423,8 +423,9 @@ def check_memory(table: Table, threads: int) -> None:
     needed, free = 8.0 * table.n_rows * n_axes * (1 + 2 * threads), available_bytes()
     if needed > free:
         most = table.schema.names[int(n_categories.argmax())]
+        way_out = f", or drop the column of most categories, {most!r}" if n_categories.any() else ""
         raise ValueError(
             f"A rotation of {n_axes:,} columns, as many as numbers and categories, takes "
             f"{needed / 2**30:.1f} GiB of memory on {threads} threads, and {free / 2**30:.1f} GiB are free. "
-            f"Lower n_jobs, or drop the column of most categories, {most!r}."
+            f"Lower n_jobs{way_out}."
         )
