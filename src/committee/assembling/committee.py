@@ -130,10 +130,9 @@ class Committee(CallbackSupportMixin, CommitteeParameters, NamedMembers, Assembl
     def _seat(
         self, members: list[Member], lesson: Lesson, plan: Plan, calls: TaskCalls | None
     ) -> list[Seated]:
-        is_named = isinstance(self.runner, str) and self.runner != "serial"
         n_total, name = n_fits(members, lesson, plan), type(self).__name__
         with (
-            running.runner(self.runner, self.n_jobs if is_named else None) as run,
+            running.runner_of(self.runner, self.n_jobs) as run,
             running.Work(f"{plan.what}s", name, n_total, verbose=int(self.verbose)) as work,
         ):
             # Folds that are left out would leave rows without votes: a callback cannot end the fit.

@@ -240,9 +240,8 @@ class Experts(KeptExperts):
         """The mixture that each restart finds."""
         # One restart has nothing to run beside.
         runner = "serial" if self.n_init == 1 and isinstance(self.runner, str) else self.runner
-        is_named = isinstance(runner, str) and runner != "serial"
         with (
-            running.runner(runner, self.n_jobs if is_named else None) as run,
+            running.runner_of(runner, self.n_jobs) as run,
             running.Work("restarts", plan.name, int(self.n_init), verbose=int(self.verbose)) as work,
         ):
             shared = run.put(rows)

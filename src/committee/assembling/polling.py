@@ -58,10 +58,9 @@ def ask(
         Called with every ballot when its fit has ended.
     runner, n_jobs, on_error, verbose : see `Bank.collect`
     """
-    is_named = isinstance(runner, str) and runner != "serial"
     n_total = sum(map(len, wanted))
     with (
-        running.runner(runner, n_jobs if is_named else None) as run,
+        running.runner_of(runner, n_jobs) as run,
         running.Work("folds", "Bank", n_total, verbose=int(verbose)) as work,
     ):
         shared = run.put((lesson, X_test))

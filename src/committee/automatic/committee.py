@@ -207,11 +207,10 @@ class AutomaticCommittee(CallbackSupportMixin, Reducing):
             for member in members:
                 journal.check(member)
         kind = self._kind_of_runner()
-        is_named = isinstance(kind, str) and kind != "serial"
         n_total = len(members) * n_folds_of(repeats)
         is_limit, verbose = self.time_limit is not None, int(self.verbose)
         with (
-            running.runner(kind, self.n_jobs if is_named else None) as run,
+            running.runner_of(kind, self.n_jobs) as run,
             running.Work("folds", type(self).__name__, n_total, is_limit=is_limit, verbose=verbose) as work,
             as_many_steps_as_told(),
         ):

@@ -175,9 +175,8 @@ class Reducing(AutomaticParameters, Assembled):
         members = [Member(each.name, each.models[0], each.columns) for each in self._seats]
         plan = Plan(folds=[], refit=True, uses_bags=False, as_scores=False)
         kind = self._kind_of_runner()
-        is_named = isinstance(kind, str) and kind != "serial"
         with (
-            running.runner(kind, self.n_jobs if is_named else None) as run,
+            running.runner_of(kind, self.n_jobs) as run,
             running.Work("members", type(self).__name__, len(members), verbose=int(self.verbose)) as work,
             as_many_steps_as_told(),
         ):

@@ -180,11 +180,10 @@ class Study:
             self.limits,
             pace,
         )
-        is_named = isinstance(runner, str) and runner != "serial"
         try:
             with (
                 as_many_steps_as_told(),
-                running.runner(runner, n_jobs if is_named else None) as run,
+                running.runner_of(runner, n_jobs) as run,
                 running.Work(
                     "cells",
                     "Study",

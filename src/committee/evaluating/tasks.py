@@ -48,9 +48,8 @@ def in_tasks(
     >>> in_tasks(lambda base, begin, end: [base + n for n in range(begin, end)], 7, 5, step=2, **options)
     [7, 8, 9, 10, 11]
     """
-    is_named = isinstance(runner, str) and runner != "serial"
     with (
-        running.runner(runner, n_jobs if is_named else None) as run,
+        running.runner_of(runner, n_jobs) as run,
         running.Work(what, by, n_total, verbose=int(verbose)) as work,
     ):
         handle, tasks, n_done = run.put(shared), [], 0

@@ -1,6 +1,6 @@
 """Where work runs: runners and their tasks, how many threads and how much memory, how far long work is."""
 
-from committee.running.choosing import runner
+from committee.running.choosing import runner, runner_of
 from committee.running.memory import available_bytes
 from committee.running.progress import Event, Work, receiving
 from committee.running.runner import Runner
@@ -21,5 +21,6 @@ __all__ = [
     "n_threads",
     "receiving",
     "runner",
+    "runner_of",
     "stopped_by",
 ]

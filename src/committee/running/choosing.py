@@ -58,6 +58,19 @@ def runner(kind: str | Runner = "threads", n_workers: int | None = None) -> Runn
     return ThreadRunner(n_workers) if kind == "threads" else ProcessRunner(n_workers)
 
 
+def runner_of(kind: str | Runner, n_jobs: int | None) -> Runner:
+    """The runner of something that has `n_jobs`: the number of workers, where the kind leaves a choice.
+
+    Examples
+    --------
+    >>> with runner_of("serial", 2) as run:
+    ...     run.n_workers
+    1
+    """
+    leaves_choice = isinstance(kind, str) and kind != "serial"
+    return runner(kind, n_jobs if leaves_choice else None)
+
+
 class _Lent(Runner):
     """Another's runner: leaving it does not close it."""
 

@@ -369,8 +369,7 @@ class Bagging(CallbackSupportMixin, KeptBags, Judged):
     def _make(self, plan: Plan, learning: Learning) -> Made:
         if learning.is_engine:
             return grow_members(plan, learning.binned, n_threads(self.n_jobs))
-        is_named = isinstance(self.runner, str) and self.runner != "serial"
-        with running.runner(self.runner, self.n_jobs if is_named else None) as run:
+        with running.runner_of(self.runner, self.n_jobs) as run:
             return fit_members(plan, learning.native, run)
 
     def _keep_made(self, made: Made, plan: Plan, learning: Learning, rule: Rule) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from committee import _engine
 from committee.learners import DecisionTreeClassifier, DecisionTreeRegressor
 from committee.learners.training import Training
-from committee.learners.tree_parameters import CLASS_CRITERION, NUMBER_CRITERION
+from committee.learners.tree_parameters import CLASS_CRITERION, NUMBER_CRITERION, RULE
 from committee.learners.voting import Classifies, Regresses
 from committee.parameters import declared, either, is_boolean, is_mapping, one_of, parameter
 from committee.sampling.growing import Forest
@@ -44,13 +44,7 @@ class ForestClassifier(Classifies, Forest):
         '"balanced_subsample" to how many of them a tree has drawn. A class that the dict leaves out weighs '
         "1.",
     )
-    rule: str = parameter(
-        "mean",
-        '"mean" or "majority"',
-        one_of("mean", "majority"),
-        'How the votes of the trees are combined: "mean" averages their probabilities, "majority" counts the '
-        "classes that they vote for.",
-    )
+    rule: str = parameter("mean", *RULE)
 
     @property
     def oob_decision_function_(self) -> np.ndarray:

@@ -39,6 +39,7 @@ from committee.parameters import (
 )
 from committee.running import Work, n_threads
 from committee.sampling.bags import class_options, n_draws
+from committee.sampling.importances import ImportancesByTree
 from committee.sampling.members import take_member
 from committee.sampling.out_of_bag import JudgedByColumn, OutOfBag, check_goes_on, warn_of_no_judges
 from committee.sampling.plan import FLAT_MEMBERS, n_members_wanted
@@ -46,7 +47,7 @@ from committee.saving import Fields
 
 
 @declared
-class Forest(CallbackSupportMixin, JudgedByColumn, CartGrowing):
+class Forest(CallbackSupportMixin, ImportancesByTree, JudgedByColumn, CartGrowing):
     """Trees that differ because each sees other rows, tries other columns or draws its thresholds.
 
     Attributes
@@ -175,21 +176,6 @@ class Forest(CallbackSupportMixin, JudgedByColumn, CartGrowing):
         """The trees: a sequence of fitted estimators, each made when it is asked for."""
         check_is_fitted(self)
         return Members(self, self._forest.n_trees, take_member)
-
-    @property
-    def feature_importances_(self) -> np.ndarray:
-        """How much the splits on each column lower the impurity, in the mean of the trees.
-
-        They sum to 1, or are all 0.
-        """
-        mean = self._shares_by_tree().mean(axis=0)
-        total = mean.sum()
-        return mean / total if total > 0 else mean
-
-    @property
-    def feature_importances_std_(self) -> np.ndarray:
-        """The standard deviation over the trees of `feature_importances_`."""
-        return self._shares_by_tree().std(axis=0)
 
     def votes(self, X: Any) -> np.ndarray:
         """The vote of every tree.
@@ -354,8 +340,3 @@ class Forest(CallbackSupportMixin, JudgedByColumn, CartGrowing):
 
     def _known_scores(self) -> dict[str, float]:
         return {} if self._out_of_bag is None else {"out_of_bag": self._out_of_bag.score}
-
-    def _shares_by_tree(self) -> np.ndarray:
-        check_is_fitted(self)
-        totals = self._importances.sum(axis=1, keepdims=True)
-        return self._importances / np.where(totals > 0, totals, 1.0)

@@ -15,7 +15,7 @@ from committee import _engine
 from committee.learners.callbacks import CallbackSupportMixin, TaskCalls, hook_of, task_calls, with_callbacks
 from committee.learners.members import Members
 from committee.learners.training import NO_LIMIT, Training, training_of
-from committee.learners.tree_parameters import CATEGORICAL_FEATURES, CLASS_WEIGHT, N_JOBS, draw_seed
+from committee.learners.tree_parameters import CATEGORICAL_FEATURES, CLASS_WEIGHT, N_JOBS, RULE, draw_seed
 from committee.learners.voting import Classifies, Regresses, Tabular, Voter, is_plain
 from committee.parameters import (
     anything,
@@ -31,6 +31,7 @@ from committee.parameters import (
 )
 from committee.running import Work, available_bytes, n_threads
 from committee.sampling.bags import n_draws
+from committee.sampling.importances import ImportancesByTree
 from committee.sampling.out_of_bag import Judged, OutOfBag, warn_of_no_judges
 from committee.saving import Fields
 from committee.saving.deciding import RotationDecider
@@ -40,7 +41,7 @@ from committee.task import are_repetitions
 
 
 @declared
-class RotationForest(CallbackSupportMixin, Judged, Voter):
+class RotationForest(CallbackSupportMixin, ImportancesByTree, Judged, Voter):
     """Trees that differ because each sees the columns along other axes.
 
     For each tree the columns are parted at random into groups. Each group is turned to the principal axes of
@@ -161,21 +162,6 @@ class RotationForest(CallbackSupportMixin, Judged, Voter):
         """The members: a sequence of fitted rotation forests of one tree, each made when it is asked for."""
         check_is_fitted(self)
         return Members(self, self._forest.n_trees, take_member)
-
-    @property
-    def feature_importances_(self) -> np.ndarray:
-        """How much the splits on each column lower the impurity, in the mean of the trees.
-
-        They sum to 1, or are all 0.
-        """
-        mean = self._shares_by_tree().mean(axis=0)
-        total = mean.sum()
-        return mean / total if total > 0 else mean
-
-    @property
-    def feature_importances_std_(self) -> np.ndarray:
-        """The standard deviation over the trees of `feature_importances_`."""
-        return self._shares_by_tree().std(axis=0)
 
     def votes(self, X: Any) -> np.ndarray:
         """The vote of every tree.
@@ -304,11 +290,6 @@ class RotationForest(CallbackSupportMixin, Judged, Voter):
     def _known_scores(self) -> dict[str, float]:
         return {} if self._out_of_bag is None else {"out_of_bag": self._out_of_bag.score}
 
-    def _shares_by_tree(self) -> np.ndarray:
-        check_is_fitted(self)
-        totals = self._importances.sum(axis=1, keepdims=True)
-        return self._importances / np.where(totals > 0, totals, 1.0)
-
 
 @declared
 class RotationForestClassifier(Classifies, RotationForest):
@@ -358,13 +339,7 @@ class RotationForestClassifier(Classifies, RotationForest):
         "The kind of the trees: those of `C45Classifier`, pruned or not, or CART with the Gini impurity.",
     )
     class_weight: Any = parameter(None, *CLASS_WEIGHT)
-    rule: str = parameter(
-        "mean",
-        '"mean" or "majority"',
-        one_of("mean", "majority"),
-        'How the votes of the trees are combined: "mean" averages their probabilities, "majority" counts the '
-        "classes that they vote for.",
-    )
+    rule: str = parameter("mean", *RULE)
 
     @property
     def oob_decision_function_(self) -> np.ndarray:
