@@ -81,6 +81,7 @@ def test_numbers_may_have_a_decimal_comma(csv):
         ('a,b\n"1,234",x\n"-12,345,678.5",y\n7,z\n', [1234, -12345678.5, 7]),
         ("a;b\n1,234,567;x\n1,000;y\n", [1234567, 1000]),
         ("a;b\n1.234,5;x\n12.000;y\n", [1234.5, 12000]),
+        ("a;b\n1.234.567;x\n12.000;y\n900;z\n", [1234567, 12000, 900]),
         ("a;b\n1,5;x\n-2;y\n", [1.5, -2]),
     ],
 )
@@ -88,6 +89,25 @@ def test_thousands_may_be_parted(csv, text, values):
     table = read_file(csv(text))
     assert kinds(table)["a"] == "number"
     assert columns(table)["a"] == values
+
+
+@pytest.mark.parametrize("sign", [".", ","])
+def test_names_that_look_like_thousands_are_text_and_change_no_other_column(csv, sign):
+    phones = "212.555.123", "212.555.987"
+    rows = [
+        f"{phone.replace('.', sign)};{price}" for phone, price in zip(phones, ("1.500", "2.25"), strict=True)
+    ]
+    table = read_file(csv("\n".join(["phone;price", *rows])))
+    if sign == ".":
+        assert kinds(table)["phone"] == "category"
+    assert columns(table)["price"] == [1.5, 2.25]
+    only = read_file(csv("phone;price\n212.555.123;1.500\n212.555.987;2.250\n"))
+    assert columns(only) == {"phone": list(phones), "price": [1.5, 2.25]}
+
+
+def test_a_comma_in_quotes_before_three_digits_parts_thousands(csv):
+    assert columns(read_file(csv('a,b\n"1,123",x\n"2,456",y\n')))["a"] == [1123, 2456]
+    assert columns(read_file(csv("a;b\n1,123;x\n2,456;y\n")))["a"] == [1.123, 2.456]
 
 
 def test_commas_that_part_no_thousands_are_text(csv):

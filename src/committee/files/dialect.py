@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import codecs
 import csv
+import itertools
 import re
 from collections import Counter
 from dataclasses import dataclass
 
 from committee.files.errors import BadTable
+from committee.files.kinds import MISSING
 from committee.files.opening import HEAD_BYTES
 
 DELIMITERS = (",", ";", "\t", "|")
@@ -26,9 +28,12 @@ MARKS = (
 OTHER_ENCODING = "latin-1"
 DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
 DECIMAL_POINT = re.compile(r"[+-]?\d*\.\d+")
-# Numbers whose thousands are parted leave no doubt.
-THOUSANDS_COMMA = re.compile(r"[+-]?\d{1,3}((,\d{3}){2,}|(,\d{3})+\.\d+)")
-THOUSANDS_POINT = re.compile(r"[+-]?\d{1,3}((\.\d{3}){2,}|(\.\d{3})+,\d+)")
+# Numbers with both signs leave no doubt.
+THOUSANDS_COMMA = re.compile(r"[+-]?\d{1,3}(,\d{3})+\.\d+")
+THOUSANDS_POINT = re.compile(r"[+-]?\d{1,3}(\.\d{3})+,\d+")
+# What can part no thousands: another number of digits follows.
+SURE_COMMA = re.compile(r"[+-]?\d*,(\d{1,2}|\d{4,})")
+SURE_POINT = re.compile(r"[+-]?\d*\.(\d{1,2}|\d{4,})")
 # What a line begins with that is no row, unless it has as many values as the rows.
 COMMENT = "#"
 
@@ -242,22 +247,45 @@ def parsed(lines: list[str], delimiter: str, quote: str, escape: str | None) -> 
 
 
 def decimal_of(records: list[list[str]], delimiter: str) -> str:
-    """The decimal point: a comma if some number has one and none has a point.
+    """The decimal point: a comma if thousands are parted by points, or some number has one and none a point.
 
     Examples
     --------
     >>> decimal_of([["1.234,5", "2.000"]], ";"), decimal_of([["1,5"]], ";"), decimal_of([["1,234,567"]], ";")
     (',', ',', '.')
+    >>> decimal_of([["1.234.567"], ["12.000"]], ";"), decimal_of([["212.555.123"], ["212.555.987"]], ";")
+    (',', '.')
     """
     if delimiter == ",":
         return "."
-    cells = [cell.strip() for record in records for cell in record]
+    columns = [[cell.strip() for cell in column] for column in itertools.zip_longest(*records, fillvalue="")]
+    cells = [cell for column in columns for cell in column]
     if any(map(THOUSANDS_POINT.fullmatch, cells)):
         return ","
     if any(map(THOUSANDS_COMMA.fullmatch, cells)):
         return "."
+    if not any(map(SURE_POINT.fullmatch, cells)) and any(has_thousands(column, ".") for column in columns):
+        return ","
+    if not any(map(SURE_COMMA.fullmatch, cells)) and any(has_thousands(column, ",") for column in columns):
+        return "."
     has_comma = any(map(DECIMAL_COMMA.fullmatch, cells))
     return "," if has_comma and not any(map(DECIMAL_POINT.fullmatch, cells)) else "."
+
+
+def has_thousands(column: list[str], between: str) -> bool:
+    """Whether a column holds numbers with a sign between thousands, and some have it more than once.
+
+    Where all of them have as many, they may as well be parts of a name, as of a telephone.
+
+    Examples
+    --------
+    >>> has_thousands(["1.234.567", "12.000", "7"], "."), has_thousands(["212.555.123", "212.555.987"], ".")
+    (True, False)
+    """
+    filled = [cell for cell in column if cell not in MISSING]
+    form = re.compile(rf"[+-]?\d{{1,3}}({re.escape(between)}\d{{3}})*")
+    counts = {cell.count(between) for cell in filled}
+    return len(counts) > 1 and max(counts) > 1 and all(map(form.fullmatch, filled))
 
 
 def check_names(name: str, names: list[str]) -> None:
