@@ -91,10 +91,27 @@ def test_a_report_of_learners_of_one_task_leaves_the_metrics_of_the_other_out(co
 def test_the_first_metric_of_each_task_is_shown(committee, tables):
     (tables / "manifest.csv").write_text("name,target,task\nsmall,b,regression\nlarge,kind,\n")
     ended = begin(committee, learners="tree")
-    assert ended.code == 0 and ended.out.count("1 tables that all learners have finished.") == 2
+    assert ended.code == 0 and ended.out.count("1 table that all learners have finished.") == 2
     assert [name in ended.out for name in ("mean error", "mean rmse", "mean auc", "mean mae")] == [
         *(True, True, False, False)
     ]
+
+
+@pytest.mark.parametrize("metric", ["f1_macro", "f1"])
+def test_a_scorer_is_applied_to_the_tables_of_its_task(committee, tables, metric):
+    (tables / "manifest.csv").write_text("name,target,task\nsmall,b,regression\nlarge,kind,\n")
+    ended = begin(committee, "--metrics", metric, learners="tree")
+    assert ended.code == 0 and "1 table that" in ended.out and "mean f1_macro" in ended.out
+    assert "not compared, as no metric is for them: small" in ended.err
+    ended = committee("compare", "--report", "study", "--metrics", "r2", "--formats", "svg", "--json")
+    assert [(each["metric"], each["tables"]) for each in ended.json["comparisons"]] == [("r2", ["small"])]
+    assert ended.json["without_metric"] == ["large"]
+
+
+def test_a_report_has_the_metrics_of_the_study(committee, tables):
+    begin(committee, "--quiet", "--metrics", "brier")
+    ended = committee("compare", "--report", "study", "--formats", "svg", "--json")
+    assert [each["metric"] for each in ended.json["comparisons"]] == ["brier"]
 
 
 def test_a_quiet_report_says_nothing(committee, tables):
@@ -152,6 +169,11 @@ def test_a_study_of_the_command_is_one_of_python(committee, tables):
         (("tables", "--learners", "tree", "--target", "kin", "--out", "new"), 3, ("no column 'kin'", "kind")),
         (("tables", "--learners", "tree", "--metrics", "eror", "--out", "new"), 3, ("no metric 'eror'",)),
         (("tables", "--learners", "tree", "--metrics", "error,rmse", "--out", "new"), 3, ("'rmse' is for",)),
+        (
+            ("tables", "--learners", "tree", "--metrics", "r2", "--out", "new"),
+            3,
+            ("no table that 'r2' is for",),
+        ),
         (("tables", "--learners", "tree", "--time-limit", "0", "--out", "new"), 3, ("time limit",)),
         (
             ("tables", "--out", "new", "--published", "theirs_ACC.csv"),

@@ -11,6 +11,7 @@ from hypothesis.extra.numpy import arrays
 from sklearn import metrics as peer
 
 from committee.evaluating import METRICS, metric_of, score
+from committee.evaluating.metrics import task_of_metric
 
 CLASS_METRICS = [name for name, metric in METRICS.items() if metric.task == "classification"]
 NUMBER_METRICS = [name for name, metric in METRICS.items() if metric.task == "regression"]
@@ -120,6 +121,17 @@ def test_scorers_and_functions_of_the_users_own():
 
     assert score(FOUR, [0, 1, 1, 1], surest) == pytest.approx(3.6)
     assert not metric_of(surest, 2).more_is_better
+
+
+def test_scorers_are_for_classes_or_for_numbers():
+    of_numbers = {name for name in peer.get_scorer_names() if task_of_metric(name) == "regression"}
+    assert {
+        "r2",
+        "explained_variance",
+        "neg_root_mean_squared_error",
+        "neg_median_absolute_error",
+    } <= of_numbers
+    assert all(name.startswith(("neg_m", "neg_root_m", "r2", "explained", "d2_abs")) for name in of_numbers)
 
 
 @pytest.mark.parametrize("name", [*METRICS, "f1_macro"])

@@ -10,10 +10,18 @@ import pytest
 from sklearn.datasets import load_diabetes, load_iris
 from sklearn.metrics import make_scorer
 
-from committee import DecisionTreeClassifier, RandomForestClassifier, rules, running
+from committee import (
+    DecisionStumpRegressor,
+    DecisionTreeClassifier,
+    DecisionTreeRegressor,
+    RandomForestClassifier,
+    rules,
+    running,
+)
 from committee.evaluating import Study, known_learners, score
 from committee.evaluating.cells import Cell, Outcome
 from committee.evaluating.learners import LEARNERS, learner_named, learners_of
+from committee.evaluating.metrics import METRICS
 from committee.evaluating.resamples import held_out_rows
 from committee.saving import DamagedFile
 from studies import Failing, Hungry, Slow, content, small_learners, small_tables
@@ -160,6 +168,15 @@ def test_a_rule_is_added_without_training():
     np.testing.assert_allclose(study.votes("cawpe(stump+tree+forest)", "two", 1)[0], expected, atol=1e-6)
 
 
+def test_the_time_of_a_rule_that_learns_has_the_folds_of_its_members_in_it():
+    study = small_study().run()
+    study.store.ask("UPDATE cells SET fit_seconds = 100, predict_seconds = 10, seconds = 500")
+    study.add_rule("cawpe", ["stump", "tree"]).add_rule("mean", ["stump", "tree"])
+    seconds = {cell.learner: tuple(map(int, each)) for cell, each in study.store.finished().items()}
+    assert seconds["cawpe(stump+tree)"] == (980, 20, 1000)
+    assert seconds["mean(stump+tree)"] == (200, 20, 1000)
+
+
 def test_a_rule_of_the_users_stays_as_it_is_and_draws_the_same_each_time():
     rule = rules.StackingRule(RandomForestClassifier(n_estimators=3))
     studies = [small_study().run().add_rule(rule, ["stump", "tree"], name="stacked") for _ in range(2)]
@@ -173,6 +190,15 @@ def test_a_metric_is_added_without_training():
     assert set(study.results("pandas")["metric"]) == {"error"}
     assert study.compare("log_loss").metric == "log_loss"
     assert study.compare("f1_macro").more_is_better
+
+
+def test_a_study_that_is_opened_has_its_metrics(tmp_path):
+    small_study(tmp_path, metrics=["brier", share_of_first, METRICS["auc"]]).run().close()
+    for _ in range(2):
+        with Study.open(tmp_path) as study:
+            assert study.metrics == ["brier", "auc"]
+            assert set(study.results("pandas")["metric"]) == {"brier", "auc"}
+            assert study.compare().metric == "brier"
 
 
 def share_of_first(y, decision, weights):
@@ -301,6 +327,25 @@ def test_a_study_of_numbers_and_classes_runs_each_learner_where_it_can():
     assert study.compare("error").learners == ("tree", "c45")
     with pytest.raises(ValueError, match="Name a metric"):
         study.compare()
+
+
+def test_numbers_are_compared_in_standard_deviations_of_y():
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    y = X[:, 0] + 0.5 * X[:, 1]
+    learners = {"stump": DecisionStumpRegressor(), "tree": DecisionTreeRegressor(max_depth=4)}
+    scales = {"metres": 1.0, "atoms": 1e-12, "stars": 1e12}
+    tables = {name: (X, y * scale, "regression") for name, scale in scales.items()}
+    study = Study(learners, tables, resamples=3, cv=None).run()
+    for metric, power in (("rmse", 1), ("mae", 1), ("squared_error", 2), ("neg_mean_squared_error", 2)):
+        compared = study.compare(metric)
+        np.testing.assert_allclose(compared.scales, [(y.std() * each) ** power for each in scales.values()])
+        np.testing.assert_allclose(compared.losses, compared.losses[[0, 0, 0]], rtol=1e-9)
+        assert compared.ranks.tolist() == [compared.ranks[0].tolist()] * 3 != [[1.5, 1.5]] * 3
+        assert compared.bayesian("stump", "tree").second > 0.9
+        assert len({round(each.statistic, 6) for each in compared.resampled_t("stump", "tree").values()}) == 1
+        assert compared.measure.endswith(" in deviations of y" if power == 1 else " in variances of y")
+    assert study.compare("r2").scales == () == study.compare(share_of_first).scales
+    assert study.compare("r2").measure == "r2"
 
 
 def test_where_no_cell_has_finished_there_is_nothing_to_compare():

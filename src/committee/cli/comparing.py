@@ -38,7 +38,11 @@ def compare(
         ),
     ] = None,
     metrics: Annotated[
-        list[str] | None, typer.Option(help="error, auc, log_loss, rmse and so on, with commas.")
+        list[str] | None,
+        typer.Option(
+            help="error, auc, log_loss, f1 (the mean over classes, f1_macro), rmse and so on, with commas. "
+            "Each is for the tables of its task."
+        ),
     ] = None,
     test_size: Annotated[float | None, typer.Option(help="The share of rows judged on; else 0.5.")] = None,
     folds: Annotated[
@@ -202,22 +206,27 @@ def show_compared(found: Compared, is_quiet: bool = False) -> None:
         if not comparison.tables:
             say(f"No table has been finished by all learners: {', '.join(comparison.learners)}.")
             continue
-        means = comparison.scores.mean(axis=0)
+        means = comparison.mean_scores
         order = comparison.mean_ranks.argsort(kind="stable")
         rows = [
             [comparison.learners[place], f"{comparison.mean_ranks[place]:.3f}", f"{means[place]:.4f}"]
             for place in order
         ]
-        show_table(["learner", "average rank", f"mean {comparison.metric}"], rows, right=[1, 2])
-        say(f"{len(comparison.tables)} tables that all learners have finished.")
+        show_table(["learner", "average rank", f"mean {comparison.measure}"], rows, right=[1, 2])
+        n_tables = len(comparison.tables)
+        say(f"{n_tables} table{'' if n_tables == 1 else 's'} that all learners have finished.")
+    if found.without_metric:
+        say(f"not compared, as no metric is for them: {', '.join(found.without_metric)}", on_stderr=True)
     for cell, error in found.failures.items():
         say(f"failed: {cell}: {error}", on_stderr=True)
     n_more = found.n_failed - len(found.failures)
     if n_more:
         say(f"failed: {n_more} more", on_stderr=True)
     if not is_quiet:
-        failed = f", {found.n_failed} have failed" if found.n_failed else ""
-        say(f"{found.n_finished} cells are finished{failed}. The study is in {found.folder}.")
+        have = "has" if found.n_failed == 1 else "have"
+        failed = f", {found.n_failed} {have} failed" if found.n_failed else ""
+        cells = "cell is" if found.n_finished == 1 else "cells are"
+        say(f"{found.n_finished} {cells} finished{failed}. The study is in {found.folder}.")
 
 
 def first_of_tasks(comparisons: list[Comparison]) -> list[Comparison]:
@@ -239,17 +248,17 @@ def as_plain(found: Compared) -> dict[str, Any]:
         "n_finished": found.n_finished,
         "n_failed": found.n_failed,
         "failures": found.failures,
+        "without_metric": found.without_metric,
         "comparisons": [
             {
                 "metric": each.metric,
                 "more_is_better": each.more_is_better,
+                "unit": each.unit,
                 "tables": list(each.tables),
                 "left_out": dict(each.left_out),
                 "learners": [
                     {"name": name, "average_rank": float(rank), "mean": float(mean)}
-                    for name, rank, mean in zip(
-                        each.learners, each.mean_ranks, each.scores.mean(axis=0), strict=True
-                    )
+                    for name, rank, mean in zip(each.learners, each.mean_ranks, each.mean_scores, strict=True)
                 ]
                 if each.tables
                 else [],

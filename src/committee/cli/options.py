@@ -17,7 +17,8 @@ Target = Annotated[str | None, typer.Option(help="The column with the answers; e
 Metric = Annotated[
     str | None,
     typer.Option(
-        help="accuracy, balanced_accuracy, log_loss, auc, f1; rmse, mae, r2; or a scorer of scikit-learn.",
+        help="accuracy, balanced_accuracy, log_loss, auc, f1 (the mean over classes, f1_macro); rmse, mae, "
+        "r2; or a scorer of scikit-learn.",
         autocompletion=lambda incomplete: known_metrics(incomplete),
     ),
 ]

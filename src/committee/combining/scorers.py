@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -17,6 +19,25 @@ from committee.combining.votes import as_shares
 def is_scorer(name: Any) -> bool:
     """Whether scikit-learn has a scorer of a name."""
     return name in get_scorer_names()
+
+
+@functools.cache
+def task_of_scorer(name: str) -> str:
+    """What a scorer of scikit-learn is for: numbers if it takes them without complaint, and classes else.
+
+    Examples
+    --------
+    >>> task_of_scorer("f1_macro"), task_of_scorer("r2")
+    ('classification', 'regression')
+    """
+    y = np.array([0.5, 1.25, 2.0, 3.5])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        try:
+            decision_scorer(get_scorer(name), 1)(y, y[::-1, None], None)
+        except Exception:
+            return "classification"
+    return "regression"
 
 
 def scorer_loss(name: str, honest: Honest) -> Loss:

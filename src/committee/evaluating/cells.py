@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 import traceback
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -52,7 +52,8 @@ class Outcome:
     honest_votes : ndarray of shape (n_train_rows, n_outputs), or None
         NaN in rows that nobody honest has voted on, as trees that have all seen a row.
     fit_seconds, predict_seconds : float
-        How long the fit on all rows took, and the votes on those that are judged on.
+        How long the fit on all rows took, and the votes on those that are judged on. The fit of a rule that
+        learns has the honest votes of its members in it.
     seconds : float
         How long all of the cell took, the honest votes included.
     error : str or None
@@ -75,12 +76,15 @@ class Outcome:
         told = " ".join(f"{type(error).__name__}: {error}".split())
         return cls(error=told, trace="".join(traceback.format_exception(error)).rstrip())
 
-    def after(self, others: Iterable[tuple[float, float, float]]) -> Outcome:
-        """The outcome with the seconds of the cells that it was made from: of fits, of votes and of all."""
+    def after(self, others: Sequence[tuple[float, float, float]], *, with_folds: bool) -> Outcome:
+        """The outcome with the seconds of the cells that it was made from: of fits, of votes and of all.
+
+        With folds, their honest votes were needed for the fit: all but the votes on new rows is part of it.
+        """
         fit, predict, whole = (sum(each) for each in zip(*others, strict=True))
         return replace(
             self,
-            fit_seconds=self.fit_seconds + fit,
+            fit_seconds=self.fit_seconds + (whole - predict if with_folds else fit),
             predict_seconds=self.predict_seconds + predict,
             seconds=self.seconds + whole,
         )

@@ -1,7 +1,9 @@
 """A comparison: the scores of learners on tables, by one metric, and what follows from them.
 
 In: scores of shape (n_tables, n_learners), and those of each resample. Out: ranks, wins, tests and cliques.
-It is what pictures and tables of a study are made from, and knows nothing of fits and stores.
+Scores in the unit of y, as rmse, are divided by the standard deviation of y of their table before tables are
+put together: metres of one weigh as much as millimetres of another. It is what pictures and tables of a study
+are made from, and knows nothing of fits and stores.
 """
 
 from __future__ import annotations
@@ -87,6 +89,10 @@ class Comparison:
         How long a fit took, on average; NaN where that is not known.
     left_out : mapping of str to str, default={}
         Tables that are not compared, and why.
+    scales : tuple of float, default=()
+        For each table, what its scores are divided by in means and tests over all tables. Without, they stay.
+    unit : str, default=""
+        What scores are in then, as "deviations of y".
 
     Examples
     --------
@@ -107,6 +113,8 @@ class Comparison:
     test_ratios: tuple[float, ...] = ()
     seconds: np.ndarray | None = None
     left_out: Mapping[str, str] = field(default_factory=dict)
+    scales: tuple[float, ...] = ()
+    unit: str = ""
 
     def __post_init__(self) -> None:
         for name, number in Counter(self.learners).items():
@@ -153,9 +161,24 @@ class Comparison:
         return cls(metric, more_is_better, names, rows, array)
 
     @property
+    def standardised(self) -> np.ndarray:
+        """The scores on one scale: each divided by that of its table."""
+        return self.scores / np.array(self.scales)[:, None] if self.scales else self.scores
+
+    @property
+    def mean_scores(self) -> np.ndarray:
+        """The mean score of each learner, on one scale."""
+        return np.asarray(self.standardised.mean(axis=0))
+
+    @property
+    def measure(self) -> str:
+        """What means and differences are of: the metric, and the unit if scores were brought to one."""
+        return f"{self.metric} in {self.unit}" if self.unit else self.metric
+
+    @property
     def losses(self) -> np.ndarray:
-        """The scores, less of which is better."""
-        return -self.scores if self.more_is_better else self.scores
+        """The scores on one scale, less of which is better."""
+        return -self.standardised if self.more_is_better else self.standardised
 
     @property
     def ranks(self) -> np.ndarray:
@@ -187,20 +210,24 @@ class Comparison:
         return self._pairs("wilcoxon_holm", differences.wilcoxon_holm(self.losses), alpha, None)
 
     def bayesian(self, learner: str, other: str, rope: float = 0.01, random_state: int = 0) -> Odds:
-        """How likely one of two learners is better by more than `rope`, by the Bayesian signed rank test."""
+        """How likely one of two learners is better by more than `rope`, by the Bayesian signed rank test.
+
+        `rope` is on one scale for all tables: of rmse, 0.01 is a hundredth of the standard deviation of y.
+        """
         losses = self.losses
         return differences.bayesian_signed_rank(
             losses[:, self.place(learner)], losses[:, self.place(other)], rope, random_state
         )
 
     def resampled_t(self, learner: str, other: str) -> dict[str, ResampledT]:
-        """For each table, the corrected t-test of two learners over its resamples."""
+        """For each table, the corrected t-test of two learners over its resamples, on one scale."""
         places = [self.place(learner), self.place(other)]
         if not self.runs:
             raise ValueError("There is one score for each table, without resamples that could be compared.")
         found = {}
-        for table, runs, ratio in zip(self.tables, self.runs, self.test_ratios, strict=True):
-            both = runs[:, places] * (-1 if self.more_is_better else 1)
+        scales = self.scales or (1.0,) * len(self.tables)
+        for table, runs, ratio, scale in zip(self.tables, self.runs, self.test_ratios, scales, strict=True):
+            both = runs[:, places] / (-scale if self.more_is_better else scale)
             if np.isnan(both).any():
                 raise ValueError("Published results are means, without resamples that could be compared.")
             found[table] = differences.corrected_resampled_t(both[:, 0], both[:, 1], ratio)

@@ -122,6 +122,8 @@ def metric_of(metric: Any, n_outputs: int) -> Metric:
         raise ValueError(
             f"There is no metric {metric!r}. Use {ours}, a name of scikit-learn's scorers or a function."
         )
+    if isinstance(metric, str) and task_of_metric(metric) != task:
+        raise ValueError(f"The metric {metric!r} is for {task_of_metric(metric)}. For {task} use {ours}.")
     if not isinstance(metric, str) and not callable(metric):
         raise ValueError(f"metric must be a name, a scorer or a function. Got {metric!r}.")
     name = metric if isinstance(metric, str) else repr(metric)
@@ -129,16 +131,52 @@ def metric_of(metric: Any, n_outputs: int) -> Metric:
     return Metric(name, task, True, prepare, made_from=(metric, n_outputs))
 
 
-def task_of_metric(metric: Any) -> str | None:
-    """What a metric of ours is for; None for any other.
+def name_of_metric(metric: Any) -> str | None:
+    """The name that a metric can be found by; None for functions, which other ones may share theirs with.
 
     Examples
     --------
-    >>> task_of_metric("rmse"), task_of_metric("f1_macro")
-    ('regression', None)
+    >>> name_of_metric("f1_macro"), name_of_metric(METRICS["rmse"]), name_of_metric(max)
+    ('f1_macro', 'rmse', None)
     """
-    ours = METRICS.get(metric) if isinstance(metric, str) else metric
-    return ours.task if isinstance(ours, Metric) else None
+    if isinstance(metric, Metric):
+        return metric.name if metric.is_named else None
+    return metric if isinstance(metric, str) else None
+
+
+def task_of_metric(metric: Any) -> str | None:
+    """What a metric of ours or a scorer of scikit-learn is for, by its name; None for any other.
+
+    Examples
+    --------
+    >>> task_of_metric("rmse"), task_of_metric("f1_macro"), task_of_metric(max)
+    ('regression', 'classification', None)
+    """
+    known = METRICS.get(metric, metric) if isinstance(metric, str) else metric
+    if isinstance(known, Metric):
+        return known.task
+    if not isinstance(known, str):
+        return None
+    from committee.combining.scorers import is_scorer, task_of_scorer
+
+    return task_of_scorer(known) if is_scorer(known) else None
+
+
+def power_of_unit(metric: Metric) -> int:
+    """The power of the unit of y that scores are in: 1 for rmse, 2 for the squared error, 0 for most others.
+
+    The metric is asked about answers that are twice as large. Functions are taken as they are.
+
+    Examples
+    --------
+    >>> [power_of_unit(metric_of(name, 1)) for name in ("rmse", "neg_mean_squared_error", "r2")]
+    [1, 2, 0]
+    """
+    if metric.task == "classification" or not metric.is_named:
+        return 0
+    y = np.array([0.5, 1.25, 2.0, 3.5])
+    once, twice = (metric.prepare(times * y, times * y[::-1, None])(np.ones(len(y))) for times in (1, 2))
+    return {2.0: 1, 4.0: 2}.get(round(twice / once, 6), 0)
 
 
 def mean_of(name: str, task: str, losses: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> Metric:

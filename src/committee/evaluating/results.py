@@ -12,11 +12,21 @@ import numpy as np
 from committee.combining.votes import as_shares
 from committee.evaluating.cells import Cell
 from committee.evaluating.comparison import Comparison, listed
-from committee.evaluating.metrics import METRICS, Metric, NoValueError, metric_of, task_of_metric
+from committee.evaluating.metrics import (
+    METRICS,
+    Metric,
+    NoValueError,
+    metric_of,
+    name_of_metric,
+    power_of_unit,
+    task_of_metric,
+)
 from committee.evaluating.published import Published
 from committee.evaluating.store import Store, TableRecord
 
 BACKENDS = ("pandas", "polars", "pyarrow")
+# What scores are in, over many tables, by the power of the unit of y that they are in on one.
+UNITS = {0: "", 1: "deviations of y", 2: "variances of y"}
 # What is told of a table if nothing else is asked for.
 USUAL = {
     "classification": ("error", "balanced_error", "auc", "log_loss", "brier"),
@@ -46,8 +56,13 @@ def check_metrics(metrics: Iterable[Any] | None, tables: Iterable[TableRecord]) 
             raise ValueError(f"There is no table that {each!r} is for. Leave it out, or take one of {usual}.")
 
 
+def names_of(metrics: Iterable[Any] | None) -> list[str] | None:
+    """The metrics that can be found again by their names; None if there are none."""
+    return [name for name in map(name_of_metric, metrics or ()) if name is not None] or None
+
+
 def is_for(metric: Any, task: str) -> bool:
-    """Whether a metric is for a task; those that are not ours are taken to be for any."""
+    """Whether a metric is for a task; one that has no name may be for any."""
     return task_of_metric(metric) in (None, task)
 
 
@@ -161,7 +176,8 @@ class Results:
             )
         found = self.scores([metric])
         others = [name for each in published for name in each.learners]
-        used, runs, seconds, means, ratios, left_out = [], [], [], [], [], {}
+        power = power_of_unit(known)
+        used, runs, seconds, means, ratios, scales, left_out = [], [], [], [], [], [], {}
         for name in tables:
             cells = self._shared_cells(name, names)
             scores = np.array([[found[cell, known.name] for cell in row] for row in cells]).reshape(
@@ -179,6 +195,7 @@ class Results:
             seconds.append([*times.mean(axis=0), *np.full(len(others), np.nan)])
             is_test = self.test_rows(cells[0][0])
             ratios.append(float(is_test.sum() / (~is_test).sum()))
+            scales.append(float(tables[name].y.std() ** power) or 1.0)
         shape = len(used), len(names) + len(others)
         return Comparison(
             known.name,
@@ -190,6 +207,8 @@ class Results:
             tuple(ratios),
             np.array(seconds).reshape(shape),
             left_out,
+            tuple(scales) if power else (),
+            UNITS[power],
         )
 
     def _default_metric(self) -> Any:

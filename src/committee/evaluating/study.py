@@ -24,7 +24,7 @@ from committee.evaluating.limits import Limits
 from committee.evaluating.pace import Pace
 from committee.evaluating.published import Published
 from committee.evaluating.resamples import held_out_rows, numbers_of
-from committee.evaluating.results import Results, check_metrics, frame_of, metrics_for, scores_of
+from committee.evaluating.results import Results, check_metrics, frame_of, metrics_for, names_of, scores_of
 from committee.evaluating.store import FILE, Store, TableRecord
 from committee.evaluating.sweep import Sweep
 from committee.evaluating.tables import tables_of
@@ -112,6 +112,8 @@ class Study:
     def open(cls, folder: str | os.PathLike[str]) -> Study:
         """A study that is in a folder, without its learners and tables: for results, rules and metrics.
 
+        It has the metrics that it was last run with, but for functions, which have no name to be found by.
+
         Parameters
         ----------
         folder : str or path
@@ -124,8 +126,9 @@ class Study:
             raise FileNotFoundError(f"There is no study in the folder {os.fspath(folder)}.")
         store = Store(Path(folder))
         (test_size,), (cv,) = store.fact("test_size") or [0.5], store.fact("cv") or [5]
+        metrics = store.fact("metrics")
         store.close()
-        return cls(resamples=[], test_size=test_size, cv=cv, folder=folder)
+        return cls(resamples=[], metrics=metrics, test_size=test_size, cv=cv, folder=folder)
 
     def close(self) -> None:
         """Close the store."""
@@ -317,7 +320,8 @@ class Study:
             if all(part in finished for part in parts):
                 own = seeded_by_name(Member(title, decider), cell.resample).estimator
                 outcome = self._decide(own, records[cell.table], parts)
-                self._keep(records[cell.table], cell, outcome.after(finished[part] for part in parts))
+                seconds = [finished[part] for part in parts]
+                self._keep(records[cell.table], cell, outcome.after(seconds, with_folds=own.needs_fit))
         return self
 
     def merge(self, other: Study | str | os.PathLike[str]) -> int:
@@ -361,6 +365,7 @@ class Study:
         check_metrics(self.metrics, [*self.store.tables().values(), *records])
         for name, value in settings.items():
             self.store.set_fact(name, [value])
+        self.store.set_fact("metrics", names_of(self.metrics))
         for record in records:
             self.store.add_table(record)
         for learner in self.learners:

@@ -110,6 +110,8 @@ class Compared:
         Some of the cells that failed, and why.
     comparisons : list of Comparison
         One for each metric.
+    without_metric : list of str
+        Tables that are in none of them, since no metric that was asked for is for their task.
     """
 
     folder: str
@@ -117,6 +119,7 @@ class Compared:
     n_failed: int
     failures: dict[str, str]
     comparisons: list[Comparison]
+    without_metric: list[str]
 
 
 def new_plan(places: Sequence[str], target: str | None, **given: Any) -> Plan:
@@ -135,7 +138,20 @@ def new_plan(places: Sequence[str], target: str | None, **given: Any) -> Plan:
         "memory_limit": bytes_of(given.get("memory_limit")),
     }
     told = {name: value for name, value in (given | amounts).items() if value is not None and value != ()}
+    if "metrics" in told:
+        told["metrics"] = study_metrics(told["metrics"])
     return replace(Plan(), tables=find_tables(places, target), **told)
+
+
+def study_metrics(metrics: Sequence[str]) -> tuple[str, ...]:
+    """Metrics as a study calls them: "f1" is that of all classes, as in `committee fit`.
+
+    Examples
+    --------
+    >>> study_metrics(["error", "f1"])
+    ('error', 'f1_macro')
+    """
+    return tuple("f1_macro" if metric == "f1" else metric for metric in metrics)
 
 
 def plan_of(folder: Path) -> Plan:
@@ -184,7 +200,8 @@ def outcome_of(
 ) -> Compared:
     """What a study has come to: a comparison for each metric that is for a table with finished cells."""
     finished, failed = study.store.finished(), study.store.failures()
-    check_metrics(metrics, study.store.tables().values())
+    tables = study.store.tables()
+    check_metrics(metrics, tables.values())
     tasks = sorted(tasks_of(study, learners))
     asked = metrics or [metric for task in tasks for metric in USUAL[task]]
     wanted = [metric for metric in asked if any(is_for(metric, task) for task in tasks)]
@@ -202,7 +219,12 @@ def outcome_of(
         for metric in (by_metric if finished else [])
     ]
     some = {str(cell): error for cell, (error, _) in sorted(failed.items())[:5]}
-    return Compared(os.fspath(folder), len(finished), len(failed), some, comparisons)
+    without = [
+        name for name, table in tables.items() if not any(is_for(each, table.task) for each in metrics)
+    ]
+    return Compared(
+        os.fspath(folder), len(finished), len(failed), some, comparisons, without if metrics else []
+    )
 
 
 def tasks_of(study: Study, learners: Sequence[str] | None) -> set[str]:
@@ -247,8 +269,8 @@ def report_study(
 
     require_renderer()
     with Study.open(folder) as study:
-        plan = study.store.fact("plan") or {}
-        found = outcome_of(study, folder, metrics or plan.get("metrics", ()), learners, published)
+        asked = study_metrics(metrics) or study.metrics or ()
+        found = outcome_of(study, folder, asked, learners, published)
     if not found.comparisons:
         named = f" on a table that {', '.join(metrics)} is for" if metrics and found.n_finished else ""
         raise ValueError(

@@ -104,7 +104,8 @@ def fit(
     memory_limit : float or str, default=None
         Bytes, or text such as "4GB", for the table and the fits.
     metric : str or callable, default=None
-        As in `CommitteeClassifier`, or "auc", "accuracy", "log_loss", "f1", "rmse", "mae".
+        As in `CommitteeClassifier`, or "auc", "accuracy", "log_loss", "f1" (the mean over classes), "rmse",
+        "mae".
     tune_threshold, cv, preset, n_jobs, random_state, run, verbose : see `CommitteeClassifier`
 
     Returns

@@ -38,7 +38,7 @@ def comparison_matrix(comparison: Comparison, *, alpha: float = 0.05, title: str
     -------
     altair.LayerChart
     """
-    means = comparison.scores.mean(axis=0)
+    means = comparison.mean_scores
     order = np.argsort(-means if comparison.more_is_better else means, kind="stable")
     names = [comparison.learners[place] for place in order]
     p_values, wins = wilcoxon_holm(comparison.losses), comparison.wins
@@ -79,7 +79,7 @@ def comparison_matrix(comparison: Comparison, *, alpha: float = 0.05, title: str
                     is_bold=p_value < alpha,
                     about=about,
                 )
-    told = f"row - column: mean difference of {comparison.metric}; wins / ties / losses on "
+    told = f"row - column: mean difference of {comparison.measure}; wins / ties / losses on "
     return canvas.chart(
         title, f"{told}{len(comparison.tables)} tables; p by Wilcoxon and Holm, bold below {alpha:g}"
     )

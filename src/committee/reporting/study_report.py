@@ -60,7 +60,7 @@ def write_report(
     alpha : float, default=0.05
         Of all tests.
     rope : float, default=0.01
-        The region of practical equivalence of the Bayesian test.
+        The region of practical equivalence of the Bayesian test; of rmse in standard deviations of y.
     formats : iterable of str, default=("svg", "png", "pdf", "html")
         Of pictures.
 
@@ -149,6 +149,7 @@ def tests_of(comparison: Comparison, alpha: float, rope: float) -> list[str]:
     """What the tests say, a line for each."""
     found, nemenyi = comparison.friedman(), comparison.nemenyi(alpha)
     first, *others = best_of(comparison)
+    within = f"{rope:g} {comparison.unit}".rstrip()
     lines = [
         f"- Friedman: chi-square {found.statistic:.2f}, p = {found.p_value:.3g}; Iman and Davenport: "
         f"F{found.degrees} = {found.f_statistic:.2f}, p = {found.f_p_value:.3g}.",
@@ -157,7 +158,7 @@ def tests_of(comparison: Comparison, alpha: float, rope: float) -> list[str]:
     for other in others:
         odds = comparison.bayesian(first, other, rope)
         lines.append(
-            f"- Bayesian signed rank, region of practical equivalence {rope:g}: {first} is better than "
+            f"- Bayesian signed rank, region of practical equivalence {within}: {first} is better than "
             f"{other} with probability {odds.first:.3f}, equal {odds.equal:.3f}, worse {odds.second:.3f}."
         )
     return lines + [f"- {line}" for line in comparison.wilcoxon_holm(alpha).contradictions()]

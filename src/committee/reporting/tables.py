@@ -54,7 +54,8 @@ def score_table(comparison: Comparison, form: str = "markdown") -> str:
             comparison.tables, comparison.scores, ranks, ranks.min(axis=1), strict=True
         )
     ]
-    rows.append(["mean", *(f"{mean:.4f}" for mean in comparison.scores.mean(axis=0))])
+    mean = f"mean in {comparison.unit}" if comparison.unit else "mean"
+    rows.append([mean, *(f"{each:.4f}" for each in comparison.mean_scores)])
     rows.append(["average rank", *(f"{rank:.3f}" for rank in comparison.mean_ranks)])
     return write.table(["table", *map(write.text, comparison.learners)], rows, n_last=2)
 
@@ -73,7 +74,7 @@ def rank_table(comparison: Comparison, form: str = "markdown") -> str:
     """
     write = writer(form)
     is_best = comparison.ranks == comparison.ranks.min(axis=1, keepdims=True)
-    means, ranks = comparison.scores.mean(axis=0), comparison.mean_ranks
+    means, ranks = comparison.mean_scores, comparison.mean_ranks
     has_times = comparison.seconds is not None
     rows = []
     for place in np.argsort(ranks, kind="stable"):
@@ -84,7 +85,7 @@ def rank_table(comparison: Comparison, form: str = "markdown") -> str:
             known = np.isfinite(times).all() and len(times) > 0
             row.append(f"{np.exp(np.log(np.maximum(times, 1e-6)).mean()):.3g}" if known else "")
         rows.append(row)
-    header = ["learner", "average rank", write.text(f"mean {comparison.metric}"), "best on"]
+    header = ["learner", "average rank", write.text(f"mean {comparison.measure}"), "best on"]
     return write.table([*header, *(["seconds of a fit"] if has_times else [])], rows)
 
 

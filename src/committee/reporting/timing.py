@@ -41,15 +41,14 @@ def time_against_error(comparison: Comparison, *, title: str = "") -> Any:
     -------
     altair.LayerChart
     """
-    what, is_more_better = f"mean {comparison.metric}", comparison.more_is_better
-    return draw(comparison, comparison.scores.mean(axis=0), what, is_more_better, title)
+    what, is_more_better = f"mean {comparison.measure}", comparison.more_is_better
+    return draw(comparison, comparison.mean_scores, what, is_more_better, title)
 
 
 def time_against_rank(comparison: Comparison, *, title: str = "") -> Any:
     """Draw learners by the time of a fit and their average rank.
 
-    Ranks are the same on any scale: they suit errors of numbers, whose mean the tables with large numbers
-    decide. Else it is as `time_against_error` draws it.
+    Ranks suit errors whose mean a few hard tables decide. Else it is as `time_against_error` draws it.
 
     Parameters
     ----------
