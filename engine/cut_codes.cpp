@@ -129,10 +129,15 @@ bool Encoder::encode_row(std::span<const ColumnView> columns, std::size_t row, C
             if (buckets_.empty() || buckets_[begin + j].empty()) {
                 n_steps[j] = static_cast<std::uint32_t>(std::bit_width(column.cuts.size()));
             } else {
-                below[j] = buckets_[begin + j].start_of(values[j]);
                 n_steps[j] = buckets_[begin + j].n_steps();
+                buckets_[begin + j].fetch_start_of(values[j]);
             }
             most_steps = std::max(most_steps, n_steps[j]);
+        }
+        for (std::size_t j = 0; j < n && !buckets_.empty(); ++j) {
+            if (n_steps[j] == 0 || buckets_[begin + j].empty()) continue;
+            below[j] = buckets_[begin + j].start_of(values[j]);
+            __builtin_prefetch(binning_.columns[begin + j].cuts.data() + below[j]);
         }
         while (most_steps-- > 0) {
             for (std::size_t j = 0; j < n; ++j) {
