@@ -73,7 +73,7 @@ class Classification:
 
     def decode(self, votes: np.ndarray) -> np.ndarray:
         """The label with the largest vote for each row, the first of equal ones."""
-        return self.classes[votes.argmax(axis=1)]
+        return self.classes.take(votes.argmax(1))
 
 
 @dataclass(frozen=True)
