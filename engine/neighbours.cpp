@@ -16,7 +16,7 @@ namespace committee {
 namespace {
 
 // The columns that boxes and cells are made of: enough to tell far from near.
-constexpr std::size_t box_chunks = 2, cell_columns = 8;
+constexpr std::size_t most_box_columns = 16, cell_columns = 8;
 
 std::size_t chunks_of(std::size_t n_columns) { return (n_columns + chunk_columns - 1) / chunk_columns; }
 
@@ -91,57 +91,58 @@ NeighbourSearch::NeighbourSearch(std::span<const double> known, std::span<const 
     order_ = cell_order(sound, n_columns);
     n_panels_ = (n_known + n_lanes - 1) / n_lanes;
     known_.resize(known.size());
-    panels_.assign(n_panels_ * n_chunks_ * chunk_size, 0.0F);
+    panels_.resize(n_panels_ * n_chunks_);
     for (std::size_t place = 0; place < n_known; ++place) {
         const std::size_t row = order_[place];
         std::copy_n(known.begin() + static_cast<std::ptrdiff_t>(row * n_columns), n_columns,
                     known_.begin() + static_cast<std::ptrdiff_t>(place * n_columns));
         largest_norm_ = std::max(largest_norm_, norm_of(turned.subspan(row * n_columns, n_columns)));
-        for (std::size_t j = 0; j < n_columns; ++j) {
-            const std::size_t chunk = (j / chunk_columns) * n_panels_ + place / n_lanes;
-            panels_[chunk * chunk_size + (j % chunk_columns) * n_lanes + place % n_lanes] = sound[row * n_columns + j];
-        }
+        for (std::size_t j = 0; j < n_columns; ++j) in_panel(place, j) = sound[row * n_columns + j];
     }
     make_boxes();
 }
 
 void NeighbourSearch::make_boxes() {
-    const std::size_t n_chunks = std::min(n_chunks_, box_chunks);
+    const std::size_t n_columns = box_columns();
     std::size_t n_children = n_panels_;
     for (std::size_t points_of_child = n_lanes; n_children > 1; points_of_child *= n_lanes) {
-        const std::size_t n_nodes = (n_children + n_lanes - 1) / n_lanes;
-        std::vector<float> boxes(n_nodes * n_chunks * 2 * chunk_size);
+        std::vector<float> boxes(n_children * 2 * n_columns);
         for (std::size_t child = 0; child < n_children; ++child) {
             const std::size_t first = child * points_of_child, end = std::min(first + points_of_child, n_known());
-            for (std::size_t chunk = 0; chunk < n_chunks; ++chunk) {
-                float* lower = &boxes[(child / n_lanes * n_chunks + chunk) * 2 * chunk_size] + child % n_lanes;
-                for (std::size_t j = 0; j < chunk_columns; ++j) {
-                    float low = std::numeric_limits<float>::infinity(), high = -low;
-                    for (std::size_t place = first; place < end; ++place) {
-                        const float value =
-                            panels_[(chunk * n_panels_ + place / n_lanes) * chunk_size + j * n_lanes + place % n_lanes];
-                        low = std::min(low, value);
-                        high = std::max(high, value);
-                    }
-                    lower[j * n_lanes] = low;
-                    lower[chunk_size + j * n_lanes] = high;
+            float* lower = &boxes[child * 2 * n_columns];
+            float* upper = lower + n_columns;
+            std::fill(lower, upper, std::numeric_limits<float>::infinity());
+            std::fill(upper, upper + n_columns, -std::numeric_limits<float>::infinity());
+            for (std::size_t place = first; place < end; ++place) {
+                for (std::size_t j = 0; j < n_columns; ++j) {
+                    const float value = in_panel(place, j);
+                    lower[j] = std::min(lower[j], value);
+                    upper[j] = std::max(upper[j], value);
                 }
             }
         }
         boxes_.push_back(std::move(boxes));
-        n_children = n_nodes;
+        n_children = (n_children + n_lanes - 1) / n_lanes;
     }
 }
 
-// The neighbours of up to sixteen points that are near each other, found in one walk over the tree.
+std::size_t NeighbourSearch::box_columns() const { return std::min(n_columns_, most_box_columns); }
+
+float& NeighbourSearch::in_panel(std::size_t place, std::size_t column) {
+    Chunk& chunk = panels_[column / chunk_columns * n_panels_ + place / n_lanes];
+    return chunk.columns[column % chunk_columns][place % n_lanes];
+}
+
+// The neighbours of some points that are near each other, found in one walk over the tree.
 class BlockSearch {
   public:
     BlockSearch(const NeighbourSearch& search, std::size_t n_neighbours, bool are_known)
         : search_(search),
           n_neighbours_(n_neighbours),
           are_known_(are_known),
-          points_(n_lanes * search.n_chunks_ * chunk_columns, 0.0F),
-          found_(n_lanes) {}
+          points_(most_asked * search.n_chunks_ * chunk_columns, 0.0F),
+          columns_(most_asked * search.box_columns(), 0.0F),
+          found_(most_asked) {}
 
     void find(std::span<const double> asked, std::span<const float> turned, std::span<const std::uint32_t> rows,
               Neighbours& into) {
@@ -150,6 +151,7 @@ class BlockSearch {
             const auto point = turned.subspan(rows[i] * n_columns, n_columns);
             std::transform(point.begin(), point.end(), points_.begin() + static_cast<std::ptrdiff_t>(i * n_padded),
                            usable);
+            for (std::size_t j = 0; j < search_.box_columns(); ++j) columns_[j * most_asked + i] = usable(point[j]);
             exact_[i] = &asked[rows[i] * n_columns];
             rows_[i] = rows[i];
             // Columns are rounded to single precision, each by at most 2^-24 of it.
@@ -157,7 +159,7 @@ class BlockSearch {
             limits_[i] = std::numeric_limits<float>::infinity();
             found_[i].clear();
         }
-        visit(search_.boxes_.size(), 0, static_cast<std::uint32_t>((1U << rows.size()) - 1));
+        visit(search_.boxes_.size(), 0, ~0U >> (most_asked - rows.size()));
         for (std::size_t i = 0; i < rows.size(); ++i) {
             std::sort_heap(found_[i].begin(), found_[i].end());
             for (std::size_t k = 0; k < n_neighbours_; ++k) {
@@ -171,37 +173,55 @@ class BlockSearch {
     // The asked points of the set `of` look into a node; level 0 are the panels.
     void visit(std::size_t level, std::size_t node, std::uint32_t of) {
         if (level == 0) return look_at(node, of);
-        const std::size_t n_chunks = std::min(search_.n_chunks_, box_chunks);
-        std::array<float, n_lanes * n_lanes> gaps;
-        gaps_to_boxes(&search_.boxes_[level - 1][node * n_chunks * 2 * chunk_size], n_chunks, block(), of, gaps.data());
+        const std::size_t n_columns = search_.box_columns();
         const std::size_t first = node * n_lanes, n_children = std::min(n_lanes, n_nodes(level - 1) - first);
+        std::array<float, n_lanes * most_asked> gaps;
+        gaps_to_boxes(&search_.boxes_[level - 1][first * 2 * n_columns], n_children, n_columns, block(), gaps.data());
         // The nearest first: what is found there rules out more of the others.
-        std::array<std::pair<float, std::uint32_t>, n_lanes> children;
-        for (std::uint32_t child = 0; child < n_children; ++child) children[child] = {0.0F, child};
-        for_each(of, [&](std::size_t i) {
-            for (std::size_t child = 0; child < n_children; ++child) children[child].first += gaps[i * n_lanes + child];
-        });
-        std::sort(children.begin(), children.begin() + n_children);
+        const std::array<std::uint32_t, n_lanes> children = nearest_first(gaps, n_children);
         for (std::size_t c = 0; c < n_children; ++c) {
-            const std::uint32_t child = children[c].second;
-            std::uint32_t still = 0;
-            for_each(of, [&](std::size_t i) {
-                if (!(gaps[i * n_lanes + child] > limits_[i])) still |= 1U << i;
-            });
+            const std::uint32_t child = children[c];
+            const std::uint32_t still = of & points_in_reach(&gaps[child * most_asked], limits_.data());
             if (still != 0) visit(level - 1, first + child, still);
         }
     }
 
+    // The children of a node by the sum of the gaps; numbers beyond the children come last.
+    static std::array<std::uint32_t, n_lanes> nearest_first(std::span<const float> gaps, std::size_t n_children) {
+        // A sum of at least 0 compares as its bits do; the number of the child, in place of the last, decides on ties.
+        std::array<std::int32_t, n_lanes> keys;
+        for (std::size_t child = 0; child < n_lanes; ++child) {
+            float sum = std::numeric_limits<float>::infinity();
+            if (child < n_children) {
+                std::array<float, 4> sums{};
+                for (std::size_t i = 0; i < most_asked; ++i) sums[i % 4] += gaps[child * most_asked + i];
+                sum = (sums[0] + sums[1]) + (sums[2] + sums[3]);
+            }
+            keys[child] = (std::bit_cast<std::int32_t>(sum) & ~15) | static_cast<std::int32_t>(child);
+        }
+        std::array<std::uint32_t, n_lanes> order;
+        for (std::uint32_t child = 0; child < n_lanes; ++child) {
+            std::int32_t rank = 0;
+            for (const std::int32_t other : keys) rank += other < keys[child] ? 1 : 0;
+            order[static_cast<std::size_t>(rank)] = child;
+        }
+        return order;
+    }
+
     void look_at(std::size_t panel, std::uint32_t of) {
-        std::array<std::uint16_t, n_lanes> within;
-        points_within(&search_.panels_[panel * chunk_size], search_.n_chunks_, search_.n_panels_ * chunk_size, block(),
-                      of, within.data());
+        std::array<std::uint32_t, n_lanes> within;
+        const bool is_anybody =
+            points_within(&search_.panels_[panel], search_.n_chunks_, search_.n_panels_, block(), of, within.data());
+        if (!is_anybody) return;
         const std::size_t first = panel * n_lanes, n_there = std::min(n_lanes, search_.n_known() - first);
-        const std::uint32_t are_there = (1U << n_there) - 1;
-        for_each(of, [&](std::size_t i) {
-            bool is_nearer = false;
-            for_each(within[i] & are_there, [&](std::size_t lane) { is_nearer |= measure(i, first + lane); });
-            if (is_nearer && found_[i].size() == n_neighbours_) limits_[i] = limit_of(i);
+        std::uint32_t nearer = 0;
+        for (std::size_t lane = 0; lane < n_there; ++lane) {
+            for_each(within[lane], [&](std::size_t i) {
+                if (measure(i, first + lane)) nearer |= 1U << i;
+            });
+        }
+        for_each(nearer, [&](std::size_t i) {
+            if (found_[i].size() == n_neighbours_) limits_[i] = limit_of(i);
         });
     }
 
@@ -231,7 +251,9 @@ class BlockSearch {
         return std::nextafter(static_cast<float>(limit), std::numeric_limits<float>::infinity());
     }
 
-    AskedBlock block() const { return {points_.data(), search_.n_chunks_ * chunk_columns, limits_.data()}; }
+    AskedBlock block() const {
+        return {points_.data(), columns_.data(), search_.n_chunks_ * chunk_columns, limits_.data()};
+    }
 
     std::size_t n_nodes(std::size_t level) const {
         std::size_t count = search_.n_panels_;
@@ -247,11 +269,11 @@ class BlockSearch {
     const NeighbourSearch& search_;
     std::size_t n_neighbours_;
     bool are_known_;
-    std::vector<float> points_;
-    std::array<const double*, n_lanes> exact_{};
-    std::array<std::uint32_t, n_lanes> rows_{};
-    std::array<double, n_lanes> blur_{};
-    std::array<float, n_lanes> limits_{};
+    std::vector<float> points_, columns_;
+    std::array<const double*, most_asked> exact_{};
+    std::array<std::uint32_t, most_asked> rows_{};
+    std::array<double, most_asked> blur_{};
+    std::array<float, most_asked> limits_{};
     std::vector<std::vector<Found>> found_;  // heaps, the farthest on top
 };
 
@@ -263,12 +285,12 @@ Neighbours NeighbourSearch::find(std::span<const double> asked, std::span<const 
     std::transform(turned.begin(), turned.end(), sound.begin(), usable);
     const std::vector<std::uint32_t> order = are_known ? order_ : cell_order(sound, n_columns_);
     // A task of some blocks, each of points near each other.
-    constexpr std::size_t task_size = 16 * n_lanes;
+    constexpr std::size_t task_size = 8 * most_asked;
     for_each_task((n_asked + task_size - 1) / task_size, n_threads, stop, [&](std::size_t task, int) {
         BlockSearch search(*this, n_neighbours, are_known);
         const std::size_t end = std::min((task + 1) * task_size, n_asked);
-        for (std::size_t first = task * task_size; first < end; first += n_lanes) {
-            const std::size_t n_rows = std::min(n_lanes, end - first);
+        for (std::size_t first = task * task_size; first < end; first += most_asked) {
+            const std::size_t n_rows = std::min(most_asked, end - first);
             search.find(asked, turned, std::span(order).subspan(first, n_rows), found);
         }
     });

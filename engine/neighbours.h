@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "neighbours_filter.h"
 #include "stop.h"
 
 namespace committee {
@@ -36,6 +37,8 @@ class NeighbourSearch {
     friend class BlockSearch;
 
     void make_boxes();
+    std::size_t box_columns() const;
+    float& in_panel(std::size_t place, std::size_t column);
 
     std::size_t n_columns_, n_chunks_, n_panels_;
     double largest_norm_ = 0;
@@ -43,8 +46,8 @@ class NeighbourSearch {
     // nodes one of the next level.
     std::vector<std::uint32_t> order_;       // the row of each place
     std::vector<double> known_;              // by place
-    std::vector<float> panels_;              // turned; the first chunk of all panels, then the second
-    std::vector<std::vector<float>> boxes_;  // of the children of each node, from level 1 on
+    std::vector<Chunk> panels_;              // turned; the first chunk of all panels, then the second
+    std::vector<std::vector<float>> boxes_;  // around the children of all nodes of each level, from level 1 on
 };
 
 }  // namespace committee
