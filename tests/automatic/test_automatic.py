@@ -129,9 +129,25 @@ def test_rules_that_look_at_rows_are_tried_too(monkeypatch):
     assert tried[0].shape == (150, 4) and best.score(X, Y) > 0.9
 
 
+@pytest.mark.parametrize(
+    ("given", "n_folds"),
+    [
+        ({}, 8),
+        ({"preset": "fast"}, 5),
+        ({"cv": 3}, 3),
+        ({"preset": "fast", "time_limit": 1e4}, 5),
+        ({"time_limit": 0.9}, 5),
+    ],
+)
+def test_small_tables_have_more_folds_if_there_is_time(given, n_folds):
+    automatic = CommitteeClassifier(["c45"], random_state=0, **given)
+    lesson = Lesson.of(automatic._task_type, X, Y, None, None)
+    assert len(automatic._repeats(lesson, np.random.default_rng(0))[0]) == n_folds
+
+
 def test_groups_are_held_out_together():
     groups = np.arange(150) % 30
-    near = CommitteeClassifier([("near", KNeighborsClassifier(1))], random_state=0)
+    near = CommitteeClassifier([("near", KNeighborsClassifier(1))], cv=5, random_state=0)
     alone, together = near.fit(X, Y).honest_votes_, clone(near).fit(X, Y, groups=groups).honest_votes_
     assert not np.array_equal(alone, together)
     with pytest.raises(ValueError, match="there is one group"):
@@ -205,7 +221,7 @@ def test_a_member_that_has_voted_on_some_rows_decides_if_nobody_has_on_all(monke
             return super().fit(X, y)
 
     monkeypatch.setattr(Clock, "allows", lambda self, *arguments: FirstFold.n_fits == 0)
-    automatic = CommitteeClassifier([("first", FirstFold())], runner="serial", random_state=0).fit(X, Y)
+    automatic = CommitteeClassifier([("first", FirstFold())], cv=5, runner="serial", random_state=0).fit(X, Y)
     assert len(automatic.honest_rows_) == 30
     assert automatic.score(X, Y) > 0.9
 
@@ -282,8 +298,8 @@ def test_events_tell_member_fold_best_score_and_time_left():
         ({"time_limit": 0}, "time_limit must be a number > 0 or None. Got 0."),
         ({"memory_limit": -1}, "memory_limit must be a number > 0 or None. Got -1."),
         ({"metric": "squared_error"}, "There is no metric 'squared_error' for classes."),
-        ({"cv": "prefit"}, "cv must be an integer >= 2"),
-        ({"cv": None}, "cv must be an integer >= 2"),
+        ({"cv": "prefit"}, 'cv must be "auto", an integer >= 2'),
+        ({"cv": None}, 'cv must be "auto", an integer >= 2'),
         ({"preset": "slow"}, 'preset must be "fast", "balanced" or "best". Got \'slow\'.'),
     ],
 )
@@ -331,7 +347,8 @@ def test_the_usual_rule_is_taken_unless_another_is_surely_better():
 
 def test_a_logarithmic_pool_decides_fold_by_fold():
     X, y = load_iris(return_X_y=True)
-    automatic = CommitteeClassifier(["booster", "linear"], rule="log_pool", random_state=0).fit(X, y)
+    automatic = CommitteeClassifier(["booster", "linear"], rule="log_pool", cv=5, random_state=0)
+    automatic.fit(X, y)
     each = [
         automatic.rule_.combine(np.stack([models[fold].predict_proba(X) for models in automatic.estimators_]))
         for fold in range(5)

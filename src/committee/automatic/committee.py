@@ -51,8 +51,9 @@ REPEATS_IN_TIME = 4
 LEAST_PART, MOST_TO_MIX = 0.01, 500_000
 # Rules that look at rows are slow on more of them.
 MOST_ROWS_TO_LOOK_AT = 5_000
-# What is taken for the number of folds before a splitter has said it.
-USUAL_FOLDS = 5
+# Folds of cv="auto": many of small tables, of at most so many rows, or so many for each second of time.
+USUAL_FOLDS, MANY_FOLDS = 5, 8
+FEW_ROWS, FEW_ROWS_IN_A_SECOND = 4_000, 150
 
 
 @declared
@@ -72,7 +73,7 @@ class AutomaticCommittee(CallbackSupportMixin, Reducing):
             Weights of the rows, for the members that take them and for the rule. Rows of weight 0 take no
             part.
         groups : array-like of shape (n_rows,), default=None
-            Rows of one group are held out together, if `cv` is an integer or a splitter that takes groups.
+            Rows of one group are held out together, unless `cv` is a splitter that takes none.
 
         Returns
         -------
@@ -161,7 +162,9 @@ class AutomaticCommittee(CallbackSupportMixin, Reducing):
             n_workers = self.runner.n_workers
         else:
             n_workers = 1 if self.runner == "serial" else running.n_threads(self.n_jobs)
-        n_models = int(self.cv) * self._n_repeats() if is_integer(self.cv) else USUAL_FOLDS
+        # What is taken for the number of folds before a splitter has said it is the usual one.
+        n_folds = self._n_folds(lesson)
+        n_models = USUAL_FOLDS if n_folds is None else n_folds * self._n_repeats()
         return within_memory(members, Size.of(lesson), self.memory_limit, n_models, n_workers)
 
     def _rows_to_look_at(self, lesson: Lesson, honest: HonestVotes) -> np.ndarray | None:
@@ -176,12 +179,22 @@ class AutomaticCommittee(CallbackSupportMixin, Reducing):
         """The folds, once or several times."""
         if not lesson.is_open:
             return [[]]
-        if not is_integer(self.cv):
+        n_folds = self._n_folds(lesson)
+        if n_folds is None:
             given = folds_of(
                 self.cv, lesson.X, lesson.y, lesson.groups, lesson.weights, is_class_task=lesson.are_classes
             )
             return [given]
-        return [shuffled_folds(int(self.cv), lesson, rng) for _ in range(self._n_repeats())]
+        return [shuffled_folds(n_folds, lesson, rng) for _ in range(self._n_repeats())]
+
+    def _n_folds(self, lesson: Lesson) -> int | None:
+        """Into how many folds the rows are parted; None if `cv` says it by itself."""
+        if is_integer(self.cv):
+            return int(self.cv)
+        if not isinstance(self.cv, str):
+            return None
+        few = FEW_ROWS if self.time_limit is None else FEW_ROWS_IN_A_SECOND * float(self.time_limit)
+        return MANY_FOLDS if self.preset != "fast" and len(lesson.rows) <= few else USUAL_FOLDS
 
     def _n_repeats(self) -> int:
         """How often the rows are parted into folds, if there is time."""

@@ -82,19 +82,21 @@ class AutomaticParameters:
         "`AdjustedRule`. For the log loss they are calibrated. For classes only.",
     )
     cv: Any = parameter(
-        5,
-        "an integer >= 2, a splitter or an iterable of (train, test) rows",
-        is_folding,
+        "auto",
+        '"auto", an integer >= 2, a splitter or an iterable of (train, test) rows',
+        either(one_of("auto"), is_folding),
         "Which rows are held out together, for honest votes. An integer makes so many folds of rows in a "
         "random order, stratified for classes, and keeps `groups` together. The models of the folds stay: a "
-        "member's vote is the mean of theirs.",
+        'member\'s vote is the mean of theirs. "auto" makes 8 folds of small tables, where a model gains '
+        "much from each row more, and 5 of others. Small are 4,000 rows, or 150 for each second of "
+        '`time_limit`; no table is with preset="fast".',
     )
     preset: str = parameter(
         "balanced",
         '"fast", "balanced" or "best"',
         one_of(*PRESETS),
         'How much is tried, if time allows: "fast" has few members, "best" all, in folds that are repeated '
-        "if `cv` is an integer.",
+        "unless `cv` gives them.",
     )
     runner: Any = parameter(
         "auto",

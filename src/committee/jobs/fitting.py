@@ -72,7 +72,7 @@ def fit(
     memory_limit: float | str | None = None,
     metric: Any = None,
     tune_threshold: bool = False,
-    cv: Any = 5,
+    cv: Any = "auto",
     preset: str = "balanced",
     n_jobs: int | None = None,
     random_state: Any = None,
