@@ -32,7 +32,7 @@ struct NetworkTraining::Workspace {
 };
 
 NetworkTraining::NetworkTraining(NetworkShape shape, const NetworkRows& rows, const NetworkOptions& options,
-                                 std::span<const float> outputs)
+                                 std::span<const float> outputs, const Stop& stop)
     : shape_(std::move(shape)),
       rows_(rows),
       options_(options),
@@ -49,6 +49,7 @@ NetworkTraining::NetworkTraining(NetworkShape shape, const NetworkRows& rows, co
             }
         }
         shuffle(member);
+        stop.poll();
     }
 }
 

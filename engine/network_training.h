@@ -29,7 +29,7 @@ class NetworkTraining {
   public:
     // `outputs` are what the network answers before it has learnt anything.
     NetworkTraining(NetworkShape shape, const NetworkRows& rows, const NetworkOptions& options,
-                    std::span<const float> outputs);
+                    std::span<const float> outputs, const Stop& stop);
 
     // Every member takes a step for each rate, in which a share of the units is left out. Whatever ends this early
     // leaves members that have taken a different number of them.

@@ -1,6 +1,7 @@
 #include "network_units.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 
@@ -48,15 +49,17 @@ using Words [[gnu::vector_size(4 * n_lanes)]] = std::uint32_t;
 
 [[gnu::always_inline]] inline void drop_any(double share, std::uint64_t key, float* units, float* slopes,
                                             std::size_t n) {
-    using Bytes [[gnu::vector_size(n_lanes)]] = std::uint8_t;
+    using Halves [[gnu::vector_size(2 * n_lanes)]] = std::uint16_t;
+    constexpr std::uint32_t whole = 1U << 16;
     const Random random(key, Purpose::dropout);
-    const auto limit = static_cast<std::uint32_t>(std::lround(share * 256));
-    const float factor = 256.0F / static_cast<float>(256 - limit);
+    const auto limit = std::min(static_cast<std::uint32_t>(std::lround(share * whole)), whole - 1);
+    const float factor = static_cast<float>(whole) / static_cast<float>(whole - limit);
     for (std::size_t i = 0; i < n; i += n_lanes) {
-        const std::uint64_t bits = random.at(i);
-        Bytes bytes;
-        std::memcpy(&bytes, &bits, sizeof bytes);
-        const Lanes keep = __builtin_convertvector(bytes, Words) >= limit ? Lanes{} + factor : Lanes{};
+        const std::array<std::uint64_t, 2> bits = {random.at(i), random.at(i + 1)};
+        Halves halves;
+        static_assert(sizeof halves == sizeof bits);
+        std::memcpy(&halves, bits.data(), sizeof halves);
+        const Lanes keep = __builtin_convertvector(halves, Words) >= limit ? Lanes{} + factor : Lanes{};
         for (float* values : {units + i, slopes + i}) {
             Lanes each;
             std::memcpy(&each, values, sizeof each);

@@ -24,7 +24,7 @@ void sum_of_rows(const float* rows, std::size_t n_rows, std::size_t n_columns, f
 // Sums become units, u = f(sum), and slopes f'(sum).
 void to_units(std::vector<float>& sums, std::vector<float>& slopes);
 
-// Leaves out about a share of the units, and makes the others larger by as much.
+// Leaves out about a share of the units, to the nearest 2^-16, and makes the others larger by as much.
 void drop_units(double share, std::uint64_t key, std::vector<float>& units, std::vector<float>& slopes);
 
 // A step of AdamW (Loshchilov and Hutter 2019).

@@ -63,10 +63,12 @@ void register_network(nb::module_& m) {
                  NetworkShape shape = shape_of(inputs.shape(1), hidden, outputs.size(), n_members, are_classes);
                  const NetworkRows rows{all_of(inputs), as_span(classes), as_span(numbers), as_span(weights),
                                         as_span(folds)};
-                 check_rows(shape, rows);
                  if (batch_size == 0) throw std::invalid_argument("A step looks at a row.");
                  const NetworkOptions options{batch_size, weight_decay, smoothing, seed};
-                 NetworkTraining training(std::move(shape), rows, options, as_span(outputs));
+                 NetworkTraining training = Interruption().run([&](const Stop& stop) {
+                     check_rows(shape, rows);
+                     return NetworkTraining(std::move(shape), rows, options, as_span(outputs), stop);
+                 });
                  std::construct_at(made, HeldTraining{std::move(inputs), std::move(classes), std::move(numbers),
                                                       std::move(weights), std::move(folds), std::move(training)});
              })

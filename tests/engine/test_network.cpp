@@ -1,4 +1,5 @@
 // Products, units and steps of networks against plain sums.
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
@@ -56,15 +57,73 @@ void units_are_silu_and_its_slope() {
     }
 }
 
-void dropout_keeps_the_mean() {
-    std::vector<float> units(8000, 1.0F), slopes(8000, 2.0F);
-    drop_units(0.25, 7, units, slopes);
-    double sum = 0;
-    for (std::size_t i = 0; i < units.size(); ++i) {
-        sum += units[i];
-        check(slopes[i] == 2 * units[i]);
+// The others are larger by as much, so that the mean stays, but for chance.
+void dropout_leaves_out_its_share() {
+    constexpr std::size_t n = 80'000;
+    for (const double share : {0.001, 0.2, 0.25, 0.9, 0.999, 0.999999}) {
+        std::vector<float> units(n, 1.0F), slopes(n, 2.0F);
+        drop_units(share, 7, units, slopes);
+        const double rounded = std::min(std::round(share * 65536), 65535.0) / 65536;
+        check(std::abs(rounded - share) < 1.0 / 65536);
+        const auto kept = static_cast<float>(1 / (1 - rounded));
+        std::size_t n_left_out = 0;
+        for (std::size_t i = 0; i < n; ++i) {
+            check(units[i] == 0 || units[i] == kept);
+            check(slopes[i] == 2 * units[i]);
+            n_left_out += units[i] == 0 ? 1 : 0;
+        }
+        const double found = static_cast<double>(n_left_out) / n, deviation = std::sqrt(rounded * (1 - rounded) / n);
+        check(std::abs(found - rounded) < 5 * deviation);
     }
-    check(std::abs(sum / 8000 - 1) < 0.03);
+}
+
+void dropout_is_drawn_anew_with_another_key() {
+    const std::vector<float> ones(64, 1.0F);
+    std::vector<std::vector<float>> drawn;
+    for (const std::uint64_t key : {7, 7, 8}) {
+        auto units = ones, slopes = ones;
+        drop_units(0.5, key, units, slopes);
+        drawn.push_back(units);
+    }
+    check(drawn[0] == drawn[1]);
+    check(drawn[0] != drawn[2]);
+}
+
+// AdamW as Loshchilov and Hutter write it, in double precision, from the gradients that the training tells.
+void steps_are_those_of_adamw() {
+    constexpr std::size_t n = 12;
+    const std::vector<std::size_t> hidden = {3};
+    const auto inputs = numbers(n * 2, 5), values = numbers(n, 6);
+    const std::vector<float> weights(n, 1.0F), start = {0.25F};
+    const std::vector<std::int32_t> folds(n, -1);
+    constexpr double rate = 0.02, decay = 0.3, first_keep = 0.9, second_keep = 0.95;
+    const NetworkShape shape = make_network_shape(2, hidden, 1, 1, false);
+    NetworkTraining training(shape, {inputs, {}, values, weights, folds}, {n, decay, 0, 9}, start, Stop());
+    // A step is as large as the weights of its layer begin with; biases take a tenth of it, and only weights decay.
+    std::vector<double> factors(shape.n_parameters, 1.0), decays(shape.n_parameters, 0.0);
+    for (const NetworkLayer& layer : shape.layers) {
+        for (std::size_t i = layer.weights; i < layer.biases; ++i) {
+            factors[i] = 1 / std::sqrt(static_cast<double>(layer.n_inputs));
+            decays[i] = decay;
+        }
+        for (std::size_t j = 0; j < layer.n_outputs; ++j) factors[layer.biases + j] = 0.1;
+    }
+    std::vector<std::uint32_t> all(n);
+    for (std::size_t i = 0; i < n; ++i) all[i] = static_cast<std::uint32_t>(i);
+    std::vector<double> first(shape.n_parameters, 0.0), second(shape.n_parameters, 0.0);
+    for (int step = 1; step <= 3; ++step) {
+        const auto before = training.parameters(), gradient = training.gradient(0, all);
+        training.advance(std::vector<double>{rate}, 0, 1, Stop());
+        const auto after = training.parameters();
+        for (std::size_t i = 0; i < shape.n_parameters; ++i) {
+            first[i] = first_keep * first[i] + (1 - first_keep) * gradient[i];
+            second[i] = second_keep * second[i] + (1 - second_keep) * gradient[i] * gradient[i];
+            const double mean = first[i] / (1 - std::pow(first_keep, step));
+            const double root = std::sqrt(second[i] / (1 - std::pow(second_keep, step)));
+            const double expected = before[i] - rate * factors[i] * mean / (root + 1e-8) - rate * decays[i] * before[i];
+            check(std::abs(after[i] - expected) < 2e-6);
+        }
+    }
 }
 
 void a_row_is_decided_alone() {
@@ -93,7 +152,7 @@ void any_number_of_threads_learns_the_same() {
     const std::vector<double> rates(20, 0.02);
     std::vector<std::vector<float>> learnt;
     for (const int n_threads : {1, 3}) {
-        NetworkTraining training(make_network_shape(2, hidden, 1, 3, false), rows, {16, 0.01, 0, 9}, start);
+        NetworkTraining training(make_network_shape(2, hidden, 1, 3, false), rows, {16, 0.01, 0, 9}, start, Stop());
         const double before = training.held_out_loss(1, Stop());
         training.advance(rates, 0.1, n_threads, Stop());
         check(training.held_out_loss(n_threads, Stop()) != before);
@@ -107,7 +166,9 @@ void any_number_of_threads_learns_the_same() {
 int main() {
     products_are_sums_in_order();
     units_are_silu_and_its_slope();
-    dropout_keeps_the_mean();
+    dropout_leaves_out_its_share();
+    dropout_is_drawn_anew_with_another_key();
+    steps_are_those_of_adamw();
     a_row_is_decided_alone();
     any_number_of_threads_learns_the_same();
     return report();

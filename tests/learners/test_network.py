@@ -11,11 +11,12 @@ from sklearn.base import clone
 import committee
 from committee import NetworkClassifier, NetworkRegressor, _engine
 from committee.learners.network_learning import N_ROUNDS
-from committee.learners.network_rows import in_order
+from committee.learners.network_rows import bins_of_a_column, bytes_of_inputs, in_order
 from committee.running.progress import receiving
 from committee.running.stopping import ended_after, stopped_by
+from committee.saving import networks
 from committee.table import read
-from committee.table.inputs import learn_inputs
+from committee.table.inputs import Inputs, learn_inputs
 
 NONE = np.empty(0)
 BOTH = pytest.mark.parametrize("network_type", [NetworkClassifier, NetworkRegressor])
@@ -189,6 +190,45 @@ def test_it_tells_how_far_it_is():
     assert events[0].n_total == N_ROUNDS
     assert events[-1].is_over
     assert events[-1].score < 0
+
+
+@BOTH
+def test_rows_are_encoded_and_decided_in_blocks(network_type, monkeypatch):
+    X, y = noisy(200)
+    target = y > 0 if network_type is NetworkClassifier else y
+    network = network_type(hidden_layer_sizes=(8,), max_steps=20, random_state=0).fit(X, target)
+    together = network._decide(X)
+    sizes = []
+    encode = Inputs.encode
+    monkeypatch.setattr(
+        Inputs, "encode", lambda self, table: sizes.append(table.n_rows) or encode(self, table)
+    )
+    monkeypatch.setattr(networks, "NUMBERS_AT_ONCE", 64 * network._network.inputs.n_inputs)
+    monkeypatch.setattr(networks, "LEAST_AT_ONCE", 1)
+    np.testing.assert_array_equal(network._decide(X), together)
+    assert sizes == [64, 64, 64, 8]
+
+
+def test_the_preparation_of_rows_can_be_stopped():
+    X, y = noisy()
+    table, event = read(X), threading.Event()
+    event.set()
+    with stopped_by(event):
+        for prepare in (
+            lambda: learn_inputs(table, np.ones(len(X)), 4),
+            lambda: in_order(table, y, None),
+        ):
+            with pytest.raises(KeyboardInterrupt, match="from another thread"):
+                prepare()
+
+
+@pytest.mark.parametrize("n_columns", [3, 400])
+def test_the_bytes_of_inputs_are_foreseen(n_columns):
+    X = np.random.default_rng(0).normal(size=(100, n_columns))
+    X[0] = np.nan
+    table = read(X)
+    inputs = learn_inputs(table, np.ones(100), bins_of_a_column(8, n_columns)).encode(table)
+    assert 0.5 < inputs.nbytes / bytes_of_inputs(100, n_columns, n_columns, 8) <= 1
 
 
 def test_a_single_network_sees_all_rows_and_takes_all_steps():

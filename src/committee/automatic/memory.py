@@ -1,7 +1,8 @@
 """How much memory the fits of a member take, and who is left out because it is too much.
 
 In: members, the size of the table and a limit. Out: the members that stay. What is predicted is rough: rows
-are copied for every fold, foreign members see a matrix of float64, and a forest is as large as its leaves.
+are copied for every fold, foreign members see a matrix of float64, networks one of all their inputs, and a
+forest is as large as its leaves.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ from sklearn.pipeline import Pipeline
 from committee import running
 from committee.assembling.members import Member
 from committee.automatic.portfolio import Size
+from committee.learners.network import Network
+from committee.learners.network_rows import bytes_of_inputs
 from committee.sampling.growing import Forest
 from committee.sampling.plan import MOST_MEMBERS
 
@@ -69,7 +72,10 @@ def within_memory(
 def bytes_of_fit(size: Size, estimator: Any) -> float:
     """What one fit takes beside the model."""
     n_columns = size.n_encoded if isinstance(estimator, Pipeline) else size.n_columns or size.n_encoded
-    return N_COPIES * BYTES_OF_NUMBER * size.n_rows * n_columns
+    n_bytes = N_COPIES * BYTES_OF_NUMBER * size.n_rows * n_columns
+    if isinstance(estimator, Network):
+        n_bytes += bytes_of_inputs(size.n_rows, n_columns, size.n_encoded, estimator.n_bins)
+    return n_bytes
 
 
 def bytes_of_model(size: Size, estimator: Any) -> float:

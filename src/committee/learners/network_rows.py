@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from committee.learners.training import Training
+from committee.running.stopping import check
 from committee.table import Table
 from committee.table.inputs import Inputs, learn_inputs
 from committee.table.summaries import mean_and_deviation
@@ -21,6 +22,7 @@ from committee.task import Regression, are_repetitions
 LEAST_ROWS_KEPT = 5
 # About so many inputs are bins at most: many columns have fewer.
 MOST_INPUTS = 1024
+BYTES_OF_INPUT = 4
 # The share of a class that has no row to learn from, in rows.
 HALF_A_ROW = 0.5
 
@@ -63,8 +65,7 @@ class NetworkRows:
         """The rows of a fit."""
         assert isinstance(training.table, Table)
         table, y, weights = in_order(training.table, training.y, training.weights)
-        n_bins = max(1, min(n_bins, MOST_INPUTS // table.schema.n_columns))
-        encoding = learn_inputs(table, weights, n_bins)
+        encoding = learn_inputs(table, weights, bins_of_a_column(n_bins, table.schema.n_columns))
         classes, numbers = np.empty(0, dtype=np.int32), np.empty(0, dtype=np.float32)
         scaling = np.array([0.0, 1.0, 0.0, 1.0])
         if isinstance(training.task, Regression):
@@ -90,6 +91,32 @@ class NetworkRows:
         folds = np.empty(self.n_rows, dtype=np.int32)
         folds[np.lexsort([rng.permutation(self.n_rows), target])] = np.arange(self.n_rows) % n_folds
         return folds
+
+
+def bins_of_a_column(n_bins: int, n_columns: int) -> int:
+    """How many bins a column of numbers has at most, if so many are wanted."""
+    return max(1, min(n_bins, MOST_INPUTS // n_columns))
+
+
+def bytes_of_inputs(n_rows: int, n_columns: int, n_encoded: int, n_bins: int) -> int:
+    """What the inputs of rows take in memory at most: places in bins, holes, and numbers and values.
+
+    Parameters
+    ----------
+    n_rows, n_columns : int
+        Of the table.
+    n_encoded : int
+        The columns of numbers, and the values of categories.
+    n_bins : int
+        How many are wanted for a column.
+
+    Examples
+    --------
+    >>> bytes_of_inputs(n_rows=1000, n_columns=4, n_encoded=4, n_bins=8)
+    160000
+    """
+    n_inputs = n_encoded + (bins_of_a_column(n_bins, n_columns) + 1) * n_columns
+    return BYTES_OF_INPUT * n_rows * n_inputs
 
 
 def in_order(table: Table, y: np.ndarray, weights: np.ndarray | None) -> tuple[Table, np.ndarray, np.ndarray]:
@@ -129,6 +156,7 @@ def row_keys(columns: list[np.ndarray]) -> np.ndarray:
     """
     keys = np.zeros(len(columns[0]), dtype=np.uint64)
     for column in columns:
+        check()
         # Adding 0 makes the two zeros one.
         values = column.astype(np.float64) + 0.0
         values[np.isnan(values)] = np.nan

@@ -18,6 +18,8 @@ from committee.task import Classification, Regression
 # The arrays of `Inputs` that are numbers; the others are indices or codes.
 NUMBERS = ("medians", "centers", "spreads", "lows", "widths")
 MOST_UNITS = 2**31 - 1
+# So many inputs are made at a time, but those of so many rows at least, which keep threads busy.
+NUMBERS_AT_ONCE, LEAST_AT_ONCE = 2**22, 2**12
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,14 +46,19 @@ class NetworkDecider(TableDecider):
 
     def decide(self, table: Table, n_threads: int) -> np.ndarray:
         """The probabilities of classes, or numbers no further out than those that were learnt from."""
-        votes: np.ndarray = _engine.network_decision(
-            self.inputs.encode(table),
-            self.parameters,
-            list(self.hidden),
-            self.n_outputs,
-            self.scaling is None,
-            n_threads,
-        )
+        n_at_once = max(LEAST_AT_ONCE, NUMBERS_AT_ONCE // self.inputs.n_inputs)
+        votes = np.empty((table.n_rows, self.n_outputs))
+        for begin in range(0, table.n_rows, n_at_once):
+            end = min(begin + n_at_once, table.n_rows)
+            columns = tuple(column[begin:end] for column in table.columns)
+            votes[begin:end] = _engine.network_decision(
+                self.inputs.encode(Table(table.schema, columns, end - begin)),
+                self.parameters,
+                list(self.hidden),
+                self.n_outputs,
+                self.scaling is None,
+                n_threads,
+            )
         if self.scaling is None:
             return votes
         center, spread, low, high = self.scaling

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from committee.running.stopping import check
 from committee.table.schema import Schema, Table
 from committee.table.summaries import (
     FARTHEST,
@@ -83,6 +84,7 @@ class Inputs:
         encoded = np.zeros((table.n_rows, self.n_inputs), dtype=np.float32)
         n_at_once = max(1, NUMBERS_AT_ONCE // (self.n_inputs + len(self.medians)))
         for begin in range(0, table.n_rows, n_at_once):
+            check()
             rows = slice(begin, begin + n_at_once)
             matrix = np.column_stack([column[rows].astype(np.float64) for column in table.columns])
             self._encode(as_numbers(matrix), encoded[rows])
@@ -123,6 +125,7 @@ def learn_inputs(table: Table, weights: np.ndarray, n_bins: int) -> Inputs:
     values: list[tuple[int, int]] = []
     missing: list[int] = []
     for i, (column, is_category) in enumerate(zip(table.columns, table.schema.is_category, strict=True)):
+        check()
         if is_category:
             values += [(i, code) for code in frequent_codes(column, weights, MOST_VALUES).tolist()]
             continue
