@@ -14,12 +14,12 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
 import committee
-from committee import CommitteeClassifier, CommitteeRegressor, DecisionTreeClassifier
+from committee import CommitteeClassifier, CommitteeRegressor, DecisionTreeClassifier, NetworkClassifier
 from committee.assembling.fitting import Seated
 from committee.assembling.members import Member
 from committee.assembling.votes import HonestVotes
 from committee.automatic.choosing import is_surely_better, judge_rules
-from committee.automatic.clock import Clock
+from committee.automatic.clock import LEAST_FOR_RULE, Clock
 from committee.automatic.committee import who_counts
 from committee.automatic.memory import bytes_of_fit, bytes_of_model, within_memory
 from committee.automatic.portfolio import ASKED_FOR, CANDIDATES, ORDERS, Size, portfolio
@@ -234,12 +234,13 @@ def test_no_time_at_all_is_an_error_that_says_so():
 def test_forests_and_boosters_end_inside_their_budget(monkeypatch):
     monkeypatch.setattr(Clock, "budget", lambda self, *arguments: 0.0)
     members = [
-        ("forest", committee.RandomForestClassifier(50)),
+        ("forest", committee.RandomForestClassifier(50, n_jobs=1)),
         ("booster", committee.LogitBoostClassifier()),
     ]
     automatic = CommitteeClassifier(members, time_limit=1000, cv=2, random_state=0, n_jobs=1).fit(X, Y)
     forests, boosters = automatic.estimators_
-    assert all(len(forest.estimators_) < 50 for forest in forests)
+    # The time is up after the first tree, and the only thread that grows looks at the clock after each.
+    assert all(len(forest.estimators_) == 1 for forest in forests)
     assert all(booster.n_iter_ == 1 for booster in boosters)
 
 
@@ -316,6 +317,14 @@ def test_members_may_be_given_and_named_side_by_side():
     assert not hasattr(automatic.members[0][1], "tree_")
 
 
+def test_the_inputs_of_networks_count_as_memory():
+    size = Size("classification", 1000, 10, 2)
+    tree, network = (
+        bytes_of_fit(size, each) for each in (DecisionTreeClassifier(), NetworkClassifier(n_bins=8))
+    )
+    assert network == tree + 4 * 1000 * (10 + 9 * 10)
+
+
 def test_members_share_the_memory_that_there_is():
     size = Size.of(Lesson.of(Classification, X, Y, None, None))
     forests = [Member(name, committee.RandomForestClassifier(100)) for name in "ab"]
@@ -385,10 +394,19 @@ def test_with_a_limit_of_time_everybody_may_sit_and_those_who_count_go_on():
 
 
 def test_time_that_the_rule_does_not_need_is_for_fits():
-    for_rule = Clock(30.0)
-    for_fits = Clock(30.0)
+    for_rule, for_fits = (Clock(30.0, now=lambda: 7.0) for _ in range(2))
     for_fits.keep_for_rule(0.0)
-    assert for_fits.left() - for_rule.left() == pytest.approx(2.5, abs=0.2)
+    assert for_fits.left() - for_rule.left() == pytest.approx(2.5)
+
+
+def test_a_clock_runs_from_its_making_on():
+    times = [100.0]
+    clock = Clock(30.0, now=lambda: times[-1])
+    before = clock.left()
+    times.append(110.0)
+    assert clock.left() == pytest.approx(before - 10.0) and not clock.is_over()
+    times.append(130.0)
+    assert clock.is_over() and clock.left_for_rule() == LEAST_FOR_RULE
 
 
 def test_who_is_fitted_in_repeated_folds_does_not_depend_on_who_was_quick():
