@@ -318,7 +318,8 @@ class ForestGrower {
                                           : std::numeric_limits<double>::quiet_NaN());
     }
 
-    // Flat: the mean error over the last flat_trees trees is no longer half a percent below that of the as many before.
+    // Flat: the mean error over the last flat_trees trees is no longer half a percent below that of the as many before,
+    // or there is none, because every row is in every bag.
     bool is_curve_flat() const {
         const std::size_t window = parameters_.flat_trees;
         const auto& curve = grown_.out_of_bag.curve;
@@ -326,7 +327,7 @@ class ForestGrower {
         const auto middle = curve.end() - static_cast<std::ptrdiff_t>(window);
         const double last = std::accumulate(middle, curve.end(), 0.0);
         const double before = std::accumulate(middle - static_cast<std::ptrdiff_t>(window), middle, 0.0);
-        return last >= 0.995 * before;
+        return last >= 0.995 * before || std::isnan(last);
     }
 
     void finish(int n_threads) {

@@ -160,6 +160,12 @@ def test_a_loaded_bagging_goes_on(member, tmp_path):
 
 
 @both_ways
+def test_auto_stops_where_no_row_is_ever_out_of_a_bag(member):
+    bagging = BaggingClassifier(member, "auto", random_state=0).fit(X[:1], Y[:1])
+    assert len(bagging.estimators_) == 50 and np.isnan(bagging.oob_curve_).all()
+
+
+@both_ways
 def test_auto_stops_when_the_error_is_flat(member):
     bagging = BaggingClassifier(member, "auto", random_state=0).fit(X, Y)
     assert 50 <= len(bagging.estimators_) < 200

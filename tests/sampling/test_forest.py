@@ -236,6 +236,14 @@ def test_a_warm_start_may_see_other_rows():
 
 
 @every_forest
+def test_auto_stops_where_no_row_is_ever_out_of_a_bag(forest):
+    X, y = problem_for(forest)
+    with pytest.warns(UserWarning, match="Every tree has seen every row"):
+        fitted = clone(forest).set_params(n_estimators="auto").fit(X[:1], y[:1])
+    assert len(fitted.estimators_) == 50 and np.isnan(fitted.oob_curve_).all()
+
+
+@every_forest
 def test_auto_stops_when_the_error_is_flat(forest):
     X, y = problem_for(forest)
     fitted = clone(forest).set_params(n_estimators="auto").fit(X, y)

@@ -172,8 +172,16 @@ def n_members_wanted(n_estimators: int | str, n_there: int, what: str) -> int:
 
 
 def is_flat(curve: Any) -> bool:
-    """Whether the mean error over the last members is not half a percent below that over as many before."""
+    """Whether the mean error over the last members is not half a percent below that over as many before.
+
+    An error that is not known yet, since every row is in every bag, as a single one always is, is flat too.
+
+    Examples
+    --------
+    >>> is_flat([0.5] * 49), is_flat([0.5] * 50), is_flat([np.nan] * 50), is_flat([np.nan, *[0.5] * 49])
+    (False, True, True, False)
+    """
     if len(curve) < 2 * FLAT_MEMBERS:
         return False
     last, before = sum(curve[-FLAT_MEMBERS:]), sum(curve[-2 * FLAT_MEMBERS : -FLAT_MEMBERS])
-    return bool(last >= 0.995 * before)
+    return bool(last >= 0.995 * before or np.isnan(last))
