@@ -133,6 +133,37 @@ def weighted_median(votes: np.ndarray, weights: np.ndarray) -> np.ndarray:
     return votes[order[at, rows], rows]
 
 
+def codes_in(labels: Any, classes: np.ndarray) -> np.ndarray:
+    """The positions of labels among classes, whose order is any.
+
+    Examples
+    --------
+    >>> codes_in(["a", "b"], np.array(["b", "a"]))
+    array([1, 0])
+    >>> codes_in(["b", "c"], np.array(["b", "a"]))
+    Traceback (most recent call last):
+    ValueError: There is the label 'c', and the classes are ['b', 'a'].
+    """
+    labels = np.asarray(labels)
+    check_one_sort(labels, classes)
+    order = np.argsort(classes)
+    codes = order[np.searchsorted(classes, labels, sorter=order).clip(max=len(classes) - 1)]
+    is_unknown = classes[codes] != labels
+    if is_unknown.any():
+        unknown = labels[is_unknown].tolist()[0]
+        raise ValueError(f"There is the label {unknown!r}, and the classes are {classes.tolist()}.")
+    return codes
+
+
+def check_one_sort(labels: np.ndarray, others: np.ndarray) -> None:
+    """Raise if some labels are text and others are numbers."""
+    kinds = labels.dtype.kind, others.dtype.kind
+    if any(kind in "US" for kind in kinds) and any(kind in "fiub" for kind in kinds):
+        raise ValueError(
+            f"Some labels are text and others are numbers: {labels.dtype} and {others.dtype}. Convert them."
+        )
+
+
 def check_lengths(n_rows: int, y: Any) -> None:
     """Raise scikit-learn's error unless y has as many rows as the table.
 

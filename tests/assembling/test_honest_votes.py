@@ -179,7 +179,9 @@ def test_members_that_are_fitted_vote_on_the_rows_that_are_given():
         CAWPEClassifier(fitted, cv="prefit").fit(X[:, :2], Y)
     with pytest.raises(ValueError, match=r"Member 'new' cannot vote. This GaussianNB instance is not fitted"):
         CAWPEClassifier([("new", GaussianNB())], cv="prefit").fit(X, Y)
-    with pytest.raises(ValueError, match=r"Member 'bayes' cannot vote. It votes for 0, and the classes are"):
+    with pytest.raises(
+        ValueError, match=r"Member 'bayes' cannot vote. There is the label 0, and the classes are"
+    ):
         CAWPEClassifier(fitted, cv="prefit").fit(X[50:], Y[50:])
 
 

@@ -15,7 +15,7 @@ from sklearn.base import clone, is_classifier, is_regressor
 
 from committee.combining.fixed import one_hot
 from committee.evaluating.intervals import Draws, check_n_draws
-from committee.evaluating.reading import as_array, codes_in
+from committee.evaluating.reading import as_array
 from committee.evaluating.tasks import in_tasks
 from committee.members.fitting import fit_member
 from committee.members.lesson import Lesson, in_order
@@ -24,7 +24,7 @@ from committee.members.seeing import take_rows
 from committee.members.votes import votes_of
 from committee.members.weighing import request_weights, weights_reach
 from committee.table.source import open_source
-from committee.task import Classification, Regression, are_repetitions, check_lengths
+from committee.task import Classification, Regression, are_repetitions, check_lengths, codes_in
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,7 +13,7 @@ import numpy as np
 from committee.combining.fixed import one_hot
 from committee.combining.rule import Honest, check_length
 from committee.combining.votes import as_shares, labels_of
-from committee.task import check_target, row_weights
+from committee.task import check_one_sort, check_target, codes_in, row_weights
 
 
 def read_decision(
@@ -154,33 +154,6 @@ def check_classes(classes: Any, n_outputs: int | None) -> np.ndarray:
         wanted = "" if n_outputs is None else f"{n_outputs} "
         raise ValueError(f"classes must be {wanted}different labels, one for each output. Got {classes!r}.")
     return known
-
-
-def codes_in(labels: np.ndarray, classes: np.ndarray) -> np.ndarray:
-    """The positions of labels among classes.
-
-    Examples
-    --------
-    >>> codes_in(np.array(["b", "c"]), np.array(["b", "a"]))
-    Traceback (most recent call last):
-    ValueError: There is the label 'c', and the classes are ['b', 'a'].
-    """
-    check_one_sort(labels, classes)
-    order = np.argsort(classes)
-    codes = order[np.searchsorted(classes, labels, sorter=order).clip(max=len(classes) - 1)]
-    is_unknown = classes[codes] != labels
-    if is_unknown.any():
-        unknown = labels[is_unknown].tolist()[0]
-        raise ValueError(f"There is the label {unknown!r}, and the classes are {classes.tolist()}.")
-    return codes
-
-
-def check_one_sort(labels: np.ndarray, others: np.ndarray) -> None:
-    """Raise if some labels are text and others are numbers."""
-    if (labels.dtype.kind in "US") != (others.dtype.kind in "US"):
-        raise ValueError(
-            f"Some labels are text and others are numbers: {labels.dtype} and {others.dtype}. Convert them."
-        )
 
 
 def check_voted(votes: np.ndarray) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from committee.combining import one_hot
-from committee.task import Classification, Regression
+from committee.task import Classification, Regression, codes_in
 
 Task = Classification | Regression
 
@@ -60,7 +60,7 @@ def votes_of(model: Any, X: Any, task: Task, *, as_scores: bool = False) -> np.n
             scores = two_columns(np.asarray(model.decision_function(X), dtype=np.float64))
             votes = aligned(scores, codes_of(model, task), task, scores.min(axis=1))
         else:
-            votes = one_hot(label_codes(model.predict(X), task), task.n_outputs)
+            votes = one_hot(codes_in(model.predict(X), task.classes), task.n_outputs)
     if not np.isfinite(votes).all():
         raise ValueError("It votes with NaN or infinity.")
     return votes
@@ -68,26 +68,7 @@ def votes_of(model: Any, X: Any, task: Task, *, as_scores: bool = False) -> np.n
 
 def codes_of(model: Any, task: Classification) -> np.ndarray:
     """The codes of the classes that a fitted classifier knows."""
-    return label_codes(model.classes_, task)
-
-
-def label_codes(labels: Any, task: Classification) -> np.ndarray:
-    """The codes of labels, if they are classes of the task.
-
-    Examples
-    --------
-    >>> label_codes(["b", "d"], Classification.of(["a", "b", "c"])[0])
-    Traceback (most recent call last):
-    ValueError: It votes for 'd', and the classes are ['a', 'b', 'c'].
-    """
-    labels = np.asarray(labels)
-    codes = np.searchsorted(task.classes, labels).clip(max=task.n_outputs - 1)
-    unknown = labels[task.classes[codes] != labels]
-    if len(unknown):
-        raise ValueError(
-            f"It votes for {unknown.tolist()[0]!r}, and the classes are {task.classes.tolist()}."
-        )
-    return np.asarray(codes, dtype=np.int64)
+    return codes_in(model.classes_, task.classes)
 
 
 def aligned(
