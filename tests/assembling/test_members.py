@@ -5,8 +5,14 @@ import pytest
 import sklearn
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.datasets import load_iris
+from sklearn.experimental import enable_halving_search_cv  # noqa: F401
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
+from sklearn.model_selection import (
+    GridSearchCV,
+    HalvingGridSearchCV,
+    HalvingRandomSearchCV,
+    RandomizedSearchCV,
+)
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
@@ -151,12 +157,19 @@ def test_a_committee_gets_routed_weights_and_groups(routing):
 
 
 @pytest.mark.parametrize("routing", [False, True])
-@pytest.mark.parametrize("search", [GridSearchCV, RandomizedSearchCV])
-def test_weights_reach_the_estimator_that_a_search_looks_for(search, routing):
-    given = {"cv": 2} | ({"n_iter": 1, "random_state": 0} if search is RandomizedSearchCV else {})
+@pytest.mark.parametrize(
+    ("search", "given"),
+    [
+        (GridSearchCV, {}),
+        (RandomizedSearchCV, {"n_iter": 1, "random_state": 0}),
+        (HalvingGridSearchCV, {"random_state": 0}),
+        (HalvingRandomSearchCV, {"n_candidates": 1, "random_state": 0}),
+    ],
+)
+def test_weights_reach_the_estimator_that_a_search_looks_for(search, given, routing):
     pipeline = make_pipeline(StandardScaler(), GaussianNB())
     with sklearn.config_context(enable_metadata_routing=routing):
-        searching = search(pipeline, {"gaussiannb__var_smoothing": [1e-9]}, **given)
+        searching = search(pipeline, {"gaussiannb__var_smoothing": [1e-9]}, cv=2, **given)
         weighted = VotingClassifier([("search", searching)]).fit(X, CODES, sample_weight=WEIGHTS)
         model = weighted.named_estimators_["search"].best_estimator_[-1]
     expected = np.bincount(CODES, WEIGHTS) / WEIGHTS.sum()

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn import get_config
-from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
+from sklearn import get_config, model_selection
 from sklearn.pipeline import Pipeline
 from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.validation import has_fit_parameter
 
-# What they are told at a fit goes to the estimator that they look for parameters of.
-SEARCHES = (GridSearchCV, RandomizedSearchCV)
+# What they are told at a fit goes to the estimator that they look for parameters of. Those by halving are
+# there if somebody has asked scikit-learn for its experiments.
+SEARCHES = ("GridSearchCV", "RandomizedSearchCV", "HalvingGridSearchCV", "HalvingRandomSearchCV")
 # The parameters of committees that say who their members are.
 COMMITTEES = ("estimators", "members")
 
@@ -70,9 +70,15 @@ def weights_reach(estimator: Any) -> bool:
 
 def inside(estimator: Any) -> list[Any]:
     """The estimators that a pipeline or a search passes weights on to; none for another estimator."""
-    if isinstance(estimator, SEARCHES):
+    if is_search(estimator):
         return [estimator.estimator]
     return [step for _, step in estimator.steps] if isinstance(estimator, Pipeline) else []
+
+
+def is_search(estimator: Any) -> bool:
+    """Whether an estimator looks for the parameters of another."""
+    there = vars(model_selection)
+    return isinstance(estimator, tuple(there[name] for name in SEARCHES if name in there))
 
 
 def request_weights(estimator: Any) -> None:
@@ -110,7 +116,7 @@ def weight_arguments(estimator: Any, weights: np.ndarray | None) -> dict[str, np
     if inside(estimator) and get_config()["enable_metadata_routing"]:
         is_asked = "sample_weight" in get_routing_for_object(estimator).consumes("fit", ["sample_weight"])
         return {"sample_weight": weights} if is_asked else {}
-    if isinstance(estimator, SEARCHES):
+    if is_search(estimator):
         return weight_arguments(estimator.estimator, weights)
     if isinstance(estimator, Pipeline):
         return {
