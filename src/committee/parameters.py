@@ -66,13 +66,36 @@ def parameter(default: Any, allowed: str, test: Test, meaning: str, *, kw_only: 
 def declared(cls: type[Estimator]) -> type[Estimator]:
     """Make an estimator of a class with declared parameters, and complete its documentation.
 
-    A subclass may give a parameter another default by a plain assignment; its declaration stays.
+    A subclass may give a parameter another default by an assignment with its type; its declaration stays.
+    Without the type, a dataclass would leave the default as it was, so that is refused.
     """
+    check_defaults(cls)
     made = dataclasses.dataclass(kw_only=True, eq=False, repr=False)(cls)
     found = declarations(made)
     made._declarations = found  # type: ignore[attr-defined]
     made.__doc__ = documented(made, found)
     return made
+
+
+def check_defaults(cls: type[Any]) -> None:
+    """Raise if a class assigns to a parameter of its ancestors without saying its type.
+
+    Examples
+    --------
+    >>> from committee import DecisionTreeClassifier
+    >>> @declared
+    ... class Shallow(DecisionTreeClassifier):
+    ...     max_depth = 3
+    Traceback (most recent call last):
+    TypeError: Shallow.max_depth is a parameter: assigned without its type, it changes nothing. Add the type.
+    """
+    inherited = [getattr(base, "__dataclass_fields__", {}) for base in cls.__bases__]
+    for name in vars(cls).keys() - inspect.get_annotations(cls).keys():
+        if any(name in fields and fields[name].metadata for fields in inherited):
+            raise TypeError(
+                f"{cls.__name__}.{name} is a parameter: assigned without its type, it changes nothing. "
+                "Add the type."
+            )
 
 
 def documented(cls: type[Any], declared_fields: list[DeclaredField]) -> str:
