@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import stats
+import scipy
 
 from committee.evaluating.ranks import N_DIGITS, rank_tables
 
@@ -71,9 +71,9 @@ def friedman(losses: np.ndarray) -> Friedman:
     degrees = k - 1, (k - 1) * (n - 1)
     return Friedman(
         float(round(statistic, N_DIGITS)),
-        float(stats.chi2.sf(statistic, degrees[0])),
+        float(scipy.stats.chi2.sf(statistic, degrees[0])),
         float(f_statistic),
-        float(stats.f.sf(f_statistic, *degrees)),
+        float(scipy.stats.f.sf(f_statistic, *degrees)),
         degrees,
     )
 
@@ -86,7 +86,7 @@ def critical_difference(n_learners: int, n_tables: int, alpha: float = 0.05) -> 
     >>> round(critical_difference(4, 14), 2)
     1.25
     """
-    quantile = stats.studentized_range.ppf(1 - alpha, n_learners, np.inf) / np.sqrt(2)
+    quantile = scipy.stats.studentized_range.ppf(1 - alpha, n_learners, np.inf) / np.sqrt(2)
     return float(quantile * np.sqrt(n_learners * (n_learners + 1) / (6 * n_tables)))
 
 
@@ -103,7 +103,7 @@ def nemenyi(losses: np.ndarray) -> np.ndarray:
     n, k = check_tables(losses)
     mean_ranks = rank_tables(losses).mean(axis=0)
     apart = np.abs(mean_ranks[:, None] - mean_ranks[None, :]) / np.sqrt(k * (k + 1) / (6 * n))
-    return np.asarray(stats.studentized_range.sf(apart * np.sqrt(2), k, np.inf))
+    return np.asarray(scipy.stats.studentized_range.sf(apart * np.sqrt(2), k, np.inf))
 
 
 def wilcoxon_holm(losses: np.ndarray) -> np.ndarray:
@@ -127,7 +127,7 @@ def wilcoxon_holm(losses: np.ndarray) -> np.ndarray:
     _, k = check_tables(losses)
     first, second = np.triu_indices(k, 1)
     differences = np.round(losses[:, first] - losses[:, second], N_DIGITS)
-    raw = [float(stats.wilcoxon(each).pvalue) if each.any() else 1.0 for each in differences.T]
+    raw = [float(scipy.stats.wilcoxon(each).pvalue) if each.any() else 1.0 for each in differences.T]
     p_values = np.ones((k, k))
     p_values[first, second] = p_values[second, first] = holm(np.array(raw))
     return p_values
@@ -267,7 +267,7 @@ def corrected_resampled_t(losses: np.ndarray, others: np.ndarray, test_ratio: fl
         statistic = 0.0 if mean == 0 else float(np.copysign(np.inf, mean))
     else:
         statistic = mean / float(np.sqrt((1 / n + test_ratio) * variance))
-    return ResampledT(mean, statistic, float(2 * stats.t.sf(abs(statistic), n - 1)), n)
+    return ResampledT(mean, statistic, float(2 * scipy.stats.t.sf(abs(statistic), n - 1)), n)
 
 
 def check_tables(losses: np.ndarray) -> tuple[int, int]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import rankdata
+import scipy
 
 # Means of the same numbers in another order differ in their last digits, and are equal all the same.
 N_DIGITS = 10
@@ -31,7 +31,7 @@ def rank_tables(losses: np.ndarray) -> np.ndarray:
     array([[1. , 3. , 2. ],
            [2.5, 2.5, 1. ]])
     """
-    return np.asarray(rankdata(np.round(losses, N_DIGITS), axis=1))
+    return np.asarray(scipy.stats.rankdata(np.round(losses, N_DIGITS), axis=1))
 
 
 @dataclass(frozen=True, eq=False)
