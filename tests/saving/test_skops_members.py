@@ -1,5 +1,6 @@
 """Estimators on no list of ours are stored by skops, and need the caller's trust."""
 
+import ast
 import sys
 
 import numpy as np
@@ -44,6 +45,27 @@ def test_a_member_of_a_class_of_the_user_needs_trust(tmp_path):
         load(tmp_path / "model")
     loaded = load(tmp_path / "model", trusted=[name])
     assert np.array_equal(loaded.predict_proba(X), booster.predict_proba(X))
+
+
+def list_to_paste(path, trusted):
+    with pytest.raises(UntrustedMember) as told:
+        load(path, trusted=trusted)
+    return ast.literal_eval(str(told.value).partition("trusted=")[2].removesuffix("."))
+
+
+@pytest.mark.parametrize("given", [[], ["sklearn.tree._tree.Tree"], ["sklearn.ensemble"]])
+def test_the_error_of_a_file_gives_the_whole_list_of_what_is_to_be_trusted(tmp_path, given):
+    members = [("own", Stubborn()), ("forest", RandomForestClassifier(3, random_state=0))]
+    committee.VotingClassifier(members).fit(X, y).save(tmp_path / "model")
+    asked = list_to_paste(tmp_path / "model", given)
+    assert set(given) <= set(asked)
+    assert f"{Stubborn.__module__}.Stubborn" in asked
+    assert len(load(tmp_path / "model", trusted=asked).estimators_) == 2
+
+
+def test_what_is_trusted_and_not_needed_is_not_in_the_list(tmp_path):
+    save(RandomForestClassifier(3, random_state=0).fit(X, y), tmp_path / "model")
+    assert "numpy" not in list_to_paste(tmp_path / "model", ["numpy", FOREST])
 
 
 def test_a_file_can_be_verified_without_trust(tmp_path):

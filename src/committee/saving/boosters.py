@@ -20,7 +20,7 @@ from committee.saving.codec import Decoder, Encoder, Json, join
 from committee.saving.errors import DamagedFile, require
 from committee.saving.plain import with_keys
 from committee.saving.registry import Described
-from committee.saving.trust import require_trust
+from committee.saving.trust import OF_A_LIBRARY, require_trust
 
 Named = dict[str, Any]
 
@@ -66,14 +66,14 @@ def read(written: Json, decoder: Decoder, path: str) -> Any:
     """Let the library make an estimator, if the caller trusts it."""
     ((name, body),) = written.items()
     library = LIBRARIES[name]
-    body = with_keys(body, {"class", "parameters", "beside", "data"}, path)
+    body = with_keys(body, OF_A_LIBRARY, path)
     cls, data = body["class"], decoder.take(body["data"], path)
     require(cls in library.classes, f"{path}: there is no {cls!r} of {name}")
     require(data.dtype == np.uint8 and data.ndim == 1, f"{path} is not what {name} has written")
     parameters, beside = decoder.named(body["parameters"], path), decoder.named(body["beside"], path)
     if not decoder.builds:
         return Described(f"{name}.{cls}", parameters, beside if len(data) else None)
-    require_trust([name], decoder.trusted, path, f"in the format of {name}")
+    require_trust([name], decoder.trusted, path, f"in the format of {name}", decoder.described)
     try:
         estimator = getattr(importlib.import_module(name), cls)(**parameters)
         if len(data):

@@ -110,6 +110,8 @@ class Decoder:
     builds : bool, default=True
         Whether estimators are made. If not, each becomes a `registry.Described`, and nothing of another
         library is opened.
+    described : JSON, default=None
+        The whole of what is read, so that an error can tell all the types that it needs.
 
     Examples
     --------
@@ -120,6 +122,7 @@ class Decoder:
     arrays: dict[str, np.ndarray]
     trusted: tuple[str, ...] = ()
     builds: bool = True
+    described: Json = None
     depth: int = 0
     padding: int = 0
 

@@ -72,7 +72,7 @@ def load(path: str | os.PathLike[str], trusted: Iterable[str] = ()) -> Any:
     path : str or path
     trusted : iterable of str, default=()
         Types of other libraries that may be made of the file, for members that are not on our list. The error
-        for a file that needs them names them.
+        for a file that needs them gives the whole list.
 
     Returns
     -------
@@ -96,7 +96,7 @@ def load(path: str | os.PathLike[str], trusted: Iterable[str] = ()) -> Any:
     if isinstance(trusted, str):
         raise TypeError(f"trusted must be a list of types. Got a text: use trusted=[{trusted!r}].")
     description, arrays = read_description(path)
-    decoder = Decoder(arrays, tuple(trusted))
+    decoder = Decoder(arrays, tuple(trusted), described=description["model"])
     model = decoder.value(description["model"], "")
     read_scores(description["scores"], decoder)
     decoder.finish()

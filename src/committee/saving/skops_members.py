@@ -54,18 +54,18 @@ def read(written: Json, decoder: Decoder, path: str) -> Any:
     require(is_sound and data.dtype == np.uint8 and data.ndim == 1, f"{path} is not what skops has written")
     if not decoder.builds:
         return Described(types[0], {}, {})
-    require_trust(types, decoder.trusted, path, "by skops")
+    require_trust(types, decoder.trusted, path, "by skops", decoder.described)
     skops = skops_io(path or "The model")
     content = data.tobytes()
     try:
         needed = skops.get_untrusted_types(data=content)
-        require_trust(needed, decoder.trusted, path, "by skops")
+        require_trust(needed, decoder.trusted, path, "by skops", decoder.described)
         estimator = skops.loads(content, trusted=needed)
     except (DamagedFile, UntrustedMember, ImportError):
         raise
     except Exception as error:  # whatever goes wrong inside, the member cannot be made of these bytes
         raise DamagedFile(f"{path or 'The model'}: skops cannot read it ({error}).") from error
-    require_trust([full_name(estimator)], decoder.trusted, path, "by skops")
+    require_trust([full_name(estimator)], decoder.trusted, path, "by skops", decoder.described)
     return estimator
 
 
