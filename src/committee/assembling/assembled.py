@@ -152,7 +152,9 @@ class Assembled(TransformerMixin, KeptCommittee):
         X : table, default=None
             The table of the fit.
         scoring : str, default=None
-            A name of scikit-learn's scorers. None is accuracy, or R2 for numbers.
+            A name of scikit-learn's scorers. None is accuracy, or R2 for numbers. For the automatic committee
+            it is the one of its `metric`, of which more is better: minus the log loss, or minus the root of
+            the mean squared error, if there is no other.
 
         Returns
         -------
@@ -170,12 +172,17 @@ class Assembled(TransformerMixin, KeptCommittee):
         [('member', 'tree'), ('member', 'stump')]
         """
         honest = self._known_votes()
+        scoring = self._usual_scoring() if scoring is None else scoring
         matrix = None
         if X is not None:
             native = self._native(X)
             encoder = encoder_like(native, honest)
             matrix = encoder.transform(take_rows(native, honest.rows))
         return leaderboard_of(honest, [seat.name for seat in self._seats], rules, matrix, scoring)
+
+    def _usual_scoring(self) -> str | None:
+        """The scorer that members and rules are judged by if nobody names one; None is accuracy, or R2."""
+        return None
 
     @property
     def estimators_(self) -> list[Any]:

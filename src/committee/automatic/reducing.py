@@ -16,7 +16,6 @@ from sklearn.utils.validation import check_is_fitted
 from committee import running
 from committee.assembling.assembled import Assembled
 from committee.assembling.fitting import Plan, seat
-from committee.assembling.leaderboard import Leaderboard
 from committee.assembling.members import Member, check_kind
 from committee.assembling.votes import HonestVotes
 from committee.automatic.choosing import judge_rules
@@ -220,44 +219,11 @@ class Reducing(AutomaticParameters, Assembled):
             return taught_classes(estimator, native, decision, task.classes)
         return taught_numbers(estimator, native, decision)
 
-    def leaderboard(self, rules: Any = None, *, X: Any = None, scoring: str | None = None) -> Leaderboard:
-        """Judge every member and every rule by honest votes.
-
-        A rule that learns is cross-validated on the honest votes, in five folds that keep groups together:
-        no rule is judged by votes that it has learnt from.
-
-        Parameters
-        ----------
-        rules : iterable of rules, default=None
-            Names, functions or rules. None is every rule by name that can decide here; those that look at
-            the rows are among them if X is given.
-        X : table, default=None
-            The table of the fit.
-        scoring : str, default=None
-            A name of scikit-learn's scorers. None is the one of the `metric`, of which more is better: minus
-            the log loss, or minus the root of the mean squared error, if there is no other.
-
-        Returns
-        -------
-        Leaderboard
-            The best first: a sequence with `kind`, `name` and `score`.
-
-        Examples
-        --------
-        >>> from sklearn.datasets import load_iris
-        >>> from committee import CommitteeClassifier
-        >>> X, y = load_iris(return_X_y=True)
-        >>> automatic = CommitteeClassifier(["linear", "c45"], random_state=0).fit(X, y)
-        >>> board = automatic.leaderboard(["mean", "cawpe"])
-        >>> board.scoring, sorted(each.name for each in board if each.kind == "rule")
-        ('neg_log_loss', ['cawpe', 'mean'])
-        """
-        check_is_fitted(self)
-        if scoring is None:
-            usual = "log_loss" if isinstance(self._task, Classification) else "squared_error"
-            metric = usual if self.metric is None else self.metric
-            scoring = SCORERS.get(metric, metric) if isinstance(metric, str) else None
-        return super().leaderboard(rules, X=X, scoring=scoring)
+    def _usual_scoring(self) -> str | None:
+        """The scorer of the metric; None if the metric is a function."""
+        usual = "log_loss" if isinstance(self._task, Classification) else "squared_error"
+        metric = usual if self.metric is None else self.metric
+        return SCORERS.get(metric, metric) if isinstance(metric, str) else None
 
     @property
     def feature_importances_(self) -> np.ndarray:

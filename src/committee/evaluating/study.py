@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -12,13 +11,11 @@ from typing import Any, Self
 import numpy as np
 
 from committee import running
-from committee.assembling.members import Member
-from committee.assembling.polling import seeded_by_name, written_out
 from committee.automatic.portfolio import as_many_steps_as_told
-from committee.combining.naming import as_rule
 from committee.evaluating import limits, merging
+from committee.evaluating.added_rules import AddedRule
 from committee.evaluating.cells import Cell, Outcome
-from committee.evaluating.comparison import Comparison, listed
+from committee.evaluating.comparison import Comparison
 from committee.evaluating.learners import learners_of
 from committee.evaluating.limits import Limits
 from committee.evaluating.pace import Pace
@@ -301,27 +298,13 @@ class Study:
         -------
         self
         """
-        decider, names = as_rule(rule), list(members)
-        title = name or f"{rule if isinstance(rule, str) else type(decider).__name__}({'+'.join(names)})"
-        if decider._looks_at_X():
-            raise ValueError(f"{title} looks at the rows, and a study keeps votes. Use another rule.")
-        records, recipes, finished = self.store.tables(), self.store.recipes(), self.store.finished()
-        if not names:
-            raise ValueError("members must be at least one learner of the study. Got none.")
-        for each in names:
-            if each not in {known for known, _ in recipes}:
-                raise ValueError(f"There is no learner {each!r} in the study.")
-        for task in sorted({table.task for table in records.values()}):
-            if all((each, task) in recipes for each in names):
-                of = listed([recipes[each, task] for each in names])
-                self.store.add_learner(title, task, f"{written_out(decider)} of {of}")
-        for cell in sorted({Cell(each.resample, each.table, title) for each in finished} - finished.keys()):
-            parts = [Cell(cell.resample, cell.table, each) for each in names]
-            if all(part in finished for part in parts):
-                own = seeded_by_name(Member(title, decider), cell.resample).estimator
-                outcome = self._decide(own, records[cell.table], parts)
-                seconds = [finished[part] for part in parts]
-                self._keep(records[cell.table], cell, outcome.after(seconds, with_folds=own.needs_fit))
+        added = AddedRule.of(rule, members, name)
+        added.introduce(self.store)
+        records, finished = self.store.tables(), self.store.finished()
+        for cell in added.open_cells(finished):
+            table = records[cell.table]
+            is_test = self._split(table, cell.resample)
+            self._keep(table, cell, added.decide(self.store, finished, cell, table, is_test))
         return self
 
     def merge(self, other: Study | str | os.PathLike[str]) -> int:
@@ -404,23 +387,3 @@ class Study:
             with suppress(ValueError):
                 scores = scores_of(outcome.votes, y, wanted)
         self.store.keep(cell, outcome, scores, table.dtype)
-
-    def _decide(self, rule: Any, table: TableRecord, parts: list[Cell]) -> Outcome:
-        """What a rule decides by the votes of some cells."""
-        honest = [self.store.votes(part, "honest", table) for part in parts]
-        if rule.needs_fit and any(each is None for each in honest):
-            raise ValueError("The rule learns from honest votes, and the study has none: its cv is None.")
-        is_test = self._split(table, parts[0].resample)
-        try:
-            began = time.perf_counter()
-            if rule.needs_fit:
-                stack = np.stack([each for each in honest if each is not None])
-                is_voted = np.isfinite(stack).all(axis=(0, 2))
-                rule.fit(stack[:, is_voted], table.y[~is_test][is_voted])
-            fitted = time.perf_counter()
-            cast = np.stack([self.store.votes(part, "test", table) for part in parts])  # type: ignore[misc]
-            votes = rule.combine(cast)
-            ended = time.perf_counter()
-            return Outcome(votes, None, fitted - began, ended - fitted, ended - began)
-        except Exception as error:
-            return Outcome.failed(error)
