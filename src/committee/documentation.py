@@ -1,7 +1,8 @@
-"""The documentation of an estimator, put together from what its classes say.
+"""The documentation of an estimator or a function, put together from what is said once.
 
 A family says once, in its own docstring, what attributes its estimators have; a declared parameter carries
-its meaning. The docstring of a public estimator says only what is its own, and gets the rest here.
+its meaning. The docstring of a public estimator says only what is its own, and gets the rest here. So does
+that of a function, one of several that take the same.
 """
 
 from __future__ import annotations
@@ -9,10 +10,12 @@ from __future__ import annotations
 import functools
 import inspect
 import textwrap
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypeVar
 
 WIDTH = 88
+AFTER_PARAMETERS = ("Returns", "Raises", "See Also", "Notes", "References", "Examples")
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def with_section(documentation: str, title: str, entries: Iterable[str], before: tuple[str, ...]) -> str:
@@ -28,6 +31,37 @@ def with_section(documentation: str, title: str, entries: Iterable[str], before:
     place = next((i for i, lines in enumerate(sections) if lines[0] in before), len(sections))
     sections.insert(place, section)
     return "\n\n".join("\n".join(lines).rstrip() for lines in sections)
+
+
+def with_parameters(entries: Mapping[str, str]) -> Callable[[Function], Function]:
+    """A decorator: the parameters of a function by what it says of them, or else by entries by their names.
+
+    Examples
+    --------
+    >>> @with_parameters({"votes": "votes : array"})
+    ... def halved(votes, by=2):
+    ...     '''Halve.
+    ...
+    ...     Parameters
+    ...     ----------
+    ...     by : int, default=2
+    ...     '''
+    >>> halved.__doc__.splitlines()
+    ['Halve.', '', 'Parameters', '----------', 'votes : array', 'by : int, default=2']
+    """
+
+    def decorate(function: Function) -> Function:
+        documentation = inspect.cleandoc(function.__doc__ or "")
+        sections = split_sections(documentation)
+        own = [entry for lines in sections if lines[0] == "Parameters" for entry in split_entries(lines[2:])]
+        told = {**entries, **{entry.split(" :")[0]: entry for entry in own}}
+        named = [told[name] for name in inspect.signature(function).parameters]
+        function.__doc__ = with_section(
+            without_section(documentation, "Parameters"), "Parameters", named, before=AFTER_PARAMETERS
+        )
+        return function
+
+    return decorate
 
 
 def attributes_of(cls: type[Any]) -> list[str]:

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from committee.combining.votes import labels_of
-from committee.evaluating.reading import read_class_votes, read_labels
+from committee.documentation import with_parameters
+from committee.evaluating.reading import CLASS_VOTES, read_class_votes, read_labels
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,22 +62,12 @@ class Oracle:
         return (right * self.weights) @ right.T, first, first.T, (wrong * self.weights) @ wrong.T
 
 
+@with_parameters(CLASS_VOTES)
 def q_statistic(votes: Any, y: Any, *, sample_weight: Any = None, classes: Any = None) -> np.ndarray:
     """Yule's Q of all pairs: (N11 N00 - N01 N10) / (N11 N00 + N01 N10).
 
     0 for members that are independent, up to 1 for those that are right about the same rows, down to -1 for
     those that are wrong about different ones.
-
-    Parameters
-    ----------
-    votes : array-like of shape (n_members, n_rows, n_classes) or (n_members, n_rows)
-        Votes for classes, or labels.
-    y : array-like of shape (n_rows,)
-        The classes: numbers from 0 on, or labels if the votes are labels.
-    sample_weight : array-like of shape (n_rows,), default=None
-        None gives every row the weight 1.
-    classes : array-like of shape (n_outputs,), default=None
-        The labels that votes are for, as `classes_` of an estimator. With them y is labels.
 
     Returns
     -------
@@ -98,15 +89,12 @@ def q_statistic(votes: Any, y: Any, *, sample_weight: Any = None, classes: Any =
     return divided(agree - differ, agree + differ)
 
 
+@with_parameters(CLASS_VOTES)
 def correlation(votes: Any, y: Any, *, sample_weight: Any = None, classes: Any = None) -> np.ndarray:
     """The correlation of being right, of all pairs.
 
     (N11 N00 - N01 N10) / sqrt((N11 + N10) (N01 + N00) (N11 + N01) (N10 + N00)). It has the sign of Q and is
     nearer to 0.
-
-    Parameters
-    ----------
-    votes, y, sample_weight, classes : as for `q_statistic`
 
     Returns
     -------
@@ -123,12 +111,9 @@ def correlation(votes: Any, y: Any, *, sample_weight: Any = None, classes: Any =
     return divided(both * neither - first * second, np.sqrt(right_wrong))
 
 
+@with_parameters(CLASS_VOTES)
 def disagreement(votes: Any, y: Any, *, sample_weight: Any = None, classes: Any = None) -> np.ndarray:
     """The share of rows about which one of a pair is right and the other is not: (N01 + N10) / N.
-
-    Parameters
-    ----------
-    votes, y, sample_weight, classes : as for `q_statistic`
 
     Returns
     -------
@@ -144,12 +129,9 @@ def disagreement(votes: Any, y: Any, *, sample_weight: Any = None, classes: Any 
     return (first + second) / (both + first + second + neither)
 
 
+@with_parameters(CLASS_VOTES)
 def double_fault(votes: Any, y: Any, *, sample_weight: Any = None, classes: Any = None) -> np.ndarray:
     """The share of rows about which both of a pair are wrong: N00 / N. On the diagonal, the errors.
-
-    Parameters
-    ----------
-    votes, y, sample_weight, classes : as for `q_statistic`
 
     Returns
     -------
@@ -165,19 +147,13 @@ def double_fault(votes: Any, y: Any, *, sample_weight: Any = None, classes: Any 
     return neither / (both + first + second + neither)
 
 
+@with_parameters(CLASS_VOTES)
 def kappa(votes: Any, *, sample_weight: Any = None) -> np.ndarray:
     """Cohen's kappa of the labels of all pairs: how much more two members agree than by chance.
 
     (a - e) / (1 - e), with a the share of rows with the same label, and e the share to be expected of members
     that are independent: the sum, over the classes, of the product of how often each says it. The truth is
     not asked for. Kuncheva and Whitaker take it of right and wrong: pass those as labels.
-
-    Parameters
-    ----------
-    votes : array-like of shape (n_members, n_rows, n_classes) or (n_members, n_rows)
-        Votes for classes, or labels.
-    sample_weight : array-like of shape (n_rows,), default=None
-        None gives every row the weight 1.
 
     Returns
     -------

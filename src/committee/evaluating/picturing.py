@@ -12,10 +12,11 @@ from committee.combining.fixed import majority, mean, one_hot
 from committee.combining.naming import as_rule
 from committee.combining.rule import Honest
 from committee.combining.votes import check_classes, labels_of
+from committee.documentation import with_parameters
 from committee.evaluating.intervals import check_n_draws, seed_of
 from committee.evaluating.metrics import Metric, metric_of, task_of_metric
 from committee.evaluating.pairs import Oracle, kappa
-from committee.evaluating.reading import read_class_votes, read_votes
+from committee.evaluating.reading import CLASS_VOTES, read_class_votes, read_votes
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,21 +39,11 @@ class KappaError:
     error: np.ndarray
 
 
+@with_parameters(CLASS_VOTES)
 def kappa_error(votes: Any, y: Any, *, sample_weight: Any = None, classes: Any = None) -> KappaError:
     """The points of a kappa-error diagram: how much each pair of members agrees, and how wrong it is.
 
     The best pairs are at the lower left: they are seldom wrong and agree little. The two do not go together.
-
-    Parameters
-    ----------
-    votes : array-like of shape (n_members, n_rows, n_classes) or (n_members, n_rows)
-        Votes for classes, or labels.
-    y : array-like of shape (n_rows,)
-        The classes: numbers from 0 on, or labels if the votes are labels.
-    sample_weight : array-like of shape (n_rows,), default=None
-        None gives every row the weight 1.
-    classes : array-like of shape (n_outputs,), default=None
-        The labels that votes are for, as `classes_` of an estimator. With them y is labels.
 
     Returns
     -------
@@ -78,6 +69,7 @@ def kappa_error(votes: Any, y: Any, *, sample_weight: Any = None, classes: Any =
     return KappaError(first, second, agreed, (errors[first] + errors[second]) / 2)
 
 
+@with_parameters(CLASS_VOTES)
 def margins(
     votes: Any, y: Any, *, weights: Any = None, of: str = "labels", classes: Any = None
 ) -> np.ndarray:
@@ -85,16 +77,10 @@ def margins(
 
     Parameters
     ----------
-    votes : array-like of shape (n_members, n_rows, n_classes) or (n_members, n_rows)
-        Votes for classes, or labels.
-    y : array-like of shape (n_rows,)
-        The classes: numbers from 0 on, or labels if the votes are labels.
     weights : array-like of shape (n_members,), default=None
         What the vote of each member counts. None gives every member the same say.
     of : {"labels", "probabilities"}, default="labels"
         Whether a member votes for one class, as in the theory, or for each by its probability.
-    classes : array-like of shape (n_outputs,), default=None
-        The labels that votes are for, as `classes_` of an estimator. With them y is labels.
 
     Returns
     -------
@@ -119,12 +105,9 @@ def margins(
     return margins_of(combine(honest.votes, weights), honest.y)
 
 
+@with_parameters(CLASS_VOTES)
 def oracle_accuracy(votes: Any, y: Any, *, sample_weight: Any = None, classes: Any = None) -> float:
     """How often at least one member is right: what a committee could reach that knew whom to trust.
-
-    Parameters
-    ----------
-    votes, y, sample_weight, classes : as for `kappa_error`
 
     Returns
     -------
@@ -159,6 +142,7 @@ class ErrorCurve:
     deviation: np.ndarray
 
 
+@with_parameters(CLASS_VOTES)
 def error_curve(
     votes: Any,
     y: Any,
@@ -182,10 +166,6 @@ def error_curve(
         How they are combined: a rule that needs no fit. "mean" and "majority" are fast.
     metric : str or callable, default=None
         As for `score`. None is the error, or the root mean squared error.
-    sample_weight : array-like of shape (n_rows,), default=None
-        None gives every row the weight 1.
-    classes : array-like of shape (n_outputs,), default=None
-        The labels that votes are for, as `classes_` of an estimator. With them y is labels.
     n_orders : int, default=20
         How many random orders.
     random_state : int, RandomState or None, default=None

@@ -15,6 +15,18 @@ from committee.combining.rule import Honest, check_length
 from committee.combining.votes import as_shares, labels_of
 from committee.task import check_one_sort, check_target, codes_in, row_weights
 
+# What those who judge votes for classes are told.
+CLASS_VOTES = {
+    "votes": "votes : array-like of shape (n_members, n_rows, n_classes) or (n_members, n_rows)\n"
+    "    Votes for classes, or labels.",
+    "y": "y : array-like of shape (n_rows,)\n"
+    "    The classes: numbers from 0 on, or labels if the votes are labels.",
+    "sample_weight": "sample_weight : array-like of shape (n_rows,), default=None\n"
+    "    None gives every row the weight 1.",
+    "classes": "classes : array-like of shape (n_outputs,), default=None\n"
+    "    The labels that votes are for, as `classes_` of an estimator. With them y is labels.",
+}
+
 
 def read_decision(
     decision: Any, y: Any, *, sample_weight: Any = None, classes: Any = None, task: str | None = None

@@ -11,25 +11,17 @@ from typing import Any
 
 import numpy as np
 
+from committee.documentation import with_parameters
 from committee.evaluating import pairs
 from committee.evaluating.pairs import Oracle, average
+from committee.evaluating.reading import CLASS_VOTES
 
 
+@with_parameters(CLASS_VOTES)
 def entropy(votes: Any, y: Any, *, sample_weight: Any = None, classes: Any = None) -> float:
     """How evenly members are right and wrong: the mean of min(l(x), L - l(x)) / (L - ceil(L / 2)).
 
     0 if all are right or wrong together about every row, 1 if about half of them are about each.
-
-    Parameters
-    ----------
-    votes : array-like of shape (n_members, n_rows, n_classes) or (n_members, n_rows)
-        Votes for classes, or labels.
-    y : array-like of shape (n_rows,)
-        The classes: numbers from 0 on, or labels if the votes are labels.
-    sample_weight : array-like of shape (n_rows,), default=None
-        None gives every row the weight 1.
-    classes : array-like of shape (n_outputs,), default=None
-        The labels that votes are for, as `classes_` of an estimator. With them y is labels.
 
     Returns
     -------
@@ -51,14 +43,11 @@ def entropy(votes: Any, y: Any, *, sample_weight: Any = None, classes: Any = Non
     return oracle.mean(fewer) / (n_members - math.ceil(n_members / 2))
 
 
+@with_parameters(CLASS_VOTES)
 def kohavi_wolpert(votes: Any, y: Any, *, sample_weight: Any = None, classes: Any = None) -> float:
     """The variance of Kohavi and Wolpert: the mean of l(x) (L - l(x)) / L^2.
 
     It is (L - 1) / (2 L) times the average disagreement, from 0 to 1/4.
-
-    Parameters
-    ----------
-    votes, y, sample_weight, classes : as for `entropy`
 
     Returns
     -------
@@ -78,15 +67,12 @@ def kohavi_wolpert(votes: Any, y: Any, *, sample_weight: Any = None, classes: An
     return oracle.mean(share * (1 - share))
 
 
+@with_parameters(CLASS_VOTES)
 def interrater_agreement(votes: Any, y: Any, *, sample_weight: Any = None, classes: Any = None) -> float:
     """Fleiss' kappa of being right: 1 - mean(l(x) (L - l(x))) / (L (L - 1) p (1 - p)).
 
     It is 1 - D / (2 p (1 - p)), with D the average disagreement: 1 if all are right or wrong together, 0 if
     they agree by chance, -1 / (L - 1) at least. NaN if nobody, or everybody, is ever wrong.
-
-    Parameters
-    ----------
-    votes, y, sample_weight, classes : as for `entropy`
 
     Returns
     -------
@@ -110,15 +96,12 @@ def interrater_agreement(votes: Any, y: Any, *, sample_weight: Any = None, class
     return 1 - oracle.mean(share * (1 - share)) / by_chance
 
 
+@with_parameters(CLASS_VOTES)
 def difficulty(votes: Any, y: Any, *, sample_weight: Any = None, classes: Any = None) -> float:
     """How far rows differ in difficulty: the variance, over the rows, of the share l(x) / L that is right.
 
     0 if every row is as hard as any other, which is most diverse; p (1 - p) if all are right or wrong
     together.
-
-    Parameters
-    ----------
-    votes, y, sample_weight, classes : as for `entropy`
 
     Returns
     -------
@@ -139,16 +122,13 @@ def difficulty(votes: Any, y: Any, *, sample_weight: Any = None, classes: Any = 
     return oracle.mean(np.square(share - oracle.mean(share)))
 
 
+@with_parameters(CLASS_VOTES)
 def generalised_diversity(votes: Any, y: Any, *, sample_weight: Any = None, classes: Any = None) -> float:
     """1 - p(2) / p(1): p(1) is how often a member drawn at random is wrong, p(2) how often two of them are.
 
     With w(x) = L - l(x) of the members wrong about a row, p(1) is the mean of w / L and p(2) the mean of
     w (w - 1) / (L (L - 1)). 1 if no two are wrong about the same row, 0 if all are wrong together. NaN if
     nobody is ever wrong.
-
-    Parameters
-    ----------
-    votes, y, sample_weight, classes : as for `entropy`
 
     Returns
     -------
@@ -172,14 +152,11 @@ def generalised_diversity(votes: Any, y: Any, *, sample_weight: Any = None, clas
     return 1 - two / one if one > 0 else float("nan")
 
 
+@with_parameters(CLASS_VOTES)
 def coincident_failure(votes: Any, y: Any, *, sample_weight: Any = None, classes: Any = None) -> float:
     """The mean of l(x) / (L - 1) over the rows about which somebody is wrong: coincident failure diversity.
 
     1 if never more than one member is wrong, 0 if all are wrong together, or nobody ever is.
-
-    Parameters
-    ----------
-    votes, y, sample_weight, classes : as for `entropy`
 
     Returns
     -------
@@ -201,12 +178,9 @@ def coincident_failure(votes: Any, y: Any, *, sample_weight: Any = None, classes
     return oracle.mean(somebody * n_right / (oracle.n_members - 1)) / failing if failing > 0 else 0.0
 
 
+@with_parameters(CLASS_VOTES)
 def summary(votes: Any, y: Any, *, sample_weight: Any = None, classes: Any = None) -> dict[str, float]:
     """All measures of a committee by name, those of pairs averaged.
-
-    Parameters
-    ----------
-    votes, y, sample_weight, classes : as for `entropy`
 
     Returns
     -------

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from committee.documentation import with_parameters
 from committee.evaluating.comparison import Comparison, PairTests
 
 # What LaTeX takes for something else.
@@ -16,15 +17,16 @@ SPECIAL = {letter: "\\" + letter for letter in "&%$#_{}"} | {
     "\\": r"\textbackslash{}",
 }
 Rows = list[list[str]]
+# What is written, and how.
+WRITTEN = {
+    "comparison": "comparison : Comparison",
+    "form": 'form : {"markdown", "latex"}, default="markdown"',
+}
 
 
+@with_parameters(WRITTEN)
 def score_table(comparison: Comparison, form: str = "markdown") -> str:
     """The scores of all learners on all tables, the best of each in bold, with means and average ranks below.
-
-    Parameters
-    ----------
-    comparison : Comparison
-    form : {"markdown", "latex"}, default="markdown"
 
     Returns
     -------
@@ -60,13 +62,9 @@ def score_table(comparison: Comparison, form: str = "markdown") -> str:
     return write.table(["table", *map(write.text, comparison.learners)], rows, n_last=2)
 
 
+@with_parameters(WRITTEN)
 def rank_table(comparison: Comparison, form: str = "markdown") -> str:
     """A row for each learner, the best first: average rank, mean score, tables that it is best on, time.
-
-    Parameters
-    ----------
-    comparison : Comparison
-    form : {"markdown", "latex"}, default="markdown"
 
     Returns
     -------
@@ -89,13 +87,13 @@ def rank_table(comparison: Comparison, form: str = "markdown") -> str:
     return write.table([*header, *(["seconds of a fit"] if has_times else [])], rows)
 
 
+@with_parameters(WRITTEN)
 def p_value_table(tests: PairTests, form: str = "markdown") -> str:
     """The p-values of all pairs, those below alpha in bold.
 
     Parameters
     ----------
     tests : PairTests
-    form : {"markdown", "latex"}, default="markdown"
 
     Returns
     -------
@@ -113,13 +111,9 @@ def p_value_table(tests: PairTests, form: str = "markdown") -> str:
     return write.table(["", *map(write.text, tests.names)], rows)
 
 
+@with_parameters(WRITTEN)
 def wins_table(comparison: Comparison, form: str = "markdown") -> str:
     """Wins / ties / losses of each learner, in its row, against each other.
-
-    Parameters
-    ----------
-    comparison : Comparison
-    form : {"markdown", "latex"}, default="markdown"
 
     Returns
     -------
