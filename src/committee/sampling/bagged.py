@@ -24,7 +24,7 @@ from committee.combining.rule import Rule, check_rule
 from committee.combining.votes import shares_of
 from committee.learners.callbacks import CallbackSupportMixin, hook_of, task_calls, with_callbacks
 from committee.learners.members import Members
-from committee.learners.training import check_same_task, fit_table, table_to_go_on, training_of
+from committee.learners.training import fit_table, table_to_go_on, training_of
 from committee.learners.tree_parameters import draw_seed
 from committee.members.kinds import check_estimator
 from committee.members.lesson import group_codes, in_order
@@ -34,7 +34,7 @@ from committee.running import Work, n_threads
 from committee.sampling.bags import Bags, weights_each_time
 from committee.sampling.engine_bags import check_tree, grow_members, grows_in_engine, take_member
 from committee.sampling.kept_bags import KeptBags, is_open
-from committee.sampling.out_of_bag import Judged, OutOfBag, check_goes_on, means, score_of
+from committee.sampling.out_of_bag import Judged, OutOfBag, means, score_of
 from committee.sampling.outside import OutsideVotes, check_probabilities, fit_rule
 from committee.sampling.plan import Learning, Made, Plan, columns_of_members, n_members_wanted
 from committee.sampling.runner_bags import fit_members
@@ -334,37 +334,6 @@ class Bagging(CallbackSupportMixin, KeptBags, Judged):
                 f"rule={self.rule!r} learns from out-of-bag votes, and every member sees all rows. Set "
                 "bootstrap=True or max_samples < 1, or rule='mean'."
             )
-
-    def _columns_with(self, more: list[np.ndarray] | None, n_more: int) -> list[np.ndarray] | None:
-        """The columns of the members that are there, and of more of them."""
-        if self._columns is None and more is None:
-            return None
-        every = np.arange(self.n_features_in_, dtype=np.uint32)
-        before = [every] * self._n_members() if self._columns is None else self._columns
-        return [*before, *([every] * n_more if more is None else more)]
-
-    def _check_goes_on(self, learning: Learning, bags: Bags, is_majority: bool) -> None:
-        training = learning.training
-        check_same_task(training.task, self._task)
-        if learning.is_engine != self._is_engine():
-            raise ValueError("warm_start=True goes on with members of the same kind. Set it to False.")
-        if training.table.n_rows != self._bags.n_rows:
-            raise ValueError(
-                f"X has {training.table.n_rows} rows, and the members of the fit before saw "
-                f"{self._bags.n_rows}. With warm_start=True, pass the same rows."
-            )
-        if not bags.are_those(self._bags):
-            raise ValueError(
-                "warm_start=True goes on with the bags of the fit before, and these are others. Leave rows, "
-                "weights, groups, bootstrap, max_samples and sampling as they were, or set it to False."
-            )
-        if self.oob_score or self.n_estimators == "auto":
-            check_goes_on(self._out_of_bag, training.table.n_rows, False)
-            if is_open(self._task) and is_majority != (sums_votes(self.rule_) and self._rule == "majority"):
-                raise ValueError(
-                    "The members of the fit before were judged by another rule than the majority, or these "
-                    "are not. Leave the rule as it was, or set warm_start=False."
-                )
 
     def _make(self, plan: Plan, learning: Learning) -> Made:
         if learning.is_engine:

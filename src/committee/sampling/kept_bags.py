@@ -1,4 +1,4 @@
-"""Members of a bagging that decide together; and what it has learnt, for a file and back."""
+"""Members of a bagging that decide together, and go on with more; what it has learnt, for a file and back."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from committee import _engine, running
 from committee.combining.rule import Rule
+from committee.learners.training import check_same_task
 from committee.learners.voting import Tabular, is_plain
 from committee.members.encoding import TableEncoder
 from committee.members.kinds import is_member
@@ -19,8 +20,9 @@ from committee.members.votes import Task, dtype_of, votes_of
 from committee.sampling.bagging_parameters import BaggingParameters
 from committee.sampling.bags import Bags
 from committee.sampling.engine_bags import grows_in_engine
-from committee.sampling.out_of_bag import OutOfBag
+from committee.sampling.out_of_bag import OutOfBag, check_goes_on
 from committee.sampling.outside import OutsideVotes
+from committee.sampling.plan import Learning
 from committee.sampling.runner_bags import failed_member, results_in_order
 from committee.saving import Fields
 from committee.saving.deciding import Decider, decider_of_trees, sums_votes
@@ -105,6 +107,38 @@ class KeptBags(BaggingParameters):
     def _seen_by(self, member: int) -> list[int] | None:
         """The columns that a member sees; None for all."""
         return None if self._columns is None else self._columns[member].tolist()
+
+    def _columns_with(self, more: list[np.ndarray] | None, n_more: int) -> list[np.ndarray] | None:
+        """The columns of the members that are there, and of more of them."""
+        if self._columns is None and more is None:
+            return None
+        every = np.arange(self.n_features_in_, dtype=np.uint32)
+        before = [every] * self._n_members() if self._columns is None else self._columns
+        return [*before, *([every] * n_more if more is None else more)]
+
+    def _check_goes_on(self, learning: Learning, bags: Bags, is_majority: bool) -> None:
+        """Raise if a fit cannot go on with these members: other rows, bags, kinds or rules."""
+        training = learning.training
+        check_same_task(training.task, self._task)
+        if learning.is_engine != self._is_engine():
+            raise ValueError("warm_start=True goes on with members of the same kind. Set it to False.")
+        if training.table.n_rows != self._bags.n_rows:
+            raise ValueError(
+                f"X has {training.table.n_rows} rows, and the members of the fit before saw "
+                f"{self._bags.n_rows}. With warm_start=True, pass the same rows."
+            )
+        if not bags.are_those(self._bags):
+            raise ValueError(
+                "warm_start=True goes on with the bags of the fit before, and these are others. Leave rows, "
+                "weights, groups, bootstrap, max_samples and sampling as they were, or set it to False."
+            )
+        if self.oob_score or self.n_estimators == "auto":
+            check_goes_on(self._out_of_bag, training.table.n_rows, False)
+            if is_open(self._task) and is_majority != (sums_votes(self.rule_) and self._rule == "majority"):
+                raise ValueError(
+                    "The members of the fit before were judged by another rule than the majority, or these "
+                    "are not. Leave the rule as it was, or set warm_start=False."
+                )
 
     def _open(self, X: Any) -> Source:
         """A table as members take it, if it has the columns of the fit."""
