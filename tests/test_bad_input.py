@@ -98,9 +98,15 @@ def test_bad_weights_are_refused(estimator):
     "estimator", [each for each in ESTIMATORS + EXPERTS if not name_of(each).startswith("C45")], ids=name_of
 )
 def test_tiny_and_huge_weights_are_weights(estimator):
-    for scale in (1e-300, 1e300):
+    for scale in (1e-300, 1e300, 1e308):
         fitted = clone(estimator).fit(X, Y, sample_weight=np.full(len(Y), scale))
         assert list(fitted.predict([[1.0, 5.0], [9.0, 6.0]]).round()) == [0, 1]
+
+
+@pytest.mark.parametrize("estimator", COMMITTEES, ids=name_of)
+def test_huge_weights_are_weights_of_committees(estimator):
+    fitted = clone(estimator).fit(X, Y, sample_weight=np.full(len(Y), 1e308))
+    assert list(fitted.predict([[1.0, 5.0], [9.0, 6.0]]).round()) == [0, 1]
 
 
 @every_estimator
@@ -181,6 +187,15 @@ def test_huge_and_tiny_targets_are_targets(estimator, scale):
 def test_targets_too_large_to_be_summed_are_refused(estimator):
     y = np.where(Y == 0, -1.7e308, 1.0)
     assert error_of(estimator, X, y) == "y must be between -1e+300 and 1e+300. Got -1.7e+308. Scale it."
+
+
+@pytest.mark.parametrize(
+    "estimator", [e for e in COMMITTEES if not is_classifier(e) and e.cv is not None], ids=name_of
+)
+def test_targets_too_large_to_be_squared_are_refused_by_whom_members_are_judged(estimator):
+    y = np.where(Y == 0, -1e155, 1.0)
+    assert error_of(estimator, X, y) == "y must be between -1e+130 and 1e+130. Got -1e+155. Scale it."
+    assert_fits(estimator, X, np.where(Y == 0, -1e129, 1.0))
 
 
 @pytest.mark.parametrize("estimator", CLASSIFIERS + [e for e in COMMITTEES if is_classifier(e)], ids=name_of)

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone, is_classifier
 
-from every_estimator import ESTIMATORS, EXPERTS, name_of
+from every_estimator import COMMITTEES, ESTIMATORS, EXPERTS, name_of
 
 numbers = st.floats(allow_nan=True, allow_infinity=True) | st.integers(-3, 3).map(float)
 words = st.sampled_from(["", "a", "b", "Oslo", "ß", None])
@@ -44,7 +44,19 @@ def problems(draw):
 @settings(max_examples=40)
 @given(problem=problems())
 def test_a_fit_works_or_says_in_one_line_why_not(estimator, problem):
-    X, y, weights = problem
+    assert_works_or_tells(estimator, *problem)
+
+
+# A fit of a committee is many fits.
+@pytest.mark.parametrize("estimator", COMMITTEES, ids=name_of)
+@pytest.mark.filterwarnings("ignore")
+@settings(max_examples=8)
+@given(problem=problems())
+def test_a_fit_of_a_committee_works_or_says_in_one_line_why_not(estimator, problem):
+    assert_works_or_tells(estimator, *problem)
+
+
+def assert_works_or_tells(estimator, X, y, weights):
     model = clone(estimator)
     try:
         model.fit(X, y, sample_weight=weights)

@@ -9,6 +9,7 @@ What decodes votes needs numpy alone: scikit-learn and narwhals are imported whe
 
 from __future__ import annotations
 
+import math
 import numbers
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -24,6 +25,10 @@ if TYPE_CHECKING:
 # Integer weights of a mean below this say how often a row stands there. Larger ones, as surveys have them,
 # say for how many others a row stands, and only their ratios mean something.
 REPETITIONS_END = 4
+# Numbers up to this can be squared, times weights, and summed.
+LARGEST_SQUARED = 1e130
+# Weights above this are divided by a power of two, which changes no ratio, so that sums of them are finite.
+LARGEST_WEIGHT = 2.0**64
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,6 +194,7 @@ def row_weights(sample_weight: Any, n_rows: int) -> np.ndarray | None:
     Returns
     -------
     ndarray of float64 of shape (n_rows,), or None
+        Huge weights are divided by a power of two: only their ratios mean something.
 
     Examples
     --------
@@ -209,7 +215,21 @@ def row_weights(sample_weight: Any, n_rows: int) -> np.ndarray | None:
     if weights.shape != (n_rows,):
         raise ValueError(f"sample_weight.shape == {weights.shape}, expected {(n_rows,)}!")
     check_weights(weights, "sample_weight")
-    return weights
+    return summable(weights)
+
+
+def summable(weights: np.ndarray) -> np.ndarray:
+    """Weights whose sum is finite: huge ones are divided by a power of two, so ratios stay the same bits.
+
+    Examples
+    --------
+    >>> summable(np.array([2.0**1000, 2.0**999, 0])) / LARGEST_WEIGHT
+    array([1. , 0.5, 0. ])
+    """
+    largest = weights.max(initial=0.0)
+    if largest <= LARGEST_WEIGHT:
+        return weights
+    return np.ldexp(weights, math.frexp(LARGEST_WEIGHT)[1] - math.frexp(largest)[1])
 
 
 def class_weights(
@@ -247,9 +267,10 @@ def class_weights(
         by_row = dict_weights(class_weight, task)[codes]
     else:
         by_row = compute_sample_weight(class_weight, codes)
-    weights = by_row if row_weights is None else by_row * row_weights
+    with np.errstate(over="ignore"):
+        weights = by_row if row_weights is None else by_row * row_weights
     check_weights(weights, "class_weight")
-    return weights
+    return summable(weights)
 
 
 def are_repetitions(weights: np.ndarray) -> bool:
@@ -314,6 +335,20 @@ def check_finite(target: np.ndarray) -> None:
         raise ValueError(
             f"Input y contains infinity or a value too large for {target.dtype!r}. Drop those rows."
         )
+
+
+def check_size(y: np.ndarray, largest: float = LARGEST_SQUARED, name: str = "y") -> None:
+    """Raise unless all numbers are so small that what is made of them is finite.
+
+    Examples
+    --------
+    >>> check_size(np.array([1.0, -1e200]))
+    Traceback (most recent call last):
+    ValueError: y must be between -1e+130 and 1e+130. Got -1e+200. Scale it.
+    """
+    found = y[np.abs(y).argmax()]
+    if abs(found) > largest:
+        raise ValueError(f"{name} must be between {-largest:g} and {largest:g}. Got {found}. Scale it.")
 
 
 def check_weights(weights: np.ndarray, name: str) -> None:

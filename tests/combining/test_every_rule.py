@@ -84,12 +84,20 @@ def test_decisions_of_a_regression_are_numbers_between_the_votes(name):
     assert np.mean((decision[:, 0] - NUMBERS) ** 2) < np.var(NUMBERS) * 2
 
 
-@pytest.mark.parametrize("name", ["mean", "median", "trimmed_mean", "accuracy_weighted", *BAYESIAN])
+@pytest.mark.parametrize("name", REGRESSING)
 def test_a_member_that_has_lost_all_measure_leaves_decisions_finite(name):
     votes = NUMBER_VOTES.copy()
     votes[3, 5] = 1e200
-    decision = made(name).fit(votes, NUMBERS).combine(votes)
+    decision = made(name).fit(votes, NUMBERS, X).combine(votes, X)
     assert np.isfinite(decision).all()
+
+
+@pytest.mark.parametrize("name", REGRESSING)
+def test_numbers_are_large_or_refused_in_one_line(name):
+    large = made(name).fit(NUMBER_VOTES * 1e129, NUMBERS * 1e129, X).combine(NUMBER_VOTES * 1e129, X)
+    assert np.mean((large[:, 0] / 1e129 - NUMBERS) ** 2) < np.var(NUMBERS) * 2
+    with pytest.raises(ValueError, match=r"^y must be between -1e\+130 and 1e\+130. Got .*. Scale it.$"):
+        made(name).fit(NUMBER_VOTES * 1e200, NUMBERS * 1e200, X)
 
 
 @pytest.mark.parametrize("name", sorted(set(CLASSIFYING) - set(REGRESSING)))

@@ -19,6 +19,7 @@ from sklearn.model_selection import (
 )
 
 from committee.parameters import is_integer
+from committee.task import check_size
 
 Fold = tuple[np.ndarray, np.ndarray]
 
@@ -49,6 +50,8 @@ def folds_of(
     >>> folds_of(2, None, np.array([0, 1, 0, 1]), None, None, is_class_task=True)
     [(array([2, 3]), array([0, 1])), (array([0, 1]), array([2, 3]))]
     """
+    if not is_class_task:
+        check_size(y)  # before members are fitted: their votes will be judged by squares
     counts = np.ones(len(y), dtype=bool) if weights is None else weights > 0
     if is_integer(cv):
         rows = np.flatnonzero(counts)

@@ -116,6 +116,7 @@ def is_surely_better(first: np.ndarray, second: np.ndarray, honest: HonestVotes,
     losses = (CLASS_LOSSES.get(name) or NUMBER_LOSSES[name])(both.votes, both.y)
     weights = both.weights / both.weights.sum()
     difference = losses[1] - losses[0]
+    difference /= np.abs(difference).max() or 1.0  # its squares are finite too
     mean = float(weights @ difference)
     error = float(np.sqrt(weights**2 @ (difference - mean) ** 2))
     return mean > SURELY * error

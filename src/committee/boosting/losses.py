@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from committee.parameters import Declaration, either, one_of
+from committee.task import check_size
 
 Loss = Callable[[np.ndarray, np.ndarray], tuple[Any, Any]]
 
@@ -55,11 +56,9 @@ def check_numbers(loss: Any, y: np.ndarray, name: str = "y") -> None:
     Traceback (most recent call last):
     ValueError: loss="poisson" needs y >= 0. Got -1.0. Use "squared_error".
     """
-    largest = y[np.abs(y).argmax()]
-    if abs(largest) > LARGEST_NUMBER:
-        limits = f"{-LARGEST_NUMBER:g} and {LARGEST_NUMBER:g}"
-        raise ValueError(f"{name} must be between {limits}. Got {largest:g}. Scale it.")
-    if 0 < abs(largest) < SMALLEST_NUMBER:
+    check_size(y, LARGEST_NUMBER, name)
+    largest = np.abs(y).max()
+    if 0 < largest < SMALLEST_NUMBER:
         raise ValueError(
             f"{name} is so close to 0 that its squares vanish: the largest is {largest:g}. Scale it."
         )

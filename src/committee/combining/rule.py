@@ -19,7 +19,14 @@ import numpy as np
 from committee.combining.kept import KeptRule
 from committee.combining.votes import are_classes, blocks_of, check_votes, in_blocks
 from committee.parameters import Parametrised, check_parameters
-from committee.task import Classification, Regression, row_weights, to_numbers
+from committee.task import (
+    LARGEST_SQUARED,
+    Classification,
+    Regression,
+    check_size,
+    row_weights,
+    to_numbers,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,8 +80,10 @@ class Honest:
                     f"has_voted must have the shape (n_members, n_rows) {votes.shape[:2]}. Got "
                     f"{has_voted.shape}."
                 )
-        for _ in blocks_of(votes):
-            pass  # each block is checked
+        largest = max(float(np.abs(block).max(initial=0)) for _, block in blocks_of(votes))  # and checks them
+        if largest > LARGEST_SQUARED and not are_classes(votes):
+            # A member that has lost all measure is bad enough with votes whose squares are finite.
+            votes = np.clip(votes, -LARGEST_SQUARED, LARGEST_SQUARED)
         return cls(votes, y, np.ones(n_rows) if weights is None else weights, X, has_voted)
 
     @property
@@ -288,11 +297,12 @@ def check_codes(y: Any, votes: np.ndarray) -> np.ndarray:
 
 
 def check_numbers(y: Any, n_rows: int) -> np.ndarray:
-    """The finite numbers that a regression is to find."""
+    """The numbers that a regression is to find, if their squares are finite."""
     numbers = to_numbers(y, "y")
     check_length(numbers, n_rows)
     if not np.isfinite(numbers).all():
         raise ValueError(f"y must be finite. Got {numbers[~np.isfinite(numbers)][0]}.")
+    check_size(numbers)
     return numbers
 
 

@@ -14,7 +14,14 @@ import numpy as np
 from committee import _engine
 from committee.saving import Data
 from committee.table import BinnedTable, Table, predict_table, read, to_codes
-from committee.task import Classification, Regression, check_lengths, class_weights, row_weights
+from committee.task import (
+    Classification,
+    Regression,
+    check_lengths,
+    check_size,
+    class_weights,
+    row_weights,
+)
 
 NO_LIMIT = 2**32 - 1
 # Numbers up to this one can be summed over many trees.
@@ -208,10 +215,7 @@ def training_of(
 
 def check_numbers(y: np.ndarray, is_rate: bool) -> None:
     """Raise unless the numbers can be summed and, where they are rates, are not negative."""
-    largest = y[np.abs(y).argmax()]
-    if abs(largest) > LARGEST_TARGET:
-        limits = f"{-LARGEST_TARGET:g} and {LARGEST_TARGET:g}"
-        raise ValueError(f"y must be between {limits}. Got {largest}. Scale it.")
+    check_size(y, LARGEST_TARGET)
     if not is_rate:
         return
     if (y < 0).any():
