@@ -30,7 +30,7 @@ fuzz: .venv/committee  ## Open 2,000 damaged and hostile files: none may crash, 
 	$(BIN)/python tests/hostile_files.py --files 2000
 
 soak: .venv/committee  ## Kill a study 20 times at random moments: what is finished must be kept, and nothing done twice
-	PYTHONPATH=tests $(BIN)/python tests/evaluating/test_killed_studies.py --kills 20
+	PYTHONPATH=tests $(BIN)/python tests/evaluating/test_killed_studies.py --kills 200
 
 lint: .venv/committee  ## Check style, types, formatting and the direction of imports; changes nothing
 	$(BIN)/ruff check $(PY_SOURCES)

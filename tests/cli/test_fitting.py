@@ -1,5 +1,6 @@
 """The command that fits: from a table to one file, or to one line that says why not."""
 
+import errno
 import io
 import json
 
@@ -153,9 +154,12 @@ def test_a_model_that_was_there_stays_if_the_fit_fails(committee, folder):
 
 
 def test_a_folder_that_cannot_be_written_to_is_known_before_the_fit(committee, model, monkeypatch):
-    monkeypatch.setattr("os.access", lambda *arguments: False)
-    committee("fit", "flowers.csv", "--target", "kind").complains(5, "permission denied")
-    committee("predict", model, "flowers.csv", "--out", "p.csv").complains(5, "permission denied")
+    def refuse(**arguments):
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr("tempfile.TemporaryFile", refuse)
+    committee("fit", "flowers.csv", "--target", "kind").complains(5, "Permission denied")
+    committee("predict", model, "flowers.csv", "--out", "p.csv").complains(5, "Permission denied")
 
 
 def test_two_things_cannot_go_to_the_standard_output(committee):

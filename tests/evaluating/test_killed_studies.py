@@ -1,6 +1,6 @@
 """A study that is killed goes on: nothing is lost or done twice, and in the end the store is the same.
 
-As a script, `python tests/evaluating/test_killed_studies.py --kills 20` kills more often, at random moments.
+As a script, `python tests/evaluating/test_killed_studies.py --kills 200` kills more often, by another seed.
 """
 
 import argparse
@@ -31,10 +31,11 @@ def begin(folder):
     )
 
 
-def kill_when(process, folder, n_cells):
-    """Kill a study when it has finished so many cells; False if it has ended before."""
+def kill_when(process, folder, n_cells, seconds):
+    """Kill a study some time after it has finished so many cells; False if it has ended before."""
     while process.poll() is None:
         if (folder / "study.sqlite").exists() and n_done(folder) >= n_cells:
+            time.sleep(seconds)
             os.kill(process.pid, signal.SIGKILL)
             process.wait()
             return True
@@ -62,13 +63,22 @@ def when_each_was_done(folder):
     return {row[:3]: row[3:] for row in rows}
 
 
-def check_killed(folder, n_kills, n_cells_before):
-    """Kill a study some times, let it go on, and compare it with one that was not killed."""
-    done = {}
-    for number in range(n_kills):
+def check_killed(folder, n_kills, seed):
+    """Kill a study at random moments, let it go on, and compare it with one that was not killed.
+
+    Returns
+    -------
+    int
+        How often it was killed; it may have ended before.
+    """
+    rng = random.Random(seed)
+    done, n_killed = {}, 0
+    for _ in range(n_kills):
         process = begin(folder / "killed")
-        if not kill_when(process, folder / "killed", n_cells_before(number, len(done))):
+        seconds = rng.uniform(0.0, SECONDS_OF_SLOW_CELLS)
+        if not kill_when(process, folder / "killed", len(done) + rng.randrange(3), seconds):
             break
+        n_killed += 1
         now = when_each_was_done(folder / "killed")
         assert done.items() <= now.items(), "a finished cell was lost or run again"
         done = now
@@ -77,11 +87,11 @@ def check_killed(folder, n_kills, n_cells_before):
         assert done.items() <= when_each_was_done(folder / "killed").items()
         with main_study(folder / "through", SECONDS_OF_SLOW_CELLS) as through:
             assert content(killed) == content(through.run())
-    return len(done)
+    return n_killed
 
 
-def test_a_study_that_is_killed_has_the_same_store_in_the_end(tmp_path):
-    assert check_killed(tmp_path, 2, lambda number, n_done: n_done + 7) >= 14
+def test_a_study_that_is_killed_twenty_times_has_the_same_store_in_the_end(tmp_path):
+    assert check_killed(tmp_path, 20, seed=0) > 10
 
 
 def main():
@@ -89,12 +99,9 @@ def main():
     parser.add_argument("--kills", type=int, default=20)
     parser.add_argument("--seed", type=int, default=0)
     arguments = parser.parse_args()
-    rng = random.Random(arguments.seed)
     with tempfile.TemporaryDirectory(prefix="committee-") as folder:
-        n_finished = check_killed(
-            Path(folder), arguments.kills, lambda number, n_done: n_done + rng.randrange(0, 4)
-        )
-    print(f"{arguments.kills} kills, {n_finished} cells before the last: the store is the same.")
+        n_killed = check_killed(Path(folder), arguments.kills, arguments.seed)
+    print(f"Killed {n_killed} times: the store is the same.")
 
 
 if __name__ == "__main__":

@@ -27,10 +27,12 @@ def require_columns(wanted: Iterable[str], names: Sequence[str], where: str) -> 
     Traceback (most recent call last):
     committee.files.errors.BadTable: There is no column 'prize' in train.csv. Did you mean 'price'?
     """
-    known = set(names)
-    for name in wanted:
+    known, asked = set(names), list(wanted)
+    for name in asked:
         if name not in known:
-            raise BadTable(f"There is no column {name!r} in {where}. {suggestion(name, names)}")
+            # A column that has its place is not the one that is missing.
+            others = [other for other in names if other not in asked]
+            raise BadTable(f"There is no column {name!r} in {where}. {suggestion(name, others or names)}")
 
 
 def suggestion(name: str, names: Sequence[str]) -> str:

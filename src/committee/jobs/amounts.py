@@ -73,8 +73,10 @@ def bytes_of(amount: float | str | None) -> int | None:
         part = PART.fullmatch(amount.lower().strip())
         if part is not None and part[2] in BYTES:
             found = float(part[1]) * BYTES[part[2]]
-    if found is None or not 1 <= found < math.inf:
+    if found is None:
         raise ValueError(f"A memory limit is bytes, or text such as 500MB or 4GB. Got {amount!r}.")
+    if not 1 <= found < math.inf:
+        raise ValueError(f"A memory limit must be more than 0 bytes. Got {amount!r}.")
     return int(found)
 
 

@@ -246,16 +246,16 @@ def new_committee(task: str, parameters: Mapping[str, Any]) -> Any:
 
 
 def time_left(limit: float, used: float) -> float:
-    """What reading the table has left of a time limit."""
+    """What starting and reading the table have left of a time limit."""
     if used >= limit:
-        raise ValueError(f"Reading the table took {used:.1f} s, and the time limit is {limit:g} s.")
+        raise ValueError(
+            f"Starting and reading the table took {used:.1f} s, and the time limit is {limit:g} s."
+        )
     return limit - used
 
 
 def memory_left(limit: int, used: int) -> int:
     """What the table has left of a memory limit."""
     if used >= limit:
-        raise ValueError(
-            f"The table takes {used / 1e6:.1f} MB, and the memory limit is {limit / 1e6:.1f} MB."
-        )
+        raise ValueError(f"The table takes {used:,} bytes, and the memory limit is {limit:,}. Give it more.")
     return limit - used

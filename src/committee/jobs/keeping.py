@@ -35,8 +35,11 @@ def check_place(place: str | os.PathLike[str]) -> None:
         raise OSError(f"{path} is not a file but a device or the like, which cannot be replaced.")
     if not path.parent.is_dir():
         raise FileNotFoundError(f"There is no folder {path.parent} to save in. Make it first.")
-    if not os.access(path.parent, os.W_OK):
-        raise PermissionError(f"Cannot save in {path.parent}: permission denied.")
+    try:
+        with tempfile.TemporaryFile(dir=path.parent):
+            pass
+    except OSError as error:
+        raise type(error)(f"Cannot save in {path.parent}: {error.strerror}.") from error
 
 
 def check_run(run: str | None, resume: bool) -> None:

@@ -99,7 +99,7 @@ def group_codes(groups: Any, n_rows: int) -> np.ndarray | None:
     """
     if groups is None:
         return None
-    array = check_target(groups)
+    array = np.asarray(groups) if np.ndim(groups) != 1 else check_target(groups)
     if array.shape != (n_rows,):
         raise ValueError(f"groups must have one value for each of the {n_rows} rows. Got {array.shape}.")
     if array.dtype.kind in "fcO" and any(map(is_missing, array.tolist())):

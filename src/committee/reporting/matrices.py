@@ -79,10 +79,9 @@ def comparison_matrix(comparison: Comparison, *, alpha: float = 0.05, title: str
                     is_bold=p_value < alpha,
                     about=about,
                 )
-    told = f"row - column: mean difference of {comparison.measure}; wins / ties / losses on "
-    return canvas.chart(
-        title, f"{told}{len(comparison.tables)} tables; p by Wilcoxon and Holm, bold below {alpha:g}"
-    )
+    told = f"row - column: mean difference of {comparison.measure}, orange where the row is better; "
+    tests = f"wins / ties / losses on {len(comparison.tables)} tables; "
+    return canvas.chart(title, f"{told}{tests}p by Wilcoxon and Holm, bold below {alpha:g}")
 
 
 def tint(share: float) -> str:

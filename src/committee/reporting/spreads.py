@@ -78,7 +78,4 @@ def rank_boxes(comparison: Comparison, *, title: str = "") -> Any:
     )
     size = {"width": WIDTH, "height": ROW_HEIGHT * n_learners}
     chart = alt.layer(boxes, points, medians, averages).properties(**size)
-    subtitle = (
-        f"by {comparison.metric}, {len(comparison.tables)} tables; lines are medians, diamonds averages"
-    )
-    return dressed(chart, title, subtitle)
+    return dressed(chart, title, f"{len(comparison.tables)} tables; lines are medians, diamonds averages")

@@ -9,7 +9,7 @@ from typing import Any
 
 from committee.running.progress import Event, Receiver
 
-SECONDS_BETWEEN_LINES = 0.5
+SECONDS_BETWEEN_LINES = 2.0
 SECONDS_BETWEEN_PICTURES = 0.1
 BAR_WIDTH = 16
 
