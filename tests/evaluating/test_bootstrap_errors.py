@@ -18,8 +18,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from committee import bias_variance, bootstrap_error, score
+from committee.evaluating.bags import Bagged
 from committee.evaluating.bootstrap_errors import point_632_plus
-from committee.evaluating.intervals import Draws
 from committee.running import receiving
 
 X, Y = make_classification(60, 4, n_informative=3, n_redundant=0, n_classes=3, random_state=0)
@@ -29,10 +29,10 @@ LABELS = np.array(["a", "b", "c"])[Y]
 
 def reference(estimator, X, y, n_bags, loss, seed):
     """The estimates by loops, from losses of shape (n_bags, n_rows) and those of a fit on all rows."""
-    draws = Draws.of(np.ones(len(y)), seed)
+    bagged = Bagged.of(estimator, X, y, n_bags, None, seed)
     losses, outside = [], []
     for number in range(1, n_bags + 1):
-        rows = draws.rows(number)
+        rows = bagged.rows(number)
         losses.append(loss(clone(estimator).fit(X[rows], y[rows]), X, y))
         outside.append(~np.isin(np.arange(len(y)), rows))
     losses, outside = np.array(losses), np.array(outside)
@@ -190,14 +190,30 @@ def test_an_estimator_that_does_not_look_is_as_good_on_new_rows():
     assert found.no_information == pytest.approx(found.apparent)
 
 
+def test_the_order_of_the_rows_changes_no_estimate():
+    estimator, order = DecisionTreeClassifier(max_depth=2, random_state=0), np.arange(60)[::-1]
+    one, other = (
+        bootstrap_error(estimator, X[rows], Y[rows], 10, random_state=0) for rows in (order, order[::-1])
+    )
+    assert one.out_of_bag == pytest.approx(other.out_of_bag) and one.plain == pytest.approx(other.plain)
+
+
+def test_bags_are_those_of_bagging():
+    weights = np.arange(60) % 3
+    bagged = Bagged.of(GaussianNB(), X, Y, 5, weights, 0)
+    assert len(bagged.rows(0)) == len(bagged.rows(1)) == weights.sum()
+    assert set(bagged.rows(1)) <= set(np.flatnonzero(weights))
+    np.testing.assert_array_equal(np.bincount(bagged.rows(3), minlength=60), bagged.bags.draw(bagged.seed, 3))
+
+
 @pytest.mark.parametrize("metric", ["auc", "balanced_error", "accuracy", "roc_auc_ovr", "f1_macro"])
 def test_metrics_that_are_no_means_over_rows_are_taken_of_each_bag(metric):
     estimator = GaussianNB()
     found = bootstrap_error(estimator, X, Y, 8, metric=metric, random_state=0)
-    draws = Draws.of(np.ones(60), 0)
+    bagged = Bagged.of(estimator, X, Y, 8, None, 0)
     plain, outside = [], []
     for number in range(1, 9):
-        rows = draws.rows(number)
+        rows = bagged.rows(number)
         votes = clone(estimator).fit(X[rows], Y[rows]).predict_proba(X)
         is_outside = ~np.isin(np.arange(60), rows)
         plain.append(score(votes, Y, metric))
@@ -272,7 +288,9 @@ def test_a_row_of_weight_zero_is_not_there_and_one_of_weight_two_is_there_twice(
     assert alone.out_of_bag > copied.out_of_bag + 0.02
     only = weights.clip(max=1)
     without = bootstrap_error(GaussianNB(), X[only > 0], Y[only > 0], 10, random_state=0)
-    assert bootstrap_error(GaussianNB(), X, Y, 10, sample_weight=only, random_state=0) == without
+    found = bootstrap_error(GaussianNB(), X, Y, 10, sample_weight=only, random_state=0)
+    for name in ("value", "plain", "out_of_bag", "apparent", "no_information"):
+        assert getattr(found, name) == pytest.approx(getattr(without, name))
 
 
 def test_other_weights_go_along_whatever_their_scale():
@@ -315,9 +333,9 @@ def test_bias_and_variance_of_classes_by_a_slow_reference():
     estimator = DecisionTreeClassifier(random_state=0)
     test, answers = X[40:], Y[40:]
     found = bias_variance(estimator, X[:40], Y[:40], test, answers, B=15, random_state=2)
-    draws = Draws.of(np.ones(40), 2)
+    bagged = Bagged.of(estimator, X[:40], Y[:40], 15, None, 2)
     said = np.array(
-        [clone(estimator).fit(X[rows], Y[rows]).predict(test) for rows in map(draws.rows, range(1, 16))]
+        [clone(estimator).fit(X[rows], Y[rows]).predict(test) for rows in map(bagged.rows, range(1, 16))]
     )
     bias, variance, unbiased, biased = [], [], [], []
     for row, answer in enumerate(answers):
@@ -342,11 +360,11 @@ def test_bias_and_variance_of_numbers_by_a_slow_reference():
     estimator = DecisionTreeRegressor(random_state=0)
     test, answers = NUMBERS_X[30:], NUMBERS[30:]
     found = bias_variance(estimator, NUMBERS_X[:30], NUMBERS[:30], test, answers, B=15, random_state=2)
-    draws = Draws.of(np.ones(30), 2)
+    bagged = Bagged.of(estimator, NUMBERS_X[:30], NUMBERS[:30], 15, None, 2)
     said = np.array(
         [
             clone(estimator).fit(NUMBERS_X[rows], NUMBERS[rows]).predict(test)
-            for rows in map(draws.rows, range(1, 16))
+            for rows in map(bagged.rows, range(1, 16))
         ]
     )
     assert found.error == pytest.approx(np.square(said - answers).mean())

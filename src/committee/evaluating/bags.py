@@ -1,7 +1,8 @@
 """An estimator fitted on bags: rows drawn with replacement. What is kept of each fit is what it says of rows.
 
 In: an estimator, a table, and how often to draw. Out: for every bag what `judge` makes of the votes on the
-rows to be judged, and which rows the bag has. Fit number 0 is on all rows; the bags follow.
+rows to be judged, and which rows the bag has. Fit number 0 is on all rows; the bags follow. They are drawn as
+those of bagging, so that the order of the rows changes none.
 """
 
 from __future__ import annotations
@@ -14,15 +15,18 @@ import numpy as np
 from sklearn.base import clone, is_classifier, is_regressor
 
 from committee.combining.fixed import one_hot
-from committee.evaluating.intervals import Draws, check_n_draws
+from committee.evaluating.intervals import check_n_draws, seed_of
 from committee.evaluating.reading import as_array
 from committee.evaluating.tasks import in_tasks
+from committee.learners.training import Training
 from committee.members.fitting import fit_member
 from committee.members.lesson import Lesson, in_order
 from committee.members.seeding import seeded
 from committee.members.seeing import take_rows
 from committee.members.votes import votes_of
 from committee.members.weighing import request_weights, weights_reach
+from committee.sampling.bags import Bags
+from committee.table import read
 from committee.table.source import open_source
 from committee.task import Classification, Regression, are_repetitions, check_lengths, codes_in
 
@@ -35,13 +39,22 @@ class Bagged:
     ----------
     estimator : estimator
     lesson : Lesson
-    draws : Draws
+    weights : ndarray of float64 of shape (n_rows,)
+        What each row weighs.
+    repeats : ndarray of int64 of shape (n_rows,)
+        How often each row stands in the table, as small whole weights say; with others, once if it weighs
+        something.
+    bags : Bags
+    seed : int
     n_bags : int
     """
 
     estimator: Any
     lesson: Lesson
-    draws: Draws
+    weights: np.ndarray
+    repeats: np.ndarray
+    bags: Bags
+    seed: int
     n_bags: int
 
     @classmethod
@@ -70,16 +83,15 @@ class Bagged:
                 f"{type(estimator).__name__} takes no sample_weight, and only small whole weights are rows "
                 "that many times. Pass such weights, none, or another estimator."
             )
-        return cls(estimator, lesson, Draws.of(weights, random_state), int(n_bags))
-
-    @property
-    def weights(self) -> np.ndarray:
-        """What each row weighs."""
-        return self.draws.all_weights
+        repeats = (weights if are_repetitions(weights) else weights > 0).astype(np.int64)
+        training = Training(read(X), lesson.task, lesson.y, repeats.astype(np.float64))
+        bags = Bags.of(training, training.bin(1), None, bootstrap=True, max_samples=1.0, repeats=repeats)
+        return cls(estimator, lesson, weights, repeats, bags, seed_of(random_state), int(n_bags))
 
     def rows(self, number: int) -> np.ndarray:
         """The rows of a fit, some of them several times."""
-        return self.draws.units if number == 0 else self.draws.rows(number)
+        counts = self.repeats if number == 0 else self.bags.draw(self.seed, number)
+        return np.repeat(np.arange(len(counts)), counts)
 
     def is_outside(self) -> np.ndarray:
         """Whether each bag is without each row, of shape (n_bags, n_rows)."""
@@ -132,7 +144,7 @@ def votes_after_fit(bagged: Bagged, number: int, X: Any) -> np.ndarray:
     # Weights that are repetitions are in the rows already.
     has_none = lesson.weights is None or are_repetitions(lesson.weights)
     weights = None if has_none else bagged.weights[rows]
-    own = seeded(bagged.estimator, np.random.default_rng([bagged.draws.seed, number, 1]))
+    own = seeded(bagged.estimator, np.random.default_rng([bagged.seed, number, 1]))
     table, answers = take_rows(lesson.X, rows), lesson.answers[rows]
     model = fit_member(own, table, answers, weights, are_classes=lesson.are_classes)
     return votes_of(model, X, lesson.task)

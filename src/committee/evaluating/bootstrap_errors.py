@@ -119,7 +119,7 @@ def bootstrap_error(
     X : table of shape (n_rows, n_columns)
     y : array-like of shape (n_rows,)
     B : int, default=200
-        The number of bags: each has as many rows as the table, drawn with replacement.
+        The number of bags: each has as many rows as the table, drawn with replacement, whatever their order.
     kind : {".632+", ".632", "out_of_bag", "plain"}, default=".632+"
         Which of the estimates is `value`; the result has them all.
     metric : str or callable, default=None
@@ -155,7 +155,7 @@ def bootstrap_error(
     >>> X, y = rng.normal(size=(100, 3)), rng.integers(2, size=100)
     >>> found = bootstrap_error(DecisionTreeClassifier(), X, y, 50, random_state=0)
     >>> found.apparent, round(found.plain, 2), round(found.out_of_bag, 2), round(found.value, 2)
-    (0.0, 0.19, 0.51, 0.51)
+    (0.0, 0.19, 0.52, 0.51)
     """
     if kind not in KINDS:
         raise ValueError(f'kind must be "plain", "out_of_bag", ".632" or ".632+". Got {kind!r}.')
@@ -328,7 +328,7 @@ def no_information_rate(metric: Metric, votes: np.ndarray, bagged: Bagged) -> fl
     if metric.row_losses is not None and len(answers) <= MOST_ANSWERS:
         if_all = [metric.row_losses(np.full_like(y, answer), votes) @ shares for answer in answers]
         return float(np.bincount(places, weights=shares) @ if_all)
-    rng = np.random.default_rng([bagged.draws.seed, 0, 2])
+    rng = np.random.default_rng([bagged.seed, 0, 2])
     drawn = [rng.choice(y, size=len(y), p=shares) for _ in range(N_SHUFFLES)]
     return mean_known([known(metric.prepare(y, votes))(weights) for y in drawn])
 
