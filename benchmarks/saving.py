@@ -3,6 +3,7 @@
 python benchmarks/saving.py [--quick] [--cases ...] [--peers ...] [--repeats 5]
 """
 
+import functools
 import importlib.metadata
 import json
 import os
@@ -20,7 +21,8 @@ from verdicts import at_most, nothing_failed, ratio
 
 JOBLIB, COMPRESSED = "joblib", "joblib, compressed"
 FOREST = "forest, 100,000 x 28"
-IMPORT, INSTALL, PREDICTOR, FUZZ = "import", "base install", "predictor of a file", "hostile files"
+IMPORT, HELP, INSTALL = "import", "committee --help", "base install"
+PREDICTOR, FUZZ = "predictor of a file", "hostile files"
 N_LOADS = 5
 # What scikit-learn brings along by itself.
 NOT_OURS = {"numpy", "scipy", "scikit-learn", "joblib", "threadpoolctl"}
@@ -91,6 +93,13 @@ def measure_import(peer, *, seed, quick):
     return {"time": in_fresh_process(IMPORTING)}
 
 
+def measure_help(peer, *, seed, quick):
+    """From the start of `committee --help` to its end."""
+    command = [sys.executable, "-c", "from committee.cli import main; main()", "--help"]
+    run = functools.partial(subprocess.run, command, check=True, capture_output=True, env=with_bytecode())
+    return {"time": min(seconds(run) for _ in range(N_LOADS))}
+
+
 def measure_install(peer, *, seed, quick):
     """The size of committee and of what it needs, without scikit-learn and what that needs."""
     return {"size": (package_bytes() + sum(map(distribution_bytes, needed("committee")))) / MEGABYTE}
@@ -125,9 +134,16 @@ def in_fresh_process(program, *arguments):
     Bytecode is kept, as it is where a package is installed.
     """
     command = [sys.executable, "-c", program, *arguments]
-    env = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    runs = [subprocess.run(command, check=True, capture_output=True, text=True, env=env) for _ in range(2)]
+    runs = [
+        subprocess.run(command, check=True, capture_output=True, text=True, env=with_bytecode())
+        for _ in range(2)
+    ]
     return json.loads(runs[-1].stdout)
+
+
+def with_bytecode():
+    """The environment of a process that keeps compiled Python."""
+    return {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
 
 
 def needed(name, seen=None):
@@ -167,6 +183,7 @@ def judge(readings):
             for each in (JOBLIB, COMPRESSED)
         ),
         at_most(readings, "import, beyond scikit-learn's", IMPORT, "time", limit=0.3, unit="s"),
+        at_most(readings, "committee --help", HELP, "time", limit=0.5, unit="s"),
         at_most(readings, "base install, beyond scikit-learn's", INSTALL, "size", limit=15, unit="MB"),
         at_most(readings, "predictor: import to first row", PREDICTOR, "first", limit=0.2, unit="s"),
         at_most(readings, "predictor: each row after", PREDICTOR, "prepared_row", limit=10, unit="us"),
@@ -189,8 +206,9 @@ QUESTION = Question(
     about=(
         "100 full trees on two overlapping classes, fitted by each library on two threads. *load* is the "
         "fastest of five in a process that has imported everything; *file* is what lies on the disk. *time* "
-        "is `from committee import *` in a process that has imported `sklearn.ensemble`; *base install* is "
-        "committee, narwhals and safetensors. *first row* is from before `import numpy` to the answer of "
+        "is `from committee import *` in a process that has imported `sklearn.ensemble`, or the process of "
+        "`committee --help` from start to end, the fastest of five; *base install* is committee, narwhals "
+        "and safetensors. *first row* is from before `import numpy` to the answer of "
         "`committee.predictor(path).predict(row)`, in a fresh process that never imports scikit-learn. "
         "*hostile files* are mutations of saved models of ours and of scikit-learn's (`make fuzz`), other "
         "ones in every repetition; a failure is a crash, a hang, an unclear error or a number that is not "
@@ -199,6 +217,7 @@ QUESTION = Question(
     cases=(
         Case(FOREST, "", (*OURS, JOBLIB, COMPRESSED), measure_forest),
         Case(IMPORT, "", OURS, measure_import),
+        Case(HELP, "", OURS, measure_help),
         Case(INSTALL, "", OURS, measure_install),
         Case(PREDICTOR, "100 trees on 100,000 x 28.", OURS, measure_predictor),
         Case(FUZZ, "", OURS, measure_fuzz),
