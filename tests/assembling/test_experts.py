@@ -252,15 +252,30 @@ def test_a_fit_ends_by_the_clock_with_what_it_has():
     assert fitted.n_iter_ == 1 and not fitted.converged_
 
 
-def test_a_failure_of_an_expert_names_the_restart():
+def test_a_failure_of_an_expert_names_the_restart_and_the_expert():
     class Failing(Ridge):
         """Ridge regression that cannot be fitted."""
 
         def fit(self, X, y, sample_weight=None):
             raise ValueError("Not today.")
 
-    with pytest.raises(ValueError, match=r"restart 0.*Not today\."):
+    message = r"^Task 0, 'restart 0', failed. Expert 0, Failing, cannot be fitted. ValueError: Not today.$"
+    with pytest.raises(ValueError, match=message):
         MixtureOfExpertsRegressor(Failing(), n_init=2).fit(*two_lines())
+
+
+def test_a_failure_of_a_gate_and_of_a_vote_names_who_failed():
+    class Silent(GaussianNB):
+        """Naive Bayes that learns and cannot tell."""
+
+        def predict_proba(self, X):
+            raise KeyError("column 3")
+
+    X, y = two_lines()
+    with pytest.raises(KeyError, match=r"restart 0', failed. Gate 0, Silent, cannot vote. KeyError: 'col"):
+        MixtureOfExpertsRegressor(gate_estimator=Silent()).fit(X, y)
+    with pytest.raises(KeyError, match=r"restart 0', failed. Expert 0, Silent, cannot vote. KeyError: '"):
+        MixtureOfExpertsClassifier(Silent()).fit(X, y > np.median(y))
 
 
 @pytest.mark.parametrize(

@@ -174,13 +174,13 @@ def test_members_that_are_fitted_vote_on_the_rows_that_are_given():
     np.testing.assert_allclose(committee.honest_votes_[0], fitted[0][1].predict_proba(X[unseen]), atol=1e-7)
     assert committee.estimators_[0] is fitted[0][1]
     with pytest.raises(
-        ValueError, match=r"Member 'bayes' cannot vote. It was fitted on 4 columns, and sees 2"
+        ValueError, match=r"Member 'bayes' cannot vote. ValueError: It was fitted on 4 columns, and sees 2"
     ):
         CAWPEClassifier(fitted, cv="prefit").fit(X[:, :2], Y)
-    with pytest.raises(ValueError, match=r"Member 'new' cannot vote. This GaussianNB instance is not fitted"):
+    with pytest.raises(ValueError, match=r"Member 'new' cannot vote. NotFittedError: This GaussianNB"):
         CAWPEClassifier([("new", GaussianNB())], cv="prefit").fit(X, Y)
     with pytest.raises(
-        ValueError, match=r"Member 'bayes' cannot vote. There is the label 0, and the classes are"
+        ValueError, match=r"Member 'bayes' cannot vote. ValueError: There is the label 0, and the classes are"
     ):
         CAWPEClassifier(fitted, cv="prefit").fit(X[50:], Y[50:])
 
@@ -196,11 +196,25 @@ def test_members_that_are_fitted_may_know_fewer_classes():
 def test_members_that_are_fitted_refuse_other_names_of_columns_in_one_line():
     frame = pd.DataFrame(X, columns=["a", "b", "c", "d"])
     fitted = [("bayes", GaussianNB().fit(frame, Y))]
-    with pytest.raises(ValueError, match=r"Member 'bayes' cannot vote. The feature names should") as caught:
+    with pytest.raises(
+        ValueError, match=r"'bayes' cannot vote. ValueError: The feature names should"
+    ) as caught:
         CAWPEClassifier(fitted, cv="prefit").fit(frame.rename(columns={"a": "x"}), Y)
     assert len(str(caught.value).splitlines()) == 1
     voting = CAWPEClassifier(fitted, cv="prefit").fit(frame, Y)
     np.testing.assert_array_equal(voting.votes(frame[["d", "c", "b", "a"]]), voting.votes(frame))
+
+
+def test_members_that_raise_anything_when_they_vote_are_named():
+    class Silent(GaussianNB):
+        """Naive Bayes that learns and cannot tell."""
+
+        def predict_proba(self, X):
+            raise KeyError("column 3")
+
+    voting = VotingClassifier([("bayes", GaussianNB()), ("silent", Silent())]).fit(X, Y)
+    with pytest.raises(KeyError, match=r"^Member 'silent' cannot vote. KeyError: 'column 3'$"):
+        voting.predict(X)
 
 
 def test_members_may_see_different_columns():

@@ -290,6 +290,44 @@ def test_a_failed_fit_changes_nothing():
         booster.predict(X[:, :2])
 
 
+@pytest.mark.parametrize(
+    ("methods", "what"), [(["fit"], "be fitted"), (["predict", "predict_proba"], "vote")]
+)
+@pytest.mark.parametrize("parameters", [{}, {"early_stopping": "out_of_fold"}], ids=str)
+@pytest.mark.parametrize("booster_type", [*CLASSIFIERS, AdaBoostRegressor])
+def test_a_member_that_fails_is_named_with_its_cause(booster_type, parameters, methods, what, monkeypatch):
+    member = LinearRegression() if booster_type is AdaBoostRegressor else GaussianNB()
+    for method in methods:
+        works_once(type(member), method, monkeypatch)
+    X, y = noisy()
+    message = rf"Member 1, {type(member).__name__}, cannot {what}. KeyError: 'coffee'$"
+    with pytest.raises(KeyError, match=message) as caught:
+        booster_type(member, n_estimators=5, **parameters).fit(X, y)
+    assert isinstance(caught.value.__cause__, KeyError)
+
+
+def works_once(member_type, method, monkeypatch):
+    """Let a method of an estimator fail when it is called again."""
+    if not hasattr(member_type, method):
+        return
+    works, calls = getattr(member_type, method), []
+
+    def tired(self, *args, **kwargs):
+        calls.append(method)
+        if len(calls) > 1:
+            raise KeyError("coffee")
+        return works(self, *args, **kwargs)
+
+    monkeypatch.setattr(member_type, method, tired)
+
+
+def test_a_member_that_cannot_predict_is_named_with_its_cause(monkeypatch):
+    booster = AdaBoostClassifier(GaussianNB(), n_estimators=2).fit(*noisy())
+    monkeypatch.setattr(booster.estimators_[1], "theta_", None)
+    with pytest.raises(TypeError, match=r"^Member 1, GaussianNB, cannot vote. TypeError: "):
+        booster.predict(noisy()[0])
+
+
 def test_extreme_learning_rates_stay_finite():
     X, y = noisy()
     for rate in (1e-300, 1e3, 1e300):

@@ -22,8 +22,9 @@ from committee.assembling.expert_learners import (
     OtherLearner,
     SoftmaxLearner,
 )
-from committee.assembling.gating import Branches, Gating, OtherGating, SoftmaxGating, log_shares
+from committee.assembling.gating import Branches, Gating, OtherGating, SoftmaxGating, joined_logs
 from committee.assembling.merging import Rows
+from committee.members.failing import naming, numbered
 from committee.running import Work
 from committee.running.limits import BlasLimit
 from committee.running.stopping import check, is_time_up
@@ -140,8 +141,11 @@ def joint_logs(
     rows: Rows, plan: Plan, gates: list[Any], experts: list[Expert], learner: Learner
 ) -> np.ndarray:
     """The logarithm of gate times density, of shape (n_rows, n_experts)."""
-    logs = plan.tree.join([log_shares(gate, rows.matrix, plan.tree.n_branches) for gate in gates])
-    return logs + np.column_stack([learner.log_density(expert) for expert in experts])
+    densities = []
+    for number, expert in enumerate(experts):
+        with naming(numbered(number, expert.model, "Expert"), "vote"):
+            densities.append(learner.log_density(expert))
+    return joined_logs(gates, plan.tree, rows.matrix) + np.column_stack(densities)
 
 
 def expect(logs: np.ndarray, weights: np.ndarray, is_hard: bool) -> tuple[float, np.ndarray]:

@@ -20,6 +20,7 @@ from committee.assembling.softmax import (
     fit_softmax,
     softmax_penalty,
 )
+from committee.members.failing import naming, numbered
 from committee.members.votes import votes_of
 from committee.task import Classification
 
@@ -158,10 +159,15 @@ class OtherLearner:
         rows, task = self.rows, self.rows.task
         seen = np.flatnonzero(weights > SMALLEST)
         answers = task.classes[rows.y[seen]] if isinstance(task, Classification) else rows.y[seen]
-        model = fit_weighted(self.estimator, rows.matrix[seen], answers, weights[seen], (*self.seed, number))
+        with naming(numbered(number, self.estimator, "Expert"), "be fitted"):
+            model = fit_weighted(
+                self.estimator, rows.matrix[seen], answers, weights[seen], (*self.seed, number)
+            )
         if isinstance(task, Classification):
             return Expert(model)
-        return Expert(model, noise_variance(errors_of(model, rows), weights, self.lowest))
+        with naming(numbered(number, model, "Expert"), "vote"):
+            errors = errors_of(model, rows)
+        return Expert(model, noise_variance(errors, weights, self.lowest))
 
     def log_density(self, expert: Expert) -> np.ndarray:
         """The logarithm of the probability, or of the density, of each row's y."""

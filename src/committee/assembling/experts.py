@@ -23,6 +23,7 @@ from committee.learners.training import Training, read_training
 from committee.learners.tree_parameters import CATEGORICAL_FEATURES, draw_seed
 from committee.learners.voting import Classifies, Regresses
 from committee.members.encoding import new_encoder
+from committee.members.failing import naming, numbered
 from committee.members.votes import votes_of
 from committee.members.weighing import takes_weights
 from committee.parameters import anything, declared, integer, number, one_of, optional, parameter
@@ -216,7 +217,11 @@ class Experts(KeptExperts):
 
     def _votes(self, matrix: np.ndarray) -> np.ndarray:
         """The votes of the experts, numbers in the units that these have learnt."""
-        return np.array([votes_of(each, matrix, self._task) for each in self.estimators_])
+        votes = []
+        for place, each in enumerate(self.estimators_):
+            with naming(numbered(place, each, "Expert"), "vote"):
+                votes.append(votes_of(each, matrix, self._task))
+        return np.array(votes)
 
     def _in_units_of_y(self, votes: np.ndarray) -> np.ndarray:
         with np.errstate(over="ignore"):

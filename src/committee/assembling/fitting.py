@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from committee.assembling.folds import Fold
 from committee.assembling.members import Member
-from committee.assembling.seats import cannot_vote
+from committee.members.failing import naming
 from committee.members.fitting import fit_member
 from committee.members.lesson import Lesson
 from committee.members.seeing import take_rows
@@ -248,15 +248,13 @@ def take_prefit(members: list[Member], lesson: Lesson, as_scores: bool) -> list[
     seated = []
     for member in members:
         X = take_columns(lesson.X, member.columns)
-        try:
+        with naming(f"Member {member.name!r}", "vote"):
             check_is_fitted(member.estimator)
             n_columns = getattr(member.estimator, "n_features_in_", X.shape[1])
             if n_columns != X.shape[1]:
                 raise ValueError(f"It was fitted on {n_columns} columns, and sees {X.shape[1]}.")
             rows = lesson.rows
             votes = votes_of(member.estimator, take_rows(X, rows), lesson.task, as_scores=as_scores)
-        except (ValueError, AttributeError) as error:
-            raise cannot_vote(member.name, error) from error
         seated.append(Seated(member, [member.estimator], [(rows, votes.astype(dtype_of(lesson.task)))]))
     return seated
 

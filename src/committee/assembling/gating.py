@@ -15,6 +15,7 @@ from sklearn.base import is_classifier
 from sklearn.dummy import DummyClassifier
 
 from committee.assembling.softmax import SoftmaxModel, fit_softmax, softmax_penalty
+from committee.members.failing import naming, numbered
 from committee.members.seeding import seeded
 from committee.members.weighing import weight_arguments
 
@@ -165,7 +166,8 @@ class OtherGating:
         if len(rows) == 0:
             return even_gate(self.matrix.shape[1], targets.shape[1]) if before is None else before
         weights = targets[rows, branches]
-        return fit_weighted(self.estimator, self.matrix[rows], branches, weights, (*self.seed, number))
+        with naming(numbered(number, self.estimator, "Gate"), "be fitted"):
+            return fit_weighted(self.estimator, self.matrix[rows], branches, weights, (*self.seed, number))
 
     def penalty(self, gate: Any) -> float:
         """Whatever it penalises is its own."""
@@ -200,5 +202,14 @@ def log_shares(gate: Any, matrix: np.ndarray, n_branches: int) -> np.ndarray:
 
 def expert_shares(gates: list[Any], tree: Branches, matrix: np.ndarray) -> np.ndarray:
     """The probabilities of the experts, of shape (n_rows, n_experts)."""
-    shares = np.exp(tree.join([log_shares(gate, matrix, tree.n_branches) for gate in gates]))
+    shares = np.exp(joined_logs(gates, tree, matrix))
     return shares / shares.sum(axis=1, keepdims=True)
+
+
+def joined_logs(gates: list[Any], tree: Branches, matrix: np.ndarray) -> np.ndarray:
+    """Logarithms of the probabilities that all gates together give to experts: (n_rows, n_experts)."""
+    logs = []
+    for number, gate in enumerate(gates):
+        with naming(numbered(number, gate, "Gate"), "vote"):
+            logs.append(log_shares(gate, matrix, tree.n_branches))
+    return tree.join(logs)

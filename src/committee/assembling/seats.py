@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from committee.assembling.calibrating import Calibration
+from committee.members.failing import naming
 from committee.members.seeing import as_taken_by
 from committee.members.votes import Task, votes_of
 from committee.saving.together import folded
@@ -42,16 +43,9 @@ class Seat:
         """The votes of the models of each of some folds; those of repeated folds come one after the other."""
         seen = source if self.columns is None else source.select(self.columns)
         as_scores = self.calibration is not None
-        try:
+        with naming(f"Member {self.name!r}", "vote"):
             each = [
                 votes_of(model, as_taken_by(model, seen), task, as_scores=as_scores) for model in self.models
             ]
-        except ValueError as error:
-            raise cannot_vote(self.name, error) from error
         means = folded(each, n_folds)
         return means if self.calibration is None else [self.calibration.votes(mean) for mean in means]
-
-
-def cannot_vote(name: str, error: Exception) -> ValueError:
-    """The error of a member that cannot vote on a table, in one line."""
-    return ValueError(f"Member {name!r} cannot vote. {' '.join(str(error).split())}")

@@ -20,7 +20,7 @@ from committee import _engine
 from committee.boosting.adaptive_saving import SavedMembers
 from committee.boosting.engine_rounds import EngineRounds, default_member, runs_in_engine
 from committee.boosting.members import take_member
-from committee.boosting.python_rounds import Plan, PythonRounds, Run, member_votes
+from committee.boosting.python_rounds import Plan, PythonRounds, Run, each_vote
 from committee.boosting.rows import check_given, check_two_classes
 from committee.boosting.stopping import (
     Curve,
@@ -350,8 +350,7 @@ class AdaBoost(CallbackSupportMixin, SavedMembers):
         validate_data(self, X, reset=False, skip_check_array=True)
         native = native_table(X)
         is_crisp = self._scheme(self._task).is_crisp
-        for member in self._members:
-            yield member_votes(member, native, self._task, is_crisp=is_crisp)
+        return each_vote(self._members, native, self._task, is_crisp=is_crisp)
 
 
 def warn_of_chance(scheme: Scheme, run: Run) -> None:

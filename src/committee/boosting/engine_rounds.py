@@ -146,8 +146,8 @@ class EngineRounds:
         """Another table as `votes` takes it."""
         return read_like(X, self.training.table.schema)
 
-    def votes(self, members: _engine.Forest, X: Table, scheme: Scheme) -> np.ndarray:
-        """The votes of members, of shape (n_members, n_rows, n_outputs)."""
+    def votes(self, members: _engine.Forest, X: Table, scheme: Scheme, first: int) -> np.ndarray:
+        """The votes of members, of shape (n_members, n_rows, n_outputs). No tree fails: no number is told."""
         return members.votes(list(X.columns), X.n_rows, self.n_threads)
 
     def join(self, first: _engine.Forest, second: _engine.Forest) -> _engine.Forest:

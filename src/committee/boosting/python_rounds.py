@@ -7,7 +7,7 @@ does the same for our own trees.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,6 +15,7 @@ import numpy as np
 
 from committee.boosting.weighting import Distribution, Scheme, reweigh, weigh
 from committee.combining import one_hot
+from committee.members.failing import naming, numbered
 from committee.members.seeding import reseeded
 from committee.members.seeing import column_names, native_table, take_rows
 from committee.task import Classification, Regression
@@ -138,7 +139,8 @@ class PythonRounds:
         try:
             for i in range(plan.n_rounds):
                 member = self._fit(plan, plan.first_round + i, distribution)
-                losses = plan.scheme.losses(self.votes_of(member, self.X, plan.scheme), self.y, distribution)
+                cast = self.votes([member], self.X, plan.scheme, plan.first_round + i)[0]
+                losses = plan.scheme.losses(cast, self.y, distribution)
                 verdict = weigh(distribution, losses)
                 is_bad = not verdict.is_perfect and plan.scheme.is_no_better_than_chance(verdict)
                 if is_bad and plan.first_round + i > 0:
@@ -188,13 +190,9 @@ class PythonRounds:
             raise ValueError(f"Its columns are {names} instead of {expected}.")
         return X
 
-    def votes(self, members: list[Any], X: Any, scheme: Scheme) -> np.ndarray:
-        """The votes of members, of shape (n_members, n_rows, n_outputs)."""
-        return np.array([self.votes_of(member, X, scheme) for member in members])
-
-    def votes_of(self, member: Any, X: Any, scheme: Scheme) -> np.ndarray:
-        """The votes of one member, of shape (n_rows, n_outputs)."""
-        return member_votes(member, X, self.task, is_crisp=scheme.is_crisp)
+    def votes(self, members: list[Any], X: Any, scheme: Scheme, first: int) -> np.ndarray:
+        """The votes of members, of which errors count the first as given: (n_members, n_rows, n_outputs)."""
+        return np.array(list(each_vote(members, X, self.task, is_crisp=scheme.is_crisp, first=first)))
 
     def join(self, first: list[Any], second: list[Any]) -> list[Any]:
         """The members of two runs."""
@@ -209,15 +207,27 @@ class PythonRounds:
         rng = np.random.default_rng([plan.seed, number])
         member = reseeded(self.member, rng)
         y = self.task.classes[self.y] if isinstance(self.task, Classification) else self.y
-        if not plan.resamples:
+        given = {}
+        if plan.resamples:
+            shares = distribution.row_weights
+            rows = rng.choice(self.n_rows, size=distribution.n_draws, p=shares / shares.sum())
+        else:
             rows = np.flatnonzero(distribution.counts)
-            weights = distribution.member_weights
-            if len(rows) == self.n_rows:
-                return member.fit(self.X, y, sample_weight=weights)
-            return member.fit(take_rows(self.X, rows), y[rows], sample_weight=weights[rows])
-        shares = distribution.row_weights
-        rows = rng.choice(self.n_rows, size=distribution.n_draws, p=shares / shares.sum())
-        return member.fit(take_rows(self.X, rows), y[rows])
+            given = {"sample_weight": distribution.member_weights[rows]}
+        is_all = not plan.resamples and len(rows) == self.n_rows
+        X = self.X if is_all else take_rows(self.X, rows)
+        with naming(numbered(number, member), "be fitted"):
+            return member.fit(X, y[rows], **given)
+
+
+def each_vote(
+    members: list[Any], X: Any, task: Classification | Regression, *, is_crisp: bool, first: int = 0
+) -> Iterator[np.ndarray]:
+    """The votes of one member after the other; an error names it by its number, from `first` on."""
+    for number, member in enumerate(members, start=first):
+        with naming(numbered(number, member), "vote"):
+            votes = member_votes(member, X, task, is_crisp=is_crisp)
+        yield votes
 
 
 def member_votes(member: Any, X: Any, task: Classification | Regression, *, is_crisp: bool) -> np.ndarray:

@@ -55,7 +55,8 @@ class Curve:
         """Go on with the members of a run."""
         if not len(run.votes):
             return
-        for votes, vote in zip(self.rounds.votes(run.members, self.X, self.scheme), run.votes, strict=True):
+        cast = self.rounds.votes(run.members, self.X, self.scheme, len(self.errors))
+        for votes, vote in zip(cast, run.votes, strict=True):
             self.errors.append(self._after(votes, vote))
 
     def _after(self, votes: np.ndarray, vote: float) -> float:

@@ -136,6 +136,8 @@ def failure(task: Task, cause: BaseException) -> TaskError:
     told = type(cause).__name__
     with suppress(Exception):
         told += f": {cause}" if str(cause) else "."
+    if isinstance(cause, TaskError):
+        told = str(cause)  # it tells its own cause
     return failed(f"{task}, failed. {told}", cause)
 
 

@@ -13,6 +13,7 @@ from committee.combining.rule import Rule
 from committee.learners.training import check_same_task
 from committee.learners.voting import Tabular, is_plain
 from committee.members.encoding import TableEncoder
+from committee.members.failing import naming, numbered
 from committee.members.kinds import is_member
 from committee.members.lesson import in_order
 from committee.members.seeing import as_taken_by
@@ -23,7 +24,7 @@ from committee.sampling.engine_bags import grows_in_engine
 from committee.sampling.out_of_bag import OutOfBag, check_goes_on
 from committee.sampling.outside import OutsideVotes
 from committee.sampling.plan import Learning
-from committee.sampling.runner_bags import failed_member, results_in_order
+from committee.sampling.runner_bags import results_in_order
 from committee.saving import Fields
 from committee.saving.deciding import Decider, decider_of_trees, sums_votes
 from committee.saving.errors import require
@@ -152,10 +153,8 @@ class KeptBags(BaggingParameters):
         def votes_of_member(i: int) -> np.ndarray:
             columns, member = self._seen_by(i), self._members[i]
             seen = source if columns is None else source.select(columns)
-            try:
+            with naming(numbered(i, member), "vote"):
                 return votes_of(member, as_taken_by(member, seen), self._task)
-            except Exception as error:
-                raise failed_member(i, member, "vote", error) from error
 
         if source.n_rows < ROWS_FOR_THREADS or self.runner == "serial":
             yield from map(votes_of_member, range(self._n_members()))

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from committee.members.failing import failed_member, numbered
 from committee.members.fitting import fit_on_bag
 from committee.members.seeding import MEMBER, reseeded, stream
 from committee.members.seeing import take_rows
@@ -23,7 +24,6 @@ from committee.members.votes import Task as Answering
 from committee.members.votes import dtype_of, votes_of
 from committee.members.weighing import parts_take_weights, request_weights, takes_weights, weights_reach
 from committee.running import Runner, Task, TaskError
-from committee.running.tasks import failed
 from committee.sampling.bags import Bags
 from committee.sampling.out_of_bag import Tally
 from committee.sampling.plan import Made, Plan, is_flat
@@ -176,14 +176,9 @@ def fit_some(
         try:
             done.append(fit_one(shared, member, number, seen, votes))
         except Exception as error:
-            raise failed_member(number, member, "be fitted", error, way_out(shared, number)) from error
+            who = numbered(number, member)
+            raise failed_member(who, "be fitted", error, way_out(shared, number)) from error
     return done
-
-
-def failed_member(number: int, member: Any, what: str, error: Exception, way_out: str = "") -> TaskError:
-    """The error that names a member, what it cannot do and why, in one line."""
-    told = " ".join(f"{type(error).__name__}: {error}".split())
-    return failed(f"Member {number}, {type(member).__name__}, cannot {what}. {told}{way_out}", error)
 
 
 def way_out(shared: Shared, number: int) -> str:
