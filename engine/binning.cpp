@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
 #include <utility>
 
+#include "sort_rows.h"
 #include "thread_team.h"
 
 namespace committee {
@@ -50,48 +50,6 @@ void read(const ColumnView& column, std::size_t begin, std::span<Out> out, Conve
     }
 }
 
-// Bits of a double, or of a float, in an order that sorts as the numbers do.
-template <class Bits, class Number>
-Bits sortable(Number value) {
-    const Bits bits = std::bit_cast<Bits>(value);
-    constexpr Bits sign = Bits{1} << (8 * sizeof(Bits) - 1);
-    return (bits & sign) != 0 ? ~bits : bits | sign;
-}
-
-template <class Number, class Bits>
-Number unsortable(Bits bits) {
-    constexpr Bits sign = Bits{1} << (8 * sizeof(Bits) - 1);
-    return std::bit_cast<Number>((bits & sign) != 0 ? bits & ~sign : static_cast<Bits>(~bits));
-}
-
-template <class Bits>
-struct Keyed {
-    Bits key;
-    std::uint32_t row;
-};
-
-// Least-significant-digit radix sort; a digit that all keys share costs nothing but its count.
-template <class Bits>
-void radix_sort(std::vector<Keyed<Bits>>& items, std::vector<Keyed<Bits>>& spare, Polls& polls) {
-    constexpr int digit_bits = 11;
-    constexpr int n_digits = (8 * sizeof(Bits) + digit_bits - 1) / digit_bits;
-    constexpr std::size_t n_buckets = std::size_t{1} << digit_bits;
-    std::vector<std::array<std::uint32_t, n_buckets>> counts(n_digits);
-    for (const auto& item : items) {
-        for (int d = 0; d < n_digits; ++d) ++counts[d][(item.key >> (d * digit_bits)) & (n_buckets - 1)];
-    }
-    spare.resize(items.size());
-    for (int d = 0; d < n_digits; ++d) {
-        auto& count = counts[d];
-        if (std::ranges::any_of(count, [&](std::uint32_t c) { return c == items.size(); })) continue;
-        polls.after(items.size());
-        std::uint32_t offset = 0;
-        for (std::uint32_t& c : count) offset += std::exchange(c, offset);
-        for (const auto& item : items) spare[count[(item.key >> (d * digit_bits)) & (n_buckets - 1)]++] = item;
-        items.swap(spare);
-    }
-}
-
 // A cut between neighbours low < high with low <= cut < high, the middle where the middle is a number between them.
 double cut_between(double low, double high) {
     const double middle = low / 2 + high / 2;
@@ -128,23 +86,24 @@ std::vector<std::size_t> bin_starts(std::span<const Distinct> distinct, std::uin
 // What one thread reuses from column to column.
 struct Scratch {
     std::vector<double> values;
-    std::vector<Keyed<std::uint64_t>> wide, wide_spare;
-    std::vector<Keyed<std::uint32_t>> narrow, narrow_spare;
+    std::vector<std::uint32_t> rows;  // that have a value
+    RowSorter sorter;
     std::vector<Distinct> distinct;
     std::vector<std::uint16_t> codes;
 };
 
-// Walks the sorted rows once: learns the column and writes the codes.
-template <class Bits, class Number>
-void learn_sorted(std::span<const Keyed<Bits>> sorted, std::span<const std::uint32_t> weights, std::uint32_t max_bins,
-                  Scratch& scratch, Column& column) {
+// Walks the sorted rows: learns the column and writes the codes.
+void learn_sorted(std::span<const std::uint32_t> weights, std::uint32_t max_bins, Scratch& scratch, Column& column) {
+    const auto& values = scratch.values;
     auto& distinct = scratch.distinct;
     distinct.clear();
-    for (std::size_t i = 0; i < sorted.size();) {
+    for (std::size_t i = 0; i < scratch.rows.size();) {
         std::uint64_t weight = 0;
-        const Bits key = sorted[i].key;
-        for (; i < sorted.size() && sorted[i].key == key; ++i) weight += weights.empty() ? 1 : weights[sorted[i].row];
-        if (weight > 0) distinct.push_back({static_cast<double>(unsortable<Number>(key)), weight});
+        const double value = values[scratch.rows[i]];
+        for (; i < scratch.rows.size() && values[scratch.rows[i]] == value; ++i) {
+            weight += weights.empty() ? 1 : weights[scratch.rows[i]];
+        }
+        if (weight > 0) distinct.push_back({value, weight});
     }
     if (distinct.empty()) return;
     for (const std::size_t start : bin_starts(distinct, max_bins)) {
@@ -154,10 +113,9 @@ void learn_sorted(std::span<const Keyed<Bits>> sorted, std::span<const std::uint
     column.lowest = distinct.front().value;
     column.highest = distinct.back().value;
     std::size_t code = 0;
-    for (const auto& item : sorted) {
-        const auto value = static_cast<double>(unsortable<Number>(item.key));
-        while (code < column.cuts.size() && column.cuts[code] < value) ++code;
-        scratch.codes[item.row] = static_cast<std::uint16_t>(code + 1);
+    for (const std::uint32_t row : scratch.rows) {
+        while (code < column.cuts.size() && column.cuts[code] < values[row]) ++code;
+        scratch.codes[row] = static_cast<std::uint16_t>(code + 1);
     }
 }
 
@@ -167,24 +125,13 @@ void bin_numbers(const ColumnView& view, std::size_t n_rows, std::span<const std
     scratch.values.resize(n_rows);
     scratch.codes.assign(n_rows, 0);
     read_values(view, 0, scratch.values);
-    const auto& values = scratch.values;
-    const bool fits_float = std::ranges::all_of(
-        values, [](double v) { return std::isnan(v) || static_cast<double>(static_cast<float>(v)) == v; });
-    auto sort_and_learn = [&]<class Bits, class Number>(std::vector<Keyed<Bits>>& items, auto& spare, Number) {
-        items.clear();
-        for (std::size_t i = 0; i < n_rows; ++i) {
-            if (std::isnan(values[i])) continue;
-            items.push_back({sortable<Bits>(static_cast<Number>(values[i])), static_cast<std::uint32_t>(i)});
-        }
-        radix_sort(items, spare, polls);
-        polls.after(n_rows);
-        learn_sorted<Bits, Number>(items, weights, max_bins, scratch, column);
-    };
-    if (fits_float) {
-        sort_and_learn(scratch.narrow, scratch.narrow_spare, float{});
-    } else {
-        sort_and_learn(scratch.wide, scratch.wide_spare, double{});
+    scratch.rows.clear();
+    for (std::uint32_t i = 0; i < n_rows; ++i) {
+        if (!std::isnan(scratch.values[i])) scratch.rows.push_back(i);
     }
+    scratch.sorter.sort(scratch.values, scratch.rows, polls);
+    polls.after(n_rows);
+    learn_sorted(weights, max_bins, scratch, column);
 }
 
 template <class Code>

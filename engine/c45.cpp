@@ -37,7 +37,8 @@ namespace {
 
 // What a tree is grown and pruned on.
 struct C45Rows {
-    C45Rows(std::span<const double> given, std::span<const std::uint8_t> held_out)
+    C45Rows(std::span<const double> given, std::span<const std::int32_t> classes,
+            std::span<const std::uint8_t> held_out)
         : grid(std::accumulate(given.begin(), given.end(), 0.0)), weights(given.size()) {
         std::ranges::transform(given, weights.begin(), [&](double weight) { return grid.round(weight); });
         for (std::size_t i = 0; i < weights.size(); ++i) {
@@ -48,11 +49,13 @@ struct C45Rows {
             if (!is_held_out) rows.push_back(row);
             (is_held_out ? kept_back : grown_on).push_back({row, weights[i]});
         }
+        const auto class_of = [&](std::uint32_t row) { return classes[row]; };
+        if (!std::ranges::is_sorted(rows, {}, class_of)) std::ranges::stable_sort(rows, {}, class_of);
     }
 
     c45::Grid grid;
     std::vector<double> weights;
-    std::vector<std::uint32_t> all, rows;
+    std::vector<std::uint32_t> all, rows;  // with weight; to grow on, by class
     std::vector<c45::WeightedRow> grown_on, kept_back;
 };
 
@@ -81,7 +84,7 @@ C45Tree grow_c45(std::span<const C45Column> columns, std::span<const std::int32_
                  const Stop& stop) {
     assert(weights.size() == classes.size() && (held_out.empty() || held_out.size() == classes.size()));
     Polls polls(stop);
-    C45Rows rows(weights, held_out);
+    C45Rows rows(weights, classes, held_out);
     c45::SortedTable sorted(columns.size(), classes.size(), rows.all, rows.rows);
     for (std::size_t j = 0; j < columns.size(); ++j) {
         if (columns[j].n_categories == C45Column::is_number) sorted.add(j, columns[j].numbers, polls);
@@ -96,7 +99,7 @@ C45Tree grow_c45(std::size_t n_columns, const MakeNumbers& make, std::span<const
                  const Stop& stop) {
     assert(weights.size() == classes.size() && settings.pruning != C45Pruning::reduced_error);
     Polls polls(stop);
-    C45Rows rows(weights, {});
+    C45Rows rows(weights, classes, {});
     std::vector<C45Column> columns(n_columns);
     C45Tree tree = [&] {
         c45::SortedTable sorted(n_columns, classes.size(), rows.all, rows.rows);

@@ -1,8 +1,6 @@
 #include "c45_grow.h"
 
 #include <algorithm>
-#include <array>
-#include <bit>
 #include <cmath>
 #include <numeric>
 #include <stdexcept>
@@ -13,73 +11,37 @@ namespace {
 
 constexpr std::uint32_t is_absent = max_instances - 1;
 
-// Adding zero makes -0 and 0 one value.
-std::uint64_t order_key(double value) {
-    const auto bits = std::bit_cast<std::uint64_t>(value + 0.0);
-    return bits >> 63 ? ~bits : bits | (std::uint64_t{1} << 63);
-}
-
 }  // namespace
 
-// By the upper half of the key in three counting passes, then what is equal there by the whole key: half the work of
-// six passes on most columns.
-void ColumnSorter::sort_known() {
-    const auto by_key = [](const Keyed& a, const Keyed& b) { return a.key < b.key; };
-    if (known_.size() < 256) {
-        std::ranges::sort(known_, by_key);
-        return;
-    }
-    constexpr std::size_t n_digits = 2048;
-    constexpr std::array<int, 3> shifts{32, 43, 54};
-    std::array<std::array<std::uint32_t, n_digits>, 3> starts{};
-    for (const Keyed& item : known_) {
-        for (std::size_t pass = 0; pass < 3; ++pass) ++starts[pass][(item.key >> shifts[pass]) % n_digits];
-    }
-    spare_.resize(known_.size());
-    for (std::size_t pass = 0; pass < 3; ++pass) {
-        auto& start = starts[pass];
-        if (start[(known_[0].key >> shifts[pass]) % n_digits] == known_.size()) continue;
-        std::exclusive_scan(start.begin(), start.end(), start.begin(), std::uint32_t{0});
-        for (const Keyed& item : known_) spare_[start[(item.key >> shifts[pass]) % n_digits]++] = item;
-        known_.swap(spare_);
-    }
-    for (auto run = known_.begin(); run != known_.end();) {
-        auto end = run + 1;
-        bool is_sorted = true;
-        for (; end != known_.end() && (end->key >> 32) == (run->key >> 32); ++end) {
-            is_sorted = is_sorted && (end - 1)->key <= end->key;
-        }
-        if (!is_sorted) std::sort(run, end, by_key);
-        run = end;
-    }
-}
-
-SortedColumn ColumnSorter::sort(std::span<const double> numbers, std::span<const std::uint32_t> rows) {
-    std::vector<Entry> missing;
+SortedColumn ColumnSorter::sort(std::span<const double> numbers, std::span<const std::uint32_t> rows, Polls& polls) {
+    SortedColumn column;
     known_.clear();
     for (const std::uint32_t row : rows) {
         if (std::isnan(numbers[row])) {
-            missing.push_back({row, 0, missing_rank});
+            column.entries.push_back({row, 0, missing_rank});
         } else {
-            known_.push_back({order_key(numbers[row]), row});
+            known_.push_back(row);
         }
     }
-    sort_known();
-    SortedColumn column;
+    sorter_.sort(numbers, known_, polls);
     std::vector<double>& values = column.values.sorted;
-    values.reserve(known_.size());
-    column.entries.reserve(rows.size());
+    values.resize(known_.size());
+    column.entries.insert(column.entries.begin(), known_.size(), Entry{});
+    std::uint32_t rank = 0;
+    double before = known_.empty() ? 0 : numbers[known_[0]];
     for (std::size_t i = 0; i < known_.size(); ++i) {
-        if (i == 0 || known_[i].key != known_[i - 1].key) values.push_back(numbers[known_[i].row]);
-        column.entries.push_back({known_[i].row, 0, static_cast<std::uint32_t>(values.size() - 1)});
+        const double value = numbers[known_[i]];
+        rank += value != before ? 1 : 0;
+        before = values[rank] = value;
+        column.entries[i] = {known_[i], 0, rank};
     }
+    values.resize(known_.empty() ? 0 : rank + 1);
     // C4.5 calls values within 1e-5 close. Columns of tiny numbers could then not be split at all, so it is never more
     // than a thousandth of a column's range.
     if (!values.empty()) column.values.gap = std::min(1e-5, 1e-3 * (values.back() - values.front()));
-    for (Entry& entry : column.entries) {
-        entry.is_close = entry.rank + 1 < values.size() && column.values.are_close(entry.rank, entry.rank + 1);
+    for (std::size_t i = 0; i + 1 < known_.size(); ++i) {
+        column.entries[i].is_close = column.values.are_close(column.entries[i].rank, column.entries[i + 1].rank);
     }
-    column.entries.insert(column.entries.end(), missing.begin(), missing.end());
     return column;
 }
 
@@ -363,6 +325,10 @@ Sample<Weight> make_sample(std::span<const std::int32_t> classes, std::span<cons
         label.weight = static_cast<decltype(label.weight)>(weights[row]);
         sample.label.push_back(label);
     }
+    const auto is_once = [](const Label<Weight>& label) { return label.weight == 1; };
+    sample.has_weights = !std::ranges::all_of(sample.label, is_once);
+    const auto is_first = [](const Label<Weight>& label) { return label.class_code == 0; };
+    sample.n_first_class = static_cast<std::uint32_t>(std::ranges::count_if(sample.label, is_first));
     sample.instances.resize(rows.size());
     std::iota(sample.instances.begin(), sample.instances.end(), 0U);
     sample.sorted = std::move(sorted);
@@ -379,7 +345,7 @@ SortedTable::SortedTable(std::size_t n_columns, std::size_t n_rows, std::span<co
 
 void SortedTable::add(std::size_t column, std::span<const double> numbers, Polls& polls) {
     polls.after(8 * all_rows.size());
-    SortedColumn sorted = sorter_.sort(numbers, all_rows);
+    SortedColumn sorted = sorter_.sort(numbers, all_rows, polls);
     for (Entry& entry : sorted.entries) entry.instance = instance_of_[entry.instance];
     std::erase_if(sorted.entries, [](const Entry& entry) { return entry.instance == is_absent; });
     entries[column] = std::move(sorted.entries);

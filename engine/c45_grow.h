@@ -7,6 +7,7 @@
 
 #include "c45.h"
 #include "c45_split.h"
+#include "sort_rows.h"
 
 namespace committee::c45 {
 
@@ -17,19 +18,11 @@ struct SortedColumn {
 };
 class ColumnSorter {
   public:
-    SortedColumn sort(std::span<const double> numbers, std::span<const std::uint32_t> rows);
+    SortedColumn sort(std::span<const double> numbers, std::span<const std::uint32_t> rows, Polls& polls);
 
   private:
-    // Unsigned integers in the order of the doubles.
-    struct Keyed {
-        std::uint64_t key;
-        std::uint32_t row;
-    };
-    void sort_known();
-
-    // Kept from one column to the next: fresh memory costs more than sorting.
-    std::vector<Keyed> known_;
-    std::vector<Keyed> spare_;
+    RowSorter sorter_;
+    std::vector<std::uint32_t> known_;  // the rows that are not missing
 };
 
 // J48's thresholds are values of the table: the largest at most half way between the two sides.
@@ -38,7 +31,7 @@ double choose_threshold(std::span<const double> values, std::uint32_t rank_below
 // The columns of numbers of a table, sorted one after another.
 class SortedTable {
   public:
-    // Trees grow on `rows`; thresholds are chosen among the values of `all_rows`.
+    // Trees grow on `rows`, which come by class; thresholds are chosen among the values of `all_rows`.
     SortedTable(std::size_t n_columns, std::size_t n_rows, std::span<const std::uint32_t> all_rows,
                 std::span<const std::uint32_t> rows);
 

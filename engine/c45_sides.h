@@ -34,9 +34,10 @@ class CountTerms {
   private:
     void append(const Entropy& entropy, std::uint32_t count) {
         first_.push_back(terms_.size());
-        for (std::uint32_t left = 0; left <= count; ++left) {
-            terms_.push_back(entropy.term(left) + entropy.term(count - left));
-        }
+        terms_.resize(terms_.size() + count + 1);
+        double* terms = terms_.data() + first_.back();
+        for (std::uint32_t left = 0; left <= count; ++left)
+            terms[left] = entropy.term(left) + entropy.term(count - left);
     }
 
     std::vector<double> terms_;

@@ -43,32 +43,56 @@ struct CutRules {
     double worthwhile;  // a cut must be better than the one before by more than this
 };
 
+// Two classes of rows that count once need no look at their labels.
+struct FirstAndSecond {
+    std::uint32_t n_first_class;
+
+    Label<std::uint32_t> operator()(const Entry& entry) const {
+        return {static_cast<std::uint16_t>(entry.instance >= n_first_class), 1};
+    }
+};
+
+template <class Weight>
+struct AnyLabel {
+    const Label<Weight>* labels;
+
+    Label<Weight> operator()(const Entry& entry) const { return labels[entry.instance]; }
+};
+
 // The loop of loops: every row of every node passes here once per column of numbers.
-template <class Weight, class Sides>
-Cut find_cut(const Sample<Weight>& sample, std::span<const Entry> known, Weight n_known, Sides& sides,
-             const Values& values, const CutRules<Weight> rules) {
+// Whether a value is close to the next cannot be foretold, so that is asked of the best cuts at once, and of all
+// others behind the loop, when their number is wanted. `doubtful` has room for as many as are known.
+template <class Weight, class Labels, class Sides>
+Cut find_cut(std::span<const Entry> known, const Labels label_of, const Weight n_known, Sides& sides,
+             const Values& values, const CutRules<Weight> rules, const Entry** doubtful) {
     Cut best;
     best.before = sides.side_terms(0, n_known) - sides.class_terms();
     best.after = best.before;
     double bar = best.before - rules.worthwhile;
-    std::size_t n_cuts = 0;
+    std::size_t n_cuts = 0, n_doubtful = 0;
     Weight n_left = 0;
-    for (std::size_t i = 0; i + 1 < known.size(); ++i) {
-        const Label<Weight> label = sample.label[known[i].instance];
+    const Entry* entry = known.data();
+    const Entry* const last = entry + known.size() - 1;
+    const auto move_left = [&](const Entry& moved) {
+        const Label<Weight> label = label_of(moved);
         sides.move_left(static_cast<std::size_t>(label.class_code), label.weight);
         n_left += label.weight;
-        if (known[i].rank == known[i + 1].rank || n_left < rules.min_side) continue;
-        const Weight n_right = n_known - n_left;
-        if (n_right < rules.min_side) break;
-        if (known[i].is_close && values.are_close(known[i].rank, known[i + 1].rank)) continue;
+    };
+    for (move_left(*entry); n_left < rules.min_side && entry != last; move_left(*entry)) ++entry;
+    for (; entry != last && n_known - n_left >= rules.min_side; move_left(*++entry)) {
+        const Entry &below = entry[0], &above = entry[1];
+        if (below.rank == above.rank) continue;
         ++n_cuts;
-        const double side_terms = sides.side_terms(n_left, n_right);
+        doubtful[n_doubtful] = entry;
+        n_doubtful += below.is_close;
+        const double side_terms = sides.side_terms(n_left, n_known - n_left);
         const double after = side_terms - sides.class_terms();
-        if (after < bar) [[unlikely]] {
+        if (after < bar && !(below.is_close && values.are_close(below.rank, above.rank))) [[unlikely]] {
             bar = after - rules.worthwhile;
-            best = {0, best.before, after, side_terms, known[i].rank, known[i + 1].rank};
+            best = {0, best.before, after, side_terms, below.rank, above.rank};
         }
     }
+    for (std::size_t i = 0; i < n_doubtful; ++i) n_cuts -= values.are_close(doubtful[i][0].rank, doubtful[i][1].rank);
     best.n_cuts = n_cuts;
     return best;
 }
@@ -134,10 +158,12 @@ Split SplitChooser::split_numbers(const NodeRows<Weight>& node, std::size_t colu
     const Weight n_known = std::accumulate(by_class.begin(), by_class.end(), Weight{0});
     const double tenth = 0.1 * static_cast<double>(n_known) / static_cast<double>(n_classes_);
     const double min_side = std::max(min_leaf_weight_, std::min(tenth, 25.0)) - tolerance;
-    if (2 * min_side > static_cast<double>(n_known)) return {};
+    if (known.size() < 2 || 2 * min_side > static_cast<double>(n_known)) return {};
     constexpr bool is_count = std::is_same_v<Weight, std::uint32_t>;
     const CutRules<Weight> rules{static_cast<Weight>(is_count ? std::ceil(min_side) : min_side),
                                  tolerance * node.weight};
+    doubtful_.resize(std::max(doubtful_.size(), known.size()));
+    const AnyLabel<Weight> labels{node.sample.label.data()};
     const Cut cut = [&] {
         if constexpr (is_count) {
             const bool is_complete = known.size() == all.size();
@@ -145,13 +171,17 @@ Split SplitChooser::split_numbers(const NodeRows<Weight>& node, std::size_t colu
             const CountTerms& terms = is_complete ? node_terms_ : known_terms_;
             if (n_classes_ == 2) {
                 TwoCounts two_counts(terms);
-                return find_cut(node.sample, known, n_known, two_counts, values_[column], rules);
+                if (node.sample.has_weights) {
+                    return find_cut(known, labels, n_known, two_counts, values_[column], rules, doubtful_.data());
+                }
+                const FirstAndSecond classes{node.sample.n_first_class};
+                return find_cut(known, classes, n_known, two_counts, values_[column], rules, doubtful_.data());
             }
             many_counts_.start(terms);
-            return find_cut(node.sample, known, n_known, many_counts_, values_[column], rules);
+            return find_cut(known, labels, n_known, many_counts_, values_[column], rules, doubtful_.data());
         } else {
             weights_.start(by_class);
-            return find_cut(node.sample, known, n_known, weights_, values_[column], rules);
+            return find_cut(known, labels, n_known, weights_, values_[column], rules, doubtful_.data());
         }
     }();
     if (cut.n_cuts == 0) return {};

@@ -17,7 +17,7 @@ namespace committee::c45 {
 // close.
 struct Entry {
     std::uint32_t instance : 31;
-    std::uint32_t is_close : 1;  // the value of the next rank is close to this
+    std::uint32_t is_close : 1;  // what comes next in the whole column is close to this, or equal
     std::uint32_t rank;
 };
 inline constexpr std::size_t max_instances = std::size_t{1} << 31;
@@ -38,13 +38,15 @@ struct Label<std::uint32_t> {
 };
 
 // An instance is a row, or the part of a row with missing values that reaches a node. Weights are counts (uint32) as
-// long as all are whole, and double afterwards.
+// long as all are whole, and double afterwards. Whole rows are numbered by class.
 template <class Weight>
 struct Sample {
     std::vector<std::uint32_t> row;          // per instance
     std::vector<Label<Weight>> label;        // per instance
     std::vector<std::uint32_t> instances;    // those of one node side by side
     std::vector<std::vector<Entry>> sorted;  // per column of numbers: likewise, within a node by rank, missing last
+    bool has_weights = true;                 // other than 1
+    std::uint32_t n_first_class = 0;         // instances below this are of class 0, if they are whole rows
 };
 
 // The instances [begin, end) of a sample's lists.
@@ -106,9 +108,10 @@ class SplitChooser {
     CountTerms known_terms_;  // of its rows without a missing value
     ManyCounts many_counts_;
     Weights weights_;
-    std::vector<Split> splits_;        // the chosen node's, one per column
-    std::vector<std::int32_t> slots_;  // of categories met at a node, -1 before they are met
-    std::vector<std::int32_t> met_;    // those categories
+    std::vector<const Entry*> doubtful_;  // while the rows of a column are looked at
+    std::vector<Split> splits_;           // the chosen node's, one per column
+    std::vector<std::int32_t> slots_;     // of categories met at a node, -1 before they are met
+    std::vector<std::int32_t> met_;       // those categories
 };
 
 }  // namespace committee::c45

@@ -55,10 +55,12 @@ template <class Weight>
 c45::Split split_one(const C45Column& column, const std::vector<std::int32_t>& classes, std::size_t n_classes) {
     const std::vector<double> weights(classes.size(), 1.0);
     c45::Sample<Weight> sample = make_root<Weight>(classes, weights);
+    const Stop never;
+    Polls polls(never);
     std::vector<c45::Values> values(1);
     sample.sorted.resize(1);
     if (column.n_categories == C45Column::is_number) {
-        c45::SortedColumn sorted = c45::ColumnSorter().sort(column.numbers, sample.row);
+        c45::SortedColumn sorted = c45::ColumnSorter().sort(column.numbers, sample.row, polls);
         values[0] = sorted.values;
         sample.sorted[0] = sorted.entries;
     }
@@ -66,8 +68,6 @@ c45::Split split_one(const C45Column& column, const std::vector<std::int32_t>& c
     for (const std::int32_t c : classes) class_weights[static_cast<std::size_t>(c)] += 1;
     const auto total = static_cast<double>(classes.size());
     const c45::Entropy entropy(total, classes.size());
-    const Stop never;
-    Polls polls(never);
     c45::SplitChooser chooser(std::span(&column, 1), values, n_classes, 2, total, entropy, polls);
     return chooser.choose(c45::NodeRows<Weight>{sample, 0, classes.size(), class_weights, total});
 }
@@ -183,7 +183,9 @@ void test_columns_are_sorted() {
     x[1] = -0.0;
     x[3] = 0.0;
     x[5] = -infinity;
-    const c45::SortedColumn column = c45::ColumnSorter().sort(x, rows);
+    const Stop never;
+    Polls polls(never);
+    const c45::SortedColumn column = c45::ColumnSorter().sort(x, rows, polls);
     check(column.entries.size() == x.size(), "all rows");
     for (std::size_t i = 1; i < x.size(); ++i) {
         const double before = x[column.entries[i - 1].instance];
