@@ -36,10 +36,21 @@ def seeded(estimator: Any, rng: np.random.Generator) -> Any:
 
 def reseeded(member: Any, rng: np.random.Generator) -> Any:
     """A clone of an estimator, every `random_state` of it and of its parts drawn anew."""
-    member = clone(member)
-    names = [
+    return clone(member).set_params(**{name: int(rng.integers(LARGEST_SEED)) for name in seeds_of(member)})
+
+
+def seeds_of(member: Any) -> list[str]:
+    """The names of every `random_state` of an estimator and of its parts.
+
+    Examples
+    --------
+    >>> from sklearn.ensemble import BaggingClassifier
+    >>> from sklearn.linear_model import SGDClassifier
+    >>> seeds_of(BaggingClassifier(SGDClassifier()))
+    ['estimator__random_state', 'random_state']
+    """
+    return [
         name
         for name in sorted(member.get_params(deep=True))
         if name == "random_state" or name.endswith("__random_state")
     ]
-    return member.set_params(**{name: int(rng.integers(LARGEST_SEED)) for name in names})

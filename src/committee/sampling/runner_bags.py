@@ -18,7 +18,7 @@ from sklearn.base import clone
 
 from committee.members.failing import failed_member, numbered
 from committee.members.fitting import fit_on_bag
-from committee.members.seeding import MEMBER, reseeded, stream
+from committee.members.seeding import MEMBER, reseeded, seeds_of, stream
 from committee.members.seeing import take_rows
 from committee.members.votes import Task as Answering
 from committee.members.votes import dtype_of, votes_of
@@ -171,10 +171,12 @@ def fit_some(
 ) -> list[tuple[Any, Vote]]:
     """Fit some members, and let them vote on the rows outside of their bags."""
     done = []
+    counts_weigh, has_seeds = takes_counts(member), bool(seeds_of(member))
     for number in range(begin, end):
         seen = None if columns is None else columns[number - begin].tolist()
         try:
-            done.append(fit_one(shared, member, number, seen, votes))
+            own = reseeded(member, stream(shared.seed, number, MEMBER)) if has_seeds else member
+            done.append(fit_one(shared, own, number, seen, counts_weigh=counts_weigh, votes=votes))
         except Exception as error:
             who = numbered(number, member)
             raise failed_member(who, "be fitted", error, way_out(shared, number)) from error
@@ -190,20 +192,19 @@ def way_out(shared: Shared, number: int) -> str:
 
 
 def fit_one(
-    shared: Shared, member: Any, number: int, columns: list[int] | None, votes: bool
+    shared: Shared, member: Any, number: int, columns: list[int] | None, *, counts_weigh: bool, votes: bool
 ) -> tuple[Any, Vote]:
-    """A member fitted on its bag and, if they are wanted, the rows outside of it and its votes on them."""
+    """A clone fitted on its bag and, if they are wanted, the rows outside of it and its votes on them."""
     counts = shared.bags.draw(shared.seed, number)
-    rows, weights = bag_of(shared, counts, takes_counts=takes_counts(member))
+    rows, weights = bag_of(shared, counts, counts_weigh=counts_weigh)
     X = take_columns(shared.X, columns)
     is_all = len(rows) == len(counts) and (np.diff(rows) > 0).all()
     seen = X if is_all else take_rows(X, rows)
-    own = reseeded(member, stream(shared.seed, number, MEMBER))
     are_classes = isinstance(shared.task, Classification)
-    model = fit_on_bag(own, seen, shared.labels(rows), weights, are_classes=are_classes)
-    outside = np.flatnonzero(counts == 0)
-    if not votes or len(outside) == 0:
-        return model, (outside[:0], np.empty((0, shared.task.n_outputs)))
+    model = fit_on_bag(member, seen, shared.labels(rows), weights, are_classes=are_classes)
+    outside = np.flatnonzero(counts == 0) if votes else np.empty(0, dtype=np.int64)
+    if len(outside) == 0:
+        return model, (outside, np.empty((0, shared.task.n_outputs)))
     return model, (outside, votes_of(model, take_rows(X, outside), shared.task))
 
 
@@ -220,13 +221,13 @@ def takes_counts(member: Any) -> bool:
     return takes_weights(member) and not balances and parts_take_weights(member)
 
 
-def bag_of(shared: Shared, counts: np.ndarray, *, takes_counts: bool) -> tuple[np.ndarray, np.ndarray | None]:
+def bag_of(shared: Shared, counts: np.ndarray, *, counts_weigh: bool) -> tuple[np.ndarray, np.ndarray | None]:
     """The rows of a bag, and their weights if there are any to tell."""
     rows = np.flatnonzero(counts)
     if shared.weights is not None:
         rows = rows[shared.weights[rows] > 0]
     weights = None if shared.weights is None else shared.weights[rows]
-    if takes_counts:
+    if counts_weigh:
         weights = counts[rows] * (1.0 if weights is None else weights)
         return rows, None if (weights == 1).all() else weights
     times = counts[rows]
