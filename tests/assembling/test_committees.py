@@ -390,3 +390,14 @@ def test_columns_of_members_are_those_of_the_fit_in_whatever_order_a_frame_has_t
     voting.fit(frame, target_for(voting, signal))
     turned = frame[list(frame.columns)[::-1]]
     np.testing.assert_array_equal(voting.votes(turned), voting.votes(frame))
+
+
+def test_weights_are_those_of_members_alone():
+    members = [("tree", DecisionTreeClassifier(max_depth=2)), ("bayes", GaussianNB())]
+    X, y = load_iris(return_X_y=True)
+    assert VotingClassifier(members, weights=[1, 3]).fit(X, y).weights_.tolist() == [1, 3]
+    dynamic = DynamicSelectionClassifier(members).fit(X, y, sample_weight=np.arange(1, 151))
+    for without in (dynamic, VotingClassifier(members).fit(X, y)):
+        with pytest.raises(AttributeError, match="has no weights for members"):
+            without.weights_  # noqa: B018
+    np.testing.assert_array_equal(dynamic.rule_.row_weights_, np.arange(1, 151))

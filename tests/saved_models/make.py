@@ -18,6 +18,9 @@ sys.path.append(str(Path(__file__).parents[1]))
 
 from committee import (
     AdaBoostClassifier,
+    DecisionStumpClassifier,
+    DecisionTreeClassifier,
+    DynamicSelectionClassifier,
     GradientBoostingClassifier,
     RandomForestClassifier,
     RandomForestRegressor,
@@ -26,12 +29,16 @@ from committee.saving.container import VERSION
 from every_estimator import ESTIMATORS, make, name_of
 
 FOLDER = Path(__file__).parent
+OWN = [("tree", DecisionTreeClassifier(max_depth=3)), ("stump", DecisionStumpClassifier())]
 SPECIAL = {
+    "dynamic_selection": make(DynamicSelectionClassifier, estimators=OWN, n_neighbours=3),
     "judged_forest": make(RandomForestClassifier, oob_score=True, oob_importances=True, rule="majority"),
     "quantile_forest": make(RandomForestRegressor, n_estimators=2, keep_leaf_rows=True),
     "statistics": make(GradientBoostingClassifier, n_estimators=2, max_native_categories=2),
     "warm_adaboost": make(AdaBoostClassifier, warm_start=True, store_weights=True),
 }
+# Those that look at rows by means of scikit-learn have no predictor without it.
+LOOK_AT_ROWS = ("dynamic_selection",)
 MODELS = {name_of(each): each for each in ESTIMATORS} | SPECIAL
 
 

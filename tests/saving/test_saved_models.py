@@ -35,6 +35,8 @@ def test_a_saved_model_answers_what_it_did(path):
     committee.verify(path)
     loaded = committee.load(path)
     assert MADE.answers(loaded, frame) == expected
+    if path.stem in MADE.LOOK_AT_ROWS:
+        return
     rows = json.loads(frame.to_json(orient="records", date_format="iso"))
     predictor = committee.predictor(path)
     found = predictor.predict_proba(rows) if hasattr(predictor, "predict_proba") else predictor.predict(rows)

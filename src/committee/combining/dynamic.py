@@ -29,8 +29,16 @@ from committee.combining.votes import are_classes, blocks_of, labels_of, rescale
 from committee.parameters import declared, integer, is_boolean, one_of, optional, parameter
 from committee.saving import DamagedFile, attributes
 
-# What is known, by the names of the attributes.
-KNOWN = ("y", "weights", "labels", "support", "source", "confidence", "profiles")
+# What is known, and the attributes that keep it.
+KNOWN = {
+    "y": "y_",
+    "weights": "row_weights_",
+    "labels": "labels_",
+    "support": "support_",
+    "source": "source_",
+    "confidence": "confidence_",
+    "profiles": "profiles_",
+}
 # The papers' number of neighbours.
 N_NEIGHBOURS = 7
 # So many facts about neighbours are gathered at a time.
@@ -99,7 +107,7 @@ class DynamicRule(Rule):
     ----------
     n_neighbours_ : int
         The number of neighbours that are asked.
-    y_, weights_ : ndarray of shape (n_known,)
+    y_, row_weights_ : ndarray of shape (n_known,)
         The answers and weights of the rows that are known, those of a weight above 0.
     points_ : ndarray of shape (n_known, n_columns)
         Where they lie; `center_` and `spread_` say how columns are scaled.
@@ -136,7 +144,7 @@ class DynamicRule(Rule):
     kept: ClassVar[Mapping[str, attributes.Kind]] = {
         "n_neighbours_": attributes.integer(1),
         "y_": attributes.either(attributes.integers("known", below="outputs"), attributes.floats("known")),
-        "weights_": attributes.positive("known"),
+        "row_weights_": attributes.positive("known"),
         "labels_": attributes.integers("known", "members", below="outputs"),
         "support_": attributes.floats("known", "members", low=0),
         "source_": attributes.floats(None, None),
@@ -148,6 +156,7 @@ class DynamicRule(Rule):
         "meta_coefficients_": attributes.floats(None),
         "meta_intercept_": attributes.number(),
     }
+    names_in_files: ClassVar[Mapping[str, str]] = {"row_weights_": "weights_"}
 
     method: str = parameter(
         "knora_u",
@@ -210,8 +219,8 @@ class DynamicRule(Rule):
             raise ValueError("method='meta_des' learns from neighbours and needs 2 rows. Got 1.")
         wanted = self.n_neighbours or (n_there if method.source is not None else N_NEIGHBOURS)
         n_neighbours = min(wanted, n_there)
-        for name in KNOWN:
-            setattr(self, f"{name}_", getattr(known, name))
+        for name, attribute in KNOWN.items():
+            setattr(self, attribute, getattr(known, name))
         self.n_neighbours_ = n_neighbours
         self.points_, self.center_, self.spread_ = np.empty((0, 0)), np.empty(0), np.empty(0)
         if method.looks_at_X:
@@ -230,7 +239,8 @@ class DynamicRule(Rule):
     def _prepare(self, n_outputs: int) -> None:
         """Make of the attributes what answers questions."""
         method = METHODS[self.method]
-        self._known = Known(**{name: getattr(self, f"{name}_") for name in KNOWN}, n_outputs=n_outputs)
+        found = {name: getattr(self, attribute) for name, attribute in KNOWN.items()}
+        self._known = Known(**found, n_outputs=n_outputs)
         self._space = Space(self.center_, self.spread_)
         self._nearest: Any = Nearest(self.points_) if method.looks_at_X and not self._everywhere() else None
         self._most_alike: Any = Nearest(self.profiles_) if method.looks_at_votes else None

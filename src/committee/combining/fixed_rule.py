@@ -62,6 +62,13 @@ class FixedRule(Rule):
         "What the vote of each member counts. None gives every member the same say.",
     )
 
+    @property
+    def weights_(self) -> np.ndarray:
+        """The weights of the members, if there are any."""
+        if self.weights is None:
+            raise AttributeError(f"The rule {self.rule!r} has no weights for members.")
+        return np.asarray(self.weights, dtype=np.float64)
+
     def _learn(self, honest: Honest) -> None:
         # One row tells whether the function takes such votes.
         self._combine(honest.votes[:, :1], None)

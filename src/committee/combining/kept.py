@@ -18,6 +18,8 @@ class KeptRule(Saveable):
 
     # In the order in which they are checked; None if it cannot be saved once it is fitted.
     kept: ClassVar[Mapping[str, Kind] | None] = None
+    # Attributes that files know by another name: what it means there never changes.
+    names_in_files: ClassVar[Mapping[str, str]] = {}
     tasks: ClassVar[tuple[str, ...]]
 
     n_members_: int
@@ -35,12 +37,12 @@ class KeptRule(Saveable):
         return hasattr(self, "n_members_")
 
     def _learnt(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in self._kinds()}
+        return {self.names_in_files.get(name, name): getattr(self, name) for name in self._kinds()}
 
     def _take_learnt(self, fields: Fields) -> None:
         sizes: Sizes = {}
         for name, kind in self._kinds().items():
-            value = fields.take(name, object)
+            value = fields.take(self.names_in_files.get(name, name), object)
             try:
                 kind(value, sizes)
             except Wrong as fault:
