@@ -1,5 +1,7 @@
+#include <algorithm>
 #include <memory>
 
+#include "local_sums.h"
 #include "neighbours.h"
 #include "python_arrays.h"
 #include "python_stop.h"
@@ -19,6 +21,22 @@ void check_alike(const Matrix<double>& points, const Matrix<float>& turned) {
     if (points.shape(0) != turned.shape(0) || points.shape(1) != turned.shape(1)) {
         throw std::invalid_argument("Points and turned points must have the same shape.");
     }
+}
+
+template <class Fact>
+nb::object sums_of(const Matrix<Fact>& facts, const Matrix<std::int64_t>& neighbours, const Matrix<double>& weights,
+                   int n_threads) {
+    const std::size_t n_known = facts.shape(0), n_rows = neighbours.shape(0);
+    const auto is_known = [&](std::int64_t row) { return 0 <= row && static_cast<std::size_t>(row) < n_known; };
+    const std::span<const std::int64_t> rows = all_of(neighbours);
+    if (neighbours.shape(0) != weights.shape(0) || neighbours.shape(1) != weights.shape(1) ||
+        !std::all_of(rows.begin(), rows.end(), is_known)) {
+        throw std::invalid_argument("Neighbours must be known rows, each with a weight.");
+    }
+    const Neighbourhood near{rows, all_of(weights), neighbours.shape(1)};
+    auto sums = Interruption().run(
+        [&](const Stop& stop) { return local_sums(all_of(facts), facts.shape(1), near, n_threads, stop); });
+    return to_numpy(std::move(sums), {n_rows, facts.shape(1)});
 }
 
 }  // namespace
@@ -51,6 +69,9 @@ void register_neighbours(nb::module_& m) {
                                       to_numpy(std::move(found.rows), {n_asked, n_neighbours}));
             },
             "Distances and rows of the nearest known points; with are_known, of each known point among the others.");
+    m.def("local_sums", sums_of<std::uint8_t>);
+    m.def("local_sums", sums_of<double>,
+          "For each row and member, the sum of the facts about the member on the neighbours, each times its weight.");
 }
 
 }  // namespace committee

@@ -191,6 +191,9 @@ def boost_adaptively(
     n_threads: int,
 ) -> dict[str, Any]: ...
 def weigh_votes(members: Forest, votes: np.ndarray, are_crisp: bool, link: str, scale: float) -> Forest: ...
+def local_sums(
+    facts: np.ndarray, neighbours: np.ndarray, weights: np.ndarray, n_threads: int
+) -> np.ndarray: ...
 def network_decision(
     inputs: np.ndarray,
     parameters: np.ndarray,

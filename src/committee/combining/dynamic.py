@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.metrics.pairwise import euclidean_distances
 
-from committee.combining.dynamic_known import Known, Question, profiles_of
+from committee.combining.dynamic_known import Known, Question, n_told, profiles_of
 from committee.combining.dynamic_meta import N_ALIKE, MetaLearner
 from committee.combining.dynamic_methods import (
     METHODS,
@@ -25,7 +25,7 @@ from committee.combining.fixed import one_hot
 from committee.combining.neighbours import Nearest
 from committee.combining.rule import Honest, Rule
 from committee.combining.space import Space, as_matrix
-from committee.combining.votes import are_classes, blocks_of, labels_of, rescaled
+from committee.combining.votes import are_classes, blocks_of, highest_of, labels_of, rescaled
 from committee.parameters import declared, integer, is_boolean, one_of, optional, parameter
 from committee.saving import DamagedFile, attributes
 
@@ -257,13 +257,13 @@ class DynamicRule(Rule):
         """Raise unless the arrays of a file fit together, and make of them what answers questions."""
         method, n_known = METHODS[self.method], len(self.y_)
         n_columns = len(self.center_)
+        n_votes = n_told(self.n_members_, self.n_outputs_)
         n_features = 2 * self.n_neighbours_ + self._n_alike() + 2 if self.method == "meta_des" else 0
-        n_told = self.n_members_ * (1 if self.n_outputs_ == 2 else self.n_outputs_)
         by_member = (n_known, self.n_members_)
         shapes = {
             "source_": by_member if method.source else (0, 0),
             "confidence_": by_member if method.looks_at_votes else (0, 0),
-            "profiles_": (n_known, n_told) if method.looks_at_votes else (0, 0),
+            "profiles_": (n_known, n_votes) if method.looks_at_votes else (0, 0),
             "points_": (n_known, n_columns) if method.looks_at_X else (0, 0),
             "spread_": (n_columns,),
             "meta_coefficients_": (n_features,),
@@ -287,26 +287,23 @@ class DynamicRule(Rule):
         counts_labels = self.voting == "hard" and are_classes(votes)
         if counts_labels:
             # Where all members vote for one class, it does not matter who decides.
-            decision[:] = one_hot(votes[0].argmax(axis=1), votes.shape[2])
-        for rows, block, say, _ in self._answers(votes, X, only_disputed=counts_labels):
+            decision[:] = one_hot(labels_of(votes[:1])[0], votes.shape[2])
+        for rows, labels, say, _ in self._answers(votes, X, only_disputed=counts_labels):
             # Whole numbers stay whole until the end, so that ties are ties.
-            total = counted(say, labels_of(block).T, votes.shape[2]) if counts_labels else weighed(say, block)
-            decision[rows] = rescaled(total) if are_classes(block) else total / say.sum(axis=1, keepdims=True)
+            total = counted(say, labels, votes.shape[2]) if counts_labels else weighed(say, votes[:, rows])
+            decision[rows] = rescaled(total) if are_classes(votes) else total / say.sum(axis=1, keepdims=True)
         return decision
 
     def _answers(
         self, votes: np.ndarray, X: Any, only_disputed: bool = False
     ) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
-        """Rows, their votes, the say of each member and its competence, block by block."""
+        """Rows, what members vote for there, the say of each member and its competence, block by block."""
         method = METHODS[self.method]
-        asked = np.arange(votes.shape[1])
-        if only_disputed:
-            parts = [rows.start + disputed(block) for rows, block in blocks_of(votes)]
-            asked = np.concatenate([asked[:0], *parts])
-        else:
-            for _ in blocks_of(votes):  # checks them
-                pass
-        points = self._space.points(as_matrix(X))[asked] if method.looks_at_X else np.empty((len(asked), 0))
+        labels = np.empty((votes.shape[1], votes.shape[0]), dtype=np.int32)
+        for here, block in blocks_of(votes):
+            labels[here] = labels_of(block).T
+        asked = np.flatnonzero(are_disputed(labels)) if only_disputed else np.arange(len(labels))
+        points = self._space.points(as_matrix(X)[asked]) if method.looks_at_X else np.empty((len(asked), 0))
         # All at once: neighbours of rows that are near each other are found together.
         near = np.empty((len(asked), 0)), np.empty((len(asked), 0), dtype=np.intp)
         if self._nearest is not None:
@@ -315,11 +312,16 @@ class DynamicRule(Rule):
         n_block = self._n_block()
         for start in range(0, len(asked), n_block):
             part = slice(start, start + n_block)
-            block = votes[:, asked[part]].astype(np.float64, copy=False)
-            question = self._question(block, points[part], near[0][part], near[1][part], alike[part])
+            rows = asked[part]
+            confidence = np.empty((len(rows), 0))
+            if method.looks_at_votes:
+                confidence = highest_of(votes[:, rows].astype(np.float64, copy=False)).T
+            question = self._question(
+                labels[rows], confidence, points[part], near[0][part], near[1][part], alike[part]
+            )
             say, competence = self._answer(method, question)
             say[~say.any(axis=1)] = 1.0
-            yield asked[part], block, say, competence
+            yield rows, question.labels, say, competence
 
     def _similar(self, votes: np.ndarray, asked: np.ndarray) -> np.ndarray:
         """The known rows of the most similar votes, for methods that look at them."""
@@ -334,7 +336,8 @@ class DynamicRule(Rule):
 
     def _question(
         self,
-        votes: np.ndarray,
+        labels: np.ndarray,
+        confidence: np.ndarray,
         points: np.ndarray,
         distances: np.ndarray,
         neighbours: np.ndarray,
@@ -344,9 +347,7 @@ class DynamicRule(Rule):
         if self._everywhere():
             distances = euclidean_distances(points, self.points_)
             neighbours = np.broadcast_to(np.arange(self.n_neighbours_), distances.shape)
-        is_told = METHODS[self.method].looks_at_votes
-        confidence = votes.max(axis=2).T if is_told else np.empty((len(points), 0))
-        return Question(labels_of(votes).T, confidence, neighbours, distances, alike, self._everywhere())
+        return Question(labels, confidence, neighbours, distances, alike, self._everywhere())
 
     def _answer(self, method: Method, question: Question) -> tuple[np.ndarray, np.ndarray]:
         """The say of each member, and its competence."""
@@ -356,7 +357,7 @@ class DynamicRule(Rule):
             competence = self._meta_learner.competence(question)
         else:
             competence = method.competence(self._known, question)
-        return method.select(competence.copy(), self._known, question), competence
+        return method.select(competence, self._known, question), competence
 
     def _n_block(self) -> int:
         """How many rows are asked about at a time."""
@@ -372,10 +373,10 @@ class DynamicRule(Rule):
         return METHODS[self.method].looks_at_X
 
 
-def disputed(votes: np.ndarray) -> np.ndarray:
-    """The rows on which not all members vote for one class."""
-    labels = labels_of(votes)
-    return np.flatnonzero((labels != labels[0]).any(axis=0))
+def are_disputed(labels: np.ndarray) -> np.ndarray:
+    """Whether not all members vote for one class, row by row."""
+    disputed: np.ndarray = (labels != labels[:, :1]).any(axis=1)
+    return disputed
 
 
 def counted(say: np.ndarray, labels: np.ndarray, n_classes: int) -> np.ndarray:
@@ -390,5 +391,5 @@ def weighed(say: np.ndarray, votes: np.ndarray) -> np.ndarray:
     """The votes, each times the say of its member, of shape (n_rows, n_outputs)."""
     total = np.zeros(votes.shape[1:])
     for part, vote in zip(say.T, votes, strict=True):
-        total += part[:, None] * vote
+        total += part[:, None] * vote.astype(np.float64, copy=False)
     return total

@@ -15,7 +15,7 @@ import numpy as np
 from scipy.special import betainc
 
 from committee.combining.rule import Honest
-from committee.combining.votes import labels_of
+from committee.combining.votes import highest_of, labels_of
 
 # The points at which the source of competence of DES-RRC is summed, as in its authors' program.
 N_POINTS = 20
@@ -63,26 +63,34 @@ class Known:
     @classmethod
     def of(cls, honest: Honest, source: str | None, with_profiles: bool) -> Known:
         """Gather what is known, block by block."""
-        labels, support, sources, confidence, profiles = [], [], [], [], []
-        for votes, y, weights in honest.blocks():
-            votes, y = votes[:, weights > 0], y[weights > 0]
-            labels.append(labels_of(votes).T.astype(np.int32))
-            support.append(support_of(votes, y).T)
-            if source is not None:
-                sources.append(SOURCES[source](votes, y).T)
-            if with_profiles:
-                confidence.append(votes.max(axis=2).T)
-                profiles.append(profiles_of(votes))
         counts = honest.weights > 0
+        n_known, n_members, n_outputs = np.count_nonzero(counts), honest.n_members, honest.n_outputs
+        by_member = (n_known, n_members)
+        labels, support = np.empty(by_member, dtype=np.int32), np.empty(by_member)
+        sources = np.empty(by_member if source is not None else (0, 0))
+        confidence = np.empty(by_member if with_profiles else (0, 0))
+        profiles = np.empty((n_known, n_told(n_members, n_outputs)) if with_profiles else (0, 0))
+        start = 0
+        for votes, y, weights in honest.blocks():
+            if not weights.all():
+                votes, y = votes[:, weights > 0], y[weights > 0]
+            rows = slice(start, start := start + len(y))
+            labels[rows] = labels_of(votes).T
+            support[rows] = support_of(votes, y).T
+            if source is not None:
+                sources[rows] = SOURCES[source](votes, y).T
+            if with_profiles:
+                confidence[rows] = highest_of(votes).T
+                profiles[rows] = profiles_of(votes)
         return cls(
             y=honest.y[counts],
             weights=honest.weights[counts],
-            labels=np.concatenate(labels),
-            support=np.concatenate(support),
-            source=np.concatenate(sources) if sources else np.empty((0, 0)),
-            confidence=np.concatenate(confidence) if confidence else np.empty((0, 0)),
-            profiles=np.concatenate(profiles) if profiles else np.empty((0, 0)),
-            n_outputs=honest.n_outputs,
+            labels=labels,
+            support=support,
+            source=sources,
+            confidence=confidence,
+            profiles=profiles,
+            n_outputs=n_outputs,
         )
 
 
@@ -92,7 +100,7 @@ class Question:
 
     Parameters
     ----------
-    labels : ndarray of shape (n_rows, n_members)
+    labels : ndarray of int32 of shape (n_rows, n_members)
         What each member votes for.
     confidence : ndarray of shape (n_rows, n_members)
         Its vote for that, for methods that ask for similar votes.
@@ -117,13 +125,19 @@ def support_of(votes: np.ndarray, y: np.ndarray) -> np.ndarray:
     """The vote of each member for the class of each row, or its squared error."""
     if votes.shape[2] == 1:
         return np.square(votes[:, :, 0] - y)
-    return np.take_along_axis(votes, y[None, :, None], axis=2)[:, :, 0]
+    support: np.ndarray = votes[:, np.arange(len(y)), y]
+    return support
 
 
 def profiles_of(votes: np.ndarray) -> np.ndarray:
     """All votes on a row, side by side; of two classes those for the second, from which the others follow."""
     told = votes[:, :, 1:] if votes.shape[2] == 2 else votes
     return told.transpose(1, 0, 2).reshape(votes.shape[1], -1)
+
+
+def n_told(n_members: int, n_outputs: int) -> int:
+    """The number of votes on a row that `profiles_of` has."""
+    return n_members * (1 if n_outputs == 2 else n_outputs)
 
 
 def randomised_reference(votes: np.ndarray, y: np.ndarray) -> np.ndarray:

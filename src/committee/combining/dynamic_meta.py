@@ -14,6 +14,7 @@ import numpy as np
 from scipy.special import expit
 
 from committee.combining.dynamic_known import Known, Question
+from committee.combining.dynamic_methods import local_sum
 
 # So many rows of similar votes are looked at.
 N_ALIKE = 5
@@ -79,24 +80,43 @@ class MetaLearner:
 
     def competence(self, question: Question) -> np.ndarray:
         """How probably each member is right on each row."""
-        log_odds = self.features(question) @ self.coefficients + self.intercept
-        return np.asarray(expit(log_odds)).reshape(question.labels.shape)
+        n_near, n_alike = question.neighbours.shape[1], question.alike.shape[1]
+        right, support, accuracy, alike, confidence = np.split(
+            self.coefficients, np.cumsum([n_near, n_near, 1, n_alike])
+        )
+        log_odds = self._weighed(self.correct, question.neighbours, right)
+        log_odds += self._weighed(self.support, question.neighbours, support)
+        log_odds += self._weighed(self.correct, question.alike, alike)
+        log_odds += accuracy * in_tenths(self._accuracy(question))
+        log_odds += confidence * in_tenths(question.confidence)
+        return np.asarray(expit(log_odds + self.intercept))
 
     def features(self, question: Question) -> np.ndarray:
         """The features in tenths, of shape (n_rows * n_members, n_features)."""
-        correct = self.correct[question.neighbours].transpose(0, 2, 1)
-        accuracy = correct.mean(axis=2, keepdims=True) / 10
         features = (
-            correct,
+            self.correct[question.neighbours].transpose(0, 2, 1),
             self.support[question.neighbours].transpose(0, 2, 1),
-            in_tenths(accuracy),
+            in_tenths(self._accuracy(question))[:, :, None],
             self.correct[question.alike].transpose(0, 2, 1),
-            in_tenths(question.confidence[:, :, None]),
+            in_tenths(question.confidence)[:, :, None],
         )
         together = np.concatenate(features, axis=2)
         return together.reshape(-1, together.shape[2])
 
+    def _accuracy(self, question: Question) -> np.ndarray:
+        """The share of neighbours that each member is right on."""
+        n_near = question.neighbours.shape[1]
+        return self._weighed(self.correct, question.neighbours, np.ones(n_near)) / n_near / 10
+
+    @staticmethod
+    def _weighed(facts: np.ndarray, neighbours: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        """The sum over neighbours, the first by the first weight."""
+        return local_sum(facts, neighbours, np.tile(weights, (len(neighbours), 1)))
+
 
 def in_tenths(shares: np.ndarray) -> np.ndarray:
     """Shares as whole tenths, rounded down."""
-    return np.digitize(shares, TENTHS).astype(np.uint8)
+    tenths = np.zeros(shares.shape, dtype=np.uint8)
+    for least in TENTHS:
+        tenths += shares >= least
+    return tenths

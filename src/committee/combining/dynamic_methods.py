@@ -12,7 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from committee._engine import local_sums
 from committee.combining.dynamic_known import Known, Question
+from committee.running import n_threads
 
 # What DESlib and the papers set: members this close are equivalent; neighbours this similar count for MCB;
 # the shares of members that are accurate, and of those that are diverse, in DES-kNN.
@@ -21,6 +23,8 @@ SIMILAR = 0.7
 MOST_ACCURATE = 0.5
 MOST_DIVERSE = 0.3
 NEARLY_ZERO = 1e-10
+# Fewer rows are not worth a second thread.
+ROWS_OF_A_THREAD = 1024
 
 Competence = Callable[[Known, Question], np.ndarray]
 Selection = Callable[[np.ndarray, Known, Question], np.ndarray]
@@ -56,11 +60,28 @@ class Method:
     looks_at_votes: bool = False
 
 
-def local_mean(facts: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """The weighted mean over neighbours: (n_rows, n_neighbours, n_members) to (n_rows, n_members)."""
-    total = np.matmul(weights[:, None, :], facts)[:, 0]
-    share: np.ndarray = total / weights.sum(axis=1, keepdims=True)
-    return share
+def local_sum(facts: np.ndarray, neighbours: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """The weighted sum over neighbours of what is known.
+
+    Parameters
+    ----------
+    facts : ndarray of float64, uint8 or bool of shape (n_known, n_members)
+    neighbours, weights : ndarray of shape (n_rows, n_neighbours)
+
+    Returns
+    -------
+    ndarray of shape (n_rows, n_members)
+    """
+    known = facts.view(np.uint8) if facts.dtype == bool else facts
+    threads = 1 if len(neighbours) <= ROWS_OF_A_THREAD else n_threads(None)
+    return local_sums(known, neighbours, weights, threads)
+
+
+def local_mean(facts: np.ndarray, neighbours: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """The weighted mean of the same."""
+    mean: np.ndarray = local_sum(facts, neighbours, weights)
+    mean /= weights.sum(axis=1, keepdims=True)
+    return mean
 
 
 def among_class(facts: np.ndarray, weights: np.ndarray, known: Known, question: Question) -> np.ndarray:
@@ -83,7 +104,7 @@ def weights_by_distance(known: Known, question: Question) -> np.ndarray:
 
 def local_accuracy(known: Known, question: Question) -> np.ndarray:
     """OLA and DES-P: the share of neighbours that a member is right on."""
-    return local_mean(known.correct[question.neighbours].astype(np.float64), weights_of(known, question))
+    return local_mean(known.correct, question.neighbours, weights_of(known, question))
 
 
 def local_class_accuracy(known: Known, question: Question) -> np.ndarray:
@@ -96,13 +117,12 @@ def behaviour(known: Known, question: Question) -> np.ndarray:
     agreement = (known.labels[question.neighbours] == question.labels[:, None, :]).mean(axis=2)
     is_similar = agreement > SIMILAR
     is_similar[~is_similar.any(axis=1)] = True
-    weights = weights_of(known, question) * is_similar
-    return local_mean(known.correct[question.neighbours].astype(np.float64), weights)
+    return local_mean(known.correct, question.neighbours, weights_of(known, question) * is_similar)
 
 
 def a_priori(known: Known, question: Question) -> np.ndarray:
     """A-priori: the mean vote for the class of each neighbour, near ones counting more."""
-    return local_mean(known.support[question.neighbours], weights_by_distance(known, question))
+    return local_mean(known.support, question.neighbours, weights_by_distance(known, question))
 
 
 def a_posteriori(known: Known, question: Question) -> np.ndarray:
@@ -113,21 +133,22 @@ def a_posteriori(known: Known, question: Question) -> np.ndarray:
 
 def unbroken_run(known: Known, question: Question) -> np.ndarray:
     """KNORA-E: how many of the nearest neighbours a member is right on before its first fault."""
-    run: np.ndarray = np.logical_and.accumulate(known.correct[question.neighbours], axis=1).sum(axis=1)
-    return run.astype(np.float64)
+    is_unbroken = np.ones(question.labels.shape, dtype=bool)
+    run = np.zeros(question.labels.shape)
+    for neighbour in question.neighbours.T:
+        is_unbroken &= known.correct[neighbour]
+        run += is_unbroken
+    return run
 
 
 def right_neighbours(known: Known, question: Question) -> np.ndarray:
     """KNORA-U: the weight of the neighbours that a member is right on."""
-    weights = weights_of(known, question)
-    right = known.correct[question.neighbours].astype(np.float64)
-    return np.matmul(weights[:, None, :], right)[:, 0]
+    return local_sum(known.correct, question.neighbours, weights_of(known, question))
 
 
 def right_among_alike(known: Known, question: Question) -> np.ndarray:
     """KNOP: the same over the rows with the most similar votes."""
-    weights = known.weights[question.alike]
-    return np.matmul(weights[:, None, :], known.correct[question.alike].astype(np.float64))[:, 0]
+    return local_sum(known.correct, question.alike, known.weights[question.alike])
 
 
 def potential(known: Known, question: Question) -> np.ndarray:
@@ -138,13 +159,13 @@ def potential(known: Known, question: Question) -> np.ndarray:
     if question.everywhere:
         mean: np.ndarray = weights @ known.source / weights.sum(axis=1, keepdims=True)
         return mean
-    return local_mean(known.source[question.neighbours], weights)
+    return local_mean(known.source, question.neighbours, weights)
 
 
 def best(competence: np.ndarray, known: Known, question: Question) -> np.ndarray:
     """The most competent member, the first of equal ones."""
     say = np.zeros_like(competence)
-    np.put_along_axis(say, competence.argmax(axis=1)[:, None], 1.0, axis=1)
+    say[np.arange(len(say)), competence.argmax(axis=1)] = 1.0
     return say
 
 
@@ -164,7 +185,7 @@ def longest(competence: np.ndarray, known: Known, question: Question) -> np.ndar
 
 def in_proportion(competence: np.ndarray, known: Known, question: Question) -> np.ndarray:
     """Every member, as far as it is competent."""
-    return competence
+    return competence.copy()
 
 
 def better_than_chance(competence: np.ndarray, known: Known, question: Question) -> np.ndarray:
@@ -200,7 +221,7 @@ def accurate_then_diverse(competence: np.ndarray, known: Known, question: Questi
 def lowest_error(errors: np.ndarray, constant: np.ndarray) -> np.ndarray:
     """The member of the lowest local error, the first of equal ones."""
     say = np.zeros_like(errors)
-    np.put_along_axis(say, errors.argmin(axis=1)[:, None], 1.0, axis=1)
+    say[np.arange(len(say)), errors.argmin(axis=1)] = 1.0
     return say
 
 
@@ -224,9 +245,9 @@ def answer_by_errors(method: Method, known: Known, question: Question) -> tuple[
     """The say of each member in a regression, and its competence: the negative local squared error."""
     rows = question.neighbours if method.looks_at_X else question.alike
     weights = weights_by_distance(known, question) if method.by_distance else known.weights[rows]
-    errors = local_mean(known.support[rows], weights)
+    errors = local_mean(known.support, rows, weights)
     from_mean = np.square(known.y - np.average(known.y, weights=known.weights))
-    constant = local_mean(from_mean[rows][:, :, None], weights)[:, 0]
+    constant = local_mean(from_mean[:, None], rows, weights)[:, 0]
     assert method.regression is not None
     return method.regression(errors, constant), -errors
 

@@ -17,6 +17,8 @@ from committee.running import n_threads
 # Axes are found from so many points, and not in wider tables, where that costs more than it saves.
 MOST_POINTS = 2048
 MOST_COLUMNS = 512
+# So many points are turned at a time, in the caches.
+TURNED_TOGETHER = 1024
 # Fewer asked points are not worth a second thread.
 POINTS_OF_A_THREAD = 256
 
@@ -58,16 +60,20 @@ class Nearest:
         return Nearest, (self.points,)
 
     def _turned(self, points: np.ndarray) -> np.ndarray:
+        turned = np.empty(points.shape, dtype=np.float32)
         # The engine knows what to do with numbers that are too large.
         with np.errstate(over="ignore", invalid="ignore"):
-            centred = points - self._center
-            turned = centred[:, self._axes] if self._axes.ndim == 1 else centred @ self._axes
-            return turned.astype(np.float32, order="C")
+            for start in range(0, len(points), TURNED_TOGETHER):
+                centred = points[start : start + TURNED_TOGETHER] - self._center
+                turned[start : start + TURNED_TOGETHER] = (
+                    centred[:, self._axes] if self._axes.ndim == 1 else centred @ self._axes
+                )
+        return turned
 
 
 def axes_of(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """A centre, and axes as columns, the widest first; in wide tables, the columns by how much they vary."""
-    largest = np.abs(points).max() or 1.0
+    largest = max(points.max(), -points.min()) or 1.0
     sample = points[:: max(1, len(points) // MOST_POINTS)] / largest
     center = sample.mean(axis=0)
     sample = sample - center

@@ -50,7 +50,8 @@ class Space:
                 f"The rule was fitted on {len(self.center)} columns and gets {X.shape[1]}. Pass the same "
                 "columns."
             )
-        points: np.ndarray = (X - self.center) / self.spread
+        points: np.ndarray = X - self.center
+        points /= self.spread
         return points
 
 

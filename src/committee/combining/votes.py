@@ -14,6 +14,7 @@ import numpy as np
 
 # So many votes make a block: two megabytes of float64, which stay in the caches while a rule works on them.
 BLOCK_SIZE = 1 << 18
+LARGEST = np.finfo(np.float64).max
 
 
 def check_votes(votes: Any) -> np.ndarray:
@@ -84,11 +85,12 @@ def blocks_of(votes: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
 
 def check_block(block: np.ndarray, first_row: int = 0) -> None:
     """Raise unless all votes are finite and, for classes, not negative; the error names the first."""
-    are_sound = np.isfinite(block)
-    fault = "finite"
+    lowest = 0.0 if are_classes(block) else -LARGEST
+    # What is not a number is not between two.
+    if block.min(initial=0) >= lowest and block.max(initial=0) <= LARGEST:
+        return
+    are_sound, fault = np.isfinite(block), "finite"
     if are_sound.all():
-        if not are_classes(block) or block.min(initial=0) >= 0:
-            return
         are_sound, fault = block >= 0, ">= 0, as they are for classes"
     member, row, output = np.argwhere(~are_sound)[0]
     vote = block[member, row, output]
@@ -169,6 +171,14 @@ def labels_of(votes: np.ndarray) -> np.ndarray:
         return (votes[:, :, 1] > votes[:, :, 0]).astype(np.intp)
     labels: np.ndarray = votes.argmax(axis=2)
     return labels
+
+
+def highest_of(votes: np.ndarray) -> np.ndarray:
+    """The highest vote of each member, of shape (n_members, n_rows)."""
+    highest = votes[:, :, 0].copy()
+    for output in range(1, votes.shape[2]):
+        np.maximum(highest, votes[:, :, output], out=highest)
+    return highest
 
 
 def check_member_weights(weights: Any, n_members: int, name: str = "weights") -> np.ndarray:
