@@ -20,6 +20,7 @@ from committee import (
     DecisionTreeRegressor,
     DynamicSelectionClassifier,
     EnsembleSelectionClassifier,
+    RegionSelectionClassifier,
     StackingClassifier,
     StackingRegressor,
     VotingClassifier,
@@ -335,6 +336,10 @@ def tree(**parameters):
         ({"estimators": [GaussianNB()]}, r"Got GaussianNB\(\) in it."),
         ({"estimators": [("a", GaussianNB)]}, "in it."),
         ({"estimators": [("a__b", GaussianNB())]}, "must be text without '__'. Got 'a__b'."),
+        (
+            {"estimators": [("rule", GaussianNB())]},
+            "A member is named 'rule', and so is a parameter of VotingClassifier. Give the member another na",
+        ),
         ({"estimators": [("line", LinearRegression())]}, "Member 'line' must be a classifier. Got LinearReg"),
         ({"cv": 1}, "cv must be an integer >= 2"),
         ({"cv": "often"}, "cv must be an integer >= 2"),
@@ -401,3 +406,15 @@ def test_weights_are_those_of_members_alone():
         with pytest.raises(AttributeError, match="has no weights for members"):
             without.weights_  # noqa: B018
     np.testing.assert_array_equal(dynamic.rule_.row_weights_, np.arange(1, 151))
+
+
+@pytest.mark.parametrize("of_rows", [DynamicSelectionClassifier, RegionSelectionClassifier])
+def test_the_rules_that_look_at_rows_are_on_the_leaderboard_of_a_committee_that_does(of_rows, tmp_path):
+    selecting = of_rows(MEMBERS[:2], random_state=0).fit(X, Y, sample_weight=1 + np.arange(150) % 2)
+    assert {each.name for each in selecting.leaderboard()} >= {"dynamic", "region", "mean", "bayes"}
+    selecting.save(tmp_path / "selecting.committee")
+    loaded = committee.load(tmp_path / "selecting.committee")
+    for board in (selecting.leaderboard(["dynamic"]), loaded.leaderboard(["dynamic"])):
+        assert list(board) == list(selecting.leaderboard(["dynamic"], X=X))
+    another = loaded.recombine("dynamic")
+    np.testing.assert_array_equal(another.predict(X), selecting.recombine("dynamic", X).predict(X))

@@ -5,6 +5,7 @@ In: seats, honest votes and a rule. Out: votes, decisions, a leaderboard, the co
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -112,7 +113,8 @@ class Assembled(TransformerMixin, KeptCommittee):
         rule : str, callable or Rule
             A name of `committee.rules`, a function of votes, or a rule.
         X : table, default=None
-            The table of the fit, for a rule that looks at the rows.
+            The table of the fit, for a rule that looks at the rows. A committee whose own rule does so has
+            kept them.
 
         Returns
         -------
@@ -148,7 +150,7 @@ class Assembled(TransformerMixin, KeptCommittee):
         ----------
         rules : iterable of rules, default=None
             Names, functions or rules. None is every rule by name that can decide here; those that look at
-            the rows are among them if X is given.
+            the rows are among them if the committee's own rule does so, or X is given.
         X : table, default=None
             The table of the fit.
         scoring : str, default=None
@@ -173,7 +175,7 @@ class Assembled(TransformerMixin, KeptCommittee):
         """
         honest = self._known_votes()
         scoring = self._usual_scoring() if scoring is None else scoring
-        matrix = None
+        matrix = honest.X
         if X is not None:
             native = self._native(X)
             encoder = encoder_like(native, honest)
@@ -224,18 +226,20 @@ class Assembled(TransformerMixin, KeptCommittee):
 
     def _fit_rule(self, rule: Rule, X: Any) -> None:
         """Take another rule, fitted on the honest votes."""
-        self._encoder, matrix, honest = None, None, self._honest
         if rule.needs_fit:
-            honest = self._known_votes()
-        if rule._looks_at_X():
-            if X is None:
-                raise ValueError(f"{type(rule).__name__} looks at the rows. Pass X, the table of the fit.")
-            native = self._native(X)
-            known = self._known_votes()
+            self._known_votes()
+        if not rule._looks_at_X():
+            self._encoder = None
+        elif X is not None:
+            native, known = self._native(X), self._known_votes()
             self._encoder = encoder_like(native, known)
             matrix = self._encoder.transform(take_rows(native, known.rows))
-        if honest is not None:
-            rule.fit(honest.votes, honest.y, matrix, honest.weights)
+            self._honest = replace(known, X=matrix)
+        elif self._encoder is None or self._known_votes().X is None:
+            raise ValueError(f"{type(rule).__name__} looks at the rows. Pass X, the table of the fit.")
+        if self._honest is not None:
+            honest = self._honest
+            rule.fit(honest.votes, honest.y, honest.X, honest.weights)
         self.rule_ = rule
 
     def _known_votes(self) -> HonestVotes:

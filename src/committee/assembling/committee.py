@@ -71,6 +71,7 @@ class Committee(CallbackSupportMixin, CommitteeParameters, NamedMembers, Assembl
         self
         """
         check_parameters(self)
+        self._check_names()
         lesson = Lesson.of(self._task_type, X, y, sample_weight, groups)
         members = members_of(self.estimators, self.columns, lesson.schema, lesson.are_classes)
         rng = np.random.default_rng(check_random_state(self.random_state).randint(LARGEST_SEED))
@@ -93,8 +94,9 @@ class Committee(CallbackSupportMixin, CommitteeParameters, NamedMembers, Assembl
         if lesson.is_open and rule._looks_at_X():
             encoder = new_encoder().fit(lesson.X, sample_weight=lesson.weights)
         if honest is not None:
-            matrix = None if encoder is None else encoder.transform(take_rows(lesson.X, honest.rows))
-            rule.fit(honest.votes, honest.y, matrix, honest.weights)
+            if encoder is not None:
+                honest = replace(honest, X=encoder.transform(take_rows(lesson.X, honest.rows)))
+            rule.fit(honest.votes, honest.y, honest.X, honest.weights)
         self._keep_task(lesson.schema, lesson.task)
         self._data = lesson.data
         self._seats = [

@@ -53,7 +53,9 @@ class KeptCommittee(Tabular):
             }
             for seat in self._seats
         ]
-        honest = None if self._honest is None else vars(self._honest)
+        honest = None if self._honest is None else dict(vars(self._honest))
+        if honest is not None and honest["X"] is None:
+            del honest["X"]
         own = {"seats": seats, "honest": honest, "encoder": self._encoder, "rule": self.rule_}
         return super()._learnt() | own
 
@@ -99,13 +101,14 @@ class KeptCommittee(Tabular):
         weights = fields.optional_array("weights", np.float64, (n_rows,))
         groups = fields.optional_array("groups", np.int64, (n_rows,))
         rows = fields.array("rows", np.int64, (n_rows,))
+        X = fields.array("X", np.float64, (n_rows, None)) if "X" in fields else None
         fields.finish()
         if are_classes:
             fields.require((votes >= 0).all(), "a vote is negative")
             fields.require(((y >= 0) & (y < self._task.n_outputs)).all(), "y is of no class")
         fields.require(weights is None or (weights >= 0).all(), "a weight is negative")
         fields.require((rows >= 0).all() and (groups is None or (groups >= 0).all()), "a row is negative")
-        return HonestVotes(votes, y, weights, groups, rows)
+        return HonestVotes(votes, y, weights, groups, rows, X)
 
     def _check_learnt(self) -> None:
         check_rule(self.rule_, len(self._seats), self._task)

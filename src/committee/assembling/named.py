@@ -69,6 +69,17 @@ class NamedMembers(BaseEstimator):
         super().set_params(**params)
         return self
 
+    def _check_names(self) -> None:
+        """Raise for a member that is named like a parameter, and so could not be set by its name."""
+        own = super().get_params(deep=False)
+        given = self.estimators if isinstance(self.estimators, list | tuple) else []
+        for pair in given:
+            if isinstance(pair, tuple | list) and pair and isinstance(pair[0], str) and pair[0] in own:
+                raise ValueError(
+                    f"A member is named {pair[0]!r}, and so is a parameter of {type(self).__name__}. Give the "
+                    "member another name."
+                )
+
     def _pairs(self) -> list[tuple[str, Any]]:
         """The members, if they are such as can be named."""
         given = self.estimators if isinstance(self.estimators, list | tuple) else []

@@ -24,6 +24,8 @@ class HonestVotes:
     rows : ndarray of int of shape (n_rows,)
         Where the rows are in the training table: those that some fold held out, or that some tree has not
         seen.
+    X : ndarray of shape (n_rows, n_features), default=None
+        The rows as a matrix, if the rule looks at them.
     """
 
     votes: np.ndarray
@@ -31,6 +33,7 @@ class HonestVotes:
     weights: np.ndarray | None
     groups: np.ndarray | None
     rows: np.ndarray
+    X: np.ndarray | None = None
 
     @classmethod
     def of(

@@ -11,6 +11,7 @@ import pickle
 import tempfile
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -72,7 +73,7 @@ def greedy_loss(honest: HonestVotes, places: list[int], metric: Any) -> float:
 
 def only(honest: HonestVotes, places: list[int]) -> HonestVotes:
     """The honest votes of some members."""
-    return HonestVotes(honest.votes[places], honest.y, honest.weights, honest.groups, honest.rows)
+    return replace(honest, votes=honest.votes[places])
 
 
 def quickest(work: Callable[[], object]) -> float:
