@@ -18,11 +18,12 @@ from committee import CommitteeClassifier, CommitteeRegressor, DecisionTreeClass
 from committee.assembling.fitting import Seated
 from committee.assembling.members import Member
 from committee.assembling.votes import HonestVotes
+from committee.automatic.candidates import ASKED_FOR, CANDIDATES, Size
 from committee.automatic.choosing import is_surely_better, judge_rules
 from committee.automatic.clock import LEAST_FOR_RULE, Clock
 from committee.automatic.committee import who_counts
 from committee.automatic.memory import bytes_of_fit, bytes_of_model, within_memory
-from committee.automatic.portfolio import ASKED_FOR, CANDIDATES, ORDERS, Size, portfolio
+from committee.automatic.portfolio import ORDERS, portfolio
 from committee.combining.adjusting import AdjustedRule
 from committee.members.lesson import Lesson
 from committee.running import receiving
@@ -45,6 +46,8 @@ def test_everyone_in_the_portfolio_reads_any_table_and_rests_in_a_file(made, tmp
     names = list(ORDERS["classification" if made is CommitteeClassifier else "regression"])
     automatic = made(names, cv=2, random_state=0)
     y = target_for(automatic, signal)
+    if made is CommitteeRegressor:
+        y = y - y.min() + 1
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         automatic.fit(frame, y, sample_weight=1 + np.arange(60) % 3)
@@ -170,6 +173,13 @@ def test_large_tables_have_fewer_members():
     assert {member.name for member in few} < {member.name for member in many}
     assert len(portfolio(small, "fast")) < len(portfolio(small, "balanced")) < len(many)
     assert few[0].name == many[0].name == "booster"
+
+
+def test_members_for_amounts_sit_where_all_numbers_are_above_0():
+    for y, is_there in ((AMOUNTS, True), (AMOUNTS - AMOUNTS.mean(), False)):
+        lesson = Lesson.of(CommitteeRegressor._task_type, NUMBERS, y, None, None)
+        names = [member.name for member in portfolio(Size.of(lesson), "best")]
+        assert ("booster_poisson" in names) == is_there
 
 
 def test_members_that_take_too_much_memory_are_left_out_with_a_word():

@@ -22,11 +22,12 @@ from committee.assembling.members import Member, check_kind, check_pairs
 from committee.assembling.polling import seeded_by_name
 from committee.assembling.seats import Seat
 from committee.assembling.votes import HonestVotes
+from committee.automatic.candidates import Size
 from committee.automatic.choosing import fewer, seconds_for, votes_in
 from committee.automatic.clock import Clock
 from committee.automatic.journal import Choice, Journal, chosen_before
 from committee.automatic.memory import within_memory
-from committee.automatic.portfolio import PRESETS, Size, as_many_steps_as_told, named, portfolio
+from committee.automatic.portfolio import PRESETS, as_many_steps_as_told, named, portfolio
 from committee.automatic.reducing import Reducing
 from committee.automatic.scheduling import seat_in_time
 from committee.automatic.telling import Telling

@@ -14,7 +14,7 @@ from sklearn.pipeline import Pipeline
 
 from committee import running
 from committee.assembling.members import Member
-from committee.automatic.portfolio import Size
+from committee.automatic.candidates import Size
 from committee.learners.network import Network
 from committee.learners.network_rows import bytes_of_inputs
 from committee.sampling.growing import Forest

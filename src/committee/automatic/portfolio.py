@@ -1,359 +1,83 @@
 """The portfolio: who may sit in an automatic committee, in the order in which they are fitted.
 
 In: the size of a table and a preset. Out: members. Each next one is to add the most to those before it, for
-the time that it takes, over many tables. What members add is measured by `benchmarks/portfolio.py`; the order
-was set by hand from that. Members of scikit-learn see the table as `TableEncoder` makes it a matrix.
+the time that it takes, over many tables. What members add is measured by `benchmarks/portfolio.py` on small
+tables; large ones have changed the order by hand.
 """
 
 from __future__ import annotations
 
-import importlib
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any
 
-import numpy as np
-
-from committee.assembling.members import Member, encoded
-from committee.boosting import (
-    AdaBoostClassifier,
-    GradientBoostingClassifier,
-    GradientBoostingRegressor,
-    LogitBoostClassifier,
-)
-from committee.learners import C45Classifier, NetworkClassifier, NetworkRegressor
-from committee.members.lesson import Lesson
+from committee.assembling.members import Member
+from committee.automatic.candidates import ASKED_FOR, CANDIDATES, Size
 from committee.parameters import unknown_name
-from committee.sampling import (
-    ExtraTreesClassifier,
-    ExtraTreesRegressor,
-    RandomForestClassifier,
-    RandomForestRegressor,
-    RotationForestClassifier,
-)
-from committee.table import Schema
 
 # How many members of the portfolio a preset takes, if time allows, and how often folds are repeated.
 PRESETS = {"fast": (5, 1), "balanced": (12, 1), "best": (None, 3)}
-# A category has a column for each of its values, up to so many.
-MOST_VALUES = 32
-
-
-@dataclass(frozen=True, eq=False)
-class Candidate:
-    """Someone who may sit in a committee.
-
-    Parameters
-    ----------
-    name : str
-    make : callable
-        An estimator, from a `Size`.
-    tasks : tuple of str
-        "classification", "regression".
-    most_rows : int
-        It takes too long on tables of more.
-    most_cells : int
-        Rows times columns of the matrix that it sees.
-    """
-
-    name: str
-    make: Callable[[Size], Any]
-    tasks: tuple[str, ...] = ("classification", "regression")
-    most_rows: float = np.inf
-    most_cells: float = np.inf
-
-    def suits(self, size: Size) -> bool:
-        """Whether it is for a task and a table."""
-        is_small = size.n_rows <= self.most_rows and size.n_rows * size.n_encoded <= self.most_cells
-        return is_small and size.task in self.tasks
-
-
-@dataclass(frozen=True)
-class Size:
-    """What is known of a table before anybody has seen it.
-
-    Parameters
-    ----------
-    task : {"classification", "regression"}
-    n_rows : int
-    n_encoded : int
-        The columns of the matrix that `TableEncoder` makes of it.
-    n_outputs : int
-    n_columns : int, default=0
-        Its own columns; 0 if they are those of the matrix.
-    """
-
-    task: str
-    n_rows: int
-    n_encoded: int
-    n_outputs: int
-    n_columns: int = 0
-
-    @classmethod
-    def of(cls, lesson: Lesson) -> Size:
-        """The size of a table with its y."""
-        task = "classification" if lesson.are_classes else "regression"
-        width, n_columns = encoded_width(lesson.schema), lesson.schema.n_columns
-        return cls(task, len(lesson.rows), width, lesson.task.n_outputs, n_columns)
-
-    @property
-    def are_classes(self) -> bool:
-        """Whether the task is to find classes."""
-        return self.task == "classification"
-
-
-def encoded_width(schema: Schema) -> int:
-    """The columns of the matrix that `TableEncoder` makes of a table, at most."""
-    categories = np.minimum(schema.n_categories[schema.is_category], MOST_VALUES)
-    return max(1, int(categories.sum()) + int((~schema.is_category).sum()))
-
-
-def booster(**parameters: Any) -> Callable[[Size], Any]:
-    """Our gradient boosting with some parameters."""
-    classifier: Any = GradientBoostingClassifier
-    regressor: Any = GradientBoostingRegressor
-    return lambda size: (classifier if size.are_classes else regressor)(**parameters)
-
-
-def forest(classifier: Any, regressor: Any, **parameters: Any) -> Callable[[Size], Any]:
-    """A forest with some parameters."""
-    return lambda size: (classifier if size.are_classes else regressor)(**parameters)
-
-
-def linear(strength: float) -> Callable[[Size], Any]:
-    """Logistic regression, the stronger the less its weights cost; or ridge regression by leave-one-out."""
-
-    def make(size: Size) -> Any:
-        from sklearn.linear_model import LogisticRegression, RidgeCV
-
-        if size.are_classes:
-            return encoded(LogisticRegression(C=strength, max_iter=1000), scaling="robust")
-        return encoded(RidgeCV(np.logspace(-2, 4, 13)), scaling="robust")
-
-    return make
-
-
-def network(**parameters: Any) -> Callable[[Size], Any]:
-    """Our networks with some parameters."""
-    classifier: Any = NetworkClassifier
-    regressor: Any = NetworkRegressor
-    return lambda size: (classifier if size.are_classes else regressor)(**parameters)
-
-
-def neighbours(size: Size) -> Any:
-    """Nearest neighbours, the near ones with more weight."""
-    from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
-
-    kind = KNeighborsClassifier if size.are_classes else KNeighborsRegressor
-    return encoded(kind(15, weights="distance"))
-
-
-def machine(size: Size) -> Any:
-    """A support vector machine; its scores for classes are calibrated by the committee."""
-    from sklearn.svm import SVC, SVR
-
-    if size.are_classes:
-        return encoded(SVC(C=10.0, decision_function_shape="ovr"), scaling="robust")
-    return encoded(with_scaled_target(SVR(C=10.0, epsilon=0.05)), scaling="robust")
-
-
-def discriminant(size: Size) -> Any:
-    """Linear discriminant analysis."""
-    from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-
-    return encoded(LinearDiscriminantAnalysis())
-
-
-def bayes(size: Size) -> Any:
-    """Naive Bayes with a normal distribution for each column."""
-    from sklearn.naive_bayes import GaussianNB
-
-    return encoded(GaussianNB())
-
-
-def rotation(size: Size) -> Any:
-    """A rotation forest on a matrix, in which a category has not more columns than `MOST_VALUES`."""
-    forest: Any = RotationForestClassifier
-    return encoded(forest(n_estimators=100))
-
-
-def with_scaled_target(regressor: Any) -> Any:
-    """A regressor that sees y with mean 0 and standard deviation 1."""
-    from sklearn.compose import TransformedTargetRegressor
-    from sklearn.preprocessing import StandardScaler
-
-    return TransformedTargetRegressor(regressor, transformer=StandardScaler())
-
-
-def plain(classifier: Any, **parameters: Any) -> Callable[[Size], Any]:
-    """A classifier of ours with some parameters."""
-    return lambda size: classifier(**parameters)
-
-
-def other_booster(library: str, prefix: str, **parameters: Any) -> Callable[[Size], Any]:
-    """The gradient boosting of another library, as it comes, on the matrix of a table."""
-
-    def make(size: Size) -> Any:
-        try:
-            module = importlib.import_module(library)
-        except ImportError as error:
-            raise ValueError(f"Member {library!r} needs the package {library}. Install it.") from error
-        kind = getattr(module, prefix + ("Classifier" if size.are_classes else "Regressor"))
-        return encoded(kind(**parameters))
-
-    return make
-
-
-CLASSES = ("classification",)
-CANDIDATES = {
-    candidate.name: candidate
-    for candidate in (
-        Candidate("booster", booster(n_estimators=100, learning_rate=0.1)),
-        Candidate("booster_auto", booster()),
-        Candidate("booster_random", booster(splitter="random")),
-        Candidate(
-            "booster_random_slow",
-            booster(
-                n_estimators=500,
-                learning_rate=0.04,
-                splitter="random",
-                max_leaf_nodes=48,
-                colsample_bynode=0.5,
-                min_samples_leaf=3,
-            ),
-        ),
-        Candidate(
-            "booster_patient",
-            booster(n_estimators=2000, learning_rate=0.05, early_stopping=True, n_iter_no_change=40),
-        ),
-        Candidate("booster_wide", booster(max_leaf_nodes=63, colsample_bynode=0.3, min_samples_leaf=3)),
-        Candidate(
-            "booster_deep",
-            booster(
-                n_estimators=150,
-                learning_rate=0.05,
-                max_leaf_nodes=127,
-                colsample_bynode=0.4,
-                min_samples_leaf=5,
-                subsample=0.8,
-            ),
-        ),
-        Candidate(
-            "booster_slow",
-            booster(
-                n_estimators=300,
-                learning_rate=0.03,
-                max_leaf_nodes=16,
-                colsample_bynode=0.4,
-                min_samples_leaf=5,
-            ),
-        ),
-        Candidate("booster_shallow", booster(max_depth=4, colsample_bynode=0.5, reg_lambda=5.0)),
-        Candidate("booster_pairs", booster(n_estimators=200, learning_rate=0.1, max_depth=2)),
-        Candidate(
-            "extra_trees", forest(ExtraTreesClassifier, ExtraTreesRegressor, n_estimators=200), most_cells=2e7
-        ),
-        Candidate(
-            "extra_trees_all",
-            forest(ExtraTreesClassifier, ExtraTreesRegressor, n_estimators=200, max_features=1.0),
-            CLASSES,
-            most_cells=2e7,
-        ),
-        Candidate(
-            "forest",
-            forest(
-                RandomForestClassifier,
-                RandomForestRegressor,
-                n_estimators=200,
-                min_samples_leaf=3,
-                max_features=0.5,
-            ),
-            most_cells=2e7,
-        ),
-        Candidate(
-            "forest_full",
-            forest(RandomForestClassifier, RandomForestRegressor, n_estimators=200),
-            most_cells=2e7,
-        ),
-        Candidate("linear", linear(1.0), most_cells=5e7),
-        Candidate("linear_weak", linear(0.05), CLASSES, most_cells=5e7),
-        Candidate("network", network(), most_cells=2e7),
-        Candidate(
-            "network_wide",
-            network(hidden_layer_sizes=(256,), n_estimators=4, n_bins=2),
-            most_cells=2e7,
-        ),
-        Candidate("machine", machine, most_rows=4_000, most_cells=4e5),
-        Candidate("neighbours", neighbours, most_rows=30_000, most_cells=2e6),
-        Candidate("logitboost", plain(LogitBoostClassifier, n_estimators=200), CLASSES),
-        Candidate("adaboost", plain(AdaBoostClassifier, n_estimators=100), CLASSES),
-        Candidate("c45", plain(C45Classifier), CLASSES, most_cells=2e7),
-        # A tree looks at all columns of all rows: a second for 100 of them on 100,000 cells.
-        Candidate("rotation_forest", rotation, CLASSES, most_cells=1e6),
-        Candidate("discriminant", discriminant, CLASSES, most_cells=1e7),
-        Candidate("bayes", bayes, CLASSES, most_cells=5e7),
-    )
-}
-# Of other libraries, where they are installed: they sit if they are named.
-ASKED_FOR = {
-    candidate.name: candidate
-    for candidate in (
-        Candidate("lightgbm", other_booster("lightgbm", "LGBM", n_jobs=1, verbose=-1)),
-        Candidate("xgboost", other_booster("xgboost", "XGB", n_jobs=1)),
-        Candidate("catboost", other_booster("catboost", "CatBoost", thread_count=1, verbose=False)),
-    )
-}
-# The first is quick and ends in any time; then the next is always the one that adds the most.
+# The first is quick and ends in any time. Then come those that the benchmark ranks first, and boosters that
+# are better the larger the table is; then those that add less than can be told, and are slow on large tables.
 ORDERS = {
     "classification": (
         "booster",
         "linear",
         "booster_random",
-        "extra_trees",
         "network",
-        "machine",
-        "booster_wide",
-        "forest_full",
         "discriminant",
+        "logitboost",
+        "machine",
+        "booster_columns",
         "booster_random_slow",
-        "booster_shallow",
-        "c45",
         "booster_patient",
         "extra_trees_all",
-        "booster_pairs",
-        "network_wide",
+        "forest_full",
+        "booster_long",
+        "network_plain",
         "booster_deep",
-        "forest",
-        "linear_weak",
-        "booster_auto",
-        "booster_slow",
-        "neighbours",
-        "logitboost",
-        "bayes",
-        "adaboost",
+        "booster_shallow",
+        "booster_wide",
         "rotation_forest",
+        "booster_long_wide",
+        "linear_weak",
+        "booster_statistics",
+        "extra_trees",
+        "booster_pairs",
+        "booster_slow",
+        "bayes",
+        "booster_auto",
+        "neighbours",
+        "adaboost",
+        "c45",
+        "network_wide",
+        "forest",
     ),
     "regression": (
         "booster",
-        "booster_patient",
-        "linear",
-        "booster_random_slow",
-        "network",
         "booster_shallow",
-        "extra_trees",
+        "booster_long",
+        "booster_statistics",
+        "neighbours",
+        "booster_long_wide",
+        "linear",
+        "machine",
+        "network",
+        "booster_auto",
+        "booster_poisson",
+        "booster_patient",
+        "booster_slow",
+        "booster_columns",
+        "booster_random",
+        "booster_deep",
+        "booster_random_slow",
         "booster_wide",
         "booster_pairs",
-        "machine",
         "forest",
-        "booster_deep",
-        "booster_auto",
+        "network_plain",
         "network_wide",
-        "neighbours",
-        "booster_random",
-        "booster_slow",
         "forest_full",
+        "extra_trees",
     ),
 }
 
@@ -377,7 +101,7 @@ def portfolio(size: Size, preset: str, has_limit: bool = False) -> list[Member]:
     Examples
     --------
     >>> [member.name for member in portfolio(Size("regression", 10**6, 100, 1), "fast")]
-    ['booster', 'booster_patient', 'booster_random_slow', 'booster_shallow', 'booster_wide']
+    ['booster', 'booster_shallow', 'booster_long', 'booster_statistics', 'booster_long_wide']
     """
     n_most, _ = PRESETS[preset]
     suited = [CANDIDATES[name] for name in ORDERS[size.task] if CANDIDATES[name].suits(size)]

@@ -163,7 +163,7 @@ class Reducing(AutomaticParameters, Assembled):
         >>> X, y = load_iris(return_X_y=True)
         >>> automatic = CommitteeClassifier(["linear", "c45"], random_state=0).fit(X, y)
         >>> len(automatic.named_estimators_["c45"])
-        5
+        8
         >>> type(automatic.refit_full(X, y).named_estimators_["c45"]).__name__
         'C45Classifier'
         """

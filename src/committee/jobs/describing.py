@@ -164,7 +164,7 @@ def member_lines() -> dict[str, str]:
     >>> member_lines()["c45"]
     'C45Classifier(), classification only'
     """
-    from committee.automatic.portfolio import ASKED_FOR, CANDIDATES, Size
+    from committee.automatic.candidates import ASKED_FOR, CANDIDATES, Size
 
     found = {}
     for candidate in CANDIDATES.values():

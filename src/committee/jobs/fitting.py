@@ -216,7 +216,7 @@ def fit_table(
 
 def check_settings(task: str | None, parameters: Mapping[str, Any]) -> None:
     """Raise for what is wrong whatever the table is, before it is read."""
-    from committee.automatic.portfolio import ASKED_FOR, CANDIDATES
+    from committee.automatic.candidates import ASKED_FOR, CANDIDATES
     from committee.combining import as_rule
 
     if task is not None and task not in TASKS:
