@@ -154,7 +154,7 @@ def collected(arguments, name, about, members):
         *auto.table(arguments.data, name, about, arguments.rows), about.task, seed=0
     )
     folder = arguments.votes / name
-    bank = Bank(X, y, task=about.task, X_test=X_test, y_test=y_test, folder=folder)
+    bank = Bank(X, y, task=about.task, X_test=X_test, y_test=y_test, folder=folder, calibrate="sigmoid")
     n_outputs = len(np.unique(y)) if about.task == "classification" else 1
     are_amounts = about.task == "regression" and bool((y > 0).all())
     size = Size(

@@ -350,6 +350,10 @@ def tree(**parameters):
         ({"columns": {"tree": []}}, r"columns\['tree'\] is empty."),
         ({"columns": [0]}, "columns must be a dict"),
         ({"calibrate": "often"}, "calibrate must be"),
+        (
+            {"calibrate": "sigmoid"},
+            "calibrate='sigmoid' learns from honest votes, and there are none with cv=None. Set cv=5, or cal",
+        ),
         ({"on_error": "ignore"}, "on_error must be"),
         ({"runner": "cluster"}, "runner must be"),
         ({"rule": "best"}, "There is no rule 'best'."),

@@ -26,6 +26,7 @@ from committee import (
     RandomForestClassifier,
     StackingRegressor,
     VotingClassifier,
+    VotingRegressor,
     load,
     rules,
 )
@@ -239,7 +240,7 @@ def test_a_fold_without_a_class_gives_it_no_votes():
 
 def test_members_without_probabilities_cast_crisp_or_calibrated_votes():
     machine = [("machine", LinearSVC(random_state=0))]
-    crisp = honest(machine, calibrate=None)
+    crisp = honest(machine)
     assert set(np.unique(crisp.votes(X))) == {0, 1}
     np.testing.assert_array_equal(crisp.predict(X), crisp.estimators_[0].predict(X))
     for method in ("sigmoid", "isotonic", "temperature"):
@@ -249,6 +250,11 @@ def test_members_without_probabilities_cast_crisp_or_calibrated_votes():
             assert len(np.unique(votes)) > 4
             np.testing.assert_allclose(votes.sum(axis=1), 1, atol=1e-6)
             assert soft.score(X[rows], Y[rows]) > 0.9
+
+
+def test_numbers_are_not_calibrated():
+    with pytest.raises(ValueError, match="calibrate='sigmoid' makes probabilities, and numbers need none"):
+        VotingRegressor([("line", LinearRegression())], cv=3, calibrate="sigmoid").fit(X, X[:, 0])
 
 
 def test_calibration_lowers_the_log_loss_of_honest_votes():

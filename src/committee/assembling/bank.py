@@ -55,7 +55,7 @@ class Bank(Polled):
         Rows to decide on. A member's vote on them is the mean of its models'.
     y_test : array-like of shape (n_test_rows,), default=None
         Their answers, if they are known. They are used for nothing but to find leaks.
-    calibrate : {"isotonic", "sigmoid", "temperature"} or None, default="sigmoid"
+    calibrate : {"isotonic", "sigmoid", "temperature"} or None, default=None
         How the scores of members that have a `decision_function` and no `predict_proba` become votes: by a
         curve that is fitted on the honest ones. With None, they are crisp. The scores are what is kept.
     folder : str or path, default=None
@@ -90,7 +90,7 @@ class Bank(Polled):
         cv: Any = 5,
         X_test: Any = None,
         y_test: Any = None,
-        calibrate: str | None = "sigmoid",
+        calibrate: str | None = None,
         folder: str | os.PathLike[str] | None = None,
     ) -> None:
         if task not in TASKS:
@@ -112,7 +112,7 @@ class Bank(Polled):
         lesson: Lesson,
         folds: list[Fold],
         *,
-        calibrate: str | None = "sigmoid",
+        calibrate: str | None = None,
         folder: str | os.PathLike[str] | None = None,
     ) -> Self:
         """The bank of a table that is read and split already.
@@ -121,7 +121,7 @@ class Bank(Polled):
         ----------
         lesson : Lesson
         folds : list of (ndarray, ndarray)
-        calibrate : str or None, default="sigmoid"
+        calibrate : str or None, default=None
         folder : str or path, default=None
 
         Returns
@@ -135,13 +135,13 @@ class Bank(Polled):
         return bank
 
     @classmethod
-    def open(cls, folder: str | os.PathLike[str], *, calibrate: str | None = "sigmoid") -> Self:
+    def open(cls, folder: str | os.PathLike[str], *, calibrate: str | None = None) -> Self:
         """Open a bank without its table: for all that needs votes alone.
 
         Parameters
         ----------
         folder : str or path
-        calibrate : str or None, default="sigmoid"
+        calibrate : str or None, default=None
 
         Returns
         -------

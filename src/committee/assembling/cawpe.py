@@ -33,6 +33,8 @@ class CAWPEClassifier(Classifies, Committee):
     """
 
     cv: Any = 10
+    # The paper weighs probabilities, and its support vector machine has none of its own.
+    calibrate: str | None = "sigmoid"
 
     alpha: Any = parameter(
         4,

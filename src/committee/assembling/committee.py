@@ -78,6 +78,7 @@ class Committee(CallbackSupportMixin, CommitteeParameters, NamedMembers, Assembl
         rule = seeded(self._new_rule(), rng)
         if lesson.is_open:
             check_rule(rule, len(members), lesson.task)
+            self._check_calibrate(rule, lesson)
         if isinstance(self.cv, str):
             calls = task_calls(self, X, y, "member", len(members))
             seated = take_prefit(members, lesson, self.calibrate is not None)
@@ -116,6 +117,20 @@ class Committee(CallbackSupportMixin, CommitteeParameters, NamedMembers, Assembl
     def _rule_with(self, rule: str, *names: str) -> Rule:
         """The rule of a name, with some of the committee's parameters."""
         return rule_named(rule).set_params(**{name: getattr(self, name) for name in names})
+
+    def _check_calibrate(self, rule: Rule, lesson: Lesson) -> None:
+        """Raise if scores are to be calibrated, and there is nothing to do it by."""
+        if self.calibrate is None:
+            return
+        if not lesson.are_classes:
+            raise ValueError(
+                f"calibrate={self.calibrate!r} makes probabilities, and numbers need none. Set it to None."
+            )
+        if self.cv is None and not rule.needs_fit:
+            raise ValueError(
+                f"calibrate={self.calibrate!r} learns from honest votes, and there are none with cv=None. "
+                "Set cv=5, or calibrate=None."
+            )
 
     def _folds(self, lesson: Lesson, rule: Rule) -> list[Fold]:
         cv = N_FOLDS if self.cv is None and rule.needs_fit else self.cv

@@ -84,12 +84,12 @@ class CommitteeParameters:
         "Which columns members see, by name or position. Members that are not named see all.",
     )
     calibrate: str | None = parameter(
-        "sigmoid",
+        None,
         '"isotonic", "sigmoid", "temperature" or None',
         one_of(None, *METHODS),
         "How a member that has a `decision_function` and no `predict_proba` gets probabilities: by a curve "
-        "that is fitted on its honest scores. With None, and without honest votes, it casts crisp votes, as "
-        "members with neither do.",
+        "that is fitted on its honest scores, so `cv` must ask for honest votes. With None it casts crisp "
+        "votes, as members with neither do.",
     )
     on_error: str = parameter(
         "raise",

@@ -76,8 +76,8 @@ class NamedMembers(BaseEstimator):
         for pair in given:
             if isinstance(pair, tuple | list) and pair and isinstance(pair[0], str) and pair[0] in own:
                 raise ValueError(
-                    f"A member is named {pair[0]!r}, and so is a parameter of {type(self).__name__}. Give the "
-                    "member another name."
+                    f"A member is named {pair[0]!r}, and so is a parameter of {type(self).__name__}. Give "
+                    "the member another name."
                 )
 
     def _pairs(self) -> list[tuple[str, Any]]:
