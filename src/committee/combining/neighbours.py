@@ -17,8 +17,10 @@ from committee.running import n_threads
 # Axes are found from so many points, and not in wider tables, where that costs more than it saves.
 MOST_POINTS = 2048
 MOST_COLUMNS = 512
-# So many points are turned at a time, in the caches.
-TURNED_TOGETHER = 1024
+# Points are turned in products of so many terms, which one thread makes in the caches; if that would be fewer
+# points than the first number, so many as the second at a time, which are worth a product on all threads.
+PRODUCT_SIZE = 1 << 19
+FEW_POINTS, MANY_POINTS = 64, 8192
 # Fewer asked points are not worth a second thread.
 POINTS_OF_A_THREAD = 256
 
@@ -63,11 +65,12 @@ class Nearest:
         turned = np.empty(points.shape, dtype=np.float32)
         # The engine knows what to do with numbers that are too large.
         with np.errstate(over="ignore", invalid="ignore"):
-            for start in range(0, len(points), TURNED_TOGETHER):
-                centred = points[start : start + TURNED_TOGETHER] - self._center
-                turned[start : start + TURNED_TOGETHER] = (
-                    centred[:, self._axes] if self._axes.ndim == 1 else centred @ self._axes
-                )
+            together = PRODUCT_SIZE // points.shape[1] ** 2
+            step = together if together >= FEW_POINTS else MANY_POINTS
+            for start in range(0, len(points), step):
+                rows = slice(start, start + step)
+                centred = points[rows] - self._center
+                turned[rows] = centred[:, self._axes] if self._axes.ndim == 1 else centred @ self._axes
         return turned
 
 
