@@ -52,13 +52,13 @@ class Classification:
     classes: np.ndarray
 
     @classmethod
-    def of(cls, y: Any) -> tuple[Classification, np.ndarray]:
-        """Find the classes of y, and the code of each row as int32."""
+    def of(cls, y: Any, name: str = "y") -> tuple[Classification, np.ndarray]:
+        """Find the classes of y, and the code of each row as int32. Errors call it by its name."""
         from sklearn.utils.multiclass import check_classification_targets
 
-        labels = check_target(y)
+        labels = check_target(y, name)
         if labels.dtype.kind == "O":
-            labels = one_sort_of_label(labels)
+            labels = one_sort_of_label(labels, name)
         if labels.dtype.kind == "O":
             # Python strings: hashing them beats sorting them, and they are never continuous.
             classes = np.array(sorted(set(labels)), dtype=object)
@@ -66,7 +66,7 @@ class Classification:
             codes = np.fromiter(map(code_of.__getitem__, labels), dtype=np.int32, count=len(labels))
             check_classification_targets(codes)
             return cls(classes), codes
-        check_finite(labels)
+        check_finite(labels, name)
         check_classification_targets(labels)
         classes = np.unique(labels)
         return cls(classes), np.searchsorted(classes, labels).astype(np.int32)
@@ -95,13 +95,15 @@ class Regression:
     """
 
     @classmethod
-    def of(cls, y: Any) -> tuple[Regression, np.ndarray]:
-        """Read y as float64."""
-        target = check_target(y)
+    def of(cls, y: Any, name: str = "y") -> tuple[Regression, np.ndarray]:
+        """Read y as float64. Errors call it by its name."""
+        target = check_target(y, name)
         if target.dtype.kind in "mM":
-            raise ValueError(f"y must be numbers. Got {target.dtype}. Convert it: say what 1 stands for.")
-        values = to_numbers(target, "y", "Convert it, or use a classifier.")
-        check_finite(values)
+            raise ValueError(
+                f"{name} must be numbers. Got {target.dtype}. Convert it: say what 1 stands for."
+            )
+        values = to_numbers(target, name, "Convert it, or use a classifier.")
+        check_finite(values, name)
         return cls(), values
 
     @property
@@ -183,13 +185,15 @@ def check_lengths(n_rows: int, y: Any) -> None:
     check_consistent_length(range(n_rows), y)
 
 
-def row_weights(sample_weight: Any, n_rows: int) -> np.ndarray | None:
+def row_weights(sample_weight: Any, n_rows: int, name: str = "sample_weight") -> np.ndarray | None:
     """Check the weights of the rows.
 
     Parameters
     ----------
     sample_weight : None, number or array-like of shape (n_rows,)
     n_rows : int
+    name : str, default="sample_weight"
+        What errors call them.
 
     Returns
     -------
@@ -207,14 +211,14 @@ def row_weights(sample_weight: Any, n_rows: int) -> np.ndarray | None:
     if sample_weight is None:
         return None
     if isinstance(sample_weight, numbers.Real):
-        weights = np.full(n_rows, to_numbers(sample_weight, "sample_weight"))
+        weights = np.full(n_rows, to_numbers(sample_weight, name))
     else:
-        weights = to_numbers(sample_weight, "sample_weight")
+        weights = to_numbers(sample_weight, name)
     if weights.ndim != 1:
         raise ValueError(f"Sample weights must be 1D array or scalar, got {weights.ndim}D array.")
     if weights.shape != (n_rows,):
-        raise ValueError(f"sample_weight.shape == {weights.shape}, expected {(n_rows,)}!")
-    check_weights(weights, "sample_weight")
+        raise ValueError(f"{name}.shape == {weights.shape}, expected {(n_rows,)}!")
+    check_weights(weights, name)
     return summable(weights)
 
 
@@ -285,7 +289,7 @@ def are_repetitions(weights: np.ndarray) -> bool:
     return bool((positive == np.floor(positive)).all() and positive.mean() < REPETITIONS_END)
 
 
-def check_target(y: Any) -> np.ndarray:
+def check_target(y: Any, name: str = "y") -> np.ndarray:
     """Turn y, from any container, into a 1-D array."""
     import narwhals.stable.v2 as nw
     from sklearn.utils.validation import column_or_1d
@@ -294,46 +298,49 @@ def check_target(y: Any) -> np.ndarray:
         raise ValueError("This estimator requires y to be passed, but the target y is None.")
     if nw.dependencies.is_into_dataframe(y):
         columns = list(nw.from_native(y, eager_only=True).iter_columns())
-        array = np.column_stack([series_target(column) for column in columns])
+        array = np.column_stack([series_target(column, name) for column in columns])
     elif nw.dependencies.is_into_series(y):
-        array = series_target(nw.from_native(y, series_only=True))
+        array = series_target(nw.from_native(y, series_only=True), name)
     else:
         array = np.asarray(y)
     if array.ndim == 2 and array.shape[1] > 1:
         raise ValueError(
-            f"y should be a 1d array, got an array of shape {array.shape} instead. Fit one model per column."
+            f"{name} should be a 1d array, got an array of shape {array.shape} instead. Fit one model per "
+            "column."
         )
     return column_or_1d(array, warn=True)
 
 
-def series_target(series: nw.Series[Any]) -> np.ndarray:
+def series_target(series: nw.Series[Any], name: str) -> np.ndarray:
     """The values of a series. Nulls are refused here: not every frame keeps them on the way to numpy."""
     if series.null_count():
-        raise missing_error()
+        raise missing_error(name)
     return series.to_numpy()
 
 
-def one_sort_of_label(labels: np.ndarray) -> np.ndarray:
+def one_sort_of_label(labels: np.ndarray, name: str) -> np.ndarray:
     """Give labels that came as Python objects the dtype of what they are: text, booleans or numbers."""
     if any(is_missing(label) for label in labels):
-        raise missing_error()
+        raise missing_error(name)
     if all(isinstance(label, str) for label in labels):
         return labels
     if all(isinstance(label, numbers.Real | np.bool_) for label in labels):
         return np.array(labels.tolist())
     names = sorted({type(label).__name__ for label in labels})
-    raise ValueError(f"Unknown label type: y mixes {', '.join(names)}. Make all labels text, or all numbers.")
+    raise ValueError(
+        f"Unknown label type: {name} mixes {', '.join(names)}. Make all labels text, or all numbers."
+    )
 
 
-def check_finite(target: np.ndarray) -> None:
-    """Raise unless every number of y is finite."""
+def check_finite(target: np.ndarray, name: str) -> None:
+    """Raise unless every number is finite."""
     if target.dtype.kind != "f":
         return
     if np.isnan(target).any():
-        raise missing_error()
+        raise missing_error(name)
     if np.isinf(target).any():
         raise ValueError(
-            f"Input y contains infinity or a value too large for {target.dtype!r}. Drop those rows."
+            f"Input {name} contains infinity or a value too large for {target.dtype!r}. Drop those rows."
         )
 
 
@@ -387,6 +394,6 @@ def to_numbers(values: Any, name: str, way_out: str = "Convert them.") -> np.nda
         raise ValueError(f"{name} must be numbers ({reason}). {way_out}") from error
 
 
-def missing_error() -> ValueError:
+def missing_error(name: str) -> ValueError:
     """The error for a y with holes."""
-    return ValueError("Input y contains NaN. Drop the rows without a target.")
+    return ValueError(f"Input {name} contains NaN. Drop the rows without a target.")

@@ -276,6 +276,7 @@ def test_bad_data_are_named(member):
     assert "X_val does not fit X" in error_of(frame, y, X_val=renamed, y_val=y)
     assert "inconsistent numbers of samples" in error_of(X, y, X_val=X, y_val=y[:3])
     assert "X_val needs y_val" in error_of(X, y, X_val=X)
+    assert "Input y_val contains NaN" in error_of(X, y, X_val=X, y_val=np.full(len(y), np.nan))
     assert "inconsistent numbers of samples" in error_of(X, y[:3])
 
 

@@ -132,7 +132,7 @@ def test_an_own_loss_cannot_stop_early():
 def test_rows_without_weight_are_refused():
     assert "every row with weight zero" in error_of(CLASSIFIER, X, Y, sample_weight=np.zeros(20))
     message = error_of(CLASSIFIER, X, Y, X_val=X, y_val=Y, sample_weight_val=np.zeros(20))
-    assert "every row with weight zero" in message
+    assert message.startswith("sample_weight_val leaves every row with weight zero")
 
 
 def test_validation_rows_must_fit_the_training_rows():
@@ -148,7 +148,8 @@ def test_validation_rows_must_fit_the_training_rows():
         "y_val has the classes [2], which y does not have. It has [0, 1]. Drop those rows."
     )
     assert "inconsistent numbers of samples: [20, 19]" in error_of(CLASSIFIER, X, Y, X_val=X, y_val=Y[:-1])
-    assert "Input y contains NaN" in error_of(REGRESSOR, X, Y, X_val=X, y_val=[np.nan] * 20)
+    assert "Input y_val contains NaN" in error_of(REGRESSOR, X, Y, X_val=X, y_val=[np.nan] * 20)
+    assert "Input y_val contains NaN" in error_of(CLASSIFIER, X, Y, X_val=X, y_val=pd.Series([None, *Y[1:]]))
     frame = pd.DataFrame(X, columns=["age", "size"])
     message = error_of(CLASSIFIER, frame, Y, X_val=frame.rename(columns={"age": "years"}), y_val=Y)
     assert "Missing: ['age']" in message

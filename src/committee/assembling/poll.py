@@ -159,10 +159,10 @@ def test_answers(y_test: Any, task: Task, n_rows: int) -> np.ndarray:
     ValueError: y_test has 'perhaps', and the classes are ['no', 'yes'].
     """
     if isinstance(task, Regression):
-        answers: np.ndarray = Regression.of(y_test)[1]
+        answers: np.ndarray = Regression.of(y_test, "y_test")[1]
         check_lengths(n_rows, answers)
         return answers
-    labels = check_target(y_test)
+    labels = check_target(y_test, "y_test")
     check_lengths(n_rows, labels)
     codes = {label: code for code, label in enumerate(task.classes.tolist())}
     for label in labels.tolist():

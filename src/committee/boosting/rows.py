@@ -93,7 +93,7 @@ def validation_rows(
         raise type(error)(f"X_val does not fit X. {error}") from error
     target = validation_target(y, training.task)
     check_lengths(table.n_rows, target)
-    weights = row_weights(sample_weight, table.n_rows)
+    weights = row_weights(sample_weight, table.n_rows, "sample_weight_val")
     class_weight = getattr(estimator, "class_weight", None)
     if isinstance(training.task, Classification) and class_weight is not None:
         by_class = np.ones(training.n_classes)
@@ -186,8 +186,8 @@ def initial_scores(init_score: Any, n_rows: int, n_scores: int, name: str) -> np
 def validation_target(y: Any, task: Classification | Regression) -> np.ndarray:
     """The codes or numbers of y_val."""
     if isinstance(task, Regression):
-        return np.ascontiguousarray(Regression.of(y)[1])
-    found, codes = Classification.of(y)
+        return np.ascontiguousarray(Regression.of(y, "y_val")[1])
+    found, codes = Classification.of(y, "y_val")
     known = {label: code for code, label in enumerate(task.classes.tolist())}
     labels = found.classes.tolist()
     unseen = [label for label in labels if label not in known]

@@ -196,4 +196,4 @@ def validation_curve(rounds: Any, scheme: Scheme, given: tuple[Any, Any, Any]) -
     y = validation_target(y_val, rounds.task)
     n_rows = X.n_rows if isinstance(X, Table) else X.shape[0]
     check_lengths(n_rows, y)
-    return Curve(rounds, scheme, X, y, row_weights(sample_weight_val, n_rows))
+    return Curve(rounds, scheme, X, y, row_weights(sample_weight_val, n_rows, "sample_weight_val"))
