@@ -47,12 +47,6 @@ CLASS_WEIGHT: Declaration = (
     'Weights of the classes, multiplied with those of the rows. "balanced" makes them inverse to the number '
     "of rows of each class, whatever `sample_weight` is. A class that the dict leaves out weighs 1.",
 )
-RULE: Declaration = (
-    '"mean" or "majority"',
-    one_of("mean", "majority"),
-    'How the votes of the trees are combined: "mean" averages their probabilities, "majority" counts the '
-    "classes that they vote for.",
-)
 CATEGORICAL_FEATURES: Declaration = (
     '"from_dtype", a mask, or an iterable of indices or names',
     anything,

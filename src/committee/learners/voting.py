@@ -115,6 +115,7 @@ class Voter(Tabular):
     _forest: _engine.Forest
     _has_missing: np.ndarray
     _matrix_width: int
+    _rule: str = "mean"
 
     @property
     def nbytes(self) -> int:
@@ -146,16 +147,16 @@ class Voter(Tabular):
             and len(X) > 0
         ):
             return self._forest.predict_matrix(X, self._rule, self._threads(len(X)))
+        return self._decide_table(X)
+
+    def _decide_table(self, X: Any) -> np.ndarray:
+        """The same for a table that must be read."""
         table = self._read(X)
         threads = self._threads(table.n_rows)
         return self._forest.predict(list(table.columns), table.n_rows, self._rule, threads)
 
     def _decider(self) -> Decider:
         return TreesDecider(self._forest, self._rule)
-
-    @property
-    def _rule(self) -> str:
-        return "mean"
 
     def _learnt(self) -> dict[str, Any]:
         return super()._learnt() | {"forest": self._forest, "has_missing": self._has_missing}

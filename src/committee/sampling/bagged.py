@@ -18,7 +18,6 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from committee import _engine, running
-from committee.combining import as_rule
 from committee.combining.fixed_rule import FixedRule
 from committee.combining.rule import Rule, check_rule
 from committee.combining.votes import shares_of
@@ -28,23 +27,29 @@ from committee.learners.training import fit_table, table_to_go_on, training_of
 from committee.learners.tree_parameters import draw_seed
 from committee.members.kinds import check_estimator
 from committee.members.lesson import group_codes, in_order
-from committee.members.seeding import RULE, seeded, stream
 from committee.parameters import check_parameters
 from committee.running import Work, n_threads
 from committee.sampling.bags import Bags, weights_each_time
 from committee.sampling.engine_bags import check_tree, grow_members, grows_in_engine, take_member
-from committee.sampling.kept_bags import KeptBags, is_open
-from committee.sampling.out_of_bag import Judged, OutOfBag, means, score_of
-from committee.sampling.outside import OutsideVotes, check_probabilities, fit_rule
+from committee.sampling.kept_bags import KeptBags
+from committee.sampling.out_of_bag import OutOfBag, means, score_of
+from committee.sampling.outside import (
+    OutsideVotes,
+    Ruling,
+    check_probabilities,
+    check_values,
+    votes_before,
+)
 from committee.sampling.plan import Learning, Made, Plan, columns_of_members, n_members_wanted
+from committee.sampling.ruled import learns
 from committee.sampling.runner_bags import fit_members
-from committee.saving.deciding import sums_votes
+from committee.saving.deciding import name_of_sum, sums_votes
 from committee.table import BinnedTable
 from committee.table.source import open_source
 from committee.task import Classification, are_repetitions, row_weights
 
 
-class Bagging(CallbackSupportMixin, KeptBags, Judged):
+class Bagging(CallbackSupportMixin, KeptBags):
     """Members of one kind that differ because each sees other rows or other columns.
 
     Attributes
@@ -59,8 +64,6 @@ class Bagging(CallbackSupportMixin, KeptBags, Judged):
         The rows that each member sees, one as often as it was drawn; drawn again when they are asked for.
     estimator_weights_ : ndarray of shape (n_members,)
         What the vote of each member counts, if the rule is a fixed one or has weights.
-    rule_ : Rule
-        The fitted rule; None if y has one class.
     oob_score_ : float
         With `oob_score`.
     oob_curve_ : ndarray of shape (n_members,)
@@ -100,7 +103,7 @@ class Bagging(CallbackSupportMixin, KeptBags, Judged):
         goes_on = bool(self.warm_start) and self._has_learnt()
         learning = self._read_training(X, y, sample_weight, groups, goes_on)
         seed = self._seed if goes_on else draw_seed(self.random_state)
-        rule = seeded(as_rule(self.rule), stream(seed, 0, RULE))
+        rule = self._new_rule(seed)
         plan = self._plan(learning, rule, seed, self._n_members() if goes_on else 0)
         if plan.last == plan.first:
             message = "Warm-start fitting without increasing n_estimators does not fit new members."
@@ -214,7 +217,7 @@ class Bagging(CallbackSupportMixin, KeptBags, Judged):
         another.__dict__.update(
             {name: value for name, value in vars(self).items() if name not in self.get_params(deep=False)}
         )
-        made = seeded(as_rule(rule), stream(self._seed, 0, RULE))
+        made = another._new_rule(self._seed)
         check_rule(made, self._n_members(), self._task)
         check_probabilities(made, self.estimator_, self._task)
         native = None if X is None else self._open(X).native
@@ -223,8 +226,9 @@ class Bagging(CallbackSupportMixin, KeptBags, Judged):
                 f"X has {native.shape[0]} rows, and the members were fitted on {self._bags.n_rows}. Pass the "
                 "table of the fit."
             )
-        another._keep_rule(*fit_rule(made, self._task, self._votes_outside, native))
-        another._out_of_bag = another._decision_outside = None
+        ruling = Ruling.of(made, self._task, self._votes_outside, native, is_judged=False)
+        another._keep_ruling(ruling, keeps_votes=True)
+        another._out_of_bag = None
         return another
 
     def __sklearn_tags__(self) -> Any:
@@ -280,24 +284,17 @@ class Bagging(CallbackSupportMixin, KeptBags, Judged):
             repeats=learning.repeats,
             n_threads=n_threads(self.n_jobs),
         )
-        is_majority = sums_votes(rule) and rule.rule == "majority"
+        is_majority = name_of_sum(rule) == "majority"
         if first > 0:
             self._check_goes_on(learning, bags, is_majority)
         is_judged = bool(self.oob_score) or self.n_estimators == "auto"
-        learns = rule.needs_fit and is_open(training.task)
-        keeps_votes = bool(self.keep_votes) or learns or (bool(self.oob_score) and not sums_votes(rule))
+        has_to_learn = learns(rule, training.task)
+        keeps_votes = bool(self.keep_votes) or has_to_learn or (bool(self.oob_score) and not sums_votes(rule))
         if not bags.leaves_rows:
-            self._check_all_rows(is_judged, learns)
-        if learning.native is None and (keeps_votes or rule._looks_at_X()):
-            raise ValueError(
-                "X is a BinnedTable, and the votes on its rows need the values. Pass the table that it was "
-                "made of, or set rule='mean' and keep_votes=False."
-            )
-        if first > 0 and keeps_votes and self._votes_outside is None:
-            raise ValueError(
-                "The votes of the fit before were not kept, and warm_start=True goes on with its members. "
-                "Set keep_votes=True from the first fit on, or warm_start=False."
-            )
+            self._check_all_rows(is_judged, has_to_learn)
+        check_values(training.table, rule, keeps_votes)
+        if first > 0 and keeps_votes:
+            votes_before(self._votes_outside)
         before = self._out_of_bag if first > 0 and is_judged else None
         return Plan(
             learning.member,
@@ -355,22 +352,19 @@ class Bagging(CallbackSupportMixin, KeptBags, Judged):
             if importances is not None and has_missing is not None:
                 importances = np.concatenate([self._importances, importances])
                 has_missing = has_missing | self._has_missing
-        fitted, encoder = fit_rule(rule, training.task, outside, learning.native)
-        judged, decision = None, None
+        ruling = Ruling.of(rule, training.task, outside, learning.native, is_judged=bool(self.oob_score))
+        judged = None
         if made.out_of_bag is not None:
             sums, counts, curve = made.out_of_bag
-            if self.oob_score and fitted is not None and outside is not None and not sums_votes(fitted):
-                decision = outside.decided_by(fitted, encoder, learning.native)
-            final = means(sums, counts) if decision is None else decision
+            final = means(sums, counts) if ruling.decision is None else ruling.decision
             judged = OutOfBag(sums, counts, curve, None, score_of(final, training, self.oob_score))
         self._keep_task(training.table.schema, training.task)
         self._members, self._columns, self._importances = members, columns, importances
         self._bags, self._seed, self._data = plan.bags, plan.seed, training.data
-        self._has_missing, self._out_of_bag, self._decision_outside = has_missing, judged, decision
-        # A fit that goes on needs the votes of the members that are there.
-        self._votes_outside = outside if self.keep_votes or self.warm_start else None
+        self._has_missing, self._out_of_bag = has_missing, judged
         self.estimator_ = learning.member
-        self._keep_rule(fitted, encoder)
+        # A fit that goes on needs the votes of the members that are there.
+        self._keep_ruling(ruling, keeps_votes=bool(self.keep_votes or self.warm_start))
 
 
 def joined(first: Any, second: Any) -> Any:

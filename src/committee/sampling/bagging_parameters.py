@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from committee.combining.rule import Rule
 from committee.learners.tree_parameters import CATEGORICAL_FEATURES, CLASS_WEIGHT, N_JOBS
-from committee.learners.voting import Voter
 from committee.members.kinds import is_member
 from committee.parameters import (
     anything,
@@ -20,17 +18,13 @@ from committee.parameters import (
     share,
 )
 from committee.running import Runner
+from committee.sampling.ruled import Ruled
 
 AMOUNT = "an integer >= 1 or a float in (0, 1]"
 
 
-def is_rule(value: Any) -> bool:
-    """Whether a value may be a rule; `as_rule` knows whether it is one."""
-    return isinstance(value, str | Rule) or (callable(value) and not isinstance(value, type))
-
-
 @declared
-class BaggingParameters(Voter):
+class BaggingParameters(Ruled):
     """What can be told a bag of members."""
 
     estimator: Any = parameter(
@@ -94,16 +88,6 @@ class BaggingParameters(Voter):
         is_boolean,
         "Whether to keep the votes of every member on the rows that it has not seen, for `oob_votes_` and "
         "`recombine`.",
-    )
-    rule: Any = parameter(
-        "mean",
-        "the name of a rule, a function of votes or a rule",
-        is_rule,
-        'How the votes of the members are combined: "mean" averages them, "majority" counts the classes that '
-        'members vote for, "weighted_mean" weighs members by their out-of-bag accuracy (numbers: the inverse '
-        "of their squared error), and so on: a name of `committee.rules`, a function or a rule. One that "
-        "learns does so from out-of-bag votes, in which the mean of the others stands for the vote of a "
-        "member on a row that it has seen.",
     )
     warm_start: bool = parameter(
         False,

@@ -20,14 +20,13 @@ from committee.learners import (
 from committee.learners.training import check_numbers, check_options
 from committee.members.kinds import check_engine_member
 from committee.sampling.bags import class_options
+from committee.sampling.outside import votes_outside
 from committee.sampling.plan import FLAT_MEMBERS, Made, Plan
 from committee.table import BinnedTable
 
 STUMPS: tuple[type[Any], ...] = (DecisionStumpClassifier, DecisionStumpRegressor)
 CARTS: tuple[type[Any], ...] = (DecisionTreeClassifier, DecisionTreeRegressor)
 RANDOM: tuple[type[Any], ...] = (RandomTreeClassifier, RandomTreeRegressor)
-# Votes that are held in memory at once while they are looked at: 64 MB.
-NUMBERS_AT_ONCE = 2**23
 
 
 def grows_in_engine(member: Any) -> bool:
@@ -79,10 +78,15 @@ def grow_members(plan: Plan, binned: BinnedTable, n_threads: int) -> Made:
     judged = None if sums is None else (sums, grown["out_of_bag_counts"], grown["out_of_bag_curve"])
     if plan.progress is not None and grown["interruption"] is None:
         plan.progress(plan.first + forest.n_trees)
+    votes = None
+    if plan.keeps_votes and forest.n_trees > 0:
+        votes = votes_outside(
+            training, forest, lambda i: bags.draw(plan.seed, plan.first + i) == 0, n_threads
+        ).votes
     return Made(
         forest,
         judged,
-        votes_outside(plan, forest, n_threads) if plan.keeps_votes and forest.n_trees > 0 else None,
+        votes,
         grown["importances"],
         binned.has_missing,
         grown["interruption"],
@@ -117,22 +121,6 @@ def member_options(plan: Plan) -> dict[str, Any]:
 def n_tried(member: Any, n_columns: int) -> int:
     """How many of the columns that a member sees it tries at a node."""
     return n_columns if type(member) in STUMPS else member._n_columns_tried(n_columns)
-
-
-def votes_outside(plan: Plan, forest: _engine.Forest, n_threads: int) -> np.ndarray:
-    """The votes of trees on the rows outside of their bags; NaN elsewhere."""
-    table, task = plan.training.table, plan.training.task
-    assert not isinstance(table, BinnedTable)
-    dtype = np.float32 if plan.training.n_classes > 0 else np.float64
-    votes = np.full((forest.n_trees, table.n_rows, task.n_outputs), np.nan, dtype=dtype)
-    step = max(1, NUMBERS_AT_ONCE // (table.n_rows * task.n_outputs))
-    for begin in range(0, forest.n_trees, step):
-        end = min(begin + step, forest.n_trees)
-        trees = _engine.take_trees(forest, begin, end)
-        for i, cast in enumerate(trees.votes(list(table.columns), table.n_rows, n_threads), start=begin):
-            outside = plan.bags.draw(plan.seed, plan.first + i) == 0
-            votes[i, outside] = cast[outside]
-    return votes
 
 
 def take_member(bagging: Any, position: int) -> Any:

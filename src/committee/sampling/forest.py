@@ -7,12 +7,14 @@ from typing import Any
 import numpy as np
 
 from committee import _engine
+from committee.combining.rule import Rule
 from committee.learners import DecisionTreeClassifier, DecisionTreeRegressor
 from committee.learners.training import Training
-from committee.learners.tree_parameters import CLASS_CRITERION, NUMBER_CRITERION, RULE
+from committee.learners.tree_parameters import CLASS_CRITERION, NUMBER_CRITERION
 from committee.learners.voting import Classifies, Regresses
 from committee.parameters import declared, either, is_boolean, is_mapping, one_of, parameter
 from committee.sampling.growing import Forest
+from committee.sampling.outside import Ruling
 from committee.saving import Fields
 from committee.task import to_numbers
 
@@ -44,16 +46,11 @@ class ForestClassifier(Classifies, Forest):
         '"balanced_subsample" to how many of them a tree has drawn. A class that the dict leaves out weighs '
         "1.",
     )
-    rule: str = parameter("mean", *RULE)
 
     @property
     def oob_decision_function_(self) -> np.ndarray:
         """The out-of-bag probabilities, of shape (n_rows, n_classes); NaN for a row that all trees saw."""
-        return self._judgement().decision
-
-    @property
-    def _rule(self) -> str:
-        return self.rule
+        return self._oob_decision()
 
 
 @declared
@@ -118,22 +115,23 @@ class ForestRegressor(Regresses, Forest):
     @property
     def oob_prediction_(self) -> np.ndarray:
         """The out-of-bag prediction for each row; NaN for a row that all trees saw."""
-        return self._judgement().decision[:, 0]
+        return self._oob_decision()[:, 0]
 
-    def _forest_options(self, training: Training, first_tree: int) -> dict[str, Any]:
+    def _forest_options(self, training: Training, first_tree: int, rule: Rule) -> dict[str, Any]:
         if first_tree > 0 and self.keep_leaf_rows and not self._leaf_rows:
             raise ValueError("keep_leaf_rows must be True from the first fit on. Set warm_start=False.")
-        return super()._forest_options(training, first_tree) | {"keep_leaf_rows": bool(self.keep_leaf_rows)}
+        options = super()._forest_options(training, first_tree, rule)
+        return options | {"keep_leaf_rows": options["keep_leaf_rows"] or bool(self.keep_leaf_rows)}
 
-    def _keep_grown(self, grown: dict[str, Any], training: Training, goes_on: bool) -> None:
-        leaf_rows = grown["leaf_rows"]
+    def _keep_grown(self, grown: dict[str, Any], training: Training, goes_on: bool, ruling: Ruling) -> None:
+        leaf_rows = grown["leaf_rows"] if self.keep_leaf_rows else []
         y = training.y if self.keep_leaf_rows else np.empty(0)
         if goes_on and self.keep_leaf_rows:
             # The rows of this fit are numbered behind those of the fits before, which may have been others.
             shift = np.uint32(len(self._y))
             moved = [(offsets, rows + shift, weights) for offsets, rows, weights in leaf_rows]
             leaf_rows, y = self._leaf_rows + moved, np.concatenate([self._y, y])
-        super()._keep_grown(grown, training, goes_on)
+        super()._keep_grown(grown, training, goes_on, ruling)
         self._leaf_rows: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = leaf_rows
         self._y: np.ndarray = y
 

@@ -14,6 +14,7 @@ import scipy.sparse
 from sklearn.utils.validation import check_is_fitted
 
 from committee import _engine
+from committee.combining.rule import Rule, check_rule
 from committee.learners.callbacks import CallbackSupportMixin, TaskCalls, hook_of, task_calls, with_callbacks
 from committee.learners.members import Members
 from committee.learners.single import paths_to_nodes
@@ -26,6 +27,8 @@ from committee.learners.training import (
     training_of,
 )
 from committee.learners.tree_parameters import N_JOBS, CartGrowing
+from committee.members.lesson import in_order
+from committee.members.votes import Task
 from committee.parameters import (
     check_parameters,
     declared,
@@ -42,12 +45,16 @@ from committee.sampling.bags import class_options, n_draws
 from committee.sampling.importances import ImportancesByTree
 from committee.sampling.members import take_member
 from committee.sampling.out_of_bag import JudgedByColumn, OutOfBag, check_goes_on, warn_of_no_judges
+from committee.sampling.outside import Ruling, check_values, votes_before, votes_outside
 from committee.sampling.plan import FLAT_MEMBERS, n_members_wanted
+from committee.sampling.ruled import Ruled, learns
 from committee.saving import Fields
+from committee.saving.deciding import name_of_sum, sums_votes
+from committee.table.source import open_source
 
 
 @declared
-class Forest(CallbackSupportMixin, ImportancesByTree, JudgedByColumn, CartGrowing):
+class Forest(CallbackSupportMixin, ImportancesByTree, JudgedByColumn, Ruled, CartGrowing):
     """Trees that differ because each sees other rows, tries other columns or draws its thresholds.
 
     Attributes
@@ -141,7 +148,8 @@ class Forest(CallbackSupportMixin, ImportancesByTree, JudgedByColumn, CartGrowin
         training = self._read_training(X, y, sample_weight, goes_on)
         seed = self._seed if goes_on else self._draw_seed()
         first_tree = self._forest.n_trees if goes_on else 0
-        options = self._options(training) | self._forest_options(training, first_tree) | {"seed": seed}
+        rule = self._new_rule(seed)
+        options = self._options(training) | self._forest_options(training, first_tree, rule) | {"seed": seed}
         if options["n_trees"] == first_tree:
             message = "Warm-start fitting without increasing n_estimators does not fit new trees."
             warnings.warn(message, stacklevel=3)
@@ -154,8 +162,9 @@ class Forest(CallbackSupportMixin, ImportancesByTree, JudgedByColumn, CartGrowin
             self.warm_start and isinstance(interruption, KeyboardInterrupt) and grown["forest"].n_trees > 0
         )
         if interruption is None or is_kept:
+            ruling = self._fit_rule(rule, grown, training, X, goes_on)
             self._seed: int = seed
-            self._keep_grown(grown, training, goes_on)
+            self._keep_grown(grown, training, goes_on, ruling)
         if interruption is not None:
             raise interruption
         if calls:
@@ -176,29 +185,6 @@ class Forest(CallbackSupportMixin, ImportancesByTree, JudgedByColumn, CartGrowin
         """The trees: a sequence of fitted estimators, each made when it is asked for."""
         check_is_fitted(self)
         return Members(self, self._forest.n_trees, take_member)
-
-    def votes(self, X: Any) -> np.ndarray:
-        """The vote of every tree.
-
-        Parameters
-        ----------
-        X : table of shape (n_rows, n_columns)
-
-        Returns
-        -------
-        ndarray of shape (n_members, n_rows, n_outputs)
-            The functions of `committee.rules` combine them.
-
-        Examples
-        --------
-        >>> from committee import RandomForestClassifier, rules
-        >>> forest = RandomForestClassifier(3, random_state=0).fit([[1], [2], [8], [9]], [0, 0, 1, 1])
-        >>> votes = forest.votes([[1], [9]])
-        >>> votes.shape, bool((rules.mean(votes) == forest.predict_proba([[1], [9]])).all())
-        ((3, 2, 2), True)
-        """
-        table = self._read(X)
-        return self._forest.votes(list(table.columns), table.n_rows, self._threads(table.n_rows))
 
     def apply(self, X: Any) -> np.ndarray:
         """The leaf of each row in each tree.
@@ -265,7 +251,51 @@ class Forest(CallbackSupportMixin, ImportancesByTree, JudgedByColumn, CartGrowin
             check_same_task(training.task, self._task)
         return training
 
-    def _forest_options(self, training: Training, first_tree: int) -> dict[str, Any]:
+    def _check_rule(self, rule: Rule, training: Training, n_trees: int, goes_on: bool) -> None:
+        """Raise if the rule cannot decide on the votes of the trees, or not learn from them."""
+        check_rule(rule, n_trees, training.task)
+        if learns(rule, training.task) and not self.bootstrap:
+            raise ValueError(
+                f"rule={self.rule!r} learns from out-of-bag votes, and every tree sees all rows. Set "
+                "bootstrap=True, or rule='mean'."
+            )
+        needs_votes = self._needs_votes(rule, training.task)
+        check_values(training.table, rule, needs_votes)
+        if not (goes_on and needs_votes):
+            return
+        before = votes_before(self._votes_outside)
+        if not np.array_equal(before.y, training.y):
+            raise ValueError(
+                f"rule={self.rule!r} asks for the votes of all trees, and those of the fit before are on "
+                "other rows. With warm_start=True, pass the same rows, or set rule='mean'."
+            )
+
+    def _needs_votes(self, rule: Rule, task: Task) -> bool:
+        """Whether the votes of every tree on the rows that it has not seen are wanted."""
+        return learns(rule, task) or (bool(self.oob_score) and not sums_votes(rule))
+
+    def _fit_rule(
+        self, rule: Rule, grown: dict[str, Any], training: Training, X: Any, goes_on: bool
+    ) -> Ruling:
+        """Let the rule learn from what the trees say of the rows that they have not seen."""
+        votes, native = None, None
+        if rule._looks_at_X():
+            native = in_order(open_source(X), training.table.schema).native
+        if self._needs_votes(rule, training.task):
+            rows_of = [rows for _, rows, _ in grown["leaf_rows"]]
+
+            def outside_of(tree: int) -> np.ndarray:
+                is_outside = np.ones(training.table.n_rows, dtype=bool)
+                is_outside[rows_of[tree]] = False
+                return is_outside
+
+            votes = votes_outside(training, grown["forest"], outside_of, n_threads(self.n_jobs))
+            votes = votes.after(votes_before(self._votes_outside)) if goes_on else votes
+        return Ruling.of(rule, training.task, votes, native, is_judged=bool(self.oob_score))
+
+    def _forest_options(self, training: Training, first_tree: int, rule: Rule) -> dict[str, Any]:
+        n_trees = n_members_wanted(self.n_estimators, first_tree, "trees")
+        self._check_rule(rule, training, n_trees, first_tree > 0)
         is_auto = self.n_estimators == "auto"
         is_judged = bool(self.oob_score or self.oob_importances or is_auto)
         before = None
@@ -278,11 +308,13 @@ class Forest(CallbackSupportMixin, ImportancesByTree, JudgedByColumn, CartGrowin
             "keep_records": self.ccp_alpha > 0,
             "ccp_alpha": float(self.ccp_alpha),
             "first_tree": first_tree,
-            "n_trees": n_members_wanted(self.n_estimators, first_tree, "trees"),
+            "n_trees": n_trees,
             "bootstrap": bool(self.bootstrap),
             "out_of_bag": is_judged,
             "out_of_bag_importances": bool(self.oob_importances),
-            "rule": self._rule,
+            "rule": name_of_sum(rule),
+            # The rows of the leaves are those that a tree has seen.
+            "keep_leaf_rows": self._needs_votes(rule, training.task),
             "flat_trees": FLAT_MEMBERS if is_auto else 0,
             "before": before,
         }
@@ -307,7 +339,7 @@ class Forest(CallbackSupportMixin, ImportancesByTree, JudgedByColumn, CartGrowin
                 tell(grown["forest"].n_trees)
         return grown
 
-    def _keep_grown(self, grown: dict[str, Any], training: Training, goes_on: bool) -> None:
+    def _keep_grown(self, grown: dict[str, Any], training: Training, goes_on: bool, ruling: Ruling) -> None:
         forest, importances, before = grown["forest"], grown["importances"], None
         schema, has_missing = training.table.schema, grown["has_missing"]
         if goes_on:
@@ -317,16 +349,18 @@ class Forest(CallbackSupportMixin, ImportancesByTree, JudgedByColumn, CartGrowin
             before = self._out_of_bag
         out_of_bag = None
         if grown["out_of_bag_sums"] is not None:
-            out_of_bag = OutOfBag.of(grown, training, self.oob_score, before)
+            out_of_bag = OutOfBag.of(grown, training, self.oob_score, before, ruling.decision)
         self._out_of_bag = out_of_bag
         self._importances: np.ndarray = importances
         self._data = training.data
         self._keep(forest, schema, training.task, has_missing)
+        # A fit that goes on needs the votes of the trees that are there.
+        self._keep_ruling(ruling, keeps_votes=bool(self.warm_start))
 
     def _learnt(self) -> dict[str, Any]:
         judged = None if self._out_of_bag is None else vars(self._out_of_bag)
         own = {"seed": self._seed, "importances": self._importances, "out_of_bag": judged}
-        return super()._learnt() | own
+        return super()._learnt() | own | self._learnt_rule()
 
     def _take_learnt(self, fields: Fields) -> None:
         super()._take_learnt(fields)
@@ -337,6 +371,11 @@ class Forest(CallbackSupportMixin, ImportancesByTree, JudgedByColumn, CartGrowin
         self._out_of_bag = (
             None if judged is None else OutOfBag.take(judged, n_trees, n_columns, self._task.n_outputs)
         )
+        self._take_rule(fields, n_trees, None)
+
+    def _check_learnt(self) -> None:
+        super()._check_learnt()
+        self._check_kept_rule(self._forest.n_trees)
 
     def _known_scores(self) -> dict[str, float]:
         return {} if self._out_of_bag is None else {"out_of_bag": self._out_of_bag.score}

@@ -15,30 +15,22 @@ from committee.learners.voting import Tabular, is_plain
 from committee.members.encoding import TableEncoder
 from committee.members.failing import naming, numbered
 from committee.members.kinds import is_member
-from committee.members.lesson import in_order
 from committee.members.seeing import as_taken_by
-from committee.members.votes import Task, dtype_of, votes_of
+from committee.members.votes import dtype_of, votes_of
 from committee.sampling.bagging_parameters import BaggingParameters
 from committee.sampling.bags import Bags
 from committee.sampling.engine_bags import grows_in_engine
 from committee.sampling.out_of_bag import OutOfBag, check_goes_on
-from committee.sampling.outside import OutsideVotes
 from committee.sampling.plan import Learning
+from committee.sampling.ruled import is_open
 from committee.sampling.runner_bags import results_in_order
 from committee.saving import Fields
-from committee.saving.deciding import Decider, decider_of_trees, sums_votes
+from committee.saving.deciding import Decider, sums_votes
 from committee.saving.errors import require
 from committee.saving.models import check_forest
 from committee.saving.together import PreparedSeat, RuleDecider
-from committee.saving.together import check_rule as check_kept_rule
-from committee.table.source import Source, open_source
+from committee.table.source import Source
 from committee.task import Classification
-
-
-def is_open(task: Task) -> bool:
-    """Whether there is anything to decide: numbers, or more than one class."""
-    return not isinstance(task, Classification) or task.n_outputs > 1
-
 
 # Fewer rows are voted on before a thread has begun.
 ROWS_FOR_THREADS = 2000
@@ -54,10 +46,6 @@ class KeptBags(BaggingParameters):
     _bags: Bags
     _seed: int
     _out_of_bag: OutOfBag | None
-    _decision_outside: np.ndarray | None
-    _votes_outside: OutsideVotes | None
-    _encoder: TableEncoder | None
-    rule_: Rule | None
     estimator_: Any
 
     def votes(self, X: Any) -> np.ndarray:
@@ -86,16 +74,12 @@ class KeptBags(BaggingParameters):
 
     def _keep_rule(self, rule: Rule | None, encoder: TableEncoder | None) -> None:
         """Take a fitted rule. Where votes are summed, trees of the engine decide by themselves."""
-        self.rule_, self._encoder = rule, encoder
         self.__dict__.pop("_forest", None)
         self._matrix_width = -1
         if self._is_engine() and sums_votes(rule):
             self._forest = self._members
             self._matrix_width = self.schema_.n_columns if is_plain(self.schema_) else -1
-
-    @property
-    def _rule(self) -> str:
-        return "mean" if self.rule_ is None else str(getattr(self.rule_, "rule", "mean"))
+        super()._keep_rule(rule, encoder)
 
     @property
     def nbytes(self) -> int:
@@ -135,17 +119,11 @@ class KeptBags(BaggingParameters):
             )
         if self.oob_score or self.n_estimators == "auto":
             check_goes_on(self._out_of_bag, training.table.n_rows, False)
-            if is_open(self._task) and is_majority != (sums_votes(self.rule_) and self._rule == "majority"):
+            if is_open(self._task) and is_majority != (self._rule == "majority"):
                 raise ValueError(
                     "The members of the fit before were judged by another rule than the majority, or these "
                     "are not. Leave the rule as it was, or set warm_start=False."
                 )
-
-    def _open(self, X: Any) -> Source:
-        """A table as members take it, if it has the columns of the fit."""
-        source = open_source(X)
-        self._read(source)
-        return in_order(source, self.schema_)
 
     def _each_vote(self, source: Source) -> Iterator[np.ndarray]:
         """The votes of members that are not of the engine, one after the other."""
@@ -172,17 +150,11 @@ class KeptBags(BaggingParameters):
             votes[i] = cast
         return votes
 
-    def _decide(self, X: Any) -> np.ndarray:
-        """The decision for each row, of shape (n_rows, n_outputs)."""
-        if "_forest" in self.__dict__:
-            return super()._decide(X)
+    def _decide_table(self, X: Any) -> np.ndarray:
         check_is_fitted(self)
-        source = self._open(X)
-        if sums_votes(self.rule_):
-            return self._mean(source)
-        assert self.rule_ is not None
-        matrix = None if self._encoder is None else self._encoder.transform(source)
-        return self.rule_.combine(self.votes(source), matrix)
+        if sums_votes(self.rule_) and not self._is_engine():
+            return self._mean(self._open(X))
+        return super()._decide_table(X)
 
     def _mean(self, source: Source) -> np.ndarray:
         total = np.zeros((source.n_rows, self._task.n_outputs))
@@ -194,30 +166,16 @@ class KeptBags(BaggingParameters):
                 total += votes
         return total / self._n_members()
 
-    @property
-    def oob_score_(self) -> float:
-        """The metric on the rows that have an out-of-bag decision: accuracy or R2, or what `oob_score` is."""
-        return self._judged().score
-
-    def _judged(self) -> OutOfBag:
-        """What is known out of bag of the decision, and not only of the mean of the votes."""
+    def _scored(self) -> OutOfBag:
         check_is_fitted(self)
-        if self._out_of_bag is None or not self.oob_score:
+        if not self.oob_score:
             raise AttributeError("There are out-of-bag decisions only after a fit with oob_score=True.")
-        return self._out_of_bag
-
-    def _oob_decision(self) -> np.ndarray:
-        """The out-of-bag decision, of shape (n_rows, n_outputs)."""
-        judged = self._judged()
-        return judged.decision if self._decision_outside is None else self._decision_outside
+        return super()._scored()
 
     def _decider(self) -> Decider:
-        if self._encoder is not None:
-            raise ValueError(
-                f"{type(self.rule_).__name__} looks at the rows, so there is no predictor. Use the committee."
-            )
         if self._is_engine():
-            return decider_of_trees(self._members, self.rule_)
+            return self._decider_of(self._members)
+        self._check_prepared()
         members = self._members
         if not all(isinstance(member, Tabular) for member in members):
             raise ValueError(
@@ -233,20 +191,17 @@ class KeptBags(BaggingParameters):
         return "_members" in self.__dict__
 
     def _learnt(self) -> dict[str, Any]:
-        judged, kept = self._out_of_bag, self._votes_outside
+        judged = self._out_of_bag
         return Tabular._learnt(self) | {
             "bagged": self._members,
             "columns": None if self._columns is None else [each.tolist() for each in self._columns],
             "seed": self._seed,
             "bags": vars(self._bags),
             "estimator": self.estimator_,
-            "rule": self.rule_,
-            "encoder": self._encoder,
             "out_of_bag": None if judged is None else vars(judged),
-            "decision_outside": self._decision_outside,
-            "votes_outside": None if kept is None else vars(kept),
             "importances": self._importances,
             "has_missing": self._has_missing,
+            **self._learnt_rule(),
         }
 
     def _take_learnt(self, fields: Fields) -> None:
@@ -263,20 +218,15 @@ class KeptBags(BaggingParameters):
         self.estimator_ = fields.take("estimator", object)
         fields.require(is_member(self.estimator_), "the estimator is none")
         fields.require(grows_in_engine(self.estimator_) == is_engine, "the members are not of the estimator")
-        rule, encoder = fields.optional("rule", Rule), fields.optional("encoder", TableEncoder)
-        n_rows, n_outputs = self._bags.n_rows, self._task.n_outputs
-        judged, kept = fields.optional_fields("out_of_bag"), fields.optional_fields("votes_outside")
+        n_outputs, judged = self._task.n_outputs, fields.optional_fields("out_of_bag")
         self._out_of_bag = None if judged is None else OutOfBag.take(judged, n_members, n_columns, n_outputs)
-        self._decision_outside = fields.optional_array(
-            "decision_outside", np.float64, (n_rows, n_outputs), finite=False
-        )
-        self._votes_outside = None if kept is None else OutsideVotes.take(kept, n_members, n_rows, self._task)
         importances = fields.optional_array("importances", np.float64, (n_members, n_columns))
         has_missing = fields.optional_array("has_missing", bool, (n_columns,))
         is_whole = (importances is not None and has_missing is not None) == is_engine
         fields.require(is_whole, "what is known of the columns is not that of the members")
         self._importances, self._has_missing = importances, has_missing
-        self._keep_rule(rule, encoder)
+        fields.require("rule" in fields, "there is no rule")
+        self._take_rule(fields, n_members, self._bags.n_rows)
 
     def _take_columns(self, fields: Fields, n_members: int) -> None:
         columns = fields.optional("columns", list)
@@ -292,12 +242,7 @@ class KeptBags(BaggingParameters):
         self._columns = [np.array(each, dtype=np.uint32) for each in columns]
 
     def _check_learnt(self) -> None:
-        check_kept_rule(self.rule_, self._n_members(), self._task)
-        looks = self.rule_ is not None and self.rule_._looks_at_X()
-        require((self._encoder is not None) == looks, "The rule looks at rows that nobody encodes")
-        if self._encoder is not None:
-            is_same = self._encoder.n_features_in_ == self.n_features_in_
-            require(is_same, "The rows are encoded with other columns")
+        self._check_kept_rule(self._n_members())
         if self._is_engine():
             check_forest(self._members, self.schema_, self._task)
             require(self._members.is_mean, "The trees do not vote")

@@ -40,13 +40,20 @@ class OutOfBag:
     score: float
 
     @classmethod
-    def of(cls, grown: dict[str, Any], training: Training, metric: Any, before: OutOfBag | None) -> Self:
-        """Take the out-of-bag decisions from what the engine returns."""
+    def of(
+        cls,
+        grown: dict[str, Any],
+        training: Training,
+        metric: Any,
+        before: OutOfBag | None,
+        decision: np.ndarray | None,
+    ) -> Self:
+        """Take the out-of-bag decisions from what the engine returns; a rule may have decided otherwise."""
         losses = grown["out_of_bag_importances"]
         if before is not None and before.losses is not None and losses is not None:
             losses = np.concatenate([before.losses, losses])
         sums, counts = grown["out_of_bag_sums"], grown["out_of_bag_counts"]
-        score = score_of(means(sums, counts), training, metric)
+        score = score_of(means(sums, counts) if decision is None else decision, training, metric)
         return cls(sums, counts, grown["out_of_bag_curve"], losses, score)
 
     @classmethod
@@ -148,12 +155,16 @@ class Judged:
     @property
     def oob_score_(self) -> float:
         """The metric on the rows that have an out-of-bag decision: accuracy or R2, or what `oob_score` is."""
-        return self._judgement().score
+        return self._scored().score
 
     @property
     def oob_curve_(self) -> np.ndarray:
         """The error after every tree: the misclassified share of the rows, or the mean squared error."""
         return self._judgement().curve
+
+    def _scored(self) -> OutOfBag:
+        """What is known of the decision, and not only of the sums of the votes."""
+        return self._judgement()
 
     def _judgement(self) -> OutOfBag:
         found = self.__dict__.get("_out_of_bag")

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
 
+from committee import _engine
 from committee.combining.fixed_rule import FixedRule
 from committee.combining.rule import Rule
+from committee.learners.training import Training
 from committee.members.encoding import TableEncoder, new_encoder
 from committee.members.seeing import take_rows
 from committee.members.votes import Task, dtype_of
 from committee.saving import Fields
+from committee.saving.deciding import sums_votes
+from committee.table import BinnedTable
 from committee.task import Classification
 
+# Votes that are held in memory at once while they are looked at: 64 MB.
+NUMBERS_AT_ONCE = 2**23
 # Rules that make no sense of votes for one class alone.
 NEED_PROBABILITIES = ("product", "geometric_mean", "minimum", "maximum")
 
@@ -47,10 +54,11 @@ class OutsideVotes:
     weights: np.ndarray | None
 
     @classmethod
-    def take(cls, fields: Fields, n_members: int, n_rows: int, task: Task) -> Self:
-        """Take them from a saved file."""
+    def take(cls, fields: Fields, n_members: int, n_rows: int | None, task: Task) -> Self:
+        """Take them from a saved file, which may know the number of rows from elsewhere."""
         shape = (n_members, n_rows, task.n_outputs)
         votes = fields.array("votes", dtype_of(task), shape, finite=False)
+        n_rows = votes.shape[1]
         are_classes = isinstance(task, Classification)
         y = fields.array("y", np.int32 if are_classes else np.float64, (n_rows,))
         weights = fields.optional_array("weights", np.float64, (n_rows,))
@@ -91,8 +99,8 @@ class OutsideVotes:
             rows = rows[self.weights[rows] > 0]
         if len(rows) == 0:
             raise ValueError(
-                "Every member has seen every row, so the rule has nothing to learn from. Make more members, "
-                "or set rule='mean'."
+                f"Every member has seen every row (n_samples={self.votes.shape[1]}), so the rule has nothing "
+                "to learn from. Make more members, or set rule='mean'."
             )
         is_taught = np.isin(self.rows, rows)
         rule.fit(
@@ -112,6 +120,74 @@ class OutsideVotes:
             matrix = None if encoder is None else encoder.transform(take_rows(native, rows))
             decision[rows] = rule.combine(self.filled(), matrix)
         return decision
+
+
+@dataclass(frozen=True, eq=False)
+class Ruling:
+    """A rule that has learnt what there was to learn.
+
+    Parameters
+    ----------
+    rule : Rule, or None
+        None if y has one class: there is nothing to decide.
+    encoder : TableEncoder, or None
+        What encodes rows for it, if it looks at them.
+    votes : OutsideVotes, or None
+    decision : ndarray of shape (n_rows, n_outputs), or None
+        Its out-of-bag decision; None if that is the sum of the votes, or not wanted.
+    """
+
+    rule: Rule | None
+    encoder: TableEncoder | None
+    votes: OutsideVotes | None
+    decision: np.ndarray | None
+
+    @classmethod
+    def of(cls, rule: Rule, task: Task, votes: OutsideVotes | None, native: Any, *, is_judged: bool) -> Self:
+        """Fit a rule and let it decide out of bag, if that is to be judged."""
+        fitted, encoder = fit_rule(rule, task, votes, native)
+        decision = None
+        if is_judged and fitted is not None and votes is not None and not sums_votes(fitted):
+            decision = votes.decided_by(fitted, encoder, native)
+        return cls(fitted, encoder, votes, decision)
+
+
+def votes_outside(
+    training: Training,
+    forest: _engine.Forest,
+    outside_of: Callable[[int], np.ndarray],
+    n_threads: int,
+) -> OutsideVotes:
+    """The votes of trees on rows outside of their bags, which `outside_of` tells for each; NaN elsewhere."""
+    table, task = training.table, training.task
+    assert not isinstance(table, BinnedTable)
+    votes: np.ndarray = np.full((forest.n_trees, table.n_rows, task.n_outputs), np.nan, dtype=dtype_of(task))
+    step = max(1, NUMBERS_AT_ONCE // (table.n_rows * task.n_outputs))
+    for begin in range(0, forest.n_trees, step):
+        trees = _engine.take_trees(forest, begin, min(begin + step, forest.n_trees))
+        for i, cast in enumerate(trees.votes(list(table.columns), table.n_rows, n_threads), start=begin):
+            outside = outside_of(i)
+            votes[i, outside] = cast[outside]
+    return OutsideVotes(votes, training.y, training.weights)
+
+
+def check_values(table: Any, rule: Rule, keeps_votes: bool) -> None:
+    """Raise if a rule needs votes on rows of which there are codes only."""
+    if isinstance(table, BinnedTable) and (keeps_votes or rule._looks_at_X()):
+        raise ValueError(
+            "X is a BinnedTable, and the votes on its rows need the values. Pass the table that it was "
+            "made of, or set rule='mean' and keep no votes."
+        )
+
+
+def votes_before(before: OutsideVotes | None) -> OutsideVotes:
+    """The votes that a fit goes on with, if they were kept."""
+    if before is None:
+        raise ValueError(
+            "The votes of the fit before were not kept, and warm_start=True goes on with its members. Set "
+            "warm_start, rule and oob_score from the first fit on, or warm_start=False."
+        )
+    return before
 
 
 def fit_rule(

@@ -12,11 +12,14 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from committee import _engine
+from committee.combining import as_rule
+from committee.combining.rule import Rule, check_rule
 from committee.learners.callbacks import CallbackSupportMixin, TaskCalls, hook_of, task_calls, with_callbacks
 from committee.learners.members import Members
 from committee.learners.training import NO_LIMIT, Training, training_of
-from committee.learners.tree_parameters import CATEGORICAL_FEATURES, CLASS_WEIGHT, N_JOBS, RULE, draw_seed
-from committee.learners.voting import Classifies, Regresses, Tabular, Voter, is_plain
+from committee.learners.tree_parameters import CATEGORICAL_FEATURES, CLASS_WEIGHT, N_JOBS, draw_seed
+from committee.learners.voting import Classifies, Regresses, Tabular, is_plain
+from committee.members.votes import Task
 from committee.parameters import (
     anything,
     check_parameters,
@@ -32,16 +35,18 @@ from committee.parameters import (
 from committee.running import Work, available_bytes, n_threads
 from committee.sampling.bags import n_draws
 from committee.sampling.importances import ImportancesByTree
-from committee.sampling.out_of_bag import Judged, OutOfBag, warn_of_no_judges
+from committee.sampling.out_of_bag import OutOfBag, warn_of_no_judges
+from committee.sampling.outside import Ruling
+from committee.sampling.ruled import Ruled, learns
 from committee.saving import Fields
-from committee.saving.deciding import RotationDecider
+from committee.saving.deciding import name_of_sum, sums_votes
 from committee.saving.models import check_forest
 from committee.table import Schema, Table, read
 from committee.task import are_repetitions
 
 
 @declared
-class RotationForest(CallbackSupportMixin, ImportancesByTree, Judged, Voter):
+class RotationForest(CallbackSupportMixin, ImportancesByTree, Ruled):
     """Trees that differ because each sees the columns along other axes.
 
     For each tree the columns are parted at random into groups. Each group is turned to the principal axes of
@@ -143,15 +148,20 @@ class RotationForest(CallbackSupportMixin, ImportancesByTree, Judged, Voter):
         table = read(X, categorical_features=self.categorical_features)
         check_memory(table, min(n_threads(self.n_jobs), int(self.n_estimators)))
         training = training_of(self, table, y, sample_weight, getattr(self, "class_weight", None))
+        seed = draw_seed(self.random_state)
+        rule = self._new_rule(seed)
+        self._check_rule(rule, training.task)
         calls = task_calls(self, X, y, "tree", None if self.time_limit else int(self.n_estimators))
-        grown = self._grow(table, training, calls)
+        grown = self._grow(table, training, rule, seed, calls)
         if grown["interruption"] is not None:
             raise grown["interruption"]
         out_of_bag = None
         if grown["out_of_bag_sums"] is not None:
-            out_of_bag = OutOfBag.of(grown, training, self.oob_score, None)
+            out_of_bag = OutOfBag.of(grown, training, self.oob_score, None, None)
+        ruling = Ruling.of(rule, training.task, None, None, is_judged=False)
         self._data = training.data
         self._keep_learnt(grown["forest"], table.schema, training.task, grown["importances"], out_of_bag)
+        self._keep_ruling(ruling, keeps_votes=False)
         if calls:
             calls.end(lambda: self.__dict__)
         warn_of_no_judges(out_of_bag)
@@ -162,31 +172,6 @@ class RotationForest(CallbackSupportMixin, ImportancesByTree, Judged, Voter):
         """The members: a sequence of fitted rotation forests of one tree, each made when it is asked for."""
         check_is_fitted(self)
         return Members(self, self._forest.n_trees, take_member)
-
-    def votes(self, X: Any) -> np.ndarray:
-        """The vote of every tree.
-
-        Parameters
-        ----------
-        X : table of shape (n_rows, n_columns)
-
-        Returns
-        -------
-        ndarray of shape (n_members, n_rows, n_outputs)
-            The functions of `committee.rules` combine them.
-
-        Examples
-        --------
-        >>> from committee import RotationForestRegressor
-        >>> forest = RotationForestRegressor(3, min_samples_leaf=1, random_state=0)
-        >>> forest = forest.fit([[1], [9]], [0.0, 5.0])
-        >>> forest.votes([[1], [9]])[:, :, 0]
-        array([[0., 5.],
-               [0., 5.],
-               [0., 5.]])
-        """
-        table = self._read(X)
-        return self._forest.votes(list(table.columns), table.n_rows, self._threads(table.n_rows))
 
     def apply(self, X: Any) -> np.ndarray:
         """The leaf of each row in each tree.
@@ -213,7 +198,23 @@ class RotationForest(CallbackSupportMixin, ImportancesByTree, Judged, Voter):
         if self.oob_score and not self.bootstrap:
             raise ValueError("Out of bag estimation only available if bootstrap=True. Got bootstrap=False.")
 
-    def _grow(self, table: Table, training: Training, calls: TaskCalls | None) -> dict[str, Any]:
+    def _check_rule(self, rule: Rule, task: Task) -> None:
+        """Raise for a rule that asks for votes out of bag: no tree tells which rows it has seen."""
+        check_rule(rule, int(self.n_estimators), task)
+        way_out = "Set rule='mean', or let BaggingClassifier or BaggingRegressor bag forests of one tree."
+        if learns(rule, task) or rule._looks_at_X():
+            raise ValueError(
+                f"rule={self.rule!r} learns from out-of-bag votes, and rotation forests keep none. {way_out}"
+            )
+        if self.oob_score and not sums_votes(rule):
+            raise ValueError(
+                f"oob_score judges the mean or the majority of rotated trees, not rule={self.rule!r}. "
+                f"{way_out}"
+            )
+
+    def _grow(
+        self, table: Table, training: Training, rule: Rule, seed: int, calls: TaskCalls | None
+    ) -> dict[str, Any]:
         repeat = training.weights is None or are_repetitions(training.weights)
         n_drawn = n_draws(training.weights, table.n_rows, None) if self.bootstrap else 0
         options: dict[str, Any] = {
@@ -224,11 +225,11 @@ class RotationForest(CallbackSupportMixin, ImportancesByTree, Judged, Voter):
             "weights_repeat": repeat,
             "min_samples_leaf": int(self.min_samples_leaf),
             "n_trees": int(self.n_estimators),
-            "seed": draw_seed(self.random_state),
+            "seed": seed,
             "bootstrap": bool(self.bootstrap),
             "n_draws": n_drawn,
             "out_of_bag": bool(self.oob_score),
-            "rule": self._rule,
+            "rule": name_of_sum(rule),
             "seconds": np.inf if self.time_limit is None else float(self.time_limit),
         }
         with Work(
@@ -264,14 +265,10 @@ class RotationForest(CallbackSupportMixin, ImportancesByTree, Judged, Voter):
         self._matrix_width = schema.n_columns if is_plain(schema) else -1
         return self
 
-    def _decider(self) -> RotationDecider:
-        forest: Any = self._forest
-        return RotationDecider(forest, self._rule)
-
     def _learnt(self) -> dict[str, Any]:
         judged = None if self._out_of_bag is None else vars(self._out_of_bag)
         own = {"rotations": self._forest, "importances": self._importances, "out_of_bag": judged}
-        return Tabular._learnt(self) | own
+        return Tabular._learnt(self) | own | self._learnt_rule()
 
     def _take_learnt(self, fields: Fields) -> None:
         Tabular._take_learnt(self, fields)
@@ -283,9 +280,11 @@ class RotationForest(CallbackSupportMixin, ImportancesByTree, Judged, Voter):
             None if judged is None else OutOfBag.take(judged, n_trees, n_columns, self._task.n_outputs)
         )
         self._keep_learnt(forest, self.schema_, self._task, importances, out_of_bag)
+        self._take_rule(fields, n_trees, None)
 
     def _check_learnt(self) -> None:
         check_forest(self._forest, self.schema_, self._task)
+        self._check_kept_rule(self._forest.n_trees)
 
     def _known_scores(self) -> dict[str, float]:
         return {} if self._out_of_bag is None else {"out_of_bag": self._out_of_bag.score}
@@ -318,6 +317,9 @@ class RotationForestClassifier(Classifies, RotationForest):
     of them, the others are at right angles to these; a sample of one row or without variance leaves the group
     as it is. A class without rows in the sight of a tree is not among those that are drawn.
 
+    The rule may be any that does not learn: which rows a tree has seen is not kept. `BaggingClassifier` of
+    rotation forests of one tree takes the others.
+
     References
     ----------
     J. J. Rodriguez, L. I. Kuncheva, C. J. Alonso, Rotation forest: A new classifier ensemble method, IEEE
@@ -339,16 +341,11 @@ class RotationForestClassifier(Classifies, RotationForest):
         "The kind of the trees: those of `C45Classifier`, pruned or not, or CART with the Gini impurity.",
     )
     class_weight: Any = parameter(None, *CLASS_WEIGHT)
-    rule: str = parameter("mean", *RULE)
 
     @property
     def oob_decision_function_(self) -> np.ndarray:
         """The out-of-bag probabilities, of shape (n_rows, n_classes); NaN for a row that all trees saw."""
-        return self._judgement().decision
-
-    @property
-    def _rule(self) -> str:
-        return self.rule
+        return self._oob_decision()
 
     @property
     def _tree(self) -> str:  # type: ignore[override]
@@ -380,15 +377,19 @@ class RotationForestRegressor(Regresses, RotationForest):
     @property
     def oob_prediction_(self) -> np.ndarray:
         """The out-of-bag prediction for each row; NaN for a row that all trees saw."""
-        return self._judgement().decision[:, 0]
+        return self._oob_decision()[:, 0]
 
 
 def take_member(forest: Any, position: int) -> Any:
     """One tree of a rotation forest as a forest of its own."""
-    member = type(forest)(**forest.get_params(deep=False) | {"n_estimators": 1, "oob_score": False})
+    alone = {"n_estimators": 1, "oob_score": False, "rule": forest._rule}
+    member = type(forest)(**forest.get_params(deep=False) | alone)
     trees = forest._forest.take(position, position + 1)
     importances = forest._importances[position : position + 1]
-    return member._keep_learnt(trees, forest.schema_, forest._task, importances, None)
+    member._keep_learnt(trees, forest.schema_, forest._task, importances, None)
+    ruling = Ruling.of(as_rule(forest._rule), forest._task, None, None, is_judged=False)
+    member._keep_ruling(ruling, keeps_votes=False)
+    return member
 
 
 def check_memory(table: Table, threads: int) -> None:

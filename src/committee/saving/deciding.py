@@ -95,11 +95,11 @@ class VotesDecider(TableDecider):
 
     Parameters
     ----------
-    members : the engine's Forest
+    members : the engine's Forest or RotationForest
     rule : Rule
     """
 
-    members: _engine.Forest
+    members: _engine.Forest | _engine.RotationForest
     rule: Any
 
     def decide(self, table: Table, n_threads: int) -> np.ndarray:
@@ -121,11 +121,18 @@ def sums_votes(rule: Any) -> bool:
     return is_fixed and isinstance(rule.rule, str) and rule.rule in SUMMED
 
 
-def decider_of_trees(members: _engine.Forest, rule: Any) -> Decider:
+def name_of_sum(rule: Any) -> str:
+    """How the engine sums votes for a rule: "mean" or "majority"; "mean" for one that does more than sum."""
+    return str(rule.rule) if rule is not None and sums_votes(rule) else "mean"
+
+
+def decider_of_trees(members: _engine.Forest | _engine.RotationForest, rule: Any) -> Decider:
     """How trees decide by a rule: in the engine if votes are summed."""
-    if sums_votes(rule):
-        return TreesDecider(members, "mean" if rule is None else rule.rule)
-    return VotesDecider(members, rule)
+    if not sums_votes(rule):
+        return VotesDecider(members, rule)
+    if isinstance(members, _engine.RotationForest):
+        return RotationDecider(members, name_of_sum(rule))
+    return TreesDecider(members, name_of_sum(rule))
 
 
 @dataclass(frozen=True, eq=False)

@@ -120,7 +120,8 @@ class Preparation:
             prepared = self._boosted(fields)
         elif {"forest", "tree", "members", "rotations", "hidden"} & fields.values.keys():
             schema, task = fields.take("schema", Schema), take_task(fields)
-            rule = described.parameters.get("rule", "mean")
+            is_told = "rule" in fields
+            rule = self._known_rule(fields) if is_told else described.parameters.get("rule", "mean")
             prepared = prepare(take_decider(fields, schema, task, rule), schema, task)
         else:
             raise ValueError(f"There is no predictor of a {described.name}. Use committee.load.")
@@ -280,12 +281,21 @@ def take_decider(fields: Fields, schema: Schema, task: Classification | Regressi
         return C45Decider(tree)
     if "members" in fields:
         return take_members(fields, schema, task)
-    require(isinstance(rule, str) and rule in RULES, f"there is no rule {rule!r}")
+    if isinstance(rule, str):
+        require(rule in RULES, f"there is no rule {rule!r}")
     if "rotations" in fields:
         rotations = fields.take("rotations", _engine.RotationForest)
         check_forest(rotations, schema, task)
-        return RotationDecider(rotations, rule)
+        if isinstance(rule, str):
+            return RotationDecider(rotations, rule)
+        check_rule(rule, rotations.n_trees, task)
+        return decider_of_trees(rotations, rule)
     forest, statistics = fields.take("forest", _engine.Forest), None
+    if not isinstance(rule, str):
+        check_forest(forest, schema, task)
+        fields.require(forest.is_mean, "the trees do not vote")
+        check_rule(rule, forest.n_trees, task)
+        return decider_of_trees(forest, rule)
     if "statistics" in fields:
         statistics = fields.optional("statistics", TargetStatistics)
     if statistics is not None:

@@ -1,0 +1,179 @@
+"""Members of which a rule makes one decision: what forests, bagging and rotation forests share.
+
+In: trees of the engine, or members of other kinds, and a rule; one that learns does so from the votes on rows
+outside of the bags. Out: the decision for new rows. Where votes are only summed, the engine decides itself.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from committee.combining import as_rule
+from committee.combining.rule import Rule
+from committee.learners.voting import Voter
+from committee.members.encoding import TableEncoder
+from committee.members.lesson import in_order
+from committee.members.seeding import RULE, seeded, stream
+from committee.members.votes import Task
+from committee.parameters import declared, parameter
+from committee.sampling.out_of_bag import Judged
+from committee.sampling.outside import OutsideVotes, Ruling
+from committee.saving import Fields
+from committee.saving.deciding import Decider, decider_of_trees, name_of_sum, sums_votes
+from committee.saving.errors import require
+from committee.saving.together import check_rule as check_kept_rule
+from committee.table.source import Source, open_source
+from committee.task import Classification
+
+
+def is_rule(value: Any) -> bool:
+    """Whether a value may be a rule; `as_rule` knows whether it is one."""
+    return isinstance(value, str | Rule) or (callable(value) and not isinstance(value, type))
+
+
+def is_open(task: Task) -> bool:
+    """Whether there is anything to decide: numbers, or more than one class."""
+    return not isinstance(task, Classification) or task.n_outputs > 1
+
+
+def learns(rule: Rule, task: Task) -> bool:
+    """Whether a rule must be fitted before it decides on a task."""
+    return rule.needs_fit and is_open(task)
+
+
+@declared
+class Combining(Voter):
+    """The parameter of all whose members vote."""
+
+    rule: Any = parameter(
+        "mean",
+        "the name of a rule, a function of votes or a rule",
+        is_rule,
+        'How the votes of the members are combined: "mean" averages them, "majority" counts the classes that '
+        'members vote for, "weighted_mean" weighs members by their out-of-bag accuracy (numbers: the inverse '
+        "of their squared error), and so on: a name of `committee.rules`, a function or a rule. One that "
+        "learns does so from out-of-bag votes, in which the mean of the others stands for the vote of a "
+        "member on a row that it has seen.",
+    )
+
+
+class Ruled(Judged, Combining):
+    """Members of which a rule makes one decision.
+
+    Attributes
+    ----------
+    rule_ : Rule
+        The fitted rule; None if y has one class.
+    """
+
+    rule_: Rule | None
+    _encoder: TableEncoder | None
+    _decision_outside: np.ndarray | None
+    _votes_outside: OutsideVotes | None
+
+    def votes(self, X: Any) -> np.ndarray:
+        """The vote of every tree.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_columns)
+
+        Returns
+        -------
+        ndarray of shape (n_members, n_rows, n_outputs)
+            The functions of `committee.rules` combine them.
+
+        Examples
+        --------
+        >>> from committee import RandomForestClassifier, rules
+        >>> forest = RandomForestClassifier(3, random_state=0).fit([[1], [2], [8], [9]], [0, 0, 1, 1])
+        >>> votes = forest.votes([[1], [9]])
+        >>> votes.shape, bool((rules.mean(votes) == forest.predict_proba([[1], [9]])).all())
+        ((3, 2, 2), True)
+        """
+        table = self._read(X)
+        return self._forest.votes(list(table.columns), table.n_rows, self._threads(table.n_rows))
+
+    def _new_rule(self, seed: int) -> Rule:
+        """The rule that the parameter names, to be fitted."""
+        made: Rule = seeded(as_rule(self.rule), stream(seed, 0, RULE))
+        return made
+
+    def _keep_rule(self, rule: Rule | None, encoder: TableEncoder | None) -> None:
+        """Take a fitted rule. Where votes are not summed, no matrix goes to the engine as it is."""
+        self.rule_, self._encoder = rule, encoder
+        self._rule = name_of_sum(rule)
+        if not sums_votes(rule):
+            self._matrix_width = -1
+
+    def _keep_ruling(self, ruling: Ruling, *, keeps_votes: bool) -> None:
+        """Take a fitted rule with what it has decided out of bag, and the votes if somebody needs them."""
+        self._decision_outside = ruling.decision
+        self._votes_outside = ruling.votes if keeps_votes else None
+        self._keep_rule(ruling.rule, ruling.encoder)
+
+    def _open(self, X: Any) -> Source:
+        """A table as members take it, if it has the columns of the fit."""
+        source = open_source(X)
+        self._read(source)
+        return in_order(source, self.schema_)
+
+    def _decide_table(self, X: Any) -> np.ndarray:
+        check_is_fitted(self)
+        if self.rule_ is None or sums_votes(self.rule_):
+            return super()._decide_table(X)
+        source = self._open(X)
+        matrix = None if self._encoder is None else self._encoder.transform(source)
+        return self.rule_.combine(self.votes(source), matrix)
+
+    def _oob_decision(self) -> np.ndarray:
+        """The out-of-bag decision, of shape (n_rows, n_outputs)."""
+        judged = self._scored()
+        return judged.decision if self._decision_outside is None else self._decision_outside
+
+    def _decider(self) -> Decider:
+        return self._decider_of(self._forest)
+
+    def _decider_of(self, trees: Any) -> Decider:
+        self._check_prepared()
+        return decider_of_trees(trees, self.rule_)
+
+    def _check_prepared(self) -> None:
+        if self._encoder is not None:
+            raise ValueError(
+                f"{type(self.rule_).__name__} looks at the rows, so there is no predictor. Use the committee."
+            )
+
+    def _learnt_rule(self) -> dict[str, Any]:
+        """The rule, and the votes that it knows, for a file."""
+        kept = self._votes_outside
+        return {
+            "rule": self.rule_,
+            "encoder": self._encoder,
+            "decision_outside": self._decision_outside,
+            "votes_outside": None if kept is None else vars(kept),
+        }
+
+    def _take_rule(self, fields: Fields, n_members: int, n_rows: int | None) -> None:
+        """Take them from a file; one that is older than the rules of forests has the mean or the majority."""
+        self._decision_outside = self._votes_outside = None
+        if "rule" not in fields:
+            return self._keep_rule(as_rule(self.rule) if is_open(self._task) else None, None)
+        rule, encoder = fields.optional("rule", Rule), fields.optional("encoder", TableEncoder)
+        shape = (n_rows, self._task.n_outputs)
+        self._decision_outside = fields.optional_array("decision_outside", np.float64, shape, finite=False)
+        kept = fields.optional_fields("votes_outside")
+        self._votes_outside = None if kept is None else OutsideVotes.take(kept, n_members, n_rows, self._task)
+        self._keep_rule(rule, encoder)
+
+    def _check_kept_rule(self, n_members: int) -> None:
+        """Raise `DamagedFile` unless the rule fits the members and the rows."""
+        check_kept_rule(self.rule_, n_members, self._task)
+        looks = self.rule_ is not None and self.rule_._looks_at_X()
+        require((self._encoder is not None) == looks, "The rule looks at rows that nobody encodes")
+        if self._encoder is not None:
+            is_same = self._encoder.n_features_in_ == self.n_features_in_
+            require(is_same, "The rows are encoded with other columns")
