@@ -14,7 +14,7 @@ WORKFLOW := PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/cmake --workflow --preset
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test fuzz soak lint format bench sanitize docs clean
+.PHONY: help demo test members fuzz soak lint format bench sanitize docs clean
 
 help:  ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -25,6 +25,9 @@ demo: .venv/committee  ## Fit the automatic committee to a bundled table, judge 
 test: .venv/committee  ## Run the engine's tests (ctest), then the package's tests and doctests (pytest)
 	$(WORKFLOW) release
 	$(BIN)/pytest -n auto
+
+members: $(BENCH)/committee  ## Test boosters of LightGBM, XGBoost and CatBoost as members, in the benchmarks' environment
+	$(BENCH)/bin/python -m pytest tests/saving/test_boosters.py tests/assembling/test_members.py
 
 fuzz: .venv/committee  ## Open 2,000 damaged and hostile files: none may crash, hang, or make a model answer nonsense
 	$(BIN)/python tests/hostile_files.py --files 2000
