@@ -119,6 +119,7 @@ class GroupSampler {
                     }
                 }
                 if (drawn == 0) continue;
+                polls.after(axes.size() * axes.size());
                 read_row(axes, i, moments.values());
                 moments.add(parameters_.weights_repeat ? drawn : weight_of(weights_, i));
             }
