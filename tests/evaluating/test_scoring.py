@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from sklearn import metrics as peer
 
+from committee.combining.metrics import task_of_metric
 from committee.evaluating import METRICS, metric_of, score
-from committee.evaluating.metrics import task_of_metric
 
 CLASS_METRICS = [name for name, metric in METRICS.items() if metric.task == "classification"]
 NUMBER_METRICS = [name for name, metric in METRICS.items() if metric.task == "regression"]

@@ -18,10 +18,10 @@ from committee import (
     rules,
     running,
 )
+from committee.combining.metrics import METRICS
 from committee.evaluating import Study, known_learners, score
 from committee.evaluating.cells import Cell, Outcome
 from committee.evaluating.learners import LEARNERS, learner_named, learners_of
-from committee.evaluating.metrics import METRICS
 from committee.evaluating.resamples import held_out_rows
 from committee.saving import DamagedFile
 from studies import Failing, Hungry, Slow, content, small_learners, small_tables

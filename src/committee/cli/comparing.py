@@ -231,7 +231,7 @@ def show_compared(found: Compared, is_quiet: bool = False) -> None:
 
 def first_of_tasks(comparisons: list[Comparison]) -> list[Comparison]:
     """The first comparison of each task; one by a metric of any task stands for all if it is the first."""
-    from committee.evaluating.metrics import task_of_metric
+    from committee.combining.metrics import task_of_metric
 
     by_task: dict[str | None, Comparison] = {}
     for comparison in comparisons:

@@ -1,5 +1,6 @@
 """Judging: how good decisions are, how sure that is, and compared with what."""
 
+from committee.combining.metrics import METRICS, Metric, metric_of
 from committee.evaluating.bias_variances import BiasVariance, bias_variance
 from committee.evaluating.bootstrap import bootstrap_interval, bootstrap_variance
 from committee.evaluating.bootstrap_errors import BootstrapError, bootstrap_error
@@ -13,7 +14,6 @@ from committee.evaluating.majority import (
     majority_vote_forecast,
     right_votes,
 )
-from committee.evaluating.metrics import METRICS, Metric, metric_of
 from committee.evaluating.picturing import (
     ErrorCurve,
     KappaError,

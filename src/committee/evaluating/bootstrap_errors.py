@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from committee.combining.metrics import Metric, Weighed, known, metric_of
 from committee.evaluating.bags import Bagged
 from committee.evaluating.intervals import Draws, Interval, interval_of
-from committee.evaluating.metrics import Metric, Weighed, known, metric_of
 
 KINDS = ("plain", "out_of_bag", ".632", ".632+")
 # With at most so many different answers, the no-information rate of a mean over rows is that of all pairs.

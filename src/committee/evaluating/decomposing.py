@@ -14,11 +14,11 @@ import numpy as np
 
 from committee.combining.fixed import majority, mean
 from committee.combining.losses import SMALLEST, errors, log_losses, residuals
+from committee.combining.metrics import NoValueError
 from committee.combining.rule import Honest
 from committee.combining.votes import shares_of, weighted_sum
 from committee.evaluating.intervals import Draws, Interval, bounds_of, check_interval, on_rows_again
 from committee.evaluating.majority import majority_vote_accuracy
-from committee.evaluating.metrics import NoValueError
 from committee.evaluating.reading import read_votes
 
 # The rules under which each loss is decomposed, the usual one first.

@@ -9,12 +9,12 @@ import numpy as np
 
 from committee.boosting.margins import margins_of
 from committee.combining.fixed import majority, mean, one_hot
+from committee.combining.metrics import Metric, metric_of, task_of_metric
 from committee.combining.naming import as_rule
 from committee.combining.rule import Honest
 from committee.combining.votes import check_classes, labels_of
 from committee.documentation import with_parameters
 from committee.evaluating.intervals import check_n_draws, seed_of
-from committee.evaluating.metrics import Metric, metric_of, task_of_metric
 from committee.evaluating.pairs import Oracle, kappa
 from committee.evaluating.reading import CLASS_VOTES, read_class_votes, read_votes
 

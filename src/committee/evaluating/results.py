@@ -9,10 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from committee.combining.votes import as_shares
-from committee.evaluating.cells import Cell
-from committee.evaluating.comparison import Comparison, listed
-from committee.evaluating.metrics import (
+from committee.combining.metrics import (
     METRICS,
     Metric,
     NoValueError,
@@ -21,6 +18,9 @@ from committee.evaluating.metrics import (
     power_of_unit,
     task_of_metric,
 )
+from committee.combining.votes import as_shares
+from committee.evaluating.cells import Cell
+from committee.evaluating.comparison import Comparison, listed
 from committee.evaluating.published import Published
 from committee.evaluating.store import Store, TableRecord
 

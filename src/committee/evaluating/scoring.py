@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from committee.combining.metrics import metric_of, task_of_metric
 from committee.evaluating.intervals import Draws, Interval, interval_of
-from committee.evaluating.metrics import metric_of, task_of_metric
 from committee.evaluating.reading import read_decision
 
 

@@ -125,7 +125,7 @@ def scores_of(model: Any, X: Any, y: np.ndarray, metric: str | None = None) -> d
     """
     from sklearn.metrics import get_scorer
 
-    from committee.evaluating.metrics import METRICS
+    from committee.combining.metrics import METRICS
     from committee.evaluating.scoring import score
 
     task = "classification" if hasattr(model, "classes_") else "regression"

@@ -32,7 +32,7 @@ from committee.running import Work, n_threads
 from committee.sampling.bags import Bags, weights_each_time
 from committee.sampling.engine_bags import check_tree, grow_members, grows_in_engine, take_member
 from committee.sampling.kept_bags import KeptBags
-from committee.sampling.out_of_bag import OutOfBag, means, score_of
+from committee.sampling.out_of_bag import OutOfBag, check_metric, means, score_of
 from committee.sampling.outside import (
     OutsideVotes,
     Ruling,
@@ -126,7 +126,7 @@ class Bagging(CallbackSupportMixin, KeptBags):
             raise made.interruption
         if calls:
             calls.end(lambda: self.__dict__)
-        if self.oob_score and np.isnan(self.oob_score_):
+        if self.oob_score and np.isnan(self.oob_curve_[-1]):
             message = "Every member has seen every row, so oob_score_ is NaN. Make more members."
             warnings.warn(message, stacklevel=3)
         return self
@@ -265,6 +265,7 @@ class Bagging(CallbackSupportMixin, KeptBags):
         training = learning.training
         last = n_members_wanted(self.n_estimators, first, "members")
         check_rule(rule, last, training.task)
+        check_metric(self.oob_score, training.task)
         check_probabilities(rule, learning.member, training.task)
         self._check_classes_weigh(learning)
         columns = columns_of_members(

@@ -75,13 +75,6 @@ class BaggingParameters(Ruled):
         is_boolean,
         "Whether columns are drawn with replacement. A column that is drawn twice is there once.",
     )
-    oob_score: Any = parameter(
-        False,
-        "True, False or a callable",
-        either(is_boolean, callable),
-        "Whether to judge the members by the rows that they have not seen; a callable is the metric to use, "
-        "called as metric(y_true, y_pred).",
-    )
     keep_votes: bool = parameter(
         False,
         "True or False",

@@ -44,7 +44,13 @@ from committee.running import Work, n_threads
 from committee.sampling.bags import class_options, n_draws
 from committee.sampling.importances import ImportancesByTree
 from committee.sampling.members import take_member
-from committee.sampling.out_of_bag import JudgedByColumn, OutOfBag, check_goes_on, warn_of_no_judges
+from committee.sampling.out_of_bag import (
+    JudgedByColumn,
+    OutOfBag,
+    check_goes_on,
+    check_metric,
+    warn_of_no_judges,
+)
 from committee.sampling.outside import Ruling, check_values, votes_before, votes_outside
 from committee.sampling.plan import FLAT_MEMBERS, n_members_wanted
 from committee.sampling.ruled import Ruled, learns
@@ -93,13 +99,6 @@ class Forest(CallbackSupportMixin, ImportancesByTree, JudgedByColumn, Ruled, Car
         "an integer >= 1, a float in (0, 1] or None",
         optional(either(integer(1), share(whole=True))),
         "How many rows are drawn for each tree; a float is a share of what None draws.",
-    )
-    oob_score: Any = parameter(
-        False,
-        "True, False or a callable",
-        either(is_boolean, callable),
-        "Whether to judge the forest by the rows that its trees have not seen; a callable is the metric to "
-        "use, called as metric(y_true, y_pred).",
     )
     oob_importances: bool = parameter(
         False,
@@ -254,6 +253,7 @@ class Forest(CallbackSupportMixin, ImportancesByTree, JudgedByColumn, Ruled, Car
     def _check_rule(self, rule: Rule, training: Training, n_trees: int, goes_on: bool) -> None:
         """Raise if the rule cannot decide on the votes of the trees, or not learn from them."""
         check_rule(rule, n_trees, training.task)
+        check_metric(self.oob_score, training.task)
         if learns(rule, training.task) and not self.bootstrap:
             raise ValueError(
                 f"rule={self.rule!r} learns from out-of-bag votes, and every tree sees all rows. Set "

@@ -10,9 +10,10 @@ import numpy as np
 from sklearn.metrics import accuracy_score, r2_score
 
 from committee.combining import one_hot
+from committee.combining.metrics import NoValueError, metric_of
 from committee.learners.training import Training
 from committee.saving import Fields
-from committee.task import Classification
+from committee.task import Classification, Regression
 
 
 @dataclass(frozen=True, eq=False)
@@ -217,7 +218,7 @@ def check_goes_on(before: OutOfBag | None, n_rows: int, with_importances: bool) 
 
 def warn_of_no_judges(out_of_bag: OutOfBag | None) -> None:
     """Warn, from within a fit, if all trees have seen all rows."""
-    if out_of_bag is not None and np.isnan(out_of_bag.score):
+    if out_of_bag is not None and np.isnan(out_of_bag.curve[-1]):
         message = "Every tree has seen every row, so oob_score_ is NaN. Grow more trees."
         warnings.warn(message, stacklevel=4)
 
@@ -226,6 +227,35 @@ def means(sums: np.ndarray, counts: np.ndarray) -> np.ndarray:
     """Sums by counts, NaN where nothing was counted."""
     with np.errstate(invalid="ignore"):
         return sums / counts[:, np.newaxis]
+
+
+def is_named(metric: Any) -> bool:
+    """Whether a metric is one of `committee.score`, by name or as a scorer, and no function of labels."""
+    return isinstance(metric, str) or hasattr(metric, "set_score_request")
+
+
+def check_metric(metric: Any, task: Classification | Regression) -> None:
+    """Raise, before any work, for a name that is no metric of a task."""
+    if is_named(metric):
+        metric_of(metric, n_outputs_of(task))
+
+
+def n_outputs_of(task: Classification | Regression) -> int:
+    """The number of outputs of a metric: one class is one of two, and no number."""
+    return max(task.n_outputs, 2) if isinstance(task, Classification) else 1
+
+
+def value_of(
+    metric: Any, truth: np.ndarray, decision: np.ndarray, task: Classification | Regression
+) -> float:
+    """The value of a metric on decisions; NaN, with a warning, where it has none, as for lack of a class."""
+    n_missing = n_outputs_of(task) - task.n_outputs
+    decision = np.pad(decision, [(0, 0), (0, n_missing)])
+    try:
+        return metric_of(metric, n_outputs_of(task)).prepare(truth, decision)(np.ones(len(truth)))
+    except NoValueError as error:
+        warnings.warn(f"oob_score_ is NaN. {error}", stacklevel=2)
+        return float("nan")
 
 
 def score_of(decision: np.ndarray, training: Training, metric: Any) -> float:
@@ -237,6 +267,8 @@ def score_of(decision: np.ndarray, training: Training, metric: Any) -> float:
     if not is_judged.any():
         return float("nan")
     truth = training.y[is_judged]
+    if is_named(metric):
+        return value_of(metric, truth, decision[is_judged], task)
     if isinstance(task, Classification):
         truth = task.classes[truth]
     if not callable(metric):

@@ -35,7 +35,7 @@ from committee.parameters import (
 from committee.running import Work, available_bytes, n_threads
 from committee.sampling.bags import n_draws
 from committee.sampling.importances import ImportancesByTree
-from committee.sampling.out_of_bag import OutOfBag, warn_of_no_judges
+from committee.sampling.out_of_bag import OutOfBag, check_metric, warn_of_no_judges
 from committee.sampling.outside import Ruling
 from committee.sampling.ruled import Ruled, learns
 from committee.saving import Fields
@@ -95,13 +95,6 @@ class RotationForest(CallbackSupportMixin, ImportancesByTree, Ruled):
         is_boolean,
         "Whether each tree sees rows drawn with replacement, in proportion to their weights, rather than all "
         "rows: as many as `RandomForestClassifier` draws.",
-    )
-    oob_score: Any = parameter(
-        False,
-        "True, False or a callable",
-        either(is_boolean, callable),
-        "Whether to judge the forest by the rows that its trees have not seen, which needs `bootstrap`; a "
-        "callable is the metric to use, called as metric(y_true, y_pred).",
     )
     time_limit: float | None = parameter(
         None,
@@ -201,6 +194,7 @@ class RotationForest(CallbackSupportMixin, ImportancesByTree, Ruled):
     def _check_rule(self, rule: Rule, task: Task) -> None:
         """Raise for a rule that asks for votes out of bag: no tree tells which rows it has seen."""
         check_rule(rule, int(self.n_estimators), task)
+        check_metric(self.oob_score, task)
         way_out = "Set rule='mean', or let BaggingClassifier or BaggingRegressor bag forests of one tree."
         if learns(rule, task) or rule._looks_at_X():
             raise ValueError(

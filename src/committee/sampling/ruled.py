@@ -18,7 +18,7 @@ from committee.members.encoding import TableEncoder
 from committee.members.lesson import in_order
 from committee.members.seeding import RULE, seeded, stream
 from committee.members.votes import Task
-from committee.parameters import declared, parameter
+from committee.parameters import declared, either, is_boolean, parameter
 from committee.sampling.out_of_bag import Judged
 from committee.sampling.outside import OutsideVotes, Ruling
 from committee.saving import Fields
@@ -32,6 +32,11 @@ from committee.task import Classification
 def is_rule(value: Any) -> bool:
     """Whether a value may be a rule; `as_rule` knows whether it is one."""
     return isinstance(value, str | Rule) or (callable(value) and not isinstance(value, type))
+
+
+def is_text(value: Any) -> bool:
+    """Whether a value is text; `metric_of` knows whether it names a metric."""
+    return isinstance(value, str)
 
 
 def is_open(task: Task) -> bool:
@@ -57,6 +62,15 @@ class Combining(Voter):
         "of their squared error), and so on: a name of `committee.rules`, a function or a rule. One that "
         "learns does so from out-of-bag votes, in which the mean of the others stands for the vote of a "
         "member on a row that it has seen.",
+    )
+    oob_score: Any = parameter(
+        False,
+        "True, False, the name of a metric, a scorer or a callable",
+        either(is_boolean, is_text, callable),
+        "Whether to judge the decision on the rows that members have not seen; there are such with "
+        "`bootstrap`. True is the accuracy, or R2 of numbers. A name is that of a metric of "
+        "`committee.score` or of a scorer of scikit-learn, which see the probabilities; a callable is called "
+        "as metric(y_true, y_pred).",
     )
 
 

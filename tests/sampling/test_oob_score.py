@@ -1,0 +1,91 @@
+"""oob_score takes any metric: by the name that `committee.score` knows, as a scorer, or as a function."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer, load_diabetes
+from sklearn.metrics import f1_score, log_loss, make_scorer, mean_absolute_error, roc_auc_score
+from sklearn.naive_bayes import GaussianNB
+
+import committee
+
+CANCER = load_breast_cancer(return_X_y=True)
+DIABETES = load_diabetes(return_X_y=True)
+CLASSIFIERS = [
+    committee.RandomForestClassifier(9, random_state=0),
+    committee.ExtraTreesClassifier(9, bootstrap=True, random_state=0),
+    committee.RandomForestClassifier(9, rule="cawpe", random_state=0),
+    committee.RotationForestClassifier(9, bootstrap=True, random_state=0),
+    committee.BaggingClassifier(n_estimators=9, random_state=0),
+    committee.BaggingClassifier(GaussianNB(), 9, rule="cawpe", random_state=0),
+]
+REGRESSORS = [
+    committee.RandomForestRegressor(9, random_state=0),
+    committee.RotationForestRegressor(9, bootstrap=True, random_state=0),
+    committee.BaggingRegressor(n_estimators=9, rule="median", random_state=0),
+]
+
+
+def name_of(estimator):
+    return type(estimator).__name__
+
+
+def negative_log_loss(y, votes):
+    return -log_loss(y, votes)
+
+
+@pytest.mark.parametrize("estimator", CLASSIFIERS, ids=name_of)
+@pytest.mark.parametrize(
+    ("name", "metric"),
+    [
+        ("roc_auc", lambda y, votes: roc_auc_score(y, votes[:, 1])),
+        ("auc", lambda y, votes: roc_auc_score(y, votes[:, 1])),
+        ("neg_log_loss", negative_log_loss),
+        ("f1", lambda y, votes: f1_score(y, votes.argmax(axis=1))),
+        (make_scorer(f1_score), lambda y, votes: f1_score(y, votes.argmax(axis=1))),
+    ],
+)
+def test_a_metric_by_name_sees_the_out_of_bag_probabilities(estimator, name, metric):
+    X, y = CANCER
+    fitted = clone(estimator).set_params(oob_score=name).fit(X, y)
+    votes = fitted.oob_decision_function_
+    judged = ~np.isnan(votes[:, 0])
+    # Rounding may part votes that are equal for the other class.
+    assert fitted.oob_score_ == pytest.approx(metric(y[judged], votes[judged]), abs=1e-4)
+
+
+@pytest.mark.parametrize("estimator", REGRESSORS, ids=name_of)
+@pytest.mark.parametrize(("name", "sign"), [("neg_mean_absolute_error", -1), ("mae", 1)])
+def test_a_metric_of_numbers_by_name(estimator, name, sign):
+    X, y = DIABETES
+    fitted = clone(estimator).set_params(oob_score=name).fit(X, y)
+    judged = ~np.isnan(fitted.oob_prediction_)
+    expected = sign * mean_absolute_error(y[judged], fitted.oob_prediction_[judged])
+    assert fitted.oob_score_ == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("estimator", CLASSIFIERS, ids=name_of)
+def test_a_name_that_is_no_metric_of_the_task_is_refused_before_any_work(estimator):
+    for name, message in [("acuracy", "There is no metric 'acuracy'"), ("rmse", "is for regression")]:
+        with pytest.raises(ValueError, match=message):
+            clone(estimator).set_params(oob_score=name).fit(*CANCER)
+
+
+def test_a_name_is_kept_in_a_file_and_a_function_of_labels_stays_one(tmp_path):
+    X, y = CANCER
+    forest = committee.RandomForestClassifier(9, oob_score="log_loss", random_state=0).fit(X, y)
+    forest.save(tmp_path / "model")
+    assert committee.load(tmp_path / "model").oob_score_ == forest.oob_score_
+    by_labels = clone(forest).set_params(oob_score=f1_score).fit(X, y)
+    votes = by_labels.oob_decision_function_
+    judged = ~np.isnan(votes[:, 0])
+    assert by_labels.oob_score_ == f1_score(y[judged], votes[judged].argmax(axis=1))
+
+
+@pytest.mark.filterwarnings("ignore:Only one class")
+def test_a_metric_that_has_no_value_on_one_class_is_told():
+    X, y = CANCER
+    one = committee.RandomForestClassifier(9, oob_score="log_loss", random_state=0).fit(X, np.ones(len(y)))
+    assert one.oob_score_ == 0
+    auc = clone(one).set_params(oob_score="auc").fit(X, np.ones(len(y)))
+    assert np.isnan(auc.oob_score_)
