@@ -26,7 +26,7 @@ from committee import (
     RandomForestRegressor,
 )
 from committee.saving.container import VERSION
-from every_estimator import ESTIMATORS, make, name_of
+from every_estimator import MADE, make, name_of
 
 FOLDER = Path(__file__).parent
 OWN = [("tree", DecisionTreeClassifier(max_depth=3)), ("stump", DecisionStumpClassifier())]
@@ -39,7 +39,7 @@ SPECIAL = {
 }
 # Those that look at rows by means of scikit-learn have no predictor without it.
 LOOK_AT_ROWS = ("dynamic_selection",)
-MODELS = {name_of(each): each for each in ESTIMATORS} | SPECIAL
+MODELS = {name_of(each): each for each in MADE} | SPECIAL
 
 
 def table(n_rows=24):
