@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from sklearn.base import is_classifier
+from sklearn.base import clone, is_classifier
 
 sys.path.append(str(Path(__file__).parents[1]))
 
@@ -20,13 +20,14 @@ from committee import (
     AdaBoostClassifier,
     DecisionStumpClassifier,
     DecisionTreeClassifier,
+    DecisionTreeRegressor,
     DynamicSelectionClassifier,
     GradientBoostingClassifier,
     RandomForestClassifier,
     RandomForestRegressor,
 )
 from committee.saving.container import VERSION
-from every_estimator import MADE, make, name_of
+from every_estimator import COMMITTEES, EXPERTS, MADE, make, name_of
 
 FOLDER = Path(__file__).parent
 OWN = [("tree", DecisionTreeClassifier(max_depth=3)), ("stump", DecisionStumpClassifier())]
@@ -38,8 +39,21 @@ SPECIAL = {
     "warm_adaboost": make(AdaBoostClassifier, warm_start=True, store_weights=True),
 }
 # Those that look at rows by means of scikit-learn have no predictor without it.
-LOOK_AT_ROWS = ("dynamic_selection",)
-MODELS = {name_of(each): each for each in MADE} | SPECIAL
+LOOK_AT_ROWS = ("dynamic_selection", "DynamicSelection", "RegionSelection", "MixtureOfExperts")
+# The last step of these is numpy's or scikit-learn's, which may round otherwise on another machine.
+ROUNDED = {name_of(each) for each in COMMITTEES + EXPERTS}
+
+
+def of_trees(estimator):
+    """A committee of two small trees: what members of other libraries learn and keep may change."""
+    kind = DecisionTreeClassifier if is_classifier(estimator) else DecisionTreeRegressor
+    members = [("stump", kind(max_depth=1, random_state=0)), ("tree", kind(max_depth=2, random_state=0))]
+    few = {"estimators": members, "members": members, "cv": 2}
+    known = estimator.get_params(deep=False)
+    return estimator.set_params(**{name: value for name, value in few.items() if name in known})
+
+
+MODELS = {name_of(each): of_trees(clone(each)) if each in COMMITTEES else each for each in MADE} | SPECIAL
 
 
 def table(n_rows=24):

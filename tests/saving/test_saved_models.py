@@ -34,16 +34,18 @@ def test_a_saved_model_answers_what_it_did(path):
     expected = json.loads(path.with_suffix(".json").read_text())
     committee.verify(path)
     loaded = committee.load(path)
-    assert MADE.answers(loaded, frame) == expected
-    if path.stem in MADE.LOOK_AT_ROWS:
+    tolerance = 1e-9 if path.stem in MADE.ROUNDED else 0
+    np.testing.assert_allclose(numbers(MADE.answers(loaded, frame)), numbers(expected), rtol=tolerance)
+    if path.stem.startswith(MADE.LOOK_AT_ROWS):
         return
     rows = json.loads(frame.to_json(orient="records", date_format="iso"))
     predictor = committee.predictor(path)
     found = predictor.predict_proba(rows) if hasattr(predictor, "predict_proba") else predictor.predict(rows)
-    np.testing.assert_array_equal(found.reshape(len(rows), -1), numbers(expected))
+    np.testing.assert_allclose(found.reshape(len(rows), -1), numbers(expected), rtol=tolerance)
 
 
 def test_every_public_estimator_has_a_small_file():
     here = {path.stem for path in FILES if path.parent.name == f"version_{MADE.VERSION}"}
-    assert here == MADE.MODELS.keys()
-    assert all(path.stat().st_size < 20_000 for path in FILES)
+    public = {name for name in committee.__all__ if name.endswith(("Classifier", "Regressor"))}
+    assert here == public | MADE.SPECIAL.keys()
+    assert all(path.stat().st_size < 24_000 for path in FILES)
