@@ -30,6 +30,10 @@ LARGEST_SQUARED = 1e130
 # Weights above this are divided by a power of two, which changes no ratio, so that sums of them are finite.
 LARGEST_WEIGHT = 2.0**64
 
+# Kinds of dtypes that need no further look.
+INTEGRAL = "biu"
+NUMERIC = INTEGRAL + "f"
+
 
 @dataclass(frozen=True, eq=False)
 class Classification:
@@ -67,8 +71,10 @@ class Classification:
             check_classification_targets(codes)
             return cls(classes), codes
         check_finite(labels, name)
-        check_classification_targets(labels)
         classes = np.unique(labels)
+        if labels.dtype.kind not in INTEGRAL or 2 * len(classes) > len(labels):
+            # Integers are always classes, and remarkable only if most rows have one of their own.
+            check_classification_targets(labels)
         return cls(classes), np.searchsorted(classes, labels).astype(np.int32)
 
     @property
@@ -182,6 +188,8 @@ def check_lengths(n_rows: int, y: Any) -> None:
     """
     from sklearn.utils.validation import check_consistent_length
 
+    if isinstance(y, np.ndarray) and y.ndim and len(y) == n_rows:
+        return
     check_consistent_length(range(n_rows), y)
 
 
@@ -294,6 +302,8 @@ def check_target(y: Any, name: str = "y") -> np.ndarray:
     import narwhals.stable.v2 as nw
     from sklearn.utils.validation import column_or_1d
 
+    if type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in NUMERIC and y.flags.c_contiguous:
+        return y
     if y is None:
         raise ValueError("This estimator requires y to be passed, but the target y is None.")
     if nw.dependencies.is_into_dataframe(y):

@@ -63,6 +63,8 @@ def open_source(X: Any) -> Source:
             "X is a BinnedTable, which only the fit of estimators that learn from bins takes. Pass the table "
             "that it was made of."
         )
+    if type(X) is np.ndarray:
+        return open_matrix(as_matrix(X))
     if scipy.sparse.issparse(X):
         return open_matrix(densify(X))
     if nw.dependencies.is_into_dataframe(X):
@@ -103,6 +105,8 @@ def open_matrix(X: np.ndarray) -> Source:
 
 def as_matrix(X: Any) -> np.ndarray:
     """Turn an array-like into a matrix of at least one row and one column, with scikit-learn's messages."""
+    if type(X) is np.ndarray and X.ndim == 2 and X.size and X.dtype.kind in "biuf":
+        return X
     if isinstance(X, np.ma.MaskedArray):
         X = np.ma.filled(X.astype(np.float64), np.nan)
     array = np.asarray(X)
