@@ -35,6 +35,10 @@ struct HistogramShape {
         }
     }
 
+    // The bins of a column, with those behind them in the same cache line, which stay empty: several bins are looked at
+    // at a time.
+    std::uint32_t padded_width(std::size_t column) const { return (widths[column] + 7) / 8 * 8; }
+
     static std::uint32_t whole_lines(std::uint32_t width) { return ((width + 7) / 8 | 1U) * 8; }
 };
 

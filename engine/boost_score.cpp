@@ -29,24 +29,48 @@ struct Least {
     }
 };
 
-// The more goes left, the heavier is the left side: splits whose sides are both enough lie side by side, [begin, end).
+// The more goes left, the heavier is the left side: splits whose sides are both enough lie side by side, in
+// [begin, end), perhaps among a few others.
 struct Range {
     std::size_t begin;
     std::size_t end;
-    Word before;  // what goes left before bin `begin`
+    Word before;     // what goes left before bin `begin`
+    Word after;      // what always goes right from bin `end` on
+    bool is_narrow;  // there are no others
 };
 
-Range allowed_splits(const SplitRow& row, const WordFields& fields, const BoostLimits& limits) {
-    const Least least(fields, limits, row.counts != nullptr);
-    const Word* sums = row.sums;
+// Several bins at a time: what all of them do not reach, none of them does.
+Range roughly_allowed_splits(const SplitRow& row, const Least& least) {
+    constexpr std::size_t step = 8;
     std::size_t begin = 0, end = row.size;
     Word left = row.before, right = Word{0} - row.before;
+    for (; begin + step <= end; begin += step) {
+        const Word further = std::accumulate(row.sums + begin, row.sums + begin + step, left);
+        if (least.allows(further)) break;
+        left = further;
+    }
+    for (; begin + step <= end; end -= step) {
+        const Word further = std::accumulate(row.sums + end - step, row.sums + end, right);
+        if (least.allows(further)) break;
+        right = further;
+    }
+    return {begin, end, left, right, false};
+}
+
+Range allowed_splits(const SplitRow& row, const Least& least) {
+    const Word* sums = row.sums;
     if (row.counts == nullptr) {
-        while (begin < end && !least.allows(left + sums[begin])) left += sums[begin++];
-        while (end > begin && !least.allows(right)) right += sums[--end];
-        return {begin, end, left};
+        Range range = roughly_allowed_splits(row, least);
+        for (; range.begin < range.end && !least.allows(range.before + sums[range.begin]); ++range.begin) {
+            range.before += sums[range.begin];
+        }
+        while (range.end > range.begin && !least.allows(range.after)) range.after += sums[--range.end];
+        range.is_narrow = true;
+        return range;
     }
     const std::uint32_t* counts = row.counts;
+    std::size_t begin = 0, end = row.size;
+    Word left = row.before, right = Word{0} - row.before;
     std::uint32_t n_left = row.n_before, n_right = 0U - row.n_before;
     for (; begin < end && !least.allows(left + sums[begin], n_left + counts[begin]); ++begin) {
         left += sums[begin];
@@ -56,7 +80,7 @@ Range allowed_splits(const SplitRow& row, const WordFields& fields, const BoostL
         right += sums[--end];
         n_right += counts[end];
     }
-    return {begin, end, left};
+    return {begin, end, left, right, true};
 }
 
 // Fields below 2^52 become doubles by setting the exponent of 2^52 above them and taking it off again. A signed field
@@ -77,31 +101,23 @@ struct FieldReader {
           hessian_mask(fields.hessian_mask) {}
 };
 
+// The scores of some splits side by side, as fractions. (Vectors are passed by reference: how they are passed by value
+// depends on the machine.)
+struct Fractions {
+    Doubles numerator;
+    Doubles denominator;
+};
+
 template <bool has_alpha>
-[[gnu::always_inline]] inline ScoredSplit score_free(const SplitRow& row, const Range& range, const WordFields& fields,
-                                                     const BoostLimits& limits) {
-    const FieldReader f(fields);
-    const double g = fields.gradient(row.total), h = fields.hessian(row.total);
-    const double lambda = limits.lambda, alpha = limits.alpha;
-    // Scores are fractions, compared by cross-multiplication: a division costs more than all the rest.
-    Doubles best_numerator = Doubles{} - 1.0, best_denominator = Doubles{} + 1.0;
-    Words best_at = {}, at = Words{0, 1, 2, 3} + range.begin;
-    Words before = Words{} + range.before;
-    for (std::size_t begin = range.begin; begin < range.end; begin += lanes) {
-        Words words = {};
-        if (begin + lanes <= range.end) {
-            std::memcpy(&words, row.sums + begin, sizeof words);
-        } else {
-            // Past the end, nothing goes left beside what already does, which is no better.
-            for (std::size_t i = begin; i < range.end; ++i) words[i - begin] = row.sums[i];
-        }
-        words += __builtin_shufflevector(Words{}, words, 0, 4, 5, 6);
-        words += __builtin_shufflevector(Words{}, words, 0, 1, 4, 5);
-        words += before;
-        before = __builtin_shufflevector(words, words, 3, 3, 3, 3);
+struct Scores {
+    FieldReader f;
+    double g, h;  // of the node
+    double lambda, alpha;
+
+    [[gnu::always_inline]] Fractions operator()(const Words& left) const {
         const Doubles left_h =
-            (Doubles)(((words >> f.hessian_shift) & f.hessian_mask) | FieldReader::exponent) - 0x1.0p52;
-        Doubles left_g = (Doubles)((words >> f.gradient_shift) ^ f.gradient_lift) - f.gradient_offset;
+            (Doubles)(((left >> f.hessian_shift) & f.hessian_mask) | FieldReader::exponent) - 0x1.0p52;
+        Doubles left_g = (Doubles)((left >> f.gradient_shift) ^ f.gradient_lift) - f.gradient_offset;
         Doubles right_g = g - left_g;
         if constexpr (has_alpha) {
             left_g = (left_g < 0 ? -left_g : left_g) - alpha;
@@ -110,43 +126,82 @@ template <bool has_alpha>
             right_g = right_g > 0 ? right_g : Doubles{};
         }
         const Doubles a = left_h + lambda, b = (h - left_h) + lambda;
-        const Doubles numerator = left_g * left_g * b + right_g * right_g * a;
-        const Doubles denominator = a * b;
-        const auto is_better = numerator * best_denominator > best_numerator * denominator;
-        best_numerator = is_better ? numerator : best_numerator;
-        best_denominator = is_better ? denominator : best_denominator;
-        best_at = is_better ? at : best_at;
-        at += lanes;
+        return {left_g * left_g * b + right_g * right_g * a, a * b};
     }
-    ScoredSplit best;
-    for (std::size_t lane = 0; lane < lanes; ++lane) {
-        const double score = best_numerator[lane] / best_denominator[lane];
-        const std::size_t place = best_at[lane];
-        if (score > best.score || (score == best.score && place < best.at)) best = {score, place};
+};
+
+// What goes left with each of some bins, from what goes left before them, which is moved on; past the last bin,
+// nothing more does.
+[[gnu::always_inline]] inline void add_up(const SplitRow& row, std::size_t begin, Words& before, Words& left) {
+    Words words = {};
+    if (begin + lanes <= row.size) {
+        std::memcpy(&words, row.sums + begin, sizeof words);
+    } else {
+        for (std::size_t i = begin; i < row.size; ++i) words[i - begin] = row.sums[i];
     }
-    return best;
+    words += __builtin_shufflevector(Words{}, words, 0, 4, 5, 6);
+    words += __builtin_shufflevector(Words{}, words, 0, 1, 4, 5);
+    left = words + before;
+    before += __builtin_shufflevector(words, words, 3, 3, 3, 3);
 }
 
-[[gnu::always_inline]] inline ScoredSplit score_any(const SplitRow& row, const Range& range, const WordFields& fields,
-                                                    const BoostLimits& limits) {
-    return limits.alpha > 0 ? score_free<true>(row, range, fields, limits)
-                            : score_free<false>(row, range, fields, limits);
+template <bool has_alpha>
+[[gnu::always_inline]] inline ScoredSplit score_free(const SplitRow& row, const Range& range, const Least& least,
+                                                     const BoostLimits& limits, double to_beat) {
+    const WordFields& fields = least.fields;
+    const Scores<has_alpha> scores{FieldReader(fields), static_cast<double>(fields.gradient(row.total)),
+                                   static_cast<double>(fields.hessian(row.total)), limits.lambda, limits.alpha};
+    ScoredSplit best{.score = to_beat};
+    const auto look_at = [&](std::size_t first, const Words& left, const Fractions& of) {
+        for (std::size_t lane = 0; lane < lanes && first + lane < range.end; ++lane) {
+            const double score = of.numerator[lane] / of.denominator[lane];
+            if (!(score > best.score)) continue;
+            if (!range.is_narrow && !(least.allows(left[lane]) && least.allows(row.total - left[lane]))) continue;
+            best = {score, first + lane};
+        }
+    };
+    // A division costs more than all the rest. Few splits reach the best score so far, by multiplication and but for
+    // rounding; only those are looked at.
+    constexpr double nearly = 1 - 0x1.0p-48;
+    Words before = Words{} + range.before;
+    for (std::size_t begin = range.begin; begin < range.end; begin += 2 * lanes) {
+        Words first, second;
+        add_up(row, begin, before, first);
+        add_up(row, begin + lanes, before, second);
+        const Fractions of_first = scores(first), of_second = scores(second);
+        const Doubles to_reach = Doubles{} + best.score * nearly;
+        const Words reach = (Words)(of_first.numerator > to_reach * of_first.denominator) |
+                            (Words)(of_second.numerator > to_reach * of_second.denominator);
+        const Words halves = reach | __builtin_shufflevector(reach, reach, 2, 3, 0, 1);
+        if ((halves[0] | halves[1]) == 0) continue;
+        look_at(begin, first, of_first);
+        look_at(begin + lanes, second, of_second);
+    }
+    return best.score > to_beat ? best : ScoredSplit{};
 }
 
-ScoredSplit score_plain(const SplitRow& row, const Range& range, const WordFields& fields, const BoostLimits& limits) {
-    return score_any(row, range, fields, limits);
+[[gnu::always_inline]] inline ScoredSplit score_any(const SplitRow& row, const Range& range, const Least& least,
+                                                    const BoostLimits& limits, double to_beat) {
+    return limits.alpha > 0 ? score_free<true>(row, range, least, limits, to_beat)
+                            : score_free<false>(row, range, least, limits, to_beat);
+}
+
+ScoredSplit score_plain(const SplitRow& row, const Range& range, const Least& least, const BoostLimits& limits,
+                        double to_beat) {
+    return score_any(row, range, least, limits, to_beat);
 }
 
 #if defined(__x86_64__)
-[[gnu::target("avx2")]] ScoredSplit score_wide(const SplitRow& row, const Range& range, const WordFields& fields,
-                                               const BoostLimits& limits) {
-    return score_any(row, range, fields, limits);
+[[gnu::target("avx2")]] ScoredSplit score_wide(const SplitRow& row, const Range& range, const Least& least,
+                                               const BoostLimits& limits, double to_beat) {
+    return score_any(row, range, least, limits, to_beat);
 }
 
 bool has_wide_vectors() { return __builtin_cpu_supports("avx2") != 0; }
 #else
-ScoredSplit score_wide(const SplitRow& row, const Range& range, const WordFields& fields, const BoostLimits& limits) {
-    return score_any(row, range, fields, limits);
+ScoredSplit score_wide(const SplitRow& row, const Range& range, const Least& least, const BoostLimits& limits,
+                       double to_beat) {
+    return score_any(row, range, least, limits, to_beat);
 }
 
 bool has_wide_vectors() { return false; }
@@ -170,13 +225,16 @@ ScoredSplit drawn_split(const SplitRow& row, const Range& range, const WordField
 
 }  // namespace
 
-ScoredSplit best_split(const SplitRow& row, const WordFields& fields, const BoostLimits& limits) {
-    const Range range = allowed_splits(row, fields, limits);
+ScoredSplit best_split(const SplitRow& row, const WordFields& fields, const BoostLimits& limits, double to_beat) {
+    const Least least(fields, limits, row.counts != nullptr);
+    if (!limits.is_drawn && !limits.is_bounded) {
+        const Range range = row.counts == nullptr ? roughly_allowed_splits(row, least) : allowed_splits(row, least);
+        return has_wide_vectors() ? score_wide(row, range, least, limits, to_beat)
+                                  : score_plain(row, range, least, limits, to_beat);
+    }
+    const Range range = allowed_splits(row, least);
     if (range.begin >= range.end) return {};
     if (limits.is_drawn) return drawn_split(row, range, fields, limits);
-    if (!limits.is_bounded) {
-        return has_wide_vectors() ? score_wide(row, range, fields, limits) : score_plain(row, range, fields, limits);
-    }
     ScoredSplit best;
     Word left = range.before;
     for (std::size_t i = range.begin; i < range.end; ++i) {

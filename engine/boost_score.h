@@ -58,8 +58,8 @@ struct ScoredSplit {
     std::size_t at = 0;
 };
 
-// The best of the splits, the first of equals; or the one that is drawn.
-ScoredSplit best_split(const SplitRow& row, const WordFields& fields, const BoostLimits& limits);
+// The best of the splits, the first of equals, unless it does not beat a score; or the one that is drawn.
+ScoredSplit best_split(const SplitRow& row, const WordFields& fields, const BoostLimits& limits, double to_beat);
 
 // The best of the splits that send sums[i] alone left.
 ScoredSplit best_single(const SplitRow& row, const WordFields& fields, const BoostLimits& limits);

@@ -44,6 +44,12 @@ NodeSearch<Code>::NodeSearch(const Table& table, const BoostTreeParameters& para
       shape_(*table.binning),
       slots_(1),
       scratch_(static_cast<std::size_t>(team.size()), Scratch(team.stop())) {
+    if constexpr (std::is_same_v<Code, std::uint8_t>) {
+        // One thread that sees all columns adds whole rows. Large tables had to be kept once more.
+        constexpr std::size_t most_codes = std::size_t{1} << 22;
+        const bool adds_rows = team.size() == 1 && parameters.colsample_bytree == 1;
+        if (adds_rows && codes_.by_row.size() <= most_codes) unusual_ = UnusualCodes(shape_, codes_);
+    }
     for (std::size_t j = 0; j < table.n_columns(); ++j) {
         const std::uint32_t n_bins = table.binning->columns[j].n_bins;
         is_constant_.push_back(n_bins == 0 || (n_bins == 1 && !table.has_missing[j]) ? 1 : 0);
@@ -191,11 +197,17 @@ void NodeSearch<Code>::fill(const ColumnShare& share, const BoostNode& node, Wor
             const Word* words = parts_.words(node.id, node.depth, part);
             for (std::size_t begin = 0; begin < rows.size(); begin += rows_between_polls) {
                 if (begin > 0) team_.stop().poll();
+                const std::size_t n = std::min(rows.size() - begin, rows_between_polls);
+                if (!unusual_.empty()) {
+                    unusual_.add_rows(rows.subspan(begin, n), words + begin, histogram);
+                    continue;
+                }
                 add_rows(
-                    shape_, codes_, share, rows.data() + begin, std::min(rows.size() - begin, rows_between_polls),
+                    shape_, codes_, share, rows.data() + begin, n,
                     [words = words + begin](std::size_t i) { return words[i]; }, histogram);
             }
         }
+        if (!unusual_.empty()) unusual_.complete(shape_, node.sum, histogram);
     }
 }
 
@@ -222,7 +234,7 @@ void NodeSearch<Code>::search(const ColumnShare& share, std::size_t which, int t
     share.for_each([&](std::uint32_t j) {
         if (!is_searched(j, wanted)) return;
         const std::uint32_t at = shape_.offsets[j];
-        const BinSums bins{sums + at, counts == nullptr ? nullptr : counts + at, nullptr, shape_.widths[j]};
+        const BinSums bins{sums + at, counts == nullptr ? nullptr : counts + at, nullptr, shape_.padded_width(j)};
         search_column(j, own, wanted, bins, wanted.found[which]);
     });
 }

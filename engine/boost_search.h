@@ -13,6 +13,7 @@
 #include "boost_histogram.h"
 #include "boost_rows.h"
 #include "boost_split.h"
+#include "boost_unusual.h"
 #include "boost_words.h"
 #include "table.h"
 #include "thread_team.h"
@@ -111,6 +112,7 @@ class NodeSearch {
     ThreadTeam& team_;
     HistogramShape shape_;
     std::vector<std::uint8_t> is_constant_;  // columns with nothing to split
+    UnusualCodes unusual_;
 
     WordScale scale_;
     BoostLimits limits_;

@@ -21,7 +21,7 @@ void BoostSearch::find_threshold(const BinSums& bins, bool missing_right, std::u
                        .n_before = missing_right && bins.counts != nullptr ? 0U - bins.counts[0] : 0U,
                        .total = node.total,
                        .n_rows = node.n_rows};
-    const ScoredSplit found = best_split(row, fields, limits);
+    const ScoredSplit found = best_split(row, fields, limits, best.score);
     if (found.score <= best.score) return;
     best.score = found.score;
     best.left = std::accumulate(bins.sums, bins.sums + found.at + 1, row.before);
@@ -64,7 +64,8 @@ void BoostSearch::find_categories(const BinSums& bins, std::uint32_t column, con
                        .size = order_.size(),
                        .total = node.total,
                        .n_rows = node.n_rows};
-    const ScoredSplit found = one_by_one ? best_single(row, fields, limits) : best_split(row, fields, limits);
+    const ScoredSplit found =
+        one_by_one ? best_single(row, fields, limits) : best_split(row, fields, limits, best.score);
     if (found.score <= best.score) return;
     const std::size_t first = one_by_one ? found.at : 0;
     best.score = found.score;

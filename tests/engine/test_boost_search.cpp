@@ -7,6 +7,7 @@
 #include "boost_histogram.h"
 #include "boost_rows.h"
 #include "boost_split.h"
+#include "boost_unusual.h"
 #include "boost_words.h"
 #include "check.h"
 #include "random.h"
@@ -129,6 +130,31 @@ double naive_best(const std::vector<double>& x, const std::vector<float>& g, con
     return best;
 }
 
+void a_histogram_of_unusual_codes_is_that_of_all_codes() {
+    constexpr std::size_t n = 40;
+    std::vector<double> mostly(n, 3.0), rarely = random_numbers(n, 5, true);
+    for (std::size_t i = 0; i < n; i += 7) mostly[i] = static_cast<double>(i);
+    const SmallTable small({mostly, rarely, mostly, std::vector<double>(n, 1.0)});
+    const Table table = small.bin();
+    const auto& codes = std::get<Codes<std::uint8_t>>(table.codes);
+    const HistogramShape shape(*table.binning);
+    const UnusualCodes unusual(shape, codes);
+    check(!unusual.empty());
+    std::vector<std::uint32_t> rows;
+    std::vector<Word> words, all(shape.size), few(shape.size);
+    Word total = 0;
+    for (std::uint32_t i = 0; i < n; i += 3) {
+        rows.push_back(i);
+        words.push_back(1000 + i);
+        total += words.back();
+        for (std::size_t j = 0; j < codes.n_columns; ++j) all[shape.offsets[j] + codes.row(i)[j]] += words.back();
+    }
+    unusual.add_rows(rows, words.data(), few.data());
+    unusual.complete(shape, total, few.data());
+    check(few == all);
+    check(UnusualCodes(shape, std::get<Codes<std::uint8_t>>(SmallTable({rarely}).bin().codes)).empty());
+}
+
 void the_best_threshold_is_the_best_of_all() {
     for (std::uint64_t key = 0; key < 30; ++key) {
         const std::size_t n = 60;
@@ -218,6 +244,7 @@ void a_drawn_threshold_may_be_any_that_leaves_enough_on_both_sides() {
 int main() {
     fields_of_a_sum_are_sums_of_the_fields();
     a_parents_histogram_is_the_sum_of_its_childrens();
+    a_histogram_of_unusual_codes_is_that_of_all_codes();
     the_best_threshold_is_the_best_of_all();
     the_best_set_of_categories_is_the_best_of_all();
     a_drawn_threshold_may_be_any_that_leaves_enough_on_both_sides();
