@@ -330,3 +330,18 @@ def test_more_bins_than_bytes_make_splits_exact():
 def test_progress_is_told_on_stderr(capsys):
     GradientBoostingClassifier(7, verbose=1).fit(*IRIS)
     assert capsys.readouterr().err.startswith("committee: 7 of 7 rounds, ")
+
+
+def test_bins_hold_three_rows_where_leaves_must_have_many():
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(60, 2))
+    y = X[:, 0] + rng.normal(size=60)
+
+    def answers(leaf, max_bins):
+        booster = GradientBoostingRegressor(5, min_samples_leaf=leaf, max_bins=max_bins, random_state=0)
+        return booster.fit(X, y).predict(X)
+
+    assert (answers(18, 255) == answers(18, 20)).all()
+    assert (answers(17, 255) == answers(17, 60)).all()
+    assert (answers(18, 300) == answers(18, 256)).all()
+    assert (answers(18, 300) != answers(18, 255)).any()

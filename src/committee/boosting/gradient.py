@@ -210,11 +210,11 @@ class GradientBoosting(Rounds):
         stride = stride_of(rate, STRIDE if factor == 1 else MULTI_OUTPUT_STRIDE)
         scout = copy.copy(self)
         scout.early_stopping, scout.verbose = True, 0
-        threads = n_threads(self.n_jobs)
+        threads, max_bins = n_threads(self.n_jobs), self._most_bins(len(rows.y))
         if not self._replaced_columns(rows.table, None):
             # The folds share the bins of all rows, but target statistics must not know of rows held out.
-            rows = replace(rows, table=binned_rows(rows, threads, self.max_bins))
-        rows = by_content(rows, threads, self.max_bins)
+            rows = replace(rows, table=binned_rows(rows, threads, max_bins))
+        rows = by_content(rows, threads, max_bins)
 
         def losses_of(rest: Rows, held_out: Rows, most: int) -> np.ndarray:
             steps = Steps(round(most / stride), rate * stride)

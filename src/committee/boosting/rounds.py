@@ -185,7 +185,7 @@ class Rounds(CallbackSupportMixin, RoundParameters):
             options["forest"] = self._forest
             rows = scored(rows, self._forest, threads)
             validation = None if validation is None else scored(validation, self._forest, threads)
-        binned = binned_rows(rows, threads, self.max_bins)
+        binned = binned_rows(rows, threads, self._most_bins(len(rows.y)))
 
         def fitted(n_done: int, forest: _engine.Forest) -> dict[str, Any]:
             done = steps._replace(n_rounds=n_there + n_done)
