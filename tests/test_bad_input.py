@@ -26,12 +26,16 @@ Y = np.array([0, 0, 1, 1] * 3)
 
 
 def error_of(estimator, X, y, **more):
-    """The message of the error that a fit raises: one line, unless scikit-learn has words for it."""
+    """The message of the error that a fit raises: one line."""
     with pytest.raises((ValueError, TypeError)) as caught:
         clone(estimator).fit(X, y, **more)
-    first, *others = str(caught.value).splitlines()
-    assert not others or first.startswith(("Expected 2D array", "Complex data"))
-    return first
+    return one_line(caught)
+
+
+def one_line(caught):
+    message = str(caught.value)
+    assert len(message.splitlines()) == 1 and len(message) < 250
+    return message
 
 
 def assert_fits(estimator, X, y):
@@ -56,6 +60,29 @@ def test_wrong_shapes_are_refused(estimator):
     assert "3" in error_of(estimator, X.reshape(3, 4, 2), Y)
     assert "y should be a 1d array" in error_of(estimator, X, np.column_stack([Y, Y]))
     assert "sample_weight" in error_of(estimator, X, Y, sample_weight=np.ones(3))
+
+
+@every_estimator
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        (X[:, 0], "got 1D array: X is a ndarray of 12 values. Reshape your data: X.reshape(-1, 1)"),
+        (pd.Series(X[:, 0]), "got 1D array: X is a Series of 12 values. Reshape your data: X.to_frame()"),
+        (
+            "train.csv",
+            "X must be a table of rows and columns: an array, a frame or a list of rows. Got 'train",
+        ),
+        (None, "X must be a table of rows and columns: an array, a frame or a list of rows. Got None."),
+        (X + 1j, "Complex data not supported: X is of dtype complex128. Split it"),
+        ([[1.0, 5.0], [2.0]] * 6, "The rows of X are not alike"),
+    ],
+    ids=["1-D", "series", "text", "None", "complex", "ragged"],
+)
+def test_what_is_no_table_is_refused_in_one_line(estimator, wrong, message):
+    assert message in error_of(estimator, wrong, Y)
+    with pytest.raises(ValueError) as caught:
+        clone(estimator).fit(X, Y).predict(wrong)
+    assert message in one_line(caught)
 
 
 @every_estimator
@@ -119,8 +146,12 @@ def test_text_where_numbers_were_is_refused_with_the_name_of_the_column(estimato
 @every_estimator
 def test_missing_and_unseen_columns_are_refused_by_name(estimator):
     fitted = clone(estimator).fit(pd.DataFrame(X, columns=["age", "size"]), Y)
-    with pytest.raises(ValueError, match="size"):
+    with pytest.raises(ValueError, match="size") as caught:
         fitted.predict(pd.DataFrame({"age": [1.0], "shape": [1.0]}))
+    assert "Now missing: 'size'. Unseen then: 'shape'. Rename them, or fit again." in one_line(caught)
+    with pytest.raises(ValueError, match=r"passed during fit\. Now missing: 'size'\. Rename") as caught:
+        fitted.predict(pd.DataFrame({"age": [1.0]}))
+    assert one_line(caught)
     with pytest.raises(ValueError, match=r"1 features, but .* 2"), pytest.warns(UserWarning, match="names"):
         fitted.predict(X[:, :1])
 
@@ -347,7 +378,11 @@ BAD_PARAMETERS = [
         {"monotonic_cst": [1]},
         "monotonic_cst must be None or a value of -1, 0 or 1 for each of 2 columns. Got [1].",
     ),
-    (RandomForestClassifier, {"rule": "median"}, 'rule must be "mean" or "majority". Got \'median\'.'),
+    (
+        RandomForestClassifier,
+        {"rule": 3},
+        "rule must be the name of a rule, a function of votes or a rule. Got 3.",
+    ),
     (RandomForestClassifier, {"n_jobs": 0}, "n_jobs must be an integer other than 0, or None. Got 0."),
     (
         RandomForestClassifier,

@@ -35,7 +35,7 @@ def test_a_matrix_is_matched_by_position():
 
 def test_missing_and_unseen_columns_are_an_error_that_names_them():
     with pytest.raises(
-        ValueError, match=r"Missing: \['city'\]. Unseen then: \['town'\]. Rename them, or fit again."
+        ValueError, match=r"Now missing: 'city'\. Unseen then: 'town'\. Rename them, or fit again\."
     ):
         read_like(FRAME.rename(columns={"city": "town"}), read(FRAME).schema)
 

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import validate_data
 
-from committee.table.matching import is_reordered
 from committee.table.reading import read_like
 from committee.table.schema import Schema, Table
 from committee.table.source import open_source
@@ -93,7 +92,7 @@ def predict_table(estimator: Any, X: Any) -> Table:
     (array([40]), array([2], dtype=int32))
     """
     source, schema = open_source(X), estimator.schema_
-    is_known = source.named == schema.named and source.names == schema.names
-    if not is_known and not is_reordered(source, schema):
+    # Where both have names, these tell which column is which, and which is missing.
+    if not (source.named and schema.named) and (source.named != schema.named or source.names != schema.names):
         validate_data(estimator, source.native, reset=False, skip_check_array=True)
     return read_like(source, schema)

@@ -10,6 +10,9 @@ import numpy as np
 from committee.table.raw import Dictionary, Numbers, Raw, recode, settle, to_dictionary
 from committee.table.schema import Column, Kind, Schema
 
+# So many names are told in an error.
+MOST_NAMES = 5
+
 if TYPE_CHECKING:
     from committee.table.source import Source
 
@@ -31,14 +34,28 @@ def match_columns(source: Source, schema: Schema) -> list[int]:
         unseen = [name for name in source.names if name not in schema.names]
         if missing or unseen:
             raise ValueError(
-                f"The columns should be those of the fit. Missing: {missing}. Unseen then: {unseen}. "
-                "Rename them, or fit again."
+                "The feature names should match those that were passed during fit. "
+                f"{told('Now missing', missing)}{told('Unseen then', unseen)}Rename them, or fit again."
             )
         positions = {name: position for position, name in enumerate(source.names)}
         return [positions[name] for name in schema.names]
     if len(source.columns) != schema.n_columns:
         raise ValueError(f"X has {len(source.columns)} features, but {schema.n_columns} were fitted.")
     return list(range(schema.n_columns))
+
+
+def told(what: str, names: list[str]) -> str:
+    """Some names as a sentence, the first few if they are many; nothing if there are none.
+
+    Examples
+    --------
+    >>> told("Now missing", [f"x{i}" for i in range(9)])
+    "Now missing: 'x0', 'x1', 'x2', 'x3', 'x4' and 4 more. "
+    """
+    if not names:
+        return ""
+    more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
+    return f"{what}: {', '.join(map(repr, names[:MOST_NAMES]))}{more}. "
 
 
 def is_reordered(source: Source, schema: Schema) -> bool:

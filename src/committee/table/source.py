@@ -104,16 +104,55 @@ def open_matrix(X: np.ndarray) -> Source:
 
 
 def as_matrix(X: Any) -> np.ndarray:
-    """Turn an array-like into a matrix of at least one row and one column, with scikit-learn's messages."""
+    """Turn an array-like into a matrix of at least one row and one column, or say in one line what it is.
+
+    Examples
+    --------
+    >>> as_matrix(np.array([3.5, 1.0]))
+    Traceback (most recent call last):
+    ValueError: Expected 2D array, got 1D array: X is a ndarray of 2 values. Reshape your data:
+    X.reshape(-1, 1) is one column, X.reshape(1, -1) one row.
+    """
     if type(X) is np.ndarray and X.ndim == 2 and X.size and X.dtype.kind in "biuf":
         return X
     if isinstance(X, np.ma.MaskedArray):
         X = np.ma.filled(X.astype(np.float64), np.nan)
-    array = np.asarray(X)
+    try:
+        array = np.asarray(X)
+    except ValueError as error:
+        raise ValueError(
+            "The rows of X are not alike: some have more values than others. Give each a value for every "
+            "column, None where it is missing."
+        ) from error
+    check_dimensions(X, array)
     if array.dtype.kind in "US" and not hasattr(X, "dtype"):
         # Beside text, numpy turns the numbers and the NaN of a list into text.
         array = np.asarray(X, dtype=object)
     return check_array(array, dtype=None, ensure_all_finite=False)
+
+
+def check_dimensions(X: Any, array: np.ndarray) -> None:
+    """Raise for what is no table, in words that scikit-learn's checks know."""
+    if array.ndim == 0:
+        got = f"{X!r}" if X is None or isinstance(X, str | int | float) else f"a {type(X).__name__}"
+        raise ValueError(
+            f"X must be a table of rows and columns: an array, a frame or a list of rows. Got {got[:80]}."
+        )
+    if array.ndim == 1:
+        way_out = "X.reshape(-1, 1) is one column, X.reshape(1, -1) one row"
+        if nw.dependencies.is_into_series(X):
+            way_out = "X.to_frame() is one column"
+        elif not isinstance(X, np.ndarray):
+            way_out = "[[value] for value in X] is one column, [X] one row"
+        raise ValueError(
+            f"Expected 2D array, got 1D array: X is a {type(X).__name__} of {len(array)} values. Reshape "
+            f"your data: {way_out}."
+        )
+    if array.dtype.kind == "c":
+        raise ValueError(
+            f"Complex data not supported: X is of dtype {array.dtype}. Split it into real and imaginary "
+            "parts."
+        )
 
 
 def take_columns(X: Any, positions: list[int] | None) -> Any:
