@@ -154,7 +154,7 @@ def fit_committee(X, y, task, seconds):
             each.predict_proba(X_test) if task == "classification" else each.predict(X_test)[:, None]
             for each in (model, best)
         ]
-        row = milliseconds_of_a_row(model.prune(max_latency=LATENCY), X_test)
+        row = milliseconds_of_a_row(model.prune(X_test, max_latency=LATENCY), X_test)
         return dict(zip(("loss", "best_member_loss", "row"), (*answers, row), strict=True))
 
     return decide

@@ -23,7 +23,7 @@ from committee.combining.naming import rule_named
 from committee.saving import save
 from committee.table import Column, Kind, Schema
 
-# One row is timed so often, and the quickest time counts: the others waited for something else.
+# One row is timed so often, and the median counts: some have waited for something else.
 N_TIMES = 50
 
 
@@ -76,14 +76,14 @@ def only(honest: HonestVotes, places: list[int]) -> HonestVotes:
     return replace(honest, votes=honest.votes[places])
 
 
-def quickest(work: Callable[[], object]) -> float:
-    """How many seconds some work takes if nothing disturbs it."""
+def usual_time(work: Callable[[], object]) -> float:
+    """How many seconds some work takes."""
     times = []
     for _ in range(N_TIMES):
         began = time.perf_counter()
         work()
         times.append(time.perf_counter() - began)
-    return min(times)
+    return float(np.median(times))
 
 
 def bytes_of(model: Any) -> int:

@@ -23,7 +23,7 @@ from committee.automatic.distilling import new_student, taught_classes, taught_n
 from committee.automatic.importances import importances_of
 from committee.automatic.parameters import AutomaticParameters, is_positive
 from committee.automatic.portfolio import as_many_steps_as_told
-from committee.automatic.pruning import affordable, bytes_of, only, quickest, some_row
+from committee.automatic.pruning import affordable, bytes_of, only, usual_time, some_row
 from committee.combining import as_rule, rule_named
 from committee.combining.adjusting import AdjustedRule
 from committee.combining.rule import Rule
@@ -109,9 +109,10 @@ class Reducing(AutomaticParameters, Assembled):
             cost = measure(smaller)
             if cost <= limit:
                 return smaller
-            # The table and the rule cost something too.
+            # The table and the rule cost something too: the same whoever sits, or in proportion to them. The
+            # next try believes what leaves more of the members.
             alone = costs[places].sum()
-            budget = min(alone - (cost - limit), LESS * alone)
+            budget = min(max(alone - (cost - limit), alone * limit / cost), LESS * alone)
 
     def _costs(self, name: str, X: Any) -> tuple[np.ndarray, Callable[[Any], float]]:
         """What each member costs alone, and how the cost of a whole committee is found."""
@@ -120,8 +121,8 @@ class Reducing(AutomaticParameters, Assembled):
             row = take_rows(native, np.arange(1))
             source = self._open(row)
             return (
-                np.array([quickest(partial(each.votes, source, self._task)) for each in self._seats]),
-                lambda smaller: quickest(lambda: smaller.predict(row)),
+                np.array([usual_time(partial(each.votes, source, self._task)) for each in self._seats]),
+                lambda smaller: usual_time(lambda: smaller.predict(row)),
             )
         if name == "max_bytes":
             return np.array([sum(map(bytes_of, each.models)) for each in self._seats]), bytes_of

@@ -11,6 +11,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_array
 
 from committee.learners import C45Classifier
+from committee.learners.network import NetworkVoter
 from committee.learners.voting import Voter
 from committee.members.encoding import TableEncoder
 from committee.table.source import Source
@@ -52,7 +53,7 @@ def take_rows(X: Any, rows: np.ndarray) -> Any:
 def as_taken_by(model: Any, source: Source) -> Any:
     """A table as a model takes it: open, if the model only reads it, so that this is done once for all."""
     first = model.steps[0][1] if isinstance(model, Pipeline) else model
-    if isinstance(first, TableEncoder | C45Classifier):
+    if isinstance(first, TableEncoder | C45Classifier | NetworkVoter):
         return source
     # The engine takes a matrix as it is.
     is_read = isinstance(first, Voter) and "_forest" in vars(first)

@@ -17,6 +17,8 @@ from committee.table.schema import Kind
 PLAIN_NUMBERS = frozenset(
     f"{kind}{n_bits}" for kind in ("Int", "UInt", "int", "uint") for n_bits in (8, 16, 32, 64)
 ) | {"Float32", "Float64", "float", "double"}
+# So few are done before a frame has begun.
+FEW_ROWS = 100
 WITHOUT_NUMPY_DTYPE = (nw.Decimal, nw.Int128, nw.UInt128)
 
 
@@ -71,15 +73,22 @@ def raw_series(series: nw.Series[Any], name: str) -> Raw:
 
 
 def text_dictionary(series: nw.Series[Any]) -> Dictionary:
-    """Find the distinct values and number the rows by the frame's own means, not row by row."""
+    """Find the distinct values and number the rows: many by the frame's own means, a few row by row."""
+    if len(series) <= FEW_ROWS:
+        numbers_of: dict[str, int] = {}
+        codes = [
+            numbers_of.setdefault(value, len(numbers_of) + 1) if isinstance(value, str) else 0
+            for value in series.to_list()
+        ]
+        return Dictionary(np.array(codes, dtype=np.int32), list(numbers_of))
     missing = series.is_null().to_numpy()
     present = series.drop_nulls()
     values = present.unique().to_list()
-    codes = np.zeros(len(series), dtype=np.int32)
+    numbered = np.zeros(len(series), dtype=np.int32)
     if values:
         numbers = list(range(1, len(values) + 1))
-        codes[~missing] = present.replace_strict(values, numbers, return_dtype=nw.Int32).to_numpy()
-    return Dictionary(codes, values)
+        numbered[~missing] = present.replace_strict(values, numbers, return_dtype=nw.Int32).to_numpy()
+    return Dictionary(numbered, values)
 
 
 def categorical_dictionary(series: nw.Series[Any], name: str) -> Dictionary:
@@ -90,8 +99,10 @@ def categorical_dictionary(series: nw.Series[Any], name: str) -> Dictionary:
     """
     native = series.to_native()
     if series.implementation.is_pandas_like() and hasattr(native.dtype, "categories"):
-        codes = native.cat.codes.to_numpy().astype(np.int32) + np.int32(1)
-        return Dictionary(codes, plain(native.cat.categories.tolist()), declared=True)
+        # By the shortest way, as numbers are.
+        stored = native.array if series.implementation.is_pandas() else native.cat
+        codes = np.asarray(stored.codes).astype(np.int32) + np.int32(1)
+        return Dictionary(codes, plain(native.dtype.categories.tolist()), declared=True)
     if series.implementation.is_polars():
         text = text_dictionary(series.cast(nw.String))
         if series.dtype != nw.Enum:
