@@ -23,7 +23,7 @@ from committee.automatic.distilling import new_student, taught_classes, taught_n
 from committee.automatic.importances import importances_of
 from committee.automatic.parameters import AutomaticParameters, is_positive
 from committee.automatic.portfolio import as_many_steps_as_told
-from committee.automatic.pruning import affordable, bytes_of, only, usual_time, some_row
+from committee.automatic.pruning import affordable, bytes_of, only, some_row, usual_time
 from committee.combining import as_rule, rule_named
 from committee.combining.adjusting import AdjustedRule
 from committee.combining.rule import Rule
