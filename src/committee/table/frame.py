@@ -17,7 +17,7 @@ from committee.table.schema import Kind
 PLAIN_NUMBERS = frozenset(
     f"{kind}{n_bits}" for kind in ("Int", "UInt", "int", "uint") for n_bits in (8, 16, 32, 64)
 ) | {"Float32", "Float64", "float", "double"}
-# So few are done before a frame has begun.
+# So few are read before a frame has begun with its columns, one by one.
 FEW_ROWS = 100
 WITHOUT_NUMPY_DTYPE = (nw.Decimal, nw.Int128, nw.UInt128)
 
@@ -34,6 +34,8 @@ def plain_columns(frame: nw.DataFrame[Any]) -> list[np.ndarray | None]:
     """The columns that are numbers of numpy, none of them missing; None for each of the others."""
     native, library = frame.to_native(), frame.implementation
     if library.is_pandas():
+        if len(native) <= FEW_ROWS:
+            return columns_by_dtype(native)
         are_numbers = (
             column.to_numpy() if isinstance(column.dtype, np.dtype) and column.dtype.kind in "biuf" else None
             for _, column in native.items()
@@ -51,6 +53,19 @@ def plain_columns(frame: nw.DataFrame[Any]) -> list[np.ndarray | None]:
     else:
         are_numbers = (None for _ in range(frame.shape[1]))
     return list(are_numbers)
+
+
+def columns_by_dtype(native: Any) -> list[np.ndarray | None]:
+    """The same for a few rows of pandas, where every column that is asked for costs more than its numbers."""
+    found: list[np.ndarray | None] = [None] * native.shape[1]
+    places: dict[np.dtype, list[int]] = {}
+    for place, dtype in enumerate(native.dtypes.to_numpy()):
+        if isinstance(dtype, np.dtype) and dtype.kind in "biuf":
+            places.setdefault(dtype, []).append(place)
+    for alike in places.values():
+        for place, column in zip(alike, native.iloc[:, alike].to_numpy().T, strict=True):
+            found[place] = column
+    return found
 
 
 def raw_series(series: nw.Series[Any], name: str) -> Raw:
