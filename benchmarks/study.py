@@ -49,6 +49,8 @@ METRICS = {"classification": ("error", "auc", "log_loss"), "regression": ("rmse"
 N_RESAMPLES = 30
 # A cell that takes longer counts as failed, so that no table holds up the others.
 SECONDS_OF_A_CELL = 600
+# The two that grow with the number of pairs and of tables are drawn for one metric.
+EVERY_PICTURE, MORE_PICTURES = ("ranks_nemenyi", "ranks_wilcoxon_holm", "time"), ("rank_boxes", "matrix")
 PAPER = ("RandF", "RotF", "XGBoost", "CAWPE-S", "CAWPE-A")
 
 
@@ -163,7 +165,7 @@ def section(compared, title, name, pictures, page):
     resamples = f"{n_resamples[0]} to {n_resamples[-1]}" if len(n_resamples) > 1 else f"{n_resamples[0]}"
     lines += [f"{n_learners} learners, {n_tables} tables, {resamples} resamples of each.", ""]
     lines += [rank_table(compared), "", *tests_of(compared, 0.05, 0.01), ""]
-    for kind in ("ranks_nemenyi", "ranks_wilcoxon_holm", "rank_boxes", "matrix", "time"):
+    for kind in (*EVERY_PICTURE, *(MORE_PICTURES if name == "error" else ())):
         chart = charts_of(compared).get(kind)
         if chart is not None:
             place = save_picture(chart, pictures / f"{name}_{kind}.svg")
