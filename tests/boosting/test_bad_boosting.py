@@ -152,7 +152,7 @@ def test_validation_rows_must_fit_the_training_rows():
     assert "Input y_val contains NaN" in error_of(CLASSIFIER, X, Y, X_val=X, y_val=pd.Series([None, *Y[1:]]))
     frame = pd.DataFrame(X, columns=["age", "size"])
     message = error_of(CLASSIFIER, frame, Y, X_val=frame.rename(columns={"age": "years"}), y_val=Y)
-    assert "Missing: ['age']" in message
+    assert "Now missing: 'age'." in message
     message = error_of(CLASSIFIER, frame, Y, X_val=frame.assign(age="old"), y_val=Y)
     assert "Column 'age' was a number" in message
     assert "whose bins are its own" in error_of(CLASSIFIER, X, Y, X_val=bin_table(X), y_val=Y)

@@ -23,7 +23,7 @@ from committee.automatic.distilling import new_student, taught_classes, taught_n
 from committee.automatic.importances import importances_of
 from committee.automatic.parameters import AutomaticParameters, is_positive
 from committee.automatic.portfolio import as_many_steps_as_told
-from committee.automatic.pruning import affordable, bytes_of, only, some_row, usual_time
+from committee.automatic.pruning import FIRST_TIME, affordable, bytes_of, only, some_row, usual_time
 from committee.combining import as_rule, rule_named
 from committee.combining.adjusting import AdjustedRule
 from committee.combining.rule import Rule
@@ -122,7 +122,7 @@ class Reducing(AutomaticParameters, Assembled):
             source = self._open(row)
             return (
                 np.array([usual_time(partial(each.votes, source, self._task)) for each in self._seats]),
-                lambda smaller: usual_time(lambda: smaller.predict(row)),
+                lambda smaller: FIRST_TIME * usual_time(lambda: smaller.predict(row)),
             )
         if name == "max_bytes":
             return np.array([sum(map(bytes_of, each.models)) for each in self._seats]), bytes_of
