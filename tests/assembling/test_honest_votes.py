@@ -252,6 +252,12 @@ def test_members_without_probabilities_cast_crisp_or_calibrated_votes():
             assert soft.score(X[rows], Y[rows]) > 0.9
 
 
+def test_the_machine_among_the_members_of_the_paper_is_calibrated_unasked():
+    rows = np.arange(0, len(X), 3)
+    votes = VotingClassifier(cv=3, random_state=0).fit(X[rows], Y[rows]).votes(X)[2]
+    assert ((votes > 0.01) & (votes < 0.99)).any(), "crisp votes are 0 or 1"
+
+
 def test_numbers_are_not_calibrated():
     with pytest.raises(ValueError, match="calibrate='sigmoid' makes probabilities, and numbers need none"):
         VotingRegressor([("line", LinearRegression())], cv=3, calibrate="sigmoid").fit(X, X[:, 0])

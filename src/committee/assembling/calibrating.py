@@ -16,6 +16,8 @@ from committee.combining.votes import rescaled
 from committee.saving import Fields
 
 METHODS = ("isotonic", "sigmoid", "temperature")
+# Of members that a committee brings itself.
+CALIBRATION = "sigmoid"
 # Scores are divided by temperatures between the exponentials of these.
 LOWEST, HIGHEST = -7.0, 7.0
 

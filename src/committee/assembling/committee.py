@@ -14,7 +14,7 @@ from sklearn.utils import check_random_state
 
 from committee import running
 from committee.assembling.assembled import Assembled
-from committee.assembling.calibrating import Calibration
+from committee.assembling.calibrating import CALIBRATION, Calibration
 from committee.assembling.committee_parameters import CommitteeParameters
 from committee.assembling.fitting import Plan, Seated, n_fits, seat, take_prefit
 from committee.assembling.folds import Fold, folds_of
@@ -81,7 +81,7 @@ class Committee(CallbackSupportMixin, CommitteeParameters, NamedMembers, Assembl
             self._check_calibrate(rule, lesson)
         if isinstance(self.cv, str):
             calls = task_calls(self, X, y, "member", len(members))
-            seated = take_prefit(members, lesson, self.calibrate is not None)
+            seated = take_prefit(members, lesson, self._calibration() is not None)
             if calls:
                 calls.tell(len(members))
         else:
@@ -90,7 +90,7 @@ class Committee(CallbackSupportMixin, CommitteeParameters, NamedMembers, Assembl
             calls = task_calls(self, X, y, plan.what, n_fits(members, lesson, plan))
             seated = self._seat(members, lesson, plan, calls)
         honest = honest_of(seated, lesson)
-        calibrations = calibrate(self.calibrate, seated, honest)
+        calibrations = calibrate(self._calibration(), seated, honest)
         encoder = None
         if lesson.is_open and rule._looks_at_X():
             encoder = new_encoder().fit(lesson.X, sample_weight=lesson.weights)
@@ -118,6 +118,10 @@ class Committee(CallbackSupportMixin, CommitteeParameters, NamedMembers, Assembl
         """The rule of a name, with some of the committee's parameters."""
         return rule_named(rule).set_params(**{name: getattr(self, name) for name in names})
 
+    def _calibration(self) -> str | None:
+        """How scores become probabilities: as is asked for; those of the paper's members as in the paper."""
+        return CALIBRATION if self.estimators is None and self.calibrate is None else self.calibrate
+
     def _check_calibrate(self, rule: Rule, lesson: Lesson) -> None:
         """Raise if scores are to be calibrated, and there is nothing to do it by."""
         if self.calibrate is None:
@@ -142,7 +146,8 @@ class Committee(CallbackSupportMixin, CommitteeParameters, NamedMembers, Assembl
 
     def _plan(self, lesson: Lesson, folds: list[Fold]) -> Plan:
         uses_bags = bool(self.out_of_bag) and (is_integer(self.cv) or self.cv is None)
-        return Plan(folds, bool(self.refit), uses_bags and lesson.groups is None, self.calibrate is not None)
+        as_scores = self._calibration() is not None
+        return Plan(folds, bool(self.refit), uses_bags and lesson.groups is None, as_scores)
 
     def _seat(
         self, members: list[Member], lesson: Lesson, plan: Plan, calls: TaskCalls | None

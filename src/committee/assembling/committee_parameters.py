@@ -89,7 +89,8 @@ class CommitteeParameters:
         one_of(None, *METHODS),
         "How a member that has a `decision_function` and no `predict_proba` gets probabilities: by a curve "
         "that is fitted on its honest scores, so `cv` must ask for honest votes. With None it casts crisp "
-        "votes, as members with neither do.",
+        "votes, as members with neither do; the machine among the members of `estimators=None` is calibrated "
+        "by a sigmoid wherever there are honest votes.",
     )
     on_error: str = parameter(
         "raise",

@@ -15,6 +15,7 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from committee import running
+from committee.assembling.calibrating import CALIBRATION
 from committee.assembling.committee import calibrate, honest_of
 from committee.assembling.fitting import Seated
 from committee.assembling.folds import Fold, folds_of
@@ -44,8 +45,6 @@ from committee.members.seeing import take_rows
 from committee.parameters import check_parameters, declared, is_integer
 from committee.running.limits import one_blas_thread
 
-# How members without probabilities get some.
-CALIBRATION = "sigmoid"
 # Folds are repeated so often while there is time left.
 REPEATS_IN_TIME = 4
 # Folds are repeated for the members that have such a part in the mixture of votes, found on so many votes.
