@@ -6,7 +6,7 @@ BIN := .venv/bin
 BENCH := benchmarks/.venv
 DESLIB := benchmarks/.venv-deslib
 ENGINE := $(wildcard engine/*.cpp engine/*.h)
-CPP_SOURCES := $(ENGINE) $(wildcard tests/engine/*.cpp tests/engine/*.h)
+CPP_SOURCES := $(ENGINE) $(wildcard tests/engine/*.cpp tests/engine/*.h benchmarks/*.cpp)
 PY_SOURCES := src tests examples benchmarks docs
 
 # cmake looks for ninja in PATH.

@@ -3,13 +3,16 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.special import expit
 from sklearn.datasets import make_classification
+from sklearn.metrics import roc_auc_score
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC
 
 import cawpe_paper
 import cawpe_report
 import paper_members
+from weka_perceptron import WekaPerceptron
 
 
 def rows_of(n_classes, n_rows=60):
@@ -60,6 +63,42 @@ def test_neighbours_are_as_many_as_do_best_when_each_row_is_left_out():
     assert (chosen.predict(X) == KNeighborsClassifier(chosen.n_neighbors_).fit(X, y).predict(X)).mean() > 0.9
 
 
+def test_the_perceptron_learns_what_no_plane_can_part_and_repeats_itself():
+    X = np.array([[0.0, 0.0], [0.0, 9.0], [5.0, 0.0], [5.0, 9.0]] * 10)
+    y = (X[:, 0] > 0) ^ (X[:, 1] > 0)
+    votes = WekaPerceptron(4, random_state=1).fit(X, y).predict_proba(X)
+    assert np.allclose(votes.sum(axis=1), 1)
+    assert (votes.argmax(axis=1) == y).all()
+    assert np.array_equal(WekaPerceptron(4, random_state=1).fit(X, y).predict_proba(X), votes)
+
+
+def test_the_perceptron_takes_the_steps_of_its_formula():
+    """One hidden unit, by numpy, row by row."""
+    X, y = rows_of(2, n_rows=12)
+    fitted = WekaPerceptron(1, random_state=3).fit(X, y)
+    rng = np.random.default_rng(3)
+    order = rng.permutation(12)
+    layers = [rng.uniform(-0.05, 0.05, shape) for shape in ((6, 1), (2, 2))]
+    changes = [np.zeros_like(layer) for layer in layers]
+    low, high = X.min(axis=0), X.max(axis=0)
+    scaled = (X - (low + high) / 2) / ((high - low) / 2)
+    for row in np.tile(order, 500):
+        hidden = expit(layers[0][0] + scaled[row] @ layers[0][1:])
+        output = expit(layers[1][0] + hidden @ layers[1][1:])
+        slope = (np.eye(2)[y[row]] - output) * output * (1 - output)
+        slope_before = layers[1][1:] @ slope * hidden * (1 - hidden)
+        steps = np.outer([1, *scaled[row]], slope_before), np.outer([1, *hidden], slope)
+        changes = [0.3 * step + 0.2 * change for step, change in zip(steps, changes, strict=True)]
+        layers = [layer + change for layer, change in zip(layers, changes, strict=True)]
+    assert np.allclose(fitted.hidden_, layers[0], rtol=1e-6)
+    assert np.allclose(fitted.output_, layers[1], rtol=1e-6)
+
+
+def test_the_area_is_that_of_scikit_learn():
+    votes, is_class = np.array([0.3, 0.1, 0.3, 0.8, 0.8, 0.2]), np.array([0, 0, 1, 1, 0, 1]) == 1
+    assert cawpe_paper.area(votes, is_class) == pytest.approx(roc_auc_score(is_class, votes))
+
+
 def test_scores_are_those_of_the_paper():
     votes = np.array([[0.6, 0.4], [0.4, 0.6], [0.3, 0.7], [1.0, 0.0]])
     scores = cawpe_paper.score(votes, np.array([0, 0, 0, 1]))
@@ -80,7 +119,7 @@ def make_runs(table, n_resamples, *, worse):
     """Runs in which CAWPE errs a tenth and everyone else a little more."""
     return [
         {
-            "members": "paper",
+            "members": cawpe_report.PAPER,
             "table": table,
             "resample": resample,
             "scores": {
