@@ -23,7 +23,7 @@ ORDERS = {"tic-tac-toe": ["x", "b", "o"]}
 MOST_NEIGHBOURS = 100
 # Weka's penalty of 1e-8.
 RIDGE = 1e-8
-# Where a plane parts the classes there is no best solution; this solver mostly ends nearer to Weka's than others.
+# Where a plane parts the classes there is no best solution; this solver mostly ends nearest to Weka's.
 UNPENALISED = {"C": 1 / (2 * RIDGE), "solver": "newton-cg", "max_iter": 200}
 # When a curve is as likely as can be, and how many steps that may take.
 STEEPEST, MOST_STEPS = 1e-6, 100
