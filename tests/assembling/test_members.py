@@ -4,16 +4,18 @@ import numpy as np
 import pytest
 import sklearn
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.datasets import load_iris
+from sklearn.datasets import load_diabetes, load_iris
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LinearRegression, LogisticRegression, RidgeCV
 from sklearn.model_selection import (
     GridSearchCV,
     HalvingGridSearchCV,
     HalvingRandomSearchCV,
     RandomizedSearchCV,
 )
+from sklearn.multiclass import OneVsRestClassifier
 from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -21,7 +23,11 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import committee
 from committee import CAWPEClassifier, StackingClassifier, VotingClassifier
 from committee.assembling import NumberedLabels, TableEncoder
-from committee.assembling.members import default_members
+from committee.assembling.members import default_members, encoded
+from committee.members.seeing import asked
+from committee.members.votes import votes_of
+from committee.table.source import open_source
+from committee.task import Classification, Regression
 
 X, CODES = load_iris(return_X_y=True)
 WORDS = np.array(["no", "perhaps", "yes"])[CODES]
@@ -174,3 +180,25 @@ def test_weights_reach_the_estimator_that_a_search_looks_for(search, given, rout
         model = weighted.named_estimators_["search"].best_estimator_[-1]
     expected = np.bincount(CODES, WEIGHTS) / WEIGHTS.sum()
     np.testing.assert_allclose(model.class_prior_, expected)
+
+
+@pytest.mark.parametrize("n_rows", [1, 5, 150])
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("solver", ["lbfgs", "liblinear"])
+def test_an_encoded_member_votes_as_its_pipeline_does(n_rows, n_classes, solver):
+    X, y = load_iris(return_X_y=True)
+    y = np.minimum(y, n_classes - 1)
+    liblinear = OneVsRestClassifier(LogisticRegression(solver="liblinear"))
+    last = LogisticRegression() if solver == "lbfgs" else liblinear
+    model = encoded(last).fit(X, y)
+    task, _ = Classification.of(y)
+    votes = votes_of(*asked(model, open_source(X[:n_rows])), task)
+    np.testing.assert_array_equal(votes, model.predict_proba(X[:n_rows]))
+
+
+def test_an_encoded_regressor_votes_as_its_pipeline_does():
+    X, y = load_diabetes(return_X_y=True)
+    for last in (RidgeCV(), LinearRegression(fit_intercept=False), KNeighborsRegressor()):
+        model = encoded(last).fit(X, y)
+        votes = votes_of(*asked(model, open_source(X[:1])), Regression())
+        np.testing.assert_array_equal(votes[:, 0], model.predict(X[:1]))

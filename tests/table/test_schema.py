@@ -3,8 +3,9 @@
 import pickle
 
 import numpy as np
+import pytest
 
-from committee.table import Column, Kind, Schema
+from committee.table import Column, Kind, Schema, Table
 
 SCHEMA = Schema((Column("age", Kind.NUMBER), Column("city", Kind.CATEGORY, ("Bonn", "Oslo"))), named=True)
 
@@ -25,3 +26,21 @@ def test_a_schema_survives_pickling_without_its_cache():
 def test_equal_schemas_have_one_hash():
     twin = Schema((Column("age", Kind.NUMBER), Column("city", Kind.CATEGORY, ("Bonn", "Oslo"))), named=True)
     assert twin == SCHEMA and hash(twin) == hash(SCHEMA)
+
+
+def test_a_schema_remembers_one_that_is_equal_and_does_not_pickle_it():
+    first, second = pickle.loads(pickle.dumps(SCHEMA)), pickle.loads(pickle.dumps(SCHEMA))
+    size = len(pickle.dumps(first))
+    assert first.is_like(second) and first.is_like(second) and first.is_like(SCHEMA) and first.is_like(first)
+    assert not first.is_like(Schema(SCHEMA.columns, named=False))
+    assert len(pickle.dumps(first)) == size and first == SCHEMA
+
+
+@pytest.mark.parametrize("n_rows", [1, 7, 300])
+def test_rows_are_a_matrix_of_numbers_and_codes(n_rows):
+    columns = np.arange(n_rows) % 2 == 0, np.arange(n_rows, dtype=np.int32), np.linspace(0, 1, n_rows)
+    table = Table(Schema((Column("x0", Kind.BOOLEAN),) * 3, named=False), columns, n_rows)
+    np.testing.assert_array_equal(table.as_matrix(slice(None)), np.column_stack(columns))
+    np.testing.assert_array_equal(table.as_matrix(slice(3, 5)), np.column_stack(columns)[3:5])
+    assert table.between(0, n_rows) is table
+    assert table.between(0, 1).columns[1].tolist() == [0]

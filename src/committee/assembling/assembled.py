@@ -21,7 +21,7 @@ from committee.members.encoding import TableEncoder, new_encoder
 from committee.members.lesson import in_order
 from committee.members.seeing import take_rows
 from committee.members.votes import dtype_of
-from committee.saving.together import folds_of_rule
+from committee.saving.together import decided_by_fold, folds_of_rule
 from committee.table.source import Source, open_source
 from committee.task import Classification
 
@@ -263,10 +263,7 @@ class Assembled(TransformerMixin, KeptCommittee):
         return self._open(X).native
 
     def _votes(self, source: Source) -> np.ndarray:
-        shape = (len(self._seats), source.n_rows, self._task.n_outputs)
-        votes: np.ndarray = np.empty(shape, dtype=dtype_of(self._task))
-        for place, each in enumerate(self._seats):
-            votes[place] = each.votes(source, self._task)
+        votes: np.ndarray = self._votes_by_fold(source, 1)[0]
         return votes
 
     def _votes_by_fold(self, source: Source, n_folds: int) -> np.ndarray:
@@ -278,16 +275,14 @@ class Assembled(TransformerMixin, KeptCommittee):
 
     def _decide(self, X: Any) -> np.ndarray:
         """The decision for each row, of shape (n_rows, n_outputs)."""
-        check_is_fitted(self)
+        if not self._has_learnt():
+            check_is_fitted(self)
         source = self._open(X)
         if self.rule_ is None:
             return np.ones((source.n_rows, 1))
         matrix = None if self._encoder is None else self._encoder.transform(source)
         n_folds = folds_of_rule(self.rule_, [len(seat.models) for seat in self._seats])
-        if n_folds == 1:
-            return self.rule_.combine(self._votes(source), matrix)
-        votes = self._votes_by_fold(source, n_folds)
-        return np.asarray(np.mean([self.rule_.combine(each, matrix) for each in votes], axis=0))
+        return decided_by_fold(self.rule_, self._votes_by_fold(source, n_folds), matrix)
 
 
 def encoder_like(native: Any, honest: HonestVotes) -> TableEncoder:

@@ -9,7 +9,7 @@ import numpy as np
 
 from committee.assembling.calibrating import Calibration
 from committee.members.failing import naming
-from committee.members.seeing import as_taken_by
+from committee.members.seeing import asked
 from committee.members.votes import Task, votes_of
 from committee.saving.together import folded
 from committee.table.source import Source
@@ -44,8 +44,6 @@ class Seat:
         seen = source if self.columns is None else source.select(self.columns)
         as_scores = self.calibration is not None
         with naming(f"Member {self.name!r}", "vote"):
-            each = [
-                votes_of(model, as_taken_by(model, seen), task, as_scores=as_scores) for model in self.models
-            ]
+            each = [votes_of(*asked(model, seen), task, as_scores=as_scores) for model in self.models]
         means = folded(each, n_folds)
         return means if self.calibration is None else [self.calibration.votes(mean) for mean in means]

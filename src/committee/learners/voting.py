@@ -87,7 +87,8 @@ class Tabular(Saveable, BaseEstimator):
         raise NotImplementedError
 
     def _read(self, X: Any) -> Table:
-        check_is_fitted(self)
+        if not self._has_learnt():
+            check_is_fitted(self)
         return predict_table(self, X)
 
     def _check_parameters(self) -> None:

@@ -6,6 +6,7 @@ scaled; and for each category a column per value that is 1 in its rows and else 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -28,6 +29,45 @@ from committee.task import row_weights
 
 # Rows that are scaled at a time: a block of them stays near the processor.
 ROWS_AT_ONCE = 1024
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """Which column of a matrix is what of a table.
+
+    Parameters
+    ----------
+    numbers, places : ndarray of int of shape (n_numbers,)
+        The columns of numbers in the table, and in the matrix.
+    value_columns, values, value_places : ndarray of int of shape (n_values,)
+        The columns of categories in the table, once for each value that has a column, the codes of these
+        values, and their columns in the matrix.
+    width : int
+        The columns of the matrix. Categories without any value tell nothing, and a matrix has a column.
+    """
+
+    numbers: np.ndarray
+    places: np.ndarray
+    value_columns: np.ndarray
+    values: np.ndarray
+    value_places: np.ndarray
+    width: int
+
+    @classmethod
+    def of(cls, schema: Schema, kept: list[np.ndarray]) -> Layout:
+        """The columns of a table in their order, a category as its values that are kept."""
+        widths = np.where(schema.is_category, [len(codes) for codes in kept], 1)
+        owners = np.repeat(np.arange(schema.n_columns), widths)
+        is_value = schema.is_category[owners]
+        values = np.concatenate([kept[i] for i in np.flatnonzero(schema.is_category)] or [owners[:0]])
+        return cls(
+            owners[~is_value],
+            np.flatnonzero(~is_value),
+            owners[is_value],
+            values,
+            np.flatnonzero(is_value),
+            max(1, len(owners)),
+        )
 
 
 @declared
@@ -107,7 +147,8 @@ class TableEncoder(TransformerMixin, Saveable, BaseEstimator):
         -------
         ndarray of float64 of shape (n_rows, n_features_out)
         """
-        check_is_fitted(self)
+        if not self._has_learnt():
+            check_is_fitted(self)
         return self._transform_table(predict_table(self, X))
 
     def _fit_table(self, table: Table, weights: np.ndarray) -> Self:
@@ -127,23 +168,17 @@ class TableEncoder(TransformerMixin, Saveable, BaseEstimator):
                     means[i], deviations[i] = mean_and_deviation(filled, weights)
         keep_schema(self, table.schema)
         self.medians_, self.means_, self.deviations_, self.kept_ = medians, means, deviations, kept
+        self._layout = Layout.of(table.schema, kept)
         return self
 
     def _transform_table(self, table: Table) -> np.ndarray:
-        is_category = table.schema.is_category
-        widths = np.where(is_category, [len(codes) for codes in self.kept_], 1)
-        # Categories without any value tell nothing, and a matrix has a column.
-        matrix = np.zeros((table.n_rows, max(1, int(widths.sum()))))
-        begins = widths.cumsum() - widths
-        for i in np.flatnonzero(is_category).tolist():
-            matrix[:, begins[i] : begins[i] + widths[i]] = table.columns[i][:, None] == self.kept_[i]
-        numbers = np.flatnonzero(~is_category)
-        if len(numbers) == 0:
-            return matrix
+        layout = self._layout
+        matrix = np.zeros((table.n_rows, layout.width))
         for begin in range(0, table.n_rows, ROWS_AT_ONCE):
             rows = slice(begin, begin + ROWS_AT_ONCE)
-            block = np.column_stack([table.columns[i][rows] for i in numbers.tolist()])
-            matrix[rows, begins[numbers]] = self._scaled(as_numbers(block), numbers)
+            block = as_numbers(table.as_matrix(rows))
+            matrix[rows, layout.value_places] = block[:, layout.value_columns] == layout.values
+            matrix[rows, layout.places] = self._scaled(block[:, layout.numbers], layout.numbers)
         return matrix
 
     def _scaled(self, block: np.ndarray, columns: np.ndarray) -> np.ndarray:
@@ -186,6 +221,7 @@ class TableEncoder(TransformerMixin, Saveable, BaseEstimator):
         )
         fields.require(are_codes and len(self.kept_) == schema.n_columns, "kept is not codes for each column")
         fields.require((self.deviations_ > 0).all(), "a deviation is not above 0")
+        self._layout = Layout.of(schema, self.kept_)
 
     def _check_learnt(self) -> None:
         """The fields are checked as they are taken."""

@@ -14,6 +14,8 @@ from committee.learners import C45Classifier
 from committee.learners.network import NetworkVoter
 from committee.learners.voting import Voter
 from committee.members.encoding import TableEncoder
+from committee.saving.linear import as_numbers
+from committee.table.schema import FEW_ROWS
 from committee.table.source import Source
 
 
@@ -50,11 +52,19 @@ def take_rows(X: Any, rows: np.ndarray) -> Any:
     return X[rows]
 
 
-def as_taken_by(model: Any, source: Source) -> Any:
-    """A table as a model takes it: open, if the model only reads it, so that this is done once for all."""
-    first = model.steps[0][1] if isinstance(model, Pipeline) else model
-    if isinstance(first, TableEncoder | C45Classifier | NetworkVoter):
-        return source
+def asked(model: Any, source: Source) -> tuple[Any, Any]:
+    """Who votes for a model, and on what.
+
+    A model that only reads a table takes it open, so that it is read once for all. Where an encoder of ours
+    makes a matrix of it for one model, this model is asked: a pipeline takes longer than both for a row.
+    """
+    if isinstance(model, Pipeline) and isinstance(model.steps[0][1], TableEncoder):
+        if len(model.steps) > 2:
+            return model, source
+        (_, encoder), (_, last) = model.steps
+        return as_numbers(last) if source.n_rows <= FEW_ROWS else last, encoder.transform(source)
+    if isinstance(model, C45Classifier | NetworkVoter):
+        return model, source
     # The engine takes a matrix as it is.
-    is_read = isinstance(first, Voter) and "_forest" in vars(first)
-    return source if is_read and not isinstance(source.native, np.ndarray) else source.native
+    is_read = isinstance(model, Voter) and "_forest" in vars(model)
+    return model, source if is_read and not isinstance(source.native, np.ndarray) else source.native

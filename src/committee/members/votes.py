@@ -68,7 +68,10 @@ def votes_of(model: Any, X: Any, task: Task, *, as_scores: bool = False) -> np.n
 
 def codes_of(model: Any, task: Classification) -> np.ndarray:
     """The codes of the classes that a fitted classifier knows."""
-    return codes_in(model.classes_, task.classes)
+    known = np.asarray(model.classes_)
+    if known.dtype == task.classes.dtype and np.array_equal(known, task.classes):
+        return np.arange(task.n_outputs)
+    return codes_in(known, task.classes)
 
 
 def aligned(

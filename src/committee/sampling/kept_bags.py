@@ -15,7 +15,7 @@ from committee.learners.voting import Tabular, is_plain
 from committee.members.encoding import TableEncoder
 from committee.members.failing import naming, numbered
 from committee.members.kinds import is_member
-from committee.members.seeing import as_taken_by
+from committee.members.seeing import asked
 from committee.members.votes import dtype_of, votes_of
 from committee.sampling.bagging_parameters import BaggingParameters
 from committee.sampling.bags import Bags
@@ -132,7 +132,7 @@ class KeptBags(BaggingParameters):
             columns, member = self._seen_by(i), self._members[i]
             seen = source if columns is None else source.select(columns)
             with naming(numbered(i, member), "vote"):
-                return votes_of(member, as_taken_by(member, seen), self._task)
+                return votes_of(*asked(member, seen), self._task)
 
         if source.n_rows < ROWS_FOR_THREADS or self.runner == "serial":
             yield from map(votes_of_member, range(self._n_members()))

@@ -138,9 +138,31 @@ def linear_model(described: Described) -> Any:
         except Wrong as fault:
             raise DamagedFile(f"{described.name}: {sentence(name, fault)}.") from fault
     model = made(**{name: fitted[name] for name in kinds})
-    # It has a logistic function for each class.
-    is_one_by_one = described.parameters.get("solver") == "liblinear" and sizes.get("classes", 0) > 2
-    return None if is_one_by_one else model
+    return None if is_one_by_one(described.parameters.get("solver"), model) else model
+
+
+def as_numbers(model: Any) -> Any:
+    """A fitted linear model of scikit-learn as one of these, which answers a row many times faster.
+
+    Any other model stays as it is.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LinearRegression
+    >>> model = as_numbers(LinearRegression().fit([[1.0], [2.0]], [2.0, 4.0]))
+    >>> type(model).__module__, model.predict(np.array([[3.0]])).round(6)
+    ('committee.saving.linear', array([6.]))
+    """
+    made, kinds = KNOWN.get(LINEAR + type(model).__name__, (None, {}))
+    if made is None or not type(model).__module__.startswith(LINEAR):
+        return model
+    found = made(**{name: getattr(model, name) for name in kinds})
+    return model if is_one_by_one(getattr(model, "solver", None), found) else found
+
+
+def is_one_by_one(solver: Any, model: Any) -> bool:
+    """Whether a classifier has a logistic function of its own for each of more than two classes."""
+    return bool(solver == "liblinear") and len(getattr(model, "classes_", ())) > 2
 
 
 def logistic(x: float) -> float:

@@ -50,9 +50,8 @@ class NetworkDecider(TableDecider):
         votes = np.empty((table.n_rows, self.n_outputs))
         for begin in range(0, table.n_rows, n_at_once):
             end = min(begin + n_at_once, table.n_rows)
-            columns = tuple(column[begin:end] for column in table.columns)
             votes[begin:end] = _engine.network_decision(
-                self.inputs.encode(Table(table.schema, columns, end - begin)),
+                self.inputs.encode(table.between(begin, end)),
                 self.parameters,
                 list(self.hidden),
                 self.n_outputs,

@@ -1,9 +1,9 @@
 """Reading tables: whatever the user has -> a schema and one array per column, or the engine's codes.
 
-The data's way: `source` opens the container, `frame` and `raw` take its columns as they are, `categories`
-orders the values of a category, `reading` makes the table, `matching` holds a later table to the schema,
-`binning` makes codes, `statistics` puts numbers in the place of categories, `estimating` reads and remembers
-as scikit-learn's estimators must.
+The data's way: `source` opens the container, `frame`, `row` and `raw` take its columns as they are,
+`categories` orders the values of a category, `reading` makes the table, `matching` holds a later table to the
+schema, `binning` makes codes, `statistics` puts numbers in the place of categories, `estimating` reads and
+remembers as scikit-learn's estimators must.
 
 The names are imported when they are asked for: a schema needs none of the libraries that read tables.
 """

@@ -10,23 +10,27 @@ from typing import Any
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from committee.table.raw import Dictionary, Numbers, Raw, plain, raw_array, recode, to_dictionary
-from committee.table.schema import Kind
+from committee.table.raw import Dictionary, Numbers, Raw, Untyped, plain, raw_array, recode, to_dictionary
+from committee.table.schema import FEW_ROWS, Kind
 
 # As polars and Arrow call them.
 PLAIN_NUMBERS = frozenset(
     f"{kind}{n_bits}" for kind in ("Int", "UInt", "int", "uint") for n_bits in (8, 16, 32, 64)
 ) | {"Float32", "Float64", "float", "double"}
-# So few are read before a frame has begun with its columns, one by one.
-FEW_ROWS = 100
 WITHOUT_NUMPY_DTYPE = (nw.Decimal, nw.Int128, nw.UInt128)
 
 
 def raw_columns(frame: nw.DataFrame[Any], names: tuple[str, ...]) -> tuple[Raw, ...]:
     """Take the columns of a frame, numbers by the shortest way: a frame of one row feels every other."""
+    native, is_pandas = frame.to_native(), frame.implementation.is_pandas()
     found: list[Raw] = []
     for position, (numbers, name) in enumerate(zip(plain_columns(frame), names, strict=True)):
-        found.append(raw_series(frame[:, position], name) if numbers is None else raw_array(numbers, name))
+        if numbers is not None:
+            found.append(raw_array(numbers, name))
+        elif is_pandas:
+            found.append(pandas_series(native.iloc[:, position], name))
+        else:
+            found.append(raw_series(frame[:, position], name))
     return tuple(found)
 
 
@@ -36,10 +40,7 @@ def plain_columns(frame: nw.DataFrame[Any]) -> list[np.ndarray | None]:
     if library.is_pandas():
         if len(native) <= FEW_ROWS:
             return columns_by_dtype(native)
-        are_numbers = (
-            column.to_numpy() if isinstance(column.dtype, np.dtype) and column.dtype.kind in "biuf" else None
-            for _, column in native.items()
-        )
+        are_numbers = (column.to_numpy() if is_plain(column.dtype) else None for _, column in native.items())
     elif library.is_polars():
         are_numbers = (
             column.to_numpy() if str(column.dtype) in PLAIN_NUMBERS and not column.null_count() else None
@@ -60,7 +61,7 @@ def columns_by_dtype(native: Any) -> list[np.ndarray | None]:
     found: list[np.ndarray | None] = [None] * native.shape[1]
     places: dict[np.dtype, list[int]] = {}
     for place, dtype in enumerate(native.dtypes.to_numpy()):
-        if isinstance(dtype, np.dtype) and dtype.kind in "biuf":
+        if is_plain(dtype):
             places.setdefault(dtype, []).append(place)
     for alike in places.values():
         for place, column in zip(alike, native.iloc[:, alike].to_numpy().T, strict=True):
@@ -68,7 +69,19 @@ def columns_by_dtype(native: Any) -> list[np.ndarray | None]:
     return found
 
 
-def raw_series(series: nw.Series[Any], name: str) -> Raw:
+def is_plain(dtype: Any) -> bool:
+    """Whether a dtype of pandas is one of numpy for numbers."""
+    return isinstance(dtype, np.dtype) and dtype.kind in "biuf"
+
+
+def pandas_series(series: Any, name: str) -> Numbers | Dictionary | Untyped:
+    """Take one column of pandas; a category by the shortest way, as numbers are."""
+    if not hasattr(series.dtype, "categories"):
+        return raw_series(nw.from_native(series, series_only=True), name)
+    return declared_dictionary(series.array.codes, series.dtype)
+
+
+def raw_series(series: nw.Series[Any], name: str) -> Numbers | Dictionary | Untyped:
     """Take one column of a frame by its dtype."""
     dtype = series.dtype
     if dtype in (nw.Categorical, nw.Enum):
@@ -114,10 +127,7 @@ def categorical_dictionary(series: nw.Series[Any], name: str) -> Dictionary:
     """
     native = series.to_native()
     if series.implementation.is_pandas_like() and hasattr(native.dtype, "categories"):
-        # By the shortest way, as numbers are.
-        stored = native.array if series.implementation.is_pandas() else native.cat
-        codes = np.asarray(stored.codes).astype(np.int32) + np.int32(1)
-        return Dictionary(codes, plain(native.dtype.categories.tolist()), declared=True)
+        return declared_dictionary(native.cat.codes, native.dtype)
     if series.implementation.is_polars():
         text = text_dictionary(series.cast(nw.String))
         if series.dtype != nw.Enum:
@@ -130,6 +140,12 @@ def categorical_dictionary(series: nw.Series[Any], name: str) -> Dictionary:
         if known is not None:
             return known
     return to_dictionary(raw_series(decode_arrow(series), name))
+
+
+def declared_dictionary(codes: Any, dtype: Any) -> Dictionary:
+    """The codes of a column of pandas, or of what is like it, with the categories that its dtype declares."""
+    numbered = np.asarray(codes).astype(np.int32) + np.int32(1)
+    return Dictionary(numbered, plain(dtype.categories.tolist()), declared=True)
 
 
 def arrow_dictionary(column: Any) -> Dictionary | None:

@@ -86,8 +86,7 @@ class Inputs:
         for begin in range(0, table.n_rows, n_at_once):
             check()
             rows = slice(begin, begin + n_at_once)
-            matrix = np.column_stack([column[rows].astype(np.float64) for column in table.columns])
-            self._encode(as_numbers(matrix), encoded[rows])
+            self._encode(as_numbers(table.as_matrix(rows)), encoded[rows])
         return encoded
 
     def _encode(self, matrix: np.ndarray, encoded: np.ndarray) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from committee.table.raw import Dictionary, Numbers, Raw, recode, settle, to_dictionary
+from committee.table.raw import Cell, Dictionary, Numbers, Raw, is_missing, recode, settle, to_dictionary
 from committee.table.schema import Column, Kind, Schema
 
 # So many names are told in an error.
@@ -29,7 +29,7 @@ def match_columns(source: Source, schema: Schema) -> list[int]:
     >>> match_columns(open_source(pl.DataFrame({"city": ["Bonn"], "age": [54]})), schema)
     [1, 0]
     """
-    if source.named and schema.named:
+    if source.named and schema.named and source.names != schema.names:
         missing = [name for name in schema.names if name not in source.names]
         unseen = [name for name in source.names if name not in schema.names]
         if missing or unseen:
@@ -74,6 +74,8 @@ def read_column_like(raw: Raw, column: Column) -> np.ndarray:
     Numbers and booleans stand for each other: True is 1.
     """
     if column.kind is Kind.CATEGORY:
+        if isinstance(raw, Cell) and is_known(raw.value, column):
+            return np.array([column.codes.get(raw.value, 0)], dtype=np.int32)
         dictionary = to_dictionary(raw)
         codes = recode(dictionary, column.codes)
         if dictionary.codes.any() and not codes.any() and not shares_a_sort(dictionary, column):
@@ -85,6 +87,11 @@ def read_column_like(raw: Raw, column: Column) -> np.ndarray:
     if is_all_missing(settled):
         return np.full(len(settled.values if isinstance(settled, Numbers) else settled.codes), np.nan)
     raise kind_error(settled, column)
+
+
+def is_known(value: object, column: Column) -> bool:
+    """Whether a value is missing, or text that is a category of a column."""
+    return value in column.codes if isinstance(value, str) else is_missing(value)
 
 
 def shares_a_sort(dictionary: Dictionary, column: Column) -> bool:

@@ -1,17 +1,17 @@
 """One column as it came, before a schema says how to read it.
 
-A raw column is one of three: `Numbers`, whose dtype settles what it is; `Dictionary`, codes with their
-distinct values, which is how text arrives in a frame; or `Untyped`, a numpy column of text or Python objects,
-which is decided by looking at its values (`settle`).
+A raw column is one of four: `Numbers`, whose dtype settles what it is; `Dictionary`, codes with their
+distinct values, which is how text arrives in a frame; `Untyped`, a numpy column of text or Python objects,
+which is decided by looking at its values (`settle`); or a `Cell`, which becomes one of these if it must.
 """
 
 from __future__ import annotations
 
 import datetime
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -53,7 +53,20 @@ class Untyped:
     values: np.ndarray
 
 
-Raw: TypeAlias = Numbers | Dictionary | Untyped
+class Cell(NamedTuple):
+    """A column of one row, by its value; its name, its place, and what reads the column at a place."""
+
+    value: Any
+    name: str
+    place: int
+    column_at: Callable[[int, str], Numbers | Dictionary | Untyped]
+
+    def open(self) -> Numbers | Dictionary | Untyped:
+        """The column as one of the others."""
+        return self.column_at(self.place, self.name)
+
+
+Raw: TypeAlias = Numbers | Dictionary | Untyped | Cell
 
 
 def raw_array(values: np.ndarray, name: str) -> Numbers | Untyped:
@@ -78,6 +91,8 @@ def settle(raw: Raw) -> Numbers | Dictionary:
     Values that are all dates are dates, all booleans are booleans, and all convertible to a number (which
     '1.5' is) are numbers. Everything else is a category.
     """
+    if isinstance(raw, Cell):
+        return settle(raw.open())
     if not isinstance(raw, Untyped):
         return raw
     missing, present = split_missing(raw.values)
@@ -99,6 +114,8 @@ def settle(raw: Raw) -> Numbers | Dictionary:
 
 def to_dictionary(raw: Raw) -> Dictionary:
     """Read a column as categories: its distinct values and a code for each row."""
+    if isinstance(raw, Cell):
+        return to_dictionary(raw.open())
     if isinstance(raw, Dictionary):
         return raw
     if isinstance(raw, Numbers):

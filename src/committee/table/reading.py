@@ -74,7 +74,7 @@ def read_like(X: Any, schema: Schema) -> Table:
     """
     source = open_source(X)
     for table in source.tables:
-        if table.schema == schema:
+        if schema.is_like(table.schema):
             return table
     positions = match_columns(source, schema)
     columns = tuple(

@@ -18,6 +18,8 @@ import numpy as np
 from committee import _engine
 
 MAX_CATEGORIES = 65_535
+# So few rows cost less than the columns that they are in.
+FEW_ROWS = 100
 
 
 class Kind(enum.Enum):
@@ -108,7 +110,7 @@ class Schema:
         """The number of columns."""
         return len(self.columns)
 
-    @property
+    @cached_property
     def is_category(self) -> np.ndarray:
         """A boolean for each column: whether it is a category."""
         return np.array([column.kind is Kind.CATEGORY for column in self.columns], dtype=bool)
@@ -118,9 +120,28 @@ class Schema:
         """The number of categories of each column, as int32; 0 for a column that is not a category."""
         return np.array([len(column.categories) for column in self.columns], dtype=np.int32)
 
+    def is_like(self, other: Schema) -> bool:
+        """Whether two schemas are equal. A schema remembers one that is: its committee asks for every row.
+
+        Examples
+        --------
+        >>> Schema((), named=True).is_like(Schema((), named=True))
+        True
+        """
+        if self is other or self.__dict__.get("_twin") is other:
+            return True
+        if self != other:
+            return False
+        self.__dict__["_twin"] = other
+        return True
+
     def only(self, positions: np.ndarray) -> Schema:
         """The schema of some of the columns."""
         return Schema(tuple(self.columns[position] for position in positions), self.named)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        # Without what it has remembered.
+        return Schema, (self.columns, self.named)
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,6 +166,26 @@ class Table:
     schema: Schema
     columns: tuple[np.ndarray, ...]
     n_rows: int
+
+    def between(self, begin: int, end: int) -> Table:
+        """The rows from one up to another; the table itself if these are all."""
+        if end - begin == self.n_rows:
+            return self
+        return Table(self.schema, tuple(column[begin:end] for column in self.columns), end - begin)
+
+    def as_matrix(self, rows: slice) -> np.ndarray:
+        """Some rows as a matrix of float64, codes among them. That of few rows is made once, and shared."""
+        if self.n_rows <= FEW_ROWS:
+            return self._few[rows]
+        return np.column_stack([column[rows].astype(np.float64) for column in self.columns])
+
+    @cached_property
+    def _few(self) -> np.ndarray:
+        # To join all columns is quicker than to convert each.
+        joined = np.concatenate(self.columns).astype(np.float64)
+        matrix = joined.reshape(len(self.columns), self.n_rows).T
+        matrix.flags.writeable = False
+        return matrix
 
     def as_float64(self) -> list[np.ndarray]:
         """The columns, all numbers as contiguous float64, and categories as they are."""

@@ -19,6 +19,7 @@ from sklearn.utils.validation import check_array
 from committee.running import available_bytes
 from committee.table.frame import raw_columns
 from committee.table.raw import Raw, raw_array
+from committee.table.row import is_one_row, raw_cells
 from committee.table.schema import BinnedTable, Table
 
 
@@ -78,6 +79,10 @@ def open_source(X: Any) -> Source:
 
 def open_frame(X: Any) -> Source:
     """Open a frame. Names that are not all text are no names, as in scikit-learn."""
+    if is_one_row(X):
+        check_shape(X.shape)
+        names, named = names_of(X.columns.tolist())
+        return Source(X, names, named, raw_cells(X, names), 1)
     try:
         frame = nw.from_native(X, eager_only=True)
         labels = list(frame.columns)
@@ -85,6 +90,12 @@ def open_frame(X: Any) -> Source:
         repeated = " ".join(str(error).split())
         raise ValueError(f"Two columns of X have one name: {repeated}. Rename them.") from error
     check_shape(frame.shape)
+    names, named = names_of(labels)
+    return Source(nw.to_native(frame), names, named, raw_columns(frame, names), len(frame))
+
+
+def names_of(labels: list[Any]) -> tuple[tuple[str, ...], bool]:
+    """The names of columns, and whether they are the user's own: those that are all text are."""
     are_text = [isinstance(label, str) for label in labels]
     named = all(are_text)
     if any(are_text) and not named:
@@ -92,8 +103,7 @@ def open_frame(X: Any) -> Source:
             "Feature names are only supported if all input features have string names. X also has "
             f"{[label for label in labels if not isinstance(label, str)]}. Rename them."
         )
-    names = tuple(labels) if named else position_names(len(labels))
-    return Source(nw.to_native(frame), names, named, raw_columns(frame, names), len(frame))
+    return tuple(labels) if named else position_names(len(labels)), named
 
 
 def open_matrix(X: np.ndarray) -> Source:
