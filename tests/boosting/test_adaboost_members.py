@@ -39,6 +39,15 @@ def noisy(n_rows=200, seed=0, n_classes=2):
     )  # fmt: skip
 
 
+class Refusing(GaussianNB):
+    """It takes no rows of one class."""
+
+    def fit(self, X, y, sample_weight=None):
+        if len(np.unique(y)) < 2:
+            raise KeyError("one class")
+        return super().fit(X, y, sample_weight)
+
+
 # Members of any kind.
 
 
@@ -206,7 +215,8 @@ def test_held_out_rows_reach_no_member(member):
         random_state=0,
     ).fit(X, y)
     is_held_out = booster.row_weights_[0] == 0
-    assert is_held_out.sum() == 75
+    # A quarter of all rows but one of each class.
+    assert is_held_out.sum() == 74
     assert abs(is_held_out[y == 0].mean() - 0.25) < 0.02
     np.testing.assert_allclose(booster.row_weights_.sum(axis=1), 1)
 
@@ -220,6 +230,25 @@ def test_out_of_fold_errors_choose_the_number_of_members(booster_type):
     assert len(booster.estimators_) == n_members
     plain = booster_type(n_estimators=n_members, random_state=0).fit(X, y)
     np.testing.assert_array_equal(booster.estimator_errors_, plain.estimator_errors_)
+
+
+@pytest.mark.parametrize("early_stopping", [True, "out_of_fold"])
+def test_no_class_loses_its_last_row_to_validation(early_stopping):
+    X, rare = noisy(40)[0], np.arange(40) == 7
+    booster = AdaBoostM1Classifier(
+        Refusing(), n_estimators=2, early_stopping=early_stopping, validation_fraction=0.9
+    )
+    for seed in range(5):
+        assert set(booster.set_params(random_state=seed).fit(X, rare).estimators_[0].classes_) == {
+            False,
+            True,
+        }
+
+
+def test_rows_of_which_no_class_has_two_cannot_be_divided():
+    for early_stopping in (True, "out_of_fold"):
+        with pytest.raises(ValueError, match="early_stopping=False"):
+            AdaBoostM1Classifier(early_stopping=early_stopping).fit([[1], [2], [3]], ["a", "b", "c"])
 
 
 # Bad input.

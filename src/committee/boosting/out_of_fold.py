@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from committee.boosting.boosted import Steps
-from committee.boosting.rows import Rows
+from committee.boosting.rows import Rows, spare_rows
 
 N_FOLDS = 5
 # So many validated rows tell well enough when to stop; small tables validate all folds to come close.
@@ -49,9 +49,7 @@ def fold_rows(rows: Rows, n_classes: int, seed: int) -> Iterator[tuple[Rows, Row
     """
     n_rows = len(rows.y)
     classes = rows.y if n_classes else np.zeros(n_rows, dtype=np.int32)
-    chance = np.random.Generator(np.random.Philox(key=seed + 1)).random(n_rows)
-    order = np.lexsort([chance, classes])
-    candidates = order[np.diff(classes[order], prepend=-1) == 0]
+    candidates = spare_rows(classes, seed)
     if len(candidates) < FEWEST_ROWS:
         return
     folds = np.full(n_rows, -1)

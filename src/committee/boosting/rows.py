@@ -130,22 +130,44 @@ def hold_out(rows: Rows, n_classes: int, fraction: float, seed: int) -> tuple[Ro
 
     No class loses its last row.
     """
-    n_rows = len(rows.y)
-    classes = rows.y if n_classes else np.zeros(n_rows, dtype=np.int32)
-    chance = np.random.Generator(np.random.Philox(key=seed + 1)).random(n_rows)
-    order = np.lexsort([chance, classes])
-    is_first = np.diff(classes[order], prepend=-1) != 0
-    candidates = order[~is_first]
-    # Every so many rows along the classes, one is held out.
-    steps = np.floor(np.arange(len(candidates) + 1) * fraction)
-    is_held_out = np.zeros(n_rows, dtype=bool)
-    is_held_out[candidates[np.diff(steps) > 0]] = True
-    if not is_held_out.any():
-        raise ValueError(
-            f"validation_fraction={fraction} leaves no row of {n_rows} to validate by. Pass X_val and y_val, "
-            "or set early_stopping=False."
-        )
+    classes = rows.y if n_classes else np.zeros(len(rows.y), dtype=np.int32)
+    is_held_out = held_out_mask(classes, fraction, seed)
     return rows.take(np.flatnonzero(~is_held_out)), rows.take(np.flatnonzero(is_held_out))
+
+
+def held_out_mask(classes: np.ndarray, fraction: float, seed: int) -> np.ndarray:
+    """A mask of the rows to validate by, with the same shares of the classes. No class loses its last row.
+
+    Examples
+    --------
+    >>> classes = np.array([0] * 9 + [1] * 5 + [2])
+    >>> np.bincount(classes[held_out_mask(classes, 0.5, seed=0)])
+    array([4, 2])
+    """
+    spare = spare_rows(classes, seed)
+    # Every so many rows along the classes, one is held out.
+    steps = np.floor(np.arange(len(spare) + 1) * fraction)
+    mask = np.zeros(len(classes), dtype=bool)
+    mask[spare[np.diff(steps) > 0]] = True
+    if not mask.any():
+        raise ValueError(
+            f"validation_fraction={fraction} leaves no row of {len(classes)} to validate by. Pass X_val and "
+            "y_val, or set early_stopping=False."
+        )
+    return mask
+
+
+def spare_rows(classes: np.ndarray, seed: int) -> np.ndarray:
+    """The rows that may be held out: all but one of each class, class by class, in an order of chance.
+
+    Examples
+    --------
+    >>> spare_rows(np.array([0, 1, 1, 2]), seed=0)
+    array([1])
+    """
+    chance = np.random.Generator(np.random.Philox(key=seed + 1)).random(len(classes))
+    order = np.lexsort([chance, classes])
+    return order[np.diff(classes[order], prepend=-1) == 0]
 
 
 def scaled(weights: np.ndarray) -> np.ndarray:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from committee.boosting.python_rounds import Plan, Run
-from committee.boosting.rows import validation_target
+from committee.boosting.rows import held_out_mask, spare_rows, validation_target
 from committee.boosting.weighting import Distribution, Scheme
 from committee.combining import one_hot
 from committee.learners.callbacks import hook_of
@@ -155,35 +155,40 @@ def fold_errors(rounds: Any, plan: Plan, name: str, work: Work) -> np.ndarray:
 
 
 def fold_numbers(rounds: Any, n_folds: int, seed: int) -> np.ndarray:
-    """The fold of each row, -1 for rows without weight. Every fold has its share of every class."""
-    order = order_to_deal(rounds, seed)
+    """The fold of each row. Every fold has its share of every class.
+
+    It is -1 for rows that are never held out: those without weight, and one of each class, which therefore
+    no fold lacks.
+    """
+    rows, classes = rows_to_divide(rounds)
+    spare = rows[spare_rows(classes, seed)]
+    if not len(spare):
+        raise ValueError(
+            f"Early stopping divides the rows of each class, and none of {len(rows)} has a second one. Set "
+            "early_stopping=False."
+        )
     folds = np.full(rounds.n_rows, -1)
-    folds[order] = np.arange(len(order)) % n_folds
+    folds[spare] = np.arange(len(spare)) % n_folds
     return folds
 
 
 def held_out_rows(rounds: Any, share: float, seed: int) -> np.ndarray:
-    """A mask of the rows to hold out: their share of the rows of every class, at least one."""
-    order = order_to_deal(rounds, seed)
-    steps = np.floor((np.arange(len(order)) + 1) * share)
-    is_taken = np.diff(steps, prepend=0.0) > 0
-    is_taken[-1] |= not is_taken.any()
+    """A mask of the rows to hold out: their share of the rows of every class, but never all of them."""
+    rows, classes = rows_to_divide(rounds)
     mask = np.zeros(rounds.n_rows, dtype=bool)
-    mask[order[is_taken]] = True
+    mask[rows] = held_out_mask(classes, share, seed)
     return mask
 
 
-def order_to_deal(rounds: Any, seed: int) -> np.ndarray:
-    """The rows of positive weight in random order, those of a class side by side."""
+def rows_to_divide(rounds: Any) -> tuple[np.ndarray, np.ndarray]:
+    """The rows of positive weight, and their classes; numbers are of one."""
     rows = np.arange(rounds.n_rows) if rounds.weights is None else np.flatnonzero(rounds.weights)
     if len(rows) < 2:
         raise ValueError(
             f"Early stopping divides the rows, and X has {len(rows)} with weight. Set early_stopping=False."
         )
-    order = rows[np.random.default_rng(seed).permutation(len(rows))]
-    if isinstance(rounds.task, Classification):
-        order = order[np.argsort(rounds.y[order], kind="stable")]
-    return order
+    is_class_task = isinstance(rounds.task, Classification)
+    return rows, rounds.y[rows] if is_class_task else np.zeros(len(rows), dtype=np.int32)
 
 
 def validation_curve(rounds: Any, scheme: Scheme, given: tuple[Any, Any, Any]) -> Curve:
