@@ -5,6 +5,7 @@ import pytest
 import sklearn
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.datasets import load_diabetes, load_iris
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
 from sklearn.linear_model import LinearRegression, LogisticRegression, RidgeCV
 from sklearn.model_selection import (
@@ -184,13 +185,20 @@ def test_weights_reach_the_estimator_that_a_search_looks_for(search, given, rout
 
 @pytest.mark.parametrize("n_rows", [1, 5, 150])
 @pytest.mark.parametrize("n_classes", [2, 3])
-@pytest.mark.parametrize("solver", ["lbfgs", "liblinear"])
-def test_an_encoded_member_votes_as_its_pipeline_does(n_rows, n_classes, solver):
+@pytest.mark.parametrize(
+    "last",
+    [
+        LogisticRegression(),
+        LogisticRegression(fit_intercept=False),
+        OneVsRestClassifier(LogisticRegression(solver="liblinear")),
+        LinearDiscriminantAnalysis(),
+        GaussianNB(),
+    ],
+)
+def test_an_encoded_member_votes_as_its_pipeline_does(n_rows, n_classes, last):
     X, y = load_iris(return_X_y=True)
     y = np.minimum(y, n_classes - 1)
-    liblinear = OneVsRestClassifier(LogisticRegression(solver="liblinear"))
-    last = LogisticRegression() if solver == "lbfgs" else liblinear
-    model = encoded(last).fit(X, y)
+    model = encoded(clone(last)).fit(X, y)
     task, _ = Classification.of(y)
     votes = votes_of(*asked(model, open_source(X[:n_rows])), task)
     np.testing.assert_array_equal(votes, model.predict_proba(X[:n_rows]))

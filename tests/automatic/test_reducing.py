@@ -10,7 +10,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 import committee
 from committee import CommitteeClassifier, CommitteeRegressor, DecisionTreeClassifier, rules
-from committee.automatic.pruning import greedy_loss, some_row
+from committee.automatic.pruning import greedy_loss, some_row, usual_time
 from every_estimator import mixed_frame, target_for
 
 X, Y = load_iris(return_X_y=True)
@@ -59,6 +59,17 @@ def test_a_row_is_timed_for_the_latency():
         assert len(AUTOMATIC.prune(table, max_latency=1000).estimators_) >= 1
         with pytest.raises(ValueError, match="max_latency=1e-09 is too little for any member"):
             AUTOMATIC.prune(table, max_latency=1e-9)
+
+
+def test_rows_are_timed_in_turn():
+    asked = []
+    assert usual_time(asked.append, [1, 2, 3]) >= 0
+    assert asked[:4] == [1, 2, 3, 1]
+
+
+def test_what_refit_full_returns_can_be_pruned_too():
+    smaller = AUTOMATIC.refit_full(X, Y).prune(X, max_latency=1000)
+    assert all(len(seat.models) == 1 for seat in smaller._seats)
 
 
 def test_a_row_of_any_columns_can_be_timed():

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import datetime
 import importlib.util
+import itertools
 import pickle
 import tempfile
 import time
@@ -23,10 +24,10 @@ from committee.combining.naming import rule_named
 from committee.saving import save
 from committee.table import Column, Kind, Schema
 
-# One row is timed so often, and the median counts: some have waited for something else.
+# So many rows are timed, and the median counts: some have waited for something else.
 N_TIMES = 50
-# A row that comes for the first time takes so much longer than one that is asked for again and again.
-FIRST_TIME = 1.2
+# A row that comes after other work takes so much longer than one that comes after another.
+BETWEEN_ROWS = 1.2
 
 
 def affordable(honest: HonestVotes, costs: np.ndarray, most: float, metric: Any) -> list[int]:
@@ -78,12 +79,12 @@ def only(honest: HonestVotes, places: list[int]) -> HonestVotes:
     return replace(honest, votes=honest.votes[places])
 
 
-def usual_time(work: Callable[[], object]) -> float:
-    """How many seconds some work takes."""
+def usual_time(work: Callable[[Any], object], rows: list[Any]) -> float:
+    """How many seconds some work takes for a row, by several rows in turn."""
     times = []
-    for _ in range(N_TIMES):
+    for row in itertools.islice(itertools.cycle(rows), N_TIMES):
         began = time.perf_counter()
-        work()
+        work(row)
         times.append(time.perf_counter() - began)
     return float(np.median(times))
 

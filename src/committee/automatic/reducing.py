@@ -23,7 +23,15 @@ from committee.automatic.distilling import new_student, taught_classes, taught_n
 from committee.automatic.importances import importances_of
 from committee.automatic.parameters import AutomaticParameters, is_positive
 from committee.automatic.portfolio import as_many_steps_as_told
-from committee.automatic.pruning import FIRST_TIME, affordable, bytes_of, only, some_row, usual_time
+from committee.automatic.pruning import (
+    BETWEEN_ROWS,
+    N_TIMES,
+    affordable,
+    bytes_of,
+    only,
+    some_row,
+    usual_time,
+)
 from committee.combining import as_rule, rule_named
 from committee.combining.adjusting import AdjustedRule
 from committee.combining.rule import Rule
@@ -67,12 +75,14 @@ class Reducing(AutomaticParameters, Assembled):
         Parameters
         ----------
         X : table of shape (n_rows, n_columns), default=None
-            For `max_latency`: its first row is timed; None times some row with the columns of the fit. For a
-            rule that looks at the rows: the table of the fit.
+            For `max_latency`: its first rows are timed, one by one; None times some row with the columns of
+            the fit. For a rule that looks at the rows: the table of the fit.
         max_members : int, default=None
             How many members may stay.
         max_latency : float, default=None
-            How many seconds `predict` may take for one row, here and now: it is measured.
+            How many seconds `predict` may take for one row, here and now: it is measured, and a fifth is
+            added for what comes between rows. It is an error if no member is quick enough; `refit_full`
+            before makes all quicker.
         max_bytes : float, default=None
             How large the file may be; or the pickle, if there are members that cannot rest in a file of ours.
 
@@ -103,7 +113,8 @@ class Reducing(AutomaticParameters, Assembled):
             if not places:
                 raise ValueError(
                     f"{name}={limit} is too little for any member. The cheapest takes {costs.min():.3g}, and "
-                    "its rule and the table a little more."
+                    "its rule and the table a little more. Allow more, or prune what refit_full returns: it "
+                    "has one model for each member."
                 )
             smaller = self._with_only(places, X)
             cost = measure(smaller)
@@ -118,11 +129,11 @@ class Reducing(AutomaticParameters, Assembled):
         """What each member costs alone, and how the cost of a whole committee is found."""
         if name == "max_latency":
             native = self._native(some_row(self.schema_) if X is None else X)
-            row = take_rows(native, np.arange(1))
-            source = self._open(row)
+            rows = [take_rows(native, np.array([row])) for row in range(min(native.shape[0], N_TIMES))]
+            sources = [self._open(row) for row in rows]
             return (
-                np.array([usual_time(partial(each.votes, source, self._task)) for each in self._seats]),
-                lambda smaller: FIRST_TIME * usual_time(lambda: smaller.predict(row)),
+                np.array([usual_time(partial(each.votes, task=self._task), sources) for each in self._seats]),
+                lambda smaller: BETWEEN_ROWS * usual_time(smaller.predict, rows),
             )
         if name == "max_bytes":
             return np.array([sum(map(bytes_of, each.models)) for each in self._seats]), bytes_of

@@ -115,13 +115,21 @@ class OneClass:
         return np.ones((len(X), 1))
 
 
-KNOWN: Mapping[str, tuple[Any, Mapping[str, Kind]]] = {
+WEIGHTED_SUMS: Mapping[str, tuple[Any, Mapping[str, Kind]]] = {
     **{LINEAR + name: (LinearRegression, NUMBERS) for name in REGRESSORS},
     LINEAR + "LogisticRegression": (LogisticRegression, CLASSES),
     LINEAR + "LogisticRegressionCV": (LogisticRegression, CLASSES),
+}
+KNOWN: Mapping[str, tuple[Any, Mapping[str, Kind]]] = {
+    **WEIGHTED_SUMS,
     DUMMY + "DummyRegressor": (Constant, ALWAYS_A_NUMBER),
     DUMMY + "DummyClassifier": (OneClass, ALWAYS_A_CLASS),
 }
+
+
+# What answers as those do, beside them.
+DISCRIMINANT = "sklearn.discriminant_analysis.LinearDiscriminantAnalysis"
+QUICK = {**WEIGHTED_SUMS, DISCRIMINANT: (LogisticRegression, CLASSES)}
 
 
 def linear_model(described: Described) -> Any:
@@ -153,8 +161,9 @@ def as_numbers(model: Any) -> Any:
     >>> type(model).__module__, model.predict(np.array([[3.0]])).round(6)
     ('committee.saving.linear', array([6.]))
     """
-    made, kinds = KNOWN.get(LINEAR + type(model).__name__, (None, {}))
-    if made is None or not type(model).__module__.startswith(LINEAR):
+    package = ".".join(type(model).__module__.split(".")[:2])
+    made, kinds = QUICK.get(f"{package}.{type(model).__name__}", (None, {}))
+    if made is None:
         return model
     found = made(**{name: getattr(model, name) for name in kinds})
     return model if is_one_by_one(getattr(model, "solver", None), found) else found
