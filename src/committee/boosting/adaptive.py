@@ -37,9 +37,10 @@ from committee.learners.callbacks import CallbackSupportMixin, hook_of, task_cal
 from committee.learners.members import Members
 from committee.learners.training import check_same_task, fit_table, table_to_go_on, training_of
 from committee.learners.tree_parameters import draw_seed
+from committee.members.fitting import importances_of
 from committee.members.kinds import check_engine_member, check_estimator
 from committee.members.seeing import native_table
-from committee.members.weighing import takes_weights
+from committee.members.weighing import all_take_weights
 from committee.parameters import check_parameters, declared
 from committee.running import Work, n_threads
 from committee.table import BinnedTable
@@ -114,7 +115,7 @@ class AdaBoost(CallbackSupportMixin, SavedMembers):
         if goes_on and not self._has_rounds_left(n_before):
             return self
         seed = self._seed if goes_on else draw_seed(self.random_state)
-        resamples = self.weighting == "resample" or not takes_weights(rounds.member)
+        resamples = self.weighting == "resample" or not all_take_weights(rounds.member)
         n_more = int(self.n_estimators) - n_before
         plan = Plan(scheme, resamples, seed, n_more, n_before, bool(self.store_weights))
         curve = None if X_val is None else validation_curve(rounds, scheme, given)
@@ -152,13 +153,14 @@ class AdaBoost(CallbackSupportMixin, SavedMembers):
         """
         check_is_fitted(self)
         if self._importances is None:
-            by_member = np.array([member.feature_importances_ for member in self._members])
+            by_member = np.array([importances_of(member, self.n_features_in_) for member in self._members])
         else:
             by_member = self._importances
         totals = by_member.sum(axis=1, keepdims=True)
         shares = by_member / np.where(totals > 0, totals, 1.0)
         votes = self.estimator_weights_ if self.estimator_weights_.any() else None
-        return np.average(shares, axis=0, weights=votes)
+        mean = np.average(shares, axis=0, weights=votes)
+        return mean / mean.sum() if mean.sum() > 0 else mean
 
     @property
     def nbytes(self) -> int:
@@ -348,9 +350,7 @@ class AdaBoost(CallbackSupportMixin, SavedMembers):
     def _each_vote(self, X: Any) -> Iterator[np.ndarray]:
         """The votes of members that are not of the engine, one member after the other."""
         validate_data(self, X, reset=False, skip_check_array=True)
-        native = native_table(X)
-        is_crisp = self._scheme(self._task).is_crisp
-        return each_vote(self._members, native, self._task, is_crisp=is_crisp)
+        return each_vote(self._members, native_table(X), self._task, self._scheme(self._task))
 
 
 def warn_of_chance(scheme: Scheme, run: Run) -> None:

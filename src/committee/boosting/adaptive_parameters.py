@@ -42,8 +42,9 @@ class Adaptive(Voter):
         one_of("reweight", "resample"),
         '"reweight" gives the weights to the member. "resample" draws as many rows as there are, with '
         "replacement, in proportion to their weights: for members that fit the weighted rows without error, "
-        "such as full trees, which would end the run at once. A member whose `fit` takes no "
-        "`sample_weight` is always resampled.",
+        "such as full trees, which would end the run at once. A member that takes no `sample_weight` at its "
+        "`fit`, or is made of one that takes none, is always resampled. Where a member refuses drawn rows of "
+        "one class, scikit-learn's `DummyClassifier` votes for it.",
     )
     max_bins: int = parameter(
         255,

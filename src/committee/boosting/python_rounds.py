@@ -14,11 +14,15 @@ from typing import Any
 import numpy as np
 
 from committee.boosting.weighting import Distribution, Scheme, reweigh, weigh
-from committee.combining import one_hot
 from committee.members.failing import naming, numbered
+from committee.members.fitting import fit_on_bag
 from committee.members.seeding import reseeded
 from committee.members.seeing import column_names, native_table, take_rows
-from committee.task import Classification, Regression
+from committee.members.votes import Task, votes_of
+from committee.task import Classification
+
+# By how much probabilities that were computed in 32 bits may leave the range from 0 to 1.
+MOST_ROUNDING = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,7 +123,7 @@ class PythonRounds:
 
     member: Any
     X: Any
-    task: Classification | Regression
+    task: Task
     y: np.ndarray
     weights: np.ndarray | None
 
@@ -192,7 +196,7 @@ class PythonRounds:
 
     def votes(self, members: list[Any], X: Any, scheme: Scheme, first: int) -> np.ndarray:
         """The votes of members, of which errors count the first as given: (n_members, n_rows, n_outputs)."""
-        return np.array(list(each_vote(members, X, self.task, is_crisp=scheme.is_crisp, first=first)))
+        return np.array(list(each_vote(members, X, self.task, scheme, first)))
 
     def join(self, first: list[Any], second: list[Any]) -> list[Any]:
         """The members of two runs."""
@@ -206,39 +210,45 @@ class PythonRounds:
         # A generator for each round: a run that goes on later draws what it would have drawn at once.
         rng = np.random.default_rng([plan.seed, number])
         member = reseeded(self.member, rng)
-        y = self.task.classes[self.y] if isinstance(self.task, Classification) else self.y
-        given = {}
         if plan.resamples:
             shares = distribution.row_weights
-            rows = rng.choice(self.n_rows, size=distribution.n_draws, p=shares / shares.sum())
+            rows, weights = rng.choice(self.n_rows, size=distribution.n_draws, p=shares / shares.sum()), None
         else:
             rows = np.flatnonzero(distribution.counts)
-            given = {"sample_weight": distribution.member_weights[rows]}
+            weights = distribution.member_weights[rows]
         is_all = not plan.resamples and len(rows) == self.n_rows
         X = self.X if is_all else take_rows(self.X, rows)
+        are_classes = isinstance(self.task, Classification)
+        answers = self.task.classes[self.y[rows]] if are_classes else self.y[rows]
         with naming(numbered(number, member), "be fitted"):
-            return member.fit(X, y[rows], **given)
+            return fit_on_bag(member, X, answers, weights, are_classes=are_classes)
 
 
-def each_vote(
-    members: list[Any], X: Any, task: Classification | Regression, *, is_crisp: bool, first: int = 0
-) -> Iterator[np.ndarray]:
+def each_vote(members: list[Any], X: Any, task: Task, scheme: Scheme, first: int = 0) -> Iterator[np.ndarray]:
     """The votes of one member after the other; an error names it by its number, from `first` on."""
     for number, member in enumerate(members, start=first):
         with naming(numbered(number, member), "vote"):
-            votes = member_votes(member, X, task, is_crisp=is_crisp)
+            votes = votes_of(member, X, task, is_crisp=scheme.is_crisp)
+            if scheme.name == "m2":
+                votes = plausible(votes)
         yield votes
 
 
-def member_votes(member: Any, X: Any, task: Classification | Regression, *, is_crisp: bool) -> np.ndarray:
-    """The votes of a fitted estimator: numbers, crisp votes for its labels, or its probabilities.
+def plausible(votes: np.ndarray) -> np.ndarray:
+    """Votes as plausibilities between 0 and 1: what is beyond by no more than rounding is not.
 
-    A class that the member has not seen gets no vote.
+    Examples
+    --------
+    >>> plausible(np.array([[0.0, 1.0 + 1e-9], [0.5, 0.7]]))
+    array([[0. , 1. ],
+           [0.5, 0.7]])
+    >>> plausible(np.array([[0.0, 5.0]]))
+    Traceback (most recent call last):
+    ValueError: It gives a class the plausibility 5, which must be between 0 and 1.
     """
-    if isinstance(task, Regression):
-        return np.asarray(member.predict(X), dtype=np.float64).reshape(-1, 1)
-    if is_crisp or not hasattr(member, "predict_proba"):
-        return one_hot(np.searchsorted(task.classes, member.predict(X)), task.n_outputs)
-    votes = np.zeros((X.shape[0], task.n_outputs))
-    votes[:, np.searchsorted(task.classes, member.classes_)] = member.predict_proba(X)
-    return votes
+    bounded = votes.clip(0, 1)
+    beyond = np.abs(votes - bounded)
+    if beyond.size and beyond.max() > MOST_ROUNDING:
+        worst = votes.flat[beyond.argmax()]
+        raise ValueError(f"It gives a class the plausibility {worst:g}, which must be between 0 and 1.")
+    return bounded

@@ -48,6 +48,22 @@ def fit_on_bag(
         return DummyClassifier().fit(X, answers)
 
 
+def importances_of(model: Any, n_columns: int) -> np.ndarray:
+    """What a fitted member says of the importances of its columns.
+
+    To one that stands for a bag of one class, no column is important.
+
+    Examples
+    --------
+    >>> importances_of(DummyClassifier().fit([[1], [2]], ["a", "a"]), 1)
+    array([0.])
+    """
+    if isinstance(model, DummyClassifier):
+        return np.zeros(n_columns)
+    own = model.estimator_ if isinstance(model, NumberedLabels) else model
+    return np.asarray(own.feature_importances_)
+
+
 def fit_clone(estimator: Any, X: Any, answers: np.ndarray, weights: np.ndarray | None) -> Any:
     """Fit a clone of an estimator, with weights if it takes some."""
     model = clone(estimator)

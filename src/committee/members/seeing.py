@@ -22,10 +22,13 @@ from committee.table.source import Source
 def native_table(X: Any) -> Any:
     """X as members of any kind take it: frames and matrices as they are, lists as arrays."""
     if scipy.sparse.issparse(X):
-        return X.tocsr()
-    if nw.dependencies.is_into_dataframe(X) or (isinstance(X, np.ndarray) and X.ndim == 2):
-        return X
-    return check_array(X, dtype=None, ensure_all_finite=False)
+        X = X.tocsr()
+    is_frame = nw.dependencies.is_into_dataframe(X)
+    if not is_frame and not scipy.sparse.issparse(X) and not (isinstance(X, np.ndarray) and X.ndim == 2):
+        return check_array(X, dtype=None, ensure_all_finite=False)
+    if X.shape[0] == 0:
+        raise ValueError(f"Found array with 0 sample(s) (shape={X.shape}) while a minimum of 1 is required.")
+    return X
 
 
 def column_names(X: Any) -> list[Any] | None:

@@ -25,7 +25,9 @@ def gives_scores(model: Any) -> bool:
     return hasattr(model, "decision_function") and not hasattr(model, "predict_proba")
 
 
-def votes_of(model: Any, X: Any, task: Task, *, as_scores: bool = False) -> np.ndarray:
+def votes_of(
+    model: Any, X: Any, task: Task, *, as_scores: bool = False, is_crisp: bool = False
+) -> np.ndarray:
     """The votes of a fitted estimator.
 
     Parameters
@@ -36,6 +38,8 @@ def votes_of(model: Any, X: Any, task: Task, *, as_scores: bool = False) -> np.n
     as_scores : bool, default=False
         Whether a member without probabilities gives what its `decision_function` says, to be calibrated,
         instead of crisp votes.
+    is_crisp : bool, default=False
+        Whether a member votes for one class alone, whatever it knows of the others.
 
     Returns
     -------
@@ -54,7 +58,7 @@ def votes_of(model: Any, X: Any, task: Task, *, as_scores: bool = False) -> np.n
     with np.errstate(divide="ignore", invalid="ignore"):
         if isinstance(task, Regression):
             votes = np.asarray(model.predict(X), dtype=np.float64).reshape(-1, 1)
-        elif hasattr(model, "predict_proba"):
+        elif hasattr(model, "predict_proba") and not is_crisp:
             votes = aligned(np.asarray(model.predict_proba(X), dtype=np.float64), codes_of(model, task), task)
         elif as_scores and gives_scores(model):
             scores = two_columns(np.asarray(model.decision_function(X), dtype=np.float64))

@@ -30,17 +30,17 @@ def takes_weights(member: Any) -> bool:
     return has_fit_parameter(member, "sample_weight")
 
 
-def parts_take_weights(member: Any) -> bool:
-    """Whether those that an estimator is made of take weights too; one that is told by its name is not known.
+def all_take_weights(member: Any) -> bool:
+    """Whether an estimator and all that it is made of take weights; one that is told by name is not known.
 
     Examples
     --------
     >>> from sklearn.calibration import CalibratedClassifierCV
     >>> from sklearn.naive_bayes import GaussianNB
     >>> from sklearn.neighbors import KNeighborsClassifier
-    >>> parts_take_weights(CalibratedClassifierCV(GaussianNB()))
+    >>> all_take_weights(CalibratedClassifierCV(GaussianNB()))
     True
-    >>> parts_take_weights(CalibratedClassifierCV(KNeighborsClassifier()))
+    >>> all_take_weights(CalibratedClassifierCV(KNeighborsClassifier()))
     False
     """
     parameters = member.get_params(deep=True)
@@ -49,7 +49,7 @@ def parts_take_weights(member: Any) -> bool:
         if not isinstance(seats, list | tuple):
             return False
         parts += [seat[1] if isinstance(seat, tuple) else seat for seat in seats]
-    return all(takes_weights(part) for part in parts)
+    return all(takes_weights(each) for each in [member, *parts])
 
 
 def weights_reach(estimator: Any) -> bool:

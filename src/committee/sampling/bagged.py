@@ -13,7 +13,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.dummy import DummyClassifier
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
@@ -25,6 +24,7 @@ from committee.learners.callbacks import CallbackSupportMixin, hook_of, task_cal
 from committee.learners.members import Members
 from committee.learners.training import fit_table, table_to_go_on, training_of
 from committee.learners.tree_parameters import draw_seed
+from committee.members.fitting import importances_of
 from committee.members.kinds import check_estimator
 from committee.members.lesson import group_codes, in_order
 from committee.parameters import check_parameters
@@ -171,9 +171,7 @@ class Bagging(CallbackSupportMixin, KeptBags):
         else:
             by_member = np.zeros((self._n_members(), self.n_features_in_))
             for i, columns in enumerate(self.estimators_features_):
-                # To one that stands for a bag of one class, no column is important.
-                if not isinstance(self._members[i], DummyClassifier):
-                    by_member[i, columns] = self._members[i].feature_importances_
+                by_member[i, columns] = importances_of(self._members[i], len(columns))
         totals = by_member.sum(axis=1, keepdims=True)
         mean = (by_member / np.where(totals > 0, totals, 1.0)).mean(axis=0)
         return mean / mean.sum() if mean.sum() > 0 else mean

@@ -22,7 +22,7 @@ from committee.members.seeding import MEMBER, reseeded, seeds_of, stream
 from committee.members.seeing import take_rows
 from committee.members.votes import Task as Answering
 from committee.members.votes import dtype_of, votes_of
-from committee.members.weighing import parts_take_weights, request_weights, takes_weights, weights_reach
+from committee.members.weighing import all_take_weights, request_weights, weights_reach
 from committee.running import Runner, Task, TaskError
 from committee.sampling.bags import Bags
 from committee.sampling.out_of_bag import Tally
@@ -218,7 +218,7 @@ def takes_counts(member: Any) -> bool:
         value is not None and (name == "class_weight" or name.endswith("__class_weight"))
         for name, value in member.get_params(deep=True).items()
     )
-    return takes_weights(member) and not balances and parts_take_weights(member)
+    return not balances and all_take_weights(member)
 
 
 def bag_of(shared: Shared, counts: np.ndarray, *, counts_weigh: bool) -> tuple[np.ndarray, np.ndarray | None]:
