@@ -91,7 +91,8 @@ def test_the_rule_is_the_best_of_a_nested_comparison():
     found = judge_rules(HonestVotes(votes, y, None, None, np.arange(300)), None, np.inf)
     losses = {judged.name: judged.loss for judged in found}
     assert list(losses.values()) == sorted(losses.values())
-    assert losses.keys() == {"best_member", "mean", "cawpe", "greedy", "log_pool", "calibrated greedy"}
+    by_votes = {"best_member", "mean", "cawpe", "greedy", "stacking", "log_pool", "calibrated greedy"}
+    assert losses.keys() == by_votes
     assert found[0].name != "mean" and losses["mean"] > 2 * found[0].loss
     alone = judge_rules(HonestVotes(votes[:1], y, None, None, np.arange(300)), None, np.inf)
     assert [judged.name for judged in alone] == ["best_member"]
@@ -128,8 +129,50 @@ def test_rules_that_look_at_rows_are_tried_too(monkeypatch):
         "committee.automatic.reducing.judge_rules",
         lambda honest, metric, seconds, X, adjust: tried.append(X) or judge_rules(honest, metric, seconds, X),
     )
-    best = CommitteeClassifier(MEMBERS, preset="best", cv=2, random_state=0).fit(X, Y)
-    assert tried[0].shape == (150, 4) and best.score(X, Y) > 0.9
+    for preset in ("balanced", "best", "fast"):
+        fitted = CommitteeClassifier(MEMBERS, preset=preset, cv=2, random_state=0).fit(X, Y)
+        assert fitted.score(X, Y) > 0.9
+    assert tried[0].shape == tried[1].shape == (150, 4) and tried[2] is None
+    tried.clear()
+    monkeypatch.setattr("committee.automatic.committee.DIFFERENCES_IN_A_SECOND", 1.0)
+    CommitteeClassifier(MEMBERS, cv=2, random_state=0).fit(X, Y)
+    assert tried == [None]
+
+
+def test_probabilities_are_calibrated_where_the_metric_rewards_it():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 300)
+    votes = rng.dirichlet([1, 1], (2, 300))
+    honest = HonestVotes(votes, y, None, None, np.arange(300))
+    for metric in (None, "log_loss", "brier", "neg_brier_score", "error", "roc_auc"):
+        names = {judged.name for judged in judge_rules(honest, metric, np.inf)}
+        assert ("calibrated greedy" in names) == (metric not in ("error", "roc_auc"))
+    by_brier, by_log_loss = (AdjustedRule("mean", metric=metric).fit(votes, y) for metric in ("brier", None))
+    np.testing.assert_array_equal(by_brier.combine(votes), by_log_loss.combine(votes))
+
+
+@pytest.mark.parametrize("metric", [None, "error"])
+def test_dynamic_selection_decides_if_it_is_surely_better(metric):
+    rng = np.random.default_rng(0)
+    table = rng.uniform(-1, 1, (400, 1))
+    y = rng.integers(0, 2, 400)
+    right, wrong = (np.where(y[:, None] == [0, 1], high, 1 - high) for high in (0.7, 0.1))
+    is_left = table < 0
+    votes = np.stack([np.where(is_left, right, wrong), np.where(is_left, wrong, right)])
+    honest = HonestVotes(votes, y, None, None, np.arange(400))
+    assert judge_rules(honest, metric, np.inf, table)[0].name == "dynamic"
+    alike = HonestVotes(np.stack([right, right]), y, None, None, np.arange(400))
+    assert judge_rules(alike, metric, np.inf, table)[0].name != "dynamic"
+
+
+def test_dynamic_selection_is_tried_for_numbers():
+    rng = np.random.default_rng(0)
+    table = rng.uniform(-1, 1, (400, 1))
+    y = rng.normal(size=400)
+    off = np.where(table < 0, 0.0, 5.0)
+    votes = np.stack([y[:, None] + off, y[:, None] + 5 - off])
+    honest = HonestVotes(votes, y, None, None, np.arange(400))
+    assert "dynamic" in {judged.name for judged in judge_rules(honest, None, np.inf, table)}
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,16 @@ from committee.combining.rule import Honest, Rule
 # Rules are compared on so many votes at most, and on so many for each second that there is.
 MOST_COMPARED, COMPARED_IN_A_SECOND, LEAST_COMPARED = 3_000_000, 400_000, 100_000
 # How long the comparison of a rule takes, in units of that of the best member, about.
-COSTS = {"greedy": 5, "shrunken stacking": 5, "log_pool": 30, "calibrated greedy": 15, "dynamic": 50}
+COSTS = {
+    "greedy": 5,
+    "stacking": 5,
+    "shrunken stacking": 5,
+    "log_pool": 30,
+    "calibrated greedy": 15,
+    "dynamic": 50,
+}
+# How many differences of numbers, each of a column of two rows, a search for neighbours takes in a second.
+DIFFERENCES_IN_A_SECOND = 2e8
 # The rule that is taken unless another is surely better, by the loss of a row.
 USUAL = {"log_loss": "log_pool", "squared_error": "shrunken stacking"}
 # Surely: by so many standard errors of the mean difference of the losses of rows.
@@ -95,7 +104,9 @@ def judge_rules(
         unit = unit or (time.monotonic() - began) / COSTS.get(name, 1)
     simplest = [name for name, _ in rules]
     found.sort(key=lambda judged: (judged.loss, simplest.index(judged.name)))
-    usual = next((each for each in found if each.name == usual_name), found[0])
+    # A rule that looks at the rows is slower and keeps them: it must be surely better too.
+    by_votes = next(each for each in found if not each.rule._looks_at_X())
+    usual = next((each for each in found if each.name == usual_name), by_votes)
     if is_surely_better(found[0].decision, usual.decision, honest, metric):
         return found
     return [usual, *(each for each in found if each is not usual)]
@@ -161,13 +172,16 @@ def rules_for(honest: HonestVotes, metric: Any, has_X: bool) -> list[tuple[str, 
     if n_members == 1:
         return [best]
     greedy = rule_named("greedy").set_params(metric=metric)
+    stacking = rule_named("stacking")
     rules = [best, ("mean", rule_named("mean")), ("greedy", greedy)]
     if n_outputs == 1:
-        return [*rules, ("shrunken stacking", rule_named("stacking").set_params(final_estimator="shrunken"))]
-    rules.insert(2, ("cawpe", rule_named("cawpe")))
-    rules.append(("log_pool", rule_named("log_pool")))
-    if isinstance(metric, str | None) and metric in OF_PROBABILITIES:
-        rules.append(("calibrated greedy", rule_named("adjusted").set_params(rule=greedy)))
+        rules.append(("shrunken stacking", stacking.set_params(final_estimator="shrunken")))
+    else:
+        rules.insert(2, ("cawpe", rule_named("cawpe")))
+        rules.append(("stacking", stacking.set_params(final_estimator="convex")))
+        rules.append(("log_pool", rule_named("log_pool")))
+        if isinstance(metric, str | None) and metric in OF_PROBABILITIES:
+            rules.append(("calibrated greedy", rule_named("adjusted").set_params(rule=greedy)))
     if has_X:
         rules.append(("dynamic", rule_named("dynamic")))
     return rules

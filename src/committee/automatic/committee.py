@@ -6,6 +6,7 @@ compares rules on their honest votes: the usual one decides unless another is su
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from functools import partial
 from typing import Any, Self
@@ -23,8 +24,8 @@ from committee.assembling.members import Member, check_kind, check_pairs
 from committee.assembling.polling import seeded_by_name
 from committee.assembling.seats import Seat
 from committee.assembling.votes import HonestVotes
-from committee.automatic.candidates import Size
-from committee.automatic.choosing import fewer, seconds_for, votes_in
+from committee.automatic.candidates import Size, encoded_width
+from committee.automatic.choosing import DIFFERENCES_IN_A_SECOND, fewer, seconds_for, votes_in
 from committee.automatic.clock import Clock
 from committee.automatic.journal import Choice, Journal, chosen_before
 from committee.automatic.memory import within_memory
@@ -49,8 +50,9 @@ from committee.running.limits import one_blas_thread
 REPEATS_IN_TIME = 4
 # Folds are repeated for the members that have such a part in the mixture of votes, found on so many votes.
 LEAST_PART, MOST_TO_MIX = 0.01, 500_000
-# Rules that look at rows are slow on more of them.
+# Rules that look at rows are slow on more of them, and may take so many seconds to be compared.
 MOST_ROWS_TO_LOOK_AT = 5_000
+SECONDS_TO_LOOK = {"fast": 0.0, "balanced": 2.0, "best": math.inf}
 # Folds of cv="auto": many of small tables, of at most so many rows, or so many for each second of time.
 USUAL_FOLDS, MANY_FOLDS = 5, 8
 FEW_ROWS, FEW_ROWS_IN_A_SECOND = 4_000, 150
@@ -113,7 +115,7 @@ class AutomaticCommittee(CallbackSupportMixin, Reducing):
             seconds = clock.left_for_rule() / 2
             compared = fewer(honest, votes_in(seconds))
             with one_blas_thread():
-                rule = self._best_rule(compared, seconds, self._rows_to_look_at(lesson, compared))
+                rule = self._best_rule(compared, seconds, self._rows_to_look_at(lesson, compared, seconds))
         self._keep_task(lesson.schema, lesson.task)
         self._data = lesson.data
         self._seats = [
@@ -167,9 +169,12 @@ class AutomaticCommittee(CallbackSupportMixin, Reducing):
         n_models = USUAL_FOLDS if n_folds is None else n_folds * self._n_repeats()
         return within_memory(members, Size.of(lesson), self.memory_limit, n_models, n_workers)
 
-    def _rows_to_look_at(self, lesson: Lesson, honest: HonestVotes) -> np.ndarray | None:
-        """The rows as a matrix, if they are few, and rules that look at them are tried too."""
-        if self.preset != "best" or len(honest.rows) > MOST_ROWS_TO_LOOK_AT:
+    def _rows_to_look_at(self, lesson: Lesson, honest: HonestVotes, seconds: float) -> np.ndarray | None:
+        """The rows as a matrix, if there is time to find the neighbours of each among all."""
+        n_rows = len(honest.rows)
+        n_differences = n_rows**2 * encoded_width(lesson.schema)
+        at_most = DIFFERENCES_IN_A_SECOND * min(seconds, SECONDS_TO_LOOK[self.preset])
+        if n_rows > MOST_ROWS_TO_LOOK_AT or n_differences > at_most:
             return None
         encoder = new_encoder().fit(lesson.X, sample_weight=lesson.weights)
         matrix: np.ndarray = encoder.transform(take_rows(lesson.X, honest.rows))

@@ -50,11 +50,13 @@ class AutomaticParameters:
         '"auto", the name of a rule, a function of votes or a rule',
         anything,
         'What decides. "auto" compares rules on honest votes, each on rows that it has not learnt from: for '
-        "classes the best member, the mean, CAWPE, greedy selection, calibrated or not, the logarithmic pool "
-        'and, with preset="best" on small tables, dynamic selection; for numbers the best member, the mean, '
-        "greedy selection and shrunken stacking. The logarithmic pool and shrunken stacking decide unless "
-        "another is better by more than two standard errors; with a metric other than log loss and squared "
-        "error, the best decides.",
+        "classes the best member, the mean, CAWPE, greedy selection, calibrated or not, stacking with convex "
+        "weights and, on log-probabilities, the logarithmic pool; for numbers the best member, the mean, "
+        "greedy selection and shrunken stacking; for both dynamic selection, on tables of at most 5,000 rows "
+        'if there is time to find neighbours: about two seconds, longer with preset="best", and never with '
+        '"fast". The logarithmic pool and shrunken stacking decide unless another is better by more than two '
+        "standard errors; with a metric other than log loss and squared error, the best decides, dynamic "
+        "selection if it is surely so.",
     )
     time_limit: float | None = parameter(
         None,
@@ -79,7 +81,7 @@ class AutomaticParameters:
         is_boolean,
         "Whether the classes are decided on by thresholds that suit the `metric`, such as balanced_error or "
         "f1: probabilities are shifted so that the highest is that of the class decided on; see "
-        "`AdjustedRule`. For the log loss they are calibrated. For classes only.",
+        "`AdjustedRule`. For the log loss and the Brier score they are calibrated. For classes only.",
     )
     cv: Any = parameter(
         "auto",

@@ -26,7 +26,7 @@ SMALLEST = 1e-6
 # What the squared distances of the power from one, and of the biases from 0, cost against the mean log loss.
 PENALTY = 1e-3
 # The losses of probabilities, for which decisions are calibrated.
-OF_PROBABILITIES = (None, "log_loss", "neg_log_loss")
+OF_PROBABILITIES = (None, "log_loss", "neg_log_loss", "brier", "neg_brier_score")
 # So many thresholds of a class are tried, in so many turns.
 N_THRESHOLDS, N_TURNS = 60, 2
 
@@ -37,9 +37,9 @@ class AdjustedRule(Rule):
 
     .. math:: p(c) \propto e^{b_c} \, q(c)^w
 
-    where :math:`q` is the decision of the rule. For the log loss, :math:`w` and the :math:`b_c` minimise it
-    on honest votes: the probabilities are calibrated, by temperature and bias (Guo et al. 2017). For any
-    other metric :math:`w` is one, and the :math:`b_c` are found one after the other, among those at which
+    where :math:`q` is the decision of the rule. For the log loss and the Brier score, :math:`w` and the
+    :math:`b_c` minimise the log loss on honest votes: the probabilities are calibrated, by temperature and
+    bias (Guo et al. 2017). For any other metric :math:`w` is one, and the :math:`b_c` are found one after the other, among those at which
     some row changes its class: for two classes, that is the best threshold for the metric. The probabilities
     are then those after the shift, so that the highest is that of the class decided on.
 
