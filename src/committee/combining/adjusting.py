@@ -39,9 +39,10 @@ class AdjustedRule(Rule):
 
     where :math:`q` is the decision of the rule. For the log loss and the Brier score, :math:`w` and the
     :math:`b_c` minimise the log loss on honest votes: the probabilities are calibrated, by temperature and
-    bias (Guo et al. 2017). For any other metric :math:`w` is one, and the :math:`b_c` are found one after the other, among those at which
-    some row changes its class: for two classes, that is the best threshold for the metric. The probabilities
-    are then those after the shift, so that the highest is that of the class decided on.
+    bias (Guo et al. 2017). For any other metric :math:`w` is one, and the :math:`b_c` are found one after the
+    other, among those at which some row changes its class: for two classes, that is the best threshold for
+    the metric. The probabilities are then those after the shift, so that the highest is that of the class
+    decided on.
 
     Attributes
     ----------
