@@ -2,13 +2,17 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <limits>
 #include <memory>
+#include <numeric>
+#include <type_traits>
 #include <utility>
 
 #include "boost_direction.h"
+#include "boost_draws.h"
+#include "boost_roots.h"
 #include "random.h"
-#include "sampling.h"
 #include "thread_team.h"
 
 namespace committee {
@@ -31,6 +35,12 @@ std::size_t threads_over_trees(const Table& table, std::size_t n_trees, int n_th
     return std::clamp<std::size_t>(n_trees * table.n_rows() * table.n_columns() / codes_per_thread, 1, most);
 }
 
+// Rows whose gradients and losses are found together: some blocks for every thread, whatever their number.
+std::size_t rows_of_a_block(std::size_t n_rows) {
+    constexpr std::size_t least = 128, n_blocks = 16;
+    return std::clamp((n_rows / n_blocks + least - 1) / least * least, least, block_rows);
+}
+
 template <class Code>
 class Rounds {
   public:
@@ -51,20 +61,26 @@ class Rounds {
           team_(static_cast<int>(grows_side_by_side_ ? threads_over_trees(table_, n_trees_, n_threads)
                                                      : threads_in_a_tree(table_, n_threads)),
                 &stop),
-          alone_(1, &stop) {
+          alone_(1, &stop),
+          draws_(table_, training.observed, parameters.subsample, n_threads, stop) {
         const std::size_t n_growers = grows_side_by_side_ ? static_cast<std::size_t>(team_.size()) : 1;
         for (std::size_t i = 0; i < n_growers; ++i) {
             growers_.push_back(
                 std::make_unique<BoostGrower<Code>>(table_, parameters.tree, grows_side_by_side_ ? alone_ : team_));
         }
-        own_.resize(n_growers);
+        if constexpr (std::is_same_v<Code, std::uint8_t>) {
+            if (grows_side_by_side_ && RootHistograms::is_worthwhile(n_rows_, n_trees_)) {
+                roots_.emplace(table_, std::get<Codes<Code>>(table_.codes), n_trees_);
+            }
+        }
+        own_.resize(roots_ ? n_trees_ : n_growers);
+        turns_.resize(n_trees_);
+        std::iota(turns_.begin(), turns_.end(), 0U);
         gradients_.gradient.resize(n_rows_ * n_scores_);
         gradients_.hessian.resize(n_rows_ * n_scores_);
-        blocks_.resize((n_rows_ + block_rows - 1) / block_rows);
+        blocks_.resize(count_blocks(n_rows_));
         if (measured_.loss == Loss::huber) measured_.delta = huber_delta_at_median(measured_, training.observed);
-        if (parameters.subsample < 1) place_rows(n_threads);
         const auto weights = training.observed.weights;
-        has_absent_ = std::ranges::any_of(weights, [](double weight) { return !(weight > 0); });
         has_constant_hessian_ = objective_.has_constant_hessian() && std::ranges::all_of(weights, [](double weight) {
                                     return weight == 1 || !(weight > 0);
                                 });
@@ -109,12 +125,6 @@ class Rounds {
     }
 
   private:
-    // What a thread that grows trees of its own keeps.
-    struct Own {
-        std::vector<std::uint8_t> takes_part;
-        std::vector<std::uint32_t> absent;  // rows that the tree did not see
-    };
-
     // The part of a sample's summed loss that no score changes, and its weight.
     struct LossParts {
         double fixed = 0;
@@ -148,7 +158,7 @@ class Rounds {
 
     double mean_loss(const BoostSample& sample, const LossParts& parts) {
         const std::size_t n_rows = sample.table->n_rows();
-        std::vector<double> losses((n_rows + block_rows - 1) / block_rows);
+        std::vector<double> losses(count_blocks(n_rows));
         for_each_block(n_rows, [&](std::size_t block, std::size_t begin, std::size_t end) {
             losses[block] = block_loss(measured_, sample.observed, sample.scores.data(), begin, end);
         });
@@ -166,28 +176,62 @@ class Rounds {
 
     template <class Body>
     void for_each_block(std::size_t n_rows, Body body) {
-        const std::size_t n_blocks = (n_rows + block_rows - 1) / block_rows;
+        const std::size_t n_blocks = count_blocks(n_rows), size = rows_of_a_block(n_rows);
         const auto n_tasks = std::min(n_blocks, static_cast<std::size_t>(team_.size()));
         team_.run(n_tasks, [&](std::size_t task, int) {
             for (std::size_t block = task; block < n_blocks; block += n_tasks) {
-                body(block, block * block_rows, std::min(n_rows, (block + 1) * block_rows));
+                body(block, block * size, std::min(n_rows, (block + 1) * size));
             }
         });
     }
 
+    static std::size_t count_blocks(std::size_t n_rows) {
+        const std::size_t size = rows_of_a_block(n_rows);
+        return (n_rows + size - 1) / size;
+    }
+
     void grow_round(std::uint32_t round, std::span<Tree> trees) {
+        const std::size_t first = round * n_trees_;
         const auto grow = [&](std::size_t k, int thread) {
             const std::size_t index = grows_side_by_side_ ? static_cast<std::size_t>(thread) : 0;
-            trees[k] = grow_tree(*growers_[index], own_[index], k, round * n_trees_ + k);
+            DrawnRows& own = own_[roots_ ? k : index];
+            if (!roots_) draws_.draw(key_of(first + k), own);
+            trees[k] = grow_tree(*growers_[index], own, k, first + k);
         };
-        if (grows_side_by_side_) return team_.run(n_trees_, grow);
-        for (std::size_t k = 0; k < n_trees_; ++k) grow(k, 0);
+        if (!grows_side_by_side_) {
+            for (std::size_t k = 0; k < n_trees_; ++k) grow(k, 0);
+            return;
+        }
+        if (roots_) fill_roots(first);
+        // The largest trees of the round before come first, so that the threads end together.
+        if (round > 0) {
+            std::ranges::stable_sort(turns_, std::greater(),
+                                     [&](std::size_t k) { return gains_[first - n_trees_ + k].size(); });
+        }
+        team_.run(n_trees_, [&](std::size_t turn, int thread) { grow(turns_[turn], thread); });
+    }
+
+    void fill_roots(std::size_t first) {
+        std::vector<BoostRows> rows;
+        std::vector<WordScale> scales;
+        if (draws_.are_needed()) {
+            team_.run(n_trees_, [&](std::size_t k, int) { draws_.draw(key_of(first + k), own_[k]); });
+        }
+        for (std::size_t k = 0; k < n_trees_; ++k) {
+            rows.push_back(rows_of(own_[k], k));
+            scales.push_back(scale_of(k));
+        }
+        roots_->fill(rows, scales, team_);
+    }
+
+    // Of a tree, by its number.
+    std::uint64_t key_of(std::uint64_t number) const {
+        return derive_key(parameters_.seed, parameters_.first_round * n_trees_ + number);
     }
 
     // Tree k of a round: that of score k, or of all scores.
-    Tree grow_tree(BoostGrower<Code>& grower, Own& own, std::size_t k, std::uint64_t number) {
-        const std::uint64_t key = derive_key(parameters_.seed, parameters_.first_round * n_trees_ + number);
-        draw_rows(key, own);
+    Tree grow_tree(BoostGrower<Code>& grower, const DrawnRows& own, std::size_t k, std::uint64_t number) {
+        const std::uint64_t key = key_of(number);
         Tree tree = parameters_.is_multi_output ? grow_multi_output(grower, own, key, gains_[number])
                                                 : grow_for_score(grower, own, k, key, gains_[number]);
         double* scores = training_.scores.data() + k * n_rows_;
@@ -212,15 +256,20 @@ class Rounds {
         return tree;
     }
 
-    Tree grow_for_score(BoostGrower<Code>& grower, const Own& own, std::size_t k, std::uint64_t key,
+    Tree grow_for_score(BoostGrower<Code>& grower, const DrawnRows& own, std::size_t k, std::uint64_t key,
                         std::vector<SplitGain>& gains) {
-        const BoostRows rows{gradients_.gradient.data() + k * n_rows_, gradients_.hessian.data() + k * n_rows_,
-                             own.takes_part};
-        return grower.grow(rows, scale_for(totals_[k], n_rows_, has_constant_hessian_), key, gains);
+        BoostRows rows = rows_of(own, k);
+        if (roots_) rows.histogram = roots_->of_tree(k);
+        return grower.grow(rows, scale_of(k), key, gains);
     }
 
+    BoostRows rows_of(const DrawnRows& own, std::size_t k) const {
+        return {gradients_.gradient.data() + k * n_rows_, gradients_.hessian.data() + k * n_rows_, own.takes_part};
+    }
+    WordScale scale_of(std::size_t k) const { return scale_for(totals_[k], n_rows_, has_constant_hessian_); }
+
     // The splits are those of one direction, the values those of all scores.
-    Tree grow_multi_output(BoostGrower<Code>& grower, const Own& own, std::uint64_t key,
+    Tree grow_multi_output(BoostGrower<Code>& grower, const DrawnRows& own, std::uint64_t key,
                            std::vector<SplitGain>& gains) {
         const auto direction = draw_direction(gradients_, n_scores_, key, team_);
         const GradientTotals totals = project(gradients_, direction, team_, along_);
@@ -248,40 +297,6 @@ class Rounds {
             }
         }
         return totals;
-    }
-
-    // Where a row stands in the order by content: rows are drawn by that. Numbers count by their rank, which does not
-    // depend on their unit.
-    void place_rows(int n_threads) {
-        const Observed& observed = training_.observed;
-        std::vector<std::uint64_t> targets(observed.labels.begin(), observed.labels.end());
-        if (targets.empty()) {
-            std::vector<double> distinct(observed.numbers.begin(), observed.numbers.end());
-            std::ranges::sort(distinct);
-            distinct.erase(std::ranges::unique(distinct).begin(), distinct.end());
-            for (const double number : observed.numbers) {
-                targets.push_back(
-                    static_cast<std::uint64_t>(std::ranges::lower_bound(distinct, number) - distinct.begin()));
-            }
-        }
-        const auto order = order_by_content(table_, targets, n_threads, team_.stop());
-        places_.resize(n_rows_);
-        for (std::size_t place = 0; place < n_rows_; ++place) places_[order[place]] = static_cast<std::uint32_t>(place);
-    }
-
-    void draw_rows(std::uint64_t key, Own& own) const {
-        if (!has_absent_ && parameters_.subsample == 1) return;
-        const auto weights = training_.observed.weights;
-        const std::uint64_t row_key = derive_key(key, static_cast<std::uint64_t>(Purpose::bootstrap));
-        own.takes_part.resize(n_rows_);
-        own.absent.clear();
-        for (std::size_t i = 0; i < n_rows_; ++i) {
-            const bool is_drawn = places_.empty() || static_cast<double>(mix(row_key + places_[i]) >> 11) * 0x1.0p-53 <
-                                                         parameters_.subsample;
-            const bool takes_part = is_drawn && (weights.empty() || weights[i] > 0);
-            own.takes_part[i] = takes_part ? 1 : 0;
-            if (!takes_part) own.absent.push_back(static_cast<std::uint32_t>(i));
-        }
     }
 
     void search_steps(const BoostGrower<Code>& grower, const double* scores, Tree& tree) {
@@ -347,7 +362,6 @@ class Rounds {
         add_trees(result.trees, training_);
     }
 
-    std::vector<std::uint32_t> places_;  // by row; empty if none are drawn
     BoostSample& training_;
     std::optional<BoostSample>& validation_;
     const BoostParameters& parameters_;
@@ -360,14 +374,16 @@ class Rounds {
     std::size_t n_trees_;    // of a round
     bool grows_side_by_side_;
     ThreadTeam team_, alone_;
+    RowDraws draws_;
     std::vector<std::unique_ptr<BoostGrower<Code>>> growers_;
-    std::vector<Own> own_;
+    std::vector<DrawnRows> own_;  // by thread, or by tree if the roots are filled before
+    std::optional<RootHistograms> roots_;
+    std::vector<std::size_t> turns_;             // in which the trees of a round are grown
     std::vector<std::vector<SplitGain>> gains_;  // by tree
     Gradients gradients_;
     Gradients along_;  // the direction of a tree of many outputs
     std::vector<BlockTotals> blocks_;
     std::vector<GradientTotals> totals_;  // by score
-    bool has_absent_ = false;             // some rows have no weight
     bool has_constant_hessian_ = false;
 };
 

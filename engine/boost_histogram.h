@@ -38,6 +38,8 @@ struct HistogramShape {
     // The bins of a column, with those behind them in the same cache line, which stay empty: several bins are looked at
     // at a time.
     std::uint32_t padded_width(std::size_t column) const { return (widths[column] + 7) / 8 * 8; }
+    // Where the bins of a column, padded, end.
+    std::size_t end(std::size_t column) const { return offsets[column] + padded_width(column); }
 
     static std::uint32_t whole_lines(std::uint32_t width) { return ((width + 7) / 8 | 1U) * 8; }
 };
@@ -108,27 +110,27 @@ void add_rows(const HistogramShape& shape, const Codes<std::uint8_t>& codes, con
     if (i < n) add(all + rows[i] * width, all + rows[i] * width, value(i), Sum{0});
 }
 
-// Takes the words of rows away from their bins.
-inline void take_away_rows(const HistogramShape& shape, const Codes<std::uint8_t>& codes, const ColumnShare& share,
-                           std::span<const std::uint32_t> rows, const Word* words, Word* histogram) {
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-        const std::uint8_t* row = codes.row(rows[i]);
-        share.for_each([&](std::uint32_t j) { histogram[shape.offsets[j] + row[j]] -= words[i]; });
+// Calls body(begin, size) for every unbroken stretch of the bins of some columns. What lies between two columns is
+// empty and stays so.
+template <class Body>
+void for_each_stretch(const HistogramShape& shape, const ColumnShare& share, Body body) {
+    for (const std::uint32_t j : share.listed) body(shape.offsets[j], shape.padded_width(j));
+    if (share.begin < share.end) {
+        body(shape.offsets[share.begin], shape.end(share.end - 1) - shape.offsets[share.begin]);
     }
 }
 
 template <class Sum>
 void clear(const HistogramShape& shape, const ColumnShare& share, Sum* histogram) {
-    share.for_each([&](std::uint32_t j) { std::fill_n(histogram + shape.offsets[j], shape.widths[j], Sum{0}); });
+    for_each_stretch(shape, share,
+                     [&](std::size_t begin, std::size_t size) { std::fill_n(histogram + begin, size, Sum{0}); });
 }
 
 // The larger child's histogram, in place of its parent's: it costs the bins instead of the rows.
 template <class Sum>
 void subtract(const HistogramShape& shape, const ColumnShare& share, const Sum* smaller, Sum* parent) {
-    share.for_each([&](std::uint32_t j) {
-        const Sum* from = smaller + shape.offsets[j];
-        Sum* to = parent + shape.offsets[j];
-        for (std::uint32_t bin = 0; bin < shape.widths[j]; ++bin) to[bin] -= from[bin];
+    for_each_stretch(shape, share, [&](std::size_t begin, std::size_t size) {
+        for (std::size_t bin = begin; bin < begin + size; ++bin) parent[bin] -= smaller[bin];
     });
 }
 

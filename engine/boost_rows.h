@@ -20,6 +20,7 @@ struct BoostRows {
     const float* gradient = nullptr;
     const float* hessian = nullptr;
     std::span<const std::uint8_t> takes_part;  // per row; empty: all
+    const Word* histogram = nullptr;           // of all that take part, if it is known
 };
 
 class RowParts {
@@ -134,12 +135,13 @@ class RowParts {
         std::size_t first = stretch.begin, last = stretch.begin + stretch.n - 1;
         for (std::size_t i = stretch.begin; i < stretch.begin + stretch.n; ++i) {
             const std::uint32_t row = rows[i];
-            const bool right = goes_right(codes[row]);
-            const std::size_t at = right ? last : first;
+            const std::size_t right = goes_right(codes[row]) ? 1 : 0;
+            // A choice between the two, as compilers make a branch of `?:`.
+            const std::size_t at = first ^ ((first ^ last) & (std::size_t{0} - right));
             to_rows[at] = row;
             to_words[at] = words[i];
-            first += right ? 0 : 1;
-            last -= right ? 1 : 0;
+            first += 1 - right;
+            last -= right;
         }
         return first - stretch.begin;
     }

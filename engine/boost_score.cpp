@@ -20,7 +20,7 @@ struct Least {
 
     Least(const WordFields& of_words, const BoostLimits& limits, bool is_counted_apart)
         : fields(of_words),
-          hessian(static_cast<std::int32_t>(std::min(std::ceil(limits.min_hessian), 0x1.fffffep30))),
+          hessian(static_cast<std::int32_t>(std::min(limits.min_hessian, 0x1.fffffep30))),
           n_rows(fields.counts() || is_counted_apart ? static_cast<std::int32_t>(limits.min_rows) : 0) {}
 
     bool allows(Word side) const { return fields.hessian(side) >= hessian && fields.count(side) >= n_rows; }

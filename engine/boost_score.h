@@ -15,7 +15,7 @@ namespace committee {
 struct BoostLimits {
     double lambda = 0;
     double alpha = 0;
-    double min_hessian = 1;
+    double min_hessian = 1;  // a whole number
     double min_rows = 1;
     double cat_smooth = 0;
     std::uint32_t max_cat_to_onehot = 4;

@@ -44,15 +44,19 @@ NodeSearch<Code>::NodeSearch(const Table& table, const BoostTreeParameters& para
       shape_(*table.binning),
       slots_(1),
       scratch_(static_cast<std::size_t>(team.size()), Scratch(team.stop())) {
-    if constexpr (std::is_same_v<Code, std::uint8_t>) {
-        // One thread that sees all columns adds whole rows. Large tables had to be kept once more.
-        constexpr std::size_t most_codes = std::size_t{1} << 22;
-        const bool adds_rows = team.size() == 1 && parameters.colsample_bytree == 1;
-        if (adds_rows && codes_.by_row.size() <= most_codes) unusual_ = UnusualCodes(shape_, codes_);
-    }
     for (std::size_t j = 0; j < table.n_columns(); ++j) {
         const std::uint32_t n_bins = table.binning->columns[j].n_bins;
         is_constant_.push_back(n_bins == 0 || (n_bins == 1 && !table.has_missing[j]) ? 1 : 0);
+    }
+    if constexpr (std::is_same_v<Code, std::uint8_t>) {
+        // One thread that sees all columns adds whole rows. Large tables had to be kept once more.
+        constexpr std::size_t most_codes = std::size_t{1} << 22;
+        if (team.size() > 1 || parameters.colsample_bytree < 1 || codes_.by_row.size() > most_codes) return;
+        const std::vector<UsualCode> usual = usual_codes(codes_);
+        unusual_ = UnusualCodes(shape_, codes_, usual);
+        for (std::size_t j = 0; j < usual.size(); ++j) {
+            if (codes_.n_rows - usual[j].n_rows < parameters.min_samples_leaf) is_constant_[j] = 1;
+        }
     }
 }
 
@@ -61,7 +65,7 @@ void NodeSearch<Code>::start_tree(const WordScale& scale, std::uint64_t key) {
     scale_ = scale;
     limits_ = {.lambda = parameters_.reg_lambda * scale.hessian,
                .alpha = parameters_.reg_alpha * scale.gradient,
-               .min_hessian = std::max(parameters_.min_child_weight * scale.hessian, 1.0),
+               .min_hessian = std::ceil(std::max(parameters_.min_child_weight * scale.hessian, 1.0)),
                .min_rows = std::max(static_cast<double>(parameters_.min_samples_leaf), 1.0),
                .cat_smooth = parameters_.cat_smooth * scale.hessian,
                .max_cat_to_onehot = parameters_.max_cat_to_onehot,
@@ -101,20 +105,26 @@ bool NodeSearch<Code>::may_split(const BoostNode& node) const {
 template <class Code>
 double NodeSearch<Code>::value(const BoostNode& node) const {
     if (node.n_rows == 0) return 0;
-    BoostLimits limits = limits_;
-    limits.lower = node.lower;
-    limits.upper = node.upper;
-    return limits.value(scale_.fields.gradient(node.sum), scale_.fields.hessian(node.sum));
+    return limits_of(node).value(scale_.fields.gradient(node.sum), scale_.fields.hessian(node.sum));
 }
 
 template <class Code>
-void NodeSearch<Code>::find(BoostNode& root) {
+BoostLimits NodeSearch<Code>::limits_of(const BoostNode& node) const {
+    BoostLimits limits = limits_;
+    limits.lower = node.lower;
+    limits.upper = node.upper;
+    return limits;
+}
+
+template <class Code>
+void NodeSearch<Code>::find(BoostNode& root, const Word* known) {
     want(wanted_[0], &root);
     if (is_small(root)) return find_collected(wanted_[0]);
     root.slot = take_slot();
     Word* histogram = slots_[root.slot].data();
+    if (known != nullptr) std::copy_n(known, shape_.size, histogram);
     for_each_share(root.n_rows * n_columns_, [&](const ColumnShare& share, std::size_t which, int thread) {
-        fill(share, root, histogram);
+        if (known == nullptr) fill(share, root, histogram);
         search(share, which, thread, histogram, nullptr, wanted_[0]);
     });
     settle(wanted_[0]);
@@ -132,13 +142,13 @@ void NodeSearch<Code>::find(BoostNode& parent, BoostNode& smaller, BoostNode& la
     }
     if (!wants_smaller && !wants_larger) return release(parent);
     larger.slot = std::exchange(parent.slot, 0);
-    if (is_small(smaller)) {
+    if (is_small(smaller) || !wants_smaller) {
         find_collected(wanted_[0]);
         if (wants_larger) {
             Word* histogram = slots_[larger.slot].data();
             const std::size_t work = smaller.n_rows * n_columns_ + n_bins_;
             for_each_share(work, [&](const ColumnShare& share, std::size_t which, int thread) {
-                take_away(share, smaller, histogram);
+                take_away(share, smaller, larger.sum, histogram);
                 search(share, which, thread, histogram, nullptr, wanted_[1]);
             });
         }
@@ -171,6 +181,7 @@ template <class Code>
 void NodeSearch<Code>::want(Wanted& wanted, BoostNode* node) {
     wanted.node = node;
     if (node == nullptr) return;
+    wanted.limits = limits_of(*node);
     wanted.found.resize(shares_.size());
     for (BoostSplit& split : wanted.found) split.score = -1;
     if (parameters_.colsample_bynode == 1) return;
@@ -190,34 +201,36 @@ void NodeSearch<Code>::for_each_share(std::size_t work, Body body) {
 
 template <class Code>
 void NodeSearch<Code>::fill(const ColumnShare& share, const BoostNode& node, Word* histogram) const {
+    clear(shape_, share, histogram);
+    add(share, node, 1, node.sum, histogram);
+}
+
+// Leaves the histogram of rows that sum to `rest`.
+template <class Code>
+void NodeSearch<Code>::take_away(const ColumnShare& share, const BoostNode& node, Word rest, Word* histogram) const {
+    add(share, node, Word{0} - 1, rest, histogram);
+}
+
+// Adds the words of a node's rows, times a factor; the histogram's rows then sum to `total`.
+template <class Code>
+void NodeSearch<Code>::add(const ColumnShare& share, const BoostNode& node, Word factor, Word total,
+                           Word* histogram) const {
     if constexpr (std::is_same_v<Code, std::uint8_t>) {
-        clear(shape_, share, histogram);
         for (std::size_t part = 0; part < parts_.n_parts(); ++part) {
             const auto rows = parts_.rows(node.id, node.depth, part);
             const Word* words = parts_.words(node.id, node.depth, part);
             for (std::size_t begin = 0; begin < rows.size(); begin += rows_between_polls) {
                 if (begin > 0) team_.stop().poll();
-                const std::size_t n = std::min(rows.size() - begin, rows_between_polls);
-                if (!unusual_.empty()) {
-                    unusual_.add_rows(rows.subspan(begin, n), words + begin, histogram);
-                    continue;
+                const auto some = rows.subspan(begin, std::min(rows.size() - begin, rows_between_polls));
+                const auto value = [of_some = words + begin, factor](std::size_t i) { return of_some[i] * factor; };
+                if (unusual_.empty()) {
+                    add_rows(shape_, codes_, share, some.data(), some.size(), value, histogram);
+                } else {
+                    unusual_.add_rows(some, value, histogram);
                 }
-                add_rows(
-                    shape_, codes_, share, rows.data() + begin, n,
-                    [words = words + begin](std::size_t i) { return words[i]; }, histogram);
             }
         }
-        if (!unusual_.empty()) unusual_.complete(shape_, node.sum, histogram);
-    }
-}
-
-template <class Code>
-void NodeSearch<Code>::take_away(const ColumnShare& share, const BoostNode& node, Word* histogram) const {
-    if constexpr (std::is_same_v<Code, std::uint8_t>) {
-        for (std::size_t part = 0; part < parts_.n_parts(); ++part) {
-            const auto rows = parts_.rows(node.id, node.depth, part);
-            take_away_rows(shape_, codes_, share, rows, parts_.words(node.id, node.depth, part), histogram);
-        }
+        if (!unusual_.empty()) unusual_.complete(shape_, total, histogram);
     }
 }
 
@@ -234,22 +247,32 @@ void NodeSearch<Code>::search(const ColumnShare& share, std::size_t which, int t
     share.for_each([&](std::uint32_t j) {
         if (!is_searched(j, wanted)) return;
         const std::uint32_t at = shape_.offsets[j];
+        if (!unusual_.empty() && is_too_light(unusual_.unusual_sum(j, sums + at, wanted.node->sum))) return;
         const BinSums bins{sums + at, counts == nullptr ? nullptr : counts + at, nullptr, shape_.padded_width(j)};
         search_column(j, own, wanted, bins, wanted.found[which]);
     });
+}
+
+// Whether rows are too few for a side of a split, or have too little hessian.
+template <class Code>
+bool NodeSearch<Code>::is_too_light(Word sum) const {
+    const WordFields& fields = scale_.fields;
+    return fields.hessian(sum) < limits_.min_hessian || (fields.counts() && fields.count(sum) < limits_.min_rows);
 }
 
 template <class Code>
 void NodeSearch<Code>::search_column(std::uint32_t column, Scratch& own, const Wanted& wanted, const BinSums& bins,
                                      BoostSplit& best) const {
     const BoostNode& node = *wanted.node;
-    BoostLimits limits = limits_;
-    limits.lower = node.lower;
-    limits.upper = node.upper;
+    const bool is_category = table_.binning->columns[column].is_category;
+    const auto find = [&](const BoostLimits& limits) {
+        own.search.find(bins, column, is_category, {node.sum, node.n_rows}, scale_.fields, limits, best);
+    };
+    if (!limits_.is_bounded && !limits_.is_drawn) return find(wanted.limits);
+    BoostLimits limits = wanted.limits;
     limits.direction = parameters_.direction(column);
-    if (parameters_.random_thresholds) limits.draw = Random(derive_key(node.key, column), Purpose::threshold).next();
-    own.search.find(bins, column, table_.binning->columns[column].is_category, {node.sum, node.n_rows}, scale_.fields,
-                    limits, best);
+    if (limits.is_drawn) limits.draw = Random(derive_key(node.key, column), Purpose::threshold).next();
+    find(limits);
 }
 
 // A search of a few rows costs less than one of all bins.
@@ -312,10 +335,7 @@ void NodeSearch<Code>::settle(Wanted& wanted) {
     }
     node.gain = 0;
     if (!best->is_found()) return;
-    BoostLimits limits = limits_;
-    limits.lower = node.lower;
-    limits.upper = node.upper;
-    const double own = limits.score(scale_.fields.gradient(node.sum), scale_.fields.hessian(node.sum));
+    const double own = wanted.limits.score(scale_.fields.gradient(node.sum), scale_.fields.hessian(node.sum));
     const double gain = (best->score - own) * scale_.hessian / (scale_.gradient * scale_.gradient);
     constexpr double rounding = 1e-10;
     if (best->score - own <= rounding * std::abs(own) || gain < parameters_.min_split_gain) return;

@@ -65,8 +65,8 @@ class NodeSearch {
     // A node's Newton step, in units.
     double value(const BoostNode& node) const;
 
-    // Looks for the split of the root.
-    void find(BoostNode& root);
+    // Looks for the split of the root, whose histogram may be known.
+    void find(BoostNode& root, const Word* known);
     // Looks for the splits of two siblings where they are wanted. The parent's histogram is used up.
     void find(BoostNode& parent, BoostNode& smaller, BoostNode& larger, bool wants_smaller, bool wants_larger);
 
@@ -84,20 +84,24 @@ class NodeSearch {
     // A node whose split is looked for: the columns drawn for it, if they are, and the best split of every share.
     struct Wanted {
         BoostNode* node = nullptr;
+        BoostLimits limits;                  // of the node
         std::vector<std::uint8_t> is_drawn;  // by column; empty: all are
         std::vector<BoostSplit> found;
     };
 
     void want(Wanted& wanted, BoostNode* node);
+    BoostLimits limits_of(const BoostNode& node) const;
     template <class Body>
     void for_each_share(std::size_t work, Body body);
     void fill(const ColumnShare& share, const BoostNode& node, Word* histogram) const;
-    void take_away(const ColumnShare& share, const BoostNode& node, Word* histogram) const;
+    void take_away(const ColumnShare& share, const BoostNode& node, Word rest, Word* histogram) const;
+    void add(const ColumnShare& share, const BoostNode& node, Word factor, Word total, Word* histogram) const;
     void search(const ColumnShare& share, std::size_t which, int thread, const Word* sums, const std::uint32_t* counts,
                 Wanted& wanted);
     void search_column(std::uint32_t column, Scratch& own, const Wanted& wanted, const BinSums& bins,
                        BoostSplit& best) const;
     bool is_searched(std::uint32_t column, const Wanted& wanted) const;
+    bool is_too_light(Word sum) const;
     bool is_small(const BoostNode& node) const;
     void find_collected(Wanted& wanted);
     void find_counted(Wanted& wanted);
@@ -111,7 +115,7 @@ class NodeSearch {
     const RowParts& parts_;
     ThreadTeam& team_;
     HistogramShape shape_;
-    std::vector<std::uint8_t> is_constant_;  // columns with nothing to split
+    std::vector<std::uint8_t> is_constant_;  // columns with nothing to split: too few rows differ from the others
     UnusualCodes unusual_;
 
     WordScale scale_;

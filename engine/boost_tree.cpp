@@ -30,7 +30,7 @@ Tree BoostGrower<Code>::grow(const BoostRows& rows, const WordScale& scale, std:
     search_.start_tree(scale, key);
     const std::size_t most_leaves = parameters_.max_leaf_nodes;
     if (most_leaves != 1 && search_.may_split(root)) {
-        search_.find(root);
+        search_.find(root, rows.histogram);
         offer(root);
     }
     for (std::size_t n_leaves = 2; !open_.empty() && (most_leaves == 0 || n_leaves <= most_leaves); ++n_leaves) {

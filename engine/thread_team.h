@@ -94,7 +94,7 @@ class ThreadTeam {
 
   private:
     static constexpr std::size_t most_tasks = 65535;
-    static constexpr std::chrono::microseconds patience{10};
+    static constexpr std::chrono::microseconds patience{50};
 
     // A ticket says which piece of work is on (its number, 32 bits), how many tasks it has (16) and which comes next
     // (16): a task is taken by one exchange, and only from the work it belongs to.

@@ -138,7 +138,7 @@ void a_histogram_of_unusual_codes_is_that_of_all_codes() {
     const Table table = small.bin();
     const auto& codes = std::get<Codes<std::uint8_t>>(table.codes);
     const HistogramShape shape(*table.binning);
-    const UnusualCodes unusual(shape, codes);
+    const UnusualCodes unusual(shape, codes, usual_codes(codes));
     check(!unusual.empty());
     std::vector<std::uint32_t> rows;
     std::vector<Word> words, all(shape.size), few(shape.size);
@@ -149,10 +149,12 @@ void a_histogram_of_unusual_codes_is_that_of_all_codes() {
         total += words.back();
         for (std::size_t j = 0; j < codes.n_columns; ++j) all[shape.offsets[j] + codes.row(i)[j]] += words.back();
     }
-    unusual.add_rows(rows, words.data(), few.data());
+    unusual.add_rows(rows, [&](std::size_t i) { return words[i]; }, few.data());
     unusual.complete(shape, total, few.data());
     check(few == all);
-    check(UnusualCodes(shape, std::get<Codes<std::uint8_t>>(SmallTable({rarely}).bin().codes)).empty());
+    const Table dense = SmallTable({rarely}).bin();
+    const auto& dense_codes = std::get<Codes<std::uint8_t>>(dense.codes);
+    check(UnusualCodes(shape, dense_codes, usual_codes(dense_codes)).empty());
 }
 
 void the_best_threshold_is_the_best_of_all() {
