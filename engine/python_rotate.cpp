@@ -101,6 +101,7 @@ RotationForestParameters read_parameters(const nb::dict& options) {
     parameters.bootstrap = option("bootstrap", bool{});
     parameters.n_draws = option("n_draws", std::uint64_t{});
     parameters.out_of_bag = option("out_of_bag", bool{});
+    parameters.tells_outside = option("tells_outside", bool{});
     parameters.rule = rule_named(option("rule", std::string()));
     parameters.seconds = option("seconds", double{});
     return parameters;
@@ -137,6 +138,7 @@ nb::dict grow(const std::vector<AnyArray>& columns, const std::vector<std::uint3
         parameters.out_of_bag ? to_numpy(std::move(grown.out_of_bag.sums), {n_rows, target.n_outputs()}) : nb::none();
     result["out_of_bag_counts"] = to_numpy(std::move(grown.out_of_bag.counts));
     result["out_of_bag_curve"] = to_numpy(std::move(grown.out_of_bag.curve));
+    result["outside"] = parameters.tells_outside ? to_numpy(std::move(grown.outside), {n_trees, n_rows}) : nb::none();
     result["interruption"] = interruption.error();
     result["forest"] = std::move(grown.forest);
     return result;
@@ -223,13 +225,13 @@ void register_rotate(nb::module_& m) {
             nb::arg("matrix"), nb::arg("rule"), nb::arg("n_threads"))
         .def("votes", &votes_of, nb::arg("columns"), nb::arg("n_rows"), nb::arg("n_threads"))
         .def("apply", &leaves_of, nb::arg("columns"), nb::arg("n_rows"), nb::arg("n_threads"))
-        .def("take", &take_trees, nb::arg("begin"), nb::arg("end"))
         .def("arrays", &arrays_of)
         .def_static("from_arrays", &forest_of, nb::arg("arrays"))
         .def("__getstate__", &arrays_of)
         .def("__setstate__",
              [](RotationForest& forest, const nb::dict& arrays) { std::construct_at(&forest, forest_of(arrays)); });
 
+    m.def("take_trees", &take_trees, nb::arg("forest"), nb::arg("begin"), nb::arg("end"));
     m.def("grow_rotation_forest", &grow, nb::arg("columns"), nb::arg("n_categories"), nb::arg("y"),
           nb::arg("n_classes"), nb::arg("weights").none(), nb::arg("total_weight"), nb::arg("options"),
           nb::arg("progress").none(), nb::arg("n_threads"));

@@ -49,8 +49,8 @@ struct View {
 
 class RotationGrower {
   public:
-    RotationGrower(const AxisTable& table, const RotationForestParameters& parameters, const Stop& stop)
-        : table_(table), parameters_(parameters), stop_(stop), clock_(parameters.seconds) {
+    RotationGrower(const AxisTable& table, const RotationForestParameters& parameters, Clock& clock, const Stop& stop)
+        : table_(table), parameters_(parameters), clock_(clock), stop_(stop) {
         means_ = mean_axes(table, table.weights);
         if (parameters.bootstrap) bootstrap_.emplace(table.n_rows, table.weights);
         c45_weights_ = even_weights(table.weights);
@@ -60,7 +60,7 @@ class RotationGrower {
 
     std::vector<GrownRotatedTree> grow(int n_threads, const std::function<bool(std::size_t)>& after_tree) {
         std::vector<GrownRotatedTree> grown(parameters_.n_trees);
-        if (parameters_.out_of_bag) outside_.resize(parameters_.n_trees);
+        if (notes_outside()) outside_.resize(parameters_.n_trees);
         std::atomic<std::size_t> n_done{0};
         std::atomic<bool> is_over{false};
         for_each_task(parameters_.n_trees, n_threads, stop_, [&](std::size_t task, int thread) {
@@ -84,6 +84,8 @@ class RotationGrower {
     const std::vector<std::vector<bool>>& outside() const { return outside_; }
 
   private:
+    bool notes_outside() const { return parameters_.out_of_bag || parameters_.tells_outside; }
+
     GrownRotatedTree grow_tree(std::size_t number) {
         const std::uint64_t key = derive_key(parameters_.seed, number);
         const View view = draw_view(key);
@@ -91,7 +93,7 @@ class RotationGrower {
         // What was drawn twice is there twice.
         rotation_parameters.weights_repeat = rotation_parameters.weights_repeat || parameters_.bootstrap;
         Rotation rotation = draw_rotation(table_, view.counts, view.fill, rotation_parameters, key, stop_);
-        if (parameters_.out_of_bag) note_outside(number, view);
+        if (notes_outside()) note_outside(number, view);
         return parameters_.is_c45 ? grow_c45_tree(view, std::move(rotation))
                                   : grow_cart(view, std::move(rotation), key);
     }
@@ -171,8 +173,8 @@ class RotationGrower {
 
     const AxisTable& table_;
     const RotationForestParameters& parameters_;
+    Clock& clock_;
     const Stop& stop_;
-    Clock clock_;
     std::vector<double> means_;
     std::optional<Bootstrap> bootstrap_;
     std::vector<double> c45_weights_;
@@ -189,6 +191,18 @@ std::vector<double> importances_of(const GrownRotatedTree& grown, const Axes& ax
         for (std::uint32_t i = 0; i < component.size; ++i) {
             const double coefficient = rotation.coefficients[component.coefficients + i];
             result[axes.list[rotation.axes[component.first + i]].column] += grown.gains[k] * coefficient * coefficient;
+        }
+    }
+    return result;
+}
+
+// The same in the caller's order of the n_rows rows, for so many trees; nobody has seen those that are left out.
+std::vector<std::uint8_t> in_order_of_caller(const std::vector<std::vector<bool>>& outside, std::size_t n_trees,
+                                             const AxisTable& table, std::size_t n_rows) {
+    std::vector<std::uint8_t> result(n_trees * n_rows, 1);
+    for (std::size_t t = 0; t < n_trees; ++t) {
+        for (std::size_t i = 0; i < table.rows.size(); ++i) {
+            result[t * n_rows + table.rows[i]] = outside[t][i] ? 1 : 0;
         }
     }
     return result;
@@ -289,6 +303,7 @@ GrownRotations grow_rotation_forest(std::span<const ColumnView> columns, std::sp
                                     const RotationForestParameters& parameters, int n_threads,
                                     const std::function<bool(std::size_t)>& after_tree, const Stop& stop) {
     const std::size_t n_rows = target.n_classes > 0 ? target.labels.size() : target.fixed.size();
+    Clock clock(parameters.seconds);
     GrownRotations result;
     RotationForest& forest = result.forest;
     forest.axes = find_axes(columns, n_categories, n_rows, weights, n_threads, stop);
@@ -296,7 +311,7 @@ GrownRotations grow_rotation_forest(std::span<const ColumnView> columns, std::sp
     forest.is_classifier = target.n_classes > 0;
     const AxisTable table =
         make_axis_table(forest.axes, columns, target, weights, parameters.out_of_bag, n_threads, stop);
-    RotationGrower grower(table, parameters, stop);
+    RotationGrower grower(table, parameters, clock, stop);
     for (GrownRotatedTree& grown : grower.grow(n_threads, after_tree)) {
         const std::vector<double> importances = importances_of(grown, forest.axes);
         result.importances.insert(result.importances.end(), importances.begin(), importances.end());
@@ -304,6 +319,9 @@ GrownRotations grow_rotation_forest(std::span<const ColumnView> columns, std::sp
     }
     if (parameters.out_of_bag) {
         result.out_of_bag = OutOfBagVoting(table, forest, grower.outside(), parameters.rule).vote(n_threads, stop);
+    }
+    if (parameters.tells_outside) {
+        result.outside = in_order_of_caller(grower.outside(), forest.trees.size(), table, n_rows);
     }
     return result;
 }

@@ -29,6 +29,7 @@ struct RotationForestParameters {
     bool bootstrap = false;
     std::uint64_t n_draws = 0;
     bool out_of_bag = false;
+    bool tells_outside = false;                                // which rows each tree has not seen
     Rule rule = Rule::mean;                                    // of the out-of-bag decision
     double seconds = std::numeric_limits<double>::infinity();  // no tree is begun that would not be done by then
 };
@@ -37,11 +38,12 @@ struct GrownRotations {
     RotationForest forest;
     std::vector<double> importances;  // (n_trees, n_columns): summed impurity decrease, not normalised
     OutOfBag out_of_bag;
+    std::vector<std::uint8_t> outside;  // (n_trees, n_rows): 1 for a row that the tree has not seen; or empty
 };
 
 // weights: fixed-point row weights, empty for all one. Rows of weight 0 take no part but get an out-of-bag decision.
-// after_tree is told on the calling thread, now and then, how many trees are done; true ends the work. At least one
-// tree is grown, whatever the time. Throws Stopped if a poll says so.
+// after_tree is told on the calling thread, now and then, how many trees are done; true ends the work. Time runs from
+// the call on, and at least one tree is grown, whatever the time. Throws Stopped if a poll says so.
 GrownRotations grow_rotation_forest(std::span<const ColumnView> columns, std::span<const std::uint32_t> n_categories,
                                     const Target& target, std::span<const std::uint32_t> weights,
                                     const RotationForestParameters& parameters, int n_threads,

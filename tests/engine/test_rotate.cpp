@@ -1,4 +1,5 @@
 // Rotation forests: principal axes, axes of a table, drawn rotations, trees on them, and arrays that are no forest.
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <functional>
@@ -201,6 +202,18 @@ void test_threads_and_time_change_no_tree() {
           "the first");
 }
 
+void test_trees_tell_which_rows_they_have_not_seen() {
+    const Diagonal table;
+    RotationForestParameters parameters = small();
+    check(grow(table, parameters).outside.empty(), "only if they are asked");
+    parameters.bootstrap = parameters.tells_outside = true;
+    parameters.n_draws = table.labels.size();
+    const auto outside = grow(table, parameters).outside;
+    check(outside.size() == 3 * table.labels.size(), "for each tree and row");
+    const double share = static_cast<double>(std::ranges::count(outside, 1)) / static_cast<double>(outside.size());
+    check(share > 0.3 && share < 0.45, "about a third");
+}
+
 void test_a_stop_ends_it() {
     const Diagonal table;
     const Stop stop([] { return true; }, {});
@@ -272,6 +285,7 @@ int main() {
     test_a_table_is_turned_as_its_rows_are();
     test_forests_learn_a_diagonal();
     test_threads_and_time_change_no_tree();
+    test_trees_tell_which_rows_they_have_not_seen();
     test_a_stop_ends_it();
     test_arrays_are_the_forest_and_no_others_are_taken();
     return report();

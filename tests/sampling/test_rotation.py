@@ -1,6 +1,7 @@
 """Rotation forests: the same as a naive truth, what degenerate groups do, and what a forest promises."""
 
 import pickle
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -230,6 +231,14 @@ def test_a_time_limit_keeps_the_first_trees_and_at_least_one():
     np.testing.assert_array_equal(cut.votes(X), whole.votes(X)[:n_grown])
     enough = RotationForestClassifier(20, random_state=0, time_limit=1e6).fit(X, y)
     np.testing.assert_array_equal(enough.predict_proba(X), whole.predict_proba(X))
+
+
+def test_the_time_of_reading_the_table_is_in_the_time_limit(monkeypatch):
+    now = iter([100.0, 110.0])
+    clock = SimpleNamespace(monotonic=lambda: next(now))
+    monkeypatch.setattr("committee.sampling.rotation.time", clock)
+    forest = RotationForestClassifier(20, random_state=0, time_limit=10, n_jobs=1).fit(*IRIS)
+    assert len(forest.estimators_) == 1
 
 
 def test_progress_is_told_and_an_interrupted_fit_changes_nothing():

@@ -29,7 +29,10 @@ FORESTS = [
     RandomForestRegressor(7, random_state=0),
     ExtraTreesRegressor(7, bootstrap=True, random_state=0),
 ]
-ROTATIONS = [RotationForestClassifier(7, random_state=0), RotationForestRegressor(7, random_state=0)]
+ROTATIONS = [
+    RotationForestClassifier(7, bootstrap=True, random_state=0),
+    RotationForestRegressor(7, bootstrap=True, random_state=0),
+]
 
 WEIGHTED = rules.FixedRule(rule="mean", weights=[7, 1, 1, 1, 1, 1, 0])
 
@@ -77,7 +80,7 @@ def test_a_fixed_rule_combines_the_votes_of_all_trees(forest, rule):
     np.testing.assert_array_equal(fitted.predictor().predict(X[:5]), fitted.predict(X[:5]))
 
 
-@every_forest
+@everyone
 def test_a_rule_learns_from_the_votes_of_trees_on_rows_that_they_have_not_seen(forest):
     X, y = problem_for(forest)
     fitted = clone(forest).set_params(rule=Witness(), oob_score=True).fit(X, y)
@@ -96,7 +99,7 @@ def oob_decision(forest):
     return forest.oob_decision_function_ if is_class else forest.oob_prediction_[:, np.newaxis]
 
 
-@every_forest
+@everyone
 @pytest.mark.parametrize("rule", ["weighted_mean", "stacking", "dynamic"])
 def test_a_rule_that_learns_is_kept_in_files_and_pickles(forest, rule, tmp_path):
     X, y = problem_for(forest)
@@ -144,18 +147,26 @@ def test_a_fit_that_goes_on_needs_the_votes_and_the_rows_of_the_fit_before():
         forest.set_params(n_estimators=5).fit(X[::-1], y[::-1])
 
 
-def test_a_rule_that_learns_needs_a_bootstrap():
+@pytest.mark.parametrize("estimator_type", [ExtraTreesClassifier, RotationForestClassifier])
+def test_a_rule_that_learns_needs_a_bootstrap(estimator_type):
     with pytest.raises(
         ValueError, match=r"rule='cawpe' learns from out-of-bag votes, .* Set bootstrap=True, or"
     ):
-        ExtraTreesClassifier(3, rule="cawpe").fit(*IRIS)
+        estimator_type(3, rule="cawpe").fit(*IRIS)
 
 
-def test_rotated_trees_tell_no_votes_out_of_bag():
-    with pytest.raises(ValueError, match="rule='cawpe' learns from out-of-bag votes, and rotation forests"):
-        RotationForestClassifier(3, rule="cawpe", bootstrap=True).fit(*IRIS)
-    with pytest.raises(ValueError, match="oob_score judges the mean or the majority"):
-        RotationForestClassifier(3, rule="median", bootstrap=True, oob_score=True).fit(*IRIS)
+@everyone
+def test_rows_of_weight_zero_are_decided_by_the_votes_of_all_trees(forest):
+    X, y = problem_for(forest)
+    weights = np.arange(len(y)) % 3
+    fitted = clone(forest).set_params(rule="median", oob_score=True).fit(X, y, weights)
+    left_out = weights == 0
+    np.testing.assert_allclose(oob_decision(fitted)[left_out], decision_of(fitted, X[left_out]), atol=1e-6)
+
+
+def test_weights_of_trees_and_a_time_limit_do_not_go_together():
+    with pytest.raises(ValueError, match="it is not known how many trees there will be"):
+        RotationForestClassifier(7, rule=WEIGHTED, time_limit=60).fit(*IRIS)
 
 
 def test_a_rule_that_learns_needs_the_values_of_a_table():
@@ -174,6 +185,5 @@ def test_one_class_needs_no_rule(forest):
     if not hasattr(forest, "class_weight"):
         return
     X, _ = IRIS
-    rule = "median" if forest in ROTATIONS else "cawpe"
-    fitted = clone(forest).set_params(rule=rule).fit(X, np.ones(len(X)))
+    fitted = clone(forest).set_params(rule="cawpe").fit(X, np.ones(len(X)))
     assert fitted.rule_ is None and (fitted.predict_proba(X[:3]) == 1).all()

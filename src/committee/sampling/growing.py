@@ -14,7 +14,7 @@ import scipy.sparse
 from sklearn.utils.validation import check_is_fitted
 
 from committee import _engine
-from committee.combining.rule import Rule, check_rule
+from committee.combining.rule import Rule
 from committee.learners.callbacks import CallbackSupportMixin, TaskCalls, hook_of, task_calls, with_callbacks
 from committee.learners.members import Members
 from committee.learners.single import paths_to_nodes
@@ -27,8 +27,6 @@ from committee.learners.training import (
     training_of,
 )
 from committee.learners.tree_parameters import N_JOBS, CartGrowing
-from committee.members.lesson import in_order
-from committee.members.votes import Task
 from committee.parameters import (
     check_parameters,
     declared,
@@ -48,19 +46,17 @@ from committee.sampling.out_of_bag import (
     JudgedByColumn,
     OutOfBag,
     check_goes_on,
-    check_metric,
     warn_of_no_judges,
 )
-from committee.sampling.outside import Ruling, check_values, votes_before, votes_outside
+from committee.sampling.outside import Ruling, check_values, votes_before
 from committee.sampling.plan import FLAT_MEMBERS, n_members_wanted
-from committee.sampling.ruled import Ruled, learns
+from committee.sampling.ruled import RuledTrees
 from committee.saving import Fields
-from committee.saving.deciding import name_of_sum, sums_votes
-from committee.table.source import open_source
+from committee.saving.deciding import name_of_sum
 
 
 @declared
-class Forest(CallbackSupportMixin, ImportancesByTree, JudgedByColumn, Ruled, CartGrowing):
+class Forest(CallbackSupportMixin, ImportancesByTree, JudgedByColumn, RuledTrees, CartGrowing):
     """Trees that differ because each sees other rows, tries other columns or draws its thresholds.
 
     Attributes
@@ -250,15 +246,8 @@ class Forest(CallbackSupportMixin, ImportancesByTree, JudgedByColumn, Ruled, Car
             check_same_task(training.task, self._task)
         return training
 
-    def _check_rule(self, rule: Rule, training: Training, n_trees: int, goes_on: bool) -> None:
-        """Raise if the rule cannot decide on the votes of the trees, or not learn from them."""
-        check_rule(rule, n_trees, training.task)
-        check_metric(self.oob_score, training.task)
-        if learns(rule, training.task) and not self.bootstrap:
-            raise ValueError(
-                f"rule={self.rule!r} learns from out-of-bag votes, and every tree sees all rows. Set "
-                "bootstrap=True, or rule='mean'."
-            )
+    def _check_votes(self, rule: Rule, training: Training, goes_on: bool) -> None:
+        """Raise if votes are wanted on rows that have no values, or that the trees before have not seen."""
         needs_votes = self._needs_votes(rule, training.task)
         check_values(training.table, rule, needs_votes)
         if not (goes_on and needs_votes):
@@ -270,32 +259,23 @@ class Forest(CallbackSupportMixin, ImportancesByTree, JudgedByColumn, Ruled, Car
                 "other rows. With warm_start=True, pass the same rows, or set rule='mean'."
             )
 
-    def _needs_votes(self, rule: Rule, task: Task) -> bool:
-        """Whether the votes of every tree on the rows that it has not seen are wanted."""
-        return learns(rule, task) or (bool(self.oob_score) and not sums_votes(rule))
-
     def _fit_rule(
         self, rule: Rule, grown: dict[str, Any], training: Training, X: Any, goes_on: bool
     ) -> Ruling:
         """Let the rule learn from what the trees say of the rows that they have not seen."""
-        votes, native = None, None
-        if rule._looks_at_X():
-            native = in_order(open_source(X), training.table.schema).native
-        if self._needs_votes(rule, training.task):
-            rows_of = [rows for _, rows, _ in grown["leaf_rows"]]
 
-            def outside_of(tree: int) -> np.ndarray:
-                is_outside = np.ones(training.table.n_rows, dtype=bool)
-                is_outside[rows_of[tree]] = False
-                return is_outside
+        def outside_of(tree: int) -> np.ndarray:
+            is_outside = np.ones(training.table.n_rows, dtype=bool)
+            _, seen, _ = grown["leaf_rows"][tree]
+            is_outside[seen] = False
+            return is_outside
 
-            votes = votes_outside(training, grown["forest"], outside_of, n_threads(self.n_jobs))
-            votes = votes.after(votes_before(self._votes_outside)) if goes_on else votes
-        return Ruling.of(rule, training.task, votes, native, is_judged=bool(self.oob_score))
+        return self._teach(rule, grown["forest"], training, X, outside_of, goes_on=goes_on)
 
     def _forest_options(self, training: Training, first_tree: int, rule: Rule) -> dict[str, Any]:
         n_trees = n_members_wanted(self.n_estimators, first_tree, "trees")
-        self._check_rule(rule, training, n_trees, first_tree > 0)
+        self._check_rule(rule, training.task, n_trees)
+        self._check_votes(rule, training, first_tree > 0)
         is_auto = self.n_estimators == "auto"
         is_judged = bool(self.oob_score or self.oob_importances or is_auto)
         before = None

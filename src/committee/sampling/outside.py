@@ -154,7 +154,7 @@ class Ruling:
 
 def votes_outside(
     training: Training,
-    forest: _engine.Forest,
+    forest: Any,
     outside_of: Callable[[int], np.ndarray],
     n_threads: int,
 ) -> OutsideVotes:

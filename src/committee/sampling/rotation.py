@@ -6,6 +6,7 @@ for it. The engine draws, rotates and grows; a member is its rotation and its tr
 
 from __future__ import annotations
 
+import time
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -35,18 +36,18 @@ from committee.parameters import (
 from committee.running import Work, available_bytes, n_threads
 from committee.sampling.bags import n_draws
 from committee.sampling.importances import ImportancesByTree
-from committee.sampling.out_of_bag import OutOfBag, check_metric, warn_of_no_judges
+from committee.sampling.out_of_bag import OutOfBag, warn_of_no_judges
 from committee.sampling.outside import Ruling
-from committee.sampling.ruled import Ruled, learns
+from committee.sampling.ruled import RuledTrees
 from committee.saving import Fields
-from committee.saving.deciding import name_of_sum, sums_votes
+from committee.saving.deciding import name_of_sum
 from committee.saving.models import check_forest
 from committee.table import Schema, Table, read
 from committee.task import are_repetitions
 
 
 @declared
-class RotationForest(CallbackSupportMixin, ImportancesByTree, Ruled):
+class RotationForest(CallbackSupportMixin, ImportancesByTree, RuledTrees):
     """Trees that differ because each sees the columns along other axes.
 
     For each tree the columns are parted at random into groups. Each group is turned to the principal axes of
@@ -100,8 +101,9 @@ class RotationForest(CallbackSupportMixin, ImportancesByTree, Ruled):
         None,
         "a number > 0 or None",
         optional(lambda value: is_number(value) and value > 0),
-        "Seconds. No tree is begun that would not be done by then, as the slowest so far says; at least one "
-        "is grown. The trees are the first of those that the forest would have without a limit.",
+        "Seconds from the start of `fit`. No tree is begun that would not be done by then, as the slowest so "
+        "far says; at least one is grown. The trees are the first of those that the forest would have "
+        "without a limit. What follows, the votes out of bag and a rule that learns from them, is not in it.",
     )
     categorical_features: Any = parameter("from_dtype", *CATEGORICAL_FEATURES)
     random_state: Any = parameter(
@@ -136,6 +138,7 @@ class RotationForest(CallbackSupportMixin, ImportancesByTree, Ruled):
         -------
         self
         """
+        start = time.monotonic()
         check_parameters(self)
         self._check_together()
         table = read(X, categorical_features=self.categorical_features)
@@ -143,15 +146,15 @@ class RotationForest(CallbackSupportMixin, ImportancesByTree, Ruled):
         training = training_of(self, table, y, sample_weight, getattr(self, "class_weight", None))
         seed = draw_seed(self.random_state)
         rule = self._new_rule(seed)
-        self._check_rule(rule, training.task)
+        self._check_rule(rule, training.task, int(self.n_estimators))
         calls = task_calls(self, X, y, "tree", None if self.time_limit else int(self.n_estimators))
-        grown = self._grow(table, training, rule, seed, calls)
+        grown = self._grow(table, training, rule, seed, start, calls)
         if grown["interruption"] is not None:
             raise grown["interruption"]
+        ruling = self._teach(rule, grown["forest"], training, X, lambda tree: grown["outside"][tree] == 1)
         out_of_bag = None
         if grown["out_of_bag_sums"] is not None:
-            out_of_bag = OutOfBag.of(grown, training, self.oob_score, None, None)
-        ruling = Ruling.of(rule, training.task, None, None, is_judged=False)
+            out_of_bag = OutOfBag.of(grown, training, self.oob_score, None, ruling.decision)
         self._data = training.data
         self._keep_learnt(grown["forest"], table.schema, training.task, grown["importances"], out_of_bag)
         self._keep_ruling(ruling, keeps_votes=False)
@@ -191,24 +194,26 @@ class RotationForest(CallbackSupportMixin, ImportancesByTree, Ruled):
         if self.oob_score and not self.bootstrap:
             raise ValueError("Out of bag estimation only available if bootstrap=True. Got bootstrap=False.")
 
-    def _check_rule(self, rule: Rule, task: Task) -> None:
-        """Raise for a rule that asks for votes out of bag: no tree tells which rows it has seen."""
-        check_rule(rule, int(self.n_estimators), task)
-        check_metric(self.oob_score, task)
-        way_out = "Set rule='mean', or let BaggingClassifier or BaggingRegressor bag forests of one tree."
-        if learns(rule, task) or rule._looks_at_X():
-            raise ValueError(
-                f"rule={self.rule!r} learns from out-of-bag votes, and rotation forests keep none. {way_out}"
-            )
-        if self.oob_score and not sums_votes(rule):
-            raise ValueError(
-                f"oob_score judges the mean or the majority of rotated trees, not rule={self.rule!r}. "
-                f"{way_out}"
-            )
+    def _check_rule(self, rule: Rule, task: Task, n_trees: int) -> None:
+        super()._check_rule(rule, task, n_trees)
+        if self.time_limit is None:
+            return
+        try:
+            check_rule(rule, 1, task)
+        except ValueError as error:
+            message = f"With a time_limit, it is not known how many trees there will be. {error}"
+            raise ValueError(message) from error
 
     def _grow(
-        self, table: Table, training: Training, rule: Rule, seed: int, calls: TaskCalls | None
+        self,
+        table: Table,
+        training: Training,
+        rule: Rule,
+        seed: int,
+        start: float,
+        calls: TaskCalls | None,
     ) -> dict[str, Any]:
+        """Let the engine grow the trees, in what is left of the time since the start."""
         repeat = training.weights is None or are_repetitions(training.weights)
         n_drawn = n_draws(training.weights, table.n_rows, None) if self.bootstrap else 0
         options: dict[str, Any] = {
@@ -223,8 +228,8 @@ class RotationForest(CallbackSupportMixin, ImportancesByTree, Ruled):
             "bootstrap": bool(self.bootstrap),
             "n_draws": n_drawn,
             "out_of_bag": bool(self.oob_score),
+            "tells_outside": self._needs_votes(rule, training.task),
             "rule": name_of_sum(rule),
-            "seconds": np.inf if self.time_limit is None else float(self.time_limit),
         }
         with Work(
             "trees",
@@ -234,6 +239,8 @@ class RotationForest(CallbackSupportMixin, ImportancesByTree, Ruled):
             verbose=self.verbose,
         ) as work:
             tell = hook_of(work, calls)
+            limit = np.inf if self.time_limit is None else float(self.time_limit)
+            options["seconds"] = max(0.0, limit - (time.monotonic() - start))
             grown = _engine.grow_rotation_forest(
                 list(table.columns),
                 table.schema.n_categories.tolist(),
@@ -311,8 +318,7 @@ class RotationForestClassifier(Classifies, RotationForest):
     of them, the others are at right angles to these; a sample of one row or without variance leaves the group
     as it is. A class without rows in the sight of a tree is not among those that are drawn.
 
-    The rule may be any that does not learn: which rows a tree has seen is not kept. `BaggingClassifier` of
-    rotation forests of one tree takes the others.
+    A rule that learns, as "cawpe" does, needs `bootstrap`: it learns from votes on rows outside of the bags.
 
     References
     ----------
@@ -378,7 +384,7 @@ def take_member(forest: Any, position: int) -> Any:
     """One tree of a rotation forest as a forest of its own."""
     alone = {"n_estimators": 1, "oob_score": False, "rule": forest._rule}
     member = type(forest)(**forest.get_params(deep=False) | alone)
-    trees = forest._forest.take(position, position + 1)
+    trees = _engine.take_trees(forest._forest, position, position + 1)
     importances = forest._importances[position : position + 1]
     member._keep_learnt(trees, forest.schema_, forest._task, importances, None)
     ruling = Ruling.of(as_rule(forest._rule), forest._task, None, None, is_judged=False)

@@ -6,21 +6,24 @@ outside of the bags. Out: the decision for new rows. Where votes are only summed
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from committee.combining import as_rule
-from committee.combining.rule import Rule
+from committee.combining.rule import Rule, check_rule
+from committee.learners.training import Training
 from committee.learners.voting import Voter
 from committee.members.encoding import TableEncoder
 from committee.members.lesson import in_order
 from committee.members.seeding import RULE, seeded, stream
 from committee.members.votes import Task
 from committee.parameters import declared, either, is_boolean, parameter
-from committee.sampling.out_of_bag import Judged
-from committee.sampling.outside import OutsideVotes, Ruling
+from committee.running import n_threads
+from committee.sampling.out_of_bag import Judged, check_metric
+from committee.sampling.outside import OutsideVotes, Ruling, votes_before, votes_outside
 from committee.saving import Fields
 from committee.saving.deciding import Decider, decider_of_trees, name_of_sum, sums_votes
 from committee.saving.errors import require
@@ -191,3 +194,43 @@ class Ruled(Judged, Combining):
         if self._encoder is not None:
             is_same = self._encoder.n_features_in_ == self.n_features_in_
             require(is_same, "The rows are encoded with other columns")
+
+
+class RuledTrees(Ruled):
+    """Trees of the engine. With `bootstrap` each leaves rows out, and a rule may learn from votes on them."""
+
+    bootstrap: bool
+    n_jobs: int | None
+
+    def _check_rule(self, rule: Rule, task: Task, n_trees: int) -> None:
+        """Raise if the rule cannot decide on the votes of so many trees, or not learn from them."""
+        check_rule(rule, n_trees, task)
+        check_metric(self.oob_score, task)
+        if learns(rule, task) and not self.bootstrap:
+            raise ValueError(
+                f"rule={self.rule!r} learns from out-of-bag votes, and every tree sees all rows. Set "
+                "bootstrap=True, or rule='mean'."
+            )
+
+    def _needs_votes(self, rule: Rule, task: Task) -> bool:
+        """Whether the votes of every tree on the rows that it has not seen are wanted."""
+        return learns(rule, task) or (bool(self.oob_score) and not sums_votes(rule))
+
+    def _teach(
+        self,
+        rule: Rule,
+        forest: Any,
+        training: Training,
+        X: Any,
+        outside_of: Callable[[int], np.ndarray],
+        *,
+        goes_on: bool = False,
+    ) -> Ruling:
+        """Let the rule learn from what the trees say of rows outside of their bags, as told for each tree."""
+        votes, native = None, None
+        if rule._looks_at_X():
+            native = in_order(open_source(X), training.table.schema).native
+        if self._needs_votes(rule, training.task):
+            votes = votes_outside(training, forest, outside_of, n_threads(self.n_jobs))
+            votes = votes.after(votes_before(self._votes_outside)) if goes_on else votes
+        return Ruling.of(rule, training.task, votes, native, is_judged=bool(self.oob_score))
