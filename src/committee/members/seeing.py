@@ -47,7 +47,8 @@ def take_rows(X: Any, rows: np.ndarray) -> Any:
     >>> take_rows(pl.DataFrame({"age": [31, 54, 27]}), np.array([2, 0]))["age"].to_list()
     [27, 31]
     """
-    if nw.dependencies.is_into_dataframe(X):
+    # To ask narwhals takes as long as to copy some thousand values.
+    if not isinstance(X, np.ndarray) and nw.dependencies.is_into_dataframe(X):
         return nw.from_native(X, eager_only=True)[rows.tolist()].to_native()
     if isinstance(X, np.ndarray) and X.flags.c_contiguous:
         # There is nothing to clip, but numpy copies whole rows like this.

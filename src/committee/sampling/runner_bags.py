@@ -44,8 +44,8 @@ class Shared:
     ----------
     X : matrix or frame
     task : Classification or Regression
-    y : ndarray of shape (n_rows,)
-        Codes of classes, or numbers.
+    answers : ndarray of shape (n_rows,)
+        Labels, or numbers: what members see of y.
     weights : ndarray of shape (n_rows,), or None
         What a row weighs each time that it stands in a bag; None for 1.
     bags : Bags
@@ -54,7 +54,7 @@ class Shared:
 
     X: Any
     task: Answering
-    y: np.ndarray
+    answers: np.ndarray
     weights: np.ndarray | None
     bags: Bags
     seed: int
@@ -62,13 +62,9 @@ class Shared:
     @classmethod
     def of(cls, plan: Plan, X: Any) -> Shared:
         """What the members of a plan learn from."""
-        training = plan.training
-        return cls(X, training.task, training.y, plan.weights, plan.bags, plan.seed)
-
-    def labels(self, rows: np.ndarray) -> np.ndarray:
-        """What a member sees of y."""
-        y = self.y[rows]
-        return self.task.classes[y] if isinstance(self.task, Classification) else y
+        task, y = plan.training.task, plan.training.y
+        answers = task.classes[y] if isinstance(task, Classification) else y
+        return cls(X, task, answers, plan.weights, plan.bags, plan.seed)
 
 
 def check_weights_reach(member: Any, shared: Shared) -> None:
@@ -185,7 +181,7 @@ def fit_some(
 
 def way_out(shared: Shared, number: int) -> str:
     """What may help a member whose bag lacks a class."""
-    drawn = shared.y[shared.bags.draw(shared.seed, number) > 0]
+    drawn = shared.answers[shared.bags.draw(shared.seed, number) > 0]
     if not isinstance(shared.task, Classification) or len(np.unique(drawn)) == shared.task.n_outputs:
         return ""
     return " Its bag lacks a class: set a larger max_samples, or sampling='stratified' of BaggingClassifier."
@@ -198,10 +194,10 @@ def fit_one(
     counts = shared.bags.draw(shared.seed, number)
     rows, weights = bag_of(shared, counts, counts_weigh=counts_weigh)
     X = take_columns(shared.X, columns)
-    is_all = len(rows) == len(counts) and (np.diff(rows) > 0).all()
+    is_all = len(rows) == len(counts) and counts.all()
     seen = X if is_all else take_rows(X, rows)
     are_classes = isinstance(shared.task, Classification)
-    model = fit_on_bag(member, seen, shared.labels(rows), weights, are_classes=are_classes)
+    model = fit_on_bag(member, seen, shared.answers[rows], weights, are_classes=are_classes)
     outside = np.flatnonzero(counts == 0) if votes else np.empty(0, dtype=np.int64)
     if len(outside) == 0:
         return model, (outside, np.empty((0, shared.task.n_outputs)))
