@@ -16,6 +16,7 @@ from sklearn.neighbors import KNeighborsClassifier
 import committee
 from committee import CommitteeClassifier, CommitteeRegressor, DecisionTreeClassifier, NetworkClassifier
 from committee.assembling.fitting import Seated
+from committee.assembling.leaderboard import honest_decision
 from committee.assembling.members import Member
 from committee.assembling.votes import HonestVotes
 from committee.automatic.candidates import ASKED_FOR, CANDIDATES, Size
@@ -25,6 +26,7 @@ from committee.automatic.committee import who_counts
 from committee.automatic.memory import bytes_of_fit, bytes_of_model, within_memory
 from committee.automatic.portfolio import ORDERS, portfolio
 from committee.combining.adjusting import AdjustedRule
+from committee.combining.weighted import CAWPERule
 from committee.members.lesson import Lesson
 from committee.running import receiving
 from committee.task import Classification
@@ -127,7 +129,7 @@ def test_rules_that_look_at_rows_are_tried_too(monkeypatch):
     tried = []
     monkeypatch.setattr(
         "committee.automatic.reducing.judge_rules",
-        lambda honest, metric, seconds, X, adjust: tried.append(X) or judge_rules(honest, metric, seconds, X),
+        lambda honest, metric, seconds, X, *rest: tried.append(X) or judge_rules(honest, metric, seconds, X),
     )
     for preset in ("balanced", "best", "fast"):
         fitted = CommitteeClassifier(MEMBERS, preset=preset, cv=2, random_state=0).fit(X, Y)
@@ -312,6 +314,52 @@ def test_an_interruption_keeps_what_is_finished():
     assert list(automatic.named_estimators_) == ["bayes", "near"]
     with pytest.raises(KeyboardInterrupt):
         CommitteeClassifier(members[::-1], runner="serial", random_state=0).fit(X, Y)
+
+
+@pytest.mark.parametrize(
+    ("metric", "n_before", "kind"),
+    [(None, 0, "LogPoolRule"), ("error", 0, "FixedRule"), ("error", 1, "BestMemberRule")],
+)
+def test_an_interruption_while_rules_are_compared_keeps_members_and_what_is_judged(
+    monkeypatch, metric, n_before, kind
+):
+    judged = []
+
+    def decide(rule, *arguments):
+        if len(judged) == n_before:
+            raise KeyboardInterrupt
+        judged.append(rule)
+        return honest_decision(rule, *arguments)
+
+    monkeypatch.setattr("committee.automatic.choosing.honest_decision", decide)
+    automatic = CommitteeClassifier(MEMBERS, cv=2, metric=metric, random_state=0)
+    with pytest.warns(RuntimeWarning, match="was interrupted while rules were compared"):
+        automatic.fit(X, Y)
+    assert list(automatic.named_estimators_) == ["bayes", "near"]
+    assert type(automatic.rule_).__name__ == kind and automatic.score(X, Y) > 0.9
+    with pytest.raises(KeyboardInterrupt):
+        automatic.prune(max_members=1)
+
+
+def test_an_interruption_while_the_rule_learns_leaves_the_decision_to_the_mean(monkeypatch):
+    def fit(self, *arguments):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(CAWPERule, "fit", fit)
+    automatic = CommitteeClassifier(MEMBERS, cv=2, rule="cawpe", random_state=0)
+    with pytest.warns(RuntimeWarning, match=r"the mean decides\. recombine\('cawpe'\) lets the rule learn"):
+        automatic.fit(X, Y)
+    np.testing.assert_allclose(automatic.predict_proba(X), automatic.votes(X).mean(axis=0), atol=1e-6)
+
+
+def test_the_second_interruption_ends_the_fit(monkeypatch):
+    def decide(*arguments):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("committee.automatic.choosing.honest_decision", decide)
+    members = [*MEMBERS, ("stopped", Interrupted())]
+    with pytest.warns(RuntimeWarning, match="is kept"), pytest.raises(KeyboardInterrupt):
+        CommitteeClassifier(members, runner="serial", random_state=0).fit(X, Y)
 
 
 class Failing(GaussianNB):

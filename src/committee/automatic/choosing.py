@@ -68,6 +68,7 @@ def judge_rules(
     seconds: float,
     X: np.ndarray | None = None,
     adjust: Callable[[Rule], Rule] = lambda rule: rule,
+    stop: Callable[[], None] | None = None,
 ) -> list[Judged]:
     """Compare the rules that suit some votes.
 
@@ -82,6 +83,9 @@ def judge_rules(
         The rows as a matrix, for dynamic selection.
     adjust : callable, default=as it is
         What is made of each rule before it is judged.
+    stop : callable, default=None
+        Called at Ctrl-C, which then ends the comparison with the rules that are judged by now, if there are
+        any. None lets Ctrl-C through.
 
     Returns
     -------
@@ -94,14 +98,21 @@ def judge_rules(
     rules = rules_for(honest, metric, X is not None)
     usual_name = usual_rule(honest, metric)
     # If there is time for one rule only, it is the usual one.
-    for name, plain in sorted(rules, key=lambda rule: rule[0] != usual_name):
-        rule = adjust(plain)
-        gone = time.monotonic() - began
-        if gone + COSTS.get(name, 1) * unit > seconds and found:
-            continue
-        decision = honest_decision(rule, honest, X)
-        found.append(Judged(name, rule, loss_of(decision, honest, metric), decision))
-        unit = unit or (time.monotonic() - began) / COSTS.get(name, 1)
+    try:
+        for name, plain in sorted(rules, key=lambda rule: rule[0] != usual_name):
+            rule = adjust(plain)
+            gone = time.monotonic() - began
+            if gone + COSTS.get(name, 1) * unit > seconds and found:
+                continue
+            decision = honest_decision(rule, honest, X)
+            found.append(Judged(name, rule, loss_of(decision, honest, metric), decision))
+            unit = unit or (time.monotonic() - began) / COSTS.get(name, 1)
+    except KeyboardInterrupt:
+        if stop is None:
+            raise
+        stop()
+    if not found:
+        return []
     simplest = [name for name, _ in rules]
     found.sort(key=lambda judged: (judged.loss, simplest.index(judged.name)))
     # A rule that looks at the rows is slower and keeps them: it must be surely better too.
@@ -110,6 +121,12 @@ def judge_rules(
     if is_surely_better(found[0].decision, usual.decision, honest, metric):
         return found
     return [usual, *(each for each in found if each is not usual)]
+
+
+def without_comparison(honest: HonestVotes, metric: Any) -> Rule:
+    """The rule that decides where none is judged: the usual one, or the mean if no rule is known to be."""
+    rules = dict(rules_for(honest, metric, has_X=False))
+    return rules.get(usual_rule(honest, metric) or "mean") or rule_named("mean")
 
 
 def usual_rule(honest: HonestVotes, metric: Any) -> str | None:

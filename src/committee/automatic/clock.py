@@ -41,6 +41,7 @@ class Clock:
         self.limit = limit
         self._now = now
         self._began = now()
+        self._is_stopped = False
         self._for_rule = 0.0 if limit is None else limit * SHARE_OF_RULE
 
     def keep_for_rule(self, seconds: float) -> None:
@@ -73,6 +74,12 @@ class Clock:
         if self.limit is None:
             return math.inf
         return max(LEAST_FOR_RULE, self._began + self.limit - self._now())
+
+    def stop(self) -> None:
+        """Note that the user has pressed Ctrl-C, which keeps what is finished; the second one is raised."""
+        if self._is_stopped:
+            raise KeyboardInterrupt
+        self._is_stopped = True
 
     def budget(self, n_fits: int, n_workers: int) -> float | None:
         """The seconds that one of some fits of a member may take, if so many run at the same time."""

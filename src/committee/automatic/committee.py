@@ -7,6 +7,7 @@ compares rules on their honest votes: the usual one decides unless another is su
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Sequence
 from functools import partial
 from typing import Any, Self
@@ -35,7 +36,7 @@ from committee.automatic.scheduling import seat_in_time
 from committee.automatic.telling import Telling
 from committee.combining import as_rule, rule_named
 from committee.combining.losses import check_metric
-from committee.combining.rule import Honest, check_rule
+from committee.combining.rule import Honest, Rule, check_rule
 from committee.learners import DecisionTreeClassifier
 from committee.learners.callbacks import CallbackSupportMixin, TaskCalls, task_calls, with_callbacks
 from committee.learners.voting import Classifies, Regresses
@@ -111,11 +112,7 @@ class AutomaticCommittee(CallbackSupportMixin, Reducing):
         honest = honest_of(seated, lesson)
         calibrations = calibrate(CALIBRATION, seated, honest)
         if rule is None and honest is not None:
-            # The other half is for its fit.
-            seconds = clock.left_for_rule() / 2
-            compared = fewer(honest, votes_in(seconds))
-            with one_blas_thread():
-                rule = self._best_rule(compared, seconds, self._rows_to_look_at(lesson, compared, seconds))
+            rule = self._compared_rule(honest, lesson, clock)
         self._keep_task(lesson.schema, lesson.task)
         self._data = lesson.data
         self._seats = [
@@ -124,13 +121,7 @@ class AutomaticCommittee(CallbackSupportMixin, Reducing):
         ]
         self._honest, self._encoder, self.rule_ = honest, None, None
         if rule is not None and honest is not None:
-            if clock.limit is not None and not rule._looks_at_X():
-                # A rule has little to learn, which it can learn from fewer rows if it must be quick.
-                learnt = fewer(honest, votes_in(clock.left_for_rule()))
-                with one_blas_thread():
-                    self.rule_ = rule.fit(learnt.votes, learnt.y, None, learnt.weights)
-            else:
-                self._fit_rule(rule, lesson.X)
+            self._let_learn(rule, honest, lesson, clock)
         if calls:
             calls.end(lambda: self.__dict__)
         return self
@@ -168,6 +159,44 @@ class AutomaticCommittee(CallbackSupportMixin, Reducing):
         n_folds = self._n_folds(lesson)
         n_models = USUAL_FOLDS if n_folds is None else n_folds * self._n_repeats()
         return within_memory(members, Size.of(lesson), self.memory_limit, n_models, n_workers)
+
+    def _compared_rule(self, honest: HonestVotes, lesson: Lesson, clock: Clock) -> Rule:
+        """The rule to take, compared for half of the time that there is for it; the other half is its fit."""
+
+        def stop() -> None:
+            clock.stop()
+            warnings.warn(
+                "The fit was interrupted while rules were compared. What is finished is kept.",
+                RuntimeWarning,
+                stacklevel=5,
+            )
+
+        seconds = clock.left_for_rule() / 2
+        compared = fewer(honest, votes_in(seconds))
+        with one_blas_thread():
+            rows = self._rows_to_look_at(lesson, compared, seconds)
+            return self._best_rule(compared, seconds, rows, stop)
+
+    def _let_learn(self, rule: Rule, honest: HonestVotes, lesson: Lesson, clock: Clock) -> None:
+        """Let the rule learn in the time that is left; at Ctrl-C the mean decides, which has nothing to."""
+        try:
+            if clock.limit is not None and not rule._looks_at_X():
+                # A rule has little to learn, which it can learn from fewer rows if it must be quick.
+                learnt = fewer(honest, votes_in(clock.left_for_rule()))
+                with one_blas_thread():
+                    self.rule_ = rule.fit(learnt.votes, learnt.y, None, learnt.weights)
+            else:
+                self._fit_rule(rule, lesson.X)
+        except KeyboardInterrupt:
+            clock.stop()
+            again = repr(self.rule) if isinstance(self.rule, str) and self.rule != "auto" else "a rule"
+            warnings.warn(
+                "The fit was interrupted while the rule learnt. What is finished is kept, and the mean "
+                f"decides. recombine({again}) lets the rule learn.",
+                RuntimeWarning,
+                stacklevel=4,
+            )
+            self._fit_rule(rule_named("mean"), None)
 
     def _rows_to_look_at(self, lesson: Lesson, honest: HonestVotes, seconds: float) -> np.ndarray | None:
         """The rows as a matrix, if there is time to find the neighbours of each among all."""

@@ -18,7 +18,7 @@ from committee.assembling.assembled import Assembled
 from committee.assembling.fitting import Plan, seat
 from committee.assembling.members import Member, check_kind
 from committee.assembling.votes import HonestVotes
-from committee.automatic.choosing import judge_rules
+from committee.automatic.choosing import judge_rules, without_comparison
 from committee.automatic.distilling import new_student, taught_classes, taught_numbers
 from committee.automatic.importances import importances_of
 from committee.automatic.parameters import AutomaticParameters, is_positive
@@ -266,9 +266,16 @@ class Reducing(AutomaticParameters, Assembled):
     def _finds_rule(self) -> bool:
         return isinstance(self.rule, str) and self.rule == "auto"
 
-    def _best_rule(self, honest: HonestVotes, seconds: float, X: np.ndarray | None = None) -> Rule:
+    def _best_rule(
+        self,
+        honest: HonestVotes,
+        seconds: float,
+        X: np.ndarray | None = None,
+        stop: Callable[[], None] | None = None,
+    ) -> Rule:
         """The rule to take by honest votes, not fitted."""
-        return judge_rules(honest, self.metric, seconds, X, self._adjusted)[0].rule
+        judged = judge_rules(honest, self.metric, seconds, X, self._adjusted, stop)
+        return judged[0].rule if judged else self._adjusted(without_comparison(honest, self.metric))
 
     def _adjusted(self, rule: Rule) -> Rule:
         """A rule, with thresholds if they are asked for."""
