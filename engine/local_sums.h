@@ -17,7 +17,7 @@ struct Neighbourhood {
 };
 
 // For each row and member, the sum of the facts about the member on the neighbours, each times its weight, the first
-// neighbour first. Facts are by known row, then by member.
+// neighbour first. Facts are by known row, then by member; bytes are 0 or 1.
 template <class Fact>
 std::vector<double> local_sums(std::span<const Fact> facts, std::size_t n_members, const Neighbourhood& near,
                                int n_threads, const Stop& stop);

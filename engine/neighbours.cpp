@@ -20,36 +20,68 @@ constexpr std::size_t most_box_columns = 16, cell_columns = 8;
 
 std::size_t chunks_of(std::size_t n_columns) { return (n_columns + chunk_columns - 1) / chunk_columns; }
 
-// Puts [begin, end) of the order into cells: halves along the column of the largest range, again and again, each left
-// half of a power of two panels, so that every node of the tree is a cell.
-void order_by_cells(std::span<const float> turned, std::size_t n_columns, std::span<std::uint32_t> order) {
-    if (order.size() <= n_lanes) return;
-    auto at = [&](std::uint32_t row, std::size_t column) { return turned[row * n_columns + column]; };
-    std::size_t widest = 0;
-    float widest_range = -1;
-    for (std::size_t j = 0; j < std::min(n_columns, cell_columns); ++j) {
-        float low = at(order[0], j), high = low;
-        for (const std::uint32_t row : order) {
-            low = std::min(low, at(row, j));
-            high = std::max(high, at(row, j));
-        }
-        if (high - low > widest_range) {
-            widest_range = high - low;
-            widest = j;
+// The columns of points that cells are made of, as they are looked at again and again.
+struct CellPoints {
+    std::vector<std::array<float, cell_columns>> points;
+
+    CellPoints(std::span<const float> turned, std::size_t n_columns) : points(turned.size() / n_columns) {
+        for (std::size_t row = 0; row < points.size(); ++row) {
+            std::copy_n(turned.begin() + static_cast<std::ptrdiff_t>(row * n_columns),
+                        std::min(n_columns, cell_columns), points[row].begin());
         }
     }
-    const std::size_t n_panels = (order.size() + n_lanes - 1) / n_lanes;
-    const std::size_t n_left = std::bit_floor(n_panels - 1) * n_lanes;
-    std::nth_element(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(n_left), order.end(),
-                     [&](std::uint32_t one, std::uint32_t other) { return at(one, widest) < at(other, widest); });
-    order_by_cells(turned, n_columns, order.first(n_left));
-    order_by_cells(turned, n_columns, order.subspan(n_left));
-}
 
-std::vector<std::uint32_t> cell_order(std::span<const float> turned, std::size_t n_columns) {
-    std::vector<std::uint32_t> order(turned.size() / n_columns);
+    std::size_t widest(std::span<const std::uint32_t> rows) const {
+        std::array<float, cell_columns> low = points[rows[0]], range = low;
+        for (const std::uint32_t row : rows) {
+            for (std::size_t j = 0; j < cell_columns; ++j) {
+                low[j] = std::min(low[j], points[row][j]);
+                range[j] = std::max(range[j], points[row][j]);
+            }
+        }
+        for (std::size_t j = 0; j < cell_columns; ++j) range[j] -= low[j];
+        return static_cast<std::size_t>(std::max_element(range.begin(), range.end()) - range.begin());
+    }
+
+    // Puts rows into two halves along the widest column, the left one of a power of two panels, so that every node of
+    // the tree is a cell. Returns the size of the left one, or 0 if there is nothing to halve.
+    std::size_t halve(std::span<std::uint32_t> rows) const {
+        if (rows.size() <= n_lanes) return 0;
+        const std::size_t column = widest(rows);
+        const std::size_t n_panels = (rows.size() + n_lanes - 1) / n_lanes;
+        const std::size_t n_left = std::bit_floor(n_panels - 1) * n_lanes;
+        std::nth_element(
+            rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(n_left), rows.end(),
+            [&](std::uint32_t one, std::uint32_t other) { return points[one][column] < points[other][column]; });
+        return n_left;
+    }
+
+    void halve_all(std::span<std::uint32_t> rows) const {
+        if (const std::size_t n_left = halve(rows); n_left > 0) {
+            halve_all(rows.first(n_left));
+            halve_all(rows.subspan(n_left));
+        }
+    }
+};
+
+// Rows so that those near each other are near each other.
+std::vector<std::uint32_t> cell_order(std::span<const float> turned, std::size_t n_columns, int n_threads,
+                                      const Stop& stop) {
+    const CellPoints cells(turned, n_columns);
+    std::vector<std::uint32_t> order(cells.points.size());
     std::iota(order.begin(), order.end(), std::uint32_t{0});
-    order_by_cells(turned, n_columns, order);
+    // The first halves are made by one thread, until there are some for each.
+    std::vector<std::span<std::uint32_t>> parts{order};
+    for (int turn = 1; turn < 2 * n_threads && n_threads > 1; turn *= 2) {
+        std::vector<std::span<std::uint32_t>> halves;
+        for (const std::span<std::uint32_t> part : parts) {
+            const std::size_t n_left = cells.halve(part);
+            halves.push_back(part.first(n_left));
+            halves.push_back(part.subspan(n_left));
+        }
+        parts = std::move(halves);
+    }
+    for_each_task(parts.size(), n_threads, stop, [&](std::size_t part, int) { cells.halve_all(parts[part]); });
     return order;
 }
 
@@ -83,12 +115,13 @@ using Found = std::pair<double, std::uint32_t>;  // squared distance and row: th
 
 }  // namespace
 
-NeighbourSearch::NeighbourSearch(std::span<const double> known, std::span<const float> turned, std::size_t n_columns)
+NeighbourSearch::NeighbourSearch(std::span<const double> known, std::span<const float> turned, std::size_t n_columns,
+                                 int n_threads)
     : n_columns_(n_columns), n_chunks_(chunks_of(n_columns)) {
     const std::size_t n_known = known.size() / n_columns;
     std::vector<float> sound(turned.size());
     std::transform(turned.begin(), turned.end(), sound.begin(), usable);
-    order_ = cell_order(sound, n_columns);
+    order_ = cell_order(sound, n_columns, n_threads, Stop());
     n_panels_ = (n_known + n_lanes - 1) / n_lanes;
     known_.resize(known.size());
     panels_.resize(n_panels_ * n_chunks_);
@@ -99,6 +132,7 @@ NeighbourSearch::NeighbourSearch(std::span<const double> known, std::span<const 
         largest_norm_ = std::max(largest_norm_, norm_of(turned.subspan(row * n_columns, n_columns)));
         for (std::size_t j = 0; j < n_columns; ++j) in_panel(place, j) = sound[row * n_columns + j];
     }
+    bytes_.emplace(sound, n_columns, order_);
     make_boxes();
 }
 
@@ -138,6 +172,7 @@ class BlockSearch {
   public:
     BlockSearch(const NeighbourSearch& search, std::size_t n_neighbours, bool are_known)
         : search_(search),
+          bytes_(*search.bytes_),
           n_neighbours_(n_neighbours),
           are_known_(are_known),
           points_(most_asked * search.n_chunks_ * chunk_columns, 0.0F),
@@ -156,12 +191,12 @@ class BlockSearch {
             rows_[i] = rows[i];
             // Columns are rounded to single precision, each by at most 2^-24 of it.
             blur_[i] = 0x1.0p-23 * (norm_of(point) + search_.largest_norm_);
-            limits_[i] = std::numeric_limits<float>::infinity();
+            if (bytes_.is_possible()) bytes_.set_point(asked_bytes_, i, &points_[i * n_padded]);
+            set_limit(i, std::numeric_limits<float>::infinity());
             found_[i].clear();
         }
         visit(search_.boxes_.size(), 0, ~0U >> (most_asked - rows.size()));
         for (std::size_t i = 0; i < rows.size(); ++i) {
-            std::sort_heap(found_[i].begin(), found_[i].end());
             for (std::size_t k = 0; k < n_neighbours_; ++k) {
                 into.distances[rows[i] * n_neighbours_ + k] = std::sqrt(found_[i][k].first);
                 into.rows[rows[i] * n_neighbours_ + k] = found_[i][k].second;
@@ -176,9 +211,12 @@ class BlockSearch {
         const std::size_t n_columns = search_.box_columns();
         const std::size_t first = node * n_lanes, n_children = std::min(n_lanes, n_nodes(level - 1) - first);
         std::array<float, n_lanes * most_asked> gaps;
-        gaps_to_boxes(&search_.boxes_[level - 1][first * 2 * n_columns], n_children, n_columns, block(), gaps.data());
+        std::array<float, n_lanes> totals;
+        totals.fill(std::numeric_limits<float>::infinity());
+        gaps_to_boxes(&search_.boxes_[level - 1][first * 2 * n_columns], n_children, n_columns, block(), gaps.data(),
+                      totals.data());
         // The nearest first: what is found there rules out more of the others.
-        const std::array<std::uint32_t, n_lanes> children = nearest_first(gaps, n_children);
+        const std::array<std::uint32_t, n_lanes> children = lowest_first(totals);
         for (std::size_t c = 0; c < n_children; ++c) {
             const std::uint32_t child = children[c];
             const std::uint32_t still = of & points_in_reach(&gaps[child * most_asked], limits_.data());
@@ -186,18 +224,12 @@ class BlockSearch {
         }
     }
 
-    // The children of a node by the sum of the gaps; numbers beyond the children come last.
-    static std::array<std::uint32_t, n_lanes> nearest_first(std::span<const float> gaps, std::size_t n_children) {
+    // The children of a node by the sum of the gaps to each; numbers beyond the children come last.
+    static std::array<std::uint32_t, n_lanes> lowest_first(const std::array<float, n_lanes>& totals) {
         // A sum of at least 0 compares as its bits do; the number of the child, in place of the last, decides on ties.
         std::array<std::int32_t, n_lanes> keys;
         for (std::size_t child = 0; child < n_lanes; ++child) {
-            float sum = std::numeric_limits<float>::infinity();
-            if (child < n_children) {
-                std::array<float, 4> sums{};
-                for (std::size_t i = 0; i < most_asked; ++i) sums[i % 4] += gaps[child * most_asked + i];
-                sum = (sums[0] + sums[1]) + (sums[2] + sums[3]);
-            }
-            keys[child] = (std::bit_cast<std::int32_t>(sum) & ~15) | static_cast<std::int32_t>(child);
+            keys[child] = (std::bit_cast<std::int32_t>(totals[child]) & ~15) | static_cast<std::int32_t>(child);
         }
         std::array<std::uint32_t, n_lanes> order;
         for (std::uint32_t child = 0; child < n_lanes; ++child) {
@@ -209,20 +241,32 @@ class BlockSearch {
     }
 
     void look_at(std::size_t panel, std::uint32_t of) {
+        const std::size_t first = panel * n_lanes;
+        if (bytes_.is_possible()) {
+            of = bytes_.points_within(panel, asked_bytes_, of, lanes_);
+            if (bytes_.sees_all()) {
+                for_each(of, [&](std::size_t i) { measure_all(i, first, lanes_[i]); });
+                return;
+            }
+        }
+        if (of == 0) return;
         std::array<std::uint32_t, n_lanes> within;
         const bool is_anybody =
             points_within(&search_.panels_[panel], search_.n_chunks_, search_.n_panels_, block(), of, within.data());
         if (!is_anybody) return;
-        const std::size_t first = panel * n_lanes, n_there = std::min(n_lanes, search_.n_known() - first);
-        std::uint32_t nearer = 0;
+        std::array<std::uint32_t, most_asked> lanes{};
+        const std::size_t n_there = std::min(n_lanes, search_.n_known() - first);
         for (std::size_t lane = 0; lane < n_there; ++lane) {
-            for_each(within[lane], [&](std::size_t i) {
-                if (measure(i, first + lane)) nearer |= 1U << i;
-            });
+            for_each(within[lane], [&](std::size_t i) { lanes[i] |= 1U << lane; });
         }
-        for_each(nearer, [&](std::size_t i) {
-            if (found_[i].size() == n_neighbours_) limits_[i] = limit_of(i);
-        });
+        for_each(of, [&](std::size_t i) { measure_all(i, first, lanes[i]); });
+    }
+
+    // Measures how far an asked point is from some of the sixteen from a place on.
+    void measure_all(std::size_t i, std::size_t first, std::uint32_t lanes) {
+        bool is_nearer = false;
+        for_each(lanes, [&](std::size_t lane) { is_nearer |= measure(i, first + lane); });
+        if (is_nearer && found_[i].size() == n_neighbours_) set_limit(i, limit_of(i));
     }
 
     // Whether the point is among the nearest so far.
@@ -233,19 +277,22 @@ class BlockSearch {
                          row};
         std::vector<Found>& found = found_[i];
         if (found.size() == n_neighbours_) {
-            if (!(here < found.front())) return false;
-            std::pop_heap(found.begin(), found.end());
+            if (!(here < found.back())) return false;
             found.pop_back();
         }
-        found.push_back(here);
-        std::push_heap(found.begin(), found.end());
+        found.insert(std::upper_bound(found.begin(), found.end(), here), here);
         return true;
+    }
+
+    void set_limit(std::size_t i, float limit) {
+        limits_[i] = limit;
+        if (bytes_.is_possible()) bytes_.set_limit(asked_bytes_, i, limit);
     }
 
     // No sum of the filter exceeds it for a point that is as near as the farthest of the found ones: it has room for
     // the rounding of the columns, of the sums, and of what is too small for single precision.
     float limit_of(std::size_t i) const {
-        const double reach = std::sqrt(found_[i].front().first) + blur_[i];
+        const double reach = std::sqrt(found_[i].back().first) + blur_[i];
         const auto n_terms = static_cast<double>(search_.n_chunks_ * chunk_columns);
         const double limit = reach * reach * (1 + (n_terms + 8) * 0x1.0p-23) + n_terms * FLT_MIN;
         return std::nextafter(static_cast<float>(limit), std::numeric_limits<float>::infinity());
@@ -267,6 +314,7 @@ class BlockSearch {
     }
 
     const NeighbourSearch& search_;
+    const ByteLook& bytes_;
     std::size_t n_neighbours_;
     bool are_known_;
     std::vector<float> points_, columns_;
@@ -274,7 +322,9 @@ class BlockSearch {
     std::array<std::uint32_t, most_asked> rows_{};
     std::array<double, most_asked> blur_{};
     std::array<float, most_asked> limits_{};
-    std::vector<std::vector<Found>> found_;  // heaps, the farthest on top
+    AskedBytes asked_bytes_{};
+    ByteLanes lanes_{};
+    std::vector<std::vector<Found>> found_;  // the nearest first
 };
 
 Neighbours NeighbourSearch::find(std::span<const double> asked, std::span<const float> turned, std::size_t n_neighbours,
@@ -283,7 +333,7 @@ Neighbours NeighbourSearch::find(std::span<const double> asked, std::span<const 
     Neighbours found{std::vector<double>(n_asked * n_neighbours), std::vector<std::int64_t>(n_asked * n_neighbours)};
     std::vector<float> sound(turned.size());
     std::transform(turned.begin(), turned.end(), sound.begin(), usable);
-    const std::vector<std::uint32_t> order = are_known ? order_ : cell_order(sound, n_columns_);
+    const std::vector<std::uint32_t> order = are_known ? order_ : cell_order(sound, n_columns_, n_threads, stop);
     // A task of some blocks, each of points near each other.
     constexpr std::size_t task_size = 8 * most_asked;
     for_each_task((n_asked + task_size - 1) / task_size, n_threads, stop, [&](std::size_t task, int) {

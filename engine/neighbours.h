@@ -7,9 +7,11 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
+#include "neighbours_bytes.h"
 #include "neighbours_filter.h"
 #include "stop.h"
 
@@ -24,7 +26,7 @@ struct Neighbours {
 class NeighbourSearch {
   public:
     // Points by row, at least one.
-    NeighbourSearch(std::span<const double> known, std::span<const float> turned, std::size_t n_columns);
+    NeighbourSearch(std::span<const double> known, std::span<const float> turned, std::size_t n_columns, int n_threads);
 
     std::size_t n_known() const { return order_.size(); }
     std::size_t n_columns() const { return n_columns_; }
@@ -47,6 +49,7 @@ class NeighbourSearch {
     std::vector<std::uint32_t> order_;       // the row of each place
     std::vector<double> known_;              // by place
     std::vector<Chunk> panels_;              // turned; the first chunk of all panels, then the second
+    std::optional<ByteLook> bytes_;          // of the same
     std::vector<std::vector<float>> boxes_;  // around the children of all nodes of each level, from level 1 on
 };
 

@@ -69,7 +69,7 @@ template <std::size_t width>
 
 template <std::size_t width>
 [[gnu::always_inline]] inline void gaps_to_boxes_any(const float* boxes, std::size_t n_boxes, std::size_t n_columns,
-                                                     const AskedBlock& asked, float* gaps) {
+                                                     const AskedBlock& asked, float* gaps, float* totals) {
     using Here = Vectors<width>;
     constexpr std::size_t n_parts = most_asked / width;
     for (std::size_t box = 0; box < n_boxes; ++box, boxes += 2 * n_columns, gaps += most_asked) {
@@ -85,11 +85,32 @@ template <std::size_t width>
             }
         }
         std::memcpy(gaps, sums, sizeof sums);
+        for (std::size_t part = 1; part < n_parts; ++part) sums[0] += sums[part];
+        totals[box] = 0;
+        for (std::size_t lane = 0; lane < width; ++lane) totals[box] += sums[0][lane];
     }
 }
 
+template <std::size_t width>
+[[gnu::always_inline]] inline std::uint32_t points_in_reach_any(const float* gaps, const float* limits) {
+    using Here = Vectors<width>;
+    typename Here::Sets set{};
+    for (std::size_t first = 0; first < most_asked; first += width) {
+        typename Here::Floats gap, limit;
+        typename Here::Sets bits;
+        std::memcpy(&gap, gaps + first, sizeof gap);
+        std::memcpy(&limit, limits + first, sizeof limit);
+        std::memcpy(&bits, &sets_of_one[first], sizeof bits);
+        set |= ~(gap > limit) & bits;
+    }
+    std::uint32_t all = 0;
+    for (std::size_t lane = 0; lane < width; ++lane) all |= static_cast<std::uint32_t>(set[lane]);
+    return all;
+}
+
 using PointsWithin = bool (*)(const Chunk*, std::size_t, std::size_t, const AskedBlock&, std::uint32_t, std::uint32_t*);
-using GapsToBoxes = void (*)(const float*, std::size_t, std::size_t, const AskedBlock&, float*);
+using GapsToBoxes = void (*)(const float*, std::size_t, std::size_t, const AskedBlock&, float*, float*);
+using PointsInReach = std::uint32_t (*)(const float*, const float*);
 
 bool points_within_plain(const Chunk* points, std::size_t n_chunks, std::size_t stride, const AskedBlock& asked,
                          std::uint32_t of, std::uint32_t* within) {
@@ -97,8 +118,12 @@ bool points_within_plain(const Chunk* points, std::size_t n_chunks, std::size_t 
 }
 
 void gaps_to_boxes_plain(const float* boxes, std::size_t n_boxes, std::size_t n_columns, const AskedBlock& asked,
-                         float* gaps) {
-    gaps_to_boxes_any<4>(boxes, n_boxes, n_columns, asked, gaps);
+                         float* gaps, float* totals) {
+    gaps_to_boxes_any<4>(boxes, n_boxes, n_columns, asked, gaps, totals);
+}
+
+std::uint32_t points_in_reach_plain(const float* gaps, const float* limits) {
+    return points_in_reach_any<4>(gaps, limits);
 }
 
 #if defined(__x86_64__)
@@ -108,8 +133,12 @@ void gaps_to_boxes_plain(const float* boxes, std::size_t n_boxes, std::size_t n_
 }
 
 [[gnu::target("avx2,fma")]] void gaps_to_boxes_wide(const float* boxes, std::size_t n_boxes, std::size_t n_columns,
-                                                    const AskedBlock& asked, float* gaps) {
-    gaps_to_boxes_any<8>(boxes, n_boxes, n_columns, asked, gaps);
+                                                    const AskedBlock& asked, float* gaps, float* totals) {
+    gaps_to_boxes_any<8>(boxes, n_boxes, n_columns, asked, gaps, totals);
+}
+
+[[gnu::target("avx2,fma")]] std::uint32_t points_in_reach_wide(const float* gaps, const float* limits) {
+    return points_in_reach_any<8>(gaps, limits);
 }
 
 [[gnu::target("avx512f,avx512vl,avx512bw,avx512dq,fma")]] bool points_within_widest(
@@ -118,9 +147,17 @@ void gaps_to_boxes_plain(const float* boxes, std::size_t n_boxes, std::size_t n_
     return points_within_any<16>(points, n_chunks, stride, asked, of, within);
 }
 
-[[gnu::target("avx512f,avx512vl,avx512bw,avx512dq,fma")]] void gaps_to_boxes_widest(
-    const float* boxes, std::size_t n_boxes, std::size_t n_columns, const AskedBlock& asked, float* gaps) {
-    gaps_to_boxes_any<16>(boxes, n_boxes, n_columns, asked, gaps);
+[[gnu::target("avx512f,avx512vl,avx512bw,avx512dq,fma")]] void gaps_to_boxes_widest(const float* boxes,
+                                                                                    std::size_t n_boxes,
+                                                                                    std::size_t n_columns,
+                                                                                    const AskedBlock& asked,
+                                                                                    float* gaps, float* totals) {
+    gaps_to_boxes_any<16>(boxes, n_boxes, n_columns, asked, gaps, totals);
+}
+
+[[gnu::target("avx512f,avx512vl,avx512bw,avx512dq,fma")]] std::uint32_t points_in_reach_widest(const float* gaps,
+                                                                                               const float* limits) {
+    return points_in_reach_any<16>(gaps, limits);
 }
 
 bool has_wide() { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"); }
@@ -137,9 +174,14 @@ PointsWithin points_within_here() {
 GapsToBoxes gaps_to_boxes_here() {
     return has_widest() ? gaps_to_boxes_widest : has_wide() ? gaps_to_boxes_wide : gaps_to_boxes_plain;
 }
+
+PointsInReach points_in_reach_here() {
+    return has_widest() ? points_in_reach_widest : has_wide() ? points_in_reach_wide : points_in_reach_plain;
+}
 #else
 PointsWithin points_within_here() { return points_within_plain; }
 GapsToBoxes gaps_to_boxes_here() { return gaps_to_boxes_plain; }
+PointsInReach points_in_reach_here() { return points_in_reach_plain; }
 #endif
 
 }  // namespace
@@ -150,16 +192,15 @@ bool points_within(const Chunk* points, std::size_t n_chunks, std::size_t stride
     return here(points, n_chunks, stride, asked, of, within);
 }
 
-void gaps_to_boxes(const float* boxes, std::size_t n_boxes, std::size_t n_columns, const AskedBlock& asked,
-                   float* gaps) {
+void gaps_to_boxes(const float* boxes, std::size_t n_boxes, std::size_t n_columns, const AskedBlock& asked, float* gaps,
+                   float* totals) {
     static const GapsToBoxes here = gaps_to_boxes_here();
-    here(boxes, n_boxes, n_columns, asked, gaps);
+    here(boxes, n_boxes, n_columns, asked, gaps, totals);
 }
 
 std::uint32_t points_in_reach(const float* gaps, const float* limits) {
-    std::uint32_t set = 0;
-    for (std::size_t i = 0; i < most_asked; ++i) set |= (gaps[i] > limits[i] ? 0U : 1U) << i;
-    return set;
+    static const PointsInReach here = points_in_reach_here();
+    return here(gaps, limits);
 }
 
 }  // namespace committee

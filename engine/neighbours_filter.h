@@ -31,10 +31,10 @@ bool points_within(const Chunk* points, std::size_t n_chunks, std::size_t stride
                    std::uint32_t of, std::uint32_t* within);
 
 // Sets gaps[most_asked box + i] for some boxes and all asked points i: not above the squared distance from the point to
-// anything in the box. The lower ends of the columns of a box are followed by the upper ends, and those by the next
-// box.
-void gaps_to_boxes(const float* boxes, std::size_t n_boxes, std::size_t n_columns, const AskedBlock& asked,
-                   float* gaps);
+// anything in the box; and totals[box], their sum. The lower ends of the columns of a box are followed by the upper
+// ends, and those by the next box.
+void gaps_to_boxes(const float* boxes, std::size_t n_boxes, std::size_t n_columns, const AskedBlock& asked, float* gaps,
+                   float* totals);
 
 // The asked points whose limits the gaps are not above.
 std::uint32_t points_in_reach(const float* gaps, const float* limits);

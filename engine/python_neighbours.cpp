@@ -44,13 +44,13 @@ nb::object sums_of(const Matrix<Fact>& facts, const Matrix<std::int64_t>& neighb
 void register_neighbours(nb::module_& m) {
     nb::class_<NeighbourSearch>(m, "NeighbourSearch", "Known points, arranged so that the nearest are found soon.")
         .def("__init__",
-             [](NeighbourSearch* search, const Matrix<double>& known, const Matrix<float>& turned) {
+             [](NeighbourSearch* search, const Matrix<double>& known, const Matrix<float>& turned, int n_threads) {
                  check_alike(known, turned);
                  if (known.size() == 0 || known.shape(0) > 0xffffffffU) {
                      throw std::invalid_argument("There must be a point and a column, and at most 2^32 - 1 points.");
                  }
                  const nb::gil_scoped_release release;
-                 std::construct_at(search, all_of(known), all_of(turned), known.shape(1));
+                 std::construct_at(search, all_of(known), all_of(turned), known.shape(1), n_threads);
              })
         .def(
             "find",

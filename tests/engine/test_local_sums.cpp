@@ -17,6 +17,18 @@ void facts_are_summed_over_neighbours_by_weight() {
     check(local_sums(std::span<const std::uint8_t>(right), 2, near, 1, Stop()) == std::vector<double>{0.5, 1, 5, 5});
 }
 
+void neighbours_of_weight_one_are_counted_however_many_there_are() {
+    const std::vector<std::uint8_t> right = {1, 0, 1, 1, 0, 1};
+    for (const std::size_t n_near : {2U, 255U, 256U, 600U}) {
+        const std::vector<std::int64_t> all_the_second(n_near, 1);
+        const std::vector<double> ones(n_near, 1.0);
+        const auto count = static_cast<double>(n_near);
+        const Neighbourhood near{all_the_second, ones, n_near};
+        check(local_sums(std::span<const std::uint8_t>(right), 2, near, 1, Stop()) ==
+              std::vector<double>{count, count});
+    }
+}
+
 void threads_change_nothing() {
     constexpr std::size_t n_rows = 3000, n_members = 5;
     std::vector<double> facts(n_rows * n_members), by_row(n_rows * 3);
@@ -35,6 +47,7 @@ void threads_change_nothing() {
 
 int main() {
     facts_are_summed_over_neighbours_by_weight();
+    neighbours_of_weight_one_are_counted_however_many_there_are();
     threads_change_nothing();
     return report();
 }

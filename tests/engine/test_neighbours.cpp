@@ -55,9 +55,9 @@ bool are_same(const Neighbours& one, const Neighbours& other) {
 
 void finds_what_a_slow_search_finds_and_of_ties_the_lower_row() {
     for (const std::size_t n_known : {1U, 2U, 15U, 16U, 17U, 256U, 257U, 700U}) {
-        for (const std::size_t n_columns : {1U, 3U, 8U, 9U, 21U}) {
+        for (const std::size_t n_columns : {1U, 3U, 8U, 9U, 21U, 32U, 45U}) {
             const Points known = some_points(n_known, n_columns, 1), asked = some_points(50, n_columns, 2);
-            const NeighbourSearch search(known.exact, known.turned, n_columns);
+            const NeighbourSearch search(known.exact, known.turned, n_columns, 2);
             for (const std::size_t n_neighbours : {std::size_t{1}, std::min<std::size_t>(7, n_known), n_known}) {
                 const Neighbours slow = slowly(known, asked, n_columns, n_neighbours, false);
                 check(are_same(search.find(asked.exact, asked.turned, n_neighbours, false, 1, Stop()), slow));
@@ -69,22 +69,30 @@ void finds_what_a_slow_search_finds_and_of_ties_the_lower_row() {
 
 void a_known_point_is_not_its_own_neighbour() {
     const Points known = some_points(300, 2, 3, 20);
-    const NeighbourSearch search(known.exact, known.turned, 2);
+    const NeighbourSearch search(known.exact, known.turned, 2, 2);
     check(are_same(search.find(known.exact, known.turned, 5, true, 2, Stop()), slowly(known, known, 2, 5, true)));
 }
 
 void points_too_large_or_too_small_for_single_precision_are_told_apart() {
-    for (const double unit : {1e-30, 1e-200, 1e30, 1e60}) {
+    for (const double unit : {1e-30, 1e-36, 1e-42, 1e-200, 1e30, 1e60}) {
         const Points known = some_points(300, 3, 4, 1000, unit), asked = some_points(40, 3, 5, 1000, unit);
-        const NeighbourSearch search(known.exact, known.turned, 3);
+        const NeighbourSearch search(known.exact, known.turned, 3, 1);
         check(are_same(search.find(asked.exact, asked.turned, 4, false, 1, Stop()), slowly(known, asked, 3, 4, false)));
     }
+}
+
+void points_far_from_all_others_are_found_and_hide_nothing() {
+    Points known = some_points(4200, 3, 8, 50), asked = some_points(30, 3, 9, 50);
+    for (const std::size_t far : {std::size_t{7}, std::size_t{12000}}) known.exact[far] = known.turned[far] = 1000;
+    asked.exact[0] = asked.turned[0] = 2000;
+    const NeighbourSearch search(known.exact, known.turned, 3, 2);
+    check(are_same(search.find(asked.exact, asked.turned, 5, false, 1, Stop()), slowly(known, asked, 3, 5, false)));
 }
 
 void axes_that_say_nothing_change_nothing() {
     const Points known = some_points(500, 4, 6, 100), asked = some_points(30, 4, 7, 100);
     const float nan = std::numeric_limits<float>::quiet_NaN();
-    const NeighbourSearch search(known.exact, std::vector<float>(known.turned.size(), nan), 4);
+    const NeighbourSearch search(known.exact, std::vector<float>(known.turned.size(), nan), 4, 2);
     const std::vector<float> nothing(asked.turned.size(), nan);
     check(are_same(search.find(asked.exact, nothing, 3, false, 2, Stop()), slowly(known, asked, 4, 3, false)));
 }
@@ -95,6 +103,7 @@ int main() {
     finds_what_a_slow_search_finds_and_of_ties_the_lower_row();
     a_known_point_is_not_its_own_neighbour();
     points_too_large_or_too_small_for_single_precision_are_told_apart();
+    points_far_from_all_others_are_found_and_hide_nothing();
     axes_that_say_nothing_change_nothing();
     return report();
 }

@@ -65,7 +65,7 @@ def local_sum(facts: np.ndarray, neighbours: np.ndarray, weights: np.ndarray) ->
 
     Parameters
     ----------
-    facts : ndarray of float64, uint8 or bool of shape (n_known, n_members)
+    facts : ndarray of float64 or bool of shape (n_known, n_members)
     neighbours, weights : ndarray of shape (n_rows, n_neighbours)
 
     Returns

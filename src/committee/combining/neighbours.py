@@ -45,7 +45,7 @@ class Nearest:
     def __init__(self, points: np.ndarray) -> None:
         self.points = np.ascontiguousarray(points, dtype=np.float64)
         self._center, self._axes = axes_of(self.points)
-        self._search = NeighbourSearch(self.points, self._turned(self.points))
+        self._search = NeighbourSearch(self.points, self._turned(self.points), n_threads(None))
 
     def find(self, asked: np.ndarray, n_neighbours: int) -> tuple[np.ndarray, np.ndarray]:
         """Distances and rows of the nearest known points, of shape (n_asked, n_neighbours)."""
