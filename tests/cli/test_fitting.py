@@ -41,6 +41,21 @@ def test_a_rule_that_looks_at_the_rows_is_told_of_too(committee, rule):
     assert ended.code == 0 and ended.json["rule"].startswith(rule), ended
 
 
+def test_after_a_time_limit_members_and_rule_are_judged_on_rows_that_do_not_take_long(committee, monkeypatch):
+    fit = ("fit", "flowers.csv", "--target", "kind", *FAST, "--rule", "greedy")
+    assert committee(*fit, "--time-limit", "10m", "--json").json["n_judged"] == 60
+    # Two members vote for two classes.
+    monkeypatch.setattr("committee.cli.fitting.QUICKLY_JUDGED", 100)
+    assert committee(*fit, "--json").json["n_judged"] == 60
+    found = committee(*fit, "--time-limit", "10m", "--json").json
+    assert 20 <= found["n_judged"] <= 22
+    assert [each["kind"] for each in found["leaderboard"]].count("rule") == 1
+    told = committee(*(each for each in fit if each != "--quiet"), "--time-limit", "10m").out
+    assert f"Judged on {found['n_judged']} of the 60 rows." in told
+    every = committee("leaderboard", "model.committee", "--rule", "greedy", "--json").json
+    assert every["n_judged"] == 60
+
+
 def test_a_loss_of_ours_is_a_metric(committee):
     assert committee("fit", "flowers.csv", "--target", "kind", *FAST[:-1], "--metric", "brier").code == 0
 

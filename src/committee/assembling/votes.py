@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -52,6 +53,13 @@ class HonestVotes:
             None if groups is None else groups[rows],
             rows,
         )
+
+    def on(self, rows: Any) -> HonestVotes:
+        """The votes on some of the rows, by their positions."""
+        weights, groups, X = (
+            None if part is None else part[rows] for part in (self.weights, self.groups, self.X)
+        )
+        return HonestVotes(self.votes[:, rows], self.y[rows], weights, groups, self.rows[rows], X)
 
 
 def mean_votes(

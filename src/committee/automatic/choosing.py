@@ -175,11 +175,7 @@ def seconds_for(n_votes: int) -> float:
 def fewer(honest: HonestVotes, n_votes: int) -> HonestVotes:
     """Honest votes on every so many-th row, so that there are no more than some."""
     stride = -(-honest.votes.size // n_votes)
-    if stride == 1:
-        return honest
-    rows = slice(None, None, stride)
-    weights, groups = (None if part is None else part[rows] for part in (honest.weights, honest.groups))
-    return HonestVotes(honest.votes[:, rows], honest.y[rows], weights, groups, honest.rows[rows])
+    return honest if stride == 1 else honest.on(slice(None, None, stride))
 
 
 def rules_for(honest: HonestVotes, metric: Any, has_X: bool) -> list[tuple[str, Rule]]:

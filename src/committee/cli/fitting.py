@@ -12,6 +12,8 @@ from committee.cli.options import Json, Table
 STANDARD = "-"
 Task = Literal["classification", "regression"]
 Preset = Literal["fast", "balanced", "best"]
+# By how many votes a fit with a time limit is judged after it: in less than half a second.
+QUICKLY_JUDGED = 100_000
 LARGEST_SEED = 2**32 - 1
 
 
@@ -163,7 +165,8 @@ def report(done: Any, out: str, n_bytes: int, metric: str | None) -> dict[str, A
     from committee.jobs.describing import decided, standings
 
     judged_by = metric or ("log_loss" if done.task == "classification" else "rmse")
-    found = standings(done.model, judged_by, decided(done.model), done.X)
+    n_votes = None if done.model.time_limit is None else QUICKLY_JUDGED
+    found = standings(done.model, judged_by, decided(done.model), done.X, n_votes)
     return {
         "out": out,
         "n_bytes": n_bytes,
@@ -176,6 +179,7 @@ def report(done: Any, out: str, n_bytes: int, metric: str | None) -> dict[str, A
         "notes": list(done.notes),
         "rule": found["rule"],
         "metric": found["metric"],
+        "n_judged": found["n_judged"],
         "leaderboard": found["standings"],
         "seconds": round(done.seconds, 3),
     }
@@ -205,6 +209,8 @@ def show_report(found: dict[str, Any]) -> None:
 
     on_stderr = found["out"] == STANDARD
     show_standings(found | {"standings": found["leaderboard"]}, on_stderr=on_stderr)
+    if found["n_judged"] < found["n_rows"]:
+        say(f"Judged on {found['n_judged']} of the {found['n_rows']} rows.", on_stderr=on_stderr)
     place = "the standard output" if on_stderr else found["out"]
     size, seconds = size_of(found["n_bytes"]), f"{found['seconds']:.1f} s"
     say(f"Rule: {found['rule']}. {seconds}. The model is in {place} ({size}).", on_stderr=on_stderr)

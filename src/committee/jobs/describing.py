@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 import os
 from dataclasses import asdict
 from typing import Any
+
+import numpy as np
 
 from committee.assembling.leaderboard import name_of
 from committee.combining import as_rule
@@ -87,7 +90,13 @@ def one_line(value: Any) -> str:
     return " ".join(repr(value).split())
 
 
-def standings(model: Any, metric: str | None, rules: list[Any] | None, X: Any = None) -> dict[str, Any]:
+def standings(
+    model: Any,
+    metric: str | None,
+    rules: list[Any] | None,
+    X: Any = None,
+    n_votes: int | None = None,
+) -> dict[str, Any]:
     """The leaderboard of a committee, as plain values.
 
     Parameters
@@ -99,6 +108,8 @@ def standings(model: Any, metric: str | None, rules: list[Any] | None, X: Any = 
         None is all that can decide here.
     X : table, default=None
         That of the fit, for rules that look at the rows.
+    n_votes : int, default=None
+        How many votes it is judged by, about, if that has to be quick; None is all.
 
     Returns
     -------
@@ -115,12 +126,16 @@ def standings(model: Any, metric: str | None, rules: list[Any] | None, X: Any = 
                 "Leave it out, or let it decide in a fit: that judges it."
             )
     scorer = judging_scorer(metric, task, len(getattr(model, "classes_", ())))
-    board = model.leaderboard(rules, X=X, scoring=scorer)
+    judged = model if n_votes is None else with_fewer_votes(model, n_votes)
+    # Rows are encoded for those alone that look at them.
+    looks = rules is None or any(as_rule(rule)._looks_at_X() for rule in rules)
+    board = judged.leaderboard(rules, X=X if looks else None, scoring=scorer)
     is_loss = board.scoring.startswith("neg_")
     named = {name_of(rule): title_of(rule) for rule in rules or ()}
     return {
         "metric": board.scoring.removeprefix("neg_") if scorer is None else metric,
         "rule": title_of(model.rule_),
+        "n_judged": len(judged.honest_rows_),
         "standings": [
             {
                 "kind": each.kind,
@@ -130,6 +145,19 @@ def standings(model: Any, metric: str | None, rules: list[Any] | None, X: Any = 
             for each in board
         ],
     }
+
+
+def with_fewer_votes(model: Any, n_votes: int) -> Any:
+    """A committee with honest votes on fewer rows, for a quick look at who is good: some of each class."""
+    honest = model._known_votes()
+    stride = -(-honest.votes.size // n_votes)
+    rows: np.ndarray = np.arange(0, len(honest.y), stride)
+    if hasattr(model, "classes_"):
+        # Metrics of probabilities need every class.
+        rows = np.union1d(rows, np.unique(honest.y, return_index=True)[1])
+    smaller = copy.copy(model)
+    smaller._honest = honest.on(rows)
+    return smaller
 
 
 def decided(model: Any) -> list[Any]:
