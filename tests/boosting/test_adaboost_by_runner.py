@@ -1,5 +1,8 @@
 """AdaBoost over members that are not of the engine: how they are fitted, and what is asked of their votes."""
 
+import os
+import threading
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -22,7 +25,13 @@ from committee import (
     BaggingClassifier,
     VotingClassifier,
 )
+from committee.boosting.python_rounds import Plan, PythonRounds
+from committee.boosting.weighting import Distribution, Scheme
 from committee.members import NumberedLabels
+from committee.running import WorkerDiedError, n_threads
+from committee.running.serial import SerialRunner
+from committee.running.threads import MOST_THREADS, usable_cores
+from committee.task import Classification
 
 CLASSIFIERS = [AdaBoostM1Classifier, AdaBoostClassifier, AdaBoostM2Classifier]
 X, Y = make_classification(120, 6, n_informative=4, n_redundant=0, flip_y=0.2, random_state=0)
@@ -89,6 +98,136 @@ def test_members_made_of_some_that_take_no_weights_are_resampled(member):
     found = AdaBoostM1Classifier(member, **settings).fit(X, Y)
     asked = AdaBoostM1Classifier(member, weighting="resample", **settings).fit(X, Y)
     np.testing.assert_array_equal(found.estimator_errors_, asked.estimator_errors_)
+
+
+# Where members are fitted.
+
+
+class Diary(SerialRunner):
+    """A runner that writes down what it is asked for."""
+
+    def __init__(self):
+        super().__init__()
+        self.entries = []
+
+    def submit(self, function, /, *args, name=None, **kwargs):
+        self.entries.append(name or "member")
+        return super().submit(function, *args, name=name, **kwargs)
+
+    def as_completed(self, tasks):
+        self.entries.append("wait")
+        return super().as_completed(tasks)
+
+
+def test_members_are_tasks_one_after_the_other_and_folds_are_side_by_side():
+    run = Diary()
+    booster = AdaBoostM1Classifier(SklearnTree(max_depth=1), n_estimators=3, runner=run).fit(X, Y)
+    assert run.entries == ["member", "wait"] * 3
+    run.entries.clear()
+    booster.set_params(early_stopping="out_of_fold").fit(X, Y)
+    assert run.entries[:3] == ["fold 1 of 5", "fold 2 of 5", "wait"]
+    # It is lent, and stays open.
+    assert run.gather([run.submit(max, 3, 5)]) == [5]
+
+
+def bits(booster):
+    learnt = booster.estimator_errors_, booster.estimator_weights_, booster.votes(X)
+    return [each.tobytes() for each in (*learnt, booster.validation_errors_)]
+
+
+@pytest.mark.parametrize("booster_type", [*CLASSIFIERS, AdaBoostRegressor])
+@pytest.mark.parametrize("weighting", ["reweight", "resample"])
+def test_any_runner_and_any_number_of_workers_give_the_same_bits(booster_type, weighting):
+    member = LinearRegression() if booster_type is AdaBoostRegressor else GaussianNB()
+    booster = booster_type(
+        member, n_estimators=4, weighting=weighting, early_stopping="out_of_fold", random_state=3
+    )
+    y = X[:, 0] ** 2 if booster_type is AdaBoostRegressor else LABELS
+    expected = bits(booster.set_params(runner="serial").fit(X, y))
+    for n_jobs in (1, 2, 3):
+        assert bits(booster.set_params(runner="threads", n_jobs=n_jobs).fit(X, y)) == expected
+
+
+def test_processes_give_the_same_bits_and_name_who_fails():
+    booster = AdaBoostM1Classifier(
+        SklearnTree(max_depth=2, max_features=1), n_estimators=4, early_stopping="out_of_fold", random_state=3
+    )
+    expected = bits(booster.fit(X, LABELS))
+    with committee.running.runner("processes", 2) as run:
+        assert bits(booster.set_params(runner=run).fit(X, LABELS)) == expected
+        for early_stopping in (False, "out_of_fold"):
+            booster.set_params(estimator=Tired(), early_stopping=early_stopping)
+            with pytest.raises(KeyError) as caught:
+                booster.fit(X, Y)
+            assert str(caught.value) == "Member 1, Tired, cannot be fitted. KeyError: 'coffee'"
+        booster.set_params(estimator=Deadly(), early_stopping=False)
+        with pytest.raises(WorkerDiedError, match=r"^Member 0, Deadly, cannot be fitted. .*exit code 3\.$"):
+            booster.fit(X, Y)
+
+
+class Tired(GaussianNB):
+    """It fits equal weights only, as the first member gets them."""
+
+    def fit(self, X, y, sample_weight=None):
+        if np.ptp(sample_weight) > 0:
+            raise KeyError("coffee")
+        return super().fit(X, y, sample_weight)
+
+
+class Deadly(GaussianNB):
+    """It takes its process along."""
+
+    def fit(self, X, y, sample_weight=None):
+        os._exit(3)
+
+
+class Asking(GaussianNB):
+    """It asks for more threads than there are cores."""
+
+    def fit(self, X, y, sample_weight=None):
+        self.n_threads_ = n_threads(MOST_THREADS)
+        return super().fit(X, y, sample_weight)
+
+
+@pytest.mark.parametrize("runner", ["threads", "processes"])
+def test_threads_within_a_member_stay_within_the_cores(runner):
+    booster = AdaBoostM1Classifier(Asking(), n_estimators=2, runner=runner, n_jobs=2).fit(X, Y)
+    assert {member.n_threads_ for member in booster.estimators_} == {usable_cores()}
+
+
+class Stopping(GaussianNB):
+    """It wants to end the work after the second fit."""
+
+    stop, n_fits = threading.Event(), 0
+
+    def fit(self, X, y, sample_weight=None):
+        Stopping.n_fits += 1
+        if Stopping.n_fits == 2:
+            Stopping.stop.set()
+        return super().fit(X, y, sample_weight)
+
+
+@pytest.mark.parametrize("runner", ["serial", "threads"])
+def test_work_that_is_stopped_keeps_whole_rounds_and_goes_on_to_the_same_bits(runner):
+    Stopping.n_fits = 0
+    Stopping.stop.clear()
+    booster = AdaBoostM1Classifier(Stopping(), n_estimators=4, warm_start=True, runner=runner)
+    with committee.running.stopped_by(Stopping.stop), pytest.raises(KeyboardInterrupt):
+        booster.fit(X, Y)
+    assert len(booster.estimators_) == 2
+    in_one_go = AdaBoostM1Classifier(GaussianNB(), n_estimators=4).fit(X, Y)
+    np.testing.assert_array_equal(booster.fit(X, Y).predict_proba(X), in_one_go.predict_proba(X))
+
+
+@pytest.mark.parametrize("runner", ["serial", "threads"])
+def test_a_member_that_is_stopped_ends_the_fit_as_an_interruption(runner):
+    stop = threading.Event()
+    stop.set()
+    with committee.running.runner(runner) as run:
+        member = committee.RandomForestClassifier(100_000)
+        rounds = PythonRounds(member, X, *Classification.of(Y), None, run)
+        with committee.running.stopped_by(stop), pytest.raises(KeyboardInterrupt):
+            rounds._make(Plan(Scheme("m1", 2), False, 0, 1), 0, Distribution.start(None, len(Y)))
 
 
 # What members vote.

@@ -323,7 +323,8 @@ def test_a_failed_fit_changes_nothing():
 @pytest.mark.parametrize(
     ("methods", "what"), [(["fit"], "be fitted"), (["predict", "predict_proba"], "vote")]
 )
-@pytest.mark.parametrize("parameters", [{}, {"early_stopping": "out_of_fold"}], ids=str)
+# Folds side by side would share the one time that it works.
+@pytest.mark.parametrize("parameters", [{}, {"early_stopping": "out_of_fold", "runner": "serial"}], ids=str)
 @pytest.mark.parametrize("booster_type", [*CLASSIFIERS, AdaBoostRegressor])
 def test_a_member_that_fails_is_named_with_its_cause(booster_type, parameters, methods, what, monkeypatch):
     member = LinearRegression() if booster_type is AdaBoostRegressor else GaussianNB()

@@ -47,13 +47,15 @@ calls = dict(
 )
 
 
-def threads():
+def threads(name):
     tasks = "/proc/self/task"
-    return len(os.listdir(tasks)) if os.path.isdir(tasks) else threading.active_count()
+    # The system knows a thread of a runner for a moment after Python has joined it.
+    is_engine = name != "bayes" and os.path.isdir(tasks)
+    return len(os.listdir(tasks)) if is_engine else threading.active_count()
 
 
 for name in sys.argv[1:] or calls:
-    before = threads()
+    before = threads(name)
     sent = []
     def send():
         sent.append(time.monotonic())
@@ -66,7 +68,7 @@ for name in sys.argv[1:] or calls:
     except KeyboardInterrupt:
         waited = time.monotonic() - sent[0]
         timer.join()
-    print(name, "interrupted," if threads() <= before else "left threads,", f"{{waited:.3f}}", flush=True)
+    print(name, "interrupted," if threads(name) <= before else "left threads,", f"{{waited:.3f}}", flush=True)
 """
 
 

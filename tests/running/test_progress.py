@@ -74,6 +74,12 @@ def test_trees_that_end_when_there_are_enough_have_a_limit_and_no_goal():
     [
         (GradientBoostingRegressor("auto"), NUMBERS, "rounds", True),
         (AdaBoostClassifier(n_estimators=5, early_stopping="out_of_fold"), CLASSES, "members", False),
+        (
+            AdaBoostClassifier(GaussianNB(), n_estimators=5, early_stopping="out_of_fold"),
+            CLASSES,
+            "members",
+            False,
+        ),
     ],
 )
 def test_folds_are_work_with_work_within(booster, problem, part, most):

@@ -2,7 +2,7 @@
 
 In: a table and a class or a number for each row. Out: members that were made one after the other, each for
 what those before it got wrong, and their votes. Our own trees are made in the engine, all rounds in one call;
-other estimators in Python, round by round. Nothing else differs between the two.
+other estimators by a runner, round by round. Nothing else differs between the two.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from committee.members.kinds import check_engine_member, check_estimator
 from committee.members.seeing import native_table
 from committee.members.weighing import all_take_weights
 from committee.parameters import check_parameters, declared
-from committee.running import Work, n_threads
+from committee.running import Work, n_threads, runner_of
 from committee.table import BinnedTable
 from committee.task import Classification, check_lengths, row_weights
 
@@ -121,11 +121,16 @@ class AdaBoost(CallbackSupportMixin, SavedMembers):
         curve = None if X_val is None else validation_curve(rounds, scheme, given)
         name, folds = type(self).__name__, None
         if self.early_stopping == "out_of_fold":
-            folds = out_of_fold_errors(rounds, plan, name, self.verbose)
+            with runner_of(self.runner, self.n_jobs) as workers:
+                folds = out_of_fold_errors(rounds.by(workers), plan, name, self.verbose)
         calls = task_calls(self, X, y, "member", n_more)
-        with Work("members", name, int(self.n_estimators), n_before=n_before, verbose=self.verbose) as work:
+        # Members follow one another, so each may use all cores.
+        with (
+            runner_of(self.runner, 1) as worker,
+            Work("members", name, int(self.n_estimators), n_before=n_before, verbose=self.verbose) as work,
+        ):
             plan = replace(plan, progress=hook_of(work, calls))
-            run, errors = self._make(rounds, plan, curve, folds, goes_on)
+            run, errors = self._make(rounds.by(worker), plan, curve, folds, goes_on)
         if goes_on:
             run = self._before().then(run, rounds.join)
         is_kept = self.warm_start and isinstance(run.interruption, KeyboardInterrupt) and len(run.votes) > 0

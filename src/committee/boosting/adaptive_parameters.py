@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from committee.learners.tree_parameters import CATEGORICAL_FEATURES, N_JOBS
+from committee.learners.tree_parameters import CATEGORICAL_FEATURES, N_JOBS, RUNNER
 from committee.learners.voting import Voter
 from committee.members.kinds import is_member
 from committee.parameters import (
@@ -31,8 +31,8 @@ class Adaptive(Voter):
         optional(is_member),
         "The member, cloned for every round. None is a stump for two classes, a tree of depth 1 + "
         "ceil(log2(n_classes)) for more and one of depth 3 for numbers. The engine makes all rounds for "
-        "`DecisionStump` and `DecisionTree` members without `class_weight`; others are fitted one by one, "
-        "with weights of a mean of 1.",
+        "`DecisionStump` and `DecisionTree` members without `class_weight`; others are fitted by the runner, "
+        "one after the other, with weights of a mean of 1.",
         kw_only=False,
     )
     n_estimators: int = parameter(50, "an integer >= 1", integer(1), "The most members that are made.")
@@ -60,7 +60,8 @@ class Adaptive(Voter):
         "True stops when the error on `X_val`, or on held-out rows if it is not given, has not fallen for "
         '`n_iter_no_change` rounds, and keeps the members up to the lowest error. "out_of_fold" looks for '
         "the number of members of the lowest error in 5-fold cross-validation, and then makes as many from "
-        "all rows. The error is the misclassified share or the mean absolute error.",
+        "all rows; the runner takes several folds at a time. The error is the misclassified share or the "
+        "mean absolute error.",
     )
     validation_fraction: float = parameter(
         0.1,
@@ -90,6 +91,7 @@ class Adaptive(Voter):
         "False, it leaves the estimator as it was.",
     )
     categorical_features: Any = parameter("from_dtype", *CATEGORICAL_FEATURES)
+    runner: Any = parameter("threads", *RUNNER)
     n_jobs: int | None = parameter(None, *N_JOBS)
     verbose: int = parameter(
         0,
@@ -103,5 +105,5 @@ class Adaptive(Voter):
         "an integer, a RandomState or None",
         anything,
         "The seed of drawn rows, held-out rows and members that draw. The same seed gives the same "
-        "members on any number of threads.",
+        "members on any number of threads and with any runner.",
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,6 +18,7 @@ from committee.learners import (
     DecisionTreeRegressor,
 )
 from committee.learners.training import OPTIONS, Training
+from committee.running import Runner
 from committee.table import BinnedTable, Table, read_like, to_codes
 from committee.task import Classification, Regression
 
@@ -124,6 +126,14 @@ class EngineRounds:
             made["importances"],
             made["interruption"],
         )
+
+    def by(self, run: Runner) -> EngineRounds:
+        """The same: the engine has threads of its own, and needs no runner."""
+        return self
+
+    def side_by_side(self, function: Callable[..., Any], calls: dict[str, tuple[Any, ...]]) -> Iterator[Any]:
+        """What a function makes of these rounds and of the arguments of each named call, in their order."""
+        return (function(self, *arguments) for arguments in calls.values())
 
     def only(self, rows: np.ndarray) -> EngineRounds:
         """The same on some of the rows, binned anew."""

@@ -1,14 +1,16 @@
-"""The rounds of AdaBoost in Python, for members of any kind.
+"""The rounds of AdaBoost in Python, for members of any kind: each member is a task of a runner.
 
 In: an estimator of scikit-learn's kind, the table as the user has it, y and a distribution over the rows.
 Out: a `Run`: members, errors and votes, and the distribution that the next member would see. `engine_rounds`
-does the same for our own trees.
+does the same for our own trees. A round needs the one before, so there is one task at a time; runs on other
+rows, those of folds, are tasks side by side.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -18,7 +20,11 @@ from committee.members.failing import naming, numbered
 from committee.members.fitting import fit_on_bag
 from committee.members.seeding import reseeded
 from committee.members.seeing import column_names, native_table, take_rows
+from committee.members.tasks import result_of, results_in_order
 from committee.members.votes import Task, votes_of
+from committee.running import Handle, Runner, runner
+from committee.running.progress import beside
+from committee.running.stopping import check
 from committee.task import Classification
 
 # By how much probabilities that were computed in 32 bits may leave the range from 0 to 1.
@@ -98,7 +104,7 @@ class Run:
 
 @dataclass(frozen=True, eq=False)
 class PythonRounds:
-    """Rounds whose members are fitted one by one.
+    """Rounds whose members are fitted one by one, by a runner.
 
     Parameters
     ----------
@@ -110,6 +116,7 @@ class PythonRounds:
     y : ndarray of shape (n_rows,)
         Codes of classes, or numbers.
     weights : ndarray of shape (n_rows,), or None
+    run : Runner, default=a serial one
 
     Examples
     --------
@@ -126,6 +133,7 @@ class PythonRounds:
     task: Task
     y: np.ndarray
     weights: np.ndarray | None
+    run: Runner = field(default_factory=lambda: runner("serial"))
 
     @property
     def n_rows(self) -> int:
@@ -142,8 +150,8 @@ class PythonRounds:
         interruption = None
         try:
             for i in range(plan.n_rounds):
-                member = self._fit(plan, plan.first_round + i, distribution)
-                cast = self.votes([member], self.X, plan.scheme, plan.first_round + i)[0]
+                check()
+                member, cast = self._make(plan, plan.first_round + i, distribution)
                 losses = plan.scheme.losses(cast, self.y, distribution)
                 verdict = weigh(distribution, losses)
                 is_bad = not verdict.is_perfect and plan.scheme.is_no_better_than_chance(verdict)
@@ -174,6 +182,19 @@ class PythonRounds:
             is_over,
             interruption=interruption,
         )
+
+    def by(self, run: Runner) -> PythonRounds:
+        """The same by another runner."""
+        return replace(self, run=run)
+
+    def side_by_side(self, function: Callable[..., Any], calls: dict[str, tuple[Any, ...]]) -> Iterator[Any]:
+        """What a function makes of these rounds and of the arguments of each named call, in their order."""
+
+        def submit(name: str) -> Any:
+            with beside():
+                return self.run.submit(function, self._shared, *calls[name], name=name)
+
+        return results_in_order(map(submit, calls), self.run)
 
     def only(self, rows: np.ndarray) -> PythonRounds:
         """The same on some of the rows."""
@@ -206,22 +227,37 @@ class PythonRounds:
         """The first of some members."""
         return members[:n_members]
 
-    def _fit(self, plan: Plan, number: int, distribution: Distribution) -> Any:
-        # A generator for each round: a run that goes on later draws what it would have drawn at once.
-        rng = np.random.default_rng([plan.seed, number])
-        member = reseeded(self.member, rng)
-        if plan.resamples:
-            shares = distribution.row_weights
-            rows, weights = rng.choice(self.n_rows, size=distribution.n_draws, p=shares / shares.sum()), None
-        else:
-            rows = np.flatnonzero(distribution.counts)
-            weights = distribution.member_weights[rows]
-        is_all = not plan.resamples and len(rows) == self.n_rows
-        X = self.X if is_all else take_rows(self.X, rows)
-        are_classes = isinstance(self.task, Classification)
-        answers = self.task.classes[self.y[rows]] if are_classes else self.y[rows]
-        with naming(numbered(number, member), "be fitted"):
-            return fit_on_bag(member, X, answers, weights, are_classes=are_classes)
+    @cached_property
+    def _shared(self) -> Handle:
+        """These rounds for tasks, within which members follow one another."""
+        return self.run.put(self.by(runner("serial")))
+
+    def _make(self, plan: Plan, number: int, distribution: Distribution) -> tuple[Any, np.ndarray]:
+        """The member of a round, and its votes."""
+        task = self.run.submit(fit_and_vote, self._shared, replace(plan, progress=None), number, distribution)
+        return result_of(task, self.run, numbered(number, self.member))
+
+
+def fit_and_vote(
+    rounds: PythonRounds, plan: Plan, number: int, distribution: Distribution
+) -> tuple[Any, np.ndarray]:
+    """Fit the member of a round, and let it vote on all rows."""
+    # A generator for each round: a run that goes on later draws what it would have drawn at once.
+    rng = np.random.default_rng([plan.seed, number])
+    member = reseeded(rounds.member, rng)
+    if plan.resamples:
+        shares = distribution.row_weights
+        rows, weights = rng.choice(rounds.n_rows, size=distribution.n_draws, p=shares / shares.sum()), None
+    else:
+        rows = np.flatnonzero(distribution.counts)
+        weights = distribution.member_weights[rows]
+    is_all = not plan.resamples and len(rows) == rounds.n_rows
+    X, y = rounds.X if is_all else take_rows(rounds.X, rows), rounds.y[rows]
+    are_classes = isinstance(rounds.task, Classification)
+    answers = rounds.task.classes[y] if isinstance(rounds.task, Classification) else y
+    with naming(numbered(number, member), "be fitted"):
+        model = fit_on_bag(member, X, answers, weights, are_classes=are_classes)
+    return model, rounds.votes([model], rounds.X, plan.scheme, number)[0]
 
 
 def each_vote(members: list[Any], X: Any, task: Task, scheme: Scheme, first: int = 0) -> Iterator[np.ndarray]:

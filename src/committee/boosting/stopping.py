@@ -128,30 +128,34 @@ def out_of_fold_errors(rounds: Any, plan: Plan, name: str, verbose: int) -> np.n
 
     A run that ends early keeps its last error. `name` and `verbose` are those of the estimator.
     """
-    with Work("folds", name, N_FOLDS, verbose=verbose) as work:
-        return fold_errors(rounds, plan, name, work)
-
-
-def fold_errors(rounds: Any, plan: Plan, name: str, work: Work) -> np.ndarray:
-    """The same, as some work that is begun."""
     folds = fold_numbers(rounds, N_FOLDS, plan.seed)
+    calls = {
+        f"fold {fold + 1} of {N_FOLDS}": (plan, name, folds == fold)
+        for fold in range(N_FOLDS)
+        if (folds == fold).any()
+    }
     total = np.zeros(plan.n_rounds)
     heaviness = 0.0
-    for fold in range(N_FOLDS):
-        held_out = np.flatnonzero(folds == fold)
-        if not len(held_out):
-            continue
-        some = rounds.only(np.flatnonzero(folds != fold))
-        weights = None if rounds.weights is None else rounds.weights[held_out]
-        curve = Curve(some, plan.scheme, rounds.table_of(held_out), rounds.y[held_out], weights)
-        with Work("members", name, plan.n_rounds) as inner:
-            own = replace(plan, progress=hook_of(inner, None), keeps_weights=False)
-            curve.add(uninterrupted(some.go(own, start(some, plan.scheme))))
-        work.tell(fold + 1, -min(curve.errors))
-        weight = float(len(held_out) if weights is None else weights.sum())
-        total += weight * np.array(curve.errors + curve.errors[-1:] * (plan.n_rounds - len(curve.errors)))
-        heaviness += weight
+    with Work("folds", name, N_FOLDS, verbose=verbose) as work:
+        results = rounds.side_by_side(errors_on_fold, calls)
+        for n_done, (errors, weight) in enumerate(results, start=1):
+            work.tell(n_done, -errors.min())
+            total += weight * errors
+            heaviness += weight
     return total / heaviness
+
+
+def errors_on_fold(rounds: Any, plan: Plan, name: str, is_held_out: np.ndarray) -> tuple[np.ndarray, float]:
+    """The errors on rows that are held out, after each member that learns from the others; their weight."""
+    held_out = np.flatnonzero(is_held_out)
+    some = rounds.only(np.flatnonzero(~is_held_out))
+    weights = None if rounds.weights is None else rounds.weights[held_out]
+    curve = Curve(some, plan.scheme, rounds.table_of(held_out), rounds.y[held_out], weights)
+    with Work("members", name, plan.n_rounds) as work:
+        own = replace(plan, progress=hook_of(work, None), keeps_weights=False)
+        curve.add(uninterrupted(some.go(own, start(some, plan.scheme))))
+    errors = np.array(curve.errors + curve.errors[-1:] * (plan.n_rounds - len(curve.errors)))
+    return errors, float(len(held_out) if weights is None else weights.sum())
 
 
 def fold_numbers(rounds: Any, n_folds: int, seed: int) -> np.ndarray:

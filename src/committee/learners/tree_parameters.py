@@ -25,6 +25,7 @@ from committee.parameters import (
     parameter,
     share,
 )
+from committee.running import Runner
 
 # A limit may be as large as one likes: the engine gets NO_LIMIT.
 ANY_SIZE = math.inf
@@ -57,6 +58,11 @@ N_JOBS: Declaration = (
     optional(lambda value: is_integer(value) and value != 0),
     "The number of threads, which changes nothing but the time. None and -1 are all cores (None is one in "
     "scikit-learn), -2 is one fewer.",
+)
+RUNNER: Declaration = (
+    '"serial", "threads", "processes" or a Runner',
+    either(one_of("serial", "threads", "processes"), lambda value: isinstance(value, Runner)),
+    "Where members are fitted that are not of the engine. It changes nothing but the time.",
 )
 
 

@@ -124,6 +124,27 @@ def within(*parts: str) -> Iterator[None]:
         WITHIN.reset(token)
 
 
+@contextmanager
+def beside() -> Iterator[None]:
+    """Tell what begins in the block beside the part that the work is at: parts run side by side, by name.
+
+    Examples
+    --------
+    >>> with receiving(print), Work("folds", "Forest", 2), beside(), within("fold 2 of 2"):
+    ...     with Work("trees", "Forest", 1):
+    ...         pass  # doctest: +ELLIPSIS
+    0 of 2 folds, 0.0 s
+    fold 2 of 2: 0 of 1 trees, 0.0 s
+    fold 2 of 2: 0 of 1 trees, 0.0 s
+    0 of 2 folds, 0.0 s
+    """
+    token = WITHIN.set(WITHIN.get()[:-1])
+    try:
+        yield
+    finally:
+        WITHIN.reset(token)
+
+
 def tell(event: Event) -> None:
     """Pass on an event from elsewhere, such as another process, as one of the work at hand."""
     receiver = RECEIVER.get()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from committee.learners.tree_parameters import CATEGORICAL_FEATURES, CLASS_WEIGHT, N_JOBS
+from committee.learners.tree_parameters import CATEGORICAL_FEATURES, CLASS_WEIGHT, N_JOBS, RUNNER
 from committee.members.kinds import is_member
 from committee.parameters import (
     anything,
@@ -17,7 +17,6 @@ from committee.parameters import (
     parameter,
     share,
 )
-from committee.running import Runner
 from committee.sampling.ruled import Ruled
 
 AMOUNT = "an integer >= 1 or a float in (0, 1]"
@@ -91,12 +90,7 @@ class BaggingParameters(Ruled):
         "with False, it leaves the estimator as it was.",
     )
     categorical_features: Any = parameter("from_dtype", *CATEGORICAL_FEATURES)
-    runner: Any = parameter(
-        "threads",
-        '"serial", "threads", "processes" or a Runner',
-        either(one_of("serial", "threads", "processes"), lambda value: isinstance(value, Runner)),
-        "Where members are fitted that are not of the engine. It changes nothing but the time.",
-    )
+    runner: Any = parameter("threads", *RUNNER)
     n_jobs: int | None = parameter(None, *N_JOBS)
     random_state: Any = parameter(
         None,

@@ -16,6 +16,7 @@ from committee.members.encoding import TableEncoder
 from committee.members.failing import naming, numbered
 from committee.members.kinds import is_member
 from committee.members.seeing import asked
+from committee.members.tasks import results_in_order
 from committee.members.votes import dtype_of, votes_of
 from committee.sampling.bagging_parameters import BaggingParameters
 from committee.sampling.bags import Bags
@@ -23,7 +24,6 @@ from committee.sampling.engine_bags import grows_in_engine
 from committee.sampling.out_of_bag import OutOfBag, check_goes_on
 from committee.sampling.plan import Learning
 from committee.sampling.ruled import is_open
-from committee.sampling.runner_bags import results_in_order
 from committee.saving import Fields
 from committee.saving.deciding import Decider, sums_votes
 from committee.saving.errors import require

@@ -6,11 +6,9 @@ what goes to it is a few numbers, and the table is shared by all.
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Generator, Iterator
+from collections.abc import Generator
 from contextlib import closing
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -20,10 +18,11 @@ from committee.members.failing import failed_member, numbered
 from committee.members.fitting import fit_on_bag
 from committee.members.seeding import MEMBER, reseeded, seeds_of, stream
 from committee.members.seeing import take_rows
+from committee.members.tasks import results_in_order
 from committee.members.votes import Task as Answering
 from committee.members.votes import dtype_of, votes_of
 from committee.members.weighing import all_take_weights, request_weights, weights_reach
-from committee.running import Runner, Task, TaskError
+from committee.running import Runner, Task
 from committee.sampling.bags import Bags
 from committee.sampling.out_of_bag import Tally
 from committee.sampling.plan import Made, Plan, is_flat
@@ -136,30 +135,6 @@ def fitted_in_order(plan: Plan, shared: Shared, run: Runner) -> Generator[tuple[
     with closing(results_in_order(tasks, run)) as results:
         for some in results:
             yield from some
-
-
-def results_in_order(tasks: Iterator[Task], run: Runner) -> Generator[Any]:
-    """The results of tasks in their order. Few are submitted before their time, and those are cancelled."""
-    waiting: deque[Task] = deque()
-    try:
-        while True:
-            waiting.extend(islice(tasks, 2 * run.n_workers - len(waiting)))
-            if not waiting:
-                return
-            yield result_of(waiting[0], run)
-            waiting.popleft()
-    finally:
-        for task in waiting:
-            task.cancel()
-
-
-def result_of(task: Task, run: Runner) -> Any:
-    """The result of a task, or the error that names the member."""
-    for done in run.as_completed([task]):
-        error = done.exception()
-        if isinstance(error, TaskError) and isinstance(error.__cause__, TaskError):
-            raise error.__cause__ from error.__cause__.__cause__
-    return task.result()
 
 
 def fit_some(
