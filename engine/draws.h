@@ -44,7 +44,7 @@ class Draws {
 
     void start_tree(std::size_t n_rows, std::uint32_t heaviest) {
         codes_.resize(std::max(codes_.size(), n_rows * most_columns));
-        rows_of_a_sum_ = 65535 / heaviest;
+        rows_of_a_sum_ = most_rows_of_a_sum / heaviest;
     }
 
     // A threshold of a column between two codes; of the column that is visited after so many others.
@@ -55,39 +55,53 @@ class Draws {
     // Draws for some columns, the first of which is visited after so many others. codes: where each begins.
     void draw(std::span<const std::uint32_t> columns, const std::array<const Code*, most_columns>& codes,
               std::span<const std::uint32_t> rows, std::uint64_t visited, const Random& random) {
-        n_rows_ = rows.size();
+        n_columns_ = columns.size();
+        Ranges ranges;
         [&]<std::size_t... k>(std::index_sequence<k...>) {
-            ((columns.size() == k + 1 ? gather<k + 1>(codes, rows) : void()), ...);
+            ((columns.size() == k + 1 ? gather<k + 1>(codes, rows, ranges) : void()), ...);
         }(std::make_index_sequence<most_columns>());
-        const Ranges ranges = find_ranges();
-        for (std::size_t k = 0; k < columns.size(); ++k) {
-            const bool has_missing = ranges.lowest[k] == 0 && table_.has_missing[columns[k]];
-            const CodeRange range{has_missing ? ranges.lowest_but_missing[k] + 1U : ranges.lowest[k], ranges.highest[k],
-                                  has_missing};
+        std::array<CodeRange, most_columns> found;
+        std::array<double, most_columns> shares, values;
+        std::array<std::uint32_t, most_columns> lines{};
+        for (std::size_t k = 0; k < n_columns_; ++k) {
+            found[k] = ranges.of(k, table_.has_missing[columns[k]]);
+            shares[k] = to_share(random.at(2 * visited + 2 * k));
+            values[k] = knots_[columns[k]].value_between(found[k].lowest, found[k].highest, shares[k]);
+        }
+        for (std::uint32_t step = Knots::most_lines / 2; step > 0; step /= 2) {
+            for (std::size_t k = 0; k < n_columns_; ++k)
+                lines[k] = knots_[columns[k]].step_on(lines[k], step, values[k]);
+        }
+        for (std::size_t k = 0; k < n_columns_; ++k) {
+            const CodeRange& range = found[k];
             Draw& drawn = draws_[k];
             drawn.is_constant = range.is_constant();
-            if (drawn.is_constant) continue;
-            drawn.missing_right = has_missing && (random.at(2 * visited + 2 * k + 1) & 1) != 0;
-            drawn.threshold = range.lowest == range.highest ? (drawn.missing_right ? range.highest : 0)
-                                                            : threshold(columns[k], range, visited + k, random);
+            drawn.missing_right = range.has_missing && (random.at(2 * visited + 2 * k + 1) & 1) != 0;
+            if (range.lowest < range.highest) {
+                drawn.threshold =
+                    knots_[columns[k]].code_on(lines[k], range.lowest, range.highest, shares[k], values[k]);
+            } else {
+                drawn.threshold = drawn.missing_right ? range.highest : 0;
+            }
             // Code - 1 wraps missing round to the top.
             shifts_[k] = drawn.missing_right ? 1 : 0;
-            lasts_[k] = static_cast<std::uint16_t>(drawn.threshold - shifts_[k]);
+            lasts_[k] = to_signed(drawn.threshold - static_cast<std::uint32_t>(shifts_[k]));
         }
     }
 
     const Draw& operator[](std::size_t k) const { return draws_[k]; }
 
     bool goes_left(std::size_t k, std::size_t i) const {
-        return static_cast<std::uint16_t>(codes_[i * most_columns + k] - shifts_[k]) <= lasts_[k];
+        return static_cast<std::int16_t>(codes_[i * most_columns + k] - shifts_[k]) <= lasts_[k];
     }
 
     // What goes left in each of the columns that were drawn for.
     void sum_left(std::span<const Item> items) {
         if constexpr (std::is_same_v<Stat, TwoClasses>) {
-            if (rows_of_a_sum_ >= fewest_rows_of_a_sum) return sum_left_side_by_side(items);
+            if (rows_of_a_sum_ == most_rows_of_a_sum) return sum_left_side_by_side<true>(items);
+            if (rows_of_a_sum_ >= fewest_rows_of_a_sum) return sum_left_side_by_side<false>(items);
         }
-        for (std::size_t k = 0; k < most_columns; ++k) {
+        for (std::size_t k = 0; k < n_columns_; ++k) {
             Left left;
             for (std::size_t i = 0; i < items.size(); ++i) {
                 const bool goes = goes_left(k, i);
@@ -101,11 +115,22 @@ class Draws {
     const Left& left_of(std::size_t k) const { return left_[k]; }
 
   private:
-    using Lanes [[gnu::vector_size(2 * most_columns)]] = std::uint16_t;
+    // Codes are kept as signed numbers, 2^15 lower: that is what vectors compare in one step.
+    using Lanes [[gnu::vector_size(2 * most_columns)]] = std::int16_t;
+    static constexpr std::size_t fewest_rows_of_a_sum = 32, most_rows_of_a_sum = 65535;
+
+    static std::int16_t to_signed(std::uint32_t code) { return static_cast<std::int16_t>(code ^ 0x8000U); }
+    static std::uint32_t to_code(std::int16_t number) { return static_cast<std::uint16_t>(number) ^ 0x8000U; }
+
     struct Ranges {
         Lanes lowest, lowest_but_missing, highest;
+
+        CodeRange of(std::size_t k, bool may_miss) const {
+            const bool has_missing = may_miss && to_code(lowest[k]) == 0;
+            return {has_missing ? to_code(lowest_but_missing[k]) + 1 : to_code(lowest[k]), to_code(highest[k]),
+                    has_missing};
+        }
     };
-    static constexpr std::size_t fewest_rows_of_a_sum = 32;
 
     static double to_share(std::uint64_t number) { return static_cast<double>(number >> 11) * 0x1.0p-53; }
 
@@ -116,28 +141,29 @@ class Draws {
     }
 
     template <std::size_t n>
-    void gather(const std::array<const Code*, most_columns>& columns, std::span<const std::uint32_t> rows) {
-        std::uint16_t* to = codes_.data();
+    void gather(const std::array<const Code*, most_columns>& columns, std::span<const std::uint32_t> rows,
+                Ranges& ranges) {
+        const Lanes zeros{}, one = zeros + std::int16_t{1}, half = zeros + to_signed(0);
+        Lanes lowest = ~half, lowest_but_missing = ~half, highest = half;
+        std::int16_t* to = codes_.data();
+        std::array<const Code*, n> from;  // in registers
+        std::copy_n(columns.begin(), n, from.begin());
         for (const std::uint32_t row : rows) {
-            for (std::size_t k = 0; k < n; ++k) to[k] = columns[k][row];
+            Lanes lanes{};
+            for (std::size_t k = 0; k < n; ++k) lanes[k] = static_cast<std::int16_t>(from[k][row]);
+            lanes ^= half;
+            const Lanes but_missing = lanes - one;
+            lowest = lanes < lowest ? lanes : lowest;
+            lowest_but_missing = but_missing < lowest_but_missing ? but_missing : lowest_but_missing;
+            highest = lanes > highest ? lanes : highest;
+            std::memcpy(to, &lanes, sizeof lanes);
             to += most_columns;
         }
-    }
-
-    Ranges find_ranges() const {
-        Ranges ranges{lanes_of(0), lanes_of(0) - 1, lanes_of(0)};
-        for (std::size_t i = 1; i < n_rows_; ++i) {
-            const Lanes codes = lanes_of(i);
-            const Lanes but_missing = codes - 1;
-            ranges.lowest = codes < ranges.lowest ? codes : ranges.lowest;
-            ranges.lowest_but_missing =
-                but_missing < ranges.lowest_but_missing ? but_missing : ranges.lowest_but_missing;
-            ranges.highest = codes > ranges.highest ? codes : ranges.highest;
-        }
-        return ranges;
+        ranges = {lowest, lowest_but_missing, highest};
     }
 
     // As many rows at a time as 16 bits can count.
+    template <bool weigh_one>
     void sum_left_side_by_side(std::span<const Item> items) {
         Lanes shift, last;
         std::memcpy(&shift, shifts_.data(), sizeof shift);
@@ -149,24 +175,26 @@ class Draws {
             Lanes weights{}, ones{}, counts{};
             for (std::size_t i = begin; i < end; ++i) {
                 const auto goes = static_cast<Lanes>(lanes_of(i) - shift <= last);
-                weights += goes & (zeros + static_cast<std::uint16_t>(items[i]));
-                ones += goes & (zeros + static_cast<std::uint16_t>(items[i] >> 32));
+                if constexpr (!weigh_one) weights += goes & (zeros + static_cast<std::int16_t>(items[i]));
+                ones += goes & (zeros + static_cast<std::int16_t>(items[i] >> 32));
                 counts -= goes;
             }
+            if constexpr (weigh_one) weights = counts;
             for (std::size_t k = 0; k < most_columns; ++k) {
-                left_[k].item += (Item{ones[k]} << 32) | weights[k];
-                left_[k].n_rows += counts[k];
+                left_[k].item +=
+                    (Item{static_cast<std::uint16_t>(ones[k])} << 32) | static_cast<std::uint16_t>(weights[k]);
+                left_[k].n_rows += static_cast<std::uint16_t>(counts[k]);
             }
         }
     }
 
     const Table& table_;
     std::vector<Knots> knots_;
-    std::vector<std::uint16_t> codes_;
-    std::size_t n_rows_ = 0;
+    std::vector<std::int16_t> codes_;
+    std::size_t n_columns_ = 0;
     std::size_t rows_of_a_sum_ = 0;
     std::array<Draw, most_columns> draws_{};
-    std::array<std::uint16_t, most_columns> shifts_{}, lasts_{};
+    std::array<std::int16_t, most_columns> shifts_{}, lasts_{};
     std::array<Left, most_columns> left_{};
 };
 

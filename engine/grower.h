@@ -14,27 +14,13 @@
 #include <vector>
 
 #include "grow.h"
+#include "local_codes.h"
 #include "partition.h"
 #include "random.h"
 #include "search.h"
 #include "tree_building.h"
 
 namespace committee {
-
-// Rows of a subtree that gets a block of codes of its own.
-inline constexpr std::size_t local_rows = 4096;
-
-// A node that is not yet decided: the rows [begin, end) of the tree's row list.
-struct Pending {
-    bool is_local = false;  // its rows are those of the subtree's own block of codes
-    std::uint32_t node = 0;
-    std::uint32_t depth = 0;
-    std::size_t begin = 0;
-    std::size_t end = 0;
-    std::uint64_t key = 0;
-    double lower = -std::numeric_limits<double>::infinity();
-    double upper = std::numeric_limits<double>::infinity();
-};
 
 template <class Code, class Stat, Criterion criterion>
 class Grower {
@@ -55,7 +41,8 @@ class Grower {
               const SeenColumns& seen) {
         start(rows, weights);
         search_.see(seen);
-        const Pending root{.end = rows.size(), .key = key};
+        Pending root{.end = rows.size(), .key = key};
+        sum_up(root);
         if (parameters_.max_leaf_nodes == 0) {
             grow_depth_first(root);
         } else {
@@ -65,6 +52,19 @@ class Grower {
     }
 
   private:
+    // A node that is not yet decided: the rows [begin, end) of the tree's row list.
+    struct Pending {
+        bool is_local = false;  // its rows are those of the subtree's own block of codes
+        std::uint32_t node = 0;
+        std::uint32_t depth = 0;
+        std::size_t begin = 0;
+        std::size_t end = 0;
+        std::uint64_t key = 0;
+        double lower = -std::numeric_limits<double>::infinity();
+        double upper = std::numeric_limits<double>::infinity();
+        Item total{};  // of its items, which many classes do without
+    };
+
     // A pending node with the split that was found for it.
     struct Decided {
         Pending pending;
@@ -113,33 +113,29 @@ class Grower {
         while (!stack_.empty()) {
             Pending pending = stack_.back();
             stack_.pop_back();
-            if (!pending.is_local && pending.end - pending.begin <= local_rows) localise(pending);
-            if (pending.end - pending.begin == 2 && splits_pairs_ && split_pair(pending)) continue;
+            const std::size_t n_rows = pending.end - pending.begin;
+            if (!pending.is_local && n_rows <= LocalCodes<Code>::most_rows) {
+                local_codes_.copy(codes_, {rows_.data() + pending.begin, n_rows});
+                pending.is_local = true;
+            }
+            if (n_rows == 2 && splits_pairs_ && split_pair(pending)) continue;
             if (!decide(pending, found_)) continue;
             const auto [left, right] = divide(found_);
-            stack_.push_back(right);
-            stack_.push_back(left);
+            if (!is_settled(right)) stack_.push_back(right);
+            if (!is_settled(left)) stack_.push_back(left);
         }
     }
 
-    // A subtree of few rows gets their codes in one small block, row by row, so that everything below is found in the
-    // nearest caches. A row is then known by where its codes begin.
-    void localise(Pending& pending) {
-        const std::size_t n = pending.end - pending.begin, stride = CodeLine<Code>::stride(n_columns_);
-        const std::size_t n_lines = CodeLine<Code>::n_lines(n * stride);
-        if (local_codes_.size() < n_lines) local_codes_.resize(n_lines);
-        Code* block = local_codes_.data()->codes.data();
-        local_ = {block, 1};
-        std::uint32_t* rows = rows_.data() + pending.begin;
-        for (std::size_t i = 0; i < n; ++i) {
-            std::copy_n(codes_.row(rows[i]), n_columns_, block + i * stride);
-            rows[i] = static_cast<std::uint32_t>(i * stride);
-        }
-        pending.is_local = true;
+    // Half of the nodes of a full tree are pure. They become leaves at once: pure leaves share one value per class, so
+    // it does not matter which of them comes first.
+    bool is_settled(const Pending& pending) {
+        if (parameters_.keep_records || target_.n_classes == 0 || !is_pure(pending)) return false;
+        make_leaf(pending, true);
+        return true;
     }
 
     CodeColumns<Code> columns_of(const Pending& pending) const {
-        return pending.is_local ? local_ : CodeColumns<Code>{codes_.by_column.data(), codes_.n_rows};
+        return pending.is_local ? local_codes_.columns() : CodeColumns<Code>{codes_.by_column.data(), codes_.n_rows};
     }
 
     NodeRows<Code, Item> rows_of(const Pending& pending) const {
@@ -162,14 +158,14 @@ class Grower {
         const std::uint32_t left = add_children(tree_);
         tree_.nodes[pending.node] = number_word(split.column, split.threshold, weight_of(low) < weight_of(high), left);
         const Item both[2] = {low, high};
+        Pending leaf = pending;
         for (std::uint32_t side = 0; side < 2; ++side) {
             if constexpr (many) {
                 pure_class_ = ManyClasses::item_class(both[side]);
             } else {
-                total_ = both[side];
+                leaf.total = both[side];
                 if constexpr (std::is_same_v<Stat, TwoClasses>) pure_class_ = both[side] >> 32 != 0 ? 1 : 0;
             }
-            Pending leaf = pending;
             leaf.node = left + side;
             make_leaf(leaf, true);
         }
@@ -228,26 +224,32 @@ class Grower {
         }
     }
 
-    // Sums up the node. True if it is pure.
-    bool summarise(const Pending& pending) {
+    void sum_up(Pending& pending) const {
+        if constexpr (!many) pending.total = sum_of(items_of(pending));
+    }
+
+    // True if all rows of the node are of one target. Its class is then known.
+    bool is_pure(const Pending& pending) {
         const auto items = items_of(pending);
         if constexpr (many) {
-            const std::uint32_t first = ManyClasses::item_class(items[0]);
-            const bool pure =
-                std::ranges::all_of(items, [=](Item item) { return ManyClasses::item_class(item) == first; });
-            if (!pure || parameters_.keep_records) search_.sides().reset(items);
-            pure_class_ = first;
-            return pure;
+            const std::uint32_t first = pure_class_ = ManyClasses::item_class(items[0]);
+            return std::ranges::all_of(items, [=](Item item) { return ManyClasses::item_class(item) == first; });
+        } else if constexpr (std::is_same_v<Stat, Mean>) {
+            const std::int64_t first = items[0].sum / items[0].weight;
+            return std::ranges::all_of(items, [=](const Item& item) { return item.sum == first * item.weight; });
         } else {
-            total_ = sum_of(items);
-            if constexpr (std::is_same_v<Stat, Mean>) {
-                const std::int64_t first = items[0].sum / items[0].weight;
-                return std::ranges::all_of(items, [=](const Item& item) { return item.sum == first * item.weight; });
-            } else {
-                pure_class_ = total_ >> 32 != 0 ? 1 : 0;
-                return Stat::is_pure(total_);
-            }
+            pure_class_ = pending.total >> 32 != 0 ? 1 : 0;
+            return Stat::is_pure(pending.total);
         }
+    }
+
+    // Sums up the classes of the node. True if it is pure.
+    bool summarise(const Pending& pending) {
+        const bool pure = is_pure(pending);
+        if constexpr (many) {
+            if (!pure || parameters_.keep_records) search_.sides().reset(items_of(pending));
+        }
+        return pure;
     }
 
     // True if a split was found; else the node has become a leaf.
@@ -260,7 +262,7 @@ class Grower {
             make_leaf(pending, pure);
             return false;
         }
-        if constexpr (!many) search_.sides() = Sides<Stat, criterion>(total_);
+        if constexpr (!many) search_.sides() = Sides<Stat, criterion>(pending.total);
         search_.find(rows_of(pending), decided.split);
         decided.gain = decided.split.is_found() ? search_.sides().gain(decided.split.merit) : -1;
         if (!decided.split.is_found() || decided.gain < min_gain_ * (1 - 1e-12) ||
@@ -300,10 +302,12 @@ class Grower {
         first.end = second.begin = parent.begin + divided.n_left;
         first.key = derive_key(parent.key, 0);
         second.key = derive_key(parent.key, 1);
+        sum_up(first);
         if constexpr (!many) {
+            second.total = parent.total - first.total;
             const int direction = parameters_.monotonic.empty() ? 0 : parameters_.monotonic[split.column];
             if (direction != 0) {
-                const double bound = (Stat::value(sum_of(items_of(first))) + Stat::value(sum_of(items_of(second)))) / 2;
+                const double bound = (Stat::value(first.total) + Stat::value(second.total)) / 2;
                 (direction > 0 ? first.upper : first.lower) = bound;
                 (direction > 0 ? second.lower : second.upper) = bound;
             }
@@ -331,7 +335,7 @@ class Grower {
             const auto& sides = search_.sides();
             for (const std::uint32_t weight : sides.class_weights()) values.push_back(weight / sides.weight());
         } else {
-            const double value = std::clamp(Stat::value(total_), pending.lower, pending.upper);
+            const double value = std::clamp(Stat::value(pending.total), pending.lower, pending.upper);
             if constexpr (std::is_same_v<Stat, Mean>) {
                 values.push_back(target_.offset + value / target_.scale);
             } else {
@@ -344,7 +348,7 @@ class Grower {
     void record(const Pending& pending) {
         NodeRecord& record = tree_.records[pending.node];
         record.n_rows = pending.end - pending.begin;
-        record.weight = many ? search_.sides().weight() : weight_of(total_);
+        record.weight = many ? search_.sides().weight() : weight_of(pending.total);
         record.impurity = impurity(pending);
         if (tree_.values.size() < tree_.nodes.size() * n_outputs_) tree_.values.resize(tree_.nodes.size() * n_outputs_);
         spare_value_.clear();
@@ -354,11 +358,11 @@ class Grower {
 
     double impurity(const Pending& pending) const {
         if constexpr (std::is_same_v<Stat, Mean>) {
-            return Mean::impurity<criterion>(items_of(pending), total_, target_.scale);
+            return Mean::impurity<criterion>(items_of(pending), pending.total, target_.scale);
         } else if constexpr (many) {
             return -search_.sides().score() / search_.sides().weight() + 0.0;
         } else {
-            return -Stat::template score<criterion>(total_) / Stat::weight(total_) + 0.0;
+            return -Stat::template score<criterion>(pending.total) / Stat::weight(pending.total) + 0.0;
         }
     }
 
@@ -384,12 +388,10 @@ class Grower {
     Tree tree_;
     std::vector<std::uint32_t> rows_;
     std::vector<Item> items_;
-    std::vector<CodeLine<Code>> local_codes_;
-    CodeColumns<Code> local_;
+    LocalCodes<Code> local_codes_;
     std::uint64_t total_weight_ = 0;
     double min_gain_ = 0;
     bool splits_pairs_ = false;
-    Item total_{};
     std::uint32_t pure_class_ = 0;
     Decided found_;
     std::vector<Pending> stack_;

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "table.h"
@@ -15,26 +16,39 @@ namespace committee {
 // the cuts of all columns would not. The last line may end a little beyond the last code.
 class Knots {
   public:
+    static constexpr std::uint32_t most_lines = 256;
+
     explicit Knots(const Column& column)
-        : bits_(std::bit_width(column.n_bins / 256)), step_(1U << bits_), part_(1.0 / step_) {
+        : bits_(std::bit_width(column.n_bins / most_lines)), step_(1U << bits_), part_(1.0 / step_) {
         for (std::uint32_t code = 1; code < column.n_bins; code += step_) values_.push_back(value_of_bin(column, code));
         values_.resize(std::max<std::size_t>(values_.size() + 1, 2), column.highest);
+        n_lines_ = static_cast<std::uint32_t>(values_.size() - 1);
+        values_.resize(std::max<std::size_t>(values_.size(), most_lines), std::numeric_limits<double>::infinity());
     }
 
     // The code in [lowest, highest) whose values end at a share of the way from the value of lowest to that of highest.
     std::uint32_t code_between(std::uint32_t lowest, std::uint32_t highest, double share) const {
+        const double value = value_between(lowest, highest, share);
+        std::uint32_t line = 0;
+        for (std::uint32_t step = most_lines / 2; step > 0; step /= 2) line = step_on(line, step, value);
+        return code_on(line, lowest, highest, share, value);
+    }
+
+    // The same in parts, so that several columns can be searched side by side: the value, then steps from line 0 of
+    // most_lines / 2, / 4 .. 1, then the code.
+    double value_between(std::uint32_t lowest, std::uint32_t highest, double share) const {
         const double low = value_of(lowest), high = value_of(highest);
-        const double value = low + share * (high - low);
+        return low + share * (high - low);
+    }
+    std::uint32_t step_on(std::uint32_t line, std::uint32_t step, double value) const {
+        return line + (values_[line + step] <= value ? step : 0);
+    }
+    std::uint32_t code_on(std::uint32_t line, std::uint32_t lowest, std::uint32_t highest, double share,
+                          double value) const {
         if (!std::isfinite(value)) return lowest + static_cast<std::uint32_t>(share * (highest - lowest));
-        std::size_t at = line_of(lowest);
-        for (std::size_t size = line_of(highest) - at + 1; size > 1;) {
-            const std::size_t half = size / 2;
-            at += values_[at + half] <= value ? half : 0;
-            size -= half;
-        }
-        const double part = (value - values_[at]) / (values_[at + 1] - values_[at]);
-        const std::uint32_t code =
-            1 + static_cast<std::uint32_t>(at) * step_ + static_cast<std::uint32_t>(part * step_);
+        line = std::clamp(line, line_of(lowest), line_of(highest));
+        const double part = (value - values_[line]) / (values_[line + 1] - values_[line]);
+        const std::uint32_t code = 1 + line * step_ + static_cast<std::uint32_t>(part * step_);
         return std::clamp(code, lowest, highest - 1);
     }
 
@@ -43,19 +57,18 @@ class Knots {
         if (code <= 1) return column.lowest;
         return column.cuts[code - 2] / 2 + column.cuts[code - 1] / 2;
     }
-    std::size_t line_of(std::uint32_t code) const {
-        return std::min<std::size_t>((code - 1) >> bits_, values_.size() - 2);
-    }
+    std::uint32_t line_of(std::uint32_t code) const { return std::min((code - 1) >> bits_, n_lines_ - 1); }
     double value_of(std::uint32_t code) const {
-        const std::size_t at = line_of(code);
-        const auto beyond = static_cast<double>(code - 1 - static_cast<std::uint32_t>(at) * step_);
+        const std::uint32_t at = line_of(code);
+        const auto beyond = static_cast<double>(code - 1 - at * step_);
         return values_[at] + beyond * part_ * (values_[at + 1] - values_[at]);
     }
 
     int bits_;
     std::uint32_t step_;
     double part_;
-    std::vector<double> values_;
+    std::uint32_t n_lines_ = 0;
+    std::vector<double> values_;  // infinite behind the last line
 };
 
 }  // namespace committee

@@ -100,8 +100,10 @@ class Partition {
             above = std::min(above, code | (((right & has_value) ^ 1) << 16));
             if constexpr (may_miss) lowest = std::min(lowest, code);
         }
-        std::copy_n(spare_rows, n_right, rows.data() + n_left);
-        std::copy_n(spare_items, n_right, items.data() + n_left);
+        for (std::size_t i = 0; i < n_right; ++i) {
+            rows[n_left + i] = spare_rows[i];
+            items[n_left + i] = spare_items[i];
+        }
         return {n_left, below, above, lowest == 0};
     }
 

@@ -18,6 +18,7 @@
 #include "draws.h"
 #include "grow.h"
 #include "histogram.h"
+#include "local_codes.h"
 #include "narrowing.h"
 #include "random.h"
 #include "split.h"
@@ -26,15 +27,6 @@
 #include "table.h"
 
 namespace committee {
-
-// Where codes lie by column: all of a table's, or a block of a subtree's own.
-template <class Code>
-struct CodeColumns {
-    const Code* first = nullptr;
-    std::size_t stride = 0;
-
-    const Code* column(std::size_t j) const { return first + j * stride; }
-};
 
 // A node as the search sees it.
 template <class Code, class Item>
@@ -84,6 +76,8 @@ class SplitSearch {
         codes_.resize(std::max(codes_.size(), n_rows));
         if (draws_) draws_->start_tree(n_rows, heaviest);
         limits_.min_weight = min_weight;
+        compares_draws_ = is_unlimited() && criterion != Criterion::gain_ratio &&
+                          std::ranges::none_of(table_.binning->columns, &Column::is_category);
     }
 
     // The rows of the node that is looked at.
@@ -206,7 +200,14 @@ class SplitSearch {
             }
             if (node.rows.size() >= large_rows) polls_.after(n * node.rows.size());
             draws_->draw({columns.data(), n}, codes, node.rows, visited, thresholds);
-            if constexpr (!std::is_same_v<Stat, ManyClasses>) draws_->sum_left(node.items);
+            if constexpr (!std::is_same_v<Stat, ManyClasses>) {
+                draws_->sum_left(node.items);
+                if (visited < n_tried_ && compares_draws_) {
+                    take_best_draw(node, {columns.data(), n}, best);
+                    visited += n;
+                    continue;
+                }
+            }
             for (std::size_t k = 0; k < n && goes_on(node, visited, best); ++k, ++visited) {
                 if ((*draws_)[k].is_constant) continue;
                 consider(columns[k], best, [&](bool is_category, Candidate& found) {
@@ -255,6 +256,26 @@ class SplitSearch {
             gather_codes(node.codes.column(column), node.rows, table_.has_missing[column], codes_.data());
         histogram_.order(codes_of(node), node.items, range, true, entries_);
         categories_.draw(entries_, n_rows_of(node), limits_, random, sides_, found);
+    }
+
+    // The best of the thresholds that were drawn for some columns of numbers, where nothing limits a split. Their
+    // merits come first, so that no branch has to be guessed for each of them.
+    void take_best_draw(const Node& node, std::span<const std::uint32_t> columns, Candidate& best) {
+        std::array<double, Draws<Code, Stat>::most_columns> merits;
+        for (std::size_t k = 0; k < columns.size(); ++k) {
+            auto cursor = sides_.start();
+            cursor.move_left(draws_->left_of(k).item);
+            merits[k] = cursor.merit();
+        }
+        double highest = best.merit;
+        std::size_t at = columns.size();
+        for (std::size_t k = 0; k < columns.size(); ++k) {
+            const bool is_higher = merits[k] > highest;
+            highest = is_higher ? merits[k] : highest;
+            at = is_higher ? k : at;
+        }
+        if (at < columns.size())
+            consider(columns[at], best, [&](bool, Candidate& found) { try_draw(node, at, found); });
     }
 
     // The threshold that was drawn for column k.
@@ -318,6 +339,7 @@ class SplitSearch {
     CategorySearch<Stat, criterion> categories_;
     Entries<Stat> entries_;
     std::optional<Draws<Code, Stat>> draws_;  // if thresholds are random
+    bool compares_draws_ = false;             // several at once, since nothing limits them
     std::vector<std::uint16_t> codes_;        // of the column that is looked at
     std::vector<std::uint32_t> order_;
     std::vector<std::size_t> swaps_;

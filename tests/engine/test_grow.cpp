@@ -262,6 +262,29 @@ void random_thresholds_are_judged_alike_by_light_and_heavy_rows() {
     }
 }
 
+void random_thresholds_are_compared_at_once_as_one_by_one() {
+    // A list of constraints, even of none, has the columns looked at one by one.
+    constexpr std::size_t n = 900;
+    std::vector<std::vector<double>> columns;
+    for (std::uint64_t j = 0; j < 11; ++j) columns.push_back(random_numbers(n, j, j % 3 == 0));
+    const Table table = SmallTable(columns).bin();
+    std::vector<std::uint32_t> weights(n);
+    for (std::size_t i = 0; i < n; ++i) weights[i] = 1 + i % 3;
+    for (const std::uint32_t max_features : {1U, 3U, 8U, 11U}) {
+        GrowParameters at_once{.max_features = max_features, .random_thresholds = true, .monotonic = {}};
+        GrowParameters one_by_one = at_once;
+        one_by_one.monotonic.assign(11, 0);
+        for (const std::uint32_t n_classes : {2U, 4U}) {
+            const Target target = labels_target(n_classes, random_labels(n, n_classes, 4));
+            check(same_tree(grow_one(table, target, at_once), grow_one(table, target, one_by_one)));
+            check(same_tree(grow_one(table, target, at_once, weights), grow_one(table, target, one_by_one, weights)));
+        }
+        at_once.criterion = one_by_one.criterion = Criterion::squared_error;
+        const Target target = numbers_target(random_numbers(n, 5));
+        check(same_tree(grow_one(table, target, at_once), grow_one(table, target, one_by_one)));
+    }
+}
+
 void poisson_leaves_have_positive_rates() {
     const SmallTable small({random_numbers(200, 1)});
     const Table table = small.bin();
@@ -293,6 +316,7 @@ int main() {
     monotonic_columns_make_monotonic_trees();
     random_thresholds_still_make_whole_trees();
     random_thresholds_are_judged_alike_by_light_and_heavy_rows();
+    random_thresholds_are_compared_at_once_as_one_by_one();
     poisson_leaves_have_positive_rates();
     return report();
 }

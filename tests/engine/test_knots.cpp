@@ -1,3 +1,6 @@
+#include <cmath>
+#include <limits>
+
 #include "check.h"
 #include "knots.h"
 
@@ -40,11 +43,30 @@ void infinite_values_are_drawn_by_code() {
     check(knots.code_between(1, 10, 0.5) == 5);
 }
 
+void a_search_in_parts_ends_at_the_same_code() {
+    for (const std::uint32_t n_bins : {2U, 255U, 511U, 512U, 60000U, 65535U}) {
+        const Knots knots(evenly_spaced(n_bins));
+        for (const std::uint32_t lowest : {1U, n_bins / 3 + 1, n_bins - 1}) {
+            for (const double share : {0.0, 0.3, 0.999}) {
+                const double value = knots.value_between(lowest, n_bins, share);
+                std::uint32_t line = 0;
+                for (std::uint32_t step = Knots::most_lines / 2; step > 0; step /= 2)
+                    line = knots.step_on(line, step, value);
+                const std::uint32_t code = knots.code_on(line, lowest, n_bins, share, value);
+                check(code == knots.code_between(lowest, n_bins, share) && code >= lowest && code < n_bins);
+                const double expected = lowest + share * (n_bins - lowest);
+                check(std::abs(code - expected) <= 1 + n_bins / 256.0, "values of even steps are codes");
+            }
+        }
+    }
+}
+
 }  // namespace
 
 int main() {
     a_share_of_the_way_gives_the_code_at_that_share();
     a_code_always_separates_the_lowest_from_the_highest();
     infinite_values_are_drawn_by_code();
+    a_search_in_parts_ends_at_the_same_code();
     return report();
 }

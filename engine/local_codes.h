@@ -1,0 +1,48 @@
+// The codes of a subtree of few rows, in one small block, so that everything below its root is found in the nearest
+// caches. Comes in: rows of a table. Goes out: their codes, and where those of each row begin.
+#pragma once
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "table.h"
+
+namespace committee {
+
+// Where codes lie by column: all of a table's, or a block of a subtree's own.
+template <class Code>
+struct CodeColumns {
+    const Code* first = nullptr;
+    std::size_t stride = 0;
+
+    const Code* column(std::size_t j) const { return first + j * stride; }
+};
+
+template <class Code>
+class LocalCodes {
+  public:
+    static constexpr std::size_t most_rows = 4096;
+
+    // Copies the codes of some rows, row by row. A row is then known by where its codes begin.
+    void copy(const Codes<Code>& codes, std::span<std::uint32_t> rows) {
+        constexpr std::size_t rows_ahead = 16;
+        const std::size_t n = rows.size(), stride = CodeLine<Code>::stride(codes.n_columns);
+        lines_.resize(std::max(lines_.size(), CodeLine<Code>::n_lines(n * stride)));
+        Code* block = lines_.data()->codes.data();
+        for (std::size_t i = 0; i < n; ++i) {
+            __builtin_prefetch(codes.row(rows[std::min(i + rows_ahead, n - 1)]));
+            std::copy_n(codes.row(rows[i]), codes.n_columns, block + i * stride);
+            rows[i] = static_cast<std::uint32_t>(i * stride);
+        }
+    }
+
+    // For rows that are known by where their codes begin.
+    CodeColumns<Code> columns() const { return {lines_.data()->codes.data(), 1}; }
+
+  private:
+    std::vector<CodeLine<Code>> lines_;
+};
+
+}  // namespace committee
