@@ -362,6 +362,10 @@ def test_the_second_interruption_ends_the_fit(monkeypatch):
         CommitteeClassifier(members, runner="serial", random_state=0).fit(X, Y)
 
 
+def correlation(y, decision, weights):
+    return -np.corrcoef(y, decision[:, 0])[0, 1]
+
+
 class Failing(GaussianNB):
     """Naive Bayes that does not like the table."""
 
@@ -409,6 +413,33 @@ def test_bad_parameters_are_named_in_one_line(parameters, message):
     with pytest.raises(ValueError, match=message) as caught:
         CommitteeClassifier(**{"members": MEMBERS} | parameters).fit(X, Y)
     assert len(str(caught.value).splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("made", "y", "metric", "message"),
+    [
+        (CommitteeRegressor, AMOUNTS, "accuracy", "The metric 'accuracy' is not for regression. Use squared"),
+        (CommitteeRegressor, AMOUNTS - 200, "neg_mean_squared_log_error", "log_error' cannot judge this y: "),
+        (CommitteeClassifier, AMOUNTS > 150, "r2", "The metric 'r2' is not for classification. Use log_loss"),
+        (CommitteeClassifier, np.arange(120) % 3, "precision", "'precision' cannot judge this y: .*Use log_"),
+        (CommitteeRegressor, AMOUNTS, lambda y, decision, weights: np.nan, "must give a finite number"),
+    ],
+)
+def test_a_metric_that_cannot_judge_y_is_known_before_any_fit(made, y, metric, message, monkeypatch):
+    def seat(*arguments):
+        raise AssertionError("A member was fitted.")
+
+    monkeypatch.setattr(made, "_seat", seat)
+    with pytest.raises(ValueError, match=message) as caught:
+        made(["booster"], metric=metric).fit(NUMBERS, y)
+    assert len(str(caught.value).splitlines()) == 1
+
+
+@pytest.mark.parametrize("metric", ["neg_mean_poisson_deviance", correlation])
+def test_a_metric_without_a_value_for_constants_or_for_what_is_right_can_judge(metric):
+    y = np.round(AMOUNTS / 100)
+    assert (y == 0).any()
+    CommitteeRegressor(["booster_poisson"], cv=2, metric=metric, random_state=0).fit(NUMBERS, y)
 
 
 def test_members_may_be_given_and_named_side_by_side():

@@ -162,6 +162,11 @@ def test_bad_input_is_one_line_a_code_and_no_file(committee, folder, text, argum
     assert sorted(each.name for each in folder.iterdir()) == before
 
 
+def test_a_metric_that_cannot_judge_the_target_is_one_line_before_the_fit(committee):
+    given = ("fit", "flowers.csv", "--target", "size", "--members", "linear", "--quiet", "--metric")
+    committee(*given, "f1_weighted").complains(3, "The metric 'f1_weighted' is not for regression. Use ")
+
+
 def test_a_model_that_was_there_stays_if_the_fit_fails(committee, folder):
     (folder / "model.committee").write_text("before")
     committee("fit", "flowers.csv", "--target", "knid", "--quiet").complains(3, "'kind'")

@@ -35,8 +35,9 @@ from committee.automatic.reducing import Reducing
 from committee.automatic.scheduling import seat_in_time
 from committee.automatic.telling import Telling
 from committee.combining import as_rule, rule_named
-from committee.combining.losses import check_metric
+from committee.combining.losses import CLASS_LOSSES, NUMBER_LOSSES, check_metric, member_losses
 from committee.combining.rule import Honest, Rule, check_rule
+from committee.combining.scorers import task_of_scorer
 from committee.learners import DecisionTreeClassifier
 from committee.learners.callbacks import CallbackSupportMixin, TaskCalls, task_calls, with_callbacks
 from committee.learners.voting import Classifies, Regresses
@@ -100,7 +101,7 @@ class AutomaticCommittee(CallbackSupportMixin, Reducing):
             choice = Choice([each.name for each in asked], self.memory_limit, [each.name for each in members])
         rule = None if self._finds_rule() else self._adjusted(seeded(as_rule(self.rule), rng))
         if lesson.is_open:
-            check_metric(self.metric, one_vote(lesson))
+            check_judges(self.metric, lesson)
             if rule is not None:
                 check_rule(rule, len(members), lesson.task)
         clock.keep_for_rule(seconds_for(len(members) * len(lesson.rows) * lesson.task.n_outputs))
@@ -353,7 +354,29 @@ def n_folds_of(repeats: list[list[Fold]]) -> int:
     return max(1, sum(map(len, repeats)))
 
 
-def one_vote(lesson: Lesson) -> Honest:
-    """A vote as there will be some, to ask about them before there are any."""
-    n_outputs = lesson.task.n_outputs
-    return Honest.of(np.full((1, 1, n_outputs), 1 / n_outputs), lesson.y[:1])
+def check_judges(metric: Any, lesson: Lesson) -> None:
+    """Raise if a metric cannot judge decisions on this y, before any member is fitted."""
+    y = lesson.y[lesson.rows]
+    weights = None if lesson.weights is None else lesson.weights[lesson.rows]
+    # Between what is usual and what is right: there are metrics that have no value for either.
+    if lesson.are_classes:
+        right = np.eye(lesson.task.n_outputs)[y]
+    else:
+        right = y[:, None]
+    decision = (right + np.average(right, axis=0, weights=weights)) / 2
+    honest = Honest.of(decision[None], y, sample_weight=weights)
+    known = check_metric(metric, honest)
+    task = "classification" if lesson.are_classes else "regression"
+    if isinstance(metric, str) and callable(known) and task_of_scorer(metric) != task:
+        raise ValueError(f"The metric {metric!r} is not for {task}. {ways_out(task)}")
+    try:
+        member_losses(known, honest)
+    except Exception as error:
+        reason = " ".join(str(error).split())
+        raise ValueError(f"The metric {metric!r} cannot judge this y: {reason} {ways_out(task)}") from error
+
+
+def ways_out(task: str) -> str:
+    """Metrics that can judge any y of a task."""
+    ours = CLASS_LOSSES if task == "classification" else NUMBER_LOSSES
+    return f"Use {', '.join(ours)}, a scorer of scikit-learn for {task}, or a function."
