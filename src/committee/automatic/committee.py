@@ -356,24 +356,28 @@ def n_folds_of(repeats: list[list[Fold]]) -> int:
 
 def check_judges(metric: Any, lesson: Lesson) -> None:
     """Raise if a metric cannot judge decisions on this y, before any member is fitted."""
+    if isinstance(check_metric(metric, one_vote(lesson)), str):
+        return  # a loss of ours, which can judge any
+    task = "classification" if lesson.are_classes else "regression"
+    if isinstance(metric, str) and task_of_scorer(metric) != task:
+        raise ValueError(f"The metric {metric!r} is not for {task}. {ways_out(task)}")
     y = lesson.y[lesson.rows]
     weights = None if lesson.weights is None else lesson.weights[lesson.rows]
+    right = np.eye(lesson.task.n_outputs)[y] if lesson.are_classes else y[:, None]
     # Between what is usual and what is right: there are metrics that have no value for either.
-    if lesson.are_classes:
-        right = np.eye(lesson.task.n_outputs)[y]
-    else:
-        right = y[:, None]
     decision = (right + np.average(right, axis=0, weights=weights)) / 2
     honest = Honest.of(decision[None], y, sample_weight=weights)
-    known = check_metric(metric, honest)
-    task = "classification" if lesson.are_classes else "regression"
-    if isinstance(metric, str) and callable(known) and task_of_scorer(metric) != task:
-        raise ValueError(f"The metric {metric!r} is not for {task}. {ways_out(task)}")
     try:
-        member_losses(known, honest)
+        member_losses(check_metric(metric, honest), honest)
     except Exception as error:
         reason = " ".join(str(error).split())
         raise ValueError(f"The metric {metric!r} cannot judge this y: {reason} {ways_out(task)}") from error
+
+
+def one_vote(lesson: Lesson) -> Honest:
+    """A vote as there will be some, to ask about them before there are any."""
+    n_outputs = lesson.task.n_outputs
+    return Honest.of(np.full((1, 1, n_outputs), 1 / n_outputs), lesson.y[:1])
 
 
 def ways_out(task: str) -> str:
