@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.neighbors import NearestNeighbors
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
@@ -154,6 +154,23 @@ def coupled(first_wins, counts, n_rounds=100):
         p /= p.sum(axis=1, keepdims=True).clip(1e-300)
         p = p.clip(1e-12)
     return p / p.sum(axis=1, keepdims=True)
+
+
+class MultiResponseRegression(ClassifierMixin, BaseEstimator):
+    """The paper's meta-learner: for each class, least squares of whether a row is of it by all columns."""
+
+    def fit(self, X, y):
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        self.regression_ = Ridge(RIDGE).fit(X, np.eye(len(self.classes_))[codes])
+        return self
+
+    def predict_proba(self, X):
+        # What is below 0 counts as nothing; the least number keeps a row of nothing from being divided by 0.
+        votes = self.regression_.predict(X).clip(0) + 1e-300
+        return votes / votes.sum(axis=1, keepdims=True)
+
+    def predict(self, X):
+        return self.classes_[self.predict_proba(X).argmax(axis=1)]
 
 
 class ChoosingNeighbours(ClassifierMixin, BaseEstimator):

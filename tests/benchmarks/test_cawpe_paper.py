@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from scipy.special import expit
 from sklearn.datasets import make_classification
+from sklearn.linear_model import LinearRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC
@@ -94,6 +95,13 @@ def test_the_perceptron_takes_the_steps_of_its_formula():
     assert np.allclose(fitted.output_, layers[1], rtol=1e-6)
 
 
+def test_the_papers_meta_learner_is_least_squares_without_what_is_below_0():
+    X, y = rows_of(3)
+    regression = LinearRegression().fit(X, np.eye(3)[y]).predict(X).clip(0)
+    votes = paper_members.MultiResponseRegression().fit(X, y).predict_proba(X)
+    assert np.allclose(votes, regression / regression.sum(axis=1, keepdims=True), atol=1e-6)
+
+
 def test_the_area_is_that_of_scikit_learn():
     votes, is_class = np.array([0.3, 0.1, 0.3, 0.8, 0.8, 0.2]), np.array([0, 0, 1, 1, 0, 1]) == 1
     assert cawpe_paper.area(votes, is_class) == pytest.approx(roc_auc_score(is_class, votes))
@@ -112,7 +120,7 @@ def test_scores_are_those_of_the_paper():
 def test_one_run_scores_every_member_and_every_rule():
     X, y = rows_of(2, n_rows=30)
     run = cawpe_paper.measure(cawpe_paper.PAPER, "any", 0, pd.DataFrame(X), y)
-    assert set(run["scores"]) == set(cawpe_report.COLUMNS)
+    assert set(run["scores"]) == {*cawpe_report.COLUMNS, cawpe_report.BY_CLASS}
 
 
 def make_runs(table, n_resamples, *, worse):
@@ -129,7 +137,7 @@ def make_runs(table, n_resamples, *, worse):
                     "auc": 0.9 - worse * place,
                     "nll": 1.0,
                 }
-                for place, name in enumerate(cawpe_report.COLUMNS)
+                for place, name in enumerate([*cawpe_report.COLUMNS, cawpe_report.BY_CLASS])
             },
         }
         for resample in range(n_resamples)
