@@ -281,6 +281,21 @@ def test_a_member_that_has_voted_on_some_rows_decides_if_nobody_has_on_all(monke
     assert automatic.score(X, Y) > 0.9
 
 
+@pytest.mark.parametrize("metric", [None, "roc_auc_ovr"])
+def test_the_mean_decides_if_time_is_up_with_votes_that_rules_cannot_be_compared_on(monkeypatch, metric):
+    monkeypatch.setattr(Clock, "allows", lambda self, seconds, n_fits, n_workers: n_fits == 5)
+    y = np.repeat(np.arange(50), 3)
+    # Of the rows that the first fold holds out, no two are of a class.
+    folds = [(np.setdiff1d(np.arange(150), rows), rows) for rows in np.arange(150).reshape(30, 5).T]
+    folds = [(np.flatnonzero(np.arange(150) % 15 != 0), np.arange(0, 150, 15)), *folds[1:]]
+    automatic = CommitteeClassifier(
+        [("near", KNeighborsClassifier(3))], cv=folds, metric=metric, runner="serial", random_state=0
+    )
+    with pytest.warns(RuntimeWarning, match="cannot be compared on 10 rows with votes, so the mean decides"):
+        automatic.fit(X, y)
+    np.testing.assert_allclose(automatic.predict_proba(X), automatic.votes(X)[0], atol=1e-6)
+
+
 def test_no_time_at_all_is_an_error_that_says_so():
     with pytest.raises(ValueError, match=r"time_limit=1e-09 was over before member 'bayes' was fitted"):
         CommitteeClassifier(MEMBERS, time_limit=1e-9).fit(X, Y)

@@ -56,6 +56,27 @@ def test_after_a_time_limit_members_and_rule_are_judged_on_rows_that_do_not_take
     assert every["n_judged"] == 60
 
 
+def test_classes_of_one_row_are_told_of_before_the_fit(committee, folder):
+    rows = "".join(f"{i % 7},{i},{'often' if i < 20 else f'once {i}'}\n" for i in range(30))
+    (folder / "t.csv").write_text("a,b,y\n" + rows)
+    told = committee("fit", "t.csv", "--target", "y", *FAST, "--json").json
+    assert told["notes"][0].startswith("10 of the 11 classes of 'y' have one row each: nobody can learn")
+
+
+def test_a_model_that_cannot_be_judged_is_saved_and_told_of(committee, monkeypatch):
+    def refuse(*arguments, **given):
+        raise ValueError("There are no two rows of a class.")
+
+    monkeypatch.setattr("committee.jobs.describing.standings", refuse)
+    fit = ("fit", "flowers.csv", "--target", "kind", *FAST[:-1])
+    ended = committee(*fit)
+    assert ended.code == 0 and "The model is in model.committee" in ended.out
+    assert "Members and rule cannot be judged: There are no two rows of a class.\n" in ended.err
+    found = committee(*fit, "--quiet", "--json").json
+    assert found["leaderboard"] == [] and found["n_judged"] == 0
+    assert package.verify("model.committee").is_fitted
+
+
 def test_a_loss_of_ours_is_a_metric(committee):
     assert committee("fit", "flowers.csv", "--target", "kind", *FAST[:-1], "--metric", "brier").code == 0
 

@@ -176,7 +176,18 @@ class AutomaticCommittee(CallbackSupportMixin, Reducing):
         compared = fewer(honest, votes_in(seconds))
         with one_blas_thread():
             rows = self._rows_to_look_at(lesson, compared, seconds)
-            return self._best_rule(compared, seconds, rows, stop)
+            try:
+                return self._best_rule(compared, seconds, rows, stop)
+            except ValueError as error:
+                # Time was up when few rows had a vote: there may be none to hold out, or none of a class.
+                reason = " ".join(str(error).split())
+                warnings.warn(
+                    f"Rules cannot be compared on {len(honest.rows)} rows with votes, so the mean decides: "
+                    f"{reason}",
+                    RuntimeWarning,
+                    stacklevel=4,
+                )
+                return rule_named("mean")
 
     def _let_learn(self, rule: Rule, honest: HonestVotes, lesson: Lesson, clock: Clock) -> None:
         """Let the rule learn in the time that is left; at Ctrl-C the mean decides, which has nothing to."""

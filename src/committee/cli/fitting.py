@@ -162,11 +162,18 @@ def check_standard_output(out: str, as_json: bool) -> None:
 
 def report(done: Any, out: str, n_bytes: int, metric: str | None) -> dict[str, Any]:
     """What a fit has done, as plain values."""
-    from committee.jobs.describing import decided, standings
+    from committee.jobs.describing import decided, standings, title_of
 
     judged_by = metric or ("log_loss" if done.task == "classification" else "rmse")
     n_votes = None if done.model.time_limit is None else QUICKLY_JUDGED
-    found = standings(done.model, judged_by, decided(done.model), done.X, n_votes)
+    notes = list(done.notes)
+    try:
+        found = standings(done.model, judged_by, decided(done.model), done.X, n_votes)
+    except ValueError as error:
+        # The model is there all the same, and saved.
+        notes.append(f"Members and rule cannot be judged: {error}")
+        rule = title_of(done.model.rule_)
+        found = {"rule": rule, "metric": judged_by, "n_judged": 0, "standings": []}
     return {
         "out": out,
         "n_bytes": n_bytes,
@@ -176,7 +183,7 @@ def report(done: Any, out: str, n_bytes: int, metric: str | None) -> dict[str, A
         "n_columns": done.n_columns,
         "n_dropped": done.n_dropped,
         "types": {each.name: each.kind.value for each in done.guesses},
-        "notes": list(done.notes),
+        "notes": notes,
         "rule": found["rule"],
         "metric": found["metric"],
         "n_judged": found["n_judged"],
@@ -208,8 +215,11 @@ def show_report(found: dict[str, Any]) -> None:
     from committee.cli.showing import say, size_of
 
     on_stderr = found["out"] == STANDARD
-    show_standings(found | {"standings": found["leaderboard"]}, on_stderr=on_stderr)
-    if found["n_judged"] < found["n_rows"]:
+    if not found["n_judged"]:
+        say(found["notes"][-1], on_stderr=True)
+    else:
+        show_standings(found | {"standings": found["leaderboard"]}, on_stderr=on_stderr)
+    if 0 < found["n_judged"] < found["n_rows"]:
         say(f"Judged on {found['n_judged']} of the {found['n_rows']} rows.", on_stderr=on_stderr)
     place = "the standard output" if on_stderr else found["out"]
     size, seconds = size_of(found["n_bytes"]), f"{found['seconds']:.1f} s"

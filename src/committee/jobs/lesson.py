@@ -87,7 +87,8 @@ def read_lesson(
         )
     guesses = tuple(each for each in read.guesses if each.name not in special)
     left_out = tuple(name for name in read.names if name not in used and name != target)
-    notes = (*read.notes, *dropping_notes(n_dropped, target), *left_out_notes(guesses))
+    alone = alone_notes(y, target) if found == "classification" else []
+    notes = (*read.notes, *dropping_notes(n_dropped, target), *alone, *left_out_notes(guesses))
     return Lesson(
         frame.select(used),
         y,
@@ -142,6 +143,26 @@ def dropping_notes(n_dropped: int, target: str) -> list[str]:
     if not n_dropped:
         return []
     return [f"{n_dropped} row{'s' * (n_dropped > 1)} without a value of {target!r}: left out."]
+
+
+def alone_notes(y: np.ndarray, target: str) -> list[str]:
+    """What is said if most classes have one row.
+
+    Examples
+    --------
+    >>> alone_notes(np.array(["a", "b", "b"]), "kind")
+    []
+    >>> alone_notes(np.array(["a", "b", "b", "c"]), "kind")  # doctest: +ELLIPSIS
+    ["2 of the 3 classes of 'kind' have one row each: ...
+    """
+    counts = np.unique(y, return_counts=True)[1]
+    n_alone = int((counts == 1).sum())
+    if 2 * n_alone <= len(counts):
+        return []
+    return [
+        f"{n_alone} of the {len(counts)} classes of {target!r} have one row each: nobody can learn them and "
+        "be judged on them. Put rare classes together, or name another target."
+    ]
 
 
 def left_out_notes(guesses: tuple[Guess, ...]) -> list[str]:
