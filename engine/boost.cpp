@@ -69,7 +69,7 @@ class Rounds {
                 std::make_unique<BoostGrower<Code>>(table_, parameters.tree, grows_side_by_side_ ? alone_ : team_));
         }
         if constexpr (std::is_same_v<Code, std::uint8_t>) {
-            if (grows_side_by_side_ && RootHistograms::is_worthwhile(n_rows_, n_trees_)) {
+            if (grows_side_by_side_ && RootHistograms::is_worthwhile(table_, n_trees_)) {
                 roots_.emplace(table_, std::get<Codes<Code>>(table_.codes), n_trees_);
             }
         }

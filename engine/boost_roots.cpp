@@ -5,6 +5,12 @@
 
 namespace committee {
 
+bool RootHistograms::is_worthwhile(const Table& table, std::size_t n_trees) {
+    constexpr std::size_t most_rows = 4096, most_bins = std::size_t{1} << 20;
+    return n_trees >= lanes - 1 && table.n_rows() <= most_rows &&
+           n_trees * HistogramShape(*table.binning).size <= most_bins;
+}
+
 RootHistograms::RootHistograms(const Table& table, const Codes<std::uint8_t>& codes, std::size_t n_trees)
     : shape_(*table.binning), n_rows_(codes.n_rows) {
     const std::size_t n_groups = (n_trees + lanes - 1) / lanes;

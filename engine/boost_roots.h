@@ -19,10 +19,8 @@ class RootHistograms {
   public:
     RootHistograms(const Table& table, const Codes<std::uint8_t>& codes, std::size_t n_trees);
 
-    // Tables of so many rows gain: the words of some trees stay in the nearest caches.
-    static bool is_worthwhile(std::size_t n_rows, std::size_t n_trees) {
-        return n_trees >= lanes - 1 && n_rows <= 8192;
-    }
+    // Whether a table gains: the words of some trees stay near, and all the histograms are not many.
+    static bool is_worthwhile(const Table& table, std::size_t n_trees);
 
     // Sums the rows of every tree.
     void fill(std::span<const BoostRows> rows, std::span<const WordScale> scales, ThreadTeam& team);
