@@ -113,6 +113,11 @@ class Regression:
         return cls(), values
 
     @property
+    def classes(self) -> None:
+        """There are none."""
+        return None
+
+    @property
     def n_outputs(self) -> int:
         """The number of votes for a row: one."""
         return 1

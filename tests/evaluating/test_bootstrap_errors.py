@@ -434,6 +434,12 @@ def test_bad_options_are_told():
         bootstrap_error(GaussianNB(), X, Y, kind="632")
     with pytest.raises(ValueError, match="The metric 'auc' is for classification"):
         bootstrap_error(LinearRegression(), NUMBERS_X, NUMBERS, metric="auc")
+    # Refusing would refuse to be fitted.
+    for metric in (lambda estimator, X, y: estimator.score(X, y), lambda y, decision: 0.0):
+        with pytest.raises(
+            ValueError, match=r"^The metric <lambda> fails \(.* A function gets y, a decision"
+        ):
+            bootstrap_error(Refusing(), X, Y, metric=metric)
     with pytest.raises(ValueError, match="X_test and y_test go together"):
         bias_variance(GaussianNB(), X, Y, X)
     with pytest.raises(ValueError, match="There is the label 'd', and the classes are"):

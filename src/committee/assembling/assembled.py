@@ -140,7 +140,7 @@ class Assembled(TransformerMixin, KeptCommittee):
             another._fit_rule(another._adjusted(clone(as_rule(rule))), X)
         return another
 
-    def leaderboard(self, rules: Any = None, *, X: Any = None, scoring: str | None = None) -> Leaderboard:
+    def leaderboard(self, rules: Any = None, *, X: Any = None, scoring: Any = None) -> Leaderboard:
         """Judge every member and every rule by honest votes.
 
         A rule that learns is cross-validated on the honest votes, in five folds that keep groups together:
@@ -153,10 +153,10 @@ class Assembled(TransformerMixin, KeptCommittee):
             the rows are among them if the committee's own rule does so, or X is given.
         X : table, default=None
             The table of the fit.
-        scoring : str, default=None
-            A name of scikit-learn's scorers. None is accuracy, or R2 for numbers. For the automatic committee
-            it is the one of its `metric`, of which more is better: minus the log loss, or minus the root of
-            the mean squared error, if there is no other.
+        scoring : str or scorer, default=None
+            A scorer of scikit-learn, or its name. None is accuracy, or R2 for numbers. For the automatic
+            committee it is the one of its `metric`, of which more is better: minus the log loss, or minus the
+            root of the mean squared error, if there is no other.
 
         Returns
         -------
@@ -182,7 +182,7 @@ class Assembled(TransformerMixin, KeptCommittee):
             matrix = encoder.transform(take_rows(native, honest.rows))
         return leaderboard_of(honest, [seat.name for seat in self._seats], rules, matrix, scoring)
 
-    def _usual_scoring(self) -> str | None:
+    def _usual_scoring(self) -> Any:
         """The scorer that members and rules are judged by if nobody names one; None is accuracy, or R2."""
         return None
 
@@ -238,8 +238,7 @@ class Assembled(TransformerMixin, KeptCommittee):
         elif self._encoder is None or self._known_votes().X is None:
             raise ValueError(f"{type(rule).__name__} looks at the rows. Pass X, the table of the fit.")
         if self._honest is not None:
-            honest = self._honest
-            rule.fit(honest.votes, honest.y, honest.X, honest.weights)
+            self._honest.teach(rule)
         self.rule_ = rule
 
     def _known_votes(self) -> HonestVotes:

@@ -97,7 +97,7 @@ class Committee(CallbackSupportMixin, CommitteeParameters, NamedMembers, Assembl
         if honest is not None:
             if encoder is not None:
                 honest = replace(honest, X=encoder.transform(take_rows(lesson.X, honest.rows)))
-            rule.fit(honest.votes, honest.y, honest.X, honest.weights)
+            honest.teach(rule)
         self._keep_task(lesson.schema, lesson.task)
         self._data = lesson.data
         self._seats = [
@@ -176,7 +176,7 @@ def honest_of(seated: list[Seated], lesson: Lesson) -> HonestVotes | None:
     if not lesson.is_open or not all(each.held_out for each in seated):
         return None
     votes, rows = mean_votes([each.held_out for each in seated], lesson.n_rows, lesson.task)
-    return HonestVotes.of(votes, rows, lesson.y, lesson.weights, lesson.groups)
+    return HonestVotes.of(votes, rows, lesson.task, lesson.y, lesson.weights, lesson.groups)
 
 
 def calibrate(

@@ -53,9 +53,11 @@ class KeptCommittee(Tabular):
             }
             for seat in self._seats
         ]
-        honest = None if self._honest is None else dict(vars(self._honest))
-        if honest is not None and honest["X"] is None:
-            del honest["X"]
+        honest = None
+        if self._honest is not None:
+            honest = {name: value for name, value in vars(self._honest).items() if name != "classes"}
+            if honest["X"] is None:
+                del honest["X"]
         own = {"seats": seats, "honest": honest, "encoder": self._encoder, "rule": self.rule_}
         return super()._learnt() | own
 
@@ -108,7 +110,7 @@ class KeptCommittee(Tabular):
             fields.require(((y >= 0) & (y < self._task.n_outputs)).all(), "y is of no class")
         fields.require(weights is None or (weights >= 0).all(), "a weight is negative")
         fields.require((rows >= 0).all() and (groups is None or (groups >= 0).all()), "a row is negative")
-        return HonestVotes(votes, y, weights, groups, rows, X)
+        return HonestVotes(votes, y, weights, groups, rows, X, self._task.classes)
 
     def _check_learnt(self) -> None:
         check_rule(self.rule_, len(self._seats), self._task)

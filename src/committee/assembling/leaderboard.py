@@ -7,7 +7,7 @@ the honest votes: it decides on rows that neither it nor the members have learnt
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from sklearn.base import clone
 from committee.assembling.folds import folds_of
 from committee.assembling.votes import HonestVotes
 from committee.combining import as_rule, rule_names
-from committee.combining.rule import Honest, Rule
+from committee.combining.rule import Rule
 
 N_FOLDS = 5
 
@@ -72,7 +72,7 @@ class Leaderboard(Sequence[Standing]):
 
 
 def leaderboard_of(
-    honest: HonestVotes, names: list[str], rules: Any, X: np.ndarray | None, scoring: str | None
+    honest: HonestVotes, names: list[str], rules: Any, X: np.ndarray | None, scoring: Any
 ) -> Leaderboard:
     """Judge members and rules.
 
@@ -85,20 +85,20 @@ def leaderboard_of(
         None is every named rule that can decide here.
     X : ndarray of shape (n_rows, n_columns), or None
         The rows of the votes as a matrix, for rules that look at them.
-    scoring : str or None
-        A name of scikit-learn's scorers. None is accuracy, or R2.
+    scoring : str, scorer or None
+        A scorer of scikit-learn, or its name. None is accuracy, or R2.
 
     Returns
     -------
     Leaderboard
     """
-    from committee.combining.scorers import is_scorer, scorer_loss
+    from committee.combining.scorers import is_scorer, name_of_scorer, scorer_loss
 
-    known = Honest.of(honest.votes, honest.y, sample_weight=honest.weights)
-    name = scoring or ("accuracy" if known.are_classes else "r2")
-    if not is_scorer(name):
+    known = honest.judged(honest.votes)
+    scorer = scoring or ("accuracy" if known.are_classes else "r2")
+    if not is_scorer(scorer):
         raise ValueError(f"scoring must be a name of scikit-learn's scorers or None. Got {scoring!r}.")
-    loss = scorer_loss(name, known)
+    loss = scorer_loss(scorer, known)
     found = [
         Standing("member", member, -loss(known.y, votes.astype(np.float64), known.weights))
         for member, votes in zip(names, honest.votes, strict=True)
@@ -108,7 +108,7 @@ def leaderboard_of(
     for title, given in wanted:
         decision = honest_decision(as_rule(given), honest, X)
         found.append(Standing("rule", title, -loss(known.y, decision, known.weights)))
-    return Leaderboard(found, name)
+    return Leaderboard(found, name_of_scorer(scorer))
 
 
 def usable_rules(task: str, has_X: bool) -> list[tuple[str, Rule]]:
@@ -140,12 +140,7 @@ def honest_decision(rule: Rule, honest: HonestVotes, X: np.ndarray | None) -> np
     folds = folds_of(N_FOLDS, None, honest.y, honest.groups, honest.weights, is_class_task=is_class_task)
     decision = np.zeros(honest.votes.shape[1:])
     for train, held_out in folds:
-        fitted = clone(rule).fit(
-            honest.votes[:, train],
-            honest.y[train],
-            None if X is None else X[train],
-            None if honest.weights is None else honest.weights[train],
-        )
+        fitted = replace(honest, X=X).on(train).teach(clone(rule))
         decision[held_out] = fitted.combine(honest.votes[:, held_out], None if X is None else X[held_out])
     return decision
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -128,7 +129,7 @@ class Polled:
         votes, rows = mean_votes(held_out, poll.n_rows, poll.task)
         for place, name in enumerate(chosen):
             votes[place] = self._from_scores(name)(votes[place])
-        return HonestVotes.of(votes, rows, poll.y, poll.weights, poll.groups)
+        return HonestVotes.of(votes, rows, poll.task, poll.y, poll.weights, poll.groups)
 
     def test_votes(self, names: Iterable[str] | None = None) -> np.ndarray:
         """The votes of each member on the test rows: the mean of its models'.
@@ -171,7 +172,7 @@ class Polled:
         """
         honest = self.honest(names)
         made = clone(as_rule(rule))
-        return made.fit(honest.votes, honest.y, self._matrix(made, honest.rows), honest.weights)
+        return replace(honest, X=self._matrix(made, honest.rows)).teach(made)
 
     def combine(self, rule: Any, names: Iterable[str] | None = None) -> np.ndarray:
         """Let a rule decide on the test rows, after it has learnt from all honest votes.
@@ -192,7 +193,7 @@ class Polled:
         return fitted.combine(votes, self._matrix(fitted, None))
 
     def leaderboard(
-        self, rules: Any = None, names: Iterable[str] | None = None, *, scoring: str | None = None
+        self, rules: Any = None, names: Iterable[str] | None = None, *, scoring: Any = None
     ) -> Leaderboard:
         """Judge members and rules by honest votes; a rule that learns decides on rows it has not learnt from.
 
@@ -201,8 +202,8 @@ class Polled:
         rules : iterable of rules, default=None
             Names, functions or rules. None is every rule by name that can decide here.
         names : iterable of str, default=None
-        scoring : str, default=None
-            A name of scikit-learn's scorers. None is accuracy, or R2 for numbers.
+        scoring : str or scorer, default=None
+            A scorer of scikit-learn, or its name. None is accuracy, or R2 for numbers.
 
         Returns
         -------

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from committee.combining.rule import Honest, Rule
 from committee.members.votes import Task, dtype_of
 
 
@@ -27,6 +28,8 @@ class HonestVotes:
         seen.
     X : ndarray of shape (n_rows, n_features), default=None
         The rows as a matrix, if the rule looks at them.
+    classes : ndarray of shape (n_outputs,), default=None
+        The labels that outputs stand for; None for numbers.
     """
 
     votes: np.ndarray
@@ -35,31 +38,37 @@ class HonestVotes:
     groups: np.ndarray | None
     rows: np.ndarray
     X: np.ndarray | None = None
+    classes: np.ndarray | None = None
 
     @classmethod
     def of(
         cls,
         votes: np.ndarray,
         rows: np.ndarray,
+        task: Task,
         y: np.ndarray,
         weights: np.ndarray | None,
         groups: np.ndarray | None,
     ) -> HonestVotes:
         """Votes on some rows of a table, with what is known of them."""
-        return cls(
-            votes,
-            y[rows],
-            None if weights is None else weights[rows],
-            None if groups is None else groups[rows],
-            rows,
-        )
+        weights, groups = (None if part is None else part[rows] for part in (weights, groups))
+        return cls(votes, y[rows], weights, groups, rows, classes=task.classes)
 
     def on(self, rows: Any) -> HonestVotes:
         """The votes on some of the rows, by their positions."""
-        weights, groups, X = (
-            None if part is None else part[rows] for part in (self.weights, self.groups, self.X)
-        )
-        return HonestVotes(self.votes[:, rows], self.y[rows], weights, groups, self.rows[rows], X)
+        optional = (self.weights, self.groups, self.X)
+        weights, groups, X = (None if part is None else part[rows] for part in optional)
+        votes, y, numbers = self.votes[:, rows], self.y[rows], self.rows[rows]
+        return HonestVotes(votes, y, weights, groups, numbers, X, self.classes)
+
+    def teach(self, rule: Any) -> Rule:
+        """Fit a rule on them."""
+        fitted: Rule = rule.fit(self.votes, self.y, self.X, self.weights, classes=self.classes)
+        return fitted
+
+    def judged(self, votes: np.ndarray) -> Honest:
+        """Other votes on the same rows, as losses take them."""
+        return Honest.of(votes, self.y, sample_weight=self.weights, classes=self.classes)
 
 
 def mean_votes(

@@ -20,7 +20,7 @@ from committee.assembling.votes import HonestVotes
 from committee.combining.adjusting import OF_PROBABILITIES
 from committee.combining.losses import CLASS_LOSSES, NUMBER_LOSSES, check_metric, member_losses
 from committee.combining.naming import rule_named
-from committee.combining.rule import Honest, Rule
+from committee.combining.rule import Rule
 
 # Rules are compared on so many votes at most, and on so many for each second that there is.
 MOST_COMPARED, COMPARED_IN_A_SECOND, LEAST_COMPARED = 3_000_000, 400_000, 100_000
@@ -131,13 +131,14 @@ def without_comparison(honest: HonestVotes, metric: Any) -> Rule:
 
 def usual_rule(honest: HonestVotes, metric: Any) -> str | None:
     """The name of the rule that does best on most tables; None if no rule is known to."""
-    known = check_metric(metric, Honest.of(honest.votes[:, :1], honest.y[:1]))
+    first = honest.on(slice(1))
+    known = check_metric(metric, first.judged(first.votes))
     return USUAL.get(known) if isinstance(known, str) else None
 
 
 def is_surely_better(first: np.ndarray, second: np.ndarray, honest: HonestVotes, metric: Any) -> bool:
     """Whether a decision has a lower loss than another by more than chance, row by row."""
-    both = Honest.of(np.stack([first, second]), honest.y, sample_weight=honest.weights)
+    both = honest.judged(np.stack([first, second]))
     name = check_metric(metric, both)
     if not isinstance(name, str):
         return True
@@ -202,5 +203,5 @@ def rules_for(honest: HonestVotes, metric: Any, has_X: bool) -> list[tuple[str, 
 
 def loss_of(decision: np.ndarray, honest: HonestVotes, metric: Any) -> float:
     """The loss of a decision on honest rows."""
-    judged = Honest.of(decision[None], honest.y, sample_weight=honest.weights)
+    judged = honest.judged(decision[None])
     return float(member_losses(check_metric(metric, judged), judged)[0])

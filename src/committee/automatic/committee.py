@@ -196,7 +196,7 @@ class AutomaticCommittee(CallbackSupportMixin, Reducing):
                 # A rule has little to learn, which it can learn from fewer rows if it must be quick.
                 learnt = fewer(honest, votes_in(clock.left_for_rule()))
                 with one_blas_thread():
-                    self.rule_ = rule.fit(learnt.votes, learnt.y, None, learnt.weights)
+                    self.rule_ = learnt.teach(rule)
             else:
                 self._fit_rule(rule, lesson.X)
         except KeyboardInterrupt:
@@ -377,7 +377,7 @@ def check_judges(metric: Any, lesson: Lesson) -> None:
     right = np.eye(lesson.task.n_outputs)[y] if lesson.are_classes else y[:, None]
     # Between what is usual and what is right: there are metrics that have no value for either.
     decision = (right + np.average(right, axis=0, weights=weights)) / 2
-    honest = Honest.of(decision[None], y, sample_weight=weights)
+    honest = Honest.of(decision[None], y, sample_weight=weights, classes=lesson.task.classes)
     try:
         member_losses(check_metric(metric, honest), honest)
     except Exception as error:

@@ -70,7 +70,7 @@ def affordable(honest: HonestVotes, costs: np.ndarray, most: float, metric: Any)
 def greedy_loss(honest: HonestVotes, places: list[int], metric: Any) -> float:
     """The loss that greedy selection reaches with some members."""
     rule: Any = rule_named("greedy").set_params(metric=metric)
-    rule.fit(honest.votes[sorted(places)], honest.y, None, honest.weights)
+    only(honest, sorted(places)).teach(rule)
     return float(rule.losses_[0])
 
 

@@ -34,6 +34,7 @@ from committee.automatic.pruning import (
 )
 from committee.combining import as_rule, rule_named
 from committee.combining.adjusting import AdjustedRule
+from committee.combining.losses import is_made_scorer
 from committee.combining.rule import Rule
 from committee.members.lesson import Lesson
 from committee.members.seeing import take_rows
@@ -231,11 +232,13 @@ class Reducing(AutomaticParameters, Assembled):
             return taught_classes(estimator, native, decision, task.classes)
         return taught_numbers(estimator, native, decision)
 
-    def _usual_scoring(self) -> str | None:
+    def _usual_scoring(self) -> Any:
         """The scorer of the metric; None if the metric is a function."""
         usual = "log_loss" if isinstance(self._task, Classification) else "squared_error"
         metric = usual if self.metric is None else self.metric
-        return SCORERS.get(metric, metric) if isinstance(metric, str) else None
+        if isinstance(metric, str):
+            return SCORERS.get(metric, metric)
+        return metric if is_made_scorer(metric) else None
 
     @property
     def feature_importances_(self) -> np.ndarray:

@@ -67,5 +67,6 @@ class Telling:
         if self.lesson.are_classes and gives_scores(progress.results[place, 0][0]):
             return
         votes, rows = mean_votes([held_out], self.lesson.n_rows, self.lesson.task)
-        honest = HonestVotes.of(votes, rows, self.lesson.y, self.lesson.weights, self.lesson.groups)
+        lesson = self.lesson
+        honest = HonestVotes.of(votes, rows, lesson.task, lesson.y, lesson.weights, lesson.groups)
         self._losses[place] = loss_of(votes[0].astype(np.float64), honest, self.metric)

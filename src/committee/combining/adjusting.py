@@ -7,6 +7,7 @@ multiplied. So the highest probability stays the class that is decided on, where
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -85,11 +86,11 @@ class AdjustedRule(Rule):
         self.rule_: Rule = type(rule)(**rule.get_params(deep=False))
         X = honest.X if self.rule_._looks_at_X() else None
         if self.rule_.needs_fit:
-            self.rule_.fit(honest.votes, honest.y, X, honest.weights)
+            self.rule_.fit(honest.votes, honest.y, X, honest.weights, classes=honest.classes)
         decision = self.rule_.combine(honest.votes, X)
         if isinstance(self.metric, str | None) and self.metric in OF_PROBABILITIES:
             powers, self.biases_ = lowest_log_loss(
-                Honest(decision[None], honest.y, honest.weights, None), PENALTY, SMALLEST
+                replace(honest, votes=decision[None], has_voted=None), PENALTY, SMALLEST
             )
             self.power_ = float(powers[0])
         else:
@@ -154,5 +155,5 @@ def loss_of(scores: np.ndarray, biases: np.ndarray, honest: Honest, metric: Any)
     """The metric of decisions with some biases."""
     moved = scores + biases
     decision = rescaled(np.exp(moved - moved.max(axis=1, keepdims=True)))
-    judged = Honest(decision[None], honest.y, honest.weights, None)
+    judged = replace(honest, votes=decision[None], has_voted=None)
     return float(member_losses(check_metric(metric, judged), judged)[0])

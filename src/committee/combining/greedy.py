@@ -21,10 +21,11 @@ from committee.saving.errors import require
 # Losses that differ by less, relative to them, are equal.
 ROUNDING = 1e-12
 METRIC: tuple[str, Any, str] = (
-    f"{', '.join([*CLASS_LOSSES, *NUMBER_LOSSES])}, a name of scikit-learn's scorers, a function or None",
+    f"{', '.join([*CLASS_LOSSES, *NUMBER_LOSSES])}, a scorer of scikit-learn, its name, a function or None",
     either(lambda value: value is None or isinstance(value, str), callable),
-    "What is to be low. None is log_loss for classes and squared_error for regression. Scorers are negated. "
-    "A function gets y, the decision of shape (n_rows, n_outputs) and the weights of the rows.",
+    "What is to be low. None is log_loss for classes and squared_error for regression. Scorers are negated, "
+    "and see labels where they are known. A function gets y, classes by their numbers, the decision of shape "
+    "(n_rows, n_outputs) and the weights of the rows.",
 )
 
 

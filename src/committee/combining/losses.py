@@ -19,6 +19,10 @@ SMALLEST = 1e-15
 Loss = Callable[[np.ndarray, np.ndarray, np.ndarray], float]
 
 
+class NoValueError(ValueError):
+    """A metric has no value on some rows, as where they lack a class."""
+
+
 def log_losses(votes: np.ndarray, y: np.ndarray) -> np.ndarray:
     """Minus the logarithm of the vote for the class of the row."""
     return -np.log(np.maximum(votes_for(votes, y), SMALLEST))
@@ -60,11 +64,11 @@ def check_metric(metric: Any, honest: Honest) -> str | Loss:
     """
     if metric is None:
         return default_loss(honest)
-    if callable(metric):
+    if callable(metric) and not is_made_scorer(metric):
         return finite(metric)
     ours = CLASS_LOSSES if honest.are_classes else NUMBER_LOSSES
-    if metric in ours:
-        return str(metric)
+    if isinstance(metric, str) and metric in ours:
+        return metric
     from committee.combining.scorers import is_scorer, scorer_loss
 
     if not is_scorer(metric):
@@ -73,7 +77,12 @@ def check_metric(metric: Any, honest: Honest) -> str | Loss:
             f"There is no metric {metric!r} for {task}. Use {', '.join(ours)}, a name of scikit-learn's "
             "scorers or a function."
         )
-    return finite(scorer_loss(str(metric), honest))
+    return finite(scorer_loss(metric, honest))
+
+
+def is_made_scorer(metric: Any) -> bool:
+    """Whether a metric is a scorer that scikit-learn's `make_scorer` made, and no plain function."""
+    return hasattr(metric, "set_score_request")
 
 
 def finite(metric: Loss) -> Loss:

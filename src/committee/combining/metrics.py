@@ -6,24 +6,28 @@ drawn again: what does not depend on the weights (losses of rows, their order, t
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from committee.combining.losses import errors, log_losses, loss_weights, square_sums
-from committee.task import are_repetitions
+from committee.combining.fixed import one_hot
+from committee.combining.losses import (
+    NoValueError,
+    errors,
+    is_made_scorer,
+    log_losses,
+    loss_weights,
+    square_sums,
+)
 
 # From y and a decision to a function of the weights of the rows.
 Weighed = Callable[[np.ndarray], float]
 Prepare = Callable[[np.ndarray, np.ndarray], Weighed]
 # The bins of the calibration error: as many as Guo et al. 2017 take.
 N_BINS = 15
-
-
-class NoValueError(ValueError):
-    """A metric has no value on some rows, as where they lack a class."""
 
 
 def known(weighed: Callable[[np.ndarray], Any]) -> Callable[[np.ndarray], Any]:
@@ -67,7 +71,7 @@ class Metric:
     more_is_better: bool
     prepare: Prepare = field(repr=False)
     row_losses: Callable[[np.ndarray, np.ndarray], np.ndarray] | None = field(default=None, repr=False)
-    made_from: tuple[Any, int] | None = field(default=None, repr=False, compare=False)
+    made_from: tuple[Any, ...] | None = field(default=None, repr=False, compare=False)
 
     @property
     def is_named(self) -> bool:
@@ -79,7 +83,7 @@ class Metric:
         return object.__reduce__(self) if self.made_from is None else (metric_of, self.made_from)
 
 
-def metric_of(metric: Any, n_outputs: int) -> Metric:
+def metric_of(metric: Any, n_outputs: int, classes: np.ndarray | None = None) -> Metric:
     """A metric by its name, or by a function.
 
     Parameters
@@ -90,6 +94,9 @@ def metric_of(metric: Any, n_outputs: int) -> Metric:
         better. None is the error, or the root mean squared error of numbers.
     n_outputs : int
         The number of classes, or 1 for a regression.
+    classes : ndarray of shape (n_outputs,), default=None
+        The labels that outputs stand for, which scorers of scikit-learn see. None: the numbers of the
+        outputs. All other metrics see numbers of classes.
 
     Returns
     -------
@@ -111,12 +118,10 @@ def metric_of(metric: Any, n_outputs: int) -> Metric:
         if metric.task != task:
             raise ValueError(f"The metric {metric.name!r} is for {metric.task}. For {task} use {ours}.")
         return metric
-    if callable(metric) and not hasattr(metric, "set_score_request"):
+    if callable(metric) and not is_made_scorer(metric):
         name = getattr(metric, "__name__", repr(metric))
         return Metric(name, task, False, of_function(metric), made_from=(metric, n_outputs))
-    from sklearn.metrics import get_scorer
-
-    from committee.combining.scorers import is_scorer
+    from committee.combining.scorers import decision_scorer, is_scorer, name_of_scorer
 
     if isinstance(metric, str) and not is_scorer(metric):
         raise ValueError(
@@ -124,11 +129,42 @@ def metric_of(metric: Any, n_outputs: int) -> Metric:
         )
     if isinstance(metric, str) and task_of_metric(metric) != task:
         raise ValueError(f"The metric {metric!r} is for {task_of_metric(metric)}. For {task} use {ours}.")
-    if not isinstance(metric, str) and not callable(metric):
+    if not is_scorer(metric):
         raise ValueError(f"metric must be a name, a scorer or a function. Got {metric!r}.")
-    name = metric if isinstance(metric, str) else repr(metric)
-    prepare = of_scorer(name, get_scorer(metric), n_outputs)
-    return Metric(name, task, True, prepare, made_from=(metric, n_outputs))
+    prepare = of_function(decision_scorer(metric, n_outputs, classes))
+    return Metric(name_of_scorer(metric), task, True, prepare, made_from=(metric, n_outputs, classes))
+
+
+def check_has_value(metric: Metric, y: np.ndarray, n_outputs: int) -> None:
+    """Raise, before any work, if a metric fails on a decision as there will be some.
+
+    Examples
+    --------
+    >>> by_estimator = metric_of(lambda estimator, X, y: estimator.score(X, y), 2)
+    >>> check_has_value(by_estimator, np.array([0, 1]), 2)
+    Traceback (most recent call last):
+    ValueError: The metric <lambda> fails (AttributeError: 'numpy.ndarray' object has no attribute 'score'). \
+A function gets y, a decision of shape (n_rows, n_outputs) and the weights of the rows. Of scikit-learn's \
+scorers, take a name or what make_scorer makes.
+    """
+    right = y[:, None] if n_outputs == 1 else one_hot(y, n_outputs)
+    # Between what is usual and what is right: there are metrics that have no value for either.
+    decision = (right + right.mean(axis=0)) / 2
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            metric.prepare(y, decision)(np.ones(len(y)))
+        except NoValueError as error:
+            raise NoValueError(
+                f"{str(error).rstrip('.')}. Take another, or one that make_scorer makes for these answers."
+            ) from error
+        except Exception as error:
+            reason = " ".join(f"{type(error).__name__}: {error}".split())
+            raise ValueError(
+                f"The metric {metric.name} fails ({reason}). A function gets y, a decision of shape "
+                "(n_rows, n_outputs) and the weights of the rows. Of scikit-learn's scorers, take a name or "
+                "what make_scorer makes."
+            ) from error
 
 
 def name_of_metric(metric: Any) -> str | None:
@@ -265,28 +301,6 @@ def root_mean_square(y: np.ndarray, decision: np.ndarray) -> Weighed:
 def absolute_errors(votes: np.ndarray, y: np.ndarray) -> np.ndarray:
     """The distance from the answer."""
     return np.abs(votes[:, :, 0] - y)
-
-
-def of_scorer(name: str, scorer: Any, n_outputs: int) -> Prepare:
-    """A scorer of scikit-learn. Small whole weights are rows that many times: every scorer takes these."""
-    from committee.combining.scorers import decision_scorer
-
-    scored = decision_scorer(scorer, n_outputs)
-
-    def prepare(y: np.ndarray, decision: np.ndarray) -> Weighed:
-        def value(weights: np.ndarray) -> float:
-            try:
-                if are_repetitions(weights):
-                    rows = np.repeat(np.arange(len(y)), weights.astype(np.intp))
-                    return scored(y[rows], decision[rows], None)
-                return scored(y, decision, weights)
-            except (ValueError, TypeError) as error:
-                reason = " ".join(str(error).split())
-                raise NoValueError(f"The scorer {name} has no value here: {reason}") from error
-
-        return value
-
-    return prepare
 
 
 def of_function(function: Callable[..., Any]) -> Prepare:

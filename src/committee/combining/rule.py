@@ -11,7 +11,7 @@ imported in `_learn`.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -45,6 +45,8 @@ class Honest:
     has_voted : ndarray of bool of shape (n_members, n_rows), or None
         Whether a member has voted on a row; None if all have, on all rows. Where it has not, as on the rows
         of its own bag, something else stands for its vote, by which the member is not to be judged.
+    classes : ndarray of shape (n_outputs,), or None
+        The labels that outputs stand for; None: their numbers. Only scorers of scikit-learn want to know.
     """
 
     votes: np.ndarray
@@ -52,10 +54,17 @@ class Honest:
     weights: np.ndarray
     X: Any
     has_voted: np.ndarray | None = None
+    classes: np.ndarray | None = None
 
     @classmethod
     def of(
-        cls, votes: Any, y: Any, X: Any = None, sample_weight: Any = None, has_voted: Any = None
+        cls,
+        votes: Any,
+        y: Any,
+        X: Any = None,
+        sample_weight: Any = None,
+        has_voted: Any = None,
+        classes: np.ndarray | None = None,
     ) -> Honest:
         """Check what belongs to honest votes.
 
@@ -84,7 +93,7 @@ class Honest:
         if largest > LARGEST_SQUARED and not are_classes(votes):
             # A member that has lost all measure is bad enough with votes whose squares are finite.
             votes = np.clip(votes, -LARGEST_SQUARED, LARGEST_SQUARED)
-        return cls(votes, y, np.ones(n_rows) if weights is None else weights, X, has_voted)
+        return cls(votes, y, np.ones(n_rows) if weights is None else weights, X, has_voted, classes)
 
     @property
     def n_members(self) -> int:
@@ -163,7 +172,14 @@ class Rule(KeptRule, Parametrised):
     _declarations: ClassVar[list[Any]] = []
 
     def fit(
-        self, votes: Any, y: Any, X: Any = None, sample_weight: Any = None, *, has_voted: Any = None
+        self,
+        votes: Any,
+        y: Any,
+        X: Any = None,
+        sample_weight: Any = None,
+        *,
+        has_voted: Any = None,
+        classes: Any = None,
     ) -> Any:
         """Learn how to combine from honest votes: of members that have not seen the rows they vote on.
 
@@ -180,6 +196,9 @@ class Rule(KeptRule, Parametrised):
         has_voted : array-like of bool of shape (n_members, n_rows), default=None
             Whether each vote is the member's own. Rules that weigh members judge them by these votes alone;
             other rules take all votes as they are. None: they all are.
+        classes : array-like of shape (n_outputs,), default=None
+            The labels that outputs stand for, for a `metric` that is a scorer of scikit-learn: they tell
+            which class is the positive one. None: the numbers of the outputs.
 
         Returns
         -------
@@ -188,6 +207,8 @@ class Rule(KeptRule, Parametrised):
         """
         check_parameters(self)
         honest = Honest.of(votes, y, X, sample_weight, has_voted)
+        if classes is not None:
+            honest = replace(honest, classes=check_labels(classes, honest.n_outputs))
         self._check_task(honest.votes)
         self._check_X(X, honest.n_rows)
         self._learn(honest)
@@ -278,8 +299,29 @@ def check_rule(rule: Rule, n_members: int, task: Classification | Regression) ->
     if name not in rule.tasks:
         raise ValueError(f"{type(rule).__name__} is a rule for {rule.tasks[0]}. Use another for {name}.")
     is_open = name == "regression" or task.n_outputs > 1
+    if is_open:
+        check_judging(rule, task)
     if not rule.needs_fit and is_open:
         rule.combine(np.full((n_members, 1, task.n_outputs), 1 / task.n_outputs))
+
+
+def check_judging(rule: Any, task: Classification | Regression) -> None:
+    """Raise if the scorer that a rule, or one inside of it, judges by cannot judge these classes."""
+    if isinstance(getattr(rule, "rule", None), Rule):
+        check_judging(rule.rule, task)
+    if getattr(rule, "metric", None) is not None:
+        from committee.combining.scorers import check_scorer
+
+        check_scorer(rule.metric, task)
+
+
+def check_labels(classes: Any, n_outputs: int | None) -> np.ndarray:
+    """The labels of the outputs, each there once."""
+    labels = np.asarray(classes)
+    if labels.ndim != 1 or len(np.unique(labels)) != len(labels) or n_outputs not in (None, len(labels)):
+        wanted = "" if n_outputs is None else f"{n_outputs} "
+        raise ValueError(f"classes must be {wanted}different labels, one for each output. Got {classes!r}.")
+    return labels
 
 
 def check_codes(y: Any, votes: np.ndarray) -> np.ndarray:

@@ -1,24 +1,41 @@
-"""Scorers of scikit-learn as losses of whole decisions. What does without them does without this module."""
+"""Scorers of scikit-learn as functions of whole decisions. What does without them does without this module.
+
+Votes know classes by their numbers, and scorers by their labels: which of two is the positive one, and which
+are there. So a scorer is told of both as an estimator would tell it.
+"""
 
 from __future__ import annotations
 
 import functools
 import warnings
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.metrics import get_scorer, get_scorer_names
 
-from committee.combining.losses import Loss
+from committee.combining.losses import Loss, NoValueError, is_made_scorer
+from committee.combining.metrics import check_has_value, metric_of
 from committee.combining.rule import Honest
 from committee.combining.votes import as_shares
+from committee.task import Classification, Regression, are_repetitions
 
 
-def is_scorer(name: Any) -> bool:
-    """Whether scikit-learn has a scorer of a name."""
-    return name in get_scorer_names()
+def is_scorer(metric: Any) -> bool:
+    """Whether a metric is a scorer of scikit-learn, or the name of one."""
+    return is_made_scorer(metric) or (isinstance(metric, str) and metric in get_scorer_names())
+
+
+def check_scorer(metric: Any, task: Classification | Regression) -> None:
+    """Raise, before any work, if a metric is a scorer that cannot judge the classes of a task."""
+    if is_scorer(metric) and task.classes is not None and task.n_outputs > 1:
+        wanted = metric_of(metric, task.n_outputs, task.classes)
+        check_has_value(wanted, np.arange(task.n_outputs), task.n_outputs)
+
+
+def name_of_scorer(scorer: Any) -> str:
+    """What errors and results call a scorer."""
+    return scorer if isinstance(scorer, str) else repr(scorer)
 
 
 @functools.cache
@@ -34,54 +51,90 @@ def task_of_scorer(name: str) -> str:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         try:
-            decision_scorer(get_scorer(name), 1)(y, y[::-1, None], None)
+            decision_scorer(name, 1, None)(y, y[::-1, None], np.ones(4))
         except Exception:
             return "classification"
     return "regression"
 
 
-def scorer_loss(name: str, honest: Honest) -> Loss:
+def scorer_loss(scorer: Any, honest: Honest) -> Loss:
     """The negative of a scorer of scikit-learn, as a function of y, a decision and weights."""
-    scored = decision_scorer(get_scorer(name), honest.n_outputs)
-    is_weighted = bool((honest.weights != honest.weights[0]).any())
-
-    def loss(y: np.ndarray, decision: np.ndarray, weights: np.ndarray) -> float:
-        return -scored(y, decision, weights if is_weighted else None)
-
-    return loss
+    scored = decision_scorer(scorer, honest.n_outputs, honest.classes)
+    return lambda y, decision, weights: -scored(y, decision, weights)
 
 
-def decision_scorer(scorer: Any, n_outputs: int) -> Callable[[np.ndarray, np.ndarray, Any], float]:
-    """A scorer of scikit-learn as a function of y, a decision and weights, which may be None."""
-    echo: Any = EchoClassifier(n_classes=n_outputs) if n_outputs > 1 else EchoRegressor()
+def decision_scorer(scorer: Any, n_outputs: int, classes: np.ndarray | None) -> Loss:
+    """A scorer of scikit-learn as a function of y, a decision and the weights of the rows.
+
+    Small whole weights are rows that many times, and equal ones are none: every scorer takes these.
+
+    Parameters
+    ----------
+    scorer : str or scorer
+    n_outputs : int
+        The number of classes, or 1 for a regression.
+    classes : ndarray of shape (n_outputs,), or None
+        The labels that the numbers in y and the outputs of a decision stand for; None: these numbers. One
+        label alone stands for the first output, and nobody decides on the others.
+
+    Returns
+    -------
+    callable
+        It raises `NoValueError` where the scorer raises.
+
+    Examples
+    --------
+    >>> y, decision = np.array([0, 1, 1]), np.array([[0.9, 0.1], [0.8, 0.2], [0.3, 0.7]])
+    >>> [decision_scorer("recall", 2, np.array(each))(y, decision, np.ones(3)) for each in ([0, 1], [1, 2])]
+    [0.5, 1.0]
+    """
+    ask, name = get_scorer(scorer), name_of_scorer(scorer)
+    labels = np.arange(n_outputs) if classes is None else classes
+    echo: Any = EchoRegressor() if n_outputs == 1 else EchoClassifier(labels)
     echo.fit()
 
-    def scored(y: np.ndarray, decision: np.ndarray, weights: np.ndarray | None) -> float:
-        given = {} if weights is None else {"sample_weight": weights}
-        return float(scorer(echo, decision, y, **given))
+    def scored(y: np.ndarray, decision: np.ndarray, weights: np.ndarray) -> float:
+        given = {}
+        if are_repetitions(weights):
+            rows = np.repeat(np.arange(len(y)), weights.astype(np.intp))
+            y, decision = y[rows], decision[rows]
+        elif (weights != weights[0]).any():
+            given["sample_weight"] = weights
+        try:
+            return float(ask(echo, decision, y if n_outputs == 1 else labels[y], **given))
+        except (ValueError, TypeError) as error:
+            reason = " ".join(str(error).split())
+            raise NoValueError(f"The scorer {name} has no value here: {reason}") from error
 
     return scored
 
 
 class EchoClassifier(ClassifierMixin, BaseEstimator):
-    """An estimator whose rows are decisions already, so that a scorer can be asked about them."""
+    """An estimator whose rows are decisions already, so that a scorer can be asked about them.
 
-    def __init__(self, n_classes: int = 2) -> None:
-        self.n_classes = n_classes
+    Parameters
+    ----------
+    labels : ndarray of shape (n_classes,)
+        What the outputs of the decisions stand for, in any order.
+    """
+
+    def __init__(self, labels: np.ndarray) -> None:
+        self.labels = labels
 
     def fit(self, X: Any = None, y: Any = None) -> EchoClassifier:
-        """Name the classes by their codes."""
-        self.classes_ = np.arange(self.n_classes)
+        """Sort the classes, as scorers expect them."""
+        self.order_ = np.argsort(self.labels)
+        self.classes_ = self.labels[self.order_]
         return self
 
     def predict_proba(self, X: np.ndarray) -> np.ndarray:
         """The decisions, which scikit-learn wants to sum to one very nearly."""
-        return as_shares(X, 1e-9)
+        return as_shares(X, 1e-9)[:, self.order_]
 
     def predict(self, X: np.ndarray) -> np.ndarray:
-        """The classes that are decided on."""
-        classes: np.ndarray = X.argmax(axis=1)
-        return classes
+        """The classes that are decided on, the first output of equal ones."""
+        decided: np.ndarray = self.labels[X.argmax(axis=1)]
+        return decided
 
 
 class EchoRegressor(RegressorMixin, BaseEstimator):

@@ -95,7 +95,7 @@ class AddedRule:
             if rule.needs_fit:
                 stack = np.stack([each for each in honest if each is not None])
                 is_voted = np.isfinite(stack).all(axis=(0, 2))
-                rule.fit(stack[:, is_voted], table.y[~is_test][is_voted])
+                rule.fit(stack[:, is_voted], table.y[~is_test][is_voted], classes=table.classes)
             fitted = time.perf_counter()
             cast = np.stack([store.votes(part, "test", table) for part in parts])  # type: ignore[misc]
             votes = rule.combine(cast)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from committee.combining.metrics import Metric, Weighed, known, metric_of
+from committee.combining.metrics import Metric, Weighed, check_has_value, known, metric_of
 from committee.evaluating.bags import Bagged
 from committee.evaluating.intervals import Draws, Interval, interval_of
 
@@ -163,7 +163,8 @@ def bootstrap_error(
     lesson = bagged.lesson
     if metric is None:
         metric = "error" if lesson.are_classes else "squared_error"
-    wanted = metric_of(metric, lesson.task.n_outputs)
+    wanted = metric_of(metric, lesson.task.n_outputs, lesson.task.classes)
+    check_has_value(wanted, lesson.y, lesson.task.n_outputs)
     where = {"by": type(estimator).__name__, "runner": runner, "n_jobs": n_jobs, "verbose": verbose}
     found = bagged.judged(Kept(wanted, lesson.y), **where)
     means = (RowMeans if wanted.row_losses is not None else BagMeans).of(wanted, found, bagged)

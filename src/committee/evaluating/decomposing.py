@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 
 from committee.combining.fixed import majority, mean
-from committee.combining.losses import SMALLEST, errors, log_losses, residuals
-from committee.combining.metrics import NoValueError
+from committee.combining.losses import SMALLEST, NoValueError, errors, log_losses, residuals
 from committee.combining.rule import Honest
 from committee.combining.votes import shares_of, weighted_sum
 from committee.evaluating.intervals import Draws, Interval, bounds_of, check_interval, on_rows_again

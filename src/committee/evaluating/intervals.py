@@ -15,7 +15,8 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 from sklearn.utils import check_random_state
 
-from committee.combining.metrics import NoValueError, known
+from committee.combining.losses import NoValueError
+from committee.combining.metrics import known
 from committee.parameters import is_float, is_integer
 from committee.task import are_repetitions
 

@@ -182,7 +182,7 @@ def error_curve(
     (array([0.33, 0.  , 0.  ]), array([0.33, 0.  , 0.  ]))
     """
     honest = read_votes(votes, y, sample_weight=sample_weight, classes=classes, task=task_of_metric(metric))
-    wanted = metric_of(metric, honest.n_outputs)
+    wanted = metric_of(metric, honest.n_outputs, honest.classes)
     check_n_draws(n_orders, "n_orders", least=1)
     rng = np.random.default_rng([seed_of(random_state)])
     members = np.arange(honest.n_members)

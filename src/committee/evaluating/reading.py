@@ -6,12 +6,13 @@ or as numbers, and weights of the rows. A decision is the votes of one member.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from committee.combining.fixed import one_hot
-from committee.combining.rule import Honest, check_length
+from committee.combining.rule import Honest, check_labels, check_length
 from committee.combining.votes import as_shares, labels_of
 from committee.task import check_one_sort, check_target, codes_in, row_weights
 
@@ -136,14 +137,16 @@ def of_votes(votes: np.ndarray, y: np.ndarray, sample_weight: Any, classes: Any)
         raise ValueError(
             "y is text. Pass classes, the labels that votes are for, as `classes_` of an estimator."
         )
+    known = None
     if classes is not None and votes.ndim == 3 and votes.shape[2] > 1:
-        y = codes_in(y, check_classes(classes, votes.shape[2]))
-    honest = Honest.of(votes, y, sample_weight=sample_weight)
+        known = check_labels(as_array(classes, "classes"), votes.shape[2])
+        y = codes_in(y, known)
+    honest = Honest.of(votes, y, sample_weight=sample_weight, classes=known)
     if not honest.are_classes:
         return honest
     # Sums of float32 are a few of its last bits away from one.
     votes = as_shares(honest.votes.astype(np.float64), 1e-6)
-    return Honest(votes, honest.y, honest.weights, None)
+    return replace(honest, votes=votes)
 
 
 def of_labels(labels: np.ndarray, y: np.ndarray, sample_weight: Any, classes: Any) -> Honest:
@@ -153,19 +156,10 @@ def of_labels(labels: np.ndarray, y: np.ndarray, sample_weight: Any, classes: An
     if classes is None:
         check_one_sort(labels, y)
         classes = np.unique(np.concatenate([labels.ravel(), y]))
-    known = check_classes(classes, None)
+    known = check_labels(as_array(classes, "classes"), None)
     # Of one class alone there is nothing to decide; a second one that nobody votes for makes it classes.
     votes = one_hot(codes_in(labels, known), max(2, len(known)))
-    return Honest.of(votes, codes_in(y, known), sample_weight=sample_weight)
-
-
-def check_classes(classes: Any, n_outputs: int | None) -> np.ndarray:
-    """The labels of the outputs, each there once."""
-    known = as_array(classes, "classes")
-    if known.ndim != 1 or len(np.unique(known)) != len(known) or n_outputs not in (None, len(known)):
-        wanted = "" if n_outputs is None else f"{n_outputs} "
-        raise ValueError(f"classes must be {wanted}different labels, one for each output. Got {classes!r}.")
-    return known
+    return Honest.of(votes, codes_in(y, known), sample_weight=sample_weight, classes=known)
 
 
 def check_voted(votes: np.ndarray) -> None:

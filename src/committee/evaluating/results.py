@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from committee.combining.losses import NoValueError
 from committee.combining.metrics import (
     METRICS,
     Metric,
-    NoValueError,
     metric_of,
     name_of_metric,
     power_of_unit,
@@ -37,7 +37,8 @@ USUAL = {
 def metrics_for(metrics: Iterable[Any] | None, table: TableRecord) -> list[Metric]:
     """The metrics that are for the task of a table, each with a name of its own."""
     wanted = USUAL[table.task] if metrics is None else metrics
-    found = [metric_of(each, table.n_outputs) for each in wanted if is_for(each, table.task)]
+    classes = None if table.classes is None else np.array(table.classes)
+    found = [metric_of(each, table.n_outputs, classes) for each in wanted if is_for(each, table.task)]
     for name, number in Counter(each.name for each in found).items():
         if number > 1:
             raise ValueError(f"Two metrics are named {name!r}. Name each once, and functions by other names.")

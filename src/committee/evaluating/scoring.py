@@ -32,7 +32,8 @@ def score(
         squared distances, from 0 to 2) or "calibration_error" (of the decided class, 15 bins of equal
         width). For numbers, "squared_error", "rmse" or "mae". For both, any name of scikit-learn's scorers,
         a scorer that its `make_scorer` made, or a function of y, a decision of shape (n_rows, n_outputs) and
-        the weights of the rows. None is "error" or "rmse".
+        the weights of the rows. Scorers see labels, so "f1" takes the class 1 for the positive one; a
+        function sees numbers of classes. None is "error" or "rmse".
     sample_weight : array-like of shape (n_rows,), default=None
         None gives every row the weight 1.
     classes : array-like of shape (n_outputs,), default=None
@@ -64,7 +65,7 @@ def score(
     honest = read_decision(
         decision, y, sample_weight=sample_weight, classes=classes, task=task_of_metric(metric)
     )
-    wanted = metric_of(metric, honest.n_outputs)
+    wanted = metric_of(metric, honest.n_outputs, honest.classes)
     values = [wanted.prepare(honest.y, each)(honest.weights) for each in honest.votes.astype(np.float64)]
     return np.array(values) if np.ndim(decision) == 3 else values[0]
 
@@ -119,7 +120,7 @@ def score_interval(
     honest = read_decision(
         decision, y, sample_weight=sample_weight, classes=classes, task=task_of_metric(metric)
     )
-    wanted = metric_of(metric, honest.n_outputs)
+    wanted = metric_of(metric, honest.n_outputs, honest.classes)
     weighed = wanted.prepare(honest.y, honest.votes[0].astype(np.float64))
     draws = Draws.of(honest.weights, random_state)
     return interval_of(weighed, draws, kind=kind, level=level, n_draws=B)

@@ -10,7 +10,9 @@ import numpy as np
 from sklearn.metrics import accuracy_score, r2_score
 
 from committee.combining import one_hot
-from committee.combining.metrics import NoValueError, metric_of
+from committee.combining.losses import NoValueError, is_made_scorer
+from committee.combining.metrics import metric_of
+from committee.combining.scorers import check_scorer
 from committee.learners.training import Training
 from committee.saving import Fields
 from committee.task import Classification, Regression
@@ -231,13 +233,14 @@ def means(sums: np.ndarray, counts: np.ndarray) -> np.ndarray:
 
 def is_named(metric: Any) -> bool:
     """Whether a metric is one of `committee.score`, by name or as a scorer, and no function of labels."""
-    return isinstance(metric, str) or hasattr(metric, "set_score_request")
+    return isinstance(metric, str) or is_made_scorer(metric)
 
 
 def check_metric(metric: Any, task: Classification | Regression) -> None:
-    """Raise, before any work, for a name that is no metric of a task."""
+    """Raise, before any work, for a name that is no metric of a task, and for a scorer of other labels."""
     if is_named(metric):
         metric_of(metric, n_outputs_of(task))
+        check_scorer(metric, task)
 
 
 def n_outputs_of(task: Classification | Regression) -> int:
@@ -252,7 +255,8 @@ def value_of(
     n_missing = n_outputs_of(task) - task.n_outputs
     decision = np.pad(decision, [(0, 0), (0, n_missing)])
     try:
-        return metric_of(metric, n_outputs_of(task)).prepare(truth, decision)(np.ones(len(truth)))
+        wanted = metric_of(metric, n_outputs_of(task), task.classes)
+        return wanted.prepare(truth, decision)(np.ones(len(truth)))
     except NoValueError as error:
         warnings.warn(f"oob_score_ is NaN. {error}", stacklevel=2)
         return float("nan")

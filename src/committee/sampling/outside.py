@@ -92,7 +92,7 @@ class OutsideVotes:
         np.copyto(votes, mean.astype(votes.dtype), where=~is_own)
         return votes
 
-    def teach(self, rule: Rule, matrix: np.ndarray | None) -> Rule:
+    def teach(self, rule: Rule, matrix: np.ndarray | None, classes: np.ndarray | None) -> Rule:
         """Let a rule learn from the votes on rows that weigh something."""
         rows = self.rows
         if self.weights is not None:
@@ -109,6 +109,7 @@ class OutsideVotes:
             None if matrix is None else matrix[rows],
             None if self.weights is None else self.weights[rows],
             has_voted=self.has_voted[:, rows],
+            classes=classes,
         )
         return rule
 
@@ -212,7 +213,7 @@ def fit_rule(
                 f"{type(rule).__name__} learns from out-of-bag votes, and none were kept. Fit with "
                 "keep_votes=True."
             )
-        rule = outside.teach(rule, matrix)
+        rule = outside.teach(rule, matrix, task.classes)
     return rule, encoder
 
 

@@ -1,0 +1,175 @@
+"""Scorers of scikit-learn see the labels of y, wherever decisions are judged by them."""
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import f1_score, log_loss, make_scorer, recall_score, roc_auc_score
+from sklearn.naive_bayes import GaussianNB
+
+import committee
+from committee.rules import AdjustedRule, BestMemberRule, GreedyRule
+
+rng = np.random.default_rng(0)
+X = rng.normal(size=(120, 3))
+CODES = (X[:, 0] + rng.normal(size=120) > 0.8).astype(int)
+# Labels, and the positive one of them.
+LABELS = [(pair, positive) for pair in ([1, 2], [-1, 1], ["no", "yes"]) for positive in pair]
+MEMBERS = [("bayes", GaussianNB()), ("logistic", LogisticRegression())]
+
+
+def recall_of(positive):
+    return make_scorer(recall_score, pos_label=positive)
+
+
+@pytest.fixture(params=LABELS, ids=str)
+def labelled(request):
+    labels, positive = request.param
+    return np.array(labels)[CODES], positive
+
+
+def test_a_score_is_that_of_the_labels(labelled):
+    y, positive = labelled
+    model = GaussianNB().fit(X, y)
+    expected = recall_score(y, model.predict(X), pos_label=positive)
+    votes = model.predict_proba(X)
+    assert committee.score(votes, y, recall_of(positive), classes=model.classes_) == expected
+    assert committee.score(model.predict(X), y, recall_of(positive)) == expected
+    interval = committee.score_interval(votes, y, recall_of(positive), classes=model.classes_, B=9)
+    assert interval.value == expected
+    curve = committee.error_curve(votes[None], y, metric=recall_of(positive), classes=model.classes_)
+    assert curve.in_order.tolist() == [expected]
+
+
+def test_classes_may_come_in_any_order(labelled):
+    y, positive = labelled
+    model = GaussianNB().fit(X, y)
+    votes, turned, classes = model.predict_proba(X), model.predict_proba(X)[:, ::-1], model.classes_[::-1]
+    for metric, expected in [
+        (recall_of(positive), recall_score(y, model.predict(X), pos_label=positive)),
+        ("roc_auc", roc_auc_score(y, votes[:, 1])),
+        ("neg_log_loss", -log_loss(y, votes)),
+    ]:
+        assert committee.score(turned, y, metric, classes=classes) == pytest.approx(expected)
+
+
+def test_a_name_takes_the_class_one_for_the_positive_one_as_in_scikit_learn():
+    y = np.array([1, 2])[CODES]
+    model = GaussianNB().fit(X, y)
+    told = committee.score(model.predict_proba(X), y, "f1", classes=[1, 2])
+    assert told == f1_score(y, model.predict(X))
+
+
+def test_rows_of_one_label_are_judged_too():
+    assert committee.score(["yes"] * 3, ["yes"] * 3, recall_of("yes")) == 1.0
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        committee.BaggingClassifier(GaussianNB(), 9, random_state=0),
+        committee.RandomForestClassifier(9, random_state=0),
+        committee.RotationForestClassifier(9, bootstrap=True, random_state=0),
+    ],
+    ids=lambda estimator: type(estimator).__name__,
+)
+def test_the_out_of_bag_score_is_that_of_the_labels(estimator, labelled):
+    y, positive = labelled
+    fitted = estimator.set_params(oob_score=recall_of(positive)).fit(X, y)
+    votes = fitted.oob_decision_function_
+    judged = ~np.isnan(votes[:, 0])
+    decided = fitted.classes_[votes[judged].argmax(axis=1)]
+    assert fitted.oob_score_ == recall_score(y[judged], decided, pos_label=positive)
+
+
+@pytest.mark.parametrize("kind", [".632", ".632+"])
+def test_the_bootstrap_judges_labels(labelled, kind):
+    y, positive = labelled
+    found = committee.bootstrap_error(
+        GaussianNB(), X, y, 5, kind=kind, metric=recall_of(positive), random_state=0, runner="serial"
+    )
+    model = GaussianNB().fit(X, y)
+    assert found.apparent == recall_score(y, model.predict(X), pos_label=positive)
+    assert np.isfinite(found.value)
+
+
+def recall_by_members(votes, y, positive):
+    """The recall of each member, by its votes."""
+    classes = np.unique(y)
+    return [recall_score(y, classes[each.argmax(axis=1)], pos_label=positive) for each in votes]
+
+
+@pytest.mark.parametrize("rule", [GreedyRule, BestMemberRule])
+def test_a_rule_that_is_told_the_classes_chooses_by_labels(labelled, rule):
+    y, positive = labelled
+    votes = rng.dirichlet([1.0, 1.0], (4, len(y)))
+    fitted = rule(metric=recall_of(positive)).fit(votes, CODES, classes=np.unique(y))
+    best = max(recall_by_members(votes, y, positive))
+    assert -np.min(fitted.losses_) >= best - 1e-12
+    if rule is BestMemberRule:
+        assert (-fitted.losses_).tolist() == recall_by_members(votes, y, positive)
+
+
+def test_a_committee_tells_its_rule_of_the_labels(labelled):
+    y, positive = labelled
+    scorer = recall_of(positive)
+    made = committee.VotingClassifier(MEMBERS, rule=BestMemberRule(metric=scorer), cv=3).fit(X, y)
+    expected = recall_by_members(made.honest_votes_, y[made.honest_rows_], positive)
+    assert (-made.rule_.losses_).tolist() == expected
+    inside = made.recombine(AdjustedRule(BestMemberRule(metric=scorer), metric=scorer)).rule_.rule_
+    assert (-inside.losses_).tolist() == expected
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        lambda metric: committee.BaggingClassifier(
+            GaussianNB(), 3, rule=BestMemberRule(metric=metric), random_state=0
+        ),
+        lambda metric: committee.CommitteeClassifier(
+            MEMBERS, metric=metric, rule=BestMemberRule(metric=metric), random_state=0
+        ),
+    ],
+    ids=["bagging", "automatic"],
+)
+def test_other_names_of_the_classes_change_nothing(made):
+    known = made(recall_of(0)).fit(X, CODES).rule_.losses_
+    for labels in (np.array([1, 2]), np.array(["no", "yes"])):
+        assert made(recall_of(labels[0])).fit(X, labels[CODES]).rule_.losses_.tolist() == known.tolist()
+
+
+@pytest.mark.parametrize("labels", [[0, 1], [1, 2]])
+def test_leaderboards_take_the_class_one_for_the_positive_one(labels, tmp_path):
+    y = np.array(labels)[CODES]
+    made = committee.VotingClassifier(MEMBERS, cv=3).fit(X, y)
+    made.save(tmp_path / "model")
+    recalls = recall_by_members(made.honest_votes_, y[made.honest_rows_], 1)
+    expected = dict(zip(["bayes", "logistic"], recalls, strict=True))
+    for each in (made, committee.load(tmp_path / "model")):
+        for scoring in ("recall", recall_of(1)):
+            assert {place.name: place.score for place in each.leaderboard([], scoring=scoring)} == expected
+
+
+def test_a_study_scores_labels():
+    y = np.array([1, 2])[CODES]
+    study = committee.Study({"bayes": GaussianNB()}, {"table": (X, y)}, resamples=1, metrics=["recall"]).run()
+    votes, _, is_test = study.votes("bayes", "table", 0)
+    decided = np.array([1, 2])[votes.argmax(axis=1)]
+    assert study.results("pandas")["score"].tolist() == [recall_score(y[is_test], decided)]
+
+
+@pytest.mark.parametrize(
+    "fit",
+    [
+        committee.BaggingClassifier(GaussianNB(), 3, oob_score="f1").fit,
+        committee.RandomForestClassifier(3, oob_score="f1").fit,
+        committee.VotingClassifier(MEMBERS, rule=GreedyRule(metric="f1")).fit,
+        committee.CommitteeClassifier(MEMBERS, metric="f1").fit,
+        lambda X, y: committee.bootstrap_error(GaussianNB(), X, y, 3, metric="f1"),
+    ],
+)
+def test_a_scorer_of_other_labels_is_refused_before_any_work(fit):
+    with pytest.raises(
+        ValueError, match=r"^The scorer f1 has no value here: .*\. Take another, or"
+    ) as caught:
+        fit(X, np.array(["no", "yes"])[CODES])
+    assert "\n" not in str(caught.value)
