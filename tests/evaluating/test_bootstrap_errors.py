@@ -227,6 +227,35 @@ def test_metrics_that_are_no_means_over_rows_are_taken_of_each_bag(metric):
     assert interval.low < found.value < interval.high
 
 
+@pytest.mark.parametrize("metric", ["error", "f1_macro"])
+def test_an_interval_is_the_same_by_any_runner_and_tells_how_far_it_is(metric):
+    found = bootstrap_error(GaussianNB(), X, Y, 4, metric=metric, random_state=0)
+    wanted = {"kind": "bca", "B": 20, "random_state": 0}
+    events = []
+    with receiving(events.append):
+        expected = found.interval(**wanted, runner="serial")
+    told = [event for event in events if event.what == "draws"]
+    assert {event.n_total for event in told} == {80} and told[-1].n_done == 80
+    for where in ({"n_jobs": 2}, {"runner": "processes", "n_jobs": 2}):
+        assert found.interval(**wanted, **where) == expected
+
+
+@pytest.mark.parametrize("kind", ["out_of_bag", "plain", ".632", ".632+"])
+def test_an_interval_asks_for_no_more_than_its_estimate(kind):
+    asked = []
+
+    def counting(y, decision, weights):
+        asked.append(weights)
+        return 0.5
+
+    found = bootstrap_error(
+        GaussianNB(), X, Y, 4, kind=kind, metric=counting, random_state=0, runner="serial"
+    )
+    asked.clear()
+    found.interval(B=10, random_state=0, runner="serial")
+    assert len(asked) == (4 + kind.startswith(".")) * 11
+
+
 @pytest.mark.parametrize("metric", ["error", "auc", "f1_macro"])
 def test_what_was_found_can_be_pickled(metric):
     found = bootstrap_error(GaussianNB(), X, Y, 4, metric=metric, random_state=0)

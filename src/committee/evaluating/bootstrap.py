@@ -11,12 +11,9 @@ import numpy as np
 
 from committee.combining.rule import n_rows_of
 from committee.evaluating.intervals import Draws, Interval, bounds_of, check_interval, check_n_draws
-from committee.evaluating.tasks import in_tasks
+from committee.evaluating.tasks import DRAWS_IN_A_TASK, in_tasks
 from committee.members.seeing import take_rows
 from committee.task import to_numbers
-
-# So many drawings make a task.
-DRAWS_IN_A_TASK = 16
 
 
 def bootstrap_variance(

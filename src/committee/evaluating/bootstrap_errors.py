@@ -58,13 +58,21 @@ class BootstrapError:
     _weights: np.ndarray = field(repr=False, compare=False)
 
     def interval(
-        self, *, kind: str = "percentile", level: float = 0.95, B: int = 1000, random_state: Any = None
+        self,
+        *,
+        kind: str = "percentile",
+        level: float = 0.95,
+        B: int = 1000,
+        random_state: Any = None,
+        runner: Any = "threads",
+        n_jobs: int | None = None,
+        verbose: int = 0,
     ) -> Interval:
         """How sure the estimate is, by drawing again the rows that it is a mean over.
 
         The fits stay as they are, so what they would differ on other tables is not in it; nor is what the
         no-information rate would differ. A metric that is no mean over rows, as "auc", is taken of every bag
-        for every drawing, one after the other: with 200 bags of 300 rows, 1000 drawings take about a minute.
+        for every drawing, which takes its time with many bags, and with the scorers of scikit-learn most.
 
         Parameters
         ----------
@@ -72,6 +80,8 @@ class BootstrapError:
         level : float in (0, 1), default=0.95
         B : int, default=1000
         random_state : int, RandomState or None, default=None
+        runner, n_jobs, verbose : as for `bootstrap_error`
+            Where drawings are judged, and whether to show how many are done.
 
         Returns
         -------
@@ -79,7 +89,8 @@ class BootstrapError:
         """
         draws = Draws.of(self._weights, random_state)
         weighed = partial(self._estimates.value, self.kind)
-        return interval_of(weighed, draws, kind=kind, level=level, n_draws=B)
+        where = {"by": "bootstrap_error", "runner": runner, "n_jobs": n_jobs, "verbose": verbose}
+        return interval_of(weighed, draws, kind=kind, level=level, n_draws=B, **where)
 
 
 def bootstrap_error(
@@ -174,17 +185,17 @@ def bootstrap_error(
             f"{wanted.name} has no value for answers that do not depend on rows, which .632+ needs. "
             'Ask for kind=".632".'
         )
-    apparent, plain, out_of_bag = means.told(bagged.weights)
+    told = {each: estimates.value(each, bagged.weights) for each in KINDS}
     return BootstrapError(
-        estimates.value(kind, bagged.weights),
+        told[kind],
         kind,
         wanted.name,
-        plain,
-        out_of_bag,
-        apparent,
+        told["plain"],
+        told["out_of_bag"],
+        means.apparent_error(bagged.weights),
         estimates.no_information,
-        estimates.value(".632", bagged.weights),
-        estimates.value(".632+", bagged.weights),
+        told[".632"],
+        told[".632+"],
         bagged.n_bags,
         estimates,
         bagged.weights,
@@ -240,12 +251,18 @@ class RowMeans:
         apparent = metric.row_losses(bagged.lesson.y, found[0])
         return cls(apparent, losses.mean(axis=0), out_of_bag, (n_outside > 0).astype(np.float64))
 
-    def told(self, weights: np.ndarray) -> tuple[float, float, float]:
-        """The apparent, plain and out-of-bag error under some weights of the rows."""
+    def apparent_error(self, weights: np.ndarray) -> float:
+        """The error of the fit on all rows, under some weights of the rows."""
+        return float(self.apparent @ weights / weights.sum())
+
+    def plain_error(self, weights: np.ndarray) -> float:
+        """The error of all bags."""
+        return float(self.plain @ weights / weights.sum())
+
+    def outside_error(self, weights: np.ndarray) -> float:
+        """The error out of bag."""
         of_known = weights * self.is_known
-        out_of_bag = self.out_of_bag @ of_known / of_known.sum() if of_known.any() else np.nan
-        total = weights.sum()
-        return float(self.apparent @ weights / total), float(self.plain @ weights / total), float(out_of_bag)
+        return float(self.out_of_bag @ of_known / of_known.sum()) if of_known.any() else float("nan")
 
 
 @dataclass(frozen=True, eq=False)
@@ -271,16 +288,19 @@ class BagMeans:
         """Keep the votes."""
         return cls(metric, bagged.lesson.y, found, bagged.is_outside())
 
-    def told(self, weights: np.ndarray) -> tuple[float, float, float]:
-        """The apparent, plain and out-of-bag error. A bag without a value is left out."""
-        apparent, *of_bags = self._prepared
-        outside = [(of_bag, weights * each) for of_bag, each in zip(of_bags, self.is_outside, strict=True)]
-        plain = mean_known([known(of_bag)(weights) for of_bag in of_bags])
-        return (
-            apparent(weights),
-            plain,
-            mean_known([known(of_bag)(each) for of_bag, each in outside if each.any()]),
-        )
+    def apparent_error(self, weights: np.ndarray) -> float:
+        """The error of the fit on all rows, under some weights of the rows."""
+        return self._prepared[0](weights)
+
+    def plain_error(self, weights: np.ndarray) -> float:
+        """The mean error of the bags. One without a value is left out, here and out of bag."""
+        return mean_known([known(of_bag)(weights) for of_bag in self._prepared[1:]])
+
+    def outside_error(self, weights: np.ndarray) -> float:
+        """The mean error of the bags on the rows that they do not have."""
+        bags = zip(self._prepared[1:], self.is_outside, strict=True)
+        outside = [(of_bag, weights * each) for of_bag, each in bags]
+        return mean_known([known(of_bag)(each) for of_bag, each in outside if each.any()])
 
     @cached_property
     def _prepared(self) -> list[Weighed]:
@@ -307,9 +327,12 @@ class Estimates:
 
     def value(self, kind: str, weights: np.ndarray) -> float:
         """One of the estimates."""
-        apparent, plain, out_of_bag = self.means.told(weights)
-        if kind in ("plain", "out_of_bag"):
-            return plain if kind == "plain" else out_of_bag
+        if kind == "plain":
+            return self.means.plain_error(weights)
+        out_of_bag = self.means.outside_error(weights)
+        if kind == "out_of_bag":
+            return out_of_bag
+        apparent = self.means.apparent_error(weights)
         if kind == ".632":
             return 0.368 * apparent + 0.632 * out_of_bag
         return point_632_plus(apparent, out_of_bag, self.no_information, more_is_better=self.more_is_better)

@@ -17,6 +17,7 @@ from sklearn.utils import check_random_state
 
 from committee.combining.losses import NoValueError
 from committee.combining.metrics import known
+from committee.evaluating.tasks import DRAWS_IN_A_TASK, in_tasks
 from committee.parameters import is_float, is_integer
 from committee.task import are_repetitions
 
@@ -146,22 +147,51 @@ class Draws:
 
 
 def interval_of(
-    weighed: Callable[[np.ndarray], Any], draws: Draws, *, kind: str, level: float, n_draws: int
+    weighed: Callable[[np.ndarray], Any], draws: Draws, *, kind: str, level: float, n_draws: int, **where: Any
 ) -> Interval:
-    """The interval of a function of the weights of the rows."""
+    """The interval of a function of the weights of the rows, as `on_rows_again` finds it."""
     check_interval(kind, level, n_draws)
-    return bounds_of(*on_rows_again(weighed, draws, kind, n_draws), kind=kind, level=level)
+    return bounds_of(*on_rows_again(weighed, draws, kind, n_draws, **where), kind=kind, level=level)
 
 
 def on_rows_again(
-    weighed: Callable[[np.ndarray], Any], draws: Draws, kind: str, n_draws: int
+    weighed: Callable[[np.ndarray], Any],
+    draws: Draws,
+    kind: str,
+    n_draws: int,
+    *,
+    by: str = "interval",
+    runner: Any = "serial",
+    n_jobs: int | None = None,
+    verbose: Any = 0,
 ) -> tuple[Any, np.ndarray, np.ndarray]:
     """A function of the weights on the rows, on rows drawn again and, if BCa needs it, without some rows."""
-    value, again = weighed(draws.all_weights), known(weighed)
-    drawn = np.array([again(draws.row_weights(number)) for number in range(n_draws)])
+    value = weighed(draws.all_weights)
     n_left_out = draws.n_left_out if kind == "bca" else 0
-    left = [again(draws.row_weights_left(number)) for number in range(n_left_out)]
-    return value, drawn, np.reshape(left, (n_left_out, *np.shape(value)))
+    made = in_tasks(
+        weigh_again,
+        (weighed, draws, n_draws),
+        n_draws + n_left_out,
+        step=DRAWS_IN_A_TASK,
+        what="draws",
+        by=by,
+        runner=runner,
+        n_jobs=n_jobs,
+        verbose=verbose,
+    )
+    return value, np.array(made[:n_draws]), np.reshape(made[n_draws:], (n_left_out, *np.shape(value)))
+
+
+def weigh_again(
+    shared: tuple[Callable[[np.ndarray], Any], Draws, int], begin: int, end: int
+) -> list[np.ndarray]:
+    """The function in some drawings; the numbers behind the last are rows left out."""
+    weighed, draws, n_draws = shared
+    again = known(weighed)
+    return [
+        again(draws.row_weights(number) if number < n_draws else draws.row_weights_left(number - n_draws))
+        for number in range(begin, end)
+    ]
 
 
 def bounds_of(value: Any, drawn: np.ndarray, left_out: np.ndarray, *, kind: str, level: float) -> Interval:

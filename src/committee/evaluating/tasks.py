@@ -7,6 +7,9 @@ from typing import Any
 
 from committee import running
 
+# So many drawings of rows make a task.
+DRAWS_IN_A_TASK = 16
+
 
 def in_tasks(
     function: Callable[..., list[Any]],
