@@ -168,8 +168,6 @@ def test_a_study_scores_labels():
     ],
 )
 def test_a_scorer_of_other_labels_is_refused_before_any_work(fit):
-    with pytest.raises(
-        ValueError, match=r"^The scorer f1 has no value here: .*\. Take another, or"
-    ) as caught:
+    with pytest.raises(ValueError, match=r"The scorer f1 has no value here: .*\. (Take|Use) ") as caught:
         fit(X, np.array(["no", "yes"])[CODES])
     assert "\n" not in str(caught.value)

@@ -36,6 +36,7 @@ from committee.automatic.scheduling import seat_in_time
 from committee.automatic.telling import Telling
 from committee.combining import as_rule, rule_named
 from committee.combining.losses import CLASS_LOSSES, NUMBER_LOSSES, check_metric, member_losses
+from committee.combining.metrics import some_decision
 from committee.combining.rule import Honest, Rule, check_rule
 from committee.combining.scorers import task_of_scorer
 from committee.learners import DecisionTreeClassifier
@@ -374,9 +375,7 @@ def check_judges(metric: Any, lesson: Lesson) -> None:
         raise ValueError(f"The metric {metric!r} is not for {task}. {ways_out(task)}")
     y = lesson.y[lesson.rows]
     weights = None if lesson.weights is None else lesson.weights[lesson.rows]
-    right = np.eye(lesson.task.n_outputs)[y] if lesson.are_classes else y[:, None]
-    # Between what is usual and what is right: there are metrics that have no value for either.
-    decision = (right + np.average(right, axis=0, weights=weights)) / 2
+    decision = some_decision(y, lesson.task.n_outputs)
     honest = Honest.of(decision[None], y, sample_weight=weights, classes=lesson.task.classes)
     try:
         member_losses(check_metric(metric, honest), honest)

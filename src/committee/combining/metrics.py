@@ -147,16 +147,14 @@ def check_has_value(metric: Metric, y: np.ndarray, n_outputs: int) -> None:
 A function gets y, a decision of shape (n_rows, n_outputs) and the weights of the rows. Of scikit-learn's \
 scorers, take a name or what make_scorer makes.
     """
-    right = y[:, None] if n_outputs == 1 else one_hot(y, n_outputs)
-    # Between what is usual and what is right: there are metrics that have no value for either.
-    decision = (right + right.mean(axis=0)) / 2
+    decision = some_decision(y, n_outputs)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
             metric.prepare(y, decision)(np.ones(len(y)))
         except NoValueError as error:
             raise NoValueError(
-                f"{str(error).rstrip('.')}. Take another, or one that make_scorer makes for these answers."
+                f"{error} Take another, or one that make_scorer makes for these answers."
             ) from error
         except Exception as error:
             reason = " ".join(f"{type(error).__name__}: {error}".split())
@@ -165,6 +163,22 @@ scorers, take a name or what make_scorer makes.
                 "(n_rows, n_outputs) and the weights of the rows. Of scikit-learn's scorers, take a name or "
                 "what make_scorer makes."
             ) from error
+
+
+def some_decision(y: np.ndarray, n_outputs: int) -> np.ndarray:
+    """A decision between what is usual and what is right: there are metrics that have no value for either.
+
+    Examples
+    --------
+    >>> some_decision(np.array([0, 0, 1, 0]), 2)
+    array([[0.875, 0.125],
+           [0.875, 0.125],
+           [0.375, 0.625],
+           [0.875, 0.125]])
+    """
+    right = y[:, None] if n_outputs == 1 else one_hot(y, n_outputs)
+    decision: np.ndarray = (right + right.mean(axis=0)) / 2
+    return decision
 
 
 def name_of_metric(metric: Any) -> str | None:

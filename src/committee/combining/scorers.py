@@ -103,8 +103,8 @@ def decision_scorer(scorer: Any, n_outputs: int, classes: np.ndarray | None) -> 
         try:
             return float(ask(echo, decision, y if n_outputs == 1 else labels[y], **given))
         except (ValueError, TypeError) as error:
-            reason = " ".join(str(error).split())
-            raise NoValueError(f"The scorer {name} has no value here: {reason}") from error
+            reason = " ".join(str(error).split()).rstrip(".")
+            raise NoValueError(f"The scorer {name} has no value here: {reason}.") from error
 
     return scored
 
