@@ -35,7 +35,8 @@ class Grower {
           parameters_(parameters),
           n_columns_(table.n_columns()),
           n_outputs_(target.n_outputs()),
-          search_(table, target_, parameters_, stop) {}
+          search_(table, target_, parameters_, stop),
+          most_local_rows_(LocalCodes<Code>::most_rows(table.n_columns())) {}
 
     Tree grow(std::span<const std::uint32_t> rows, std::span<const std::uint32_t> weights, std::uint64_t key,
               const SeenColumns& seen) {
@@ -114,7 +115,7 @@ class Grower {
             Pending pending = stack_.back();
             stack_.pop_back();
             const std::size_t n_rows = pending.end - pending.begin;
-            if (!pending.is_local && n_rows <= LocalCodes<Code>::most_rows) {
+            if (!pending.is_local && n_rows <= most_local_rows_) {
                 local_codes_.copy(codes_, {rows_.data() + pending.begin, n_rows});
                 pending.is_local = true;
             }
@@ -389,6 +390,7 @@ class Grower {
     std::vector<std::uint32_t> rows_;
     std::vector<Item> items_;
     LocalCodes<Code> local_codes_;
+    std::size_t most_local_rows_;
     std::uint64_t total_weight_ = 0;
     double min_gain_ = 0;
     bool splits_pairs_ = false;

@@ -23,7 +23,11 @@ struct CodeColumns {
 template <class Code>
 class LocalCodes {
   public:
-    static constexpr std::size_t most_rows = 4096;
+    // Of a subtree that gets a block, which fits the second cache unless the table is wide.
+    static std::size_t most_rows(std::size_t n_columns) {
+        constexpr std::size_t block_bytes = std::size_t{1} << 19, fewest = 4096, most = 8192;
+        return std::clamp(block_bytes / (CodeLine<Code>::stride(n_columns) * sizeof(Code)), fewest, most);
+    }
 
     // Copies the codes of some rows, row by row. A row is then known by where its codes begin.
     void copy(const Codes<Code>& codes, std::span<std::uint32_t> rows) {
