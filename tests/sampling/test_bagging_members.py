@@ -1,5 +1,7 @@
 """The two ways of making members: by the engine, and by a runner."""
 
+import threading
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -157,6 +159,19 @@ def test_any_runner_and_any_number_of_workers_give_the_same_bits(member):
         bagging.set_params(runner="threads", n_jobs=n_jobs).fit(X, Y)
         assert bagging.predict_proba(X).tobytes() == votes.tobytes()
         assert bagging.oob_curve_.tobytes() == curve.tobytes()
+
+
+class Located(GaussianNB):
+    """Remembers the thread that it was fitted in."""
+
+    def fit(self, X, y, sample_weight=None):
+        self.thread_ = threading.get_ident()
+        return super().fit(X, y, sample_weight)
+
+
+def test_one_worker_is_the_thread_that_waits_for_it():
+    bagging = BaggingClassifier(Located(), 3, n_jobs=1, random_state=0).fit(X, Y)
+    assert {member.thread_ for member in bagging.estimators_} == {threading.get_ident()}
 
 
 def test_processes_give_the_same_bits():
