@@ -1,6 +1,5 @@
 """The automatic committee: who sits, who decides, and what happens when time is up."""
 
-import importlib.util
 import pickle
 import warnings
 
@@ -19,10 +18,10 @@ from committee.assembling.fitting import Seated
 from committee.assembling.leaderboard import honest_decision
 from committee.assembling.members import Member
 from committee.assembling.votes import HonestVotes
-from committee.automatic.candidates import ASKED_FOR, CANDIDATES, Size
+from committee.automatic.candidates import CANDIDATES, Size
 from committee.automatic.choosing import is_surely_better, judge_rules
 from committee.automatic.clock import LEAST_FOR_RULE, Clock
-from committee.automatic.committee import who_counts
+from committee.automatic.committee import members_of, who_counts
 from committee.automatic.memory import bytes_of_fit, bytes_of_model, within_memory
 from committee.automatic.portfolio import ORDERS, portfolio
 from committee.combining.adjusting import AdjustedRule
@@ -200,16 +199,6 @@ def test_groups_are_held_out_together():
     assert not np.array_equal(alone, together)
     with pytest.raises(ValueError, match="there is one group"):
         clone(near).fit(X, Y, groups=np.zeros(150))
-
-
-@pytest.mark.parametrize("name", list(ASKED_FOR))
-def test_boosters_of_other_libraries_sit_if_they_are_named_and_installed(name):
-    automatic = CommitteeClassifier(["linear", name], cv=2, random_state=0)
-    if importlib.util.find_spec(name) is None:
-        with pytest.raises(ValueError, match=f"Member '{name}' needs the package {name}. Install it."):
-            automatic.fit(X, Y)
-    else:
-        assert list(automatic.fit(X, Y).named_estimators_) == ["linear", name]
 
 
 def test_large_tables_have_fewer_members():
@@ -455,6 +444,20 @@ def test_a_metric_without_a_value_for_constants_or_for_what_is_right_can_judge(m
     y = np.round(AMOUNTS / 100)
     assert (y == 0).any()
     CommitteeRegressor(["booster_poisson"], cv=2, metric=metric, random_state=0).fit(NUMBERS, y)
+
+
+def test_auto_may_stand_among_other_members():
+    size = Size("classification", 150, 4, 3)
+    fast = portfolio(size, "fast")
+    names = [member.name for member in fast]
+    mine = ("mine", GaussianNB())
+    assert members_of("auto", size, fast) is fast
+    among = members_of(["c45", "auto", mine], size, fast)
+    assert [member.name for member in among] == ["c45", *names, "mine"]
+    # Who is named has the place and the estimator that he was given.
+    own = members_of(["auto", names[1], (names[0], GaussianNB())], size, fast)
+    assert [member.name for member in own] == [*names[2:], names[1], names[0]]
+    assert isinstance(own[-1].estimator, GaussianNB)
 
 
 def test_members_may_be_given_and_named_side_by_side():

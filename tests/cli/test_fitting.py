@@ -7,6 +7,7 @@ import json
 import pytest
 
 import committee as package
+from committee.automatic.portfolio import ORDERS
 from committee.cli.main import run
 
 FAST = ("--members", "linear,c45", "--folds", "2", "--quiet")
@@ -54,6 +55,22 @@ def test_after_a_time_limit_members_and_rule_are_judged_on_rows_that_do_not_take
     assert f"Judged on {found['n_judged']} of the 60 rows." in told
     every = committee("leaderboard", "model.committee", "--rule", "greedy", "--json").json
     assert every["n_judged"] == 60
+
+
+def test_auto_may_be_one_of_the_members(committee, monkeypatch):
+    monkeypatch.setitem(ORDERS, "classification", ("linear", "c45", "bayes"))
+    fit = ("fit", "flowers.csv", "--target", "kind", *FAST[2:], "--members")
+    for text, expected in (("auto", ["linear", "c45", "bayes"]), ("bayes,auto", ["bayes", "linear", "c45"])):
+        assert committee(*fit, text).code == 0
+        assert list(package.load("model.committee").named_estimators_) == expected
+
+
+def test_fit_tells_what_must_be_trusted_to_open_the_model(committee, monkeypatch):
+    fit = ("fit", "flowers.csv", "--target", "kind", *FAST)
+    assert committee(*fit, "--json").json["trust"] == []
+    monkeypatch.setattr("committee.jobs.describing.libraries_of", lambda model: ["lightgbm"])
+    assert committee(*fit, "--json").json["trust"] == ["lightgbm"]
+    assert "Other commands open this model with --trust lightgbm.\n" in committee(*fit[:-1]).err
 
 
 def test_classes_of_one_row_are_told_of_before_the_fit(committee, folder):

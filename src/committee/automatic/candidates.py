@@ -373,6 +373,22 @@ ASKED_FOR = {
     for candidate in (
         Candidate("lightgbm", other_booster("lightgbm", "LGBM", n_jobs=1, verbose=-1)),
         Candidate("xgboost", other_booster("xgboost", "XGB", n_jobs=1)),
-        Candidate("catboost", other_booster("catboost", "CatBoost", thread_count=1, verbose=False)),
+        Candidate(
+            "catboost",
+            other_booster("catboost", "CatBoost", thread_count=1, verbose=False, allow_writing_files=False),
+        ),
     )
 }
+
+
+def library_of(estimator: Any) -> str | None:
+    """The other library whose booster votes, in a pipeline or alone; None if it is none of these.
+
+    Examples
+    --------
+    >>> library_of(CANDIDATES["booster"].make(Size("regression", 100, 3, 1))) is None
+    True
+    """
+    last = estimator.steps[-1][1] if hasattr(estimator, "steps") else estimator
+    name = type(last).__module__.partition(".")[0]
+    return name if name in ASKED_FOR else None

@@ -49,6 +49,7 @@ from committee.members.seeing import take_rows
 from committee.parameters import check_parameters, declared, is_integer
 from committee.running.limits import one_blas_thread
 
+AUTO = "auto"
 # Folds are repeated so often while there is time left.
 REPEATS_IN_TIME = 4
 # Folds are repeated for the members that have such a part in the mixture of votes, found on so many votes.
@@ -134,16 +135,12 @@ class AutomaticCommittee(CallbackSupportMixin, Reducing):
             tree: Any = DecisionTreeClassifier
             return [Member("tree", tree(max_depth=1))]
         size = Size.of(lesson)
-        if not self._is_auto():
-            return members_of(self.members, size)
-        return portfolio(size, self.preset, has_limit=self.time_limit is not None)
-
-    def _is_auto(self) -> bool:
-        return isinstance(self.members, str) and self.members == "auto"
+        usual = portfolio(size, self.preset, has_limit=self.time_limit is not None)
+        return members_of(self.members, size, usual)
 
     def _minds_memory(self) -> bool:
         """Whether it depends on memory who sits."""
-        return self.memory_limit is not None or self._is_auto()
+        return self.memory_limit is not None or AUTO in named_in(self.members)
 
     def _within_memory(self, members: list[Member], lesson: Lesson) -> list[Member]:
         """Those members that memory allows; in a run that goes on, those that it allowed at the beginning."""
@@ -327,16 +324,37 @@ class CommitteeRegressor(Regresses, AutomaticCommittee):
     """
 
 
-def members_of(given: Any, size: Size) -> list[Member]:
-    """The members that a user names or gives."""
+def members_of(given: Any, size: Size, usual: list[Member]) -> list[Member]:
+    """The members that a user names or gives; "auto" among them is all usual ones that are not named too."""
+    if isinstance(given, str) and given == AUTO:
+        return usual
     expected = 'members must be "auto", or a list of names of the portfolio and of (name, estimator) pairs.'
     if isinstance(given, str) or not isinstance(given, Sequence) or len(given) == 0:
         raise ValueError(f"{expected} Got {given!r}.")
-    known = {each.name: each for each in named([each for each in given if isinstance(each, str)], size)}
+    names = named_in(given)
+    if AUTO in names:
+        taken = [*names, *(each[0] for each in given if isinstance(each, tuple | list) and each)]
+        place = next(place for place, each in enumerate(given) if isinstance(each, str) and each == AUTO)
+        more = [(each.name, each.estimator) for each in usual if each.name not in taken]
+        given = [*given[:place], *more, *given[place + 1 :]]
+    known = {each.name: each for each in named(named_in(given), size)}
     pairs = check_pairs([(each, known[each].estimator) if isinstance(each, str) else each for each in given])
     for name, estimator in pairs:
         check_kind(name, estimator, size.are_classes)
     return [Member(name, estimator) for name, estimator in pairs]
+
+
+def named_in(members: Any) -> list[str]:
+    """The names among members, of which some may be given as pairs.
+
+    Examples
+    --------
+    >>> named_in("auto"), named_in(["auto", ("mine", None)])
+    (['auto'], ['auto'])
+    """
+    if isinstance(members, str):
+        return [members]
+    return [each for each in members if isinstance(each, str)] if isinstance(members, Sequence) else []
 
 
 def who_counts(seated: list[Seated], lesson: Lesson) -> list[str]:

@@ -20,6 +20,7 @@ from committee.assembling.bank import Bank
 from committee.assembling.folds import Fold
 from committee.assembling.members import Member
 from committee.assembling.polling import recipe_of
+from committee.automatic.candidates import library_of
 from committee.members.lesson import Lesson
 from committee.members.seeing import take_rows
 from committee.members.votes import dtype_of, gives_scores, votes_of
@@ -70,6 +71,12 @@ def chosen_before(
     return choice.seated if is_same else None
 
 
+def libraries_of(member: Member) -> list[str]:
+    """What a run may open of a member: the caller trusts the library of a booster that he names."""
+    library = library_of(member.estimator)
+    return [] if library is None else [library]
+
+
 class Journal:
     """Finished fits in a folder.
 
@@ -102,7 +109,7 @@ class Journal:
         if not path.exists():
             return None
         try:
-            model = load(path)
+            model = load(path, trusted=libraries_of(member))
         except DamagedFile:
             return None
         except UntrustedMember as error:

@@ -41,8 +41,8 @@ class AutomaticParameters:
         "auto",
         '"auto", or a list of names of the portfolio and of (name, estimator) pairs',
         anything,
-        'The members. "auto" takes those of the portfolio that suit the table, in its order. A member that '
-        "fails is dropped with a warning.",
+        'The members. "auto" takes those of the portfolio that suit the table, in its order, and may stand '
+        'in a list among others: ["auto", "lightgbm"]. A member that fails is dropped with a warning.',
         kw_only=False,
     )
     rule: Any = parameter(
@@ -71,8 +71,8 @@ class AutomaticParameters:
         "a number > 0 or None",
         optional(is_positive),
         "How many bytes the fits of a member may take beside the table, by a rough guess. Members too big "
-        'for it are left out with a warning. None is what is free if members="auto", and no limit for those '
-        "that are named.",
+        'for it are left out with a warning. None is what is free if "auto" is among the members, and no '
+        "limit if all are named.",
     )
     metric: Any = parameter(None, *METRIC)
     tune_threshold: bool = parameter(

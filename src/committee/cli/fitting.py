@@ -35,7 +35,10 @@ def fit(
     ] = False,
     members: Annotated[
         list[str] | None,
-        typer.Option(help="Members by name, with commas; else auto.", autocompletion=options.known_members),
+        typer.Option(
+            help="Members by name, with commas; auto, which may be one, is those that suit the table.",
+            autocompletion=options.known_members,
+        ),
     ] = None,
     rule: Annotated[
         str | None,
@@ -162,7 +165,7 @@ def check_standard_output(out: str, as_json: bool) -> None:
 
 def report(done: Any, out: str, n_bytes: int, metric: str | None) -> dict[str, Any]:
     """What a fit has done, as plain values."""
-    from committee.jobs.describing import decided, standings, title_of
+    from committee.jobs.describing import decided, libraries_of, standings, title_of
 
     judged_by = metric or ("log_loss" if done.task == "classification" else "rmse")
     n_votes = None if done.model.time_limit is None else QUICKLY_JUDGED
@@ -184,6 +187,7 @@ def report(done: Any, out: str, n_bytes: int, metric: str | None) -> dict[str, A
         "n_dropped": done.n_dropped,
         "types": {each.name: each.kind.value for each in done.guesses},
         "notes": notes,
+        "trust": libraries_of(done.model),
         "rule": found["rule"],
         "metric": found["metric"],
         "n_judged": found["n_judged"],
@@ -215,6 +219,9 @@ def show_report(found: dict[str, Any]) -> None:
     from committee.cli.showing import say, size_of
 
     on_stderr = found["out"] == STANDARD
+    if found["trust"]:
+        options_needed = " ".join(f"--trust {library}" for library in found["trust"])
+        say(f"Other commands open this model with {options_needed}.", on_stderr=True)
     if not found["n_judged"]:
         say(found["notes"][-1], on_stderr=True)
     else:

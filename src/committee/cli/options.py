@@ -81,7 +81,7 @@ def known_members(incomplete: str) -> list[str]:
     """The members that a shell may offer."""
     from committee.automatic.candidates import ASKED_FOR, CANDIDATES
 
-    return completed(incomplete, [*CANDIDATES, *ASKED_FOR])
+    return completed(incomplete, ["auto", *CANDIDATES, *ASKED_FOR])
 
 
 def known_learners(incomplete: str) -> list[str]:

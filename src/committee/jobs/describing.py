@@ -160,6 +160,14 @@ def with_fewer_votes(model: Any, n_votes: int) -> Any:
     return smaller
 
 
+def libraries_of(model: Any) -> list[str]:
+    """The other libraries whose boosters are in a committee: who loads it must trust them."""
+    from committee.automatic.candidates import library_of
+
+    found = {library_of(seat.models[0]) for seat in model._seats}
+    return sorted(library for library in found if library is not None)
+
+
 def decided(model: Any) -> list[Any]:
     """The rule that decides in a committee, to be judged."""
     return [] if model.rule_ is None else [model.rule_]

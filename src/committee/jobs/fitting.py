@@ -227,7 +227,7 @@ def check_settings(task: str | None, parameters: Mapping[str, Any]) -> None:
         as_rule(rule)
     known = [*CANDIDATES, *ASKED_FOR]
     for name in members if isinstance(members, list | tuple) else ():
-        if isinstance(name, str) and name not in known:
+        if isinstance(name, str) and name not in (*known, "auto"):
             raise unknown_name("member", name, known)
     if isinstance(parameters.get("metric"), str):
         check_metric_name(parameters["metric"], TASKS if task is None else (task,))

@@ -1,0 +1,46 @@
+"""Boosters of other libraries in the automatic committee, where they are installed: see `make members`."""
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+from sklearn.datasets import load_iris
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+
+import committee
+from committee import CommitteeClassifier
+from committee.assembling.members import Member
+from committee.automatic.candidates import ASKED_FOR
+from committee.automatic.journal import libraries_of
+
+X, Y = load_iris(return_X_y=True)
+
+
+@pytest.mark.parametrize("name", list(ASKED_FOR))
+def test_boosters_of_other_libraries_sit_if_they_are_named_and_installed(name):
+    automatic = CommitteeClassifier(["linear", name], cv=2, random_state=0)
+    if importlib.util.find_spec(name) is None:
+        with pytest.raises(ValueError, match=f"Member '{name}' needs the package {name}. Install it."):
+            automatic.fit(X, Y)
+    else:
+        assert list(automatic.fit(X, Y).named_estimators_) == ["linear", name]
+
+
+@pytest.mark.parametrize("name", list(ASKED_FOR))
+def test_a_run_that_goes_on_opens_the_boosters_that_its_caller_names(name, tmp_path):
+    pytest.importorskip(name)
+    automatic = CommitteeClassifier(["linear", name], cv=2, random_state=0, run=str(tmp_path / "run"))
+    first = automatic.fit(X, Y).predict_proba(X)
+    before = {path: path.stat().st_mtime_ns for path in Path(tmp_path, "run").iterdir()}
+    assert automatic.fit(X, Y).predict_proba(X).tobytes() == first.tobytes()
+    assert {path: path.stat().st_mtime_ns for path in before} == before
+    automatic.save(tmp_path / "model.committee")
+    loaded = committee.load(tmp_path / "model.committee", trusted=[name])
+    assert loaded.predict_proba(X).tobytes() == first.tobytes()
+
+
+def test_a_run_trusts_the_library_of_a_booster_and_no_other():
+    booster = type("LGBMClassifier", (GaussianNB,), {"__module__": "lightgbm.sklearn"})()
+    assert libraries_of(Member("mine", make_pipeline(booster))) == ["lightgbm"]
+    assert libraries_of(Member("bayes", GaussianNB())) == []
