@@ -82,6 +82,18 @@ def test_a_loss_must_fit_the_target():
     assert "two classes, and y has 3" in error_of(GradientBoostingClassifier(monotonic_cst=[1, 0]), X, three)
 
 
+def test_columns_to_constrain_that_are_not_there_are_named():
+    frame, booster = pd.DataFrame(X, columns=["dose", "age"]), GradientBoostingClassifier(3)
+    assert error_of(booster.set_params(monotonic_cst={"does": 1}), frame, Y) == (
+        "monotonic_cst names the columns ['does'], which X does not have."
+    )
+    assert error_of(booster, X, Y) == (
+        "monotonic_cst names columns, and those of X have no names. Give it a value for each column."
+    )
+    message = error_of(booster.set_params(monotonic_cst={"dose": 2}), frame, Y)
+    assert message.endswith("a value of -1, 0 or 1 for each of 2 columns. Got {'dose': 2}.")
+
+
 ARRAY = " of a custom loss must be an array of finite numbers of shape (20,). "
 
 

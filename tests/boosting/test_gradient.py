@@ -15,6 +15,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+import committee
 from committee import GradientBoostingClassifier, GradientBoostingRegressor, LogitBoostClassifier
 from committee.table import bin_table
 
@@ -210,6 +211,24 @@ def test_a_monotonic_booster_never_falls(grow_policy):
         assert (np.diff(direction * free.predict(grid).reshape(3, 60), axis=1) < -1e-3).any()
 
 
+@pytest.mark.parametrize("grow_policy", ["lossguide", "depthwise"])
+def test_a_monotonic_booster_of_two_classes_never_falls(grow_policy):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.random((400, 2)), columns=["dose", "age"])
+    chance = 1 / (1 + np.exp(-3 * (frame["dose"] - 0.5) - 2 * np.sin(12 * frame["dose"])))
+    y = np.where(rng.random(400) < chance, "well", "ill")
+    grid = pd.DataFrame({"dose": np.tile(np.linspace(0, 1, 60), 3), "age": np.repeat([0.1, 0.5, 0.9], 60)})
+    settings = {"grow_policy": grow_policy, "max_depth": 5, "random_state": 0}
+    for direction in (1, -1):
+        named = GradientBoostingClassifier(40, monotonic_cst={"dose": direction}, **settings).fit(frame, y)
+        curves = direction * named.predict_proba(grid)[:, 1].reshape(3, 60)
+        assert (np.diff(curves, axis=1) >= -1e-12).all()
+        listed = clone(named).set_params(monotonic_cst=[direction, 0]).fit(frame, y)
+        np.testing.assert_array_equal(listed.predict_proba(grid), named.predict_proba(grid))
+        free = clone(named).set_params(monotonic_cst=None).fit(frame, y)
+        assert (np.diff(direction * free.predict_proba(grid)[:, 1].reshape(3, 60), axis=1) < -1e-3).any()
+
+
 def test_missing_values_learn_their_side():
     x = np.where(np.arange(200) % 4 == 0, np.nan, np.arange(200) % 7)
     y = np.isnan(x).astype(int)
@@ -232,6 +251,23 @@ def test_categories_are_split_into_sets():
     assert len(set(one_hot.decision_function(frame).round(9))) == 2
     assert one_hot.score(frame, y) < 1
     assert np.isfinite(booster.predict_proba(pd.DataFrame({"city": ["unseen", None]}))).all()
+
+
+@pytest.mark.parametrize("booster", [GradientBoostingRegressor(4), LogitBoostClassifier(4)], ids=str)
+def test_a_warm_start_goes_on_from_the_same_initial_scores(booster, tmp_path):
+    X, y = DIABETES[0], DIABETES[1] > 150
+    scores = np.linspace(-1, 1, len(y))
+    warm = clone(booster).set_params(warm_start=True, random_state=0).fit(X, y, init_score=scores)
+    warm.save(tmp_path / "warm.committee")
+    for fitted in (warm, committee.load(tmp_path / "warm.committee")):
+        fitted.set_params(n_estimators=9)
+        with pytest.raises(ValueError, match=r"had one. Pass it again, or set warm_start=False"):
+            fitted.fit(X, y)
+    in_one_go = clone(booster).set_params(n_estimators=9, random_state=0).fit(X, y, init_score=scores)
+    np.testing.assert_array_equal(warm.fit(X, y, init_score=scores).predict(X), in_one_go.predict(X))
+    plain = clone(booster).set_params(warm_start=True).fit(X, y)
+    with pytest.raises(ValueError, match=r"had none. Pass none, or set warm_start=False"):
+        plain.set_params(n_estimators=9).fit(X, y, init_score=scores)
 
 
 def test_initial_scores_are_what_rounds_start_from():

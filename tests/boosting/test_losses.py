@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from sklearn.metrics import (
@@ -197,6 +198,26 @@ def test_an_own_loss_for_numbers():
     own = GradientBoostingRegressor(8, loss=stagewise.squared_error, random_state=0).fit(X, SIGNAL)
     builtin = GradientBoostingRegressor(8, random_state=0).fit(X, SIGNAL, init_score=np.zeros(len(X)))
     np.testing.assert_allclose(own.predict(X), builtin.predict(X), rtol=1e-6, atol=1e-7)
+
+
+def test_an_own_loss_sees_the_rows_that_are_learned_from():
+    seen = []
+
+    def own(y, scores):
+        seen.append(np.sort(y))
+        return stagewise.squared_error(y, scores)
+
+    booster, zeros = GradientBoostingRegressor(3, random_state=0), np.zeros(len(X))
+    for weights, rows in (
+        (np.arange(len(X)) % 3, np.repeat(np.arange(len(X)), np.arange(len(X)) % 3)),
+        (np.random.default_rng(0).random(len(X)), np.arange(len(X))),
+    ):
+        seen.clear()
+        ours = clone(booster).set_params(loss=own).fit(X, SIGNAL, weights)
+        assert all(np.array_equal(y, np.sort(SIGNAL[rows])) for y in seen)
+        builtin = clone(booster).fit(X, SIGNAL, weights, init_score=zeros)
+        np.testing.assert_allclose(ours.predict(X), builtin.predict(X), rtol=1e-5, atol=1e-6)
+    assert "The rows are those that are learned from" in " ".join(GradientBoostingRegressor.__doc__.split())
 
 
 def test_scores_that_would_overflow_stay_finite():

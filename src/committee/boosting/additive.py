@@ -130,6 +130,7 @@ class AdditiveTrees(Voter):
             "split_counts": boosted.split_counts,
             "train_score": boosted.train_score,
             "validation_score": boosted.validation_score,
+            "has_init_score": boosted.has_init_score,
         }
 
     def _take_learnt(self, fields: Fields) -> None:
@@ -146,6 +147,8 @@ class AdditiveTrees(Voter):
             # A loss that is a callable tells no scores.
             fields.array("train_score", np.float64, (None,), finite=False),
             fields.array("validation_score", np.float64, (None,), finite=False),
+            # The first files do not tell.
+            "has_init_score" in fields and fields.take("has_init_score", bool),
         )
         fields.require(n_trees % self._boosted.n_rounds == 0, "the rounds have not all as many trees")
 

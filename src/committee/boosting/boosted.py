@@ -37,6 +37,8 @@ class Boosted:
         Whether some training row misses the column.
     train_score, validation_score : ndarray
         Minus the mean loss, before the first round and after each.
+    has_init_score : bool, default=False
+        Whether the rounds began from scores of the user's.
     """
 
     n_rounds: int
@@ -47,6 +49,7 @@ class Boosted:
     has_missing: np.ndarray
     train_score: np.ndarray
     validation_score: np.ndarray
+    has_init_score: bool = False
 
     @classmethod
     def of(
@@ -90,6 +93,7 @@ class Boosted:
             before.has_missing | self.has_missing,
             joined(before.train_score, self.train_score, before.n_rounds),
             joined(before.validation_score, self.validation_score, before.n_rounds),
+            before.has_init_score,
         )
 
 

@@ -165,10 +165,10 @@ class GradientBoosting(Rounds):
     )
     monotonic_cst: Any = parameter(
         None,
-        "None or a value of -1, 0 or 1 for each column",
+        "None, a value of -1, 0 or 1 for each column, or a dict of names to such values",
         anything,
         "1: the score (of the second of two classes) may only rise with the column. -1: it may only fall. "
-        "0: no constraint.",
+        "0, and columns that a dict leaves out: no constraint.",
     )
 
     def _share_of_rows(self, n_rows: int) -> float:

@@ -15,7 +15,9 @@ Loss = Callable[[np.ndarray, np.ndarray], tuple[Any, Any]]
 OWN_LOSS = (
     "A callable is called as loss(y, scores) and returns the first and the second derivatives of the loss by "
     "the scores, both of the shape of `scores`: (n_rows,), or (n_rows, n_classes) if there are more than two "
-    "classes."
+    "classes. The rows are those that are learned from: none of weight 0, none that is held out, and each as "
+    "often as small whole weights say. So it cannot bring numbers for the rows of the table along; other "
+    "weights are multiplied with what it returns."
 )
 CLASS_LOSS: Declaration = (
     '"log_loss", "exponential" or a callable',

@@ -124,6 +124,8 @@ class Rounds(CallbackSupportMixin, RoundParameters):
             rows, validation = hold_out(rows, training.n_classes, self.validation_fraction, seed)
         rows = repeated(rows)
         before = self._boosted if goes_on else None
+        if before:
+            check_starts_alike(before, init_score)
         steps = self._find_steps(training, rows, validation, seed)
         n_more = steps.n_rounds - (before.n_rounds if before else 0)
         calls = task_calls(self, X, y, "round", n_more)
@@ -177,6 +179,7 @@ class Rounds(CallbackSupportMixin, RoundParameters):
     ) -> None:
         """Do the rounds, and become a fitted estimator at last, so that a fit that fails changes nothing."""
         threads, n_columns = n_threads(self.n_jobs), training.table.schema.n_columns
+        has_init_score = rows.scores is not None
         statistics, rows, validation = self._encode(rows, validation, training.n_classes, seed, before)
         options = self._engine_options(training, rows, validation, sources_of(statistics, n_columns))
         n_there = before.n_rounds if before else 0
@@ -215,7 +218,7 @@ class Rounds(CallbackSupportMixin, RoundParameters):
         is_kept = self.warm_start and isinstance(interruption, KeyboardInterrupt) and answer["n_rounds"] > 0
         if interruption is None or is_kept:
             boosted = Boosted.of(answer, steps.learning_rate, binned.has_missing, statistics, n_columns)
-            boosted = boosted.after(before) if before else boosted
+            boosted = boosted.after(before) if before else replace(boosted, has_init_score=has_init_score)
             self._keep_boosted(answer["forest"], boosted, training, seed)
         if interruption is not None:
             raise interruption
@@ -275,6 +278,17 @@ def after_round(
         return wants_to_stop or is_time_up()
 
     return tell
+
+
+def check_starts_alike(before: Boosted, init_score: Any) -> None:
+    """Raise unless rounds that go on begin from scores of the user's if those before did."""
+    if before.has_init_score == (init_score is not None):
+        return
+    had, way_out = ("one", "Pass it again") if before.has_init_score else ("none", "Pass none")
+    raise ValueError(
+        f"init_score must be the same for all rounds, and those that warm_start=True goes on with had {had}. "
+        f"{way_out}, or set warm_start=False."
+    )
 
 
 def check_stops(loss: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,7 @@ from committee.parameters import (
     share,
 )
 from committee.running import Runner
+from committee.table import Schema
 
 # A limit may be as large as one likes: the engine gets NO_LIMIT.
 ANY_SIZE = math.inf
@@ -151,10 +153,10 @@ class CartGrowing(Growing):
     )
     monotonic_cst: Any = parameter(
         None,
-        "None or a value of -1, 0 or 1 for each column",
+        "None, a value of -1, 0 or 1 for each column, or a dict of names to such values",
         anything,
         "1: the prediction (the probability of the second of two classes) may only rise with the column. -1: "
-        "it may only fall. 0: no constraint.",
+        "it may only fall. 0, and columns that a dict leaves out: no constraint.",
     )
 
     def _options(self, training: Training) -> dict[str, Any]:
@@ -202,6 +204,9 @@ def directions_of(monotonic_cst: Any, training: Training) -> list[int]:
         f"monotonic_cst must be None or a value of -1, 0 or 1 for each of {schema.n_columns} columns. "
         f"Got {monotonic_cst!r}."
     )
+    if is_mapping(monotonic_cst):
+        check_names(monotonic_cst, schema)
+        monotonic_cst = [monotonic_cst.get(name, 0) for name in schema.names]
     try:
         directions = np.asarray(monotonic_cst)
     except ValueError as ragged:
@@ -219,3 +224,14 @@ def directions_of(monotonic_cst: Any, training: Training) -> list[int]:
             f"monotonic_cst constrains the categories {names}, which have no order. Give them 0."
         )
     return [int(direction) for direction in directions]
+
+
+def check_names(monotonic_cst: Mapping[Any, Any], schema: Schema) -> None:
+    """Raise unless all columns that are to be constrained are there."""
+    if not schema.named:
+        raise ValueError(
+            "monotonic_cst names columns, and those of X have no names. Give it a value for each column."
+        )
+    unknown = [name for name in monotonic_cst if name not in schema.names]
+    if unknown:
+        raise ValueError(f"monotonic_cst names the columns {unknown}, which X does not have.")

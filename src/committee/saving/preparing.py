@@ -41,7 +41,7 @@ TOLD = (
     *("has_missing", "importances", "seed", "out_of_bag", "leaf_rows", "y", "weight_unit", "max_features"),
     *("n_rounds", "learning_rate", "gains", "split_counts", "train_score", "validation_score"),
     *("is_over", "estimator", "estimator_errors", "row_weights", "validation_errors", "distribution"),
-    *("honest", "bags", "decision_outside", "votes_outside", "n_steps", "loss_curve"),
+    *("honest", "bags", "decision_outside", "votes_outside", "n_steps", "loss_curve", "has_init_score"),
 )
 
 
