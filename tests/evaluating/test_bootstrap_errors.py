@@ -9,7 +9,7 @@ import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.datasets import make_classification, make_regression
 from sklearn.dummy import DummyClassifier, DummyRegressor
-from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.linear_model import LinearRegression, LogisticRegression, RidgeClassifier
 from sklearn.metrics import make_scorer
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
@@ -342,8 +342,14 @@ def test_progress_and_failures_name_the_bag():
         bootstrap_error(GaussianNB(), X, Y, 3, random_state=0, n_jobs=1)
     assert [event.n_done for event in events if event.what == "bags"] == [0, 1, 2, 3, 4, 4]
 
-    with pytest.raises(ValueError, match=r"Task 0, 'bag 0', failed\. ValueError: No, thank you"):
+    told = (
+        r"^Task 0, 'bag 0', failed\. Refusing, on all rows, cannot be fitted\. ValueError: No, thank you\.$"
+    )
+    with pytest.raises(ValueError, match=told):
         bootstrap_error(Refusing(), X, Y, 3, runner="serial")
+    told = r"^Task 0, 'bag 0', failed\. Refusing, on bag 1, cannot be fitted\. ValueError: No, thank you\.$"
+    with pytest.raises(ValueError, match=told):
+        bias_variance(Refusing(), X, Y, B=3, runner="serial")
 
 
 def test_bias_and_variance_need_no_fit_on_all_rows():
@@ -355,7 +361,7 @@ def test_bias_and_variance_need_no_fit_on_all_rows():
 
 class Refusing(ClassifierMixin, BaseEstimator):
     def fit(self, X, y):
-        raise ValueError("No, thank you.")
+        raise ValueError("No,\n thank you.")
 
 
 def test_bias_and_variance_of_classes_by_a_slow_reference():
@@ -433,6 +439,45 @@ def test_what_does_not_look_has_no_variance():
     assert bias_variance(DummyRegressor(strategy="constant", constant=1.0), [[1], [2]], [1, 3], B=20).bias > 0
 
 
+def test_bias_and_variance_of_probabilities_by_a_slow_reference():
+    estimator = GaussianNB()
+    found = bias_variance(estimator, X, LABELS, B=25, loss="brier", random_state=0)
+    bagged = Bagged.of(estimator, X, LABELS, 25, None, 0)
+    truth, parts = np.eye(3)[Y], []
+    voted = [
+        clone(estimator).fit(X[rows], Y[rows]).predict_proba(X) for rows in map(bagged.rows, range(1, 26))
+    ]
+    for row in range(60):
+        votes = np.array([voted[i][row] for i in range(25) if row not in bagged.rows(i + 1)])
+        main = votes.mean(axis=0)
+        error, variance = (np.square(votes - each).sum(axis=1).mean() for each in (truth[row], main))
+        parts.append([error, np.square(main - truth[row]).sum(), variance])
+    assert [found.error, found.bias, found.variance] == pytest.approx(np.mean(parts, axis=0).tolist())
+    assert found.loss == "brier" and found.error == pytest.approx(found.bias + found.net_variance)
+
+
+@pytest.mark.parametrize(
+    "metric", ["log_loss", "brier", "calibration_error", "neg_log_loss", "neg_brier_score"]
+)
+def test_probabilities_are_asked_only_of_who_gives_some(metric):
+    with pytest.raises(
+        ValueError, match=f"Refusing has no predict_proba, and the metric '{metric}' is about"
+    ):
+        bootstrap_error(Refusing(), X, Y == 0, 3, metric=metric)
+    with pytest.raises(ValueError, match="Refusing has no predict_proba, and the loss 'brier' is about"):
+        bias_variance(Refusing(), X, Y, loss="brier")
+
+
+@pytest.mark.parametrize("metric", ["auc", "roc_auc", "f1", "error"])
+def test_other_metrics_take_who_gives_none(metric):
+    assert 0 <= bootstrap_error(RidgeClassifier(), X, Y == 0, 3, metric=metric, random_state=0).value <= 1
+
+
+def test_test_rows_of_other_columns_are_refused_before_any_fit():
+    with pytest.raises(ValueError, match=r"^X_test does not fit X\. X has 3 features, but 4 were fitted\.$"):
+        bias_variance(Refusing(), X, Y, X[:, :3], Y)
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -469,6 +514,12 @@ def test_bad_options_are_told():
             ValueError, match=r"^The metric <lambda> fails \(.* A function gets y, a decision"
         ):
             bootstrap_error(Refusing(), X, Y, metric=metric)
+    with pytest.raises(
+        ValueError, match=r"loss must be 'error', 'brier' or None for classification. Got 'mae'"
+    ):
+        bias_variance(GaussianNB(), X, Y, loss="mae")
+    with pytest.raises(ValueError, match=r"loss must be 'squared_error' or None for regression. Got 'brier'"):
+        bias_variance(LinearRegression(), NUMBERS_X, NUMBERS, loss="brier")
     with pytest.raises(ValueError, match="X_test and y_test go together"):
         bias_variance(GaussianNB(), X, Y, X)
     with pytest.raises(ValueError, match="There is the label 'd', and the classes are"):

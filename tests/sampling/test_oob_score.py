@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_diabetes
+from sklearn.linear_model import RidgeClassifier
 from sklearn.metrics import f1_score, log_loss, make_scorer, mean_absolute_error, roc_auc_score
 from sklearn.naive_bayes import GaussianNB
 
@@ -68,6 +69,16 @@ def test_a_name_that_is_no_metric_of_the_task_is_refused_before_any_work(estimat
     for name, message in [("acuracy", "There is no metric 'acuracy'"), ("rmse", "is for regression")]:
         with pytest.raises(ValueError, match=message):
             clone(estimator).set_params(oob_score=name).fit(*CANCER)
+
+
+@pytest.mark.parametrize("metric", ["log_loss", "brier", "neg_log_loss"])
+def test_probabilities_are_asked_only_of_members_that_give_some(metric):
+    bagging = committee.BaggingClassifier(RidgeClassifier(), 9, oob_score=metric, random_state=0)
+    with pytest.raises(
+        ValueError, match=f"RidgeClassifier has no predict_proba, and the metric '{metric}' is"
+    ):
+        bagging.fit(*CANCER)
+    assert bagging.set_params(oob_score="roc_auc").fit(*CANCER).oob_score_ > 0.9
 
 
 def test_a_name_is_kept_in_a_file_and_a_function_of_labels_stays_one(tmp_path):

@@ -28,6 +28,8 @@ Weighed = Callable[[np.ndarray], float]
 Prepare = Callable[[np.ndarray, np.ndarray], Weighed]
 # The bins of the calibration error: as many as Guo et al. 2017 take.
 N_BINS = 15
+# Those that are about probabilities.
+OF_PROBABILITIES = ("log_loss", "brier", "calibration_error")
 
 
 def known(weighed: Callable[[np.ndarray], Any]) -> Callable[[np.ndarray], Any]:
@@ -210,6 +212,24 @@ def task_of_metric(metric: Any) -> str | None:
     from committee.combining.scorers import is_scorer, task_of_scorer
 
     return task_of_scorer(known) if is_scorer(known) else None
+
+
+def judges_probabilities(metric: Any) -> bool:
+    """Whether a metric is about probabilities, so that neither labels nor scores will do; no function tells.
+
+    Examples
+    --------
+    >>> [judges_probabilities(metric) for metric in ("brier", "auc", "neg_log_loss", "roc_auc", max)]
+    [True, False, True, False, False]
+    """
+    name = name_of_metric(metric)
+    if name in METRICS:
+        return name in OF_PROBABILITIES
+    if name is None and not is_made_scorer(metric):
+        return False
+    from committee.combining.scorers import asks_for_probabilities, is_scorer
+
+    return is_scorer(metric) and asks_for_probabilities(metric)
 
 
 def power_of_unit(metric: Metric) -> int:

@@ -109,6 +109,35 @@ def decision_scorer(scorer: Any, n_outputs: int, classes: np.ndarray | None) -> 
     return scored
 
 
+def asks_for_probabilities(scorer: Any) -> bool:
+    """Whether a scorer wants probabilities, and neither labels nor scores will do."""
+    echo: Any = EchoScores()
+    try:
+        get_scorer(scorer)(echo.fit(), np.array([-1.0, 2.0, 1.0, -2.0]), np.array([0, 1, 0, 1]))
+    except AttributeError:
+        return True
+    except (ValueError, TypeError):
+        return False
+    return False
+
+
+class EchoScores(ClassifierMixin, BaseEstimator):
+    """An estimator of two classes whose rows are scores already."""
+
+    def fit(self, X: Any = None, y: Any = None) -> EchoScores:
+        """Nothing to learn."""
+        self.classes_ = np.arange(2)
+        return self
+
+    def decision_function(self, X: np.ndarray) -> np.ndarray:
+        """The scores."""
+        return X
+
+    def predict(self, X: np.ndarray) -> np.ndarray:
+        """The class that each score is for."""
+        return (X > 0).astype(np.int64)
+
+
 class EchoClassifier(ClassifierMixin, BaseEstimator):
     """An estimator whose rows are decisions already, so that a scorer can be asked about them.
 

@@ -19,6 +19,7 @@ from committee.evaluating.intervals import check_n_draws, seed_of
 from committee.evaluating.reading import as_array
 from committee.evaluating.tasks import in_tasks
 from committee.learners.training import Training
+from committee.members.failing import naming
 from committee.members.fitting import fit_member
 from committee.members.lesson import Lesson, in_order
 from committee.members.seeding import seeded
@@ -27,6 +28,7 @@ from committee.members.votes import votes_of
 from committee.members.weighing import request_weights, weights_reach
 from committee.sampling.bags import Bags
 from committee.table import read
+from committee.table.reading import read_like
 from committee.table.source import open_source
 from committee.task import Classification, Regression, are_repetitions, check_lengths, codes_in
 
@@ -108,6 +110,10 @@ class Bagged:
         else:
             answers = codes_in(as_array(y, "y"), self.lesson.task.classes)
         check_lengths(source.n_rows, answers)
+        try:
+            read_like(source, self.lesson.schema)
+        except ValueError as error:
+            raise ValueError(f"X_test does not fit X. {error}") from error
         return in_order(source, self.lesson.schema).native, answers
 
     def judged(
@@ -146,5 +152,8 @@ def votes_after_fit(bagged: Bagged, number: int, X: Any) -> np.ndarray:
     weights = None if has_none else bagged.weights[rows]
     own = seeded(bagged.estimator, np.random.default_rng([bagged.seed, number, 1]))
     table, answers = take_rows(lesson.X, rows), lesson.answers[rows]
-    model = fit_member(own, table, answers, weights, are_classes=lesson.are_classes)
-    return votes_of(model, X, lesson.task)
+    who = f"{type(bagged.estimator).__name__}, on {f'bag {number}' if number else 'all rows'},"
+    with naming(who, "be fitted"):
+        model = fit_member(own, table, answers, weights, are_classes=lesson.are_classes)
+    with naming(who, "vote"):
+        return votes_of(model, X, lesson.task)

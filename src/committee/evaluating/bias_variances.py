@@ -7,7 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from committee.combining.fixed import one_hot
 from committee.evaluating.bags import Bagged
+from committee.members.votes import check_gives_probabilities
+
+# The losses that come apart, the usual one first.
+LOSSES = {"classification": ("error", "brier"), "regression": ("squared_error",)}
 
 
 @dataclass(frozen=True)
@@ -16,19 +21,19 @@ class BiasVariance:
 
     Parameters
     ----------
-    loss : {"error", "squared_error"}
+    loss : {"error", "brier", "squared_error"}
     error : float
         The mean loss of the fits.
     bias : float
-        The loss of the main answer, which is the mean of the fits' numbers, or the class that most of them
-        name. Noise is in it.
+        The loss of the main answer, which is the mean of the fits' numbers or probabilities, or the class
+        that most of them name. Noise is in it.
     variance : float
         The mean loss of the fits against the main answer.
     unbiased_variance : float
         The part of it on rows where the main answer is right, which adds to the error.
     biased_variance : float
         For "error", how much of it helps: how often fits name the right class where the main answer is
-        wrong. With two classes that is all variance there. 0 for "squared_error", where all variance hurts.
+        wrong. With two classes that is all variance there. 0 for the others, where all variance hurts.
     n_bags : int
     """
 
@@ -54,6 +59,7 @@ def bias_variance(
     y_test: Any = None,
     *,
     B: int = 200,
+    loss: str | None = None,
     sample_weight: Any = None,
     random_state: Any = None,
     runner: Any = "threads",
@@ -63,10 +69,12 @@ def bias_variance(
     """Split the error of an estimator into bias and variance.
 
     The estimator is fitted on rows drawn with replacement. The main answer to a row is the mean of the fits'
-    numbers, or the class that most of them name, the first of equal ones. Its loss is the bias; the mean loss
-    of the fits against it is the variance. For squared errors, error = bias + variance. For the error of
-    classes, error = bias + c variance, with c = 1 on rows where the main answer is right, and minus the
-    probability that an answer other than the main one is right where it is not; -1 with two classes.
+    numbers or probabilities, or the class that most of them name, the first of equal ones. Its loss is the
+    bias; the mean loss of the fits against it is the variance. For squared errors, of numbers and of
+    probabilities, error = bias + variance. For the error of classes, error = bias + c variance, with c = 1 on
+    rows where the main answer is right, and minus the probability that an answer other than the main one is
+    right where it is not; -1 with two classes. Other losses do not come apart into such parts in general, so
+    there is no scorer to choose.
 
     Parameters
     ----------
@@ -79,6 +87,9 @@ def bias_variance(
     y_test : array-like, default=None
     B : int, default=200
         How often rows are drawn.
+    loss : {"error", "brier", "squared_error"}, default=None
+        "error" and "brier", the sum over the classes of squared distances of probabilities, are for classes;
+        "squared_error" is for numbers. None is "error" or "squared_error".
     sample_weight : array-like of shape (n_rows,), default=None
         Of the rows of X. Small whole weights are rows that many times; others go along with their row.
     random_state : int, RandomState or None, default=None
@@ -117,22 +128,42 @@ def bias_variance(
     if (X_test is None) != (y_test is None):
         raise ValueError("X_test and y_test go together. Pass both, or none.")
     bagged = Bagged.of(estimator, X, y, B, sample_weight, random_state)
+    loss = check_loss(loss, estimator, are_classes=bagged.lesson.are_classes)
     table, answers = (None, bagged.lesson.y) if X_test is None else bagged.test_rows(X_test, y_test)
     where = {"by": type(estimator).__name__, "runner": runner, "n_jobs": n_jobs, "verbose": verbose}
-    judge = decided_class if bagged.lesson.are_classes else decided_number
-    decided = np.array(bagged.judged(judge, table, first=1, **where))
-    counts, weights = np.ones(decided.shape), np.ones(len(answers))
+    decided = np.array(bagged.judged(decided_class if loss == "error" else as_voted, table, first=1, **where))
+    counts, weights = np.ones(decided.shape[:2]), np.ones(len(answers))
     if X_test is None:
         counts, weights = bagged.is_outside().astype(np.float64), bagged.weights
     is_known = (counts.sum(axis=0) > 0) & (weights > 0)
     if not is_known.any():
         raise ValueError(f"Every row is in every bag. Draw more bags than B={bagged.n_bags}.")
-    parts = class_parts if bagged.lesson.are_classes else number_parts
-    of_rows = parts(decided[:, is_known], counts[:, is_known], answers[is_known])
+    truth = one_hot(answers, bagged.lesson.task.n_outputs) if loss == "brier" else answers
+    parts = class_parts if loss == "error" else square_parts
+    of_rows = parts(decided[:, is_known], counts[:, is_known], truth[is_known])
     means = np.average(of_rows, axis=1, weights=weights[is_known])
-    loss = "error" if bagged.lesson.are_classes else "squared_error"
     error, bias, variance, unbiased, biased = means.tolist()
     return BiasVariance(loss, error, bias, variance, unbiased, biased, bagged.n_bags)
+
+
+def check_loss(loss: Any, estimator: Any, *, are_classes: bool) -> str:
+    """The loss that is meant, if it is one of the task and the estimator has what it is about.
+
+    Examples
+    --------
+    >>> check_loss("log_loss", None, are_classes=True)
+    Traceback (most recent call last):
+    ValueError: loss must be 'error', 'brier' or None for classification. Got 'log_loss'.
+    """
+    task = "classification" if are_classes else "regression"
+    if loss is None:
+        return LOSSES[task][0]
+    if loss not in LOSSES[task]:
+        known = ", ".join(map(repr, LOSSES[task]))
+        raise ValueError(f"loss must be {known} or None for {task}. Got {loss!r}.")
+    if loss == "brier":
+        check_gives_probabilities(estimator, "the loss 'brier'", "Set loss='error'")
+    return str(loss)
 
 
 def decided_class(number: int, votes: np.ndarray) -> np.ndarray:
@@ -141,9 +172,9 @@ def decided_class(number: int, votes: np.ndarray) -> np.ndarray:
     return classes
 
 
-def decided_number(number: int, votes: np.ndarray) -> np.ndarray:
-    """The number of each row."""
-    return votes[:, 0]
+def as_voted(number: int, votes: np.ndarray) -> np.ndarray:
+    """The number of each row, or its probabilities."""
+    return votes[:, 0] if votes.shape[1] == 1 else votes
 
 
 def class_parts(decided: np.ndarray, counts: np.ndarray, y: np.ndarray) -> list[np.ndarray]:
@@ -181,16 +212,24 @@ def class_parts(decided: np.ndarray, counts: np.ndarray, y: np.ndarray) -> list[
     ]
 
 
-def number_parts(decided: np.ndarray, counts: np.ndarray, y: np.ndarray) -> list[np.ndarray]:
+def square_parts(decided: np.ndarray, counts: np.ndarray, y: np.ndarray) -> list[np.ndarray]:
     """The same for squared errors, in which all variance hurts.
+
+    Parameters
+    ----------
+    decided : ndarray of float64 of shape (n_bags, n_rows) or (n_bags, n_rows, n_classes)
+        Numbers, or probabilities.
+    counts : ndarray of float64 of shape (n_bags, n_rows)
+    y : ndarray of float64 of shape (n_rows,) or (n_rows, n_classes)
 
     Examples
     --------
-    >>> [part.tolist() for part in number_parts(np.array([[1.0], [3.0]]), np.ones((2, 1)), np.array([5.0]))]
+    >>> [part.tolist() for part in square_parts(np.array([[1.0], [3.0]]), np.ones((2, 1)), np.array([5.0]))]
     [[10.0], [9.0], [1.0], [1.0], [0.0]]
     """
-    n_counted = counts.sum(axis=0)
-    main = (counts * decided).sum(axis=0) / n_counted
-    error = (counts * np.square(decided - y)).sum(axis=0) / n_counted
-    variance = (counts * np.square(decided - main)).sum(axis=0) / n_counted
-    return [error, np.square(main - y), variance, variance, np.zeros_like(variance)]
+    decided, y = decided.reshape(*counts.shape, -1), y.reshape(len(y), -1)
+    shares = counts / counts.sum(axis=0)
+    main = (shares[:, :, None] * decided).sum(axis=0)
+    error = (shares * np.square(decided - y).sum(axis=2)).sum(axis=0)
+    variance = (shares * np.square(decided - main).sum(axis=2)).sum(axis=0)
+    return [error, np.square(main - y).sum(axis=1), variance, variance, np.zeros_like(variance)]

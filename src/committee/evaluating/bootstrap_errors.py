@@ -11,6 +11,7 @@ import numpy as np
 from committee.combining.metrics import Metric, Weighed, check_has_value, known, metric_of
 from committee.evaluating.bags import Bagged
 from committee.evaluating.intervals import Draws, Interval, interval_of
+from committee.members.votes import check_judged
 
 KINDS = ("plain", "out_of_bag", ".632", ".632+")
 # With at most so many different answers, the no-information rate of a mean over rows is that of all pairs.
@@ -176,6 +177,7 @@ def bootstrap_error(
         metric = "error" if lesson.are_classes else "squared_error"
     wanted = metric_of(metric, lesson.task.n_outputs, lesson.task.classes)
     check_has_value(wanted, lesson.y, lesson.task.n_outputs)
+    check_judged(estimator, metric, lesson.task)
     where = {"by": type(estimator).__name__, "runner": runner, "n_jobs": n_jobs, "verbose": verbose}
     found = bagged.judged(Kept(wanted, lesson.y), **where)
     means = (RowMeans if wanted.row_losses is not None else BagMeans).of(wanted, found, bagged)

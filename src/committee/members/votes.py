@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from committee.combining import one_hot
+from committee.combining.metrics import judges_probabilities, name_of_metric
 from committee.task import Classification, Regression, codes_in
 
 Task = Classification | Regression
@@ -23,6 +24,31 @@ def dtype_of(task: Task) -> type:
 def gives_scores(model: Any) -> bool:
     """Whether an estimator has no probabilities, but scores that can be calibrated."""
     return hasattr(model, "decision_function") and not hasattr(model, "predict_proba")
+
+
+def check_gives_probabilities(member: Any, wanted: str, way_out: str) -> None:
+    """Raise if something is about probabilities and a member gives none.
+
+    Examples
+    --------
+    >>> from sklearn.svm import LinearSVC
+    >>> check_gives_probabilities(LinearSVC(), "the metric 'log_loss'", "Take 'error'")
+    Traceback (most recent call last):
+    ValueError: LinearSVC has no predict_proba, and the metric 'log_loss' is about probabilities. Take \
+'error', or wrap it in CalibratedClassifierCV.
+    """
+    if not hasattr(member, "predict_proba"):
+        raise ValueError(
+            f"{type(member).__name__} has no predict_proba, and {wanted} is about probabilities. {way_out}, "
+            "or wrap it in CalibratedClassifierCV."
+        )
+
+
+def check_judged(member: Any, metric: Any, task: Task) -> None:
+    """Raise if a metric judges probabilities and a member gives none."""
+    if isinstance(task, Classification) and judges_probabilities(metric):
+        wanted = f"the metric {name_of_metric(metric) or metric!r}"
+        check_gives_probabilities(member, wanted, "Take one of labels, as 'error'")
 
 
 def votes_of(

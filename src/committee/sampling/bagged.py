@@ -27,12 +27,13 @@ from committee.learners.tree_parameters import draw_seed
 from committee.members.fitting import importances_of
 from committee.members.kinds import check_estimator
 from committee.members.lesson import group_codes, in_order
+from committee.members.votes import check_judged
 from committee.parameters import check_parameters
 from committee.running import Work, n_threads
 from committee.sampling.bags import Bags, weights_each_time
 from committee.sampling.engine_bags import check_tree, grow_members, grows_in_engine, take_member
 from committee.sampling.kept_bags import KeptBags
-from committee.sampling.out_of_bag import OutOfBag, check_metric, means, score_of
+from committee.sampling.out_of_bag import OutOfBag, check_metric, is_named, means, score_of
 from committee.sampling.outside import (
     OutsideVotes,
     Ruling,
@@ -265,6 +266,8 @@ class Bagging(CallbackSupportMixin, KeptBags):
         check_rule(rule, last, training.task)
         check_metric(self.oob_score, training.task)
         check_probabilities(rule, learning.member, training.task)
+        if is_named(self.oob_score):
+            check_judged(learning.member, self.oob_score, training.task)
         self._check_classes_weigh(learning)
         columns = columns_of_members(
             training.table.schema.n_columns,

@@ -14,7 +14,7 @@ from committee.combining.rule import Rule
 from committee.learners.training import Training
 from committee.members.encoding import TableEncoder, new_encoder
 from committee.members.seeing import take_rows
-from committee.members.votes import Task, dtype_of
+from committee.members.votes import Task, check_gives_probabilities, dtype_of
 from committee.saving import Fields
 from committee.saving.deciding import sums_votes
 from committee.table import BinnedTable
@@ -221,8 +221,6 @@ def check_probabilities(rule: Rule, member: Any, task: Task) -> None:
     """Raise if a rule is about probabilities and a member gives none."""
     name = getattr(rule, "rule", None) if isinstance(rule, FixedRule) else None
     needs = name in NEED_PROBABILITIES or type(rule).__name__ == "LogPoolRule"
-    if needs and isinstance(task, Classification) and not hasattr(member, "predict_proba"):
-        raise ValueError(
-            f"{type(member).__name__} has no predict_proba, and the rule {name or type(rule).__name__!r} is "
-            "about probabilities. Set rule='majority', or wrap the member in CalibratedClassifierCV."
-        )
+    if needs and isinstance(task, Classification):
+        wanted = f"the rule {name or type(rule).__name__!r}"
+        check_gives_probabilities(member, wanted, "Set rule='majority'")
