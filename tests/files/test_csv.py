@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from committee.files import BadTable, ColumnKind, read_file
+from committee.files.opening import HEAD_BYTES
 
 
 @pytest.fixture
@@ -295,3 +296,12 @@ def test_thousands_of_columns_are_read(csv):
     table = read_file(csv(",".join(names) + "\n" + ",".join("7" * 3000) + "\n"))
     assert table.frame.num_columns == 3000
     assert {each.kind for each in table.guesses} == {ColumnKind.NUMBER}
+
+
+@pytest.mark.parametrize("before", ["", "# ours\n\n"])
+def test_a_header_longer_than_what_is_looked_at_first_is_read_whole(tmp_path, before):
+    names = [f"{'a long name ' * 100}{place}" for place in range(1000)]
+    assert len(",".join(names)) > HEAD_BYTES
+    path = tmp_path / "wide.csv"
+    path.write_text(f"{before}{','.join(names)},y\n" + f"{'1,' * 1000}0\n" * 3)
+    assert read_file(path).names == (*names, "y")

@@ -17,8 +17,10 @@ import pyarrow as pa
 from committee.files.errors import BadTable
 from committee.files.formats import GZIP
 
-# What is looked at to recognise a file: rows of thousands of columns must fit into it.
+# What is looked at to recognise a file.
 HEAD_BYTES = 2**20
+# Where lines are longer, it is about so many of them, up to so many bytes.
+LEAST_LINES, MOST_HEAD_BYTES = 4, 2**26
 STANDARD_INPUT = "-"
 
 
@@ -44,9 +46,13 @@ class OpenedFile:
         return pa.input_stream(str(self.path), compression="gzip" if self.is_packed else None)
 
     def head(self) -> bytes:
-        """The first bytes, unpacked."""
+        """The first bytes, unpacked: more of them where lines are long, so that there are some whole ones."""
         with self.stream() as stream, self.reading():
-            return bytes(stream.read(HEAD_BYTES))
+            head = more = bytes(stream.read(HEAD_BYTES))
+            while more and LEAST_LINES * len(cut_line(head)) > len(head) and len(head) < MOST_HEAD_BYTES:
+                more = bytes(stream.read(HEAD_BYTES))
+                head += more
+        return head
 
     @contextlib.contextmanager
     def seekable(self) -> Iterator[Any]:
@@ -94,6 +100,17 @@ def open_file(place: str | os.PathLike[str]) -> Iterator[OpenedFile]:
             yield opened("The standard input", Path(spool.name))
     else:
         yield opened(os.fspath(place), Path(place))
+
+
+def cut_line(head: bytes) -> bytes:
+    r"""What stands behind the last end of a line.
+
+    Examples
+    --------
+    >>> cut_line(b"a,b\n1,"), cut_line(b"a,b")
+    (b'1,', b'a,b')
+    """
+    return head[max(head.rfind(b"\n"), head.rfind(b"\r")) + 1 :]
 
 
 def opened(name: str, path: Path) -> OpenedFile:
