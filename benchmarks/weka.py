@@ -83,11 +83,16 @@ def run(arff, learner, *commands):
         return [run_java(numbered, *command, *hidden) for command in commands]
 
 
-CROSS_VALIDATE = ("-x", str(N_FOLDS), "-s", "1", "-p", "1")
+def cross_validate(seed):
+    """The arguments that test each row once, in folds that are drawn with a seed."""
+    return ("-x", str(N_FOLDS), "-s", str(seed), "-p", "1")
+
+
+CROSS_VALIDATE = cross_validate(1)
 
 
 def read_folds(tested, n_rows):
-    """The rows that each fold tests, and for each row whether it was predicted well, of CROSS_VALIDATE."""
+    """The rows that each fold tests, and for each row whether it was predicted well, of `cross_validate`."""
     folds = []
     right = np.zeros(n_rows, dtype=bool)
     # A line ends with a plus if the prediction is wrong, its probability, and the row. Folds count from 1.
