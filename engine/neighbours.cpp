@@ -16,7 +16,7 @@ namespace committee {
 namespace {
 
 // The columns that boxes and cells are made of: enough to tell far from near.
-constexpr std::size_t most_box_columns = 16, cell_columns = 8;
+constexpr std::size_t most_box_columns = 8, cell_columns = 8;
 
 std::size_t chunks_of(std::size_t n_columns) { return (n_columns + chunk_columns - 1) / chunk_columns; }
 

@@ -82,5 +82,8 @@ def axes_of(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     sample = sample - center
     if points.shape[1] > MOST_COLUMNS:
         return center * largest, np.argsort(-sample.std(axis=0), kind="stable")
-    _, axes = np.linalg.eigh(sample.T @ sample)
+    # In parts that one thread makes: waking another takes longer.
+    step = max(FEW_POINTS, PRODUCT_SIZE // points.shape[1] ** 2)
+    parts = (sample[start : start + step] for start in range(0, len(sample), step))
+    _, axes = np.linalg.eigh(sum(part.T @ part for part in parts))
     return center * largest, axes[:, ::-1]
