@@ -346,7 +346,7 @@ def test_an_interruption_while_rules_are_compared_keeps_members_and_what_is_judg
 
 
 def test_an_interruption_while_the_rule_learns_leaves_the_decision_to_the_mean(monkeypatch):
-    def fit(self, *arguments):
+    def fit(self, *arguments, **named):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(CAWPERule, "fit", fit)
