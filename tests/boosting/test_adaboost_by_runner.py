@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import make_classification
 from sklearn.dummy import DummyClassifier
@@ -15,6 +15,8 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier as SklearnTree
+from sklearn.tree import DecisionTreeRegressor as SklearnNumberTree
+from sklearn.utils.estimator_checks import estimator_checks_generator, parametrize_with_checks
 
 import committee
 from committee import (
@@ -23,6 +25,7 @@ from committee import (
     AdaBoostM2Classifier,
     AdaBoostRegressor,
     BaggingClassifier,
+    C45Classifier,
     VotingClassifier,
 )
 from committee.boosting.python_rounds import Plan, PythonRounds
@@ -36,6 +39,25 @@ from committee.task import Classification
 CLASSIFIERS = [AdaBoostM1Classifier, AdaBoostClassifier, AdaBoostM2Classifier]
 X, Y = make_classification(120, 6, n_informative=4, n_redundant=0, flip_y=0.2, random_state=0)
 LABELS = np.array(["no", "yes"])[Y]
+
+
+# None is resampled: what is drawn depends on where rows stand, so a row of weight 2 is not the row twice.
+BY_RUNNER = [
+    AdaBoostM1Classifier(GaussianNB(), n_estimators=4, random_state=0),
+    AdaBoostClassifier(SklearnTree(max_depth=2), n_estimators=4, random_state=0),
+    AdaBoostM2Classifier(C45Classifier(), n_estimators=4, random_state=0),
+    AdaBoostRegressor(SklearnNumberTree(max_depth=6), n_estimators=4, weighting="reweight", random_state=0),
+]
+
+
+@parametrize_with_checks(BY_RUNNER)
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("estimator", BY_RUNNER, ids=str)
+def test_scikit_learn_has_many_checks_for_it(estimator):
+    assert len(list(estimator_checks_generator(estimator))) >= (62 if is_classifier(estimator) else 59)
 
 
 # What members learn from.

@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from committee import _engine
@@ -222,6 +223,13 @@ class AdaBoost(CallbackSupportMixin, SavedMembers):
         for prediction in self.staged_predict(X):
             yield self._score_of(y, prediction, sample_weight)
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        if self.estimator is not None and not runs_in_engine(self.estimator):
+            # Members that are not of the engine get what there is.
+            tags.input_tags = get_tags(self.estimator).input_tags
+        return tags
+
     def _check_stopping(self, given: tuple[Any, Any, Any]) -> None:
         is_given = any(value is not None for value in given)
         if is_given:
@@ -354,8 +362,9 @@ class AdaBoost(CallbackSupportMixin, SavedMembers):
 
     def _each_vote(self, X: Any) -> Iterator[np.ndarray]:
         """The votes of members that are not of the engine, one member after the other."""
+        native = native_table(X)
         validate_data(self, X, reset=False, skip_check_array=True)
-        return each_vote(self._members, native_table(X), self._task, self._scheme(self._task))
+        return each_vote(self._members, native, self._task, self._scheme(self._task))
 
 
 def warn_of_chance(scheme: Scheme, run: Run) -> None:
