@@ -406,7 +406,10 @@ def test_events_tell_member_fold_best_score_and_time_left():
         ({"members": [("line", committee.DecisionTreeRegressor())]}, "'line' must be a classifier."),
         ({"rule": "best"}, "There is no rule 'best'."),
         ({"time_limit": 0}, "time_limit must be a number > 0 or None. Got 0."),
-        ({"memory_limit": -1}, "memory_limit must be a number > 0 or None. Got -1."),
+        (
+            {"memory_limit": "4GB"},
+            "memory_limit must be a number of bytes > 0, such as 4e9, or None. Got '4GB'",
+        ),
         ({"metric": "squared_error"}, "There is no metric 'squared_error' for classes."),
         ({"cv": "prefit"}, 'cv must be "auto", an integer >= 2'),
         ({"cv": None}, 'cv must be "auto", an integer >= 2'),
@@ -444,6 +447,11 @@ def test_a_metric_without_a_value_for_constants_or_for_what_is_right_can_judge(m
     y = np.round(AMOUNTS / 100)
     assert (y == 0).any()
     CommitteeRegressor(["booster_poisson"], cv=2, metric=metric, random_state=0).fit(NUMBERS, y)
+
+
+def test_a_threshold_for_numbers_is_refused():
+    with pytest.raises(ValueError, match="tune_threshold is for classes, and numbers have no threshold"):
+        CommitteeRegressor(["linear"], tune_threshold=True).fit(NUMBERS, AMOUNTS)
 
 
 def test_auto_may_stand_among_other_members():

@@ -198,3 +198,10 @@ def test_packed_tables_are_answered(committee, model, folder):
     (folder / "flowers.csv.gz").write_bytes(gzip.compress((folder / "flowers.csv").read_bytes()))
     expected = committee("predict", model, "flowers.csv").out
     assert committee("predict", model, "flowers.csv.gz").out == expected
+
+
+def test_all_columns_that_are_missing_are_named(committee, folder, model):
+    (folder / "t.csv").write_text("row,weight\n1,2\n")
+    committee("predict", model, "t.csv").complains(
+        3, "There are no columns 'size', 'colour' in t.csv. It has row, weight."
+    )

@@ -7,8 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from committee import load
+
 FULL_DISK = Path("/dev/full")
-COMMANDS = ["fit", "predict", "evaluate", "leaderboard", "inspect", "verify", "demo", "members", "rules"]
+COMMANDS = [
+    "fit", "predict", "evaluate", "leaderboard", "inspect", "verify", "compare", "demo", "members", "rules",
+    "learners",
+]  # fmt: skip
 
 
 def process(*arguments, **given):
@@ -115,6 +120,63 @@ def test_ctrl_c_has_a_code_of_its_own(committee, monkeypatch):
 
     monkeypatch.setattr("committee.jobs.describing.rule_lines", stop)
     committee("rules").complains(130, "interrupted")
+
+
+SIGNALLED = """
+import os, signal, sys
+from committee.cli.main import run
+from committee.running import receiving
+
+sent = []
+
+def stop(event):
+    if event.n_done == 3 and event.name == "CommitteeClassifier" and not sent:
+        sent.append(event)
+        os.kill(os.getpid(), getattr(signal, sys.argv[1]))
+
+with receiving(stop):
+    sys.exit(run(sys.argv[2:]))
+"""
+FIT = [
+    "fit",
+    "flowers.csv",
+    "--target",
+    "kind",
+    "--members",
+    "c45,bayes",
+    "--folds",
+    "2",
+    "--jobs",
+    "1",
+    "--quiet",
+]
+
+
+def signalled(name, *arguments, folder):
+    command = [sys.executable, "-c", SIGNALLED, name, *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=300, cwd=folder)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs signals")
+def test_ctrl_c_in_a_fit_saves_a_model_of_the_members_that_are_finished(folder):
+    ended = signalled("SIGINT", *FIT, folder=folder)
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stderr == "committee: The fit was interrupted. What is finished is kept.\n"
+    assert list(load(folder / "model.committee").named_estimators_) == ["c45"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs signals")
+def test_a_fit_that_was_killed_goes_on_to_the_same_file_byte_for_byte(folder):
+    for name in ("killed", "whole"):
+        (folder / name).mkdir()
+        (folder / name / "flowers.csv").write_bytes((folder / "flowers.csv").read_bytes())
+    killed = signalled("SIGKILL", *FIT, "--run", "run", folder=folder / "killed")
+    assert killed.returncode == -9 and not (folder / "killed" / "model.committee").exists()
+    for name, more in (("killed", ["--resume"]), ("whole", [])):
+        ended = process(*FIT, "--run", "run", *more, cwd=folder / name)
+        assert (ended.returncode, ended.stderr) == (0, "")
+    first, second = (folder / name / "model.committee" for name in ("killed", "whole"))
+    assert first.read_bytes() == second.read_bytes()
 
 
 FULL = """

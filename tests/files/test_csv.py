@@ -298,6 +298,15 @@ def test_thousands_of_columns_are_read(csv):
     assert {each.kind for each in table.guesses} == {ColumnKind.NUMBER}
 
 
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be", "utf-32"])
+def test_text_with_zero_bytes_is_read_if_its_encoding_is_told(csv, encoding):
+    path = csv("a,city\n1,Köln\n2,Oslo\n", encoding=encoding)
+    assert columns(read_file(path, encoding=encoding)) == {"a": [1, 2], "city": ["Köln", "Oslo"]}
+    if encoding != "utf-32":
+        with pytest.raises(BadTable, match=r"bytes that no text has. If it is CSV, tell its encoding"):
+            read_file(path)
+
+
 @pytest.mark.parametrize("before", ["", "# ours\n\n"])
 def test_a_header_longer_than_what_is_looked_at_first_is_read_whole(tmp_path, before):
     names = [f"{'a long name ' * 100}{place}" for place in range(1000)]

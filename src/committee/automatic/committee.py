@@ -48,6 +48,7 @@ from committee.members.seeding import LARGEST_SEED, seeded
 from committee.members.seeing import take_rows
 from committee.parameters import check_parameters, declared, is_integer
 from committee.running.limits import one_blas_thread
+from committee.task import Classification
 
 AUTO = "auto"
 # Folds are repeated so often while there is time left.
@@ -93,6 +94,8 @@ class AutomaticCommittee(CallbackSupportMixin, Reducing):
                 f"A run that can be resumed draws the same folds again: run={self.run!r} needs an integer "
                 f"random_state. Got {self.random_state!r}."
             )
+        if self.tune_threshold and self._task_type is not Classification:
+            raise ValueError("tune_threshold is for classes, and numbers have no threshold. Leave it out.")
         clock = Clock(None if self.time_limit is None else float(self.time_limit))
         lesson = Lesson.of(self._task_type, X, y, sample_weight, groups)
         rng = np.random.default_rng(check_random_state(self.random_state).randint(LARGEST_SEED))

@@ -68,7 +68,7 @@ class AutomaticParameters:
     )
     memory_limit: float | None = parameter(
         None,
-        "a number > 0 or None",
+        "a number of bytes > 0, such as 4e9, or None",
         optional(is_positive),
         "How many bytes the fits of a member may take beside the table, by a rough guess. Members too big "
         'for it are left out with a warning. None is what is free if "auto" is among the members, and no '

@@ -31,7 +31,10 @@ def fit(
     preset: Annotated[Preset | None, typer.Option(help="How much is tried.")] = None,
     metric: options.Metric = None,
     tune_threshold: Annotated[
-        bool, typer.Option("--tune-threshold", help="Decide by thresholds that suit --metric, such as f1.")
+        bool,
+        typer.Option(
+            "--tune-threshold", help="Decide by thresholds that suit --metric, such as f1; for classes."
+        ),
     ] = False,
     members: Annotated[
         list[str] | None,

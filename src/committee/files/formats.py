@@ -5,6 +5,7 @@ In: a name and the first bytes of a file, unpacked. Out: a `Format`, or an error
 
 from __future__ import annotations
 
+import codecs
 import enum
 import json
 from collections.abc import Mapping
@@ -79,10 +80,12 @@ BEGINNINGS: tuple[tuple[bytes, Format | str], ...] = (
     (b"\x80\x04", "a Python pickle. Write the table as CSV or Parquet"),
     (b"\x80\x05", "a Python pickle. Write the table as CSV or Parquet"),
 )
+# Unless its encoding is told: UTF-16 has such bytes, and a mark at its beginning or not.
+NO_TEXT = "no table: it has bytes that no text has. If it is CSV, tell its encoding, such as utf-16-le"
 BYTE_ORDER_MARKS = (b"\xff\xfe", b"\xfe\xff", b"\xef\xbb\xbf")
 
 
-def format_of(name: str, head: bytes) -> Format:
+def format_of(name: str, head: bytes, encoding: str | None = None) -> Format:
     r"""Find the format of a file, if its suffix and its first bytes agree.
 
     Parameters
@@ -90,6 +93,8 @@ def format_of(name: str, head: bytes) -> Format:
     name : str
     head : bytes
         The first bytes, unpacked.
+    encoding : str, default=None
+        Of text, if it is known.
 
     Returns
     -------
@@ -104,6 +109,8 @@ def format_of(name: str, head: bytes) -> Format:
     committee.files.errors.BadTable: train.csv is not CSV but Parquet. Rename it to train.parquet.
     """
     found = recognise(head)
+    if found == NO_TEXT and encoding is not None:
+        found = recognise(in_utf8(head, encoding))
     if isinstance(found, str):
         raise BadTable(f"{name} is {found}.")
     told = format_by_suffix(name)
@@ -139,7 +146,7 @@ def recognise(head: bytes) -> Format | str:
         if head.startswith(beginning):
             return meaning
     if not head.startswith(BYTE_ORDER_MARKS[:2]) and b"\0" in head:
-        return "no table: it has bytes that no text has"
+        return NO_TEXT
     text = head.removeprefix(BYTE_ORDER_MARKS[2]).lstrip()
     lowered = text[:2048].lower()
     if lowered.startswith((b"<!doctype html", b"<html", b"<?xml")):
@@ -152,6 +159,14 @@ def recognise(head: bytes) -> Format | str:
     if line.startswith(b"[") and line.removeprefix(b"[").lstrip()[:1] in (b"", b"{"):
         return "a JSON array. Write one object per line (JSON lines)"
     return Format.CSV
+
+
+def in_utf8(head: bytes, encoding: str) -> bytes:
+    """First bytes of text in an encoding that Python knows, as UTF-8; others as they are."""
+    try:
+        return codecs.getincrementaldecoder(encoding)("replace").decode(head).encode()
+    except LookupError:
+        return head
 
 
 def is_json_object(line: bytes) -> bool:

@@ -26,13 +26,18 @@ def require_columns(wanted: Iterable[str], names: Sequence[str], where: str) -> 
     >>> require_columns(["prize"], ["size", "price"], "train.csv")
     Traceback (most recent call last):
     committee.files.errors.BadTable: There is no column 'prize' in train.csv. Did you mean 'price'?
+    >>> require_columns(["prize", "age"], ["size", "price"], "train.csv")
+    Traceback (most recent call last):
+    committee.files.errors.BadTable: There are no columns 'prize', 'age' in train.csv. It has size, price.
     """
     known, asked = set(names), list(wanted)
-    for name in asked:
-        if name not in known:
-            # A column that has its place is not the one that is missing.
-            others = [other for other in names if other not in asked]
-            raise BadTable(f"There is no column {name!r} in {where}. {suggestion(name, others or names)}")
+    missing = [name for name in asked if name not in known]
+    # A column that has its place is not the one that is missing.
+    others = [name for name in names if name not in set(asked)] or list(names)
+    if len(missing) == 1:
+        raise BadTable(f"There is no column {missing[0]!r} in {where}. {suggestion(missing[0], others)}")
+    if missing:
+        raise BadTable(f"There are no columns {some(list(map(repr, missing)))} in {where}. {it_has(others)}")
 
 
 def suggestion(name: str, names: Sequence[str]) -> str:
@@ -40,5 +45,15 @@ def suggestion(name: str, names: Sequence[str]) -> str:
     nearest = nearest_name(name, names)
     if nearest is not None:
         return f"Did you mean {nearest!r}?"
-    shown = ", ".join(names[:MOST_SHOWN])
-    return f"It has {shown}{f' and {len(names) - MOST_SHOWN} more' if len(names) > MOST_SHOWN else ''}."
+    return it_has(names)
+
+
+def it_has(names: Sequence[str]) -> str:
+    """What columns there are."""
+    return f"It has {some(names)}."
+
+
+def some(names: Sequence[str]) -> str:
+    """Names for a message, not too many of them."""
+    rest = len(names) - MOST_SHOWN
+    return ", ".join(names[:MOST_SHOWN]) + (f" and {rest} more" if rest > 0 else "")

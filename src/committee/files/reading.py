@@ -116,7 +116,7 @@ def read_file(
     )
     with open_file(place) as file:
         head = file.head()
-        found = format_of(file.name, head)
+        found = format_of(file.name, head, encoding)
         if found is Format.CSV:
             dialect = sniff(file.name, head, encoding=encoding, delimiter=delimiter, header=header)
             return read_csv(file, wanted, dialect)
