@@ -36,6 +36,16 @@ CASES = {
     "gamma loss": ("gamma", "reg:gamma", {}),
     "tweedie": ("tweedie", "reg:tweedie", {}),
 }
+# A tree for each class. The hessian of XGBoost is 2 p (1 - p) there, twice that of here.
+MANY_CLASSES = {
+    "many classes": {},
+    "many classes, regularised": {
+        "reg_alpha": 0.25,
+        "reg_lambda": 2.0,
+        "min_split_gain": 0.125,
+        "min_child_weight": 2.0,
+    },
+}
 # Trees of many outputs. The target is a number times this vector of length one, so all gradients lie along
 # it, and the best split along it is the best for the sum over the outputs.
 OUTPUTS = [0.6, 0.0, -0.8]
@@ -44,6 +54,7 @@ MULTI_OUTPUT = {
     "many outputs": {"min_child_weight": 0.0},
     "many outputs, regularised": {"min_child_weight": 0.0, "reg_lambda": 3.0},
 }
+KINDS = ("cases", "many_classes", "multi_output")
 
 
 def main():
@@ -56,6 +67,7 @@ def main():
         "n_rounds": N_ROUNDS,
         "outputs": OUTPUTS,
         "cases": [],
+        "many_classes": [],
         "multi_output": [],
     }
     for name, (loss, objective, changes) in CASES.items():
@@ -71,12 +83,21 @@ def main():
                     "trees": trees,
                 }
             )
+    for name, changes in MANY_CLASSES.items():
+        for with_weights in (False, True):
+            parameters = COMMON | changes
+            trees = grow_many_classes(
+                X, targets["many_classes"], weights if with_weights else None, parameters
+            )
+            recorded["many_classes"].append(
+                {"name": name, "weighted": with_weights, "parameters": parameters, "trees": trees}
+            )
     for name, changes in MULTI_OUTPUT.items():
         parameters = COMMON | changes
         trees = grow_multi_output(X, targets["squared_error"], parameters)
         recorded["multi_output"].append({"name": name, "parameters": parameters, "trees": trees})
     OUT.write_text(json.dumps(recorded) + "\n", encoding="utf-8")
-    print(f"{OUT.name}: {len(recorded['cases'])} cases, {OUT.stat().st_size:,} bytes")
+    print(f"{OUT.name}: {sum(len(recorded[kind]) for kind in KINDS)} cases, {OUT.stat().st_size:,} bytes")
 
 
 def table():
@@ -92,6 +113,7 @@ def table():
         "poisson": rng.poisson(np.exp(signal / 4)).astype(float),
         "gamma": positive,
         "tweedie": np.where(rng.random(N_ROWS) < 0.3, 0.0, positive),
+        "many_classes": np.digitize(signal, np.quantile(signal, [0.25, 0.75])).astype(float),
     }
     return X, targets, rng.integers(1, 4, N_ROWS).astype(float)
 
@@ -101,6 +123,21 @@ def grow(X, y, weights, objective, parameters):
     if objective == "count:poisson":
         settings["max_delta_step"] = 0.0
     return train(settings, xgboost.DMatrix(X, label=y, weight=weights))
+
+
+def grow_many_classes(X, y, weights, parameters):
+    settings = common_settings("multi:softprob", with_double_hessians(parameters))
+    settings |= {"tree_method": "exact", "num_class": len(np.unique(y))}
+    return train(settings, xgboost.DMatrix(X, label=y, weight=weights))
+
+
+def with_double_hessians(parameters):
+    """The parameters with which trees are the same if hessians are twice as large.
+
+    A leaf is learning_rate G / (H + reg_lambda), and the gain of a split has G^2 / (H + reg_lambda).
+    """
+    twice = {name: 2 * parameters[name] for name in ("learning_rate", "reg_lambda", "min_child_weight")}
+    return parameters | twice | {"min_split_gain": parameters["min_split_gain"] / 2}
 
 
 def grow_multi_output(X, y, parameters):

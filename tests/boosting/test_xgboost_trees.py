@@ -50,6 +50,27 @@ def test_the_trees_are_those_of_xgboost(case):
     assert_same_trees(booster, case["trees"])
 
 
+@pytest.mark.parametrize(
+    "case", RECORDED["many_classes"], ids=lambda case: f"{case['name']}-{case['weighted']}"
+)
+def test_a_tree_for_each_of_many_classes_is_that_of_xgboost(case):
+    booster = GradientBoostingClassifier(
+        RECORDED["n_rounds"],
+        multi_strategy="one_output_per_tree",
+        grow_policy="depthwise",
+        max_leaf_nodes=None,
+        subsample=1.0,
+        colsample_bynode=1.0,
+        **case["parameters"],
+    )
+    weights = RECORDED["weights"] if case["weighted"] else None
+    booster.fit(
+        X, RECORDED["targets"]["many_classes"], sample_weight=weights, init_score=np.zeros((len(X), 3))
+    )
+    assert len(case["trees"]) == 3 * RECORDED["n_rounds"]
+    assert_same_trees(booster, case["trees"])
+
+
 @pytest.mark.parametrize("case", RECORDED["multi_output"], ids=lambda case: case["name"])
 def test_trees_of_many_outputs_are_those_of_xgboost(case):
     target = np.outer(RECORDED["targets"]["squared_error"], RECORDED["outputs"])

@@ -267,6 +267,10 @@ class GradientBoostingClassifier(AdditiveClasses, GradientBoosting):
     classes, which take one tree for each class in every round, or one for all (`multi_strategy`). The same
     seed gives the same bits on any number of threads.
 
+    The second derivative of the log loss is p (1 - p) for each of many classes, and XGBoost takes twice that:
+    it grows the same trees with `learning_rate`, `reg_lambda` and `min_child_weight` twice as large, and half
+    of `min_split_gain`.
+
     Examples
     --------
     >>> from sklearn.datasets import load_breast_cancer
