@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_diabetes
+from sklearn.linear_model import Ridge
 from sklearn.naive_bayes import GaussianNB
 
 from committee import (
@@ -11,12 +12,15 @@ from committee import (
     AdaBoostM1Classifier,
     AdaBoostM2Classifier,
     AdaBoostRegressor,
+    BaggingClassifier,
+    BaggingRegressor,
     ExtraTreesClassifier,
     ExtraTreesRegressor,
     GradientBoostingClassifier,
     LogitBoostClassifier,
     RandomForestClassifier,
     RandomForestRegressor,
+    RandomSubspaceClassifier,
     RotationForestClassifier,
 )
 from diary import Diary
@@ -31,6 +35,10 @@ EVERY_FAMILY = pytest.mark.parametrize(
         (ExtraTreesClassifier(4), CLASSES, "tree"),
         (ExtraTreesRegressor(4), NUMBERS, "tree"),
         (RotationForestClassifier(4, n_jobs=2), CLASSES, "tree"),
+        (BaggingClassifier(n_estimators=4, n_jobs=2), CLASSES, "member"),
+        (BaggingClassifier(GaussianNB(), 4, n_jobs=2), CLASSES, "member"),
+        (BaggingRegressor(Ridge(), 4, runner="serial"), NUMBERS, "member"),
+        (RandomSubspaceClassifier(GaussianNB(), 4, max_features=9), CLASSES, "member"),
         (GradientBoostingClassifier(4), CLASSES, "round"),
         (LogitBoostClassifier(4), CLASSES, "round"),
         (AdaBoostClassifier(n_estimators=4), CLASSES, "member"),

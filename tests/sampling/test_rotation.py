@@ -131,12 +131,13 @@ def test_rounding_does_not_tell_rows_apart():
 def test_any_number_of_threads_gives_the_same_forest(estimator_type):
     X, y = make_classification(600, 12, n_informative=6, random_state=0)
     parameters = {"bootstrap": True, "oob_score": True, "random_state": 0}
-    one, three = (estimator_type(9, n_jobs=n, **parameters).fit(X, y) for n in (1, 3))
-    for name, array in one._forest.arrays().items():
-        assert array.tobytes() == three._forest.arrays()[name].tobytes()
-    assert one.oob_score_ == three.oob_score_
-    np.testing.assert_array_equal(one.oob_curve_, three.oob_curve_)
-    np.testing.assert_array_equal(one.feature_importances_, three.feature_importances_)
+    one, *others = (estimator_type(9, n_jobs=n, **parameters).fit(X, y) for n in (1, 2, 3, 7))
+    for other in others:
+        for name, array in one._forest.arrays().items():
+            assert array.tobytes() == other._forest.arrays()[name].tobytes()
+        assert one.oob_score_ == other.oob_score_
+        np.testing.assert_array_equal(one.oob_curve_, other.oob_curve_)
+        np.testing.assert_array_equal(one.feature_importances_, other.feature_importances_)
 
 
 def test_out_of_bag_decisions_are_those_of_trees_that_have_not_seen_the_row():

@@ -32,7 +32,9 @@ def fit_member(
 def fit_on_bag(
     estimator: Any, X: Any, answers: np.ndarray, weights: np.ndarray | None, *, are_classes: bool
 ) -> Any:
-    """The same for rows that were drawn. If they are of one class and the estimator refuses that, a constant.
+    """The same for rows that were drawn. If they are of one class, a constant.
+
+    Some members refuse one class alone, and others, as naive Bayes, cannot vote after it.
 
     Examples
     --------
@@ -40,12 +42,9 @@ def fit_on_bag(
     >>> fit_on_bag(LogisticRegression(), [[1], [2]], np.array(["a", "a"]), None, are_classes=True)
     DummyClassifier()
     """
-    try:
-        return fit_member(estimator, X, answers, weights, are_classes=are_classes)
-    except ValueError:
-        if not are_classes or (answers != answers[0]).any():
-            raise
+    if are_classes and (answers == answers[0]).all():
         return DummyClassifier().fit(X, answers)
+    return fit_member(estimator, X, answers, weights, are_classes=are_classes)
 
 
 def importances_of(model: Any, n_columns: int) -> np.ndarray:

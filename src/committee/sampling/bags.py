@@ -111,6 +111,8 @@ class Bags:
             counts = np.bincount(strata, weights=repeats[rows], minlength=len(ends)).astype(np.int64)
         what = "rows" if groups is None else "groups"
         drawn = draws_by_stratum(counts, max_samples, is_balanced=sampling == "balanced", what=what)
+        if training.n_classes > 0 and groups is None:
+            check_room(int(drawn.sum()), len(np.unique(training.y[units])), max_samples, what)
         is_weighted = bootstrap and groups is None and weights is not None
         fixed = None if training.fixed is None else training.fixed[rows]
         return cls(
@@ -210,6 +212,21 @@ def check_pure_groups(groups: np.ndarray, y: np.ndarray) -> None:
         )
 
 
+def check_room(n_drawn: int, n_classes: int, max_samples: int | float, what: str) -> None:
+    """Raise if a bag is too small to hold all classes.
+
+    Examples
+    --------
+    >>> check_room(2, 3, 0.1, "rows")
+    Traceback (most recent call last):
+    ValueError: max_samples=0.1 draws 2 rows, and there are 3 classes. Raise it.
+    """
+    if n_drawn < n_classes:
+        raise ValueError(
+            f"max_samples={max_samples} draws {n_drawn} {what}, and there are {n_classes} classes. Raise it."
+        )
+
+
 def draws_by_stratum(
     counts: np.ndarray, max_samples: int | float, *, is_balanced: bool, what: str
 ) -> np.ndarray:
@@ -251,11 +268,7 @@ def draws_by_stratum(
             f"max_samples={max_samples} is more than the {most} {what} that {whose}. Lower it, or give a "
             "share in (0, 1]."
         )
-    if total < is_there.sum():
-        raise ValueError(
-            f"max_samples={max_samples} draws {total} {what}, and there are {is_there.sum()} classes. Raise "
-            "it, or set sampling='plain'."
-        )
+    check_room(total, int(is_there.sum()), max_samples, what)
     # The largest remainders, the first of equal ones, get what is left over.
     exact = total * (counts / most)
     drawn = np.where(is_there, np.maximum(1, np.floor(exact + 1e-9)), 0).astype(np.int64)
