@@ -31,7 +31,7 @@ from committee import (
 from committee.boosting.python_rounds import Plan, PythonRounds
 from committee.boosting.weighting import Distribution, Scheme
 from committee.members import NumberedLabels
-from committee.running import WorkerDiedError, n_threads
+from committee.running import WorkerDiedError, n_threads, receiving
 from committee.running.serial import SerialRunner
 from committee.running.threads import MOST_THREADS, usable_cores
 from committee.task import Classification
@@ -130,11 +130,12 @@ class Diary(SerialRunner):
 
     def __init__(self):
         super().__init__()
-        self.entries = []
+        self.entries, self.tasks = [], []
 
     def submit(self, function, /, *args, name=None, **kwargs):
         self.entries.append(name or "member")
-        return super().submit(function, *args, name=name, **kwargs)
+        self.tasks.append(super().submit(function, *args, name=name, **kwargs))
+        return self.tasks[-1]
 
     def as_completed(self, tasks):
         self.entries.append("wait")
@@ -150,6 +151,23 @@ def test_members_are_tasks_one_after_the_other_and_folds_are_side_by_side():
     assert run.entries[:3] == ["fold 1 of 5", "fold 2 of 5", "wait"]
     # It is lent, and stays open.
     assert run.gather([run.submit(max, 3, 5)]) == [5]
+
+
+def test_folds_that_nobody_waits_for_any_more_are_cancelled():
+    run = Diary()
+    booster = AdaBoostM1Classifier(GaussianNB(), early_stopping="out_of_fold", runner=run)
+
+    def refuse(event):
+        if event.what == "folds" and event.n_done == 1 and not event.is_over:
+            raise ZeroDivisionError
+
+    with receiving(refuse), pytest.raises(ZeroDivisionError) as caught:
+        booster.fit(X, Y)
+    # While the traceback holds all that the fit held.
+    assert caught.tb is not None
+    assert run.entries == ["fold 1 of 5", "fold 2 of 5", "wait"]
+    assert run.tasks[0].done()
+    assert run.tasks[1].cancelled()
 
 
 def bits(booster):

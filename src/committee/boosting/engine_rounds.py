@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -131,7 +131,7 @@ class EngineRounds:
         """The same: the engine has threads of its own, and needs no runner."""
         return self
 
-    def side_by_side(self, function: Callable[..., Any], calls: dict[str, tuple[Any, ...]]) -> Iterator[Any]:
+    def side_by_side(self, function: Callable[..., Any], calls: dict[str, tuple[Any, ...]]) -> Generator[Any]:
         """What a function makes of these rounds and of the arguments of each named call, in their order."""
         return (function(self, *arguments) for arguments in calls.values())
 

@@ -8,7 +8,7 @@ rows, those of folds, are tasks side by side.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -187,7 +187,7 @@ class PythonRounds:
         """The same by another runner."""
         return replace(self, run=run)
 
-    def side_by_side(self, function: Callable[..., Any], calls: dict[str, tuple[Any, ...]]) -> Iterator[Any]:
+    def side_by_side(self, function: Callable[..., Any], calls: dict[str, tuple[Any, ...]]) -> Generator[Any]:
         """What a function makes of these rounds and of the arguments of each named call, in their order."""
 
         def submit(name: str) -> Any:

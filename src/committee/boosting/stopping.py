@@ -6,6 +6,7 @@ rows that they had not seen.
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import replace
 from typing import Any
 
@@ -136,8 +137,10 @@ def out_of_fold_errors(rounds: Any, plan: Plan, name: str, verbose: int) -> np.n
     }
     total = np.zeros(plan.n_rounds)
     heaviness = 0.0
-    with Work("folds", name, N_FOLDS, verbose=verbose) as work:
-        results = rounds.side_by_side(errors_on_fold, calls)
+    with (
+        Work("folds", name, N_FOLDS, verbose=verbose) as work,
+        closing(rounds.side_by_side(errors_on_fold, calls)) as results,
+    ):
         for n_done, (errors, weight) in enumerate(results, start=1):
             work.tell(n_done, -errors.min())
             total += weight * errors
