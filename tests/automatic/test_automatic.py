@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.datasets import load_diabetes, load_iris
+from sklearn.dummy import DummyRegressor
 from sklearn.metrics import balanced_accuracy_score
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
@@ -452,6 +453,20 @@ def test_a_metric_without_a_value_for_constants_or_for_what_is_right_can_judge(m
 def test_a_threshold_for_numbers_is_refused():
     with pytest.raises(ValueError, match="tune_threshold is for classes, and numbers have no threshold"):
         CommitteeRegressor(["linear"], tune_threshold=True).fit(NUMBERS, AMOUNTS)
+
+
+def test_a_member_that_the_metric_cannot_judge_does_not_end_the_fit():
+    low, usual = DummyRegressor(strategy="constant", constant=-50.0), DummyRegressor()
+    members = [("low", low), ("usual", usual)]
+    automatic = CommitteeRegressor(members, cv=2, metric="neg_mean_squared_log_error", random_state=0)
+    with (
+        receiving(lambda event: None),
+        pytest.warns(
+            RuntimeWarning, match=r"cannot be compared on 120 rows .*the mean decides: .*Logarithmic"
+        ),
+    ):
+        automatic.fit(NUMBERS, AMOUNTS)
+    assert list(automatic.named_estimators_) == ["low", "usual"]
 
 
 def test_auto_may_stand_among_other_members():

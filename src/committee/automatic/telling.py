@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
 import numpy as np
@@ -69,4 +70,6 @@ class Telling:
         votes, rows = mean_votes([held_out], self.lesson.n_rows, self.lesson.task)
         lesson = self.lesson
         honest = HonestVotes.of(votes, rows, lesson.task, lesson.y, lesson.weights, lesson.groups)
-        self._losses[place] = loss_of(votes[0].astype(np.float64), honest, self.metric)
+        # A metric may have no value for what some member decides, as logarithms have none below 0.
+        with contextlib.suppress(ValueError):
+            self._losses[place] = loss_of(votes[0].astype(np.float64), honest, self.metric)
