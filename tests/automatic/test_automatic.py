@@ -14,7 +14,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
 import committee
-from committee import CommitteeClassifier, CommitteeRegressor, DecisionTreeClassifier, NetworkClassifier
+from committee import CommitteeClassifier, CommitteeRegressor, DecisionTreeClassifier
 from committee.assembling.fitting import Seated
 from committee.assembling.leaderboard import honest_decision
 from committee.assembling.members import Member
@@ -23,7 +23,6 @@ from committee.automatic.candidates import CANDIDATES, Size
 from committee.automatic.choosing import is_surely_better, judge_rules
 from committee.automatic.clock import LEAST_FOR_RULE, Clock
 from committee.automatic.committee import members_of, who_counts
-from committee.automatic.memory import bytes_of_fit, bytes_of_model, within_memory
 from committee.automatic.portfolio import ORDERS, portfolio
 from committee.combining.adjusting import AdjustedRule
 from committee.combining.weighted import CAWPERule
@@ -215,18 +214,6 @@ def test_members_for_amounts_sit_where_all_numbers_are_above_0():
         lesson = Lesson.of(CommitteeRegressor._task_type, NUMBERS, y, None, None)
         names = [member.name for member in portfolio(Size.of(lesson), "best")]
         assert ("booster_poisson" in names) == is_there
-
-
-def test_members_that_take_too_much_memory_are_left_out_with_a_word():
-    members = [("forest", committee.RandomForestClassifier(100)), ("bayes", GaussianNB())]
-    with pytest.warns(RuntimeWarning, match=r"Member 'forest' is left out: its fits take about .* MB"):
-        automatic = CommitteeClassifier(members, memory_limit=1e5, n_jobs=1, random_state=0).fit(X, Y)
-    assert list(automatic.named_estimators_) == ["bayes"]
-    with (
-        pytest.warns(RuntimeWarning, match="is left out"),
-        pytest.raises(ValueError, match="memory_limit=10 is too little for any member"),
-    ):
-        CommitteeClassifier(memory_limit=10).fit(X, Y)
 
 
 class Endless(ClassifierMixin, BaseEstimator):
@@ -488,23 +475,6 @@ def test_members_may_be_given_and_named_side_by_side():
     automatic = CommitteeClassifier(members, metric="error", random_state=0).fit(X, Y)
     assert list(automatic.named_estimators_) == ["tree", "linear"]
     assert not hasattr(automatic.members[0][1], "tree_")
-
-
-def test_the_inputs_of_networks_count_as_memory():
-    size = Size("classification", 1000, 10, 2)
-    tree, network = (
-        bytes_of_fit(size, each) for each in (DecisionTreeClassifier(), NetworkClassifier(n_bins=8))
-    )
-    assert network == tree + 4 * 1000 * (10 + 9 * 10)
-
-
-def test_members_share_the_memory_that_there_is():
-    size = Size.of(Lesson.of(Classification, X, Y, None, None))
-    forests = [Member(name, committee.RandomForestClassifier(100)) for name in "ab"]
-    each = 5 * bytes_of_model(size, forests[0].estimator) + bytes_of_fit(size, forests[0].estimator)
-    assert [kept.name for kept in within_memory(forests, size, 2 * each, 5, 1)] == ["a", "b"]
-    with pytest.warns(RuntimeWarning, match="Member 'b' is left out"):
-        assert [kept.name for kept in within_memory(forests, size, 1.5 * each, 5, 1)] == ["a"]
 
 
 def test_rules_are_judged_as_they_decide_and_their_weights_count():

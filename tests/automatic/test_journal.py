@@ -84,10 +84,10 @@ def test_a_run_that_goes_on_has_the_members_it_began_with_whatever_memory_is_fre
     monkeypatch.setattr("committee.running.available_bytes", lambda: 1.0)
     again = automatic(str(tmp_path), members="auto", preset="fast").fit(rows, kinds)
     assert again.predict_proba(X).tobytes() == fitted.predict_proba(X).tobytes()
-    with pytest.raises(RuntimeWarning, match="'booster' is left out"):
+    with pytest.raises(ValueError, match="There is memory for no member"):
         automatic(str(tmp_path), members="auto", preset="balanced").fit(rows, kinds)
     (tmp_path / "seats.json").write_text("{")
-    with pytest.raises(RuntimeWarning, match="'booster' is left out"):
+    with pytest.raises(ValueError, match="There is memory for no member"):
         automatic(str(tmp_path), members="auto", preset="fast").fit(rows, kinds)
 
 

@@ -29,7 +29,7 @@ from committee.automatic.candidates import Size, encoded_width
 from committee.automatic.choosing import DIFFERENCES_IN_A_SECOND, fewer, seconds_for, votes_in
 from committee.automatic.clock import Clock
 from committee.automatic.journal import Choice, Journal, chosen_before
-from committee.automatic.memory import within_memory
+from committee.automatic.memory import Room, within_memory
 from committee.automatic.portfolio import PRESETS, as_many_steps_as_told, named, portfolio
 from committee.automatic.reducing import Reducing
 from committee.automatic.scheduling import seat_in_time
@@ -153,14 +153,12 @@ class AutomaticCommittee(CallbackSupportMixin, Reducing):
             chosen = chosen_before(self.run, [each.name for each in members], self.memory_limit)
             if chosen is not None:
                 return [each for each in members if each.name in chosen]
-        if isinstance(self.runner, running.Runner):
-            n_workers = self.runner.n_workers
-        else:
-            n_workers = 1 if self.runner == "serial" else running.n_threads(self.n_jobs)
-        # What is taken for the number of folds before a splitter has said it is the usual one.
+        return within_memory(members, Size.of(lesson), self.memory_limit, self._n_models(lesson))
+
+    def _n_models(self, lesson: Lesson) -> int:
+        """How many models of a member are kept; a splitter is taken for the usual one before it is asked."""
         n_folds = self._n_folds(lesson)
-        n_models = USUAL_FOLDS if n_folds is None else n_folds * self._n_repeats()
-        return within_memory(members, Size.of(lesson), self.memory_limit, n_models, n_workers)
+        return USUAL_FOLDS if n_folds is None else n_folds * self._n_repeats()
 
     def _compared_rule(self, honest: HonestVotes, lesson: Lesson, clock: Clock) -> Rule:
         """The rule to take, compared for half of the time that there is for it; the other half is its fit."""
@@ -278,7 +276,8 @@ class AutomaticCommittee(CallbackSupportMixin, Reducing):
             # Without a limit everybody goes on: what is done does not depend on who was finished when.
             chooses = self.time_limit is not None and lesson.is_open
             who_goes_on = partial(who_counts, lesson=lesson) if chooses else None
-            return seat_in_time(members, lesson, repeats, run, clock, tell, journal, who_goes_on)
+            room = Room.of(members, Size.of(lesson), self.memory_limit, self._n_models(lesson))
+            return seat_in_time(members, lesson, repeats, run, clock, room, tell, journal, who_goes_on)
 
     def _another(self, rule: Any) -> Any:
         another = clone(self).set_params(rule=rule)

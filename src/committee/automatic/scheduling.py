@@ -1,9 +1,9 @@
 """Members are fitted one after the other, fold by fold, for as long as there is time.
 
-In: members in their order, folds, a runner and a clock. Out: those members that have voted on every row, with
-the models of their folds. With no limit of time, these are all, and the same on any runner. A member that
-fails is dropped; one that would take too long is left out. When time is up, or at Ctrl-C, what is finished is
-kept.
+In: members in their order, folds, a runner, a clock and room in memory. Out: those members that have voted on
+every row, with the models of their folds. With no limit of time, these are all, and the same on any runner. A
+member that fails is dropped; one that would take too long is left out. When time is up, or at Ctrl-C, what is
+finished is kept.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from committee.assembling.folds import Fold
 from committee.assembling.members import Member
 from committee.automatic.clock import Clock
 from committee.automatic.journal import Journal, Result
+from committee.automatic.memory import Room
 from committee.members.lesson import Lesson
 from committee.running import Runner, Task, TaskError
 from committee.running.stopping import ended_after, is_time_up
@@ -84,6 +85,7 @@ def seat_in_time(
     repeats: list[list[Fold]],
     run: Runner,
     clock: Clock,
+    room: Room,
     tell: Callable[[str, int, Progress], bool],
     journal: Journal | None = None,
     who_goes_on: Callable[[list[Seated]], list[str]] | None = None,
@@ -98,6 +100,8 @@ def seat_in_time(
         All members are fitted in the first folds before any is in the next.
     run : Runner
     clock : Clock
+    room : Room
+        Who has to wait because there is no memory for one more fit.
     tell : callable
         Called after each fit, with its name, the place of its member and what has been done. The fit ends
         if it returns True.
@@ -129,8 +133,10 @@ def seat_in_time(
                     places = [place for name in chosen for place in everybody if members[place].name == name]
                 waiting.extend(fits(members, places, lesson, folds, repeat * n_folds))
             while waiting and len(in_flight) < run.n_workers and not clock.is_over():
-                fit = waiting.popleft()
-                member = members[fit.place]
+                fit, member = waiting[0], members[waiting[0].place]
+                if not room.has(member.name, (members[other.place].name for other in in_flight.values())):
+                    break
+                waiting.popleft()
                 known = None if journal is None else journal.find(member, fit.number)
                 if known is not None:
                     progress.results[fit.place, fit.number] = known

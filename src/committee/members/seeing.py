@@ -49,7 +49,7 @@ def take_rows(X: Any, rows: np.ndarray) -> Any:
     """
     # To ask narwhals takes as long as to copy some thousand values.
     if not isinstance(X, np.ndarray) and nw.dependencies.is_into_dataframe(X):
-        return nw.from_native(X, eager_only=True)[rows.tolist()].to_native()
+        return nw.from_native(X, eager_only=True)[rows].to_native()
     if isinstance(X, np.ndarray) and X.flags.c_contiguous:
         # There is nothing to clip, but numpy copies whole rows like this.
         return X.take(rows, axis=0, mode="clip")
