@@ -19,8 +19,11 @@ from committee.assembling.leaderboard import honest_decision
 from committee.assembling.votes import HonestVotes
 from committee.combining.adjusting import OF_PROBABILITIES
 from committee.combining.losses import CLASS_LOSSES, NUMBER_LOSSES, check_metric, member_losses
+from committee.combining.metrics import some_decision
 from committee.combining.naming import rule_named
-from committee.combining.rule import Rule
+from committee.combining.rule import Honest, Rule
+from committee.combining.scorers import task_of_scorer
+from committee.members.lesson import Lesson
 
 # Rules are compared on so many votes at most, and on so many for each second that there is.
 MOST_COMPARED, COMPARED_IN_A_SECOND, LEAST_COMPARED = 3_000_000, 400_000, 100_000
@@ -205,3 +208,33 @@ def loss_of(decision: np.ndarray, honest: HonestVotes, metric: Any) -> float:
     """The loss of a decision on honest rows."""
     judged = honest.judged(decision[None])
     return float(member_losses(check_metric(metric, judged), judged)[0])
+
+
+def check_judges(metric: Any, lesson: Lesson) -> None:
+    """Raise if a metric cannot judge decisions on this y, before any member is fitted."""
+    if isinstance(check_metric(metric, one_vote(lesson)), str):
+        return  # a loss of ours, which can judge any
+    task = "classification" if lesson.are_classes else "regression"
+    if isinstance(metric, str) and task_of_scorer(metric) != task:
+        raise ValueError(f"The metric {metric!r} is not for {task}. {ways_out(task)}")
+    y = lesson.y[lesson.rows]
+    weights = None if lesson.weights is None else lesson.weights[lesson.rows]
+    decision = some_decision(y, lesson.task.n_outputs)
+    honest = Honest.of(decision[None], y, sample_weight=weights, classes=lesson.task.classes)
+    try:
+        member_losses(check_metric(metric, honest), honest)
+    except Exception as error:
+        reason = " ".join(str(error).split())
+        raise ValueError(f"The metric {metric!r} cannot judge this y: {reason} {ways_out(task)}") from error
+
+
+def one_vote(lesson: Lesson) -> Honest:
+    """A vote as there will be some, to ask about them before there are any."""
+    n_outputs = lesson.task.n_outputs
+    return Honest.of(np.full((1, 1, n_outputs), 1 / n_outputs), lesson.y[:1])
+
+
+def ways_out(task: str) -> str:
+    """Metrics that can judge any y of a task."""
+    ours = CLASS_LOSSES if task == "classification" else NUMBER_LOSSES
+    return f"Use {', '.join(ours)}, a scorer of scikit-learn for {task}, or a function."

@@ -26,7 +26,7 @@ from committee.assembling.polling import seeded_by_name
 from committee.assembling.seats import Seat
 from committee.assembling.votes import HonestVotes
 from committee.automatic.candidates import Size, encoded_width
-from committee.automatic.choosing import DIFFERENCES_IN_A_SECOND, fewer, seconds_for, votes_in
+from committee.automatic.choosing import DIFFERENCES_IN_A_SECOND, check_judges, fewer, seconds_for, votes_in
 from committee.automatic.clock import Clock
 from committee.automatic.journal import Choice, Journal, chosen_before
 from committee.automatic.memory import Room, within_memory
@@ -35,10 +35,7 @@ from committee.automatic.reducing import Reducing
 from committee.automatic.scheduling import seat_in_time
 from committee.automatic.telling import Telling
 from committee.combining import as_rule, rule_named
-from committee.combining.losses import CLASS_LOSSES, NUMBER_LOSSES, check_metric, member_losses
-from committee.combining.metrics import some_decision
-from committee.combining.rule import Honest, Rule, check_rule
-from committee.combining.scorers import task_of_scorer
+from committee.combining.rule import Rule, check_rule
 from committee.learners import DecisionTreeClassifier
 from committee.learners.callbacks import CallbackSupportMixin, TaskCalls, task_calls, with_callbacks
 from committee.learners.voting import Classifies, Regresses
@@ -384,33 +381,3 @@ def shuffled_folds(n_folds: int, lesson: Lesson, rng: np.random.Generator) -> li
 def n_folds_of(repeats: list[list[Fold]]) -> int:
     """How often each member is fitted: once if nothing is held out."""
     return max(1, sum(map(len, repeats)))
-
-
-def check_judges(metric: Any, lesson: Lesson) -> None:
-    """Raise if a metric cannot judge decisions on this y, before any member is fitted."""
-    if isinstance(check_metric(metric, one_vote(lesson)), str):
-        return  # a loss of ours, which can judge any
-    task = "classification" if lesson.are_classes else "regression"
-    if isinstance(metric, str) and task_of_scorer(metric) != task:
-        raise ValueError(f"The metric {metric!r} is not for {task}. {ways_out(task)}")
-    y = lesson.y[lesson.rows]
-    weights = None if lesson.weights is None else lesson.weights[lesson.rows]
-    decision = some_decision(y, lesson.task.n_outputs)
-    honest = Honest.of(decision[None], y, sample_weight=weights, classes=lesson.task.classes)
-    try:
-        member_losses(check_metric(metric, honest), honest)
-    except Exception as error:
-        reason = " ".join(str(error).split())
-        raise ValueError(f"The metric {metric!r} cannot judge this y: {reason} {ways_out(task)}") from error
-
-
-def one_vote(lesson: Lesson) -> Honest:
-    """A vote as there will be some, to ask about them before there are any."""
-    n_outputs = lesson.task.n_outputs
-    return Honest.of(np.full((1, 1, n_outputs), 1 / n_outputs), lesson.y[:1])
-
-
-def ways_out(task: str) -> str:
-    """Metrics that can judge any y of a task."""
-    ours = CLASS_LOSSES if task == "classification" else NUMBER_LOSSES
-    return f"Use {', '.join(ours)}, a scorer of scikit-learn for {task}, or a function."
