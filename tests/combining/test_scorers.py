@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import f1_score, log_loss, make_scorer, recall_score, roc_auc_score
+from sklearn.metrics import brier_score_loss, f1_score, log_loss, make_scorer, recall_score, roc_auc_score
 from sklearn.naive_bayes import GaussianNB
 
 import committee
+from committee.combining.metrics import judges_probabilities
 from committee.rules import AdjustedRule, BestMemberRule, GreedyRule
 
 rng = np.random.default_rng(0)
@@ -171,3 +172,17 @@ def test_a_scorer_of_other_labels_is_refused_before_any_work(fit):
     with pytest.raises(ValueError, match=r"The scorer f1 has no value here: .*\. (Take|Use) ") as caught:
         fit(X, np.array(["no", "yes"])[CODES])
     assert "\n" not in str(caught.value)
+
+
+def test_a_scorer_of_labels_that_wants_probabilities_is_told_from_others():
+    about = make_scorer(brier_score_loss, response_method="predict_proba", pos_label="yes")
+    by_scores = make_scorer(roc_auc_score, response_method=("decision_function", "predict_proba"))
+    assert judges_probabilities(about)
+    assert not judges_probabilities(by_scores) and not judges_probabilities(recall_of("yes"))
+
+
+def test_equal_weights_are_none_to_a_scorer_that_takes_no_weights():
+    scorer = make_scorer(lambda y, decided: np.mean(y == decided))
+    decision, y = [[0.9, 0.1], [0.6, 0.4]], [0, 1]
+    assert committee.score(decision, y, scorer, sample_weight=[2.5, 2.5]) == 0.5
+    assert committee.score(decision, y, scorer, sample_weight=[3, 1]) == 0.75

@@ -94,12 +94,13 @@ def decision_scorer(scorer: Any, n_outputs: int, classes: np.ndarray | None) -> 
     echo.fit()
 
     def scored(y: np.ndarray, decision: np.ndarray, weights: np.ndarray) -> float:
-        given = {}
-        if are_repetitions(weights):
+        given: dict[str, np.ndarray] = {}
+        if not are_repetitions(weights):
+            if (weights != weights[0]).any():
+                given["sample_weight"] = weights
+        elif (weights != 1).any():
             rows = np.repeat(np.arange(len(y)), weights.astype(np.intp))
             y, decision = y[rows], decision[rows]
-        elif (weights != weights[0]).any():
-            given["sample_weight"] = weights
         try:
             return float(ask(echo, decision, y if n_outputs == 1 else labels[y], **given))
         except (ValueError, TypeError) as error:
@@ -111,13 +112,15 @@ def decision_scorer(scorer: Any, n_outputs: int, classes: np.ndarray | None) -> 
 
 def asks_for_probabilities(scorer: Any) -> bool:
     """Whether a scorer wants probabilities, and neither labels nor scores will do."""
-    echo: Any = EchoScores()
-    try:
-        get_scorer(scorer)(echo.fit(), np.array([-1.0, 2.0, 1.0, -2.0]), np.array([0, 1, 0, 1]))
-    except AttributeError:
-        return True
-    except (ValueError, TypeError):
-        return False
+    ask, echo = get_scorer(scorer), EchoScores().fit()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            ask(echo, np.array([-1.0, 2.0, 1.0, -2.0]), np.array([0, 1, 0, 1]))
+        except AttributeError:
+            return True
+        except Exception:
+            return False  # for other labels, or for numbers
     return False
 
 

@@ -73,7 +73,8 @@ class BootstrapError:
 
         The fits stay as they are, so what they would differ on other tables is not in it; nor is what the
         no-information rate would differ. A metric that is no mean over rows, as "auc", is taken of every bag
-        for every drawing, which takes its time with many bags, and with the scorers of scikit-learn most.
+        for every drawing: with 200 bags of 300 rows, 1000 drawings take one thread some ten seconds by "auc",
+        and nine minutes by scikit-learn's "roc_auc".
 
         Parameters
         ----------
