@@ -20,6 +20,8 @@ METHODS = ("isotonic", "sigmoid", "temperature")
 CALIBRATION = "sigmoid"
 # Scores are divided by temperatures between the exponentials of these.
 LOWEST, HIGHEST = -7.0, 7.0
+# Of Newton's method, which needs a few of each.
+MOST_STEPS, MOST_HALVINGS = 100, 30
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,20 +100,43 @@ def rising_curve(scores: np.ndarray, is_class: np.ndarray, weights: np.ndarray |
 
 
 def logistic_curve(scores: np.ndarray, is_class: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
-    """Slope and intercept of a logistic curve, whose answers are held a little off 0 and 1 (Platt 1999)."""
-    from sklearn.linear_model import LogisticRegression
+    """Slope and intercept of a logistic curve, whose answers are held a little off 0 and 1 (Platt 1999).
 
+    They are found by Newton's method.
+
+    Examples
+    --------
+    >>> is_class = np.array([False, False, False, True, True])
+    >>> logistic_curve(np.array([-2.0, -1.0, 0.0, 0.0, 1.0]), is_class, None).round(3)
+    array([[ 0.903],
+           [-0.04 ]])
+    """
     weights = np.ones(len(scores)) if weights is None else weights
     n_inside, n_outside = weights[is_class].sum(), weights[~is_class].sum()
     high, low = (n_inside + 1) / (n_inside + 2), 1 / (n_outside + 2)
     target = np.where(is_class, high, low)
-    # A row that is of the class to some degree is two rows with those weights.
-    unit = scores.std() or 1.0
-    table = np.tile(scores / unit, 2)[:, None]
-    answer = np.repeat([True, False], len(scores))
-    model = LogisticRegression(C=np.inf, tol=1e-8, max_iter=1000)
-    model.fit(table, answer, sample_weight=np.concatenate([weights * target, weights * (1 - target)]))
-    return np.array([[model.coef_[0, 0] / unit], [model.intercept_[0]]])
+    center, unit = scores.mean(), scores.std() or 1.0
+    places = (scores - center) / unit
+
+    def loss(curve: np.ndarray) -> float:
+        sums = curve[0] * places + curve[1]
+        return float((weights * (np.logaddexp(0, sums) - target * sums)).sum())
+
+    curve, lowest = np.zeros(2), loss(np.zeros(2))
+    for _ in range(MOST_STEPS):
+        answer = expit(curve[0] * places + curve[1])
+        pull, bend = weights * (answer - target), weights * answer * (1 - answer)
+        crossed = (places * bend).sum()
+        bends = np.array([[(places**2 * bend).sum(), crossed], [crossed, bend.sum()]])
+        step = np.linalg.lstsq(bends, np.array([(places * pull).sum(), pull.sum()]))[0]
+        # A step that leads upwards is halved; where none leads downwards, this is the lowest.
+        tried = (curve - 0.5**power * step for power in range(MOST_HALVINGS))
+        below = next((each for each in tried if loss(each) < lowest), None)
+        if below is None:
+            break
+        curve, lowest = below, loss(below)
+    slope = curve[0] / unit
+    return np.array([[slope], [curve[1] - slope * center]])
 
 
 def best_temperature(scores: np.ndarray, y: np.ndarray, weights: np.ndarray | None) -> float:

@@ -179,7 +179,7 @@ def seconds_for(n_votes: int) -> float:
 def fewer(honest: HonestVotes, n_votes: int) -> HonestVotes:
     """Honest votes on every so many-th row, so that there are no more than some."""
     stride = -(-honest.votes.size // n_votes)
-    return honest if stride == 1 else honest.on(slice(None, None, stride))
+    return honest if stride <= 1 else honest.on(slice(None, None, stride))
 
 
 def rules_for(honest: HonestVotes, metric: Any, has_X: bool) -> list[tuple[str, Rule]]:
