@@ -1,4 +1,4 @@
-"""Functions for the tests of runners: processes import them by this module's name."""
+"""Functions and members for the tests of runners: processes import them by this module's name."""
 
 import os
 import signal
@@ -11,9 +11,11 @@ from pathlib import Path
 import numpy as np
 import threadpoolctl
 from joblib import effective_n_jobs
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.naive_bayes import GaussianNB
 
 from committee.running import Work, n_threads, runner
+from committee.running.threads import MOST_THREADS
 
 told: ContextVar[str] = ContextVar("told", default="nothing")
 
@@ -175,3 +177,40 @@ def give_back(value):
 
 def open_file():
     return open(os.devnull)
+
+
+class Tired(GaussianNB):
+    """It fits equal weights only, as the first member gets them."""
+
+    def fit(self, X, y, sample_weight=None):
+        if np.ptp(sample_weight) > 0:
+            raise KeyError("coffee")
+        return super().fit(X, y, sample_weight)
+
+
+class Deadly(GaussianNB):
+    """It takes its process along."""
+
+    def fit(self, X, y, sample_weight=None):
+        os._exit(3)
+
+
+class Asking(GaussianNB):
+    """It asks for more threads than there are cores."""
+
+    def fit(self, X, y, sample_weight=None):
+        self.n_threads_ = n_threads(MOST_THREADS)
+        return super().fit(X, y, sample_weight)
+
+
+class Failing(ClassifierMixin, BaseEstimator):
+    """Fails on the bag of one member."""
+
+    def fit(self, X, y):
+        if len(X) and X[0, 0] > 0:
+            raise RuntimeError("out of\nluck")
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict(self, X):
+        return np.full(len(X), self.classes_[0])

@@ -1,6 +1,5 @@
 """AdaBoost over members that are not of the engine: how they are fitted, and what is asked of their votes."""
 
-import os
 import threading
 
 import numpy as np
@@ -31,10 +30,11 @@ from committee import (
 from committee.boosting.python_rounds import Plan, PythonRounds
 from committee.boosting.weighting import Distribution, Scheme
 from committee.members import NumberedLabels
-from committee.running import WorkerDiedError, n_threads, receiving
+from committee.running import WorkerDiedError, receiving
 from committee.running.serial import SerialRunner
-from committee.running.threads import MOST_THREADS, usable_cores
+from committee.running.threads import usable_cores
 from committee.task import Classification
+from work import Asking, Deadly, Tired
 
 CLASSIFIERS = [AdaBoostM1Classifier, AdaBoostClassifier, AdaBoostM2Classifier]
 X, Y = make_classification(120, 6, n_informative=4, n_redundant=0, flip_y=0.2, random_state=0)
@@ -203,30 +203,6 @@ def test_processes_give_the_same_bits_and_name_who_fails():
         booster.set_params(estimator=Deadly(), early_stopping=False)
         with pytest.raises(WorkerDiedError, match=r"^Member 0, Deadly, cannot be fitted. .*exit code 3\.$"):
             booster.fit(X, Y)
-
-
-class Tired(GaussianNB):
-    """It fits equal weights only, as the first member gets them."""
-
-    def fit(self, X, y, sample_weight=None):
-        if np.ptp(sample_weight) > 0:
-            raise KeyError("coffee")
-        return super().fit(X, y, sample_weight)
-
-
-class Deadly(GaussianNB):
-    """It takes its process along."""
-
-    def fit(self, X, y, sample_weight=None):
-        os._exit(3)
-
-
-class Asking(GaussianNB):
-    """It asks for more threads than there are cores."""
-
-    def fit(self, X, y, sample_weight=None):
-        self.n_threads_ = n_threads(MOST_THREADS)
-        return super().fit(X, y, sample_weight)
 
 
 @pytest.mark.parametrize("runner", ["threads", "processes"])

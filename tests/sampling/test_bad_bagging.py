@@ -5,7 +5,6 @@ import re
 import numpy as np
 import pytest
 from sklearn import config_context
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.naive_bayes import GaussianNB
@@ -22,6 +21,7 @@ from committee import (
     load,
 )
 from committee.table import bin_table
+from work import Failing
 
 X = np.arange(24.0).reshape(12, 2)
 Y = np.array([0, 1, 2] * 4)
@@ -112,19 +112,6 @@ def test_weights_that_the_last_step_takes_reach_it(routes):
     spread = np.average((X - np.average(X, axis=0, weights=weights)) ** 2, axis=0, weights=weights)
     scaled = (X - np.average(X, axis=0, weights=weights)) / np.sqrt(spread)
     np.testing.assert_allclose(votes, GaussianNB().fit(scaled, Y, weights).predict_proba(scaled), atol=1e-6)
-
-
-class Failing(ClassifierMixin, BaseEstimator):
-    """Fails on the bag of one member."""
-
-    def fit(self, X, y):
-        if len(X) and X[0, 0] > 0:
-            raise RuntimeError("out of\nluck")
-        self.classes_ = np.unique(y)
-        return self
-
-    def predict(self, X):
-        return np.full(len(X), self.classes_[0])
 
 
 @pytest.mark.parametrize("runner", ["serial", "threads", "processes"])
