@@ -27,7 +27,7 @@ from committee.table import Column, Kind, Schema
 # So many rows are timed, and the median counts: some have waited for something else.
 N_TIMES = 50
 # A row that comes after other work takes so much longer than one that comes after another.
-BETWEEN_ROWS = 1.2
+BETWEEN_ROWS = 1.4
 
 
 def affordable(honest: HonestVotes, costs: np.ndarray, most: float, metric: Any) -> list[int]:
