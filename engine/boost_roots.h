@@ -33,18 +33,18 @@ class RootHistograms {
 
     // The words of some trees. Two vectors that every machine has: a sum of them stays in registers.
     struct Words {
-        Pair first = {}, second = {};
+        Pair pairs[2] = {};
 
         void add(const Words& more) {
-            first += more.first;
-            second += more.second;
+            pairs[0] += more.pairs[0];
+            pairs[1] += more.pairs[1];
         }
         void take(const Words& less) {
-            first -= less.first;
-            second -= less.second;
+            pairs[0] -= less.pairs[0];
+            pairs[1] -= less.pairs[1];
         }
-        void set(std::size_t lane, Word word) { (lane < 2 ? first : second)[lane % 2] = word; }
-        Word get(std::size_t lane) const { return (lane < 2 ? first : second)[lane % 2]; }
+        void set(std::size_t lane, Word word) { pairs[lane / 2][lane % 2] = word; }
+        Word get(std::size_t lane) const { return pairs[lane / 2][lane % 2]; }
     };
 
     // A bin that is summed: where it is in a histogram, and its rows.
