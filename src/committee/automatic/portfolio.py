@@ -1,8 +1,7 @@
 """The portfolio: who may sit in an automatic committee, in the order in which they are fitted.
 
-In: the size of a table and a preset. Out: members. Each next one is to add the most to those before it, for
-the time that it takes, over many tables. What members add is measured by `benchmarks/portfolio.py` on small
-tables; large ones have changed the order by hand.
+In: the size of a table and a preset. Out: members. Each next one adds the most to those before it, for the
+time that it takes, over many tables: `benchmarks/portfolio.py` measures that, and finds the order.
 """
 
 from __future__ import annotations
@@ -17,41 +16,40 @@ from committee.parameters import unknown_name
 
 # How many members of the portfolio a preset takes, if time allows, and how often folds are repeated.
 PRESETS = {"fast": (5, 1), "balanced": (12, 1), "best": (None, 3)}
-# The first is quick and ends in any time. Then come those that the benchmark ranks first, and boosters that
-# are better the larger the table is; then those that add less than can be told, and are slow on large tables.
+# As `benchmarks/results/portfolio.json` has them. After the first dozen, members add less than can be told.
 ORDERS = {
     "classification": (
         "booster",
-        "linear",
-        "booster_random",
-        "network",
-        "discriminant",
         "logitboost",
-        "machine",
-        "booster_columns",
-        "booster_random_slow",
-        "booster_patient",
-        "extra_trees_all",
-        "forest_full",
-        "booster_long",
-        "network_plain",
-        "booster_deep",
-        "booster_shallow",
+        "linear",
         "booster_wide",
-        "rotation_forest",
-        "booster_long_wide",
+        "extra_trees_all",
         "linear_weak",
-        "booster_statistics",
-        "extra_trees",
-        "booster_pairs",
+        "booster_random_slow",
+        "discriminant",
+        "network_wide",
+        "booster_long",
+        "network",
+        "network_plain",
+        "booster_long_wide",
+        "rotation_forest",
+        "forest",
         "booster_slow",
+        "booster_deep",
+        "booster_patient",
+        "booster_shallow",
+        "machine",
+        "forest_full",
+        "booster_random",
+        "extra_trees",
+        "booster_statistics",
         "bayes",
+        "booster_columns",
         "booster_auto",
+        "booster_pairs",
         "neighbours",
         "adaboost",
         "c45",
-        "network_wide",
-        "forest",
     ),
     "regression": (
         "booster",
@@ -61,23 +59,23 @@ ORDERS = {
         "neighbours",
         "booster_long_wide",
         "linear",
+        "booster_random_slow",
         "machine",
+        "forest",
+        "booster_patient",
         "network",
         "booster_auto",
-        "booster_poisson",
-        "booster_patient",
-        "booster_slow",
         "booster_columns",
-        "booster_random",
-        "booster_deep",
-        "booster_random_slow",
-        "booster_wide",
-        "booster_pairs",
-        "forest",
         "network_plain",
+        "booster_poisson",
         "network_wide",
         "forest_full",
+        "booster_random",
+        "booster_slow",
         "extra_trees",
+        "booster_deep",
+        "booster_wide",
+        "booster_pairs",
     ),
 }
 

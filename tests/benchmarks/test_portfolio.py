@@ -1,0 +1,18 @@
+"""The portfolio of the automatic committee has the order that its benchmark has found."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from committee.automatic.candidates import CANDIDATES
+from committee.automatic.portfolio import ORDERS
+
+RESULT = Path(__file__).parents[2] / "benchmarks" / "results" / "portfolio.json"
+
+
+@pytest.mark.parametrize("task", ORDERS)
+def test_members_are_in_the_order_that_was_measured(task):
+    cases = json.loads(RESULT.read_text(encoding="utf-8"))["cases"]
+    found = [case["name"].split(": ")[1] for case in cases if case["name"].startswith(task)]
+    assert list(ORDERS[task]) == [name for name in found if name in CANDIDATES]
