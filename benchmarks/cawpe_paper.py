@@ -19,7 +19,6 @@ import json
 import os
 import sys
 import time
-import warnings
 from pathlib import Path
 
 # One thread: small fits gain nothing by more.
@@ -29,7 +28,6 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 import numpy as np
 import pandas as pd
 from scipy.stats import rankdata
-from sklearn.exceptions import ConvergenceWarning
 
 import cawpe_report
 import results
@@ -126,7 +124,7 @@ def measure(line_up, name, resample, frame, y):
     if line_up == PAPER:
         X = coded(frame, name)
         seats = members(X.shape[1], len(np.unique(y)))
-        committee = fitted(CAWPEClassifier(seats, random_state=resample, runner="serial"), X[train], y[train])
+        committee = CAWPEClassifier(seats, random_state=resample, runner="serial").fit(X[train], y[train])
         votes, learnt = committee.votes(X[test]), y[train][committee.honest_rows_]
         scores = {seat: score(vote, y[test]) for (seat, _), vote in zip(seats, votes, strict=True)}
         scores |= {
@@ -134,9 +132,8 @@ def measure(line_up, name, resample, frame, y):
             for rule, made in rules(resample).items()
         }
     else:
-        committee = fitted(
-            CAWPEClassifier(random_state=resample, runner="serial"), frame.iloc[train], y[train]
-        )
+        committee = CAWPEClassifier(random_state=resample, runner="serial")
+        committee.fit(frame.iloc[train], y[train])
         scores = {"CAWPE": score(committee.predict_proba(frame.iloc[test]), y[test])}
     seconds = time.process_time() - start
     return {"members": line_up, "table": name, "resample": resample, "seconds": seconds, "scores": scores}
@@ -153,13 +150,6 @@ def rules(seed):
         "stacking": StackingRule(MultiResponseRegression()),
         BY_CLASS: StackingRule("mlr"),
     }
-
-
-def fitted(committee, X, y):
-    with warnings.catch_warnings():
-        # Classes that a plane parts have no best logistic regression without a penalty.
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        return committee.fit(X, y)
 
 
 def score(votes, y):

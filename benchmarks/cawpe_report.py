@@ -21,17 +21,13 @@ EXPLAINED = Path(__file__).parent / "cawpe_explained.toml"
 ALL_TABLES = "all tables"
 # Whose members and rules a run had. Those of the paper get another name whenever they change here, so that
 # older runs are not counted.
-PAPER, DEFAULTS = "as-published", "defaults"
+PAPER, DEFAULTS = "weka-solvers", "defaults"
 # Our own rule, which the paper does not have.
 BY_CLASS = "stacking by class"
 CAWPE = "CAWPE"
 # The column of the published means, what the paper fitted, what is fitted here.
 MEMBERS = {
-    "logistic": (
-        "Logistic",
-        "Weka's Logistic, a penalty of 1e-8",
-        "LogisticRegression(C=5e7, solver='newton-cg', max_iter=200)",
-    ),
+    "logistic": ("Logistic", "Weka's Logistic, a penalty of 1e-8", "the same, `weka_logistic.py`"),
     "C4.5": ("C4.5", "Weka's J48", "C45Classifier()"),
     "linear SVM": (
         "SVML",

@@ -1,8 +1,8 @@
 """Is LogitBoostClassifier the LogitBoost of Weka? The same tables, folds and ten rounds of stumps.
 
 Weka chooses the folds, as `weka.py` tells, and gives the probabilities of the training rows with three
-decimals. On the small tables one draw of folds says little (labor has 57 rows: a row is 1.8 %, and the
-difference between the two goes from -3.5 % to 7 % with the seed), so there are several. Needs Debian's `weka`
+decimals. On the small tables one draw of folds says little (labor has 57 rows: a row is 1.8 %, and our
+accuracy less Weka's goes from -7 % to 3.5 % with the seed), so there are several. Needs Debian's `weka`
 package, for the program and for the example tables; eleven runs of Java per table.
 """
 

@@ -9,22 +9,26 @@ import numpy as np
 import pandas as pd
 from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.linear_model import Ridge
 from sklearn.neighbors import NearestNeighbors
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 from sklearn.svm import SVC
 
 from committee import C45Classifier
+from weka_logistic import RIDGE, WekaLogistic
 from weka_perceptron import WekaPerceptron
 
-# In which order the values of a table are numbered, if not as they come.
-ORDERS = {"tic-tac-toe": ["x", "b", "o"]}
+# In which order the values of a table's columns are numbered, if not as they come; a letter is a value.
+# Mushroom's is that of the description which its donor wrote.
+ORDERS = {
+    "tic-tac-toe": ["xbo"] * 9,
+    "mushroom": (
+        "bcxfks fgys nbcgrpuewy tf alcyfmnps adfn cwd bn knbhgropuewy et bcuezr fyks fyks nbcgopewy nbcgopewy "
+        "pu nowy not ceflnpsz knbhrouwy acnsvy glmpuwd"
+    ).split(),
+}
 MOST_NEIGHBOURS = 100
-# Weka's penalty of 1e-8.
-RIDGE = 1e-8
-# Where a plane parts the classes there is no best solution; this solver mostly ends nearest to Weka's.
-UNPENALISED = {"C": 1 / (2 * RIDGE), "solver": "newton-cg", "max_iter": 200}
 # When a curve is as likely as can be, and how many steps that may take.
 STEEPEST, MOST_STEPS = 1e-6, 100
 
@@ -36,7 +40,8 @@ def coded(frame, name):
     is 0. Columns are then scaled to mean 0 and deviation 1, over training and test rows alike; constant ones
     are dropped.
     """
-    X = np.column_stack([numbered(frame[column], ORDERS.get(name)) for column in frame])
+    orders = ORDERS.get(name, [None] * frame.shape[1])
+    X = np.column_stack([numbered(frame[column], order) for column, order in zip(frame, orders, strict=True)])
     X = np.nan_to_num(X)
     X = X[:, X.std(axis=0) > 0]
     return (X - X.mean(axis=0)) / X.std(axis=0)
@@ -61,7 +66,7 @@ def numbered(column, order):
 def members(n_columns, n_classes):
     """The paper's members for a table of a size, by name."""
     return [
-        ("logistic", LogisticRegression(**UNPENALISED)),
+        ("logistic", WekaLogistic()),
         ("C4.5", C45Classifier()),
         ("linear SVM", make_pipeline(MinMaxScaler(), PairwiseSVM())),
         ("neighbours", ChoosingNeighbours()),

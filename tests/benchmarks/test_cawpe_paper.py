@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.special import expit
-from sklearn.datasets import make_classification
+from sklearn.datasets import load_iris, make_classification
 from sklearn.linear_model import LinearRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.neighbors import KNeighborsClassifier
@@ -13,6 +13,7 @@ from sklearn.svm import SVC
 import cawpe_paper
 import cawpe_report
 import paper_members
+from weka_logistic import WekaLogistic
 from weka_perceptron import WekaPerceptron
 
 
@@ -93,6 +94,24 @@ def test_the_perceptron_takes_the_steps_of_its_formula():
         layers = [layer + change for layer, change in zip(layers, changes, strict=True)]
     assert np.allclose(fitted.hidden_, layers[0], rtol=1e-6)
     assert np.allclose(fitted.output_, layers[1], rtol=1e-6)
+
+
+def test_the_logistic_regression_has_the_coefficients_that_weka_prints():
+    X, y = load_iris(return_X_y=True)
+    X[34, 3], X[37, 1], X[37, 2] = 0.1, 3.1, 1.5  # as Weka's example table has them
+    fitted = WekaLogistic().fit(X, y)
+    slopes = fitted.coef_[1:] / fitted.deviation_[:, None]
+    printed = [[21.8065, 2.4652], [4.5648, 6.6809], [-26.3083, -9.4293], [-43.887, -18.2859]]
+    assert slopes == pytest.approx(np.array(printed), abs=6e-5)
+    assert fitted.coef_[0] - fitted.mean_ @ slopes == pytest.approx([8.1743, 42.637], abs=6e-5)
+
+
+def test_the_logistic_regression_ends_where_a_plane_parts_the_classes():
+    X, y = load_iris(return_X_y=True)
+    fitted = WekaLogistic().fit(X[:100], y[:100])
+    assert (fitted.predict(X[:100]) == y[:100]).all()
+    assert np.isfinite(fitted.coef_).all()
+    assert WekaLogistic().fit(X[:50], y[:50]).predict_proba(X[:2]).tolist() == [[1.0], [1.0]]
 
 
 def test_the_papers_meta_learner_is_least_squares_without_what_is_below_0():

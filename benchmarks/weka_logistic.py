@@ -1,0 +1,181 @@
+"""Weka's Logistic at its defaults: which solution it ends at where a plane parts the classes.
+
+Without a penalty such a regression has no best solution, and how well it predicts depends on the way of the
+search and on where it stops. Weka's search is the BFGS method with the line search A6.3.1mod of Dennis and
+Schnabel (1983), begun anew from where it is after every 200 steps.
+"""
+
+import numpy as np
+from scipy.linalg import blas
+from scipy.special import log_softmax, softmax
+from sklearn.base import BaseEstimator, ClassifierMixin
+
+RIDGE = 1e-8
+# A step that lowers the loss by this share of what the slope promises, and ends where the slope is this share
+# of the first or flatter, is taken.
+DECREASE, FLATTER = 1e-4, 0.9
+SHORTEST, LONGEST = 1e-6, 100.0
+ZERO = float(np.sqrt(np.finfo(float).eps))
+MOST_STEPS = 200
+
+
+class WekaLogistic(ClassifierMixin, BaseEstimator):
+    """A logistic regression whose last class has no coefficients; columns are standardised."""
+
+    def fit(self, X, y):
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        deviations = X.std(axis=0, ddof=1)
+        self.mean_, self.deviation_ = X.mean(axis=0), np.where(deviations > 0, deviations, 1.0)
+        counts = np.bincount(codes)
+        start = np.zeros((1 + X.shape[1], len(counts) - 1))
+        start[0] = np.log((counts[:-1] + 1) / (counts[-1] + 1))
+        loss = Loss(self._table(X), codes, start.shape)
+        point, found = start.ravel(), len(counts) == 1
+        while not found:
+            point, found = descend(loss, point)
+        self.coef_ = point.reshape(start.shape)
+        return self
+
+    def predict_proba(self, X):
+        return softmax(with_reference(self._table(X) @ self.coef_), axis=1)
+
+    def predict(self, X):
+        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+
+    def _table(self, X):
+        return np.column_stack([np.ones(len(X)), (X - self.mean_) / self.deviation_])
+
+
+def with_reference(scores):
+    return np.column_stack([scores, np.zeros(len(scores))])
+
+
+class Loss:
+    """The negative log-likelihood of all rows and the penalty, which spares the intercepts."""
+
+    def __init__(self, table, codes, shape):
+        self.table, self.codes, self.shape = table, codes, shape
+        self.indicators = np.eye(shape[1] + 1)[codes][:, :-1]
+        self.ridge = np.full(shape, RIDGE)
+        self.ridge[0] = 0
+
+    def value(self, point):
+        coefficients = point.reshape(self.shape)
+        logs = log_softmax(with_reference(self.table @ coefficients), axis=1)
+        return (self.ridge * coefficients**2).sum() - logs[np.arange(len(logs)), self.codes].sum()
+
+    def gradient(self, point):
+        coefficients = point.reshape(self.shape)
+        shares = softmax(with_reference(self.table @ coefficients), axis=1)[:, :-1]
+        return (self.table.T @ (shares - self.indicators) + 2 * self.ridge * coefficients).ravel()
+
+
+def descend(loss, point):
+    """Where some steps lead from a point, and whether that is the end."""
+    value, gradient = loss.value(point), loss.gradient(point)
+    longest = LONGEST * max(np.linalg.norm(gradient), len(point))
+    inverse = np.eye(len(point), order="F")  # of the approximate Hessian; only its upper half is kept
+    direction = -gradient
+    for _ in range(MOST_STEPS):
+        direction *= min(1.0, longest / np.linalg.norm(direction))
+        line = Line(loss, point, value, gradient, direction)
+        length, value = line.search(longest / np.linalg.norm(direction))
+        step = length * direction
+        point = point + step
+        turn = loss.gradient(point) - gradient
+        gradient = gradient + turn
+        moved = (np.abs(step) / np.maximum(np.abs(point), 1)).max()
+        steep = (np.abs(gradient) * np.maximum(np.abs(direction), 1)).max() / max(abs(value), 1)
+        if moved < ZERO or steep < ZERO:
+            return point, True
+        curvature = step @ turn
+        if curvature >= max(ZERO * np.linalg.norm(step) * np.linalg.norm(turn), ZERO):
+            turned = blas.dsymv(1.0, inverse, turn)
+            blas.dsyr2(-1 / curvature, turned, step, a=inverse, overwrite_a=True)
+            blas.dsyr((1 + turn @ turned / curvature) / curvature, step, a=inverse, overwrite_a=True)
+        direction = -blas.dsymv(1.0, inverse, gradient)
+    return point, False
+
+
+class Line:
+    """The loss along a direction, by the length of the step."""
+
+    def __init__(self, loss, start, value, gradient, direction):
+        self.loss, self.start, self.value_before, self.direction = loss, start, value, direction
+        self.slope_before = gradient @ direction
+        self.shortest = SHORTEST / (np.abs(direction) / np.maximum(np.abs(start), 1)).max()
+
+    def value(self, length):
+        return self.loss.value(self.start + length * self.direction)
+
+    def slope(self, length):
+        return self.loss.gradient(self.start + length * self.direction) @ self.direction
+
+    def is_low(self, length, value):
+        return value <= self.value_before + DECREASE * length * self.slope_before
+
+    def is_flat(self, slope):
+        return slope >= FLATTER * self.slope_before
+
+    def search(self, longest):
+        """A length whose end is low and flat enough, and the loss there."""
+        if abs(self.slope_before) <= ZERO:
+            return 0.0, self.value_before
+        length, before = 1.0, None
+        value = full = self.value(length)
+        while not self.is_low(length, value):
+            if length < self.shortest:
+                return (1.0, full) if full < self.value_before else (0.0, self.value_before)
+            shorter = self._lowest(length, value, before)
+            before = length, value
+            length = max(shorter, 0.1 * length)
+            value = self.value(length)
+        slope = self.slope(length)
+        if self.is_flat(slope):
+            return length, value
+        if before:
+            return self._between((length, value), before, slope)
+        while length < longest and self.is_low(length, value):
+            before = length, value
+            length = min(2 * length, longest)
+            value, slope = self.value(length), self.slope(length)
+            if self.is_flat(slope):
+                return length, value
+        return self._between(before or (length, value), (length, value), slope)
+
+    def _lowest(self, length, value, before):
+        """Where a parabola is lowest; after a second try a cubic, within half its length."""
+        rise = value - self.value_before - length * self.slope_before
+        if before is None:
+            return -0.5 * length**2 * self.slope_before / rise
+        length_before, value_before = before
+        scaled = rise / length**2
+        scaled_before = (
+            value_before - self.value_before - length_before * self.slope_before
+        ) / length_before**2
+        a = (scaled - scaled_before) / (length - length_before)
+        b = (length * scaled_before - length_before * scaled) / (length - length_before)
+        if a == 0:
+            lowest = -self.slope_before / (2 * b)
+        else:
+            lowest = (np.sqrt(max(b * b - 3 * a * self.slope_before, 0.0)) - b) / (3 * a)
+        return min(lowest, 0.5 * length)
+
+    def _between(self, low, high, slope):
+        """Between a low but steep length and a longer one: the first flat one, or the last low one."""
+        (lower, lower_value), (higher, higher_value) = low, high
+        gap = higher - lower
+        while gap >= self.shortest:
+            curved = higher_value - lower_value - slope * gap
+            move = min(max(-0.5 * slope * gap**2 / curved, 0.2 * gap), gap)
+            length = lower + move
+            value = self.value(length)
+            if not self.is_low(length, value):
+                gap, higher_value = move, value
+                continue
+            slope = self.slope(length)
+            if self.is_flat(slope):
+                return length, value
+            lower, lower_value = length, value
+            gap -= move
+        return lower, lower_value
