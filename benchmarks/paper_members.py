@@ -22,11 +22,12 @@ from weka_perceptron import WekaPerceptron
 # In which order the values of a table's columns are numbered, if not as they come; a letter is a value.
 # Mushroom's is that of the description which its donor wrote.
 ORDERS = {
-    "tic-tac-toe": ["xbo"] * 9,
+    "tic-tac-toe": ("xbo",) * 9,
     "mushroom": (
-        "bcxfks fgys nbcgrpuewy tf alcyfmnps adfn cwd bn knbhgropuewy et bcuezr fyks fyks nbcgopewy nbcgopewy "
-        "pu nowy not ceflnpsz knbhrouwy acnsvy glmpuwd"
-    ).split(),
+        *("bcxfks", "fgys", "nbcgrpuewy", "tf", "alcyfmnps", "adfn", "cwd", "bn", "knbhgropuewy", "et"),
+        *("bcuezr", "fyks", "fyks", "nbcgopewy", "nbcgopewy", "pu", "nowy", "not", "ceflnpsz", "knbhrouwy"),
+        *("acnsvy", "glmpuwd"),
+    ),
 }
 MOST_NEIGHBOURS = 100
 # When a curve is as likely as can be, and how many steps that may take.
