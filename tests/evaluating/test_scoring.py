@@ -212,6 +212,7 @@ def test_scores_stay_within_their_limits(case):
         ((FOUR, ["a", "b", "b", "c"], "auc"), "y is text. Pass classes, the labels that votes are for"),
         ((FOUR, [0, 1, 1, 1], "acuracy"), "There is no metric 'acuracy'. Use error, balanced_error"),
         ((FOUR, [0, 1, 1, 1], "mae"), "The metric 'mae' is for regression. For classification use error"),
+        ((FOUR, [0, 1, 1, 1], lambda m, X, y: m.score(X, y)), r"The metric <lambda> fails \(AttributeErr"),
         ((FOUR, [0, 1, 1, 1], 3), "metric must be a name, a scorer or a function. Got 3."),
         ((FOUR[:, :1], [0, 1, 1, 1.5], "auc"), "The metric 'auc' is for classification"),
         ((MANY, Y, "f1"), "The scorer f1 has no value here"),

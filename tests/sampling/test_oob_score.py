@@ -5,7 +5,14 @@ import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_diabetes
 from sklearn.linear_model import RidgeClassifier
-from sklearn.metrics import f1_score, log_loss, make_scorer, mean_absolute_error, roc_auc_score
+from sklearn.metrics import (
+    check_scoring,
+    f1_score,
+    log_loss,
+    make_scorer,
+    mean_absolute_error,
+    roc_auc_score,
+)
 from sklearn.naive_bayes import GaussianNB
 
 import committee
@@ -99,3 +106,17 @@ def test_a_metric_that_has_no_value_on_one_class_is_told():
     assert one.oob_score_ == 0
     auc = clone(one).set_params(oob_score="auc").fit(X, np.ones(len(y)))
     assert np.isnan(auc.oob_score_)
+
+
+@pytest.mark.parametrize("estimator", CLASSIFIERS, ids=name_of)
+def test_a_function_of_an_estimator_is_refused_before_any_work(estimator):
+    told = r"^oob_score=<lambda> cannot be called with answers and predictions\. .* what make_scorer makes\.$"
+    with pytest.raises(ValueError, match=told):
+        clone(estimator).set_params(oob_score=lambda model, X, y: model.score(X, y)).fit(*CANCER)
+
+
+def test_a_score_of_an_estimators_own_is_refused():
+    bagging = committee.BaggingClassifier(GaussianNB(), 9, random_state=0)
+    bagging.set_params(oob_score=check_scoring(bagging))
+    with pytest.raises(ValueError, match="cannot be called with answers and predictions"):
+        bagging.fit(*CANCER)

@@ -97,7 +97,10 @@ def leaderboard_of(
     known = honest.judged(honest.votes)
     scorer = scoring or ("accuracy" if known.are_classes else "r2")
     if not is_scorer(scorer):
-        raise ValueError(f"scoring must be a name of scikit-learn's scorers or None. Got {scoring!r}.")
+        raise ValueError(
+            "scoring must be a name of scikit-learn's scorers, what make_scorer makes, or None: honest votes "
+            f"are judged, and no estimator has given all of them. Got {scoring!r}."
+        )
     loss = scorer_loss(scorer, known)
     found = [
         Standing("member", member, -loss(known.y, votes.astype(np.float64), known.weights))

@@ -6,6 +6,7 @@ other metric is a function of y and a whole decision: a user's function, or a sc
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -21,6 +22,20 @@ Loss = Callable[[np.ndarray, np.ndarray, np.ndarray], float]
 
 class NoValueError(ValueError):
     """A metric has no value on some rows, as where they lack a class."""
+
+
+class NoMetricError(ValueError):
+    """A function is no metric of decisions."""
+
+    @classmethod
+    def of(cls, name: str, error: Exception) -> NoMetricError:
+        """Tell what went wrong, and what would do."""
+        reason = " ".join(f"{type(error).__name__}: {error}".split())
+        return cls(
+            f"The metric {name} fails ({reason}). A function gets y, a decision of shape (n_rows, n_outputs) "
+            "and the weights of the rows. Of scikit-learn's scorers, take a name or what make_scorer makes; "
+            "bootstrap_error asks any, by scoring=."
+        )
 
 
 def log_losses(votes: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -65,7 +80,7 @@ def check_metric(metric: Any, honest: Honest) -> str | Loss:
     if metric is None:
         return default_loss(honest)
     if callable(metric) and not is_made_scorer(metric):
-        return finite(metric)
+        return finite(on_decisions(metric))
     ours = CLASS_LOSSES if honest.are_classes else NUMBER_LOSSES
     if isinstance(metric, str) and metric in ours:
         return metric
@@ -83,6 +98,52 @@ def check_metric(metric: Any, honest: Honest) -> str | Loss:
 def is_made_scorer(metric: Any) -> bool:
     """Whether a metric is a scorer that scikit-learn's `make_scorer` made, and no plain function."""
     return hasattr(metric, "set_score_request")
+
+
+def name_of_function(function: Any) -> str:
+    """What errors and results call a function."""
+    return str(getattr(function, "__name__", repr(function)))
+
+
+def takes_arguments(function: Callable[..., Any], n_arguments: int, *names: str) -> bool:
+    """Whether a function can be called with so many arguments, and some by name; one that hides it can.
+
+    Examples
+    --------
+    >>> takes_arguments(lambda y, decision: 0, 2), takes_arguments(lambda y, decision: 0, 3)
+    (True, False)
+    """
+    try:
+        inspect.signature(function).bind(*[None] * n_arguments, **dict.fromkeys(names))
+    except TypeError:
+        return False
+    except ValueError:
+        return True  # as functions that are not written in Python do
+    return True
+
+
+def on_decisions(function: Callable[..., Any]) -> Loss:
+    """A user's function of y, a decision and weights. One that takes y for an estimator is told so.
+
+    Examples
+    --------
+    >>> on_decisions(lambda estimator, X, y: estimator.score(X, y))(np.ones(1), np.ones((1, 1)), np.ones(1))
+    Traceback (most recent call last):
+    committee.combining.losses.NoMetricError: The metric <lambda> fails (AttributeError: 'numpy.ndarray' \
+object has no attribute 'score'). A function gets y, a decision of shape (n_rows, n_outputs) and the weights \
+of the rows. Of scikit-learn's scorers, take a name or what make_scorer makes; bootstrap_error asks any, by \
+scoring=.
+    """
+
+    def loss(y: np.ndarray, decision: np.ndarray, weights: np.ndarray) -> float:
+        try:
+            return float(function(y, decision, weights))
+        except AttributeError as error:
+            if error.obj is not y:
+                raise
+            raise NoMetricError.of(name_of_function(function), error) from error
+
+    return loss
 
 
 def finite(metric: Loss) -> Loss:

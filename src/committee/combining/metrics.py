@@ -15,11 +15,14 @@ import numpy as np
 
 from committee.combining.fixed import one_hot
 from committee.combining.losses import (
+    NoMetricError,
     NoValueError,
     errors,
     is_made_scorer,
     log_losses,
     loss_weights,
+    name_of_function,
+    on_decisions,
     square_sums,
 )
 
@@ -121,8 +124,8 @@ def metric_of(metric: Any, n_outputs: int, classes: np.ndarray | None = None) ->
             raise ValueError(f"The metric {metric.name!r} is for {metric.task}. For {task} use {ours}.")
         return metric
     if callable(metric) and not is_made_scorer(metric):
-        name = getattr(metric, "__name__", repr(metric))
-        return Metric(name, task, False, of_function(metric), made_from=(metric, n_outputs))
+        prepare = of_function(on_decisions(metric))
+        return Metric(name_of_function(metric), task, False, prepare, made_from=(metric, n_outputs))
     from committee.combining.scorers import decision_scorer, is_scorer, name_of_scorer
 
     if isinstance(metric, str) and not is_scorer(metric):
@@ -137,34 +140,29 @@ def metric_of(metric: Any, n_outputs: int, classes: np.ndarray | None = None) ->
     return Metric(name_of_scorer(metric), task, True, prepare, made_from=(metric, n_outputs, classes))
 
 
-def check_has_value(metric: Metric, y: np.ndarray, n_outputs: int) -> None:
+def check_has_value(metric: Metric, y: np.ndarray, n_outputs: int, weights: np.ndarray | None = None) -> None:
     """Raise, before any work, if a metric fails on a decision as there will be some.
 
     Examples
     --------
-    >>> by_estimator = metric_of(lambda estimator, X, y: estimator.score(X, y), 2)
-    >>> check_has_value(by_estimator, np.array([0, 1]), 2)
+    >>> of_two = metric_of(lambda y, decision: 0.0, 2)
+    >>> check_has_value(of_two, np.array([0, 1]), 2)  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    ValueError: The metric <lambda> fails (AttributeError: 'numpy.ndarray' object has no attribute 'score'). \
-A function gets y, a decision of shape (n_rows, n_outputs) and the weights of the rows. Of scikit-learn's \
-scorers, take a name or what make_scorer makes.
+    committee.combining.losses.NoMetricError: The metric <lambda> fails (TypeError: ...
     """
     decision = some_decision(y, n_outputs)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            metric.prepare(y, decision)(np.ones(len(y)))
+            metric.prepare(y, decision)(np.ones(len(y)) if weights is None else weights)
+        except NoMetricError:
+            raise
         except NoValueError as error:
             raise NoValueError(
                 f"{error} Take another, or one that make_scorer makes for these answers."
             ) from error
         except Exception as error:
-            reason = " ".join(f"{type(error).__name__}: {error}".split())
-            raise ValueError(
-                f"The metric {metric.name} fails ({reason}). A function gets y, a decision of shape "
-                "(n_rows, n_outputs) and the weights of the rows. Of scikit-learn's scorers, take a name or "
-                "what make_scorer makes."
-            ) from error
+            raise NoMetricError.of(metric.name, error) from error
 
 
 def some_decision(y: np.ndarray, n_outputs: int) -> np.ndarray:

@@ -1,8 +1,8 @@
 """An estimator fitted on bags: rows drawn with replacement. What is kept of each fit is what it says of rows.
 
-In: an estimator, a table, and how often to draw. Out: for every bag what `judge` makes of the votes on the
-rows to be judged, and which rows the bag has. Fit number 0 is on all rows; the bags follow. They are drawn as
-those of bagging, so that the order of the rows changes none.
+In: an estimator, a table, and how often to draw. Out: what is made of every bag's model, or of what it
+votes on the rows to be judged; and which rows the bag has. Fit number 0 is on all rows; the bags follow. They
+are drawn as those of bagging, so that the order of the rows changes none.
 """
 
 from __future__ import annotations
@@ -14,13 +14,12 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone, is_classifier, is_regressor
 
-from committee.combining.fixed import one_hot
 from committee.evaluating.intervals import check_n_draws, seed_of
 from committee.evaluating.reading import as_array
 from committee.evaluating.tasks import in_tasks
 from committee.learners.training import Training
 from committee.members.failing import naming
-from committee.members.fitting import fit_member
+from committee.members.fitting import fit_on_bag
 from committee.members.lesson import Lesson, in_order
 from committee.members.seeding import seeded
 from committee.members.seeing import take_rows
@@ -97,10 +96,13 @@ class Bagged:
 
     def is_outside(self) -> np.ndarray:
         """Whether each bag is without each row, of shape (n_bags, n_rows)."""
-        is_inside = np.zeros((self.n_bags, self.lesson.n_rows), dtype=bool)
-        for number in range(self.n_bags):
-            is_inside[number, self.rows(number + 1)] = True
-        return ~is_inside
+        return np.array([self.is_outside_of(number + 1) for number in range(self.n_bags)])
+
+    def is_outside_of(self, number: int) -> np.ndarray:
+        """Whether a bag is without each row, of shape (n_rows,)."""
+        is_outside = np.ones(self.lesson.n_rows, dtype=bool)
+        is_outside[self.rows(number)] = False
+        return is_outside
 
     def test_rows(self, X: Any, y: Any) -> tuple[Any, np.ndarray]:
         """Other rows to judge, as members take them, and their answers as codes of classes or numbers."""
@@ -115,6 +117,21 @@ class Bagged:
         except ValueError as error:
             raise ValueError(f"X_test does not fit X. {error}") from error
         return in_order(source, self.lesson.schema).native, answers
+
+    def called(self, number: int) -> str:
+        """What errors call the model of a fit."""
+        return f"{type(self.estimator).__name__}, on {f'bag {number}' if number else 'all rows'},"
+
+    def fitted(self, number: int) -> Any:
+        """The model of a fit. On a bag of one class it is a constant."""
+        lesson, rows = self.lesson, self.rows(number)
+        # Weights that are repetitions are in the rows already.
+        has_none = lesson.weights is None or are_repetitions(lesson.weights)
+        weights = None if has_none else self.weights[rows]
+        own = seeded(self.estimator, np.random.default_rng([self.seed, number, 1]))
+        table, answers = take_rows(lesson.X, rows), lesson.answers[rows]
+        with naming(self.called(number), "be fitted"):
+            return fit_on_bag(own, table, answers, weights, are_classes=lesson.are_classes)
 
     def judged(
         self, judge: Callable[[int, np.ndarray], np.ndarray], X: Any = None, *, first: int = 0, **where: Any
@@ -132,28 +149,37 @@ class Bagged:
         **where : dict
             `by`, `runner`, `n_jobs` and `verbose`, as for `in_tasks`.
         """
-        shared = self, judge, self.lesson.X if X is None else X, first
-        return in_tasks(fit_and_judge, shared, self.n_bags + 1 - first, step=1, what="bags", **where)
+        return self.asked(OnVotes(self, judge, self.lesson.X if X is None else X), first=first, **where)
+
+    def asked(self, ask: Callable[[int, Any], Any], *, first: int = 0, **where: Any) -> list[Any]:
+        """The same from the number of a fit and its model, which is not kept."""
+        n_fits = self.n_bags + 1 - first
+        return in_tasks(fit_and_ask, (self, ask, first), n_fits, step=1, what="bags", **where)
 
 
-def fit_and_judge(shared: tuple[Bagged, Callable[..., Any], Any, int], begin: int, end: int) -> list[Any]:
-    """Fit on some bags, and keep what is made of the votes."""
-    bagged, judge, X, first = shared
-    return [judge(first + at, votes_after_fit(bagged, first + at, X)) for at in range(begin, end)]
+@dataclass(frozen=True, eq=False)
+class OnVotes:
+    """What is made of a model by its votes on rows.
+
+    Parameters
+    ----------
+    bagged : Bagged
+    judge : callable
+    X : table
+    """
+
+    bagged: Bagged
+    judge: Callable[[int, np.ndarray], np.ndarray]
+    X: Any
+
+    def __call__(self, number: int, model: Any) -> np.ndarray:
+        """Let the model of a fit vote."""
+        with naming(self.bagged.called(number), "vote"):
+            votes = votes_of(model, self.X, self.bagged.lesson.task)
+        return self.judge(number, votes)
 
 
-def votes_after_fit(bagged: Bagged, number: int, X: Any) -> np.ndarray:
-    """The votes of a fit. A bag of one class votes for it, and needs no fit."""
-    lesson, rows = bagged.lesson, bagged.rows(number)
-    if lesson.are_classes and (lesson.y[rows] == lesson.y[rows[0]]).all():
-        return one_hot(np.full(X.shape[0], lesson.y[rows[0]], dtype=np.int64), lesson.task.n_outputs)
-    # Weights that are repetitions are in the rows already.
-    has_none = lesson.weights is None or are_repetitions(lesson.weights)
-    weights = None if has_none else bagged.weights[rows]
-    own = seeded(bagged.estimator, np.random.default_rng([bagged.seed, number, 1]))
-    table, answers = take_rows(lesson.X, rows), lesson.answers[rows]
-    who = f"{type(bagged.estimator).__name__}, on {f'bag {number}' if number else 'all rows'},"
-    with naming(who, "be fitted"):
-        model = fit_member(own, table, answers, weights, are_classes=lesson.are_classes)
-    with naming(who, "vote"):
-        return votes_of(model, X, lesson.task)
+def fit_and_ask(shared: tuple[Bagged, Callable[[int, Any], Any], int], begin: int, end: int) -> list[Any]:
+    """Fit on some bags, and keep what is made of the models."""
+    bagged, ask, first = shared
+    return [ask(first + at, bagged.fitted(first + at)) for at in range(begin, end)]

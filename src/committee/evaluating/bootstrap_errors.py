@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 
-from committee.combining.metrics import Metric, Weighed, check_has_value, known, metric_of
+from committee.combining.losses import NoValueError
+from committee.combining.metrics import Metric, check_has_value, metric_of
 from committee.evaluating.bags import Bagged
-from committee.evaluating.intervals import Draws, Interval, interval_of
+from committee.evaluating.estimates import KINDS, Estimates, Parts
+from committee.evaluating.intervals import Interval
+from committee.evaluating.model_scores import ModelEstimates, Scorer
 from committee.members.votes import check_judged
-
-KINDS = ("plain", "out_of_bag", ".632", ".632+")
-# With at most so many different answers, the no-information rate of a mean over rows is that of all pairs.
-MOST_ANSWERS = 1000
-# Else it is the mean over so many drawings of the answers.
-N_SHUFFLES = 100
 
 
 @dataclass(frozen=True)
@@ -30,6 +26,8 @@ class BootstrapError:
         The estimate that was asked for.
     kind : {"plain", "out_of_bag", ".632", ".632+"}
     metric : str
+        What the errors are by. Those by a scorer are scores, of which more is better, and so are low where
+        the others are high.
     plain : float
         The mean error of all bags on all rows: too low, because most rows were learnt from.
     out_of_bag : float
@@ -55,8 +53,7 @@ class BootstrapError:
     point_632: float
     point_632_plus: float
     n_bags: int
-    _estimates: Estimates = field(repr=False, compare=False)
-    _weights: np.ndarray = field(repr=False, compare=False)
+    _estimates: Estimates | ModelEstimates = field(repr=False, compare=False)
 
     def interval(
         self,
@@ -74,7 +71,8 @@ class BootstrapError:
         The fits stay as they are, so what they would differ on other tables is not in it; nor is what the
         no-information rate would differ. A metric that is no mean over rows, as "auc", is taken of every bag
         for every drawing: with 200 bags of 300 rows, 1000 drawings take one thread some ten seconds by "auc",
-        and nine minutes by scikit-learn's "roc_auc".
+        and nine minutes by scikit-learn's "roc_auc". With `scoring`, every model is fitted once more, as it
+        was, and answers to the rows of every drawing.
 
         Parameters
         ----------
@@ -89,10 +87,8 @@ class BootstrapError:
         -------
         Interval
         """
-        draws = Draws.of(self._weights, random_state)
-        weighed = partial(self._estimates.value, self.kind)
         where = {"by": "bootstrap_error", "runner": runner, "n_jobs": n_jobs, "verbose": verbose}
-        return interval_of(weighed, draws, kind=kind, level=level, n_draws=B, **where)
+        return self._estimates.interval(self.kind, random_state, kind=kind, level=level, n_draws=B, **where)
 
 
 def bootstrap_error(
@@ -103,6 +99,7 @@ def bootstrap_error(
     *,
     kind: str = ".632+",
     metric: Any = None,
+    scoring: Any = None,
     sample_weight: Any = None,
     random_state: Any = None,
     runner: Any = "threads",
@@ -125,6 +122,12 @@ def bootstrap_error(
     no-information rate is the mean over 100 drawings of the answers, as is that of more than 1000 different
     numbers.
 
+    With `scoring`, models are judged instead of decisions: S is called with a fitted model, rows and their
+    answers. "plain" is the mean over the bags of S(f[b], X, y), "out_of_bag" that of S on the rows which are
+    not in bag b, and the apparent score is S of the fit on all rows. Without information, that model gets
+    the rows with answers drawn for them from all of y, in the place of their own: the mean over 100
+    drawings. Whatever S looks at, that is what it says of answers that do not depend on rows.
+
     Parameters
     ----------
     estimator : classifier or regressor
@@ -136,8 +139,16 @@ def bootstrap_error(
     kind : {".632+", ".632", "out_of_bag", "plain"}, default=".632+"
         Which of the estimates is `value`; the result has them all.
     metric : str or callable, default=None
-        As for `score`: any metric of ours, any scorer of scikit-learn, or a function. None is the error, or
-        the mean squared error.
+        What judges decisions, as for `score`: any metric of ours, any scorer of scikit-learn, or a function
+        of y, a decision and weights. None is the error, or the mean squared error.
+    scoring : str or callable, default=None
+        What judges models, as in scikit-learn: the name of a scorer, a scorer, or a function of a fitted
+        estimator, X and y that gives a number, of which more is better. It sees rows as X has them, with
+        their index; labels or numbers, as a series if y is one; and, if it takes `sample_weight`, weights
+        that are not repetitions. A model is asked what the scorer asks for: `predict` and
+        `decision_function` too, where a decision is what `predict_proba` says. A bag on which the scorer
+        raises a ValueError or gives NaN is left out, with a warning. Functions are called by several threads
+        at a time, unless `n_jobs` or `runner` say otherwise.
     sample_weight : array-like of shape (n_rows,), default=None
         Small whole weights are rows that many times; others go along with their row into the fits and the
         means. A row is out of a bag if none of its repetitions is in it: were they rows of their own, each
@@ -169,214 +180,68 @@ def bootstrap_error(
     >>> found = bootstrap_error(DecisionTreeClassifier(), X, y, 50, random_state=0)
     >>> found.apparent, round(found.plain, 2), round(found.out_of_bag, 2), round(found.value, 2)
     (0.0, 0.19, 0.52, 0.51)
+
+    A function of the model:
+
+    >>> def share_found(model, X, y):
+    ...     return model.predict(X)[y == 1].mean()
+    >>> found = bootstrap_error(DecisionTreeClassifier(), X, y, 50, scoring=share_found, random_state=0)
+    >>> found.apparent, round(found.no_information, 2), round(found.value, 2)
+    (1.0, 0.54, 0.54)
     """
     if kind not in KINDS:
         raise ValueError(f'kind must be "plain", "out_of_bag", ".632" or ".632+". Got {kind!r}.')
+    if scoring is not None and metric is not None:
+        raise ValueError("metric judges decisions, and scoring judges models. Pass one of them.")
     bagged = Bagged.of(estimator, X, y, B, sample_weight, random_state)
-    lesson = bagged.lesson
-    if metric is None:
-        metric = "error" if lesson.are_classes else "squared_error"
-    wanted = metric_of(metric, lesson.task.n_outputs, lesson.task.classes)
-    check_has_value(wanted, lesson.y, lesson.task.n_outputs)
-    check_judged(estimator, metric, lesson.task)
     where = {"by": type(estimator).__name__, "runner": runner, "n_jobs": n_jobs, "verbose": verbose}
-    found = bagged.judged(Kept(wanted, lesson.y), **where)
-    means = (RowMeans if wanted.row_losses is not None else BagMeans).of(wanted, found, bagged)
-    estimates = Estimates(means, no_information_rate(wanted, found[0], bagged), wanted.more_is_better)
-    if kind == ".632+" and np.isnan(estimates.no_information):
-        raise ValueError(
-            f"{wanted.name} has no value for answers that do not depend on rows, which .632+ needs. "
-            'Ask for kind=".632".'
-        )
-    told = {each: estimates.value(each, bagged.weights) for each in KINDS}
+    estimates: Estimates | ModelEstimates
+    if scoring is not None:
+        judge: Any = Scorer.of(scoring, bagged, y)
+        estimates = ModelEstimates.of(judge, bagged, **where)
+    else:
+        judge = metric_for(metric, bagged)
+        estimates = Estimates.of(judge, bagged, **where)
+    parts = estimates.parts()
+    if np.isnan(parts.value(kind)):
+        raise no_value(kind, judge.name, parts)
     return BootstrapError(
-        told[kind],
+        parts.value(kind),
         kind,
-        wanted.name,
-        told["plain"],
-        told["out_of_bag"],
-        means.apparent_error(bagged.weights),
-        estimates.no_information,
-        told[".632"],
-        told[".632+"],
+        judge.name,
+        parts.plain,
+        parts.out_of_bag,
+        parts.apparent,
+        parts.no_information,
+        parts.value(".632"),
+        parts.value(".632+"),
         bagged.n_bags,
         estimates,
-        bagged.weights,
     )
 
 
-@dataclass(frozen=True, eq=False)
-class Kept:
-    """What is kept of the votes of a fit: losses of rows if the metric is their mean; the votes if it is not.
-
-    The votes of the fit on all rows are kept as they are, for the no-information rate.
-
-    Parameters
-    ----------
-    metric : Metric
-    y : ndarray of shape (n_rows,)
-    """
-
-    metric: Metric
-    y: np.ndarray
-
-    def __call__(self, number: int, votes: np.ndarray) -> np.ndarray:
-        """The losses, or the votes."""
-        if number == 0 or self.metric.row_losses is None:
-            return votes
-        return self.metric.row_losses(self.y, votes)
+def metric_for(metric: Any, bagged: Bagged) -> Metric:
+    """The metric that is meant, if it can judge what an estimator will decide."""
+    task, y = bagged.lesson.task, bagged.lesson.y
+    if metric is None:
+        metric = "error" if bagged.lesson.are_classes else "squared_error"
+    wanted = metric_of(metric, task.n_outputs, task.classes)
+    check_has_value(wanted, y, task.n_outputs, bagged.weights)
+    check_judged(bagged.estimator, metric, task)
+    return wanted
 
 
-@dataclass(frozen=True, eq=False)
-class RowMeans:
-    """The losses of which a metric is the mean over rows.
-
-    Parameters
-    ----------
-    apparent, plain, out_of_bag : ndarray of shape (n_rows,)
-    is_known : ndarray of float64 of shape (n_rows,)
-        1 where some bag is without the row, and else 0.
-    """
-
-    apparent: np.ndarray
-    plain: np.ndarray
-    out_of_bag: np.ndarray
-    is_known: np.ndarray
-
-    @classmethod
-    def of(cls, metric: Any, found: list[np.ndarray], bagged: Bagged) -> RowMeans:
-        """Average over the bags."""
-        losses, is_outside = np.array(found[1:]), bagged.is_outside()
-        n_outside = is_outside.sum(axis=0)
-        if not n_outside[bagged.weights > 0].any():
-            raise ValueError(f"Every row is in every bag. Draw more bags than B={bagged.n_bags}.")
-        out_of_bag = (losses * is_outside).sum(axis=0) / np.maximum(n_outside, 1)
-        apparent = metric.row_losses(bagged.lesson.y, found[0])
-        return cls(apparent, losses.mean(axis=0), out_of_bag, (n_outside > 0).astype(np.float64))
-
-    def apparent_error(self, weights: np.ndarray) -> float:
-        """The error of the fit on all rows, under some weights of the rows."""
-        return float(self.apparent @ weights / weights.sum())
-
-    def plain_error(self, weights: np.ndarray) -> float:
-        """The error of all bags."""
-        return float(self.plain @ weights / weights.sum())
-
-    def outside_error(self, weights: np.ndarray) -> float:
-        """The error out of bag."""
-        of_known = weights * self.is_known
-        return float(self.out_of_bag @ of_known / of_known.sum()) if of_known.any() else float("nan")
-
-
-@dataclass(frozen=True, eq=False)
-class BagMeans:
-    """The same of a metric that is no mean over rows: it is taken of each bag.
-
-    Parameters
-    ----------
-    metric : Metric
-    y : ndarray of shape (n_rows,)
-    votes : list of ndarray of shape (n_rows, n_outputs)
-        Those of the fit on all rows first.
-    is_outside : ndarray of bool of shape (n_bags, n_rows)
-    """
-
-    metric: Metric
-    y: np.ndarray
-    votes: list[np.ndarray]
-    is_outside: np.ndarray
-
-    @classmethod
-    def of(cls, metric: Metric, found: list[np.ndarray], bagged: Bagged) -> BagMeans:
-        """Keep the votes."""
-        return cls(metric, bagged.lesson.y, found, bagged.is_outside())
-
-    def apparent_error(self, weights: np.ndarray) -> float:
-        """The error of the fit on all rows, under some weights of the rows."""
-        return self._prepared[0](weights)
-
-    def plain_error(self, weights: np.ndarray) -> float:
-        """The mean error of the bags. One without a value is left out, here and out of bag."""
-        return mean_known([known(of_bag)(weights) for of_bag in self._prepared[1:]])
-
-    def outside_error(self, weights: np.ndarray) -> float:
-        """The mean error of the bags on the rows that they do not have."""
-        bags = zip(self._prepared[1:], self.is_outside, strict=True)
-        outside = [(of_bag, weights * each) for of_bag, each in bags]
-        return mean_known([known(of_bag)(each) for of_bag, each in outside if each.any()])
-
-    @cached_property
-    def _prepared(self) -> list[Weighed]:
-        return [self.metric.prepare(self.y, votes) for votes in self.votes]
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name != "_prepared"}
-
-
-@dataclass(frozen=True, eq=False)
-class Estimates:
-    """The estimates of each kind, under any weights of the rows.
-
-    Parameters
-    ----------
-    means : RowMeans or BagMeans
-    no_information : float
-    more_is_better : bool
-    """
-
-    means: RowMeans | BagMeans
-    no_information: float
-    more_is_better: bool
-
-    def value(self, kind: str, weights: np.ndarray) -> float:
-        """One of the estimates."""
-        if kind == "plain":
-            return self.means.plain_error(weights)
-        out_of_bag = self.means.outside_error(weights)
-        if kind == "out_of_bag":
-            return out_of_bag
-        apparent = self.means.apparent_error(weights)
-        if kind == ".632":
-            return 0.368 * apparent + 0.632 * out_of_bag
-        return point_632_plus(apparent, out_of_bag, self.no_information, more_is_better=self.more_is_better)
-
-
-def mean_known(values: list[float]) -> float:
-    """The mean of what is not NaN; NaN if nothing is."""
-    told = [value for value in values if value == value]
-    return float(np.mean(told)) if told else float("nan")
-
-
-def no_information_rate(metric: Metric, votes: np.ndarray, bagged: Bagged) -> float:
-    """The error if answers did not depend on rows: all answers with all votes."""
-    y, weights = bagged.lesson.y, bagged.weights
-    shares = weights / weights.sum()
-    answers, places = np.unique(y, return_inverse=True)
-    if metric.row_losses is not None and len(answers) <= MOST_ANSWERS:
-        if_all = [metric.row_losses(np.full_like(y, answer), votes) @ shares for answer in answers]
-        return float(np.bincount(places, weights=shares) @ if_all)
-    rng = np.random.default_rng([bagged.seed, 0, 2])
-    drawn = [rng.choice(y, size=len(y), p=shares) for _ in range(N_SHUFFLES)]
-    return mean_known([known(metric.prepare(y, votes))(weights) for y in drawn])
-
-
-def point_632_plus(
-    apparent: float, out_of_bag: float, no_information: float, *, more_is_better: bool
-) -> float:
-    """The .632+ estimate (Efron and Tibshirani 1997, equations 31 and 32).
+def no_value(kind: str, name: str, parts: Parts) -> NoValueError:
+    """The error of an estimate that has no value.
 
     Examples
     --------
-    An estimator that has learnt nothing and knows all answers by heart, and one that is worse than chance:
-
-    >>> point_632_plus(0.0, 0.5, 0.5, more_is_better=False)
-    0.5
-    >>> point_632_plus(0.75, 0.75, 0.5, more_is_better=False)
-    0.75
+    >>> no_value("plain", "auc", Parts(np.nan, np.nan, 1.0, 0.5, more_is_better=True))
+    NoValueError('auc has no value on any bag. Use more rows, or another metric.')
     """
-    sign = -1.0 if more_is_better else 1.0
-    low, high, limit = sign * apparent, sign * out_of_bag, sign * no_information
-    cut_off = min(high, limit)
-    overfitting = (cut_off - low) / (limit - low) if cut_off > low else 0.0
-    more = 0.368 * 0.632 * overfitting / (1 - 0.368 * overfitting)
-    return sign * (0.368 * low + 0.632 * high + (cut_off - low) * more)
+    if kind == ".632+" and not np.isnan(parts.value(".632")):
+        return NoValueError(
+            f"{name} has no value for answers that do not depend on rows, which .632+ needs. Ask for "
+            'kind=".632".'
+        )
+    return NoValueError(f"{name} has no value on any bag. Use more rows, or another metric.")

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from committee import running
+from committee.running.tasks import failed
 
 # So many drawings of rows make a task.
 DRAWS_IN_A_TASK = 16
@@ -55,7 +56,15 @@ def in_tasks(
         running.runner_of(runner, n_jobs) as run,
         running.Work(what, by, n_total, verbose=int(verbose)) as work,
     ):
-        handle, tasks, n_done = run.put(shared), [], 0
+        try:
+            handle = run.put(shared)
+        except running.TaskError as error:
+            raise failed(
+                f"What {by} needs cannot go to other processes: {error.__cause__}. Let functions use what "
+                'can be pickled, or set runner="threads".',
+                error,
+            ) from error
+        tasks, n_done = [], 0
         for begin in range(0, n_total, step):
             end = min(begin + step, n_total)
             name = f"{what} {begin} to {end - 1}" if step > 1 else f"{what.removesuffix('s')} {begin}"

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.metrics import accuracy_score, r2_score
 
 from committee.combining import one_hot
-from committee.combining.losses import NoValueError, is_made_scorer
+from committee.combining.losses import NoValueError, is_made_scorer, name_of_function, takes_arguments
 from committee.combining.metrics import metric_of
 from committee.combining.scorers import check_scorer
 from committee.learners.training import Training
@@ -237,10 +237,31 @@ def is_named(metric: Any) -> bool:
 
 
 def check_metric(metric: Any, task: Classification | Regression) -> None:
-    """Raise, before any work, for a name that is no metric of a task, and for a scorer of other labels."""
+    """Raise, before any work, if a metric cannot judge a task.
+
+    That is a name that is no metric of it, a scorer of other labels, or a function that wants an estimator.
+
+    Examples
+    --------
+    >>> check_metric(lambda estimator, X, y: estimator.score(X, y), Regression())
+    Traceback (most recent call last):
+    ValueError: oob_score=<lambda> cannot be called with answers and predictions. No estimator has made all \
+of them: for a function of an estimator, X and y, take the name of a scorer, or what make_scorer makes.
+    """
     if is_named(metric):
         metric_of(metric, n_outputs_of(task))
         check_scorer(metric, task)
+    elif callable(metric) and not takes_arguments(metric, 2):
+        raise not_of_predictions(metric)
+
+
+def not_of_predictions(metric: Any) -> ValueError:
+    """The error of a function that is no metric of answers and predictions."""
+    return ValueError(
+        f"oob_score={name_of_function(metric)} cannot be called with answers and predictions. No estimator "
+        "has made all of them: for a function of an estimator, X and y, take the name of a scorer, or what "
+        "make_scorer makes."
+    )
 
 
 def n_outputs_of(task: Classification | Regression) -> int:
@@ -277,4 +298,9 @@ def score_of(decision: np.ndarray, training: Training, metric: Any) -> float:
         truth = task.classes[truth]
     if not callable(metric):
         metric = accuracy_score if isinstance(task, Classification) else r2_score
-    return float(metric(truth, task.decode(decision[is_judged])))
+    try:
+        return float(metric(truth, task.decode(decision[is_judged])))
+    except AttributeError as error:
+        if error.obj is not truth:
+            raise
+        raise not_of_predictions(metric) from error
