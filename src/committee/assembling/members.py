@@ -1,4 +1,4 @@
-"""Who sits in a committee: named estimators, the columns that each sees, and the five kinds of the CAWPE paper.
+"""Who sits in a committee: named estimators, the columns that each sees, and the kinds of the CAWPE paper.
 
 In: what the user gives as `estimators` and `columns`. Out: a list of `Member`.
 """

@@ -19,8 +19,8 @@ class NamedMembers(BaseEstimator):
         anything,
         "The members. None is a linear model, a tree (C4.5 for classes), a linear support vector machine, "
         "nearest neighbours and a perceptron, which see categories and missing values as `TableEncoder` "
-        "makes them numbers: the five kinds of the CAWPE paper. A classifier that refuses the labels of y sees "
-        "them as the numbers 0, 1, 2 and so on (`NumberedLabels`).",
+        "makes them numbers: the five kinds of the CAWPE paper. A classifier that refuses the labels of y "
+        "sees them as the numbers 0, 1, 2 and so on (`NumberedLabels`).",
         kw_only=False,
     )
 
