@@ -5,10 +5,12 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+import sklearn
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import load_iris, make_regression
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import (
+    GridSearchCV,
     GroupKFold,
     KFold,
     RepeatedStratifiedKFold,
@@ -18,12 +20,15 @@ from sklearn.model_selection import (
 )
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
 from sklearn.svm import LinearSVC
 
 from committee import (
     CAWPEClassifier,
     DecisionTreeClassifier,
     RandomForestClassifier,
+    StackingClassifier,
     StackingRegressor,
     VotingClassifier,
     VotingRegressor,
@@ -96,6 +101,56 @@ def test_groups_stay_together_when_rules_are_judged():
     assert voting.leaderboard([by_heart])[0].score < 0.8
     alone = VotingClassifier([("tell", Telling())], cv=3, rule="mean").fit(table, y)
     assert alone.leaderboard([by_heart])[0].score > 0.9
+
+
+class Remembering(ClassifierMixin, BaseEstimator):
+    """Votes for the second class where it has seen the group, which the last column tells."""
+
+    def fit(self, X, y):
+        self.classes_, self.seen_ = np.unique(y), np.unique(X[:, -1])
+        return self
+
+    def predict(self, X):
+        return self.classes_[np.isin(X[:, -1], self.seen_).astype(int)]
+
+
+@pytest.mark.parametrize("routing", [False, True])
+def test_groups_stay_together_in_committees_inside_a_committee(routing):
+    groups = np.arange(60) // 3
+    table = np.column_stack([np.random.default_rng(0).normal(size=60), groups])
+    y = np.arange(60) % 2
+    inner = VotingClassifier([("remembering", Remembering())], cv=3)
+    with sklearn.config_context(enable_metadata_routing=routing):
+        in_steps = honest(
+            [("inner", make_pipeline(FunctionTransformer(), inner))], table, y, {"groups": groups}
+        )
+    as_member = honest([("inner", inner)], table, y, {"groups": groups}, refit=False)
+    layer = StackingClassifier([("bayes", GaussianNB())], final_estimator=inner, passthrough=True)
+    layer.fit(table, y, groups=groups)
+    judged = layer.recombine(rules.AdjustedRule(layer.rule_), X=table)
+    for each in (
+        in_steps.estimators_[0][-1],
+        *as_member.estimators_[0],
+        layer.rule_.final_estimator_,
+        judged.rule_.rule_.final_estimator_,
+    ):
+        assert each.honest_votes_.shape[1] > 40
+        assert (each.honest_votes_[0, :, 1] == 0).all(), "a group was seen that is voted on"
+    assert (VotingClassifier(inner.estimators, cv=3).fit(table, y).honest_votes_[0, :, 1] == 1).any()
+
+
+def test_a_search_in_folds_of_groups_is_a_member():
+    groups = np.arange(len(Y)) % 7
+    search = GridSearchCV(GaussianNB(), {"var_smoothing": [1e-9]}, cv=GroupKFold(3))
+    searched = honest([("search", search)], fit={"groups": groups})
+    np.testing.assert_array_equal(
+        searched.honest_votes_, honest([("bayes", GaussianNB())], fit={"groups": groups}).honest_votes_
+    )
+
+
+def test_groups_of_another_length_are_refused_by_a_rule():
+    with pytest.raises(ValueError, match="groups must have one value for each of the 1 rows"):
+        rules.StackingRule().fit([[[0.2, 0.8]]], [1], groups=[1, 2])
 
 
 class Telling(ClassifierMixin, BaseEstimator):

@@ -236,11 +236,11 @@ def fit_in_bags(lesson: Lesson, estimator: Any, columns: list[int] | None, as_sc
 
 def fitted(estimator: Any, lesson: Lesson, X: Any, rows: np.ndarray) -> Any:
     """A clone of an estimator, fitted on some rows."""
-    answers, weights = lesson.answers, lesson.weights
+    answers, weights, groups = lesson.answers, lesson.weights, lesson.groups
     if len(rows) < lesson.n_rows:
         X, answers = take_rows(X, rows), answers[rows]
-        weights = None if weights is None else weights[rows]
-    return fit_member(estimator, X, answers, weights, are_classes=lesson.are_classes)
+        weights, groups = (None if each is None else each[rows] for each in (weights, groups))
+    return fit_member(estimator, X, answers, weights, groups, are_classes=lesson.are_classes)
 
 
 def take_prefit(members: list[Member], lesson: Lesson, as_scores: bool) -> list[Seated]:

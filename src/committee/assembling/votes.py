@@ -63,7 +63,9 @@ class HonestVotes:
 
     def teach(self, rule: Any) -> Rule:
         """Fit a rule on them."""
-        fitted: Rule = rule.fit(self.votes, self.y, self.X, self.weights, classes=self.classes)
+        fitted: Rule = rule.fit(
+            self.votes, self.y, self.X, self.weights, groups=self.groups, classes=self.classes
+        )
         return fitted
 
     def judged(self, votes: np.ndarray) -> Honest:

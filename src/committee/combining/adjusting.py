@@ -86,7 +86,9 @@ class AdjustedRule(Rule):
         self.rule_: Rule = type(rule)(**rule.get_params(deep=False))
         X = honest.X if self.rule_._looks_at_X() else None
         if self.rule_.needs_fit:
-            self.rule_.fit(honest.votes, honest.y, X, honest.weights, classes=honest.classes)
+            self.rule_.fit(
+                honest.votes, honest.y, X, honest.weights, classes=honest.classes, groups=honest.groups
+            )
         decision = self.rule_.combine(honest.votes, X)
         if isinstance(self.metric, str | None) and self.metric in OF_PROBABILITIES:
             powers, self.biases_ = lowest_log_loss(

@@ -47,6 +47,8 @@ class Honest:
         of its own bag, something else stands for its vote, by which the member is not to be judged.
     classes : ndarray of shape (n_outputs,), or None
         The labels that outputs stand for; None: their numbers. Only scorers of scikit-learn want to know.
+    groups : ndarray of shape (n_rows,), or None
+        Rows of one group belong together, for a rule that holds rows out.
     """
 
     votes: np.ndarray
@@ -55,6 +57,7 @@ class Honest:
     X: Any
     has_voted: np.ndarray | None = None
     classes: np.ndarray | None = None
+    groups: np.ndarray | None = None
 
     @classmethod
     def of(
@@ -180,6 +183,7 @@ class Rule(KeptRule, Parametrised):
         *,
         has_voted: Any = None,
         classes: Any = None,
+        groups: Any = None,
     ) -> Any:
         """Learn how to combine from honest votes: of members that have not seen the rows they vote on.
 
@@ -199,6 +203,8 @@ class Rule(KeptRule, Parametrised):
         classes : array-like of shape (n_outputs,), default=None
             The labels that outputs stand for, for a `metric` that is a scorer of scikit-learn: they tell
             which class is the positive one. None: the numbers of the outputs.
+        groups : array-like of shape (n_rows,), default=None
+            Rows of one group are held out together by a meta-learner that is a committee.
 
         Returns
         -------
@@ -209,6 +215,8 @@ class Rule(KeptRule, Parametrised):
         honest = Honest.of(votes, y, X, sample_weight, has_voted)
         if classes is not None:
             honest = replace(honest, classes=check_labels(classes, honest.n_outputs))
+        if groups is not None:
+            honest = replace(honest, groups=check_groups(groups, honest.n_rows))
         self._check_task(honest.votes)
         self._check_X(X, honest.n_rows)
         self._learn(honest)
@@ -322,6 +330,14 @@ def check_labels(classes: Any, n_outputs: int | None) -> np.ndarray:
         wanted = "" if n_outputs is None else f"{n_outputs} "
         raise ValueError(f"classes must be {wanted}different labels, one for each output. Got {classes!r}.")
     return labels
+
+
+def check_groups(groups: Any, n_rows: int) -> np.ndarray:
+    """The group of each row."""
+    array = np.asarray(groups)
+    if array.shape != (n_rows,):
+        raise ValueError(f"groups must have one value for each of the {n_rows} rows. Got {array.shape}.")
+    return array
 
 
 def check_codes(y: Any, votes: np.ndarray) -> np.ndarray:

@@ -68,8 +68,8 @@ class StackingRule(Rule):
     ============ =======================================================================================
 
     A classifier without `predict_proba` decides by crisp votes. Weights of rows go to the meta-learner, which
-    must take them; rows of weight 0 are left out. If all rows are of one class, the decision is always for
-    it.
+    must take them; rows of weight 0 are left out. Groups go to one that takes them, as a committee does. If
+    all rows are of one class, the decision is always for it.
 
     Attributes
     ----------
@@ -176,6 +176,8 @@ class StackingRule(Rule):
                     "final_estimator."
                 )
             given["sample_weight"] = honest.weights[counts]
+        if honest.groups is not None and has_fit_parameter(learner, "groups"):
+            given["groups"] = honest.groups[counts]
         self.final_estimator_ = learner.fit(table, y, **given)
 
     def _learner(self, honest: Honest) -> Any:

@@ -1,4 +1,4 @@
-"""A member is fitted: with weights if it takes some, and with numbers for labels if it refuses those."""
+"""A member is fitted: with weights and groups if it takes them, with numbers for labels that it refuses."""
 
 from __future__ import annotations
 
@@ -9,21 +9,32 @@ from sklearn.base import clone
 from sklearn.dummy import DummyClassifier
 
 from committee.members.numbered import NumberedLabels
-from committee.members.weighing import request_weights, weight_arguments
+from committee.members.weighing import (
+    group_arguments,
+    request_groups,
+    request_weights,
+    weight_arguments,
+)
 
 
 def fit_member(
-    estimator: Any, X: Any, answers: np.ndarray, weights: np.ndarray | None, *, are_classes: bool
+    estimator: Any,
+    X: Any,
+    answers: np.ndarray,
+    weights: np.ndarray | None,
+    groups: np.ndarray | None = None,
+    *,
+    are_classes: bool,
 ) -> Any:
     """A clone of an estimator, fitted. If it refuses labels, it gets their numbers."""
     try:
-        return fit_clone(estimator, X, answers, weights)
+        return fit_clone(estimator, X, answers, weights, groups)
     except (ValueError, TypeError) as refusal:
         if not are_classes or are_numbered(answers):
             raise
         made: Any = NumberedLabels
         try:
-            return fit_clone(made(estimator), X, answers, weights)
+            return fit_clone(made(estimator), X, answers, weights, groups)
         except (ValueError, TypeError):
             # It was not for the labels.
             raise refusal from None
@@ -63,11 +74,14 @@ def importances_of(model: Any, n_columns: int) -> np.ndarray:
     return np.asarray(own.feature_importances_)
 
 
-def fit_clone(estimator: Any, X: Any, answers: np.ndarray, weights: np.ndarray | None) -> Any:
-    """Fit a clone of an estimator, with weights if it takes some."""
+def fit_clone(
+    estimator: Any, X: Any, answers: np.ndarray, weights: np.ndarray | None, groups: np.ndarray | None
+) -> Any:
+    """Fit a clone of an estimator, with weights and groups if it takes some."""
     model = clone(estimator)
     request_weights(model)
-    return model.fit(X, answers, **weight_arguments(model, weights))
+    request_groups(model)
+    return model.fit(X, answers, **weight_arguments(model, weights), **group_arguments(model, groups))
 
 
 def are_numbered(labels: np.ndarray) -> bool:

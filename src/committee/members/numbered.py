@@ -10,7 +10,12 @@ from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from committee.members.weighing import request_weights, weight_arguments
+from committee.members.weighing import (
+    group_arguments,
+    request_groups,
+    request_weights,
+    weight_arguments,
+)
 from committee.parameters import check_parameters, declared, parameter
 from committee.saving import Fields, Saveable
 from committee.saving.errors import require
@@ -52,7 +57,7 @@ class NumberedLabels(ClassifierMixin, Saveable, BaseEstimator):
         None, "a classifier", lambda value: hasattr(value, "fit"), "What is fitted.", kw_only=False
     )
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Fit the estimator.
 
         Parameters
@@ -61,6 +66,8 @@ class NumberedLabels(ClassifierMixin, Saveable, BaseEstimator):
         y : array-like of shape (n_rows,)
         sample_weight : array-like of shape (n_rows,), default=None
             Weights of the rows, if the estimator takes them.
+        groups : array-like of shape (n_rows,), default=None
+            Groups of the rows, if the estimator takes them.
 
         Returns
         -------
@@ -70,7 +77,9 @@ class NumberedLabels(ClassifierMixin, Saveable, BaseEstimator):
         task, codes = Classification.of(y)
         model = clone(self.estimator)
         request_weights(model)
-        self.estimator_ = model.fit(X, codes, **weight_arguments(model, sample_weight))
+        request_groups(model)
+        given = weight_arguments(model, sample_weight) | group_arguments(model, groups)
+        self.estimator_ = model.fit(X, codes, **given)
         self.classes_ = task.classes
         return self
 

@@ -1,4 +1,4 @@
-"""How weights of rows reach a member, or those inside it."""
+"""How weights and groups of rows reach a member, or those inside it."""
 
 from __future__ import annotations
 
@@ -86,18 +86,29 @@ def request_weights(estimator: Any) -> None:
 
     Only where scikit-learn routes metadata: else the steps are told by name.
     """
+    request(estimator, "sample_weight")
+
+
+def request_groups(estimator: Any) -> None:
+    """The same for groups."""
+    request(estimator, "groups")
+
+
+def request(estimator: Any, what: str) -> None:
+    """Let those inside a pipeline or a search request something that is known of each row."""
     if not get_config()["enable_metadata_routing"]:
         return
     for step in inside(estimator):
-        request_weights(step)
-        if step in (None, "passthrough") or not has_fit_parameter(step, "sample_weight"):
+        request(step, what)
+        if step in (None, "passthrough") or not has_fit_parameter(step, what):
             continue
         requests = step.get_metadata_routing()
-        if requests.fit.requests.get("sample_weight") is None:
-            step.set_fit_request(sample_weight=True)
+        if requests.fit.requests.get(what) is None:
+            step.set_fit_request(**{what: True})
         # A search passes what it is told at a fit to its scores too.
-        if hasattr(step, "set_score_request") and requests.score.requests.get("sample_weight") is None:
-            step.set_score_request(sample_weight=True)
+        is_scored_by = what in requests.score.requests
+        if is_scored_by and requests.score.requests[what] is None:
+            step.set_score_request(**{what: True})
 
 
 def weight_arguments(estimator: Any, weights: np.ndarray | None) -> dict[str, np.ndarray]:
@@ -111,22 +122,42 @@ def weight_arguments(estimator: Any, weights: np.ndarray | None) -> dict[str, np
     >>> weight_arguments(pipeline, np.ones(1))
     {'scaler__sample_weight': array([1.])}
     """
-    if weights is None:
-        return {}
+    return {} if weights is None else arguments(estimator, "sample_weight", weights)
+
+
+def group_arguments(estimator: Any, groups: np.ndarray | None) -> dict[str, np.ndarray]:
+    """How groups of rows go to an estimator that holds rows out: a committee, or a search in folds of groups.
+
+    Examples
+    --------
+    >>> from sklearn.model_selection import GridSearchCV, GroupKFold
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> group_arguments(GaussianNB(), np.zeros(1))
+    {}
+    >>> group_arguments(GridSearchCV(GaussianNB(), {}, cv=GroupKFold()), np.zeros(1))
+    {'groups': array([0.])}
+    """
+    return {} if groups is None else arguments(estimator, "groups", groups)
+
+
+def arguments(estimator: Any, what: str, values: np.ndarray) -> dict[str, np.ndarray]:
+    """How what is known of each row goes to an estimator, or to those inside it."""
     if inside(estimator) and get_config()["enable_metadata_routing"]:
-        is_asked = "sample_weight" in get_routing_for_object(estimator).consumes("fit", ["sample_weight"])
-        return {"sample_weight": weights} if is_asked else {}
+        return {what: values} if what in get_routing_for_object(estimator).consumes("fit", [what]) else {}
     if is_search(estimator):
-        return weight_arguments(estimator.estimator, weights)
+        if what == "groups":
+            # They go to its folds, and from there no further.
+            return {what: values} if hasattr(estimator.cv, "set_split_request") else {}
+        return arguments(estimator.estimator, what, values)
     if isinstance(estimator, Pipeline):
         return {
             f"{name}__{argument}": value
             for name, step in estimator.steps
             if step not in (None, "passthrough")
-            for argument, value in weight_arguments(step, weights).items()
+            for argument, value in arguments(step, what, values).items()
         }
     from sklearn.compose import TransformedTargetRegressor
 
     if isinstance(estimator, TransformedTargetRegressor):
-        return weight_arguments(estimator.regressor, weights)
-    return {"sample_weight": weights} if has_fit_parameter(estimator, "sample_weight") else {}
+        return arguments(estimator.regressor, what, values)
+    return {what: values} if has_fit_parameter(estimator, what) else {}
