@@ -186,3 +186,45 @@ def test_equal_weights_are_none_to_a_scorer_that_takes_no_weights():
     decision, y = [[0.9, 0.1], [0.6, 0.4]], [0, 1]
     assert committee.score(decision, y, scorer, sample_weight=[2.5, 2.5]) == 0.5
     assert committee.score(decision, y, scorer, sample_weight=[3, 1]) == 0.75
+
+
+class Refusing(GaussianNB):
+    def fit(self, X, y):
+        raise AssertionError("There was work before the metric was refused.")
+
+
+def right(estimator, X, y):
+    return estimator.score(X, y)
+
+
+@pytest.mark.parametrize("metric", [right, f1_score])
+@pytest.mark.parametrize(
+    "fit_by",
+    [
+        lambda metric, y: committee.VotingClassifier(
+            [("no", Refusing())], rule=GreedyRule(metric=metric)
+        ).fit(X, y),
+        lambda metric, y: committee.EnsembleSelectionClassifier([("no", Refusing())], metric=metric).fit(
+            X, y
+        ),
+        lambda metric, y: committee.CommitteeClassifier([("no", Refusing())], metric=metric).fit(X, y),
+        lambda metric, y: committee.bootstrap_error(Refusing(), X, y, 3, metric=metric),
+        lambda metric, y: committee.score(np.eye(2)[y], y, metric),
+    ],
+    ids=["rule", "selection", "automatic", "bootstrap", "score"],
+)
+def test_a_function_of_an_estimator_or_of_predictions_is_refused_before_any_work(fit_by, metric):
+    told = rf"The metric {metric.__name__} fails \(.*\)\. A function gets y, a decision of shape"
+    with pytest.raises(ValueError, match=told) as caught:
+        fit_by(metric, CODES)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_function_that_knows_the_rows_that_it_will_judge_is_not_refused():
+    costs = np.arange(1, 121)
+
+    def cost(y, decision, weights):
+        return float((decision.argmax(axis=1) != y) @ costs)
+
+    made = committee.VotingClassifier(MEMBERS, rule=GreedyRule(metric=cost), cv=3).fit(X, CODES)
+    assert made.predict(X).shape == (120,)

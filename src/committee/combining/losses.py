@@ -28,9 +28,10 @@ class NoMetricError(ValueError):
     """A function is no metric of decisions."""
 
     @classmethod
-    def of(cls, name: str, error: Exception) -> NoMetricError:
+    def of(cls, name: str, error: Exception | str) -> NoMetricError:
         """Tell what went wrong, and what would do."""
-        reason = " ".join(f"{type(error).__name__}: {error}".split())
+        told = error if isinstance(error, str) else f"{type(error).__name__}: {error}"
+        reason = " ".join(told.split())
         return cls(
             f"The metric {name} fails ({reason}). A function gets y, a decision of shape (n_rows, n_outputs) "
             "and the weights of the rows. Of scikit-learn's scorers, take a name or what make_scorer makes; "
@@ -123,7 +124,7 @@ def takes_arguments(function: Callable[..., Any], n_arguments: int, *names: str)
 
 
 def on_decisions(function: Callable[..., Any]) -> Loss:
-    """A user's function of y, a decision and weights. One that takes y for an estimator is told so.
+    """A user's function of y, a decision and weights. One of predictions, or of an estimator, is told.
 
     Examples
     --------
@@ -134,6 +135,9 @@ object has no attribute 'score'). A function gets y, a decision of shape (n_rows
 of the rows. Of scikit-learn's scorers, take a name or what make_scorer makes; bootstrap_error asks any, by \
 scoring=.
     """
+    name = name_of_function(function)
+    if not takes_arguments(function, 3):
+        raise NoMetricError.of(name, "it takes other arguments")
 
     def loss(y: np.ndarray, decision: np.ndarray, weights: np.ndarray) -> float:
         try:
@@ -141,7 +145,7 @@ scoring=.
         except AttributeError as error:
             if error.obj is not y:
                 raise
-            raise NoMetricError.of(name_of_function(function), error) from error
+            raise NoMetricError.of(name, error) from error
 
     return loss
 

@@ -145,10 +145,10 @@ def check_has_value(metric: Metric, y: np.ndarray, n_outputs: int, weights: np.n
 
     Examples
     --------
-    >>> of_two = metric_of(lambda y, decision: 0.0, 2)
-    >>> check_has_value(of_two, np.array([0, 1]), 2)  # doctest: +ELLIPSIS
+    >>> of_nothing = metric_of(lambda y, decision, weights: None, 2)
+    >>> check_has_value(of_nothing, np.array([0, 1]), 2)  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    committee.combining.losses.NoMetricError: The metric <lambda> fails (TypeError: ...
+    committee.combining.losses.NoMetricError: The metric <lambda> fails (TypeError: float() argument must ...
     """
     decision = some_decision(y, n_outputs)
     with warnings.catch_warnings():

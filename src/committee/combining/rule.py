@@ -314,13 +314,14 @@ def check_rule(rule: Rule, n_members: int, task: Classification | Regression) ->
 
 
 def check_judging(rule: Any, task: Classification | Regression) -> None:
-    """Raise if the scorer that a rule, or one inside of it, judges by cannot judge these classes."""
+    """Raise if what a rule, or one inside of it, judges by cannot judge decisions on a task."""
     if isinstance(getattr(rule, "rule", None), Rule):
         check_judging(rule.rule, task)
     if getattr(rule, "metric", None) is not None:
-        from committee.combining.scorers import check_scorer
+        from committee.combining.scorers import check_of_decisions, check_scorer
 
         check_scorer(rule.metric, task)
+        check_of_decisions(rule.metric, task)
 
 
 def check_labels(classes: Any, n_outputs: int | None) -> np.ndarray:

@@ -14,8 +14,8 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.metrics import get_scorer, get_scorer_names
 
-from committee.combining.losses import Loss, NoValueError, is_made_scorer
-from committee.combining.metrics import check_has_value, metric_of
+from committee.combining.losses import Loss, NoMetricError, NoValueError, is_made_scorer, on_decisions
+from committee.combining.metrics import check_has_value, metric_of, some_decision
 from committee.combining.rule import Honest
 from committee.combining.votes import as_shares
 from committee.task import Classification, Regression, are_repetitions
@@ -31,6 +31,25 @@ def check_scorer(metric: Any, task: Classification | Regression) -> None:
     if is_scorer(metric) and task.classes is not None and task.n_outputs > 1:
         wanted = metric_of(metric, task.n_outputs, task.classes)
         check_has_value(wanted, np.arange(task.n_outputs), task.n_outputs)
+
+
+def check_of_decisions(metric: Any, task: Classification | Regression) -> None:
+    """Raise, before any work, if a metric is a function of predictions or of an estimator.
+
+    What else may be wrong with a function on two made-up rows need not be so on others, and is told there.
+    """
+    if not callable(metric) or is_made_scorer(metric):
+        return
+    y = np.arange(task.n_outputs) if task.n_outputs > 1 else np.array([0.0, 1.0])
+    tried = on_decisions(metric)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            tried(y, some_decision(y, task.n_outputs), np.ones(len(y)))
+        except NoMetricError:
+            raise
+        except Exception:
+            return
 
 
 def name_of_scorer(scorer: Any) -> str:
