@@ -290,6 +290,23 @@ def class_weights(
     return summable(weights)
 
 
+def balancing_weights(
+    task: Classification, codes: np.ndarray, row_weights: np.ndarray | None
+) -> dict[Any, float]:
+    """Weights of classes that are inverse to what their rows weigh; one whose rows weigh nothing has 1.
+
+    Examples
+    --------
+    >>> task, codes = Classification.of(["no", "yes", "no"])
+    >>> balancing_weights(task, codes, None), balancing_weights(task, codes, np.array([1.0, 2.0, 1.0]))
+    ({'no': 0.75, 'yes': 1.5}, {'no': 1.0, 'yes': 1.0})
+    """
+    by_class = np.bincount(codes, weights=row_weights, minlength=task.n_outputs)
+    mean = by_class.sum() / task.n_outputs
+    weighed = np.divide(mean, by_class, out=np.ones(task.n_outputs), where=by_class > 0)
+    return dict(zip(task.classes.tolist(), weighed.tolist(), strict=True))
+
+
 def are_repetitions(weights: np.ndarray) -> bool:
     """Whether a row of weight 2 is the row twice: all weights are integers, and the positive ones small.
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+import sklearn.ensemble
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from sklearn.metrics import f1_score, log_loss
@@ -16,7 +17,7 @@ from committee import (
     RandomForestRegressor,
     rules,
 )
-from committee.sampling.bags import n_draws
+from committee.sampling.bags import n_draws, repeats_of
 
 IRIS = load_iris(return_X_y=True)
 CANCER = load_breast_cancer(return_X_y=True)
@@ -273,8 +274,9 @@ def test_auto_stops_when_the_error_is_flat(forest):
     ],
 )
 def test_how_many_rows_are_drawn(weights, max_samples, expected):
+    n_rows = 10 if weights is None else len(weights)
     weights = None if weights is None else np.array(weights)
-    assert n_draws(weights, 10, max_samples) == expected
+    assert n_draws(weights, repeats_of(weights, n_rows), n_rows, max_samples) == expected
 
 
 def test_large_integer_weights_leave_rows_out_of_the_bags():
@@ -313,6 +315,30 @@ def test_weights_of_classes_raise_the_rare_one(kind, class_weight):
     plain = kind(**limits).fit(X, y).predict_proba(X)[:, 0]
     weighted = kind(class_weight=class_weight, **limits).fit(X, y).predict_proba(X)[:, 0]
     assert weighted.mean() > plain.mean() + 0.1
+
+
+@pytest.mark.parametrize("class_weight", ["balanced", "balanced_subsample", {0: 1, 1: 30}], ids=str)
+def test_weights_of_classes_do_in_full_trees_what_they_do_in_scikit_learns(class_weight):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(1000, 4)), (rng.random(1000) < 0.1).astype(int)
+    weights = rng.choice([0.5, 1.5, 4.0], 1000)
+    for sample_weight in (None, weights, np.where(y == 1, 5.0, 0.5)):
+        given = None if sample_weight is None else sample_weight[:500]
+        forests = [
+            kind(50, class_weight=class_weight, random_state=0, n_jobs=1).fit(X[:500], y[:500], given)
+            for kind in (RandomForestClassifier, sklearn.ensemble.RandomForestClassifier)
+        ]
+        ours, theirs = (forest.predict_proba(X[500:])[:, 1].mean() for forest in forests)
+        assert ours == pytest.approx(theirs, abs=0.03)
+
+
+def test_weights_of_classes_change_how_often_rows_are_drawn_and_not_how_many():
+    X, y = CANCER
+    forest = RandomForestClassifier(5, random_state=0)
+    plain, alike = clone(forest).fit(X, y), clone(forest).set_params(class_weight={0: 3, 1: 3}).fit(X, y)
+    np.testing.assert_array_equal(alike.votes(X), plain.votes(X))
+    without = clone(forest).set_params(class_weight={0: 0, 1: 1}, max_samples=1.0).fit(X, y)
+    assert (without.predict(X) == 1).all()
 
 
 def test_importances_find_the_columns_that_matter():

@@ -30,7 +30,7 @@ from committee.members.lesson import group_codes, in_order
 from committee.members.votes import check_judged
 from committee.parameters import check_parameters
 from committee.running import Work, n_threads
-from committee.sampling.bags import Bags, weights_each_time
+from committee.sampling.bags import Bags, repeats_of, weights_each_time
 from committee.sampling.engine_bags import check_tree, grow_members, grows_in_engine, take_member
 from committee.sampling.kept_bags import KeptBags
 from committee.sampling.out_of_bag import OutOfBag, check_metric, is_named, means, score_of
@@ -47,7 +47,7 @@ from committee.sampling.runner_bags import fit_members
 from committee.saving.deciding import name_of_sum, sums_votes
 from committee.table import BinnedTable
 from committee.table.source import open_source
-from committee.task import Classification, are_repetitions, row_weights
+from committee.task import Classification
 
 
 class Bagging(CallbackSupportMixin, KeptBags):
@@ -255,8 +255,7 @@ class Bagging(CallbackSupportMixin, KeptBags):
             check_tree(member, training.y)
         native = None if isinstance(source, BinnedTable) else in_order(source, table.schema).native
         codes, binned = group_codes(groups, table.n_rows), training.bin(n_threads(self.n_jobs))
-        weights = row_weights(sample_weight, table.n_rows)
-        repeats = weights if codes is None and weights is not None and are_repetitions(weights) else None
+        repeats = repeats_of(sample_weight, table.n_rows) if codes is None else None
         return Learning(member, is_engine, training, binned, native, codes, repeats)
 
     def _plan(self, learning: Learning, rule: Rule, seed: int, first: int) -> Plan:

@@ -12,7 +12,7 @@ from committee.learners.training import Training
 from committee.parameters import is_float
 from committee.saving import Fields
 from committee.table import BinnedTable
-from committee.task import Classification, are_repetitions, class_weights
+from committee.task import Classification, are_repetitions, class_weights, row_weights
 
 
 @dataclass(frozen=True, eq=False)
@@ -279,13 +279,29 @@ def draws_by_stratum(
     return drawn
 
 
-def n_draws(weights: np.ndarray | None, n_rows: int, max_samples: int | float | None) -> int:
+def repeats_of(sample_weight: Any, n_rows: int) -> np.ndarray | None:
+    """How often each row stands in the table, if its own weight says that; what its class weighs never does.
+
+    Examples
+    --------
+    >>> repeats_of([2, 0, 1], 3), repeats_of([0.5, 0, 2], 3)
+    (array([2., 0., 1.]), None)
+    """
+    weights = row_weights(sample_weight, n_rows)
+    return weights if weights is not None and are_repetitions(weights) else None
+
+
+def n_draws(
+    weights: np.ndarray | None, repeats: np.ndarray | None, n_rows: int, max_samples: int | float | None
+) -> int:
     """The number of rows that a tree draws.
 
     Parameters
     ----------
     weights : ndarray of shape (n_rows,) or None
-        Those that `are_repetitions` count as many rows. Of others, only how many are positive matters.
+        Only how many are positive matters.
+    repeats : ndarray of shape (n_rows,) or None
+        How often each row stands in the table, if its weight says that.
     n_rows : int
     max_samples : int, float or None
         A number of rows, or a share of what None draws.
@@ -296,24 +312,21 @@ def n_draws(weights: np.ndarray | None, n_rows: int, max_samples: int | float | 
 
     Examples
     --------
-    >>> n_draws(np.array([2.0, 0.0, 1.0]), 3, None), n_draws(np.array([0.5, 0.0, 2.0]), 3, None)
+    >>> weights = np.array([2.0, 0.0, 1.0])
+    >>> n_draws(weights, weights, 3, None), n_draws(weights, None, 3, None)
     (3, 2)
-    >>> n_draws(None, 1000, 0.25)
+    >>> n_draws(None, None, 1000, 0.25)
     250
     """
     if max_samples is not None and not is_float(max_samples):
         return int(max_samples)
-    if weights is None:
-        available = n_rows
-    elif are_repetitions(weights):
-        available = int(weights.sum())
-    else:
-        available = int(np.count_nonzero(weights))
+    there: Any = slice(None) if weights is None else weights > 0
+    available = int((np.ones(n_rows) if repeats is None else repeats)[there].sum())
     return available if max_samples is None else max(1, int(max_samples * available))
 
 
 def class_options(class_weight: Any, training: Training) -> dict[str, Any]:
-    """The engine's options for weights of classes: they apply to what was drawn, not to the drawing."""
+    """The engine's options for a member's own weights of classes: they apply to what was drawn for it."""
     if class_weight is None or not isinstance(training.task, Classification):
         return {}
     if isinstance(class_weight, str) and class_weight == "balanced_subsample":

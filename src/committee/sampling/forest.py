@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from committee.parameters import declared, either, is_boolean, is_mapping, one_o
 from committee.sampling.growing import Forest
 from committee.sampling.outside import Ruling
 from committee.saving import Fields
-from committee.task import to_numbers
+from committee.task import Classification, balancing_weights, class_weights, to_numbers
 
 
 @declared
@@ -41,16 +42,39 @@ class ForestClassifier(Classifies, Forest):
         None,
         'None, "balanced", "balanced_subsample" or a dict of label to weight',
         either(one_of(None, "balanced", "balanced_subsample"), is_mapping),
-        "Weights of the classes, multiplied with those of the rows, after drawing them if bootstrap=True. "
-        '"balanced" makes them inverse to the number of rows of each class, whatever `sample_weight` is, '
-        '"balanced_subsample" to how many of them a tree has drawn. A class that the dict leaves out weighs '
-        "1.",
+        "Weights of the classes, multiplied with those of the rows: with `bootstrap`, rows are drawn in "
+        'proportion to both, as many as without. "balanced" makes them inverse to what the rows of a class '
+        'weigh. "balanced_subsample" weighs what a tree has drawn, inversely to how many rows of each class '
+        'these are; without `bootstrap` it is "balanced". A class that the dict leaves out weighs 1.',
     )
 
     @property
     def oob_decision_function_(self) -> np.ndarray:
         """The out-of-bag probabilities, of shape (n_rows, n_classes); NaN for a row that all trees saw."""
         return self._oob_decision()
+
+    def _balances_bags(self) -> bool:
+        """Whether classes weigh what they do in each bag by itself."""
+        return (
+            bool(self.bootstrap)
+            and isinstance(self.class_weight, str)
+            and (self.class_weight == "balanced_subsample")
+        )
+
+    def _read_training(self, X: Any, y: Any, sample_weight: Any, goes_on: bool) -> Training:
+        training = super()._read_training(X, y, sample_weight, goes_on)
+        if self.class_weight is None or self._balances_bags():
+            return training
+        task, codes, weights = training.task, training.y, training.weights
+        assert isinstance(task, Classification)
+        by_class = self.class_weight
+        if isinstance(by_class, str):
+            by_class = balancing_weights(task, codes, weights)
+        return replace(training, weights=class_weights(by_class, task, codes, weights))
+
+    def _bag_options(self, training: Training, sample_weight: Any) -> dict[str, Any]:
+        options = super()._bag_options(training, sample_weight)
+        return options | {"balance_bags": self._balances_bags()}
 
 
 @declared

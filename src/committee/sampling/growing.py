@@ -39,7 +39,7 @@ from committee.parameters import (
     share,
 )
 from committee.running import Work, n_threads
-from committee.sampling.bags import class_options, n_draws
+from committee.sampling.bags import n_draws, repeats_of
 from committee.sampling.importances import ImportancesByTree
 from committee.sampling.members import take_member
 from committee.sampling.out_of_bag import (
@@ -144,7 +144,8 @@ class Forest(CallbackSupportMixin, ImportancesByTree, JudgedByColumn, RuledTrees
         seed = self._seed if goes_on else self._draw_seed()
         first_tree = self._forest.n_trees if goes_on else 0
         rule = self._new_rule(seed)
-        options = self._options(training) | self._forest_options(training, first_tree, rule) | {"seed": seed}
+        options = self._options(training) | self._forest_options(training, first_tree, rule)
+        options |= self._bag_options(training, sample_weight) | {"seed": seed}
         if options["n_trees"] == first_tree:
             message = "Warm-start fitting without increasing n_estimators does not fit new trees."
             warnings.warn(message, stacklevel=3)
@@ -237,11 +238,7 @@ class Forest(CallbackSupportMixin, ImportancesByTree, JudgedByColumn, RuledTrees
 
     def _read_training(self, X: Any, y: Any, sample_weight: Any, goes_on: bool) -> Training:
         table = table_to_go_on(self, X) if goes_on else fit_table(self, X)
-        # The weights of classes apply to what a tree has drawn; where nothing is drawn, to the rows.
-        class_weight = None if self.bootstrap else getattr(self, "class_weight", None)
-        if isinstance(class_weight, str) and class_weight == "balanced_subsample":
-            class_weight = "balanced"
-        training = training_of(self, table, y, sample_weight, class_weight)
+        training = training_of(self, table, y, sample_weight, None)
         if goes_on:
             check_same_task(training.task, self._task)
         return training
@@ -282,14 +279,13 @@ class Forest(CallbackSupportMixin, ImportancesByTree, JudgedByColumn, RuledTrees
         if is_judged and first_tree > 0:
             check_goes_on(self._out_of_bag, training.table.n_rows, self.oob_importances)
             before = self._judgement().to_go_on()
-        options = {
+        return {
             "random_thresholds": self._random_thresholds,
             "exact": training.n_classes == 0,
             "keep_records": self.ccp_alpha > 0,
             "ccp_alpha": float(self.ccp_alpha),
             "first_tree": first_tree,
             "n_trees": n_trees,
-            "bootstrap": bool(self.bootstrap),
             "out_of_bag": is_judged,
             "out_of_bag_importances": bool(self.oob_importances),
             "rule": name_of_sum(rule),
@@ -298,10 +294,16 @@ class Forest(CallbackSupportMixin, ImportancesByTree, JudgedByColumn, RuledTrees
             "flat_trees": FLAT_MEMBERS if is_auto else 0,
             "before": before,
         }
-        if self.bootstrap:
-            options["n_draws"] = n_draws(training.weights, training.table.n_rows, self.max_samples)
-            options |= class_options(getattr(self, "class_weight", None), training)
-        return options
+
+    def _bag_options(self, training: Training, sample_weight: Any) -> dict[str, Any]:
+        if not self.bootstrap:
+            return {"bootstrap": False}
+        n_rows = training.table.n_rows
+        repeats = repeats_of(sample_weight, n_rows)
+        return {
+            "bootstrap": True,
+            "n_draws": n_draws(training.weights, repeats, n_rows, self.max_samples),
+        }
 
     def _grow(self, training: Training, options: dict[str, Any], calls: TaskCalls | None) -> dict[str, Any]:
         check_options(options)

@@ -34,7 +34,7 @@ from committee.parameters import (
     parameter,
 )
 from committee.running import Work, available_bytes, n_threads
-from committee.sampling.bags import n_draws
+from committee.sampling.bags import n_draws, repeats_of
 from committee.sampling.importances import ImportancesByTree
 from committee.sampling.out_of_bag import OutOfBag, warn_of_no_judges
 from committee.sampling.outside import Ruling
@@ -148,7 +148,8 @@ class RotationForest(CallbackSupportMixin, ImportancesByTree, RuledTrees):
         rule = self._new_rule(seed)
         self._check_rule(rule, training.task, int(self.n_estimators))
         calls = task_calls(self, X, y, "tree", None if self.time_limit else int(self.n_estimators))
-        grown = self._grow(table, training, rule, seed, start, calls)
+        n_drawn = self._n_draws(training, sample_weight)
+        grown = self._grow(table, training, rule, seed, n_drawn, start, calls)
         if grown["interruption"] is not None:
             raise grown["interruption"]
         ruling = self._teach(rule, grown["forest"], training, X, lambda tree: grown["outside"][tree] == 1)
@@ -204,18 +205,24 @@ class RotationForest(CallbackSupportMixin, ImportancesByTree, RuledTrees):
             message = f"With a time_limit, it is not known how many trees there will be. {error}"
             raise ValueError(message) from error
 
+    def _n_draws(self, training: Training, sample_weight: Any) -> int:
+        n_rows = training.table.n_rows
+        if not self.bootstrap:
+            return 0
+        return n_draws(training.weights, repeats_of(sample_weight, n_rows), n_rows, None)
+
     def _grow(
         self,
         table: Table,
         training: Training,
         rule: Rule,
         seed: int,
+        n_drawn: int,
         start: float,
         calls: TaskCalls | None,
     ) -> dict[str, Any]:
         """Let the engine grow the trees, in what is left of the time since the start."""
         repeat = training.weights is None or are_repetitions(training.weights)
-        n_drawn = n_draws(training.weights, table.n_rows, None) if self.bootstrap else 0
         options: dict[str, Any] = {
             "tree": self._tree,
             "min_group": int(self.min_group),
