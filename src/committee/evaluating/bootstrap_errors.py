@@ -26,8 +26,8 @@ class BootstrapError:
         The estimate that was asked for.
     kind : {"plain", "out_of_bag", ".632", ".632+"}
     metric : str
-        What the errors are by. Those by a scorer are scores, of which more is better, and so are low where
-        the others are high.
+        What the errors are by. Those by a scorer are scores, of which more is better: then what is said
+        here to be too low is too high, and the other way round.
     plain : float
         The mean error of all bags on all rows: too low, because most rows were learnt from.
     out_of_bag : float

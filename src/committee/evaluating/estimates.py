@@ -259,4 +259,5 @@ def point_632_plus(
     cut_off = min(high, limit)
     overfitting = (cut_off - low) / (limit - low) if cut_off > low else 0.0
     more = 0.368 * 0.632 * overfitting / (1 - 0.368 * overfitting)
-    return sign * (0.368 * low + 0.632 * high + (cut_off - low) * more)
+    # Adding 0 makes no score -0.0.
+    return sign * (0.368 * low + 0.632 * high + (cut_off - low) * more) + 0.0

@@ -9,6 +9,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -212,8 +213,11 @@ class OnRowsAgain:
         bagged = self.judge.bagged
         everywhere = number == 0 or self.is_plain
         counted = np.ones(bagged.lesson.n_rows) if everywhere else bagged.is_outside_of(number)
-        drawn = [self.draws.row_weights(at) for at in range(self.n_draws)]
-        drawn += [self.draws.row_weights_left(at) for at in range(self.n_left_out)]
+        # One after the other: all of them together may take more memory than the table.
+        drawn = chain(
+            map(self.draws.row_weights, range(self.n_draws)),
+            map(self.draws.row_weights_left, range(self.n_left_out)),
+        )
         with naming(bagged.called(number), f"be judged by {self.judge.scorer.name}"):
             return [
                 self.judge._tried(model, weights)[0] if weights.any() else float("nan")
