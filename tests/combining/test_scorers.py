@@ -210,8 +210,9 @@ def right(estimator, X, y):
         lambda metric, y: committee.CommitteeClassifier([("no", Refusing())], metric=metric).fit(X, y),
         lambda metric, y: committee.bootstrap_error(Refusing(), X, y, 3, metric=metric),
         lambda metric, y: committee.score(np.eye(2)[y], y, metric),
+        lambda metric, y: committee.Study({"no": Refusing()}, {"table": (X, y)}, metrics=[metric]),
     ],
-    ids=["rule", "selection", "automatic", "bootstrap", "score"],
+    ids=["rule", "selection", "automatic", "bootstrap", "score", "study"],
 )
 def test_a_function_of_an_estimator_or_of_predictions_is_refused_before_any_work(fit_by, metric):
     told = rf"The metric {metric.__name__} fails \(.*\)\. A function gets y, a decision of shape"

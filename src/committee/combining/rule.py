@@ -321,7 +321,7 @@ def check_judging(rule: Any, task: Classification | Regression) -> None:
         from committee.combining.scorers import check_of_decisions, check_scorer
 
         check_scorer(rule.metric, task)
-        check_of_decisions(rule.metric, task)
+        check_of_decisions(rule.metric, task.n_outputs)
 
 
 def check_labels(classes: Any, n_outputs: int | None) -> np.ndarray:

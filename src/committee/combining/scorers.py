@@ -33,19 +33,19 @@ def check_scorer(metric: Any, task: Classification | Regression) -> None:
         check_has_value(wanted, np.arange(task.n_outputs), task.n_outputs)
 
 
-def check_of_decisions(metric: Any, task: Classification | Regression) -> None:
+def check_of_decisions(metric: Any, n_outputs: int) -> None:
     """Raise, before any work, if a metric is a function of predictions or of an estimator.
 
     What else may be wrong with a function on two made-up rows need not be so on others, and is told there.
     """
     if not callable(metric) or is_made_scorer(metric):
         return
-    y = np.arange(task.n_outputs) if task.n_outputs > 1 else np.array([0.0, 1.0])
+    y = np.arange(n_outputs) if n_outputs > 1 else np.array([0.0, 1.0])
     tried = on_decisions(metric)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            tried(y, some_decision(y, task.n_outputs), np.ones(len(y)))
+            tried(y, some_decision(y, n_outputs), np.ones(len(y)))
         except NoMetricError:
             raise
         except Exception:

@@ -18,6 +18,7 @@ from committee.combining.metrics import (
     power_of_unit,
     task_of_metric,
 )
+from committee.combining.scorers import check_of_decisions
 from committee.combining.votes import as_shares
 from committee.evaluating.cells import Cell
 from committee.evaluating.comparison import Comparison, listed
@@ -46,10 +47,12 @@ def metrics_for(metrics: Iterable[Any] | None, table: TableRecord) -> list[Metri
 
 
 def check_metrics(metrics: Iterable[Any] | None, tables: Iterable[TableRecord]) -> None:
-    """Raise if a metric is not known, or is for none of the tables; without tables, any may be meant."""
+    """Raise if a metric is unknown, of no decisions, or for no table; without tables, any may be meant."""
     some = list(tables)
     for table in some:
         metrics_for(metrics, table)
+        for each in metrics or ():
+            check_of_decisions(each, table.n_outputs)
     tasks = {table.task for table in some}
     for each in metrics or ():
         if tasks and not any(is_for(each, task) for task in tasks):
