@@ -35,6 +35,8 @@ from committee import (
     load,
     rules,
 )
+from committee.assembling import Bank
+from committee.assembling.calibrating import logistic_curve
 
 X, Y = load_iris(return_X_y=True)
 MEMBERS = [("bayes", GaussianNB()), ("tree", DecisionTreeClassifier(max_depth=2))]
@@ -329,3 +331,66 @@ def test_calibration_lowers_the_log_loss_of_honest_votes():
     best = honest([("l", LogisticRegression())], table, y).leaderboard([], scoring="neg_log_loss")[0].score
     assert scores[0] < -2
     assert scores[1] == pytest.approx(best, abs=0.02)
+
+
+class Scoring(ClassifierMixin, BaseEstimator):
+    """Scores by the first column, and learns nothing."""
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        return self
+
+    def decision_function(self, X):
+        return X[:, 0]
+
+    def predict(self, X):
+        return self.classes_[(X[:, 0] > 0).astype(int)]
+
+
+@pytest.mark.parametrize("method", ["isotonic", "sigmoid", "temperature"])
+def test_no_honest_vote_is_calibrated_by_its_own_answer(method):
+    rng = np.random.default_rng(0)
+    table = rng.normal(size=(90, 1))
+    y = (table[:, 0] + rng.normal(size=90) > 0).astype(int)
+    cv = RepeatedStratifiedKFold(n_splits=3, n_repeats=2, random_state=0)
+    folds = list(cv.split(table, y))
+    for held_out in (folds[0][1], folds[2][1]):
+        other = y.copy()
+        other[held_out] = 1 - y[held_out]
+        for votes in (
+            lambda answers: (
+                honest([("m", Scoring())], table, answers, cv=folds, calibrate=method).honest_votes_
+            ),
+            lambda answers: filled_bank(table, answers, folds, method).votes(),
+        ):
+            before, after = votes(y)[0], votes(other)[0]
+            np.testing.assert_array_equal(before[held_out], after[held_out])
+            assert (before != after).any(), "the rows of the other folds are calibrated by these"
+
+
+def filled_bank(table, y, folds, method):
+    bank = Bank(table, y, cv=folds, calibrate=method)
+    bank.collect([("m", Scoring())], runner="serial")
+    return bank
+
+
+def test_members_that_are_fitted_are_calibrated_in_folds_of_their_own():
+    rng = np.random.default_rng(1)
+    table, y, groups = rng.normal(size=(60, 1)), rng.integers(0, 2, 60), np.arange(60) // 2
+    machine = [("m", Scoring().fit(table, y))]
+    for given in (None, groups):
+        soft = VotingClassifier(machine, cv="prefit", calibrate="isotonic").fit(table, y, groups=given)
+        # As good as knowing nothing at best: a curve that has seen these answers does far better.
+        assert soft.leaderboard([], scoring="neg_log_loss")[0].score < np.log(0.5)
+    # Nothing can be held out of one group, so nothing honest can be learnt from it.
+    crisp = VotingClassifier(machine, cv="prefit", calibrate="isotonic").fit(table, y, groups=np.zeros(60))
+    assert set(np.unique(crisp.honest_votes_)) == {0, 1}
+    assert len(np.unique(crisp.votes(table))) > 2
+
+
+def test_a_curve_never_turns_scores_round():
+    scores = np.arange(20.0)
+    for is_class in (scores < 10, scores % 2 == 0):
+        (slope,), (intercept,) = logistic_curve(scores, is_class, None)
+        assert slope == 0
+        assert intercept == pytest.approx(0, abs=1e-9)

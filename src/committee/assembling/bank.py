@@ -57,7 +57,8 @@ class Bank(Polled):
         Their answers, if they are known. They are used for nothing but to find leaks.
     calibrate : {"isotonic", "sigmoid", "temperature"} or None, default=None
         How the scores of members that have a `decision_function` and no `predict_proba` become votes: by a
-        curve that is fitted on the honest ones. With None, they are crisp. The scores are what is kept.
+        curve that is fitted on the honest ones, and on those of the other folds for the honest votes
+        themselves. With None, they are crisp. The scores are what is kept.
     folder : str or path, default=None
         Where votes are kept; it is made if it is not there. None keeps them in memory.
 

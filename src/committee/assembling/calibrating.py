@@ -1,23 +1,31 @@
 """From scores to probabilities, learnt from honest scores: members without probabilities get some.
 
 In: out-of-fold scores of shape (n_rows, n_classes) and the class of each row. Out: a `Calibration`, which
-turns scores into votes.
+turns the scores of new rows into votes, and `Curves`, which do so for the rows that it has learnt from: none
+of these is put through a curve that knows its class.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.special import expit, softmax
+from scipy.special import expit, logit, softmax
 
+from committee.assembling.folds import folds_of, most_folds
+from committee.assembling.votes import HonestVotes
+from committee.combining import one_hot
 from committee.combining.votes import rescaled
 from committee.saving import Fields
 
 METHODS = ("isotonic", "sigmoid", "temperature")
 # Of members that a committee brings itself.
 CALIBRATION = "sigmoid"
+# The rows that a curve has learnt from are put through others, one for each of at most so many parts of them:
+# the members' folds or, where there is one fold alone, as many as these.
+MOST_PARTS, N_FOLDS = 10, 5
 # Scores are divided by temperatures between the exponentials of these.
 LOWEST, HIGHEST = -7.0, 7.0
 # Of Newton's method, which needs a few of each.
@@ -78,6 +86,102 @@ class Calibration:
         return cls(method, curves)
 
 
+@dataclass(frozen=True, eq=False)
+class Curves:
+    """What turns the scores of a member into votes on the rows that it is calibrated by, honestly.
+
+    Parameters
+    ----------
+    whole : Calibration
+        Learnt from all of these rows, for others.
+    rows : ndarray of int of shape (n_rows,)
+        Their places in the table, sorted.
+    parts : ndarray of int of shape (n_rows,)
+        Which part each is in: rows that were held out together are in one.
+    by_part : list of Calibration
+        For each part, what is learnt from all others. Empty if there is one part alone: then votes on these
+        rows are crisp.
+    """
+
+    whole: Calibration
+    rows: np.ndarray
+    parts: np.ndarray
+    by_part: list[Calibration]
+
+    @classmethod
+    def of(cls, method: str, honest: HonestVotes, place: int, held_out: Iterable[np.ndarray]) -> Curves:
+        """Learn from the honest scores of a member.
+
+        Parameters
+        ----------
+        method : {"isotonic", "sigmoid", "temperature"}
+        honest : HonestVotes
+        place : int
+            Of the member in them.
+        held_out : iterable of ndarray of int
+            The rows of the table that were held out together.
+
+        Returns
+        -------
+        Curves
+
+        Examples
+        --------
+        Of two folds, each is put through the curve of the other:
+
+        >>> scores = np.array([[2.0, -2.0], [1.0, -1.0], [-1.0, 1.0], [-2.0, 2.0]])
+        >>> honest = HonestVotes(scores[None], np.array([0, 0, 1, 1]), None, None, np.arange(4))
+        >>> curves = Curves.of("isotonic", honest, 0, [np.array([0, 2]), np.array([1, 3])])
+        >>> curves.honest_votes(scores, np.arange(4)).round(2)
+        array([[1.  , 0.  ],
+               [0.67, 0.33],
+               [0.33, 0.67],
+               [0.  , 1.  ]])
+        """
+        scores, y, weights = honest.votes[place], honest.y, honest.weights
+        parts = parts_of(held_out, honest)
+        by_part = []
+        for part in range(parts.max() + 1) if parts.any() else ():
+            others = parts != part
+            known = None if weights is None else weights[others]
+            by_part.append(Calibration.of(method, scores[others], y[others], known))
+        return cls(Calibration.of(method, scores, y, weights), honest.rows, parts, by_part)
+
+    def honest_votes(self, scores: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        """Votes on some of the rows, each by what was learnt from other parts."""
+        if not self.by_part:
+            return one_hot(scores.argmax(axis=1), scores.shape[1])
+        parts = self.parts[np.searchsorted(self.rows, rows)]
+        votes = np.empty(scores.shape)
+        for part, calibration in enumerate(self.by_part):
+            is_in = parts == part
+            votes[is_in] = calibration.votes(scores[is_in].astype(np.float64))
+        return votes
+
+
+def parts_of(held_out: Iterable[np.ndarray], honest: HonestVotes) -> np.ndarray:
+    """The number of the part that each row is in: of the first fold that holds it out, some folds together.
+
+    Examples
+    --------
+    >>> honest = HonestVotes(np.zeros((1, 4, 2)), np.array([0, 0, 1, 1]), None, None, np.arange(4))
+    >>> parts_of([np.array([0, 3]), np.array([1, 2])], honest), parts_of([np.arange(4)], honest)
+    (array([0, 1, 1, 0]), array([0, 1, 0, 1]))
+    """
+    rows, y, weights, groups = honest.rows, honest.y, honest.weights, honest.groups
+    first: np.ndarray = np.full(rows.max() + 1, -1)
+    for number, fold in reversed(list(enumerate(held_out))):
+        first[fold[fold < len(first)]] = number
+    parts: np.ndarray = np.unique(first[rows], return_inverse=True)[1]
+    if parts.any():
+        return parts % MOST_PARTS
+    counts = slice(None) if weights is None else weights > 0
+    if most_folds(y[counts], None if groups is None else groups[counts], is_class_task=True) > 1:
+        for number, (_, fold) in enumerate(folds_of(N_FOLDS, None, y, groups, weights, is_class_task=True)):
+            parts[fold] = number
+    return parts
+
+
 def is_curve(method: str, curve: Any) -> bool:
     """Whether a value of a file is a curve that scores can be put into."""
     if not isinstance(curve, np.ndarray) or curve.dtype != np.float64 or curve.ndim != 2:
@@ -102,7 +206,7 @@ def rising_curve(scores: np.ndarray, is_class: np.ndarray, weights: np.ndarray |
 def logistic_curve(scores: np.ndarray, is_class: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
     """Slope and intercept of a logistic curve, whose answers are held a little off 0 and 1 (Platt 1999).
 
-    They are found by Newton's method.
+    They are found by Newton's method. A curve that would fall is flat: noise must not turn scores round.
 
     Examples
     --------
@@ -135,6 +239,8 @@ def logistic_curve(scores: np.ndarray, is_class: np.ndarray, weights: np.ndarray
         if below is None:
             break
         curve, lowest = below, loss(below)
+    if curve[0] < 0:
+        curve = np.array([0.0, logit(np.average(target, weights=weights))])
     slope = curve[0] / unit
     return np.array([[slope], [curve[1] - slope * center]])
 

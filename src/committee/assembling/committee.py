@@ -14,7 +14,7 @@ from sklearn.utils import check_random_state
 
 from committee import running
 from committee.assembling.assembled import Assembled
-from committee.assembling.calibrating import CALIBRATION, Calibration
+from committee.assembling.calibrating import CALIBRATION, Calibration, Curves
 from committee.assembling.committee_parameters import CommitteeParameters
 from committee.assembling.fitting import Plan, Seated, n_fits, seat, take_prefit
 from committee.assembling.folds import Fold, folds_of
@@ -182,13 +182,13 @@ def honest_of(seated: list[Seated], lesson: Lesson) -> HonestVotes | None:
 def calibrate(
     method: str | None, seated: list[Seated], honest: HonestVotes | None
 ) -> list[Calibration | None]:
-    """The calibration of each member that votes by scores; its honest scores become votes."""
+    """The calibration of each member that votes by scores; its honest scores become honest votes."""
     found: list[Calibration | None] = [None] * len(seated)
     if honest is None or method is None or honest.votes.shape[2] == 1:
         return found
     for place, each in enumerate(seated):
         if gives_scores(each.models[0]):
-            made = Calibration.of(method, honest.votes[place], honest.y, honest.weights)
-            honest.votes[place] = made.votes(honest.votes[place].astype(np.float64))
-            found[place] = made
+            curves = Curves.of(method, honest, place, [rows for rows, _ in each.held_out])
+            honest.votes[place] = curves.honest_votes(honest.votes[place], honest.rows)
+            found[place] = curves.whole
     return found

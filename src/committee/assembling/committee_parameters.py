@@ -88,9 +88,10 @@ class CommitteeParameters:
         '"isotonic", "sigmoid", "temperature" or None',
         one_of(None, *METHODS),
         "How a member that has a `decision_function` and no `predict_proba` gets probabilities: by a curve "
-        "that is fitted on its honest scores, so `cv` must ask for honest votes. With None it casts crisp "
-        "votes, as members with neither do; the machine among the members of `estimators=None` is calibrated "
-        "by a sigmoid wherever there are honest votes.",
+        "that is fitted on its honest scores, so `cv` must ask for honest votes. These themselves are "
+        "calibrated by curves of the other folds, so that none of them knows the answer. With None it casts "
+        "crisp votes, as members with neither do; the machine among the members of `estimators=None` is "
+        "calibrated by a sigmoid wherever there are honest votes.",
     )
     on_error: str = parameter(
         "raise",

@@ -57,6 +57,7 @@ def folds_of(
         rows = np.flatnonzero(counts)
         groups = None if groups is None else groups[rows]
         n_folds = min(int(cv), most_folds(y[rows], groups, is_class_task))
+        check_folds(n_folds, groups, is_class_task)
         splitter = folds_by_number(n_folds, groups is not None, is_class_task)
         with warnings.catch_warnings():
             # A class that some fold lacks gets no votes there, as documented.
@@ -79,7 +80,7 @@ def folds_of(
 
 
 def most_folds(y: np.ndarray, groups: np.ndarray | None, is_class_task: bool) -> int:
-    """How many folds there can be.
+    """How many folds there can be; with fewer than two, there is nothing to hold out.
 
     Examples
     --------
@@ -87,12 +88,15 @@ def most_folds(y: np.ndarray, groups: np.ndarray | None, is_class_task: bool) ->
     3
     """
     most = int(np.bincount(y).max()) if is_class_task else len(y)
-    most = most if groups is None else min(most, len(np.unique(groups)))
-    if most < 2:
+    return most if groups is None else min(most, len(np.unique(groups)))
+
+
+def check_folds(n_folds: int, groups: np.ndarray | None, is_class_task: bool) -> None:
+    """Raise if there is nothing to hold out."""
+    if n_folds < 2:
         what = "one group" if groups is not None and len(np.unique(groups)) == 1 else "no two rows of a class"
         what = what if is_class_task or groups is not None else "n_samples=1"
         raise ValueError(f"Honest votes need rows to hold out, and there is {what}. Pass more rows.")
-    return most
 
 
 def folds_by_number(n_folds: int, has_groups: bool, is_class_task: bool) -> Any:

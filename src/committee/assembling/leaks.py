@@ -50,7 +50,10 @@ class Leak:
 
 
 def leak_of(
-    member: str, ballots: Iterable[Ballot], poll: Poll, as_votes: Callable[[np.ndarray], np.ndarray]
+    member: str,
+    ballots: Iterable[Ballot],
+    poll: Poll,
+    as_votes: Callable[[np.ndarray, np.ndarray | None], np.ndarray],
 ) -> Leak | None:
     """Compare the losses of a member's models on rows held out and on test rows.
 
@@ -61,7 +64,8 @@ def leak_of(
         All of the member.
     poll : Poll
     as_votes : callable
-        What makes votes of what the ballots hold, which may be scores.
+        What makes votes of what the ballots hold, which may be scores, on rows of the table or, if these are
+        None, on test rows.
 
     Returns
     -------
@@ -76,9 +80,11 @@ def leak_of(
     for ballot in ballots:
         if ballot.test_votes is None:
             return None
-        total[ballot.rows] += losses(as_votes(ballot.votes), poll.y[ballot.rows] if are_known else None)
+        total[ballot.rows] += losses(
+            as_votes(ballot.votes, ballot.rows), poll.y[ballot.rows] if are_known else None
+        )
         counts[ballot.rows] += 1
-        on_test += losses(as_votes(ballot.test_votes), poll.y_test)
+        on_test += losses(as_votes(ballot.test_votes, None), poll.y_test)
         n_models += 1
     voted = counts > 0
     weights = np.ones(voted.sum()) if poll.weights is None else poll.weights[voted]

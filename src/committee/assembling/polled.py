@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import clone
 
 from committee.assembling.ballots import Ballot, Box
-from committee.assembling.calibrating import Calibration
+from committee.assembling.calibrating import Curves
 from committee.assembling.folds import Fold
 from committee.assembling.leaderboard import Leaderboard, leaderboard_of
 from committee.assembling.leaks import Leak, leak_of
@@ -22,6 +22,9 @@ from committee.members.encoding import new_encoder
 from committee.members.lesson import Lesson
 from committee.members.seeing import take_rows
 from committee.members.votes import dtype_of
+
+# From what ballots hold on rows of the table, or on test rows (None), to votes.
+Voting = Callable[[np.ndarray, np.ndarray | None], np.ndarray]
 
 
 class Polled:
@@ -128,7 +131,7 @@ class Polled:
         held_out = [((ballot.rows, ballot.votes) for ballot in self._ballots(name)) for name in chosen]
         votes, rows = mean_votes(held_out, poll.n_rows, poll.task)
         for place, name in enumerate(chosen):
-            votes[place] = self._from_scores(name)(votes[place])
+            votes[place] = self._from_scores(name)(votes[place], rows)
         return HonestVotes.of(votes, rows, poll.task, poll.y, poll.weights, poll.groups)
 
     def test_votes(self, names: Iterable[str] | None = None) -> np.ndarray:
@@ -154,7 +157,7 @@ class Polled:
                     raise ValueError(f"Member {name!r} has not voted on the test rows in fold {ballot.fold}.")
                 total += ballot.test_votes
                 n_models += 1
-            votes[place] = self._from_scores(name)(total / n_models)
+            votes[place] = self._from_scores(name)(total / n_models, None)
         return votes
 
     def fit_rule(self, rule: Any, names: Iterable[str] | None = None) -> Rule:
@@ -273,18 +276,23 @@ class Polled:
             return None
         return leak_of(member, self._ballots(member), self._poll, self._from_scores(member))
 
-    def _from_scores(self, member: str) -> Callable[[np.ndarray], np.ndarray]:
+    def _from_scores(self, member: str) -> Voting:
         """What makes votes of what a member's ballots hold: itself, or, for scores, what `calibrate` says."""
         if not next(self._ballots(member)).are_scores:
-            return lambda votes: votes
+            return lambda votes, rows: votes
         poll = self._poll
         if self._calibrate is None:
-            return lambda scores: one_hot(scores.argmax(axis=1), poll.task.n_outputs)
+            return lambda scores, rows: one_hot(scores.argmax(axis=1), poll.task.n_outputs)
         cast = ((ballot.rows, ballot.votes) for ballot in self._ballots(member))
-        scores, rows = mean_votes([cast], poll.n_rows, poll.task)
-        weights = None if poll.weights is None else poll.weights[rows]
-        made = Calibration.of(self._calibrate, scores[0], poll.y[rows], weights)
-        return lambda scores: made.votes(scores.astype(np.float64))
+        alone = HonestVotes.of(
+            *mean_votes([cast], poll.n_rows, poll.task), poll.task, poll.y, poll.weights, poll.groups
+        )
+        curves = Curves.of(self._calibrate, alone, 0, (ballot.rows for ballot in self._ballots(member)))
+        return lambda scores, rows: (
+            curves.whole.votes(scores.astype(np.float64))
+            if rows is None
+            else curves.honest_votes(scores, rows)
+        )
 
     def _matrix(self, rule: Rule, rows: np.ndarray | None) -> np.ndarray | None:
         """What a rule that looks at rows sees of some, or of the test rows."""
