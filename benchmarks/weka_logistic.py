@@ -7,7 +7,7 @@ Schnabel (1983), begun anew from where it is after every 200 steps.
 
 import numpy as np
 from scipy.linalg import blas
-from scipy.special import log_softmax, softmax
+from scipy.special import softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 RIDGE = 1e-8
@@ -54,25 +54,32 @@ class Loss:
     """The negative log-likelihood of all rows and the penalty, which spares the intercepts."""
 
     def __init__(self, table, codes, shape):
-        self.table, self.codes, self.shape = table, codes, shape
-        self.indicators = np.eye(shape[1] + 1)[codes][:, :-1]
+        self.table, self.shape = table, shape
+        self.is_class = np.eye(shape[1] + 1, dtype=bool)[codes]
+        self.indicators = self.is_class[:, :-1].astype(np.float64)
         self.ridge = np.full(shape, RIDGE)
         self.ridge[0] = 0
 
-    def value(self, point):
+    def at(self, point):
+        """The loss at a point, and the classes' probabilities there, by which `gradient` is found."""
         coefficients = point.reshape(self.shape)
-        logs = log_softmax(with_reference(self.table @ coefficients), axis=1)
-        return (self.ridge * coefficients**2).sum() - logs[np.arange(len(logs)), self.codes].sum()
+        scores = with_reference(self.table @ coefficients)
+        scores -= scores.max(axis=1, keepdims=True)
+        shares = np.exp(scores)
+        totals = shares.sum(axis=1, keepdims=True)
+        shares /= totals
+        loss = np.log(totals).sum() - scores[self.is_class].sum()
+        return loss + (self.ridge * coefficients**2).sum(), shares[:, :-1]
 
-    def gradient(self, point):
-        coefficients = point.reshape(self.shape)
-        shares = softmax(with_reference(self.table @ coefficients), axis=1)[:, :-1]
-        return (self.table.T @ (shares - self.indicators) + 2 * self.ridge * coefficients).ravel()
+    def gradient(self, point, shares):
+        penalty = 2 * self.ridge * point.reshape(self.shape)
+        return (self.table.T @ (shares - self.indicators) + penalty).ravel()
 
 
 def descend(loss, point):
     """Where some steps lead from a point, and whether that is the end."""
-    value, gradient = loss.value(point), loss.gradient(point)
+    value, shares = loss.at(point)
+    gradient = loss.gradient(point, shares)
     longest = LONGEST * max(np.linalg.norm(gradient), len(point))
     inverse = np.eye(len(point), order="F")  # of the approximate Hessian; only its upper half is kept
     direction = -gradient
@@ -80,10 +87,8 @@ def descend(loss, point):
         direction *= min(1.0, longest / np.linalg.norm(direction))
         line = Line(loss, point, value, gradient, direction)
         length, value = line.search(longest / np.linalg.norm(direction))
-        step = length * direction
-        point = point + step
-        turn = loss.gradient(point) - gradient
-        gradient = gradient + turn
+        step, turn = length * direction, line.gradient(length) - gradient
+        point, gradient = point + step, gradient + turn
         moved = (np.abs(step) / np.maximum(np.abs(point), 1)).max()
         steep = (np.abs(gradient) * np.maximum(np.abs(direction), 1)).max() / max(abs(value), 1)
         if moved < ZERO or steep < ZERO:
@@ -103,13 +108,21 @@ class Line:
     def __init__(self, loss, start, value, gradient, direction):
         self.loss, self.start, self.value_before, self.direction = loss, start, value, direction
         self.slope_before = gradient @ direction
+        self.reached = None  # the last length and the probabilities at its end
         self.shortest = SHORTEST / (np.abs(direction) / np.maximum(np.abs(start), 1)).max()
 
     def value(self, length):
-        return self.loss.value(self.start + length * self.direction)
+        value, shares = self.loss.at(self.start + length * self.direction)
+        self.reached = length, shares
+        return value
+
+    def gradient(self, length):
+        if self.reached is None or self.reached[0] != length:
+            self.value(length)
+        return self.loss.gradient(self.start + length * self.direction, self.reached[1])
 
     def slope(self, length):
-        return self.loss.gradient(self.start + length * self.direction) @ self.direction
+        return self.gradient(length) @ self.direction
 
     def is_low(self, length, value):
         return value <= self.value_before + DECREASE * length * self.slope_before
