@@ -36,13 +36,14 @@ from committee.sampling.kept_bags import KeptBags
 from committee.sampling.out_of_bag import OutOfBag, check_metric, is_named, means, score_of
 from committee.sampling.outside import (
     OutsideVotes,
-    Ruling,
+    check_decides_outside,
     check_probabilities,
     check_values,
     votes_before,
 )
 from committee.sampling.plan import Learning, Made, Plan, columns_of_members, n_members_wanted
-from committee.sampling.ruled import learns
+from committee.sampling.ruled import is_open, learns
+from committee.sampling.ruling import Ruling
 from committee.sampling.runner_bags import fit_members
 from committee.saving.deciding import name_of_sum, sums_votes
 from committee.table import BinnedTable
@@ -265,6 +266,8 @@ class Bagging(CallbackSupportMixin, KeptBags):
         check_rule(rule, last, training.task)
         check_metric(self.oob_score, training.task)
         check_probabilities(rule, learning.member, training.task)
+        if self.oob_score and is_open(training.task):
+            check_decides_outside(rule, last, training.task)
         if is_named(self.oob_score):
             check_judged(learning.member, self.oob_score, training.task)
         self._check_classes_weigh(learning)
@@ -356,7 +359,14 @@ class Bagging(CallbackSupportMixin, KeptBags):
             if importances is not None and has_missing is not None:
                 importances = np.concatenate([self._importances, importances])
                 has_missing = has_missing | self._has_missing
-        ruling = Ruling.of(rule, training.task, outside, learning.native, is_judged=bool(self.oob_score))
+        ruling = Ruling.of(
+            rule,
+            training.task,
+            outside,
+            learning.native,
+            is_judged=bool(self.oob_score),
+            groups=learning.groups,
+        )
         judged = None
         if made.out_of_bag is not None:
             sums, counts, curve = made.out_of_bag

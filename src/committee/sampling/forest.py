@@ -15,7 +15,7 @@ from committee.learners.tree_parameters import CLASS_CRITERION, NUMBER_CRITERION
 from committee.learners.voting import Classifies, Regresses
 from committee.parameters import declared, either, is_boolean, is_mapping, one_of, parameter
 from committee.sampling.growing import Forest
-from committee.sampling.outside import Ruling
+from committee.sampling.ruling import Ruling
 from committee.saving import Fields
 from committee.task import Classification, balancing_weights, class_weights, to_numbers
 
@@ -31,7 +31,8 @@ class ForestClassifier(Classifies, Forest):
     oob_decision_function_ : ndarray of shape (n_rows, n_classes)
         NaN for a row that all trees saw.
     oob_curve_ : ndarray of shape (n_members,)
-        The misclassified share of the rows after every tree.
+        The misclassified share of the rows after every tree, by the mean of the votes whatever the rule is;
+        by their majority if that is the rule.
     """
 
     _member_type = DecisionTreeClassifier
@@ -88,7 +89,7 @@ class ForestRegressor(Regresses, Forest):
     oob_prediction_ : ndarray of shape (n_rows,)
         NaN for a row that all trees saw.
     oob_curve_ : ndarray of shape (n_members,)
-        The mean squared error after every tree.
+        The mean squared error of the mean of the votes after every tree, whatever the rule.
     """
 
     _member_type = DecisionTreeRegressor

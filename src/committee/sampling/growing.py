@@ -48,9 +48,10 @@ from committee.sampling.out_of_bag import (
     check_goes_on,
     warn_of_no_judges,
 )
-from committee.sampling.outside import Ruling, check_values, votes_before
+from committee.sampling.outside import check_values, votes_before
 from committee.sampling.plan import FLAT_MEMBERS, n_members_wanted
 from committee.sampling.ruled import RuledTrees
+from committee.sampling.ruling import Ruling
 from committee.saving import Fields
 from committee.saving.deciding import name_of_sum
 
@@ -77,7 +78,7 @@ class Forest(CallbackSupportMixin, ImportancesByTree, JudgedByColumn, RuledTrees
         100,
         'an integer >= 1 or "auto"',
         either(integer(1), one_of("auto")),
-        'The number of trees. "auto" adds trees, at most 1000, until the out-of-bag error is flat: its mean '
+        'The number of trees. "auto" adds trees, at most 1000, until `oob_curve_` is flat: its mean '
         "over the last 25 trees is not half a percent below that over the 25 before.",
         kw_only=False,
     )

@@ -29,7 +29,8 @@ class OutOfBag:
     counts : ndarray of shape (n_rows,)
         How many trees they are.
     curve : ndarray of shape (n_trees,)
-        The error after every tree: the misclassified share of the rows, or the mean squared error.
+        The error of these sums after every tree: the misclassified share of the rows, or the mean squared
+        error.
     losses : ndarray of shape (n_trees, n_columns), or None
         How much the error of each tree grows when a column is shuffled.
     score : float
@@ -162,7 +163,10 @@ class Judged:
 
     @property
     def oob_curve_(self) -> np.ndarray:
-        """The error after every tree: the misclassified share of the rows, or the mean squared error."""
+        """The error after every tree: the misclassified share of the rows, or the mean squared error.
+
+        It is that of the mean of the votes, or of their majority if that is the rule. No other rule is asked.
+        """
         return self._judgement().curve
 
     def _scored(self) -> OutOfBag:

@@ -1,4 +1,4 @@
-"""Votes of members on the rows outside of their bags, and the rules that learn from them."""
+"""Votes of members on the rows outside of their bags."""
 
 from __future__ import annotations
 
@@ -7,16 +7,14 @@ from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
+from sklearn.base import clone
 
 from committee import _engine
 from committee.combining.fixed_rule import FixedRule
 from committee.combining.rule import Rule
 from committee.learners.training import Training
-from committee.members.encoding import TableEncoder, new_encoder
-from committee.members.seeing import take_rows
 from committee.members.votes import Task, check_gives_probabilities, dtype_of
 from committee.saving import Fields
-from committee.saving.deciding import sums_votes
 from committee.table import BinnedTable
 from committee.task import Classification
 
@@ -92,65 +90,50 @@ class OutsideVotes:
         np.copyto(votes, mean.astype(votes.dtype), where=~is_own)
         return votes
 
-    def teach(self, rule: Rule, matrix: np.ndarray | None, classes: np.ndarray | None) -> Rule:
-        """Let a rule learn from the votes on rows that weigh something."""
-        rows = self.rows
-        if self.weights is not None:
-            rows = rows[self.weights[rows] > 0]
-        if len(rows) == 0:
-            raise ValueError(
-                f"Every member has seen every row (n_samples={self.votes.shape[1]}), so the rule has nothing "
-                "to learn from. Make more members, or set rule='mean'."
-            )
-        is_taught = np.isin(self.rows, rows)
-        rule.fit(
-            self.filled()[:, is_taught],
-            self.y[rows],
-            None if matrix is None else matrix[rows],
-            None if self.weights is None else self.weights[rows],
-            has_voted=self.has_voted[:, rows],
-            classes=classes,
-        )
-        return rule
+    def decided_by(self, rule: Rule) -> np.ndarray:
+        """The decision of a rule that does not learn, on the votes that are there.
 
-    def decided_by(self, rule: Rule, encoder: TableEncoder | None, native: Any) -> np.ndarray:
-        """The decision of a rule for each row, of shape (n_rows, n_outputs); NaN where nobody has voted."""
-        rows = self.rows
+        Returns
+        -------
+        ndarray of shape (n_rows, n_outputs)
+            NaN where nobody has voted whose vote counts.
+
+        Examples
+        --------
+        >>> votes = np.array([[[1.0], [2.0]], [[np.nan], [3.0]], [[np.nan], [7.0]]])
+        >>> OutsideVotes(votes, np.array([1.0, 3.0]), None).decided_by(FixedRule(rule="median"))
+        array([[1.],
+               [3.]])
+        """
+        has_voted, weights = self.has_voted, getattr(rule, "weights", None)
+        if weights is None:
+            alike = has_voted.sum(axis=0)
+        else:
+            weights = np.asarray(weights)
+            has_voted &= weights[:, np.newaxis] > 0
+            alike = np.unique(np.packbits(has_voted, axis=0), axis=1, return_inverse=True)[1]
         decision = np.full(self.votes.shape[1:], np.nan)
-        if len(rows):
-            matrix = None if encoder is None else encoder.transform(take_rows(native, rows))
-            decision[rows] = rule.combine(self.filled(), matrix)
+        # Rows of as many votes are decided on together; of the same members, if these weigh differently.
+        for rows in rows_by(alike.ravel()):
+            n_votes = has_voted[:, rows[0]].sum()
+            members = np.argsort(~has_voted[:, rows], axis=0, kind="stable")[:n_votes]
+            if weights is not None:
+                rule = clone(rule).set_params(weights=weights[members[:, 0]])
+            if n_votes > 0:
+                decision[rows] = rule.combine(self.votes[members, rows])
         return decision
 
 
-@dataclass(frozen=True, eq=False)
-class Ruling:
-    """A rule that has learnt what there was to learn.
+def rows_by(keys: np.ndarray) -> list[np.ndarray]:
+    """The rows of each key.
 
-    Parameters
-    ----------
-    rule : Rule, or None
-        None if y has one class: there is nothing to decide.
-    encoder : TableEncoder, or None
-        What encodes rows for it, if it looks at them.
-    votes : OutsideVotes, or None
-    decision : ndarray of shape (n_rows, n_outputs), or None
-        Its out-of-bag decision; None if that is the sum of the votes, or not wanted.
+    Examples
+    --------
+    >>> rows_by(np.array([7, 2, 7]))
+    [array([1]), array([0, 2])]
     """
-
-    rule: Rule | None
-    encoder: TableEncoder | None
-    votes: OutsideVotes | None
-    decision: np.ndarray | None
-
-    @classmethod
-    def of(cls, rule: Rule, task: Task, votes: OutsideVotes | None, native: Any, *, is_judged: bool) -> Self:
-        """Fit a rule and let it decide out of bag, if that is to be judged."""
-        fitted, encoder = fit_rule(rule, task, votes, native)
-        decision = None
-        if is_judged and fitted is not None and votes is not None and not sums_votes(fitted):
-            decision = votes.decided_by(fitted, encoder, native)
-        return cls(fitted, encoder, votes, decision)
+    order = keys.argsort(kind="stable")
+    return np.split(order, np.flatnonzero(np.diff(keys[order])) + 1)
 
 
 def votes_outside(
@@ -181,6 +164,29 @@ def check_values(table: Any, rule: Rule, keeps_votes: bool) -> None:
         )
 
 
+def check_decides_outside(rule: Rule, n_members: int, task: Task) -> None:
+    """Raise if a function cannot decide on the votes of some members, as it must on rows outside of bags.
+
+    Examples
+    --------
+    >>> check_decides_outside(FixedRule(rule=lambda votes: votes[8]), 9, Classification.of([0, 1])[0])
+    Traceback (most recent call last):
+    ValueError: The rule cannot decide on the votes of 3 of 9 members, as out of bag (index 8 is out of \
+bounds for axis 0 with size 3). Set oob_score=False.
+    """
+    if rule.needs_fit or getattr(rule, "weights", None) is not None:
+        return
+    # About a third of the members have not seen a row.
+    n_there = max(1, n_members // 3)
+    try:
+        rule.combine(np.full((n_there, 1, task.n_outputs), 1 / task.n_outputs))
+    except Exception as error:
+        raise ValueError(
+            f"The rule cannot decide on the votes of {n_there} of {n_members} members, as out of bag "
+            f"({error}). Set oob_score=False."
+        ) from error
+
+
 def votes_before(before: OutsideVotes | None) -> OutsideVotes:
     """The votes that a fit goes on with, if they were kept."""
     if before is None:
@@ -189,32 +195,6 @@ def votes_before(before: OutsideVotes | None) -> OutsideVotes:
             "warm_start, rule and oob_score from the first fit on, or warm_start=False."
         )
     return before
-
-
-def fit_rule(
-    rule: Rule, task: Task, outside: OutsideVotes | None, native: Any
-) -> tuple[Rule | None, TableEncoder | None]:
-    """The rule, fitted if it learns, and what encodes rows for it if it looks at them.
-
-    None if y has one class: there is nothing to decide.
-    """
-    if isinstance(task, Classification) and task.n_outputs == 1:
-        return None, None
-    encoder, matrix = None, None
-    if rule._looks_at_X():
-        if native is None:
-            raise ValueError(f"{type(rule).__name__} looks at the rows. Pass X, the table of the fit.")
-        weights = None if outside is None else outside.weights
-        encoder = new_encoder().fit(native, sample_weight=weights)
-        matrix = encoder.transform(native)
-    if rule.needs_fit:
-        if outside is None:
-            raise ValueError(
-                f"{type(rule).__name__} learns from out-of-bag votes, and none were kept. Fit with "
-                "keep_votes=True."
-            )
-        rule = outside.teach(rule, matrix, task.classes)
-    return rule, encoder
 
 
 def check_probabilities(rule: Rule, member: Any, task: Task) -> None:

@@ -37,8 +37,8 @@ from committee.running import Work, available_bytes, n_threads
 from committee.sampling.bags import n_draws, repeats_of
 from committee.sampling.importances import ImportancesByTree
 from committee.sampling.out_of_bag import OutOfBag, warn_of_no_judges
-from committee.sampling.outside import Ruling
 from committee.sampling.ruled import RuledTrees
+from committee.sampling.ruling import Ruling
 from committee.saving import Fields
 from committee.saving.deciding import name_of_sum
 from committee.saving.models import check_forest
@@ -312,7 +312,8 @@ class RotationForestClassifier(Classifies, RotationForest):
     oob_decision_function_ : ndarray of shape (n_rows, n_classes)
         NaN for a row that all trees saw.
     oob_curve_ : ndarray of shape (n_members,)
-        The misclassified share of the rows after every tree.
+        The misclassified share of the rows after every tree, by the mean of the votes whatever the rule is;
+        by their majority if that is the rule.
 
     Notes
     -----
@@ -372,7 +373,7 @@ class RotationForestRegressor(Regresses, RotationForest):
     oob_prediction_ : ndarray of shape (n_rows,)
         NaN for a row that all trees saw.
     oob_curve_ : ndarray of shape (n_members,)
-        The mean squared error after every tree.
+        The mean squared error of the mean of the votes after every tree, whatever the rule.
 
     Examples
     --------

@@ -23,7 +23,13 @@ from committee.members.votes import Task
 from committee.parameters import declared, either, is_boolean, parameter
 from committee.running import n_threads
 from committee.sampling.out_of_bag import Judged, check_metric
-from committee.sampling.outside import OutsideVotes, Ruling, votes_before, votes_outside
+from committee.sampling.outside import (
+    OutsideVotes,
+    check_decides_outside,
+    votes_before,
+    votes_outside,
+)
+from committee.sampling.ruling import Ruling
 from committee.saving import Fields
 from committee.saving.deciding import Decider, decider_of_trees, name_of_sum, sums_votes
 from committee.saving.errors import require
@@ -71,9 +77,10 @@ class Combining(Voter):
         "True, False, the name of a metric, a scorer or a callable",
         either(is_boolean, is_text, callable),
         "Whether to judge the decision on the rows that members have not seen; there are such with "
-        "`bootstrap`. True is the accuracy, or R2 of numbers. A name is that of a metric of "
-        "`committee.score` or of a scorer of scikit-learn, which see the probabilities; a callable is called "
-        "as metric(y_true, y_pred).",
+        "`bootstrap`. A rule decides on the votes of those members alone; one that learns decides on each "
+        "fifth of the rows by what it learns from the others. True is the accuracy, or R2 of numbers. A name "
+        "is that of a metric of `committee.score` or of a scorer of scikit-learn, which see the "
+        "probabilities; a callable is called as metric(y_true, y_pred).",
     )
 
 
@@ -206,6 +213,8 @@ class RuledTrees(Ruled):
         """Raise if the rule cannot decide on the votes of so many trees, or not learn from them."""
         check_rule(rule, n_trees, task)
         check_metric(self.oob_score, task)
+        if self.oob_score and is_open(task):
+            check_decides_outside(rule, n_trees, task)
         if learns(rule, task) and not self.bootstrap:
             raise ValueError(
                 f"rule={self.rule!r} learns from out-of-bag votes, and every tree sees all rows. Set "

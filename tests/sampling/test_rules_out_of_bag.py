@@ -1,0 +1,100 @@
+"""Out of bag, rules decide on the votes that are there, and those that learn on rows they do not know."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+from committee import (
+    BaggingClassifier,
+    BaggingRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+    RotationForestClassifier,
+    rules,
+)
+
+RNG = np.random.default_rng(0)
+X, NOISE = RNG.random((400, 4)), RNG.integers(0, 2, 400)
+SKEWED = np.exp(3 * X[:, 0] + RNG.normal(size=400))
+
+
+@pytest.mark.parametrize("rule", rules.rule_names())
+def test_no_rule_finds_anything_in_noise(rule):
+    forest = RandomForestClassifier(15, rule=rule, oob_score=True, random_state=0, n_jobs=1).fit(X, NOISE)
+    assert abs(forest.oob_score_ - 0.5) < 0.1
+
+
+@pytest.mark.parametrize("kind", [BaggingClassifier, RotationForestClassifier])
+def test_nor_do_rules_on_other_members(kind):
+    made = kind(n_estimators=10, rule="behaviour_knowledge", bootstrap=True, oob_score=True, random_state=0)
+    assert abs(made.fit(X, NOISE).oob_score_ - 0.5) < 0.1
+
+
+def test_what_is_learnt_from_a_group_decides_on_no_row_of_it():
+    groups = np.arange(40).repeat(10)
+    made = BaggingClassifier(n_estimators=10, rule="behaviour_knowledge", oob_score=True, random_state=0)
+    made.fit(X[groups], NOISE[groups], groups=groups)
+    assert abs(made.oob_score_ - 0.5) < 0.25
+
+
+def test_the_rule_of_predictions_learns_from_all_rows():
+    told = {"n_estimators": 10, "rule": "stacking", "random_state": 0}
+    judged = RandomForestClassifier(oob_score=True, **told).fit(X, NOISE)
+    np.testing.assert_array_equal(
+        judged.predict_proba(X), RandomForestClassifier(**told).fit(X, NOISE).predict_proba(X)
+    )
+
+
+@pytest.mark.parametrize("rule", ["behaviour_knowledge", "weighted_mean", "median"])
+def test_the_order_of_the_rows_changes_no_score_out_of_bag(rule):
+    y = X[:, 0] + 0.3 * RNG.normal(size=400) > 0.5
+    forest = RandomForestClassifier(10, rule=rule, oob_score="log_loss", random_state=0)
+    score = clone(forest).fit(X, y).oob_score_
+    assert clone(forest).fit(X[::-1], y[::-1]).oob_score_ == pytest.approx(score, rel=1e-9)
+
+
+@pytest.mark.parametrize("kind", [RandomForestClassifier, RandomForestRegressor])
+def test_a_rule_may_have_few_rows_to_learn_from(kind):
+    for n_drawn in (1, 2, 3):
+        forest = kind(1, rule="stacking", max_samples=n_drawn, oob_score=True, random_state=0)
+        assert forest.fit([[1], [2], [3], [4]], [0, 0, 1, 1]).predict([[1]]).shape == (1,)
+
+
+def test_the_median_out_of_bag_is_that_of_the_votes_outside():
+    bagging = BaggingRegressor(
+        n_estimators=20, rule="median", oob_score=True, keep_votes=True, random_state=0
+    ).fit(X, SKEWED)
+    median = np.nanmedian(bagging.oob_votes_[:, :, 0], axis=0)
+    np.testing.assert_allclose(bagging.oob_prediction_, median)
+    forest = RandomForestRegressor(20, max_depth=3, oob_score=True, random_state=0).fit(X, SKEWED)
+    other = clone(forest).set_params(rule="median").fit(X, SKEWED)
+    assert np.abs(other.oob_prediction_ - forest.oob_prediction_).max() > 0.1
+
+
+def test_weights_of_members_stay_with_them_out_of_bag():
+    weights = np.array([1.0, 0.0, 5.0, 2.0])
+    bagging = BaggingClassifier(
+        n_estimators=4,
+        rule=rules.FixedRule(rule="mean", weights=weights),
+        oob_score=True,
+        keep_votes=True,
+        random_state=0,
+    ).fit(X, NOISE)
+    counted = weights[:, np.newaxis, np.newaxis] * ~np.isnan(bagging.oob_votes_)
+    total = counted.sum(axis=0)
+    with np.errstate(invalid="ignore"):
+        expected = (np.nan_to_num(bagging.oob_votes_) * counted).sum(axis=0) / total
+    np.testing.assert_allclose(bagging.oob_decision_function_, expected)
+    assert np.isnan(expected[(total == 0).any(axis=1)]).all()
+
+
+def test_a_function_decides_on_the_votes_that_are_there():
+    forest = RandomForestRegressor(9, rule=lambda votes: votes.max(axis=0), oob_score=True, random_state=0)
+    assert (forest.fit(X, SKEWED).oob_prediction_ <= forest.votes(X).max(axis=0)[:, 0])[
+        ~np.isnan(forest.oob_prediction_)
+    ].all()
+    for kind in (RandomForestRegressor, BaggingRegressor):
+        refused = kind(n_estimators=9, rule=lambda votes: votes[8], oob_score=True)
+        with pytest.raises(ValueError, match="cannot decide on the votes of 3 of 9 members, as out of bag"):
+            refused.fit(X, SKEWED)
+        refused.set_params(oob_score=False).fit(X, SKEWED)
