@@ -267,7 +267,7 @@ class Grower {
         search_.find(rows_of(pending), decided.split);
         decided.gain = decided.split.is_found() ? search_.sides().gain(decided.split.merit) : -1;
         if (!decided.split.is_found() || decided.gain < min_gain_ * (1 - 1e-12) ||
-            (parameters_.needs_gain && decided.gain <= search_.smallest_gain())) {
+            ((parameters_.needs_gain || min_gain_ > 0) && decided.gain <= search_.smallest_gain())) {
             make_leaf(pending);
             return false;
         }

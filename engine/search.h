@@ -89,7 +89,9 @@ class SplitSearch {
     }
 
     // What counts as no gain at all: rounding.
-    double smallest_gain() const { return 1e-12 * std::max(sides_.weight(), std::abs(sides_.score())); }
+    double smallest_gain() const {
+        return sides_.rounding() + 1e-12 * std::max(sides_.weight(), std::abs(sides_.score()));
+    }
 
     // Visits columns in random order, as scikit-learn does: max_features of them, and on until one can be split.
     void find(const Node& node, Candidate& best) {

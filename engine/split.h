@@ -111,6 +111,8 @@ class Sides {
     double weight() const { return weight_; }
     double score() const { return score_; }
     const Item& total() const { return total_; }
+    // Of the fixed-point terms of a gain: of two classes and their sum, in the node and on its two sides.
+    double rounding() const { return sums_logarithms(criterion) ? rounding_of(9) : 0; }
 
     static constexpr bool by_variance = criterion == Criterion::gini || criterion == Criterion::squared_error;
 
@@ -211,6 +213,11 @@ class Sides<ManyClasses, criterion> {
     double weight() const { return static_cast<double>(sum_.weight); }
     double score() const { return score_; }
     std::span<const std::uint32_t> class_weights() const { return all_; }
+    double rounding() const {
+        if constexpr (!sums_logarithms(criterion)) return 0;
+        const std::ptrdiff_t n_absent = std::ranges::count(all_, 0U);
+        return rounding_of(3 * (all_.size() - static_cast<std::size_t>(n_absent) + 1));
+    }
 
   private:
     std::vector<std::uint32_t> left_, right_, all_;

@@ -32,6 +32,13 @@ inline std::int64_t fixed_xlogx(std::uint64_t x) {
     return x < n_known ? known[x] : rounded_xlogx(x);
 }
 
+// How far the rounding of so many terms x log2(x) may take a sum of them from the truth.
+constexpr double rounding_of(std::size_t n_terms) { return static_cast<double>(n_terms) * 0x1.0p-21; }
+
+constexpr bool sums_logarithms(Criterion criterion) {
+    return criterion == Criterion::entropy || criterion == Criterion::gain_ratio;
+}
+
 // Two classes. The weight of all rows and of class one are packed into one word: one addition counts both.
 struct TwoClasses {
     using Item = std::uint64_t;

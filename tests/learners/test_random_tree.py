@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_diabetes, load_iris
 
-from committee import RandomTreeClassifier, RandomTreeRegressor
+from committee import DecisionTreeClassifier, RandomTreeClassifier, RandomTreeRegressor
 from committee.learners.training import read_training
 
 
@@ -37,10 +37,21 @@ def test_columns_without_gain_are_passed_over():
     assert np.flatnonzero(tree.feature_importances_) == [17]
 
 
-def test_a_node_in_which_no_column_has_gain_is_a_leaf():
-    # Neither column alone tells anything of their exclusive or.
-    X, y = np.array([[0, 0], [0, 1], [1, 0], [1, 1]] * 5), np.array([0, 1, 1, 0] * 5)
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("n_repeats", [1, 2, 5, 9, 10, 12, 37, 64, 1000])
+def test_a_node_in_which_no_column_has_gain_is_a_leaf(n_repeats, n_classes):
+    # Neither column alone tells anything of their sum modulo the number of classes.
+    X = np.array([(a, b) for a in range(n_classes) for b in range(n_classes)] * n_repeats)
+    y = X.sum(axis=1) % n_classes
     assert RandomTreeClassifier(random_state=0).fit(X, y).get_n_leaves() == 1
+    tree = DecisionTreeClassifier(criterion="entropy", min_impurity_decrease=1e-8).fit(X, y)
+    assert tree.get_n_leaves() == 1
+
+
+def test_a_small_gain_is_one():
+    X, y = np.repeat([0, 1], 10_000).reshape(-1, 1), np.tile([0, 1], 10_000)
+    y[:10] = 0
+    assert RandomTreeClassifier(random_state=0).fit(X, y).get_n_leaves() == 2
 
 
 def test_depth_and_leaves_can_be_limited():
