@@ -250,7 +250,11 @@ class AdaBoost(CallbackSupportMixin, SavedMembers):
         if asked is None or runs_in_engine(asked):
             if asked is not None:
                 check_engine_member(asked, "booster")
-            table = table_to_go_on(self, X) if goes_on and self._is_engine() else fit_table(self, X)
+            table = (
+                table_to_go_on(self, X)
+                if goes_on and self._is_engine()
+                else fit_table(self, X, sample_weight)
+            )
             training = training_of(self, table, y, sample_weight, None)
             member = default_member(training.task) if asked is None else clone(asked)
             rounds = EngineRounds(member, training, int(self.max_bins), n_threads(self.n_jobs)).binned()

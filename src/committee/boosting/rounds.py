@@ -137,7 +137,7 @@ class Rounds(CallbackSupportMixin, RoundParameters):
     def _read_training(self, X: Any, y: Any, sample_weight: Any, goes_on: bool) -> Training:
         if goes_on and isinstance(X, BinnedTable):
             raise ValueError("warm_start=True goes on with a table, not with a BinnedTable. Pass the table.")
-        table = table_to_go_on(self, X) if goes_on else fit_table(self, X)
+        table = table_to_go_on(self, X) if goes_on else fit_table(self, X, sample_weight)
         training = training_of(self, table, y, sample_weight, getattr(self, "class_weight", None))
         if goes_on:
             check_same_task(training.task, self._task)

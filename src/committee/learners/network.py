@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from committee.learners.network_learning import N_ROUNDS, Plan, learn
 from committee.learners.network_rows import NetworkRows
-from committee.learners.training import training_of
+from committee.learners.training import seen_table, training_of
 from committee.learners.tree_parameters import CATEGORICAL_FEATURES, CLASS_WEIGHT, N_JOBS
 from committee.learners.voting import Classifies, Regresses, Tabular
 from committee.parameters import (
@@ -32,7 +32,6 @@ from committee.parameters import (
 from committee.running import Work, n_threads
 from committee.saving import Fields
 from committee.saving.networks import NetworkDecider, take_network
-from committee.table import read
 from committee.task import Classification
 
 # About so many steps are taken on tables of any size, but every row is seen so often at least and at most.
@@ -184,7 +183,7 @@ class Network(NetworkVoter):
         self
         """
         check_parameters(self)
-        table = read(X, categorical_features=self.categorical_features)
+        table = seen_table(self, X, sample_weight)
         training = training_of(self, table, y, sample_weight, getattr(self, "class_weight", None))
         rng = check_random_state(self.random_state)
         rows = NetworkRows.of(training, int(self.n_bins))

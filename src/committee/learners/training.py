@@ -13,7 +13,7 @@ import numpy as np
 
 from committee import _engine
 from committee.saving import Data
-from committee.table import BinnedTable, Table, predict_table, read, to_codes
+from committee.table import BinnedTable, Table, forget_unseen, predict_table, read, to_codes
 from committee.task import (
     Classification,
     Regression,
@@ -163,16 +163,21 @@ def check_options(options: dict[str, Any]) -> None:
 
 def read_training(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Training:
     """Read and check what an estimator is fitted on."""
-    return training_of(
-        estimator, fit_table(estimator, X), y, sample_weight, getattr(estimator, "class_weight", None)
-    )
+    table = fit_table(estimator, X, sample_weight)
+    return training_of(estimator, table, y, sample_weight, getattr(estimator, "class_weight", None))
 
 
-def fit_table(estimator: Any, X: Any) -> Table | BinnedTable:
-    """Read the X of an estimator's fit; one that is binned is taken as it is."""
-    marks = estimator.categorical_features
+def seen_table(estimator: Any, X: Any, sample_weight: Any) -> Table:
+    """Read the X of an estimator's fit, with the categories of rows that weigh something."""
+    table = read(X, categorical_features=estimator.categorical_features)
+    return forget_unseen(table, row_weights(sample_weight, table.n_rows))
+
+
+def fit_table(estimator: Any, X: Any, sample_weight: Any) -> Table | BinnedTable:
+    """The same; a table that is binned is taken as it is."""
     if not isinstance(X, BinnedTable):
-        return read(X, categorical_features=marks)
+        return seen_table(estimator, X, sample_weight)
+    marks = estimator.categorical_features
     if not (isinstance(marks, str) and marks == "from_dtype"):
         raise ValueError("categorical_features comes too late for a BinnedTable. Pass it to bin_table.")
     return X

@@ -250,7 +250,7 @@ class Bagging(CallbackSupportMixin, KeptBags):
                 "X is a BinnedTable, which only members of the engine take. Pass the table itself."
             )
         source = X if isinstance(X, BinnedTable) else open_source(X)
-        table = table_to_go_on(self, source) if goes_on else fit_table(self, source)
+        table = table_to_go_on(self, source) if goes_on else fit_table(self, source, sample_weight)
         training = training_of(self, table, y, sample_weight, getattr(self, "class_weight", None))
         if is_engine:
             check_tree(member, training.y)

@@ -238,7 +238,7 @@ class Forest(CallbackSupportMixin, ImportancesByTree, JudgedByColumn, RuledTrees
             raise ValueError("max_samples tells how many rows are drawn. Set bootstrap=True.")
 
     def _read_training(self, X: Any, y: Any, sample_weight: Any, goes_on: bool) -> Training:
-        table = table_to_go_on(self, X) if goes_on else fit_table(self, X)
+        table = table_to_go_on(self, X) if goes_on else fit_table(self, X, sample_weight)
         training = training_of(self, table, y, sample_weight, None)
         if goes_on:
             check_same_task(training.task, self._task)

@@ -17,7 +17,7 @@ from committee.combining import as_rule
 from committee.combining.rule import Rule, check_rule
 from committee.learners.callbacks import CallbackSupportMixin, TaskCalls, hook_of, task_calls, with_callbacks
 from committee.learners.members import Members
-from committee.learners.training import NO_LIMIT, Training, training_of
+from committee.learners.training import NO_LIMIT, Training, seen_table, training_of
 from committee.learners.tree_parameters import CATEGORICAL_FEATURES, CLASS_WEIGHT, N_JOBS, draw_seed
 from committee.learners.voting import Classifies, Regresses, Tabular, is_plain
 from committee.members.votes import Task
@@ -42,7 +42,7 @@ from committee.sampling.ruling import Ruling
 from committee.saving import Fields
 from committee.saving.deciding import name_of_sum
 from committee.saving.models import check_forest
-from committee.table import Schema, Table, read
+from committee.table import Schema, Table
 from committee.task import are_repetitions
 
 
@@ -141,7 +141,7 @@ class RotationForest(CallbackSupportMixin, ImportancesByTree, RuledTrees):
         start = time.monotonic()
         check_parameters(self)
         self._check_together()
-        table = read(X, categorical_features=self.categorical_features)
+        table = seen_table(self, X, sample_weight)
         check_memory(table, min(n_threads(self.n_jobs), int(self.n_estimators)))
         training = training_of(self, table, y, sample_weight, getattr(self, "class_weight", None))
         seed = draw_seed(self.random_state)

@@ -1,9 +1,9 @@
 """Reading tables: whatever the user has -> a schema and one array per column, or the engine's codes.
 
 The data's way: `source` opens the container, `frame`, `row` and `raw` take its columns as they are,
-`categories` orders the values of a category, `reading` makes the table, `matching` holds a later table to the
-schema, `binning` makes codes, `statistics` puts numbers in the place of categories, `estimating` reads and
-remembers as scikit-learn's estimators must.
+`categories` orders the values of a category and forgets those that no row has, `reading` makes the table,
+`matching` holds a later table to the schema, `binning` makes codes, `statistics` puts numbers in the place of
+categories, `estimating` reads and remembers as scikit-learn's estimators must.
 
 The names are imported when they are asked for: a schema needs none of the libraries that read tables.
 """
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from committee.table.binning import bin_table, to_codes
+    from committee.table.categories import forget_unseen
     from committee.table.estimating import keep_schema, predict_table, takes_any_table
     from committee.table.raw import is_missing
     from committee.table.reading import read, read_like
@@ -27,6 +28,7 @@ __all__ = [
     "Table",
     "TargetStatistics",
     "bin_table",
+    "forget_unseen",
     "is_missing",
     "keep_schema",
     "predict_table",
@@ -39,6 +41,7 @@ __all__ = [
 _PLACES = {
     "schema": ("BinnedTable", "Column", "Kind", "Schema", "Table"),
     "binning": ("bin_table", "to_codes"),
+    "categories": ("forget_unseen",),
     "raw": ("is_missing",),
     "estimating": ("keep_schema", "predict_table", "takes_any_table"),
     "reading": ("read", "read_like"),

@@ -9,6 +9,7 @@ import numpy as np
 
 from committee import _engine
 from committee.running import n_threads
+from committee.table.categories import forget_unseen
 from committee.table.reading import read
 from committee.table.schema import BinnedTable, Table
 
@@ -40,8 +41,8 @@ def bin_table(
     -----
     Thresholds stand between the values of all rows, also in a fold. An estimator that is given the table
     itself puts them between the values of the rows that weigh something, and cuts a column of more than
-    65,535 distinct values at their quantiles. Where every value of a column is in the fold too, there is no
-    difference.
+    65,535 distinct values at their quantiles. And a category that only rows outside the fold have is known
+    in it, not missing. Where every value of a column is in the fold too, there is no difference.
 
     Examples
     --------
@@ -53,7 +54,8 @@ def bin_table(
     >>> DecisionTreeClassifier().fit(binned, y, sample_weight=[1, 1, 1, 0]).predict(X[3:])
     array(['high'], dtype='<U4')
     """
-    return to_codes(read(X, categorical_features=categorical_features), None, n_threads(n_jobs))
+    table = forget_unseen(read(X, categorical_features=categorical_features), None)
+    return to_codes(table, None, n_threads(n_jobs))
 
 
 def to_codes(table: Table, weights: np.ndarray | None, threads: int, max_bins: int = MAX_BINS) -> BinnedTable:

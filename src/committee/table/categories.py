@@ -1,13 +1,14 @@
-"""From distinct values to the categories of a schema: their order, and how many are kept."""
+"""From distinct values to the categories of a schema: their order, how many are kept, and which are seen."""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Hashable
 
 import numpy as np
 
 from committee.table.raw import Dictionary
-from committee.table.schema import MAX_CATEGORIES
+from committee.table.schema import MAX_CATEGORIES, Column, Kind, Schema, Table
 
 
 def settle_categories(dictionary: Dictionary) -> tuple[tuple[Hashable, ...], np.ndarray]:
@@ -41,3 +42,34 @@ def sorted_order(values: list[Hashable]) -> np.ndarray:
     except TypeError:
         order = sorted(range(len(values)), key=lambda i: (str(values[i]), type(values[i]).__name__))
     return np.array(order, dtype=np.int64)
+
+
+def forget_unseen(table: Table, weights: np.ndarray | None) -> Table:
+    """Leave out the categories that no row has, though they were declared, or none that weighs anything.
+
+    Who learns from the rows learns nothing of them: they are missing, as all others that it has not seen.
+
+    Examples
+    --------
+    >>> schema = Schema((Column("city", Kind.CATEGORY, ("Bonn", "Oslo", "Rome")),), named=True)
+    >>> table = Table(schema, (np.array([1, 3, 0], dtype=np.int32),), n_rows=3)
+    >>> seen = forget_unseen(table, None)
+    >>> seen.schema.columns[0].categories, seen.columns[0]
+    (('Bonn', 'Rome'), array([1, 2, 0], dtype=int32))
+    >>> forget_unseen(table, np.array([0.0, 1.0, 1.0])).schema.columns[0].categories
+    ('Rome',)
+    """
+    weighs = slice(None) if weights is None or weights.all() else weights > 0
+    columns, found = list(table.schema.columns), list(table.columns)
+    for position in np.flatnonzero(table.schema.is_category):
+        column, codes = columns[position], found[position]
+        is_seen = np.bincount(codes[weighs], minlength=len(column.categories) + 1) > 0
+        is_seen[0] = True
+        if is_seen.all():
+            continue
+        categories = tuple(itertools.compress(column.categories, is_seen[1:]))
+        columns[position] = Column(column.name, Kind.CATEGORY, categories)
+        found[position] = np.where(is_seen, np.cumsum(is_seen) - 1, 0).astype(np.int32)[codes]
+    if columns == list(table.schema.columns):
+        return table
+    return Table(Schema(tuple(columns), table.schema.named), tuple(found), table.n_rows)
