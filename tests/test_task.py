@@ -88,6 +88,8 @@ def test_no_target_is_an_error(read_y):
     [
         [1.0, np.nan],
         ["a", None],
+        ["a", np.nan],
+        (float("nan"), "a", "b"),
         np.array(["a", np.nan], dtype=object),
         pd.Series([1, None], dtype="Int64"),
         pd.Series(["a", pd.NA], dtype="string"),
@@ -122,11 +124,13 @@ def test_continuous_labels_are_an_error():
         Classification.of([0.5, 1.5])
 
 
-def test_labels_of_mixed_types_are_an_error():
+@pytest.mark.parametrize("y", [np.array(["a", 1], dtype=object), ["a", 1], [[1], ["a"]]], ids=repr)
+@pytest.mark.filterwarnings("ignore:A column-vector")
+def test_labels_of_mixed_types_are_an_error(y):
     with pytest.raises(
         ValueError, match=r"Unknown label type: y mixes int, str. Make all labels text, or all numbers."
     ):
-        Classification.of(np.array(["a", 1], dtype=object))
+        Classification.of(y)
 
 
 @pytest.mark.parametrize(

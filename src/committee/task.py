@@ -335,6 +335,10 @@ def check_target(y: Any, name: str = "y") -> np.ndarray:
         array = series_target(nw.from_native(y, series_only=True), name)
     else:
         array = np.asarray(y)
+        if array.dtype.kind in "US" and not hasattr(y, "dtype"):
+            # numpy has made text of numbers among text, and of NaN.
+            given = np.asarray(y, dtype=object)
+            array = array if all(isinstance(label, str | bytes) for label in given.ravel()) else given
     if array.ndim == 2 and array.shape[1] > 1:
         raise ValueError(
             f"{name} should be a 1d array, got an array of shape {array.shape} instead. Fit one model per "

@@ -104,4 +104,7 @@ def group_codes(groups: Any, n_rows: int) -> np.ndarray | None:
         raise ValueError(f"groups must have one value for each of the {n_rows} rows. Got {array.shape}.")
     if array.dtype.kind in "fcO" and any(map(is_missing, array.tolist())):
         raise ValueError("groups has missing values. Give every row a group, or drop those rows.")
-    return np.asarray(np.unique(array, return_inverse=True)[1], dtype=np.int64)
+    try:
+        return np.asarray(np.unique(array, return_inverse=True)[1], dtype=np.int64)
+    except TypeError as error:
+        raise ValueError(f"groups mixes values of several types ({error}). Make all of one.") from error
