@@ -133,3 +133,27 @@ def test_many_members_on_many_classes_have_a_cell_each_in_any_blocks(monkeypatch
     again = BehaviourKnowledgeRule().fit(one_hot(labels, 100), y)
     np.testing.assert_array_equal(again.cells_, rule.cells_)
     np.testing.assert_array_equal(again.combine(one_hot(labels, 100)).argmax(axis=1), y)
+
+
+@pytest.mark.parametrize("form", ["classical", "posteriors"])
+def test_naive_bayes_judges_each_member_by_the_rows_that_it_has_voted_on(form):
+    labels, y = random_labels()
+    has_voted = np.ones((3, 80), dtype=bool)
+    has_voted[0] = np.arange(80) < 10  # among them rows of every class
+    rule = NaiveBayesRule(form=form).fit(one_hot(labels, 3), y, has_voted=has_voted)
+    assert np.allclose(rule.priors_, np.bincount(y) / 80)
+    for member, rows in enumerate(has_voted):
+        alone = NaiveBayesRule(form=form).fit(one_hot(labels[[member]], 3)[:, rows], y[rows])
+        assert np.allclose(rule.tables_[member], alone.tables_[0])
+
+
+def test_a_member_without_rows_of_a_class_rules_none_out():
+    votes, y = one_hot([[0, 1, 0, 1], [0, 1, 0, 1]], 2), [0, 1, 0, 1]
+    has_voted = np.array([[True, False, True, False], [True, True, True, True]])
+    for smoothing in (None, 0):
+        rule = NaiveBayesRule(smoothing=smoothing).fit(votes, y, has_voted=has_voted)
+        assert np.allclose(rule.priors_, 0.5)
+        assert np.allclose(rule.tables_[0][:, 1], 0.5)
+        assert rule.combine(votes).argmax(axis=1).tolist() == y
+    nobody = NaiveBayesRule().fit(votes, y, has_voted=[[False] * 4, [True] * 4])
+    assert nobody.combine(votes).argmax(axis=1).tolist() == y

@@ -33,7 +33,7 @@ class NaiveBayesRule(Rule):
     new row, the support of class j is
 
     - form="classical": P(j) times the product of P(s[i] | j), where P(s | j) = (N[i, j, s] + a / c) /
-      (N[j] + a) for c classes and the smoothing a;
+      (N[i, j] + a) for c classes and the smoothing a; a class that a member has no row of tells 1 / c;
     - form="posteriors": the product of P(j | s[i]), where P(j | s) = (N[i, j, s] + a P(j)) / (N[i, s] + a); a
       label that a member never gave before tells P(j).
 
@@ -85,14 +85,19 @@ class NaiveBayesRule(Rule):
 
     def _learn(self, honest: Honest) -> None:
         confusions = confusions_of(honest)
-        classes = confusions[0].sum(axis=1)
-        priors = classes / classes.sum()
+        n_classes = honest.n_outputs
+        priors = np.bincount(honest.y, honest.weights, n_classes) / honest.weights.sum()
         is_classical = self.form == "classical"
         added = (1.0 if is_classical else 0.0) if self.smoothing is None else float(self.smoothing)
         # From here on the label is the second axis and the true class the third.
         seen = confusions.transpose(0, 2, 1)
         if is_classical:
-            tables = ratio(seen + added / honest.n_outputs, np.broadcast_to(classes + added, seen.shape), 0)
+            # Each member has rows of its own. A class that nobody has rows of is ruled out.
+            tables = ratio(
+                seen + added / n_classes,
+                seen.sum(axis=1, keepdims=True) + added,
+                np.where(priors > 0, 1 / n_classes, 0),
+            )
         else:
             tables = ratio(seen + added * priors, seen.sum(axis=2, keepdims=True) + added, priors)
         self.tables_, self.priors_ = tables.clip(0, 1), priors  # rounding may lead beyond
@@ -174,4 +179,4 @@ class BehaviourKnowledgeRule(Rule):
 def ratio(part: np.ndarray, whole: np.ndarray, otherwise: Any) -> np.ndarray:
     """A part of a whole, and something else where there is no whole."""
     result = np.array(np.broadcast_to(otherwise, part.shape), dtype=np.float64)
-    return np.divide(part, whole, out=result, where=whole > 0)
+    return np.divide(part, whole, out=result, where=np.broadcast_to(whole > 0, part.shape))
