@@ -5,7 +5,7 @@ import pytest
 from sklearn.metrics import balanced_accuracy_score, f1_score
 
 import committee
-from committee.rules import AdjustedRule, GreedyRule, mean
+from committee.rules import AdjustedRule, CAWPERule, GreedyRule, mean, one_hot
 
 RNG = np.random.default_rng(0)
 Y = (RNG.random(2000) < 0.15).astype(int)
@@ -43,3 +43,15 @@ def test_it_comes_back_from_a_file_with_the_rule_inside(tmp_path):
     back = committee.load(tmp_path / "rule.committee")
     np.testing.assert_array_equal(back.combine(VOTES), rule.combine(VOTES))
     assert isinstance(back.rule_, GreedyRule) and rule.rule is not rule.rule_
+
+
+def test_the_rule_inside_judges_members_by_their_own_votes():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 100)
+    votes = one_hot([y, np.where(rng.random(100) < 0.7, y, 1 - y)], 2)
+    has_voted = np.ones((2, 100), dtype=bool)
+    has_voted[0, :50] = False
+    votes[0, :50] = votes[0, :50, ::-1]
+    alone = CAWPERule().fit(votes, y, has_voted=has_voted)
+    inside = AdjustedRule("cawpe").fit(votes, y, has_voted=has_voted)
+    assert np.array_equal(inside.weights_, alone.weights_)

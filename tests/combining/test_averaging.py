@@ -144,3 +144,27 @@ def test_the_same_seed_draws_the_same_mixtures():
 def test_bad_parameters_are_refused(rule, message):
     with pytest.raises(ValueError, match=message):
         rule.fit(FEW, [0, 0, 1])
+
+
+@pytest.mark.parametrize("rule", [BayesianAveragingRule(), BayesianCombinationRule(random_state=0)])
+@pytest.mark.parametrize("n_outputs", [1, 2])
+def test_a_member_is_as_likely_as_the_rows_are_that_it_has_voted_on(rule, n_outputs):
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 60)
+    right = rng.uniform(0.3, 0.9, size=(2, 60))
+    votes = np.where(y, right, 1 - right)[:, :, None]
+    if n_outputs == 2:
+        votes = np.concatenate([1 - votes, votes], axis=2)
+    has_voted = np.ones((2, 60), dtype=bool)
+    has_voted[0, :40] = False
+    answers = y if n_outputs == 2 else y.astype(float)
+    found = rule.fit(votes, answers, has_voted=has_voted).scores_
+    for member, rows in enumerate(has_voted):
+        alone = BayesianAveragingRule().fit(votes[[member]][:, rows], answers[rows]).scores_[0]
+        assert found[member] == pytest.approx(alone * 60 / rows.sum())
+    votes[0, :40] = 0.0  # what stands for its votes makes no difference
+    again = rule.fit(votes, answers, has_voted=has_voted)
+    assert np.allclose(again.scores_, found)
+    has_voted[0] = False
+    nobody = rule.fit(votes, answers, has_voted=has_voted)
+    assert nobody.scores_[0] == nobody.scores_[1]

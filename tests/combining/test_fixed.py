@@ -308,3 +308,22 @@ def test_borda_counts_ranks():
 
 def test_every_rule_shows_an_example():
     assert all(">>> " in inspect.getdoc(rule) for rule in FIXED.values())
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("rule", [mean, median, trimmed_mean, geometric_mean, product])
+def test_the_first_of_equal_classes_wins_whatever_was_rounded(rule, dtype):
+    """Of two members, the second says the contrary of the first: whatever they say, it is a tie."""
+    tenths = np.arange(1, 10) / 10
+    first = np.stack([1 - tenths, tenths], axis=1)
+    for n_pairs in (1, 2, 7):
+        votes = np.concatenate([np.roll([first, first[:, ::-1]], shift, axis=1) for shift in range(n_pairs)])
+        decision = rule(votes.astype(dtype))
+        assert (decision == 0.5).all()
+
+
+def test_equal_sums_of_float32_votes_are_a_tie():
+    votes = np.float32([[[0.4, 0.6]], [[0.5, 0.5]], [[0.7, 0.3]], [[0.4, 0.6]]])
+    assert mean(votes).tolist() == [[0.5, 0.5]]
+    assert mean(votes - np.float32([[[0, 1e-4]]])).argmax() == 0
+    assert mean(votes - np.float32([[[1e-4, 0]]])).argmax() == 1

@@ -192,3 +192,76 @@ def test_what_cannot_be_is_refused_in_one_line(rule, message):
     with pytest.raises(ValueError, match=message) as caught:
         rule.fit(votes, y)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("metric", ["error", "balanced_error", "accuracy"])
+def test_the_loss_is_that_of_the_rules_own_decision_where_ties_abound(metric, dtype):
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        y = rng.integers(0, 2, 60)
+        fifths = rng.binomial(5, np.where(y, 0.6, 0.4), size=(7, 60)) / 5
+        votes = np.stack([1 - fifths, fifths], axis=2).astype(dtype)
+        rule = GreedyRule(metric=metric, patience=None, n_steps=20).fit(votes, y)
+        decision = rule.combine(votes)
+        if metric == "accuracy":
+            assert rule.losses_[0] == pytest.approx(-np.mean(decision.argmax(axis=1) == y))
+        else:
+            assert rule.losses_[0] == pytest.approx(slow_loss(metric, y, decision, np.ones(60)))
+
+
+def partial_votes():
+    """A member that is right on its own rows, beside one that is right on seven rows in ten."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 200)
+    has_voted = np.ones((2, 200), dtype=bool)
+    has_voted[0, :100] = False
+    votes = 0.1 + 0.8 * one_hot([y, np.where(rng.random(200) < 0.7, y, 1 - y)], 2)
+    votes[0, :100] = votes[0, :100, ::-1]  # what stands for its votes is wrong
+    return votes, y, has_voted
+
+
+@pytest.mark.parametrize("metric", [*CLASS_METRICS, "accuracy", "roc_auc"])
+def test_members_are_judged_by_the_rows_that_they_have_voted_on(metric):
+    votes, y, has_voted = partial_votes()
+    losses = BestMemberRule(metric=metric).fit(votes, y, has_voted=has_voted).losses_
+    for member, rows in enumerate(has_voted):
+        alone = BestMemberRule(metric=metric).fit(votes[[member]][:, rows], y[rows])
+        assert losses[member] == pytest.approx(alone.losses_[0])
+    assert GreedyRule(metric=metric).fit(votes, y, has_voted=has_voted).weights_.tolist() == [1.0, 0.0]
+
+
+@pytest.mark.parametrize("metric", CLASS_METRICS)
+def test_a_mean_is_judged_by_those_who_have_voted_on_a_row(metric):
+    votes, y = some_votes()
+    rng = np.random.default_rng(1)
+    has_voted = rng.random(votes.shape[:2]) < 0.4
+    rule = GreedyRule(metric=metric, n_steps=6, patience=None).fit(votes, y, has_voted=has_voted)
+    chosen = rule.chosen_[0]
+    own = has_voted[chosen][:, :, None]
+    rows = own.any(axis=0)[:, 0]
+    mean = (votes[chosen] * own).sum(axis=0)[rows] / own.sum(axis=0)[rows]
+    assert rule.losses_[0] == pytest.approx(slow_loss(metric, y[rows], mean, np.ones(rows.sum())))
+    everybody = np.ones(votes.shape[:2], dtype=bool)
+    whole = GreedyRule(metric=metric).fit(votes, y)
+    assert np.allclose(GreedyRule(metric=metric).fit(votes, y, has_voted=everybody).weights_, whole.weights_)
+
+
+def test_a_member_without_votes_is_taken_to_be_as_bad_as_the_worst():
+    votes, y, has_voted = partial_votes()
+    has_voted[0] = False
+    rule = BestMemberRule().fit(votes, y, has_voted=has_voted)
+    assert rule.losses_[0] == rule.losses_[1]
+    with pytest.raises(ValueError, match="No member can be judged by the rows that it has voted on"):
+        BestMemberRule().fit(votes, y, has_voted=np.zeros((2, 200), dtype=bool))
+
+
+@pytest.mark.parametrize("metric", ["log_loss", "brier"])
+def test_votes_that_do_not_sum_to_one_are_judged_as_shares(metric):
+    votes, y = some_votes()
+    loud = np.full((1, votes.shape[1], 3), 10 / 3)
+    rule = GreedyRule(metric=metric).fit(np.concatenate([loud, votes]), y)
+    assert rule.weights_[0] == 0
+    assert rule.losses_[0] == pytest.approx(GreedyRule(metric=metric).fit(votes, y).losses_[0])
+    best = BestMemberRule(metric=metric).fit(10 * votes, y)
+    assert np.allclose(best.losses_, BestMemberRule(metric=metric).fit(votes, y).losses_)

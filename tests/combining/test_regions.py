@@ -111,3 +111,18 @@ def test_what_cannot_be_is_refused_in_one_line(rule, X, message):
     with pytest.raises(ValueError, match=message) as caught:
         rule.fit(votes, y, X)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("partition", ["clusters", "tree"])
+def test_a_region_is_left_to_who_is_best_on_the_rows_that_it_has_voted_on(partition):
+    X = np.repeat([[-1.0], [1.0]], 20, axis=0)
+    y = np.tile([0, 1], 20)
+    votes = np.array([0.05 + 0.9 * one_hot(y, 2), 0.2 + 0.6 * one_hot(y, 2)])
+    votes[0, ::2] = votes[0, ::2, ::-1]  # not its own votes
+    has_voted = np.ones((2, 40), dtype=bool)
+    has_voted[0, ::2] = False
+    has_voted[0, :20] = False
+    rule = RegionRule(partition=partition, n_regions=2, min_rows=1, random_state=0)
+    rule.fit(votes, y, X, has_voted=has_voted)
+    assert rule.members_[rule.region([[-1.0], [1.0]])].tolist() == [1, 0]
+    assert rule.best_ == 0

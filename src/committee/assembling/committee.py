@@ -23,7 +23,7 @@ from committee.assembling.named import NamedMembers
 from committee.assembling.seats import Seat
 from committee.assembling.votes import HonestVotes, mean_votes
 from committee.combining import rule_named
-from committee.combining.rule import Rule, check_rule
+from committee.combining.rule import Rule, check_rule, differ
 from committee.learners.callbacks import (
     CallbackSupportMixin,
     TaskCalls,
@@ -77,7 +77,7 @@ class Committee(CallbackSupportMixin, CommitteeParameters, NamedMembers, Assembl
         rng = np.random.default_rng(check_random_state(self.random_state).randint(LARGEST_SEED))
         rule = seeded(self._new_rule(), rng)
         if lesson.is_open:
-            check_rule(rule, len(members), lesson.task)
+            check_rule(rule, len(members), lesson.task, is_weighted=differ(lesson.weights))
             self._check_calibrate(rule, lesson)
         if isinstance(self.cv, str):
             calls = task_calls(self, X, y, "member", len(members))

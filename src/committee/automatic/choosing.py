@@ -18,11 +18,17 @@ import numpy as np
 from committee.assembling.leaderboard import honest_decision
 from committee.assembling.votes import HonestVotes
 from committee.combining.adjusting import OF_PROBABILITIES
-from committee.combining.losses import CLASS_LOSSES, NUMBER_LOSSES, check_metric, member_losses
+from committee.combining.losses import (
+    CLASS_LOSSES,
+    NUMBER_LOSSES,
+    check_metric,
+    member_losses,
+    metric_of_votes,
+)
 from committee.combining.metrics import some_decision
 from committee.combining.naming import rule_named
 from committee.combining.rule import Honest, Rule
-from committee.combining.scorers import task_of_scorer
+from committee.combining.scorers import is_scorer, task_of_scorer
 from committee.members.lesson import Lesson
 
 # Rules are compared on so many votes at most, and on so many for each second that there is.
@@ -135,14 +141,14 @@ def without_comparison(honest: HonestVotes, metric: Any) -> Rule:
 def usual_rule(honest: HonestVotes, metric: Any) -> str | None:
     """The name of the rule that does best on most tables; None if no rule is known to."""
     first = honest.on(slice(1))
-    known = check_metric(metric, first.judged(first.votes))
+    known = metric_of_votes(metric, first.judged(first.votes))
     return USUAL.get(known) if isinstance(known, str) else None
 
 
 def is_surely_better(first: np.ndarray, second: np.ndarray, honest: HonestVotes, metric: Any) -> bool:
     """Whether a decision has a lower loss than another by more than chance, row by row."""
     both = honest.judged(np.stack([first, second]))
-    name = check_metric(metric, both)
+    name = metric_of_votes(metric, both)
     if not isinstance(name, str):
         return True
     losses = (CLASS_LOSSES.get(name) or NUMBER_LOSSES[name])(both.votes, both.y)
@@ -207,22 +213,23 @@ def rules_for(honest: HonestVotes, metric: Any, has_X: bool) -> list[tuple[str, 
 def loss_of(decision: np.ndarray, honest: HonestVotes, metric: Any) -> float:
     """The loss of a decision on honest rows."""
     judged = honest.judged(decision[None])
-    return float(member_losses(check_metric(metric, judged), judged)[0])
+    return float(member_losses(metric_of_votes(metric, judged), judged)[0])
 
 
 def check_judges(metric: Any, lesson: Lesson) -> None:
     """Raise if a metric cannot judge decisions on this y, before any member is fitted."""
-    if isinstance(check_metric(metric, one_vote(lesson)), str):
-        return  # a loss of ours, which can judge any
     task = "classification" if lesson.are_classes else "regression"
-    if isinstance(metric, str) and task_of_scorer(metric) != task:
+    if isinstance(metric, str) and is_scorer(metric) and task_of_scorer(metric) != task:
         raise ValueError(f"The metric {metric!r} is not for {task}. {ways_out(task)}")
+    check_metric(metric, lesson.task.n_outputs)
+    if isinstance(metric_of_votes(metric, one_vote(lesson)), str):
+        return  # a loss of ours, which can judge any
     y = lesson.y[lesson.rows]
     weights = None if lesson.weights is None else lesson.weights[lesson.rows]
     decision = some_decision(y, lesson.task.n_outputs)
     honest = Honest.of(decision[None], y, sample_weight=weights, classes=lesson.task.classes)
     try:
-        member_losses(check_metric(metric, honest), honest)
+        member_losses(metric_of_votes(metric, honest), honest)
     except Exception as error:
         reason = " ".join(str(error).split())
         raise ValueError(f"The metric {metric!r} cannot judge this y: {reason} {ways_out(task)}") from error

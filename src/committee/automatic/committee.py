@@ -35,7 +35,7 @@ from committee.automatic.reducing import Reducing
 from committee.automatic.scheduling import seat_in_time
 from committee.automatic.telling import Telling
 from committee.combining import as_rule, rule_named
-from committee.combining.rule import Rule, check_rule
+from committee.combining.rule import Rule, check_rule, differ
 from committee.learners import DecisionTreeClassifier
 from committee.learners.callbacks import CallbackSupportMixin, TaskCalls, task_calls, with_callbacks
 from committee.learners.voting import Classifies, Regresses
@@ -105,7 +105,7 @@ class AutomaticCommittee(CallbackSupportMixin, Reducing):
         if lesson.is_open:
             check_judges(self.metric, lesson)
             if rule is not None:
-                check_rule(rule, len(members), lesson.task)
+                check_rule(rule, len(members), lesson.task, is_weighted=differ(lesson.weights))
         clock.keep_for_rule(seconds_for(len(members) * len(lesson.rows) * lesson.task.n_outputs))
         repeats = self._repeats(lesson, rng)
         seed = int(rng.integers(LARGEST_SEED))

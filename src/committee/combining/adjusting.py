@@ -13,12 +13,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from committee.combining.greedy import METRIC
-from committee.combining.losses import check_metric, member_losses
+from committee.combining.losses import check_metric, member_losses, metric_of_votes
 from committee.combining.naming import as_rule
 from committee.combining.pooling import logarithm, lowest_log_loss, pooled
 from committee.combining.rule import Honest, Rule
 from committee.combining.votes import rescaled
-from committee.parameters import anything, declared, parameter
+from committee.parameters import anything, check_parameters, declared, parameter
 from committee.saving import attributes
 from committee.saving.errors import require
 
@@ -81,13 +81,25 @@ class AdjustedRule(Rule):
         "biases_": attributes.floats("outputs"),
     }
 
+    def _check_kind(self, n_members: int, n_outputs: int, is_weighted: bool) -> None:
+        check_metric(self.metric, n_outputs)
+        rule = as_rule(self.rule)
+        check_parameters(rule)
+        rule._check_kind(n_members, n_outputs, is_weighted)
+
     def _learn(self, honest: Honest) -> None:
         rule = as_rule(self.rule)
         self.rule_: Rule = type(rule)(**rule.get_params(deep=False))
         X = honest.X if self.rule_._looks_at_X() else None
         if self.rule_.needs_fit:
             self.rule_.fit(
-                honest.votes, honest.y, X, honest.weights, classes=honest.classes, groups=honest.groups
+                honest.votes,
+                honest.y,
+                X,
+                honest.weights,
+                has_voted=honest.has_voted,
+                classes=honest.classes,
+                groups=honest.groups,
             )
         decision = self.rule_.combine(honest.votes, X)
         if isinstance(self.metric, str | None) and self.metric in OF_PROBABILITIES:
@@ -158,4 +170,4 @@ def loss_of(scores: np.ndarray, biases: np.ndarray, honest: Honest, metric: Any)
     moved = scores + biases
     decision = rescaled(np.exp(moved - moved.max(axis=1, keepdims=True)))
     judged = replace(honest, votes=decision[None], has_voted=None)
-    return float(member_losses(check_metric(metric, judged), judged)[0])
+    return float(member_losses(metric_of_votes(metric, judged), judged)[0])

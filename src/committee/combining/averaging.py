@@ -10,7 +10,7 @@ the vote, with the member's (or mixture's) own variance.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -72,6 +72,9 @@ class BayesianAveragingRule(WeightedRule):
         "How likely each member is before any row is seen, in any unit. None: all the same.",
     )
     effective_rows: Any = parameter(None, *EFFECTIVE_ROWS)
+
+    def _check_kind(self, n_members: int, n_outputs: int, is_weighted: bool) -> None:
+        check_member_weights(self.prior, n_members, "prior")
 
     def _learn(self, honest: Honest) -> None:
         from scipy.special import softmax
@@ -159,7 +162,7 @@ class BayesianCombinationRule(WeightedRule):
 
 
 class Likelihood:
-    """The likelihood of honest rows under mixtures of the members.
+    """The likelihood of honest rows under mixtures of the members, each of which counts where it has voted.
 
     Parameters
     ----------
@@ -173,10 +176,12 @@ class Likelihood:
         self.n_rows = total if effective_rows is None else float(effective_rows)
         self.row_shares = honest.weights / total
         self.are_classes = honest.are_classes
+        self.has_voted = None if honest.has_voted is None else honest.has_voted.astype(np.float64)
         if self.are_classes:
-            self.right_votes = right_votes_of(honest)
+            self.told = right_votes_of(honest)
         else:
-            self.error_products, self.scale = error_products_of(honest, self.row_shares)
+            self.told, self.scale = errors_of(honest)
+            self.error_products = (self.told * self.row_shares) @ self.told.T
             mean_square = float(self.row_shares @ (honest.y / self.scale) ** 2)
             self.smallest = max(SMALLEST_VARIANCE * mean_square, float(np.finfo(np.float64).tiny))
 
@@ -193,17 +198,38 @@ class Likelihood:
         ndarray of shape (n_mixtures,)
         """
         if self.are_classes:
-            n_members, n_rows = self.right_votes.shape
-            step = max(1, BLOCK_SIZE // (n_members + len(mixtures)))
-            means = np.zeros(len(mixtures))
-            for start in range(0, n_rows, step):
-                rows = slice(start, start + step)
-                means += np.log(mixtures @ self.right_votes[:, rows]) @ self.row_shares[rows]
-            return self.n_rows * means
-        variances = np.einsum("gi,ij,gj->g", mixtures, self.error_products, mixtures)
-        log_variances = np.log(variances.clip(self.smallest)) + 2 * np.log(self.scale)
-        logarithms: np.ndarray = -0.5 * self.n_rows * (np.log(2 * np.pi) + log_variances + 1)
-        return logarithms
+            logarithms = self.n_rows * self._mean(np.log, mixtures)
+        else:
+            if self.has_voted is None:
+                variances = np.einsum("gi,ij,gj->g", mixtures, self.error_products, mixtures)
+            else:
+                variances = self._mean(np.square, mixtures)
+            log_variances = np.log(variances.clip(self.smallest)) + 2 * np.log(self.scale)
+            logarithms = -0.5 * self.n_rows * (np.log(2 * np.pi) + log_variances + 1)
+        # Members that have voted on no row that counts are taken to be as bad as the worst.
+        return np.where(np.isnan(logarithms), np.nanmin(logarithms), logarithms)
+
+    def _mean(self, function: Callable[[np.ndarray], np.ndarray], mixtures: np.ndarray) -> np.ndarray:
+        """The mean over rows of a function of what mixtures tell; NaN if nobody of one has voted on any.
+
+        Where some members have not voted, the others are mixed in the same proportions.
+        """
+        n_members, n_rows = self.told.shape
+        step = max(1, BLOCK_SIZE // (n_members + len(mixtures)))
+        total, weight = np.zeros(len(mixtures)), np.zeros(len(mixtures))
+        for start in range(0, n_rows, step):
+            rows = slice(start, start + step)
+            told, shares = self.told[:, rows], self.row_shares[rows]
+            if self.has_voted is None:
+                total += function(mixtures @ told) @ shares
+                weight += shares.sum()
+                continue
+            own = self.has_voted[:, rows]
+            present = mixtures @ own
+            mixed = np.divide(mixtures @ (told * own), present, out=np.ones_like(present), where=present > 0)
+            total += (function(mixed) * (present > 0)) @ shares
+            weight += (present > 0) @ shares
+        return np.divide(total, weight, out=np.full(len(total), np.nan), where=weight > 0)
 
 
 def log_density(mixtures: np.ndarray, concentrations: list[np.ndarray]) -> np.ndarray:
@@ -271,18 +297,12 @@ def right_votes_of(honest: Honest) -> np.ndarray:
     return np.concatenate(blocks, axis=1).clip(SMALLEST_VOTE)
 
 
-def error_products_of(honest: Honest, row_shares: np.ndarray) -> tuple[np.ndarray, float]:
-    """The mean products of the errors of each two members, in units of the square of the largest error.
+def errors_of(honest: Honest) -> tuple[np.ndarray, float]:
+    """The errors of the members, of shape (n_members, n_rows), in units of the largest; 1 if there is none.
 
     A mixture errs by the mixture of the errors.
-
-    Returns
-    -------
-    products : ndarray of shape (n_members, n_members)
-    largest : float
-        The largest error; 1 if there is none.
     """
     errors = np.concatenate([votes[:, :, 0] - y for votes, y, _ in honest.blocks()], axis=1)
     largest = float(np.abs(errors).max()) or 1.0
     errors /= largest
-    return (errors * row_shares) @ errors.T, largest
+    return errors, largest

@@ -2,23 +2,31 @@
 
 A bench holds what one loss needs of honest votes. `losses` gives, for every member, the loss of the mean of
 those who sit and that member; `seat` lets one sit down, who may sit more than once; `only` is an empty bench
-for some members. No bench makes the decisions of all candidates: log loss needs the votes for the right class
-alone, squared losses a matrix of (n_members, n_members), the error only those rows on which one more vote can
-change the outcome.
+for some members. The usual benches make no decisions: log loss needs the votes for the right class alone,
+squared losses a matrix of (n_members, n_members), the error only those rows on which one more vote can change
+the outcome.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Protocol
 
 import numpy as np
 
-from committee.combining.losses import SMALLEST, Loss, loss_weights, residuals, sound_votes, votes_for
+from committee.combining.losses import (
+    SMALLEST,
+    Loss,
+    as_loss,
+    decided,
+    loss_on,
+    loss_weights,
+    residuals,
+    votes_for,
+    with_highest,
+)
 from committee.combining.rule import Honest
-from committee.combining.votes import BLOCK_SIZE, blocks_of
-
-# Sums of votes are exact to much less than this, so a larger lead is no tie.
-ROUNDING = 1e-6
+from committee.combining.votes import BLOCK_SIZE, NEARLY_ONE, blocks_of, highest_of, rounding_of
 
 
 class Bench(Protocol):
@@ -35,16 +43,30 @@ class Bench(Protocol):
 
 
 def bench_for(metric: str | Loss, honest: Honest) -> Bench:
-    """The bench of a loss."""
-    if callable(metric):
-        return AnyBench(sound_votes(honest), honest.y, honest.weights, metric)
+    """The bench of a loss: one that knows a short cut, where there is one for these votes."""
+    if metric in ("log_loss", "brier") and not sum_to_one(honest):
+        return AnyBench(honest, as_loss(metric))
     if metric == "log_loss":
-        parts = [votes_for(votes, y) for votes, y, _ in honest.blocks()]
-        return LogLossBench(np.concatenate(parts, axis=1), honest.weights)
+        right = np.concatenate([votes_for(votes, y) for votes, y, _ in honest.blocks()], axis=1)
+        if honest.has_voted is None:
+            return LogLossBench(right, honest.weights)
+        return AnyBench(replace(honest, votes=right[:, :, None]), log_loss_of_right)
+    if callable(metric) or honest.has_voted is not None:
+        return AnyBench(honest, as_loss(metric))
     if metric in ("brier", "squared_error"):
         return SquareBench(common_squares(honest))
-    votes = honest.votes if honest.votes.dtype.kind == "f" else honest.votes.astype(np.float32)
-    return ErrorBench(votes, honest.y, loss_weights(metric, honest.y, honest.weights))
+    return ErrorBench(honest.votes, honest.y, loss_weights(metric, honest.y, honest.weights))
+
+
+def sum_to_one(honest: Honest) -> bool:
+    """Whether the votes on each row are shares of one."""
+    sums = (votes.sum(axis=2) for votes, _, _ in honest.blocks())
+    return all(bool((np.abs(of_block - 1) <= NEARLY_ONE).all()) for of_block in sums)
+
+
+def log_loss_of_right(y: np.ndarray, right: np.ndarray, weights: np.ndarray) -> float:
+    """The log loss of decisions of which only the probability of the right class is given."""
+    return float(-np.log(np.maximum(right[:, 0], SMALLEST)) @ weights / weights.sum())
 
 
 def common_squares(honest: Honest) -> np.ndarray:
@@ -120,28 +142,32 @@ class ErrorBench:
         self.votes = votes
         self.y = y
         self.weights = weights
+        self.rounding = rounding_of(votes)
         self.total = np.zeros(votes.shape[1:])
         # How much one more vote can add to the lead of the right class, and how much it can take off.
         self.gain = np.empty(len(y))
         self.harm = np.empty(len(y))
+        self.highest = np.empty(len(y))
         for rows, block in blocks_of(votes):
-            right = votes_for(block, y[rows])
-            self.gain[rows] = right.max(axis=0)
+            self.gain[rows] = votes_for(block, y[rows]).max(axis=0)
             self.harm[rows] = -np.min([lead_of(vote, y[rows]) for vote in block], axis=0)
+            self.highest[rows] = block.max(axis=(0, 2))
 
     def losses(self) -> np.ndarray:
         """The loss with each member added."""
         lead = lead_of(self.total, self.y)
-        is_wrong = lead < -self.gain - ROUNDING
+        # What is within it of the highest is a tie.
+        slack = 2 * self.rounding * (self.total.max(axis=1) + self.highest)
+        is_wrong = lead < -self.gain - slack
         losses = np.full(len(self.votes), self.weights[is_wrong].sum())
-        unsettled = np.flatnonzero(~is_wrong & (lead <= self.harm + ROUNDING))
+        unsettled = np.flatnonzero(~is_wrong & (lead <= self.harm + slack))
         step = max(1, BLOCK_SIZE // (len(self.votes) * self.votes.shape[2]))
         for start in range(0, len(unsettled), step):
             rows = unsettled[start : start + step]
-            # In the precision of the votes: a sum of equal votes is as equal in it.
-            after = np.take(self.votes, rows, axis=1)
-            after += self.total[rows].astype(after.dtype)
-            labels = after.argmax(axis=2)
+            after = self.votes[:, rows] + self.total[rows]
+            # The first class of those that are as high as the highest.
+            enough = highest_of(after) * (1 - self.rounding)
+            labels = (after >= enough[:, :, None]).argmax(axis=2)
             losses += ((labels != self.y[rows]) * self.weights[rows]).sum(axis=1)
         return losses / self.weights.sum()
 
@@ -155,30 +181,41 @@ class ErrorBench:
 
 
 class AnyBench:
-    """Any other loss: the decision of each candidate is made."""
+    """Any other loss, and members that have not voted on all rows: the decision of each candidate is made.
 
-    def __init__(self, votes: np.ndarray, y: np.ndarray, weights: np.ndarray, loss: Loss) -> None:
-        self.votes = votes
-        self.y = y
-        self.weights = weights
+    It is the mean of those who have voted on a row. Rows on which nobody has are left out.
+    """
+
+    def __init__(self, honest: Honest, loss: Loss) -> None:
+        self.honest = honest
         self.loss = loss
-        self.total = np.zeros(votes.shape[1:])
-        self.n_seated = 0
+        self.rounding = rounding_of(honest.votes)
+        self.total = np.zeros(honest.votes.shape[1:])
+        self.n_seated = np.zeros((honest.n_rows, 1))
 
     def losses(self) -> np.ndarray:
         """The loss with each member added."""
-        n_after = self.n_seated + 1
-        decisions = ((self.total + vote) / n_after for vote in self.votes)
-        return np.array([self.loss(self.y, decision, self.weights) for decision in decisions], dtype=float)
+        return with_highest([self._loss(member) for member in range(self.honest.n_members)])
 
     def seat(self, member: int) -> None:
         """Add a member."""
-        self.total += self.votes[member]
-        self.n_seated += 1
+        self.total, self.n_seated = self._with(member)
 
     def only(self, members: np.ndarray) -> AnyBench:
         """An empty bench of some members."""
-        return AnyBench(self.votes[members], self.y, self.weights, self.loss)
+        return AnyBench(self.honest.of_members(members), self.loss)
+
+    def _with(self, member: int) -> tuple[np.ndarray, np.ndarray]:
+        """The sum of the votes on each row, and their number, with a member added."""
+        rows = self.honest.own_rows()[member]
+        own = 1.0 if rows is None else rows[:, None].astype(np.float64)
+        return self.total + own * self.honest.votes[member], self.n_seated + own
+
+    def _loss(self, member: int) -> float:
+        total, n_seated = self._with(member)
+        rows = None if self.honest.has_voted is None else n_seated[:, 0] > 0
+        decision = decided(total / np.maximum(n_seated, 1), self.rounding)
+        return loss_on(rows, self.loss, decision, self.honest)
 
 
 def lead_of(votes: np.ndarray, y: np.ndarray) -> np.ndarray:

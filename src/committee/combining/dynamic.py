@@ -25,7 +25,15 @@ from committee.combining.fixed import one_hot
 from committee.combining.neighbours import Nearest
 from committee.combining.rule import Honest, Rule
 from committee.combining.space import Space, as_matrix
-from committee.combining.votes import are_classes, blocks_of, highest_of, labels_of, rescaled
+from committee.combining.votes import (
+    are_classes,
+    blocks_of,
+    highest_of,
+    labels_of,
+    rescaled,
+    rounding_of,
+    settled,
+)
 from committee.parameters import declared, integer, is_boolean, one_of, optional, parameter
 from committee.saving import DamagedFile, attributes
 
@@ -205,13 +213,15 @@ class DynamicRule(Rule):
             shares[rows], competence[rows] = rescaled(say), part_competence
         return shares, competence
 
-    def _learn(self, honest: Honest) -> None:
-        method = METHODS[self.method]
-        if not honest.are_classes and method.regression is None:
+    def _check_kind(self, n_members: int, n_outputs: int, is_weighted: bool) -> None:
+        if n_outputs == 1 and METHODS[self.method].regression is None:
             raise ValueError(
                 f"method={self.method!r} asks which class is right. For regression there are "
                 f"{', '.join(REGRESSION_METHODS)}."
             )
+
+    def _learn(self, honest: Honest) -> None:
+        method = METHODS[self.method]
         known = Known.of(honest, method.source, method.looks_at_votes)
         # META-DES learns from each known row by its neighbours among the others.
         n_there = len(known.y) - 1 if self.method == "meta_des" else len(known.y)
@@ -291,7 +301,10 @@ class DynamicRule(Rule):
         for rows, labels, say, _ in self._answers(votes, X, only_disputed=counts_labels):
             # Whole numbers stay whole until the end, so that ties are ties.
             total = counted(say, labels, votes.shape[2]) if counts_labels else weighed(say, votes[:, rows])
-            decision[rows] = rescaled(total) if are_classes(votes) else total / say.sum(axis=1, keepdims=True)
+            if are_classes(votes):
+                decision[rows] = rescaled(settled(total, rounding_of(votes)))
+            else:
+                decision[rows] = total / say.sum(axis=1, keepdims=True)
         return decision
 
     def _answers(

@@ -69,9 +69,12 @@ class FixedRule(Rule):
             raise AttributeError(f"The rule {self.rule!r} has no weights for members.")
         return np.asarray(self.weights, dtype=np.float64)
 
-    def _learn(self, honest: Honest) -> None:
+    def _check_kind(self, n_members: int, n_outputs: int, is_weighted: bool) -> None:
         # One row tells whether the function takes such votes.
-        self._combine(honest.votes[:, :1], None)
+        self._combine(np.full((n_members, 1, n_outputs), 1 / n_outputs), None)
+
+    def _learn(self, honest: Honest) -> None:
+        """There is nothing to learn."""
 
     def _combine(self, votes: np.ndarray, X: Any) -> np.ndarray:
         check_parameters(self)

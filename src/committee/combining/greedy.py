@@ -11,7 +11,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from committee.combining.benches import Bench, bench_for
-from committee.combining.losses import CLASS_LOSSES, NUMBER_LOSSES, check_metric, member_losses
+from committee.combining.losses import (
+    CLASS_LOSSES,
+    NUMBER_LOSSES,
+    check_metric,
+    member_losses,
+    metric_of_votes,
+)
 from committee.combining.rule import Honest, Rule
 from committee.combining.votes import weighted_sum
 from committee.parameters import anything, declared, either, integer, optional, parameter, share
@@ -123,8 +129,11 @@ class GreedyRule(Weighing):
         "losses_": attributes.list_of(attributes.number()),
     }
 
+    def _check_kind(self, n_members: int, n_outputs: int, is_weighted: bool) -> None:
+        check_metric(self.metric, n_outputs)
+
     def _learn(self, honest: Honest) -> None:
-        bench = bench_for(check_metric(self.metric, honest), honest)
+        bench = bench_for(metric_of_votes(self.metric, honest), honest)
         weights = np.zeros(honest.n_members)
         self.chosen_, self.losses_ = [], []
         for members in self._bags(honest.n_members):
@@ -171,8 +180,11 @@ class BestMemberRule(Weighing):
         "best_": attributes.integer(),
     }
 
+    def _check_kind(self, n_members: int, n_outputs: int, is_weighted: bool) -> None:
+        check_metric(self.metric, n_outputs)
+
     def _learn(self, honest: Honest) -> None:
-        self.losses_ = member_losses(check_metric(self.metric, honest), honest)
+        self.losses_ = member_losses(metric_of_votes(self.metric, honest), honest)
         self.best_ = first_lowest(self.losses_)
         self.weights_ = np.zeros(honest.n_members)
         self.weights_[self.best_] = 1.0

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from committee.combining.rule import Honest
-from committee.combining.votes import labels_of
+from committee.combining.votes import NEARLY_ONE, as_shares, labels_of, rounding_of, settled
 
 # Probabilities below this are taken for it, so that no single row decides alone.
 SMALLEST = 1e-15
@@ -69,30 +69,40 @@ def default_loss(honest: Honest) -> str:
     return "log_loss" if honest.are_classes else "squared_error"
 
 
-def check_metric(metric: Any, honest: Honest) -> str | Loss:
-    """The metric as the name of a loss of ours, or as a function of y, a decision and weights.
+def check_metric(metric: Any, n_outputs: int) -> None:
+    """Raise for a metric that is none of so many outputs, one of which is a regression.
 
     Examples
     --------
-    >>> check_metric("squared_error", Honest.of([[[0.2, 0.8]]], [1]))  # doctest: +ELLIPSIS
+    >>> check_metric("squared_error", 2)  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     ValueError: There is no metric 'squared_error' for classes. ...
     """
-    if metric is None:
-        return default_loss(honest)
-    if callable(metric) and not is_made_scorer(metric):
-        return finite(on_decisions(metric))
-    ours = CLASS_LOSSES if honest.are_classes else NUMBER_LOSSES
-    if isinstance(metric, str) and metric in ours:
-        return metric
-    from committee.combining.scorers import is_scorer, scorer_loss
+    ours = CLASS_LOSSES if n_outputs > 1 else NUMBER_LOSSES
+    is_function = callable(metric) and not is_made_scorer(metric)
+    if metric is None or is_function or (isinstance(metric, str) and metric in ours):
+        return
+    from committee.combining.scorers import check_task, is_scorer
 
     if not is_scorer(metric):
-        task = "classes" if honest.are_classes else "regression"
+        task = "classes" if n_outputs > 1 else "regression"
         raise ValueError(
             f"There is no metric {metric!r} for {task}. Use {', '.join(ours)}, a name of scikit-learn's "
             "scorers or a function."
         )
+    check_task("metric", metric, n_outputs)
+
+
+def metric_of_votes(metric: Any, honest: Honest) -> str | Loss:
+    """A checked metric as the name of a loss of ours, or as a function of y, a decision and weights."""
+    if metric is None:
+        return default_loss(honest)
+    if callable(metric) and not is_made_scorer(metric):
+        return finite(on_decisions(metric))
+    if isinstance(metric, str) and metric in (CLASS_LOSSES if honest.are_classes else NUMBER_LOSSES):
+        return metric
+    from committee.combining.scorers import scorer_loss
+
     return finite(scorer_loss(metric, honest))
 
 
@@ -156,33 +166,79 @@ def finite(metric: Loss) -> Loss:
     def loss(y: np.ndarray, decision: np.ndarray, weights: np.ndarray) -> float:
         value = float(metric(y, decision, weights))
         if not np.isfinite(value):
-            raise ValueError(f"metric must give a finite number. Got {value}. Use another metric for this y.")
+            raise NoValueError(
+                f"metric must give a finite number. Got {value}. Use another metric for this y."
+            )
         return value
 
     return loss
 
 
 def member_losses(metric: str | Loss, honest: Honest) -> np.ndarray:
-    """The loss of each member, of shape (n_members,)."""
-    if callable(metric):
-        votes = sound_votes(honest)
-        return np.array([metric(honest.y, vote.astype(np.float64), honest.weights) for vote in votes])
-    row_losses = CLASS_LOSSES.get(metric) or NUMBER_LOSSES[metric]
+    """The loss of each member alone, on the rows that it has voted on, of shape (n_members,)."""
+    rounding = rounding_of(honest.votes)
+    if callable(metric) or honest.has_voted is not None:
+        loss = as_loss(metric)
+        decisions = (decided(vote.astype(np.float64), rounding) for vote in honest.votes)
+        judged = zip(decisions, honest.own_rows(), strict=True)
+        return with_highest([loss_on(rows, loss, decision, honest) for decision, rows in judged])
     weights = loss_weights(metric, honest.y, honest.weights)
     total = np.zeros(honest.n_members)
     start = 0
     for votes, y, _ in honest.blocks():
         rows = slice(start, start + len(y))
         start = rows.stop
-        total += (row_losses(votes, y) * weights[rows]).sum(axis=1)
+        total += (row_losses(metric)(decided(votes, rounding), y) * weights[rows]).sum(axis=1)
     return total / weights.sum()
 
 
-def sound_votes(honest: Honest) -> np.ndarray:
-    """All honest votes, after each number has been checked."""
-    for _ in honest.blocks():
-        pass
-    return honest.votes
+def row_losses(metric: str) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
+    """The losses of rows that a loss of ours is the mean of."""
+    return CLASS_LOSSES.get(metric) or NUMBER_LOSSES[metric]
+
+
+def as_loss(metric: str | Loss) -> Loss:
+    """A metric as a function of y, a decision and weights."""
+    if callable(metric):
+        return metric
+    losses = row_losses(metric)
+
+    def loss(y: np.ndarray, decision: np.ndarray, weights: np.ndarray) -> float:
+        weights = loss_weights(metric, y, weights)
+        return float(losses(decision[None], y)[0] @ weights / weights.sum())
+
+    return loss
+
+
+def decided(votes: np.ndarray, rounding: float) -> np.ndarray:
+    """Votes as the decisions of who casts them: for classes settled, and summing to one."""
+    return votes if votes.shape[-1] == 1 else as_shares(settled(votes, rounding), NEARLY_ONE)
+
+
+def loss_on(rows: np.ndarray | None, loss: Loss, decision: np.ndarray, honest: Honest) -> float:
+    """The loss of a decision on some of the rows; NaN if these tell nothing, as where they lack a class."""
+    if rows is None:
+        return loss(honest.y, decision, honest.weights)
+    weights = honest.weights[rows]
+    try:
+        return loss(honest.y[rows], decision[rows], weights) if weights.any() else float("nan")
+    except NoValueError:
+        return float("nan")
+
+
+def with_highest(losses: list[float]) -> np.ndarray:
+    """Losses, the highest of them in place of those that are not known.
+
+    Examples
+    --------
+    >>> with_highest([0.25, float("nan"), 0.5])
+    array([0.25, 0.5 , 0.5 ])
+    """
+    found = np.array(losses)
+    is_known = ~np.isnan(found)
+    if not is_known.any():
+        raise NoValueError("No member can be judged by the rows that it has voted on. Use another metric.")
+    return np.where(is_known, found, found[is_known].max())
 
 
 def loss_weights(metric: str, y: np.ndarray, weights: np.ndarray) -> np.ndarray:

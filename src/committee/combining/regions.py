@@ -123,13 +123,16 @@ class RegionRule(Rule):
             return self._tree().region(points)
         return np.asarray(pairwise_distances_argmin(points, self.centroids_))
 
+    def _check_kind(self, n_members: int, n_outputs: int, is_weighted: bool) -> None:
+        ours = CLASS_LOSSES if n_outputs > 1 else NUMBER_LOSSES
+        if self.metric is not None and self.metric not in ours:
+            task = "classes" if n_outputs > 1 else "regression"
+            raise ValueError(
+                f"metric={self.metric!r} is no loss for {task}. Use one of {', '.join(ours)}, or None."
+            )
+
     def _learn(self, honest: Honest) -> None:
         metric = self.metric or default_loss(honest)
-        if metric not in (CLASS_LOSSES if honest.are_classes else NUMBER_LOSSES):
-            task = "classes" if honest.are_classes else "regression"
-            raise ValueError(
-                f"metric={metric!r} is no loss for {task}. Use {default_loss(honest)!r} or None."
-            )
         X = as_matrix(honest.X)
         # In an order of their own, so that the first centers do not hang on the order in which rows came.
         rows = np.lexsort(X.T[::-1])
@@ -138,28 +141,32 @@ class RegionRule(Rule):
         weights = loss_weights(metric, honest.y, honest.weights)[rows]
         row_losses = np.concatenate([LOSSES[metric](votes, y) for votes, y, _ in honest.blocks()], axis=1)
         losses = row_losses.T[rows]
+        own = np.ones(losses.shape) if honest.has_voted is None else honest.has_voted.T[rows]
         space = Space.of(X, honest.weights[rows])
         self.center_, self.spread_ = space.center, space.spread
-        self._divide(space.points(X), losses, honest.weights[rows])
+        self._divide(space.points(X), losses, own, honest.weights[rows])
 
         regions = self.region(X)
         n_regions = self._tree().n_regions if self.partition == "tree" else len(self.centroids_)
         total = np.zeros((n_regions, honest.n_members))
-        np.add.at(total, regions, losses * weights[:, None])
-        size = np.bincount(regions, weights=weights, minlength=n_regions)[:, None]
-        self.losses_ = np.divide(total, size, out=np.full_like(total, np.nan), where=size > 0)
+        size = np.zeros_like(total)
+        np.add.at(total, regions, losses * own * weights[:, None])
+        np.add.at(size, regions, own * weights[:, None])
+        self.losses_ = mean_losses(total, size)
         self.n_rows_ = np.bincount(regions, minlength=n_regions)
-        self.best_ = int(total.sum(axis=0).argmin())
-        self.members_ = np.where(self.n_rows_ >= self.min_rows, total.argmin(axis=1), self.best_)
+        self.best_ = lowest_of(mean_losses(total.sum(axis=0), size.sum(axis=0)))
+        own_best = np.array([lowest_of(losses) for losses in self.losses_])
+        self.members_ = np.where(self.n_rows_ >= self.min_rows, own_best, self.best_)
 
-    def _divide(self, points: np.ndarray, losses: np.ndarray, weights: np.ndarray) -> None:
+    def _divide(self, points: np.ndarray, losses: np.ndarray, own: np.ndarray, weights: np.ndarray) -> None:
         """Find the regions."""
         self.centroids_ = np.empty((0, points.shape[1]))
         self.columns_, self.thresholds_ = np.empty(0, dtype=np.int64), np.empty(0)
         self.children_ = np.empty((0, 2), dtype=np.int64)
         if self.partition == "tree":
             # What all members find hard says nothing about who is best.
-            relative = losses - losses.mean(axis=1, keepdims=True)
+            usual = (losses * own).sum(axis=1, keepdims=True) / own.sum(axis=1, keepdims=True).clip(1)
+            relative = (losses - usual) * own
             tree = DecisionTreeRegressor(
                 max_leaf_nodes=self.n_regions, min_samples_leaf=self.min_rows, random_state=self.random_state
             )
@@ -194,3 +201,13 @@ class RegionRule(Rule):
             chosen = np.take_along_axis(block, members[rows][None, :, None], axis=0)[0]
             decision[rows] = rescaled(chosen) if are_classes(block) else chosen
         return decision
+
+
+def mean_losses(total: np.ndarray, size: np.ndarray) -> np.ndarray:
+    """Losses by the weight of the rows that they are on; NaN where there are none."""
+    return np.divide(total, size, out=np.full_like(total, np.nan), where=size > 0)
+
+
+def lowest_of(losses: np.ndarray) -> int:
+    """The member of the lowest loss, the first of equal ones; those without any rows are not asked."""
+    return int(np.where(np.isnan(losses), np.inf, losses).argmin())

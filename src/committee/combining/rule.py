@@ -10,7 +10,7 @@ imported in `_learn`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -118,6 +118,15 @@ class Honest:
         """Whether the votes are for classes."""
         return are_classes(self.votes)
 
+    def own_rows(self) -> Sequence[np.ndarray | None]:
+        """The rows that each member has voted on, as a mask; None for all of them."""
+        return [None] * self.n_members if self.has_voted is None else list(self.has_voted)
+
+    def of_members(self, members: np.ndarray) -> Honest:
+        """The honest votes of some members."""
+        has_voted = None if self.has_voted is None else self.has_voted[members]
+        return replace(self, votes=self.votes[members], has_voted=has_voted)
+
     def blocks(self) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
         """Votes as float64, y and weights of one block of rows after the other."""
         for rows, votes in blocks_of(self.votes):
@@ -198,8 +207,10 @@ class Rule(KeptRule, Parametrised):
         sample_weight : array-like of shape (n_rows,), default=None
             Weights of the rows. None gives every row the weight 1.
         has_voted : array-like of bool of shape (n_members, n_rows), default=None
-            Whether each vote is the member's own. Rules that weigh members judge them by these votes alone;
-            other rules take all votes as they are. None: they all are.
+            Whether each vote is the member's own; something stands for the others, as the mean of those who
+            have voted there. Rules that judge members by themselves or by their mean judge them by their own
+            votes alone: those that weigh them or choose among them, and naive Bayes. Rules that look at all
+            votes on a row together take them as they are. None: all are their own.
         classes : array-like of shape (n_outputs,), default=None
             The labels that outputs stand for, for a `metric` that is a scorer of scikit-learn: they tell
             which class is the positive one. None: the numbers of the outputs.
@@ -219,6 +230,7 @@ class Rule(KeptRule, Parametrised):
             honest = replace(honest, groups=check_groups(groups, honest.n_rows))
         self._check_task(honest.votes)
         self._check_X(X, honest.n_rows)
+        self._check_kind(honest.n_members, honest.n_outputs, differ(honest.weights))
         self._learn(honest)
         self.n_members_, self.n_outputs_ = honest.n_members, honest.n_outputs
         return self
@@ -236,7 +248,8 @@ class Rule(KeptRule, Parametrised):
         Returns
         -------
         ndarray of shape (n_rows, n_outputs)
-            Decisions on classes are not negative and sum to one. The first of equal classes wins.
+            Decisions on classes are not negative and sum to one. The first of equal classes wins: support
+            that differs by rounding alone is made equal.
         """
         return self._combine(self._check_combine(votes, X), X)
 
@@ -274,6 +287,12 @@ class Rule(KeptRule, Parametrised):
                 "'mean'."
             )
 
+    def _check_kind(self, n_members: int, n_outputs: int, is_weighted: bool) -> None:
+        """Raise if its parameters are none for so many members and outputs, and rows with weights or without.
+
+        `fit` asks for it, and so do committees before any member is fitted.
+        """
+
     def _looks_at_X(self) -> bool:
         """Whether it looks at the rows with the parameters that it has."""
         return self.needs_X
@@ -300,17 +319,22 @@ class Rule(KeptRule, Parametrised):
             )
 
 
-def check_rule(rule: Rule, n_members: int, task: Classification | Regression) -> None:
+def check_rule(
+    rule: Rule, n_members: int, task: Classification | Regression, *, is_weighted: bool = False
+) -> None:
     """Raise for a rule that could not decide on a task, before members are fitted."""
     check_parameters(rule)
     name = "classification" if isinstance(task, Classification) else "regression"
     if name not in rule.tasks:
         raise ValueError(f"{type(rule).__name__} is a rule for {rule.tasks[0]}. Use another for {name}.")
-    is_open = name == "regression" or task.n_outputs > 1
-    if is_open:
+    if name == "regression" or task.n_outputs > 1:
+        rule._check_kind(n_members, task.n_outputs, is_weighted)
         check_judging(rule, task)
-    if not rule.needs_fit and is_open:
-        rule.combine(np.full((n_members, 1, task.n_outputs), 1 / task.n_outputs))
+
+
+def differ(weights: np.ndarray | None) -> bool:
+    """Whether rows that count at all have other weights than one."""
+    return weights is not None and bool((weights[weights > 0] != 1).any())
 
 
 def check_judging(rule: Any, task: Classification | Regression) -> None:

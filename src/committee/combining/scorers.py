@@ -76,6 +76,25 @@ def task_of_scorer(name: str) -> str:
     return "regression"
 
 
+def check_task(parameter: str, scorer: Any, n_outputs: int) -> None:
+    """Raise if a parameter is the name of a scorer that is not for so many outputs.
+
+    Examples
+    --------
+    >>> check_task("scoring", "r2", 2)
+    Traceback (most recent call last):
+    ValueError: scoring='r2' is for regression, and there are classes. Use another, such as 'accuracy'.
+    """
+    wanted = "classification" if n_outputs > 1 else "regression"
+    if not isinstance(scorer, str) or task_of_scorer(scorer) == wanted:
+        return
+    there, other = ("classes", "accuracy") if n_outputs > 1 else ("numbers", "r2")
+    raise ValueError(
+        f"{parameter}={scorer!r} is for {task_of_scorer(scorer)}, and there are {there}. Use another, such "
+        f"as {other!r}."
+    )
+
+
 def scorer_loss(scorer: Any, honest: Honest) -> Loss:
     """The negative of a scorer of scikit-learn, as a function of y, a decision and weights."""
     scored = decision_scorer(scorer, honest.n_outputs, honest.classes)

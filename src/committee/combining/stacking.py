@@ -22,7 +22,7 @@ from committee.combining.meta_learners import (
     shrunken_weights,
     triangle_of,
 )
-from committee.combining.rule import Honest, Rule
+from committee.combining.rule import Honest, Rule, differ
 from committee.combining.space import as_matrix
 from committee.combining.votes import (
     are_classes,
@@ -153,11 +153,21 @@ class StackingRule(Rule):
             table[rows] = columns_of(block, self.votes, self.drop_redundant)
         return np.column_stack([table, as_matrix(X)]) if self.passthrough else table
 
+    def _check_kind(self, n_members: int, n_outputs: int, is_weighted: bool) -> None:
+        from sklearn.utils.validation import has_fit_parameter
+
+        learner = self._learner(n_outputs > 1)
+        if is_weighted and not isinstance(learner, str) and not has_fit_parameter(learner, "sample_weight"):
+            raise ValueError(
+                f"{type(learner).__name__} takes no sample_weight. Fit without weights, or use another "
+                "final_estimator."
+            )
+
     def _learn(self, honest: Honest) -> None:
         from sklearn.dummy import DummyClassifier, DummyRegressor
         from sklearn.utils.validation import has_fit_parameter
 
-        learner = self._learner(honest)
+        learner = self._learner(honest.are_classes)
         self.final_estimator_: Any = None
         self.weights_: np.ndarray | None = None
         if isinstance(learner, str):
@@ -168,36 +178,29 @@ class StackingRule(Rule):
         table = self.level_one(honest.votes, honest.X)[counts]
         if (y == y[0]).all():
             learner = DummyClassifier(strategy="most_frequent") if honest.are_classes else DummyRegressor()
-        given = {}
-        if (honest.weights[counts] != 1).any():
-            if not has_fit_parameter(learner, "sample_weight"):
-                raise ValueError(
-                    f"{type(learner).__name__} takes no sample_weight. Fit without weights, or use another "
-                    "final_estimator."
-                )
-            given["sample_weight"] = honest.weights[counts]
+        given = {"sample_weight": honest.weights[counts]} if differ(honest.weights) else {}
         if honest.groups is not None and has_fit_parameter(learner, "groups"):
             given["groups"] = honest.groups[counts]
         self.final_estimator_ = learner.fit(table, y, **given)
 
-    def _learner(self, honest: Honest) -> Any:
+    def _learner(self, are_classes: bool) -> Any:
         """An unfitted estimator, or the name of a meta-learner that weighs members."""
         from sklearn import linear_model
         from sklearn.base import clone, is_classifier, is_regressor
 
-        ready = FOR_CLASSES if honest.are_classes else FOR_NUMBERS
+        ready = FOR_CLASSES if are_classes else FOR_NUMBERS
         learner = ready[0] if self.final_estimator is None else self.final_estimator
         if not isinstance(learner, str):
-            is_such = is_classifier if honest.are_classes else is_regressor
+            is_such = is_classifier if are_classes else is_regressor
             is_estimator = hasattr(learner, "__sklearn_tags__") and not isinstance(learner, type)
             if not (is_estimator and is_such(learner)):
-                kind = "classifier" if honest.are_classes else "regressor"
+                kind = "classifier" if are_classes else "regressor"
                 raise ValueError(
                     f"final_estimator must be a {kind} or one of {', '.join(ready)}. Got {learner!r}."
                 )
             return clone(learner)
         if learner not in ready:
-            task = "classes" if honest.are_classes else "regression"
+            task = "classes" if are_classes else "regression"
             raise ValueError(
                 f"final_estimator for {task} must be one of {', '.join(ready)}. Got {learner!r}."
             )

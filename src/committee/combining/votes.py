@@ -15,6 +15,10 @@ import numpy as np
 # So many votes make a block: two megabytes of float64, which stay in the caches while a rule works on them.
 BLOCK_SIZE = 1 << 18
 LARGEST = np.finfo(np.float64).max
+# Votes for classes whose sum is this near to one are shares of one.
+NEARLY_ONE = 1e-4
+# Support that differs by so many roundings of a vote is equal, and by this share of it at any rate.
+N_ROUNDINGS, SAME_SUPPORT = 8, 1e-12
 
 
 def check_votes(votes: Any) -> np.ndarray:
@@ -98,7 +102,7 @@ def check_block(block: np.ndarray, first_row: int = 0) -> None:
 
 
 def in_blocks(decide: Callable[[np.ndarray], np.ndarray], votes: np.ndarray) -> np.ndarray:
-    """Decide on block after block. Decisions on classes are rescaled to sum to one.
+    """Decide on block after block. Decisions on classes are settled, and rescaled to sum to one.
 
     Parameters
     ----------
@@ -111,10 +115,37 @@ def in_blocks(decide: Callable[[np.ndarray], np.ndarray], votes: np.ndarray) -> 
     ndarray of float64 of shape (n_rows, n_outputs)
     """
     decision = np.empty(votes.shape[1:])
+    rounding = rounding_of(votes)
     for rows, block in blocks_of(votes):
         support = decide(block)
-        decision[rows] = rescaled(support) if are_classes(block) else support
+        decision[rows] = rescaled(settled(support, rounding)) if are_classes(block) else support
     return decision
+
+
+def rounding_of(votes: np.ndarray) -> float:
+    """By what share of it support may differ that is equal on paper, because its votes were rounded.
+
+    Examples
+    --------
+    >>> rounding_of(np.ones((1, 1, 2), dtype=np.float32)), rounding_of(np.ones((1, 1, 2)))
+    (9.5367431640625e-07, 1e-12)
+    """
+    step = float(np.finfo(votes.dtype).eps) if votes.dtype.kind == "f" else 0.0
+    return max(N_ROUNDINGS * step, SAME_SUPPORT)
+
+
+def settled(support: np.ndarray, rounding: float) -> np.ndarray:
+    """Support of classes, those that are as high as the highest up to rounding made as high.
+
+    Of classes with the same support on paper, it is not rounding that decides, but their order.
+
+    Examples
+    --------
+    >>> settled(np.array([[0.6 + 0.3, 0.2 + 0.7, 0.1]]), 1e-12)
+    array([[0.9, 0.9, 0.1]])
+    """
+    highest = support.max(axis=-1, keepdims=True)
+    return np.where(support >= highest * (1 - rounding), highest, support)
 
 
 def rescaled(support: np.ndarray) -> np.ndarray:

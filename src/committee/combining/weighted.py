@@ -100,13 +100,15 @@ class AccuracyWeightedRule(WeightedRule):
         "class or not.",
     )
 
+    def _check_kind(self, n_members: int, n_outputs: int, is_weighted: bool) -> None:
+        if n_outputs == 1 and (self.score not in ("auto", "inverse_loss") or self.per_class):
+            wanted = "per_class=True" if self.per_class else f"score={self.score!r}"
+            raise ValueError(f"{wanted} needs votes for classes. For a regression use score='inverse_loss'.")
+
     def _learn(self, honest: Honest) -> None:
         score = self.score
         if score == "auto":
             score = "accuracy" if honest.are_classes else "inverse_loss"
-        if not honest.are_classes and (score != "inverse_loss" or self.per_class):
-            wanted = "per_class=True" if self.per_class else f"score={score!r}"
-            raise ValueError(f"{wanted} needs votes for classes. For a regression use score='inverse_loss'.")
         self.scores_ = (
             self._inverse_losses(honest) if score == "inverse_loss" else self._scores(honest, score)
         )
