@@ -7,14 +7,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from committee.combining.dynamic_methods import METHODS, MOST_ACCURATE
+from committee.combining.dynamic_methods import METHODS, MOST_ACCURATE, MOST_DIVERSE
 from committee.rules import DynamicRule
 
 RECORDED = json.loads((Path(__file__).parent / "deslib_cases.json").read_text(encoding="utf-8"))
 UNITS = {"X": 1024, "new_X": 1024, "votes": 256, "new_votes": 256}
-CASES = [
-    case | {name: np.array(case[name]) / unit for name, unit in UNITS.items()} for case in RECORDED["cases"]
-]
+
+
+def in_numbers(case):
+    return case | {name: np.array(case[name]) / unit for name, unit in UNITS.items()}
+
+
+CASES = [in_numbers(case) for case in RECORDED["cases"]]
 TIED = ("mcb", "a_priori", "a_posteriori", "des_knn")
 DIFFERENT = ("des_kl",)
 
@@ -65,6 +69,31 @@ def test_des_knn_differs_from_deslib_only_in_ties(case):
     assert (shares > 0).sum(axis=1).tolist() == [n_accurate] * len(shares)
     assert is_clear.sum() >= 5
     np.testing.assert_array_equal((shares > 0)[is_clear], expected(case, "des_knn")["selected"][is_clear] > 0)
+
+
+def test_des_knn_takes_the_diverse_of_the_accurate_as_deslib_does():
+    case = in_numbers(RECORDED["many_members"])
+    rule = fitted(case, "des_knn")
+    shares, accuracy = rule.selected(case["new_votes"], case["new_X"])
+    np.testing.assert_allclose(accuracy, expected(case, "des_knn")["competence"], atol=2e-6)
+    n_members = accuracy.shape[1]
+    n_accurate, n_diverse = int(MOST_ACCURATE * n_members), int(MOST_DIVERSE * n_members)
+    assert (shares > 0).sum(axis=1).tolist() == [n_diverse] * len(shares)
+    wrong = case["votes"].argmax(axis=2) != case["y"]
+    nearest = np.linalg.norm(case["new_X"][:, None] - case["X"], axis=2).argsort(axis=1)[:, :7]
+    n_clear = 0
+    for row, neighbours in enumerate(nearest):
+        order = np.argsort(-accuracy[row], kind="stable")
+        accurate, next_one = order[:n_accurate], order[n_accurate]
+        together = (wrong[:, None, neighbours] & wrong[None, :, neighbours]).sum(axis=2)
+        np.fill_diagonal(together, 0)
+        faults = np.sort(together.sum(axis=1)[accurate])
+        is_clear = accuracy[row, accurate[-1]] > accuracy[row, next_one] + 1e-9
+        if is_clear and faults[n_diverse - 1] < faults[n_diverse]:
+            n_clear += 1
+            deslibs = np.flatnonzero(expected(case, "des_knn")["selected"][row])
+            assert np.flatnonzero(shares[row]).tolist() == deslibs.tolist()
+    assert n_clear >= 4
 
 
 def test_des_kl_differs_from_deslib_by_its_reversed_entropy_of_right_votes(case):
