@@ -1,14 +1,18 @@
-"""Rules in committees: what cannot be is told before any member is fitted."""
+"""Rules and members in committees: what cannot be is told before any work, what is drawn is drawn again."""
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_iris
+from sklearn.ensemble import VotingClassifier as SoftVoting
 from sklearn.linear_model import LinearRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
 import committee
-from committee import rules
+from committee import VotingClassifier, rules
+from committee.assembling import Bank
 
+IRIS, SPECIES = load_iris(return_X_y=True)
 X = np.arange(40.0).reshape(20, 2) % 7
 CLASSES = np.arange(20) % 3
 NUMBERS = np.sin(np.arange(20.0))
@@ -55,3 +59,144 @@ def test_a_rule_that_cannot_decide_is_refused_before_members_are_fitted(kind, pa
     with pytest.raises(ValueError, match=message) as caught:
         made.fit(X, CLASSES if are_classes else NUMBERS, sample_weight=np.arange(20) + 1.0)
     assert "\n" not in str(caught.value)
+
+
+MEMBERS = [("bayes", GaussianNB()), ("near", KNeighborsClassifier(3))]
+
+
+@pytest.mark.parametrize("rule", ["bayesian_combination", "region"])
+def test_an_integer_seed_makes_another_rule_the_one_of_a_fit(rule, tmp_path):
+    voting = VotingClassifier(MEMBERS, cv=3, random_state=0).fit(IRIS, SPECIES)
+    once, again = (voting.recombine(rule, X=IRIS) for _ in range(2))
+    direct = VotingClassifier(MEMBERS, cv=3, rule=rule, random_state=0).fit(IRIS, SPECIES)
+    for another in (again, direct):
+        assert np.array_equal(another.predict_proba(IRIS), once.predict_proba(IRIS))
+    voting.save(tmp_path / "voting.committee")
+    loaded = committee.load(tmp_path / "voting.committee").recombine(rule, X=IRIS)
+    assert np.array_equal(loaded.predict_proba(IRIS), once.predict_proba(IRIS))
+    boards = [list(voting.leaderboard([rule], X=IRIS, scoring="neg_log_loss")) for _ in range(2)]
+    assert boards[0] == boards[1]
+
+
+def test_a_bank_answers_alike_what_it_is_asked_twice():
+    bank = Bank(IRIS, SPECIES, cv=3)
+    bank.collect(MEMBERS)
+    rules_made = [bank.fit_rule("bayesian_combination") for _ in range(2)]
+    assert np.array_equal(rules_made[0].weights_, rules_made[1].weights_)
+    boards = [list(bank.leaderboard(["bayesian_combination"], scoring="neg_log_loss")) for _ in range(2)]
+    assert boards[0] == boards[1]
+
+
+class Loud(GaussianNB):
+    """A member whose probabilities sum to ten."""
+
+    def predict_proba(self, X):
+        return np.full((len(X), 3), 10 / 3)
+
+
+class Negative(GaussianNB):
+    """A member of which one probability is negative."""
+
+    def predict_proba(self, X):
+        return np.tile([1.5, -0.5, 0.0], (len(X), 1))
+
+
+def test_probabilities_that_do_not_sum_to_one_are_rescaled():
+    members = [("loud", Loud()), *MEMBERS]
+    chosen = committee.EnsembleSelectionClassifier(members, cv=3).fit(IRIS, SPECIES)
+    assert chosen.weights_[0] == 0
+    assert np.allclose(chosen.votes(IRIS[:2])[0], 1 / 3)
+    with pytest.raises(ValueError, match=r"'negative'.* votes with a negative probability"):
+        VotingClassifier([("negative", Negative())], cv=3, runner="serial").fit(IRIS, SPECIES)
+
+
+def test_who_decides_on_one_class_is_not_asked():
+    made = committee.DynamicSelectionClassifier(MEMBERS).fit(IRIS[:50], SPECIES[:50])
+    assert (made.predict(IRIS[:2]) == 0).all()
+    with pytest.raises(ValueError, match=r"^y had one class, so there is nothing to decide\.$"):
+        made.selected(IRIS[:2])
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        (
+            [True, False, True, False],
+            "has True, which is no column of X. Give names or positions, from 0 to 3",
+        ),
+        (np.array([False, True]), "has False, which is no column of X"),
+        ([1.0], "has 1.0, which is no column of X"),
+        ([0, 0], "has 0, a column that is there already"),
+        ([4], "has 4, which is no column of X"),
+    ],
+)
+def test_columns_are_names_or_positions_each_once(columns, message):
+    with pytest.raises(ValueError, match=message):
+        VotingClassifier(MEMBERS, columns={"near": columns}).fit(IRIS, SPECIES)
+
+
+class Untagged:
+    """A classifier that is no estimator of scikit-learn's."""
+
+    def fit(self, X, y):
+        return self
+
+    def get_params(self, deep=True):
+        return {}
+
+    def predict(self, X):
+        return np.zeros(len(X))
+
+
+@pytest.mark.parametrize(
+    ("member", "message"),
+    [
+        (
+            Untagged(),
+            "Member 'odd' is a Untagged, which is no estimator of scikit-learn's. Let its class inh",
+        ),
+        ("drop", "Member 'odd' is 'drop'. Leave it out of estimators instead."),
+    ],
+)
+def test_what_is_no_member_is_named(member, message):
+    with pytest.raises(ValueError, match=message):
+        VotingClassifier([*MEMBERS, ("odd", member)]).fit(IRIS, SPECIES)
+
+
+def test_the_leaderboard_tells_what_it_cannot_judge():
+    voting = VotingClassifier(MEMBERS, cv=3).fit(IRIS, SPECIES)
+    with pytest.raises(
+        ValueError, match=r"rules must be a list of rules, or None\. Got 'mean': pass \['mean"
+    ):
+        voting.leaderboard("mean")
+    with pytest.raises(ValueError, match="scoring='r2' is for regression, and there are classes"):
+        voting.leaderboard(["mean"], scoring="r2")
+
+
+@pytest.mark.parametrize(
+    ("rule", "saved"),
+    [
+        (rules.trimmed_mean, "trimmed_mean"),
+        (rules.FixedRule(rule=rules.borda), None),
+        (rules.FixedRule(rule="trimmed_mean", trim=0.1), None),
+    ],
+)
+def test_a_committee_whose_rule_is_a_function_of_ours_is_saved(rule, saved, tmp_path):
+    voting = VotingClassifier(MEMBERS, rule=rule).fit(IRIS, SPECIES)
+    voting.save(tmp_path / "voting.committee")
+    loaded = committee.load(tmp_path / "voting.committee")
+    assert saved is None or loaded.rule == saved
+    assert np.array_equal(loaded.predict_proba(IRIS), voting.predict_proba(IRIS))
+
+
+def test_votes_for_equal_classes_are_decided_as_by_scikit_learn():
+    rng = np.random.default_rng(0)
+    rows, answers = rng.normal(size=(900, 4)), rng.integers(0, 2, 900)
+    members = [(f"near {k}", KNeighborsClassifier(k)) for k in (2, 4, 5, 10)]
+    ours = VotingClassifier(members).fit(rows[:300], answers[:300])
+    theirs = SoftVoting(members, voting="soft").fit(rows[:300], answers[:300])
+    expected = theirs.predict_proba(rows)
+    is_tie = np.abs(expected[:, 0] - expected[:, 1]) < 1e-12
+    assert is_tie.sum() > 10
+    assert (ours.predict(rows)[is_tie] == 0).all()
+    assert np.array_equal(ours.predict(rows)[~is_tie], theirs.predict(rows)[~is_tie])

@@ -15,7 +15,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import rule_oracle
 from committee.combining import votes as votes_module
-from committee.combining.fixed_rule import FIXED
+from committee.combining.fixed_rule import FIXED, FixedRule
 from committee.rules import (
     borda,
     geometric_mean,
@@ -327,3 +327,14 @@ def test_equal_sums_of_float32_votes_are_a_tie():
     assert mean(votes).tolist() == [[0.5, 0.5]]
     assert mean(votes - np.float32([[[0, 1e-4]]])).argmax() == 0
     assert mean(votes - np.float32([[[1e-4, 0]]])).argmax() == 1
+
+
+def test_trim_can_be_set_where_there_is_something_to_trim():
+    votes = np.array([[[3.0]], [[4.0]], [[5.0]], [[6.0]], [[90.0]]])
+    assert np.allclose(FixedRule(rule="trimmed_mean", trim=0.3).combine(votes), trimmed_mean(votes, trim=0.3))
+    for rule, message in [
+        (FixedRule(rule="mean", trim=0.1), "trim is for rule='trimmed_mean'. Got rule='mean'"),
+        (FixedRule(rule="trimmed_mean", trim=0.5), "trim must be a number >= 0 and < 0.5, or None"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            rule.combine(votes)

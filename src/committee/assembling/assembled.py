@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from sklearn.base import TransformerMixin, clone
+from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from committee.assembling.kept import KeptCommittee
@@ -19,12 +19,14 @@ from committee.combining import as_rule
 from committee.combining.rule import Rule
 from committee.members.encoding import TableEncoder, new_encoder
 from committee.members.lesson import in_order
+from committee.members.seeding import generator_of, seeded
 from committee.members.seeing import take_rows
 from committee.members.votes import dtype_of
 from committee.saving.together import decided_by_fold, folds_of_rule
 from committee.table.source import Source, open_source
 from committee.task import Classification
 
+ONE_CLASS = "y had one class, so there is nothing to decide."
 # What a fit leaves beside attributes that end with an underscore.
 LEARNT = ("_task", "_seats", "_honest", "_encoder", "_data", "_origin")
 
@@ -47,6 +49,8 @@ class Assembled(TransformerMixin, KeptCommittee):
     honest_rows_ : ndarray of int of shape (n_honest_rows,)
         The training rows that they are on.
     """
+
+    random_state: Any
 
     def votes(self, X: Any) -> np.ndarray:
         """The vote of every member.
@@ -119,7 +123,8 @@ class Assembled(TransformerMixin, KeptCommittee):
         Returns
         -------
         estimator
-            A committee with the same members, and the rule fitted on the same honest votes.
+            A committee with the same members, and the rule fitted on the same honest votes. An integer
+            `random_state` makes it the rule that a fit would have come to.
 
         Examples
         --------
@@ -137,7 +142,8 @@ class Assembled(TransformerMixin, KeptCommittee):
             {name: value for name, value in vars(self).items() if name in LEARNT or name.endswith("_")}
         )
         if self.rule_ is not None:
-            another._fit_rule(another._adjusted(clone(as_rule(rule))), X)
+            made = seeded(as_rule(rule), generator_of(self.random_state))
+            another._fit_rule(another._adjusted(made), X)
         return another
 
     def leaderboard(self, rules: Any = None, *, X: Any = None, scoring: Any = None) -> Leaderboard:
@@ -180,7 +186,8 @@ class Assembled(TransformerMixin, KeptCommittee):
             native = self._native(X)
             encoder = encoder_like(native, honest)
             matrix = encoder.transform(take_rows(native, honest.rows))
-        return leaderboard_of(honest, [seat.name for seat in self._seats], rules, matrix, scoring)
+        names = [seat.name for seat in self._seats]
+        return leaderboard_of(honest, names, rules, matrix, scoring, self.random_state)
 
     def _usual_scoring(self) -> Any:
         """The scorer that members and rules are judged by if nobody names one; None is accuracy, or R2."""
@@ -247,7 +254,7 @@ class Assembled(TransformerMixin, KeptCommittee):
             raise ValueError(
                 "The members were fitted without honest votes. Fit with cv=5 to have some."
                 if self.rule_ is not None
-                else "y had one class, so there is nothing to decide."
+                else ONE_CLASS
             )
         return self._honest
 

@@ -9,9 +9,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, Self
 
-import numpy as np
-from sklearn.utils import check_random_state
-
 from committee import running
 from committee.assembling.assembled import Assembled
 from committee.assembling.calibrating import CALIBRATION, Calibration, Curves
@@ -33,7 +30,7 @@ from committee.learners.callbacks import (
 )
 from committee.members.encoding import new_encoder
 from committee.members.lesson import Lesson
-from committee.members.seeding import LARGEST_SEED, seeded
+from committee.members.seeding import generator_of, seeded
 from committee.members.seeing import take_rows
 from committee.members.votes import gives_scores
 from committee.parameters import (
@@ -74,7 +71,7 @@ class Committee(CallbackSupportMixin, CommitteeParameters, NamedMembers, Assembl
         self._check_names()
         lesson = Lesson.of(self._task_type, X, y, sample_weight, groups)
         members = members_of(self.estimators, self.columns, lesson.schema, lesson.are_classes)
-        rng = np.random.default_rng(check_random_state(self.random_state).randint(LARGEST_SEED))
+        rng = generator_of(self.random_state)
         rule = seeded(self._new_rule(), rng)
         if lesson.is_open:
             check_rule(rule, len(members), lesson.task, is_weighted=differ(lesson.weights))

@@ -74,8 +74,9 @@ class CommitteeParameters:
         True,
         "True or False",
         is_boolean,
-        "Whether our forests with `bootstrap=True` vote out of bag, in their one fit, instead of being "
-        "cross-validated. That is so where `cv` is an integer and there are no groups.",
+        "Whether forests and bagging of ours with `bootstrap=True` vote out of bag, in their one fit, "
+        "instead of being cross-validated. That is so where `cv` is an integer and there are no groups; "
+        "bagging must have the rule mean or majority.",
     )
     columns: Any = parameter(
         None,

@@ -17,6 +17,7 @@ from committee.assembling.folds import folds_of
 from committee.assembling.votes import HonestVotes
 from committee.combining import as_rule, rule_names
 from committee.combining.rule import Rule
+from committee.members.seeding import generator_of, seeded
 
 N_FOLDS = 5
 
@@ -72,7 +73,12 @@ class Leaderboard(Sequence[Standing]):
 
 
 def leaderboard_of(
-    honest: HonestVotes, names: list[str], rules: Any, X: np.ndarray | None, scoring: Any
+    honest: HonestVotes,
+    names: list[str],
+    rules: Any,
+    X: np.ndarray | None,
+    scoring: Any,
+    random_state: Any,
 ) -> Leaderboard:
     """Judge members and rules.
 
@@ -87,12 +93,17 @@ def leaderboard_of(
         The rows of the votes as a matrix, for rules that look at them.
     scoring : str, scorer or None
         A scorer of scikit-learn, or its name. None is accuracy, or R2.
+    random_state : int, RandomState or None
+        Draws every `random_state` of rules that is None.
 
     Returns
     -------
     Leaderboard
     """
-    from committee.combining.scorers import is_scorer, name_of_scorer, scorer_loss
+    from committee.combining.scorers import check_task, is_scorer, name_of_scorer, scorer_loss
+
+    if isinstance(rules, str):
+        raise ValueError(f"rules must be a list of rules, or None. Got {rules!r}: pass [{rules!r}].")
 
     known = honest.judged(honest.votes)
     scorer = scoring or ("accuracy" if known.are_classes else "r2")
@@ -101,6 +112,7 @@ def leaderboard_of(
             "scoring must be a name of scikit-learn's scorers, what make_scorer makes, or None: honest votes "
             f"are judged, and no estimator has given all of them. Got {scoring!r}."
         )
+    check_task("scoring", scorer, known.n_outputs)
     loss = scorer_loss(scorer, known)
     found = [
         Standing("member", member, -loss(known.y, votes.astype(np.float64), known.weights))
@@ -109,7 +121,7 @@ def leaderboard_of(
     task = "classification" if known.are_classes else "regression"
     wanted = usable_rules(task, X is not None) if rules is None else [(name_of(rule), rule) for rule in rules]
     for title, given in wanted:
-        decision = honest_decision(as_rule(given), honest, X)
+        decision = honest_decision(seeded(as_rule(given), generator_of(random_state)), honest, X)
         found.append(Standing("rule", title, -loss(known.y, decision, known.weights)))
     return Leaderboard(found, name_of_scorer(scorer))
 

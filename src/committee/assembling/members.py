@@ -9,11 +9,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from sklearn.base import is_classifier, is_regressor
 from sklearn.pipeline import Pipeline
 
 from committee.learners import C45Classifier, DecisionTreeRegressor
 from committee.members.encoding import new_encoder
+from committee.parameters import is_integer
 from committee.table import Schema
 
 
@@ -74,6 +76,8 @@ def check_pairs(estimators: Any) -> list[tuple[str, Any]]:
         raise ValueError(f"{expected} Got {estimators!r}.")
     for pair in estimators:
         is_pair = isinstance(pair, tuple | list) and len(pair) == 2 and isinstance(pair[0], str)
+        if is_pair and isinstance(pair[1], str) and pair[1] == "drop":
+            raise ValueError(f"Member {pair[0]!r} is 'drop'. Leave it out of estimators instead.")
         if not is_pair or not hasattr(pair[1], "fit") or isinstance(pair[1], type):
             raise ValueError(f"{expected} Got {pair!r} in it.")
     names = [name for name, _ in estimators]
@@ -88,6 +92,11 @@ def check_pairs(estimators: Any) -> list[tuple[str, Any]]:
 def check_kind(name: str, estimator: Any, is_class_task: bool) -> None:
     """Raise for a regressor among classifiers, or the other way round."""
     wrong, wanted = (is_regressor, "classifier") if is_class_task else (is_classifier, "regressor")
+    if not hasattr(estimator, "__sklearn_tags__"):
+        raise ValueError(
+            f"Member {name!r} is a {type(estimator).__name__}, which is no estimator of scikit-learn's. Let "
+            "its class inherit from sklearn.base.BaseEstimator."
+        )
     if wrong(estimator):
         raise ValueError(f"Member {name!r} must be a {wanted}. Got {type(estimator).__name__}.")
 
@@ -128,17 +137,31 @@ def encoded(estimator: Any, **parameters: Any) -> Pipeline:
 
 
 def positions_of(wanted: Any, schema: Schema, name: str) -> list[int]:
-    """The positions of columns that are given by name or position."""
+    """The positions of columns that are given by name or position, each once.
+
+    Examples
+    --------
+    >>> from committee.table import read
+    >>> positions_of([True, False], read([[1.0, 2.0]]).schema, "tree")
+    Traceback (most recent call last):
+    ValueError: columns['tree'] has True, which is no column of X. Give names or positions, from 0 to 1.
+    """
     if isinstance(wanted, str) or not isinstance(wanted, Iterable):
         raise ValueError(f"columns[{name!r}] must be a list of columns. Got {wanted!r}.")
     positions = []
     for column in wanted:
         if isinstance(column, str) and column in schema.names:
             positions.append(schema.names.index(column))
-        elif not isinstance(column, str) and column in range(schema.n_columns):
+        elif is_integer(column) and column in range(schema.n_columns):
             positions.append(int(column))
         else:
-            raise ValueError(f"columns[{name!r}] has {column!r}, which is no column of X.")
+            told = column.item() if isinstance(column, np.generic) else column
+            raise ValueError(
+                f"columns[{name!r}] has {told!r}, which is no column of X. Give names or positions, from 0 "
+                f"to {schema.n_columns - 1}."
+            )
+        if positions[-1] in positions[:-1]:
+            raise ValueError(f"columns[{name!r}] has {column!r}, a column that is there already.")
     if not positions:
         raise ValueError(f"columns[{name!r}] is empty. A member sees at least one column.")
     return positions

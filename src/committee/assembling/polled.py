@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 
 from committee.assembling.ballots import Ballot, Box
 from committee.assembling.calibrating import Curves
@@ -20,11 +19,14 @@ from committee.combining import as_rule, one_hot
 from committee.combining.rule import Rule
 from committee.members.encoding import new_encoder
 from committee.members.lesson import Lesson
+from committee.members.seeding import generator_of, seeded
 from committee.members.seeing import take_rows
 from committee.members.votes import dtype_of
 
 # From what ballots hold on rows of the table, or on test rows (None), to votes.
 Voting = Callable[[np.ndarray, np.ndarray | None], np.ndarray]
+# A bank has no seed of its own, and what it is asked twice it answers alike.
+SEED = 0
 
 
 class Polled:
@@ -166,7 +168,8 @@ class Polled:
         Parameters
         ----------
         rule : str, callable or Rule
-            A name of `committee.rules`, a function of votes, or a rule, which stays as it is.
+            A name of `committee.rules`, a function of votes, or a rule, which stays as it is. One that draws
+            and has no `random_state` draws the same each time.
         names : iterable of str, default=None
 
         Returns
@@ -174,7 +177,7 @@ class Polled:
         Rule
         """
         honest = self.honest(names)
-        made = clone(as_rule(rule))
+        made = seeded(as_rule(rule), generator_of(SEED))
         return replace(honest, X=self._matrix(made, honest.rows)).teach(made)
 
     def combine(self, rule: Any, names: Iterable[str] | None = None) -> np.ndarray:
@@ -215,7 +218,7 @@ class Polled:
         chosen = self._chosen(names)
         honest = self.honest(chosen)
         matrix = None if self._lesson is None else self._encoded(honest.rows)
-        return leaderboard_of(honest, chosen, rules, matrix, scoring)
+        return leaderboard_of(honest, chosen, rules, matrix, scoring, SEED)
 
     def leaks(self, names: Iterable[str] | None = None) -> list[Leak]:
         """The members whose models do so much better on rows held out than on test rows that they know them.

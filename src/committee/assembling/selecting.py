@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from sklearn.utils.validation import check_is_fitted
+
+from committee.assembling.assembled import ONE_CLASS
 from committee.assembling.committee import Committee
 from committee.combining.dynamic_methods import METHODS
 from committee.combining.rule import Rule
@@ -157,8 +160,11 @@ class DynamicSelection(Committee):
             What part each member has in the decision; rows sum to one.
         competence : ndarray of shape (n_rows, n_members)
         """
-        source = self._open(X)
+        check_is_fitted(self)
         rule: Any = self.rule_
+        if rule is None:
+            raise ValueError(ONE_CLASS)
+        source = self._open(X)
         matrix = None if self._encoder is None else self._encoder.transform(source)
         shares, competence = rule.selected(self._votes(source), matrix)
         return shares, competence

@@ -14,7 +14,6 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.utils import check_random_state
 
 from committee import running
 from committee.assembling.calibrating import CALIBRATION
@@ -41,7 +40,7 @@ from committee.learners.callbacks import CallbackSupportMixin, TaskCalls, task_c
 from committee.learners.voting import Classifies, Regresses
 from committee.members.encoding import new_encoder
 from committee.members.lesson import Lesson
-from committee.members.seeding import LARGEST_SEED, seeded
+from committee.members.seeding import LARGEST_SEED, generator_of, seeded
 from committee.members.seeing import take_rows
 from committee.parameters import check_parameters, declared, is_integer
 from committee.running.limits import one_blas_thread
@@ -95,7 +94,7 @@ class AutomaticCommittee(CallbackSupportMixin, Reducing):
             raise ValueError("tune_threshold is for classes, and numbers have no threshold. Leave it out.")
         clock = Clock(None if self.time_limit is None else float(self.time_limit))
         lesson = Lesson.of(self._task_type, X, y, sample_weight, groups)
-        rng = np.random.default_rng(check_random_state(self.random_state).randint(LARGEST_SEED))
+        rng = generator_of(self.random_state)
         asked = self._members(lesson)
         members = self._within_memory(asked, lesson)
         choice = None

@@ -10,7 +10,7 @@ import numpy as np
 from committee.combining import fixed
 from committee.combining.rule import Honest, Rule
 from committee.combining.votes import are_classes, check_member_weights, rescaled
-from committee.parameters import anything, check_parameters, declared, parameter
+from committee.parameters import anything, check_parameters, declared, number, optional, parameter
 from committee.saving.attributes import Kind
 
 Function = Callable[..., np.ndarray]
@@ -61,6 +61,12 @@ class FixedRule(Rule):
         anything,
         "What the vote of each member counts. None gives every member the same say.",
     )
+    trim: Any = parameter(
+        None,
+        "a number >= 0 and < 0.5, or None",
+        optional(lambda value: number(0)(value) and value < 0.5),
+        "For trimmed_mean: the share of the weight that is left out at each end. None is 0.2.",
+    )
 
     @property
     def weights_(self) -> np.ndarray:
@@ -79,12 +85,26 @@ class FixedRule(Rule):
     def _combine(self, votes: np.ndarray, X: Any) -> np.ndarray:
         check_parameters(self)
         function = FIXED[self.rule] if isinstance(self.rule, str) else self.rule
-        if self.weights is None:
-            decision = np.asarray(function(votes), dtype=np.float64)
-        else:
-            weights = check_member_weights(self.weights, len(votes))
-            decision = np.asarray(function(votes, weights=weights), dtype=np.float64)
+        given = {}
+        if self.weights is not None:
+            given["weights"] = check_member_weights(self.weights, len(votes))
+        if self.trim is not None:
+            if function is not fixed.trimmed_mean:
+                raise ValueError(f"trim is for rule='trimmed_mean'. Got rule={self.rule!r}. Set it to None.")
+            given["trim"] = self.trim
+        decision = np.asarray(function(votes, **given), dtype=np.float64)
         return decision if isinstance(self.rule, str) else check_decision(decision, votes)
+
+
+def named_if_ours(rule: Any) -> Any:
+    """The name of a function of ours, by which it can be saved; any other rule as it is.
+
+    Examples
+    --------
+    >>> named_if_ours(fixed.borda), named_if_ours("mean"), named_if_ours(max)
+    ('borda', 'mean', <built-in function max>)
+    """
+    return next((name for name, function in FIXED.items() if function is rule), rule)
 
 
 def check_decision(decision: np.ndarray, votes: np.ndarray) -> np.ndarray:

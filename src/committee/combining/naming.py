@@ -9,7 +9,7 @@ import importlib
 from collections.abc import Mapping
 from typing import Any
 
-from committee.combining.fixed_rule import FIXED, FixedRule
+from committee.combining.fixed_rule import FIXED, FixedRule, named_if_ours
 from committee.combining.rule import Rule
 from committee.parameters import unknown_name
 
@@ -80,7 +80,7 @@ def rule_named(name: str) -> Rule:
     ValueError: There is no rule 'best'. ...
     """
     if name in FIXED:
-        return FixedRule(rule=name, weights=None)
+        return FixedRule(rule=name, weights=None, trim=None)
     if name not in TRAINED:
         raise unknown_name("rule", name, rule_names())
     module, class_name, parameters = TRAINED[name]
@@ -115,5 +115,4 @@ def as_rule(rule: Any) -> Rule:
         raise ValueError(
             f"rule must be the name of a rule, a function or a rule such as CAWPERule(). Got {rule!r}."
         )
-    named = (name for name, function in FIXED.items() if function is rule)
-    return FixedRule(rule=next(named, rule), weights=None)
+    return FixedRule(rule=named_if_ours(rule), weights=None, trim=None)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.utils import check_random_state
 
 LARGEST_SEED = 2**31 - 1
 # What is drawn for a member, or for all. None is 0: numpy fills keys up with zeros.
@@ -21,6 +22,17 @@ def stream(seed: int, number: int, purpose: int) -> np.random.Generator:
     (np.int64(55), np.int64(31))
     """
     return np.random.default_rng([seed, number, purpose])
+
+
+def generator_of(random_state: Any) -> np.random.Generator:
+    """The generator that a `random_state` stands for: the same one each time if it is an integer.
+
+    Examples
+    --------
+    >>> generator_of(0).integers(100), generator_of(0).integers(100)
+    (np.int64(18), np.int64(18))
+    """
+    return np.random.default_rng(check_random_state(random_state).randint(LARGEST_SEED))
 
 
 def seeded(estimator: Any, rng: np.random.Generator) -> Any:

@@ -11,6 +11,7 @@ import numpy as np
 
 from committee.combining import one_hot
 from committee.combining.metrics import judges_probabilities, name_of_metric
+from committee.combining.votes import NEARLY_ONE, as_shares
 from committee.task import Classification, Regression, codes_in
 
 Task = Classification | Regression
@@ -70,7 +71,8 @@ def votes_of(
     Returns
     -------
     ndarray of float64 of shape (n_rows, n_outputs)
-        A class that the member has not seen gets no vote, or the lowest score of the row.
+        A class that the member has not seen gets no vote, or the lowest score of the row. Probabilities
+        that do not sum to one are rescaled.
 
     Examples
     --------
@@ -85,7 +87,10 @@ def votes_of(
         if isinstance(task, Regression):
             votes = np.asarray(model.predict(X), dtype=np.float64).reshape(-1, 1)
         elif hasattr(model, "predict_proba") and not is_crisp:
-            votes = aligned(np.asarray(model.predict_proba(X), dtype=np.float64), codes_of(model, task), task)
+            known = np.asarray(model.predict_proba(X), dtype=np.float64)
+            if (known < 0).any():
+                raise ValueError("It votes with a negative probability.")
+            votes = as_shares(aligned(known, codes_of(model, task), task), NEARLY_ONE)
         elif as_scores and gives_scores(model):
             scores = two_columns(np.asarray(model.decision_function(X), dtype=np.float64))
             votes = aligned(scores, codes_of(model, task), task, scores.min(axis=1))

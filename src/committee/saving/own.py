@@ -38,9 +38,11 @@ class OwnEstimator:
     made: Any
 
     def describe(self, estimator: Any, encoder: Encoder, path: str) -> dict[str, Json]:
-        """Its parameters as they are, and what it has learnt."""
+        """Its parameters as they are, rules that are functions of ours by name, and what it has learnt."""
         estimator._check_parameters()
         parameters = estimator.get_params(deep=False)
+        if callable(parameters.get("rule")):
+            parameters["rule"] = importlib.import_module(RULES).named_if_ours(parameters["rule"])
         learnt = estimator._learnt() if estimator._has_learnt() else None
         return {
             "parameters": encoder.named(parameters, path),
