@@ -91,9 +91,9 @@ def descend(loss, point):
         point, gradient = point + step, gradient + turn
         moved = (np.abs(step) / np.maximum(np.abs(point), 1)).max()
         steep = (np.abs(gradient) * np.maximum(np.abs(direction), 1)).max() / max(abs(value), 1)
-        if moved < ZERO or steep < ZERO:
-            return point, True
         curvature = step @ turn
+        if moved < ZERO or steep < ZERO or abs(curvature) < ZERO:
+            return point, True
         if curvature >= max(ZERO * np.linalg.norm(step) * np.linalg.norm(turn), ZERO):
             turned = blas.dsymv(1.0, inverse, turn)
             blas.dsyr2(-1 / curvature, turned, step, a=inverse, overwrite_a=True)
