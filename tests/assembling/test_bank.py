@@ -6,6 +6,7 @@ import subprocess
 import sys
 import tracemalloc
 import warnings
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -15,6 +16,7 @@ from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import KFold, RepeatedStratifiedKFold
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier as OtherTree
@@ -29,7 +31,7 @@ from committee import (
 )
 from committee.assembling import Bank
 from committee.assembling.members import Member
-from committee.assembling.polling import recipe_of
+from committee.assembling.recipes import recipe_of
 from committee.running import runner
 
 X, Y = load_iris(return_X_y=True)
@@ -182,8 +184,8 @@ def test_a_failure_names_member_and_fold_and_keeps_the_ballots_that_are_there():
 
 
 def test_a_committee_brings_its_votes():
-    voting = VotingClassifier(PAIRS, cv=3).fit(X, Y)
     bank = Bank(X, Y, cv=4, X_test=NEW)
+    voting = VotingClassifier(PAIRS, cv=bank.folds).fit(X, Y)
     bank.add_committee(voting)
     np.testing.assert_array_equal(bank.votes(), voting.honest_votes_)
     for rule in ("cawpe", "stacking"):
@@ -195,6 +197,32 @@ def test_a_committee_brings_its_votes():
             Bank(table, y).add_committee(voting)
     with pytest.raises(ValueError, match="fitted without honest votes"):
         bank.add_committee(VotingClassifier(PAIRS).fit(X, Y))
+
+
+def test_a_committee_that_held_out_other_rows_is_refused(tmp_path):
+    groups = np.arange(len(Y)) // 5
+    bank, by_group = Bank(X, Y, cv=4), Bank(X, Y, cv=4, groups=groups)
+    forest = [("forest", RandomForestClassifier(20, random_state=0))]
+    for each, committee_, fit in (
+        (bank, VotingClassifier(PAIRS, cv=3), {}),
+        (bank, VotingClassifier(PAIRS, cv=by_group.folds), {}),
+        (bank, VotingClassifier(PAIRS, cv=4), {"groups": groups}),
+        (by_group, VotingClassifier(PAIRS, cv=4), {}),
+        (by_group, VotingClassifier(forest, cv=4), {}),
+    ):
+        with pytest.raises(ValueError, match="fitted in other folds or groups than those of the bank"):
+            each.add_committee(committee_.fit(X, Y, **fit))
+    prefit = VotingClassifier([(name, model.fit(X, Y)) for name, model in PAIRS], cv="prefit").fit(X, Y)
+    with pytest.raises(ValueError, match="came fitted, so nobody knows which rows they have seen"):
+        bank.add_committee(prefit)
+    assert bank.members == by_group.members == []
+    VotingClassifier(forest, cv=4).fit(X, Y).save(tmp_path / "forest.committee")
+    bank.add_committee(committee.load(tmp_path / "forest.committee"))
+    by_group.add_committee(VotingClassifier(PAIRS, cv=4).fit(X, Y, groups=groups))
+    automatic = committee.CommitteeClassifier(["linear"], cv=bank.folds, random_state=0).fit(X, Y)
+    bank.add_committee(automatic)
+    assert bank.members == ["forest", "linear"]
+    assert by_group.members == ["bayes", "near", "tree"]
 
 
 def test_it_opens_without_its_table(tmp_path):
@@ -470,5 +498,72 @@ def test_functions_and_classes_of_one_name_are_other_recipes():
     first = own(lambda x: x + 1)
     assert first == own(lambda x: x + 1)
     assert first != own(lambda x: x + 2)
+
+    def with_default(k):
+        def own_columns(x, k=k, *, last=k):
+            return x[:, :k]
+
+        return own_columns
+
+    def around(k):
+        return lambda x: x[:, :k]
+
+    class Called:
+        def __init__(self, k):
+            self.k = k
+
+        def __call__(self, x):
+            return x[:, : self.k]
+
+        first = __call__
+
+    for made in (
+        with_default,
+        around,
+        Called,
+        lambda k: Called(k).first,
+        lambda k: partial(around, k=k),
+        lambda k: {"k": around(k)},
+        np.random.RandomState,
+        np.random.default_rng,
+    ):
+        assert own(made(1)) == own(made(1))
+        assert own(made(1)) != own(made(4))
     another = type("GaussianNB", (GaussianNB,), {"__module__": "elsewhere"})
     assert recipe_of(Member("bayes", GaussianNB())) != recipe_of(Member("bayes", another()))
+    with pytest.raises(
+        ValueError, match=r"Member 'own' has a parameter without a text. Nothing tells one gen"
+    ):
+        own(each for each in ())
+
+
+RECIPE = """
+from committee.assembling.recipes import written_out
+N_COLUMNS = {n}
+def near(x):
+    return x[:, :N_COLUMNS]
+def own(x):
+    return near(x) if x[0] in {{"alpha", "beta", "gamma", "delta"}} else own(x)
+print(written_out((own, {{"alpha", "beta", "gamma", "delta"}})))
+"""
+
+
+def test_a_recipe_is_the_same_in_every_process_and_knows_the_constants_of_a_module():
+    def told(n, seed):
+        command = [sys.executable, "-c", RECIPE.format(n=n)]
+        environment = os.environ | {"PYTHONHASHSEED": seed}
+        return subprocess.run(command, env=environment, capture_output=True, check=True, text=True).stdout
+
+    assert told(1, "1") == told(1, "2")
+    assert told(1, "1") != told(4, "1")
+
+
+def test_votes_of_a_function_that_knows_other_values_are_not_taken_for_its_own():
+    def first(k):
+        return make_pipeline(FunctionTransformer(lambda x: x[:, :k]), GaussianNB())
+
+    bank = Bank(X, Y, cv=3)
+    bank.collect([("first", first(1))], runner="serial")
+    bank.collect([("first", first(1))], runner="serial")
+    with pytest.raises(ValueError, match="There are votes of another member 'first', made by another recipe"):
+        bank.collect([("first", first(4))], runner="serial")

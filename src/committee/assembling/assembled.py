@@ -22,6 +22,7 @@ from committee.members.lesson import in_order
 from committee.members.seeding import generator_of, seeded
 from committee.members.seeing import take_rows
 from committee.members.votes import dtype_of
+from committee.saving.saveable import fingerprint
 from committee.saving.together import decided_by_fold, folds_of_rule
 from committee.table.source import Source, open_source
 from committee.task import Classification
@@ -183,9 +184,8 @@ class Assembled(TransformerMixin, KeptCommittee):
         scoring = self._usual_scoring() if scoring is None else scoring
         matrix = honest.X
         if X is not None:
-            native = self._native(X)
-            encoder = encoder_like(native, honest)
-            matrix = encoder.transform(take_rows(native, honest.rows))
+            native = self._table_of_fit(X)
+            matrix = encoder_like(native, honest).transform(take_rows(native, honest.rows))
         names = [seat.name for seat in self._seats]
         return leaderboard_of(honest, names, rules, matrix, scoring, self.random_state)
 
@@ -238,7 +238,7 @@ class Assembled(TransformerMixin, KeptCommittee):
         if not rule._looks_at_X():
             self._encoder = None
         elif X is not None:
-            native, known = self._native(X), self._known_votes()
+            native, known = self._table_of_fit(X), self._known_votes()
             self._encoder = encoder_like(native, known)
             matrix = self._encoder.transform(take_rows(native, known.rows))
             self._honest = replace(known, X=matrix)
@@ -268,6 +268,14 @@ class Assembled(TransformerMixin, KeptCommittee):
         """A table as members take it, if it has the columns of the fit."""
         return self._open(X).native
 
+    def _table_of_fit(self, X: Any) -> Any:
+        """A table as members take it, if it is the one of the fit."""
+        source = open_source(X)
+        table = self._read(source)
+        if fingerprint(table.columns, table.n_rows) != self._known_votes().table:
+            raise ValueError("X must be the table of the fit, with its rows in their order. Got another.")
+        return in_order(source, self.schema_).native
+
     def _votes(self, source: Source) -> np.ndarray:
         votes: np.ndarray = self._votes_by_fold(source, 1)[0]
         return votes
@@ -292,12 +300,7 @@ class Assembled(TransformerMixin, KeptCommittee):
 
 
 def encoder_like(native: Any, honest: HonestVotes) -> TableEncoder:
-    """The encoder of the table of the fit, if a table is that: weights are known of the honest rows alone."""
-    if native.shape[0] <= honest.rows.max():
-        raise ValueError(
-            f"X must be the table of the fit. It has {native.shape[0]} rows, and there are votes on row "
-            f"{honest.rows.max()}."
-        )
+    """The encoder of the table of the fit: weights are known of the honest rows alone."""
     if honest.weights is None:
         return new_encoder().fit(native)
     return new_encoder().fit(take_rows(native, honest.rows), sample_weight=honest.weights)

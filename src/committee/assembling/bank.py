@@ -20,7 +20,8 @@ from committee.assembling.folds import Fold, folds_of
 from committee.assembling.members import members_of
 from committee.assembling.poll import Poll, table_print
 from committee.assembling.polled import Polled
-from committee.assembling.polling import ask, places_of, recipe_of, seeded_by_name
+from committee.assembling.polling import ask, places_of, seeded_by_name
+from committee.assembling.recipes import recipe_of
 from committee.assembling.votes import HonestVotes
 from committee.members.lesson import Lesson, in_order
 from committee.members.votes import dtype_of
@@ -218,12 +219,23 @@ class Bank(Polled):
         Parameters
         ----------
         committee : estimator
-            A committee that was fitted on the table of the bank, with honest votes.
+            A committee that was fitted on the table of the bank with its groups, if there are any, and held
+            out the same rows: cv=bank.folds.
         """
         honest: HonestVotes = committee._known_votes()
         data: Data | None = committee._data
         if data is None or table_print(data, committee.schema_, committee._task) != self._poll.table:
             raise ValueError("The committee was fitted on another table. Make a bank of that table for it.")
+        if not honest.split:
+            raise ValueError(
+                "The members of the committee came fitted, so nobody knows which rows they have seen. Let it "
+                "fit them, with cv=bank.folds."
+            )
+        if honest.split != self._poll.split:
+            raise ValueError(
+                "The committee was fitted in other folds or groups than those of the bank. Fit it with "
+                "cv=bank.folds and the bank's groups."
+            )
         on_test = None if self._X_test is None else committee.votes(self._X_test)
         for place, name in enumerate(committee.named_estimators_):
             test_votes = None if on_test is None else on_test[place]

@@ -14,7 +14,7 @@ from committee.assembling.assembled import Assembled
 from committee.assembling.calibrating import CALIBRATION, Calibration, Curves
 from committee.assembling.committee_parameters import CommitteeParameters
 from committee.assembling.fitting import Plan, Seated, n_fits, seat, take_prefit
-from committee.assembling.folds import Fold, folds_of
+from committee.assembling.folds import Fold, folds_of, split_print
 from committee.assembling.members import Member, members_of
 from committee.assembling.named import NamedMembers
 from committee.assembling.seats import Seat
@@ -78,15 +78,17 @@ class Committee(CallbackSupportMixin, CommitteeParameters, NamedMembers, Assembl
             self._check_calibrate(rule, lesson)
         if isinstance(self.cv, str):
             calls = task_calls(self, X, y, "member", len(members))
+            folds: list[Fold] = []
             seated = take_prefit(members, lesson, self._calibration() is not None)
             if calls:
                 calls.tell(len(members))
         else:
             members = [replace(each, estimator=seeded(each.estimator, rng)) for each in members]
-            plan = self._plan(lesson, self._folds(lesson, rule))
+            folds = self._folds(lesson, rule)
+            plan = self._plan(lesson, folds)
             calls = task_calls(self, X, y, plan.what, n_fits(members, lesson, plan))
             seated = self._seat(members, lesson, plan, calls)
-        honest = honest_of(seated, lesson)
+        honest = honest_of(seated, lesson, folds)
         calibrations = calibrate(self._calibration(), seated, honest)
         encoder = None
         if lesson.is_open and rule._looks_at_X():
@@ -168,12 +170,14 @@ class Committee(CallbackSupportMixin, CommitteeParameters, NamedMembers, Assembl
         return another
 
 
-def honest_of(seated: list[Seated], lesson: Lesson) -> HonestVotes | None:
-    """The honest votes of members that have been fitted in folds, in bags or elsewhere."""
+def honest_of(seated: list[Seated], lesson: Lesson, folds: list[Fold]) -> HonestVotes | None:
+    """The honest votes of members: fitted in folds, in bags or, if there are no folds, elsewhere."""
     if not lesson.is_open or not all(each.held_out for each in seated):
         return None
     votes, rows = mean_votes([each.held_out for each in seated], lesson.n_rows, lesson.task)
-    return HonestVotes.of(votes, rows, lesson.task, lesson.y, lesson.weights, lesson.groups)
+    honest = HonestVotes.of(votes, rows, lesson.task, lesson.y, lesson.weights, lesson.groups)
+    split = split_print(folds, lesson.groups) if folds else ""
+    return replace(honest, table=lesson.table, split=split)
 
 
 def calibrate(

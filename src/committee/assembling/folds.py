@@ -6,6 +6,7 @@ are in neither.
 
 from __future__ import annotations
 
+import hashlib
 import warnings
 from typing import Any
 
@@ -104,6 +105,15 @@ def folds_by_number(n_folds: int, has_groups: bool, is_class_task: bool) -> Any:
     if is_class_task:
         return (StratifiedGroupKFold if has_groups else StratifiedKFold)(n_folds)
     return (GroupKFold if has_groups else KFold)(n_folds)
+
+
+def split_print(folds: list[Fold], groups: np.ndarray | None) -> str:
+    """A fingerprint of folds and groups."""
+    checksum = hashlib.sha256()
+    for rows in (*(rows for fold in folds for rows in fold), *([] if groups is None else [groups])):
+        checksum.update(f"{len(rows)}\n".encode())
+        checksum.update(np.ascontiguousarray(rows, dtype="<i8").data)
+    return checksum.hexdigest()[:32]
 
 
 def positions(rows: Any, n_rows: int) -> np.ndarray:

@@ -104,13 +104,14 @@ class KeptCommittee(Tabular):
         groups = fields.optional_array("groups", np.int64, (n_rows,))
         rows = fields.array("rows", np.int64, (n_rows,))
         X = fields.array("X", np.float64, (n_rows, None)) if "X" in fields else None
+        table, split = (fields.take(name, str) for name in ("table", "split"))
         fields.finish()
         if are_classes:
             fields.require((votes >= 0).all(), "a vote is negative")
             fields.require(((y >= 0) & (y < self._task.n_outputs)).all(), "y is of no class")
         fields.require(weights is None or (weights >= 0).all(), "a weight is negative")
         fields.require((rows >= 0).all() and (groups is None or (groups >= 0).all()), "a row is negative")
-        return HonestVotes(votes, y, weights, groups, rows, X, self._task.classes)
+        return HonestVotes(votes, y, weights, groups, rows, X, self._task.classes, table, split)
 
     def _check_learnt(self) -> None:
         check_rule(self.rule_, len(self._seats), self._task)

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from committee.assembling.folds import Fold
+from committee.assembling.folds import Fold, split_print
 from committee.members.lesson import Lesson
 from committee.members.votes import Task
 from committee.saving import Data, Fields
@@ -181,12 +181,3 @@ def table_print(data: Data, schema: Schema, task: Task) -> str:
 def columns_text(schema: Schema) -> list[Any]:
     """Names, kinds and categories of columns, as JSON can hold them."""
     return [[column.name, column.kind.value, repr(column.categories)] for column in schema.columns]
-
-
-def split_print(folds: list[Fold], groups: np.ndarray | None) -> str:
-    """A fingerprint of folds and groups."""
-    checksum = hashlib.sha256()
-    for rows in (*(rows for fold in folds for rows in fold), *([] if groups is None else [groups])):
-        checksum.update(f"{len(rows)}\n".encode())
-        checksum.update(np.ascontiguousarray(rows, dtype="<i8").data)
-    return checksum.hexdigest()[:32]

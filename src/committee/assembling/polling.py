@@ -6,10 +6,8 @@ In: members, the table and its folds, test rows. Out: ballots, one for each fit.
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Callable
 from dataclasses import replace
-from types import CodeType, FunctionType
 from typing import Any
 
 import numpy as np
@@ -19,6 +17,7 @@ from committee.assembling.ballots import Ballot, Place
 from committee.assembling.fitting import carry_out, fit_fold, fit_in_bags, has_bags, warn_of_dropped
 from committee.assembling.folds import Fold
 from committee.assembling.members import Member
+from committee.assembling.recipes import recipe_of
 from committee.members.lesson import Lesson
 from committee.members.seeding import seeded
 from committee.members.votes import dtype_of, gives_scores, votes_of
@@ -107,39 +106,3 @@ def seeded_by_name(member: Member, random_state: int) -> Member:
     words = np.frombuffer(hashlib.sha256(member.name.encode()).digest(), dtype="<u4")
     rng = np.random.default_rng([random_state, *map(int, words)])
     return replace(member, estimator=seeded(member.estimator, rng))
-
-
-def recipe_of(member: Member) -> str:
-    """What a member is made of, as text: its classes, all their parameters, and its columns.
-
-    Examples
-    --------
-    >>> from sklearn.naive_bayes import GaussianNB
-    >>> recipe_of(Member("bayes", GaussianNB(), [0, 2]))
-    'sklearn.naive_bayes.GaussianNB(priors=None, var_smoothing=1e-09) on [0, 2]'
-    """
-    return written_out(member.estimator) + (f" on {member.columns}" if member.columns is not None else "")
-
-
-def written_out(value: Any) -> str:
-    """A parameter as text that is the same in every process."""
-    if hasattr(value, "get_params") and not isinstance(value, type):
-        parts = ", ".join(
-            f"{name}={written_out(each)}" for name, each in sorted(value.get_params(deep=False).items())
-        )
-        return f"{type(value).__module__}.{type(value).__qualname__}({parts})"
-    if isinstance(value, list | tuple):
-        return f"[{', '.join(map(written_out, value))}]"
-    if isinstance(value, np.ndarray):
-        return f"array({written_out(value.tolist())})"
-    if isinstance(value, FunctionType):
-        code = hashlib.sha256(code_text(value.__code__).encode()).hexdigest()[:12]
-        return f"{value.__module__}.{value.__qualname__}:{code}"
-    # Where an object is in memory tells nothing of it.
-    return re.sub(r" at 0x[0-9a-fA-F]+", "", repr(value))
-
-
-def code_text(code: CodeType) -> str:
-    """What a function does, wherever it stands in its file."""
-    constants = [code_text(each) if isinstance(each, CodeType) else repr(each) for each in code.co_consts]
-    return f"{code.co_code.hex()} {code.co_names} {constants}"

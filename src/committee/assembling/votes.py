@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -30,6 +30,10 @@ class HonestVotes:
         The rows as a matrix, if the rule looks at them.
     classes : ndarray of shape (n_outputs,), default=None
         The labels that outputs stand for; None for numbers.
+    table : str, default=""
+        The fingerprint of the training table.
+    split : str, default=""
+        The fingerprint of folds and groups; empty if nobody knows which rows the members have seen.
     """
 
     votes: np.ndarray
@@ -39,6 +43,8 @@ class HonestVotes:
     rows: np.ndarray
     X: np.ndarray | None = None
     classes: np.ndarray | None = None
+    table: str = ""
+    split: str = ""
 
     @classmethod
     def of(
@@ -59,7 +65,7 @@ class HonestVotes:
         optional = (self.weights, self.groups, self.X)
         weights, groups, X = (None if part is None else part[rows] for part in optional)
         votes, y, numbers = self.votes[:, rows], self.y[rows], self.rows[rows]
-        return HonestVotes(votes, y, weights, groups, numbers, X, self.classes)
+        return replace(self, votes=votes, y=y, weights=weights, groups=groups, rows=numbers, X=X)
 
     def teach(self, rule: Any) -> Rule:
         """Fit a rule on them."""

@@ -111,7 +111,7 @@ class AutomaticCommittee(CallbackSupportMixin, Reducing):
         members = [seeded_by_name(each, seed) for each in members]
         calls = task_calls(self, X, y, "fold", len(members) * n_folds_of(repeats))
         seated = self._seat(members, lesson, repeats, clock, choice, calls)
-        honest = honest_of(seated, lesson)
+        honest = honest_of(seated, lesson, [fold for folds in repeats for fold in folds])
         calibrations = calibrate(CALIBRATION, seated, honest)
         if rule is None and honest is not None:
             rule = self._compared_rule(honest, lesson, clock)
@@ -357,7 +357,7 @@ def named_in(members: Any) -> list[str]:
 
 def who_counts(seated: list[Seated], lesson: Lesson) -> list[str]:
     """The names of the members that have a part in the best mixture of honest votes, the largest first."""
-    honest = honest_of(seated, lesson)
+    honest = honest_of(seated, lesson, [])
     if honest is None:
         return []
     calibrate(CALIBRATION, seated, honest)

@@ -19,7 +19,7 @@ from committee.assembling.ballots import file_name
 from committee.assembling.bank import Bank
 from committee.assembling.folds import Fold
 from committee.assembling.members import Member
-from committee.assembling.polling import recipe_of
+from committee.assembling.recipes import recipe_of
 from committee.automatic.candidates import library_of
 from committee.members.lesson import Lesson
 from committee.members.seeing import take_rows

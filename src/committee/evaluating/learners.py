@@ -15,7 +15,7 @@ from typing import Any
 from sklearn.base import is_classifier, is_regressor
 
 from committee.assembling.members import Member, encoded
-from committee.assembling.polling import recipe_of
+from committee.assembling.recipes import recipe_of
 from committee.automatic import candidates
 from committee.automatic.candidates import Size
 

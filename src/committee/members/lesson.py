@@ -9,6 +9,7 @@ import numpy as np
 
 from committee.members.votes import Task
 from committee.saving import Data
+from committee.saving.saveable import fingerprint
 from committee.table import Schema, read
 from committee.table.matching import is_reordered, match_columns
 from committee.table.raw import is_missing
@@ -34,6 +35,8 @@ class Lesson:
     groups : ndarray of int of shape (n_rows,), or None
     data : Data
         What a saved committee tells of the table.
+    table : str
+        The fingerprint of X alone.
     """
 
     X: Any
@@ -44,6 +47,7 @@ class Lesson:
     weights: np.ndarray | None
     groups: np.ndarray | None
     data: Data
+    table: str
 
     @classmethod
     def of(cls, task_type: Any, X: Any, y: Any, sample_weight: Any, groups: Any) -> Lesson:
@@ -55,7 +59,8 @@ class Lesson:
         weights = row_weights(sample_weight, source.n_rows)
         answers = task.classes[target] if isinstance(task, Classification) else target
         codes, data = group_codes(groups, source.n_rows), Data.of(table, target, weights)
-        return cls(source.native, table.schema, task, target, answers, weights, codes, data)
+        alone = fingerprint(table.columns, table.n_rows)
+        return cls(source.native, table.schema, task, target, answers, weights, codes, data, alone)
 
     @property
     def n_rows(self) -> int:

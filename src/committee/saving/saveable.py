@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,8 +41,13 @@ class Data:
         False
         """
         columns = [*table.columns, y, *([] if weights is None else [weights])]
-        high, low = _engine.fingerprint(columns, table.n_rows)
-        return cls(table.n_rows, table.schema.n_columns, f"{high:016x}{low:016x}")
+        return cls(table.n_rows, table.schema.n_columns, fingerprint(columns, table.n_rows))
+
+
+def fingerprint(columns: Sequence[np.ndarray], n_rows: int) -> str:
+    """128 bits that differ if a value of some columns does, as text."""
+    high, low = _engine.fingerprint(list(columns), n_rows)
+    return f"{high:016x}{low:016x}"
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,130 @@
+"""A recipe: what a member is made of, as text that is the same in every process.
+
+In: a member. Out: the names of its classes, all their parameters and its columns. Two members that would
+learn otherwise have other recipes: so functions are told by what they do and by the values that they know,
+and generators of random numbers by their state.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from functools import partial
+from types import CodeType, FunctionType, MethodType, ModuleType
+from typing import Any
+
+import numpy as np
+
+from committee.assembling.members import Member
+
+
+def recipe_of(member: Member) -> str:
+    """What a member is made of, as text: its classes, all their parameters, and its columns.
+
+    Examples
+    --------
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> recipe_of(Member("bayes", GaussianNB(), [0, 2]))
+    'sklearn.naive_bayes.GaussianNB(priors=None, var_smoothing=1e-09) on [0, 2]'
+    """
+    try:
+        made_of = written_out(member.estimator)
+    except ValueError as error:
+        raise ValueError(f"Member {member.name!r} has a parameter without a text. {error}") from error
+    return made_of + (f" on {member.columns}" if member.columns is not None else "")
+
+
+def written_out(value: Any, above: tuple[Any, ...] = ()) -> str:
+    """A parameter as text that is the same in every process.
+
+    Parameters
+    ----------
+    value : object
+    above : tuple, default=()
+        The functions and objects that are being written, of which it is a part.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> written_out({"b": {2, 1}, "a": (None, "x")})
+    "{'a': [None, 'x'], 'b': {1, 2}}"
+    """
+    if any(value is each for each in above):
+        return "itself"
+    within = (*above, value)
+
+    def several(values: Any) -> list[str]:
+        return [written_out(each, within) for each in values]
+
+    if isinstance(value, type | ModuleType):
+        return repr(value) if isinstance(value, type) else value.__name__
+    if hasattr(value, "get_params"):
+        return named_parts(value, value.get_params(deep=False), within)
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(several(value))}]"
+    if isinstance(value, set | frozenset):
+        return f"{{{', '.join(sorted(several(value)))}}}"
+    if isinstance(value, dict):
+        pairs = zip(several(value), several(value.values()), strict=True)
+        return f"{{{', '.join(sorted(f'{name}: {each}' for name, each in pairs))}}}"
+    if isinstance(value, np.ndarray):
+        return f"array({written_out(value.tolist(), within)})"
+    if isinstance(value, np.random.RandomState):
+        return f"RandomState:{digest(written_out(value.get_state(legacy=False), within))}"
+    if isinstance(value, np.random.Generator):
+        return f"Generator:{digest(written_out(value.bit_generator.state, within))}"
+    if isinstance(value, partial):
+        return f"partial({', '.join(several((value.func, value.args, value.keywords)))})"
+    if isinstance(value, MethodType):
+        return f"{written_out(value.__self__, within)}.{written_out(value.__func__, within)}"
+    if isinstance(value, FunctionType):
+        return f"{value.__module__}.{value.__qualname__}:{digest(' '.join(function_parts(value, within)))}"
+    if isinstance(value, CodeType):
+        return f"{value.co_code.hex()} {value.co_names} {several(value.co_consts)}"
+    kind: Any = type(value)
+    if kind.__repr__ is object.__repr__ and hasattr(value, "__dict__"):
+        return named_parts(value, vars(value), within)
+    text = repr(value)
+    if " at 0x" in text:
+        raise ValueError(
+            f"Nothing tells one {kind.__name__} from another but where it is in memory. Give its class a "
+            "__repr__, or use another value."
+        )
+    return text
+
+
+def named_parts(value: Any, parts: dict[str, Any], within: tuple[Any, ...]) -> str:
+    """An object by its class and what it holds."""
+    held = ", ".join(f"{name}={written_out(each, within)}" for name, each in sorted(parts.items()))
+    return f"{type(value).__module__}.{type(value).__qualname__}({held})"
+
+
+def function_parts(function: FunctionType, within: tuple[Any, ...]) -> Iterator[str]:
+    """What a function does, wherever it stands in its file, and what it knows.
+
+    It knows its defaults, what the functions around it have told it, and the constants and functions of its
+    module. What can change at any time, as a list of its module, is not looked into.
+    """
+    for part in (function.__code__, function.__defaults__, function.__kwdefaults__):
+        yield written_out(part, within)
+    for cell in function.__closure__ or ():
+        yield written_out(cell.cell_contents, within)
+    for name in sorted(names_in(function.__code__) & function.__globals__.keys()):
+        known = function.__globals__[name]
+        is_near = isinstance(known, FunctionType) and known.__module__ == function.__module__
+        if is_near or isinstance(known, int | float | complex | str | bytes | tuple | np.ndarray):
+            yield f"{name} = {written_out(known, within)}"
+
+
+def names_in(code: CodeType) -> set[str]:
+    """The names that a function asks its module for, or an object for an attribute."""
+    inner = (names_in(each) for each in code.co_consts if isinstance(each, CodeType))
+    return set(code.co_names).union(*inner)
+
+
+def digest(text: str) -> str:
+    """A few letters that stand for a long text."""
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
