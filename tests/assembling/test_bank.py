@@ -179,6 +179,13 @@ def test_a_failure_names_member_and_fold_and_keeps_the_ballots_that_are_there():
     with pytest.warns(RuntimeWarning, match="Member 'wrong' is dropped"):
         bank.collect([*PAIRS, wrong], on_error="drop")
     assert bank.members == ["bayes", "near", "tree"]
+    for given, message in (
+        ({"on_error": "ignore"}, r"on_error must be \"raise\" or \"drop\". Got 'ignore'."),
+        ({"random_state": None}, r"random_state must be an integer >= 0. Got None."),
+        ({"random_state": -1}, r"random_state must be an integer >= 0. Got -1."),
+    ):
+        with pytest.raises(ValueError, match=message):
+            bank.collect(PAIRS, **given)
     with pytest.raises(ValueError, match="Two members are named 'bayes'"):
         bank.collect([PAIRS[0], PAIRS[0]])
 

@@ -17,6 +17,7 @@ from sklearn.tree import DecisionTreeClassifier as OtherTree
 
 import committee
 from committee import (
+    BayesianAveragingClassifier,
     CAWPEClassifier,
     DecisionTreeClassifier,
     DecisionTreeRegressor,
@@ -235,6 +236,44 @@ def test_a_failure_names_member_and_fold_or_drops_the_member():
     )
     with pytest.raises(ValueError, match=r"Every member failed. The first: .*'shy', fold 0"):
         CAWPEClassifier(members[:1], cv=3, on_error="drop").fit(X, Y)
+
+
+def dropping(committee_type, members, **parameters):
+    with pytest.warns(RuntimeWarning, match="Member 'shy' is dropped"):
+        return committee_type(members, on_error="drop", **parameters).fit(X, Y)
+
+
+def test_the_weight_of_a_member_that_is_dropped_goes_with_it():
+    members = [MEMBERS[0], ("shy", Failing()), MEMBERS[2]]
+    others = [MEMBERS[0], MEMBERS[2]]
+    expected = VotingClassifier(others, cv=3, weights=[1, 5]).fit(X, Y)
+    adjusted = rules.AdjustedRule(rules.FixedRule(rule="mean", weights=[1, 2, 5]))
+    for fewer in (
+        dropping(VotingClassifier, members, cv=3, weights=[1, 2, 5]),
+        dropping(VotingClassifier, members, cv=3, rule=rules.FixedRule(rule="mean", weights=[1, 2, 5])),
+        dropping(VotingClassifier, members, cv=3, rule=adjusted).recombine(
+            rules.FixedRule(rule="mean", weights=[1, 5])
+        ),
+    ):
+        np.testing.assert_array_equal(fewer.predict_proba(X), expected.predict_proba(X))
+        np.testing.assert_array_equal(fewer.weights_, [1, 5])
+    assert adjusted.rule.weights == [1, 2, 5]
+    np.testing.assert_array_equal(
+        dropping(BayesianAveragingClassifier, members, cv=3, prior=[1, 1, 2]).weights_,
+        BayesianAveragingClassifier(others, cv=3, prior=[1, 2]).fit(X, Y).weights_,
+    )
+    with pytest.raises(ValueError, match="weights must be finite, >= 0 and not all 0"):
+        dropping(VotingClassifier, members, cv=3, weights=[0, 1, 0])
+
+
+def test_a_member_that_came_fitted_and_cannot_vote_is_dropped():
+    members = [(name, clone(model).fit(X, Y)) for name, model in MEMBERS[:2]]
+    shy = ("shy", GaussianNB().fit(X[:, :2], Y))
+    with pytest.raises(ValueError, match="'shy' cannot vote"):
+        VotingClassifier([*members, shy], cv="prefit").fit(X, Y)
+    fewer = dropping(VotingClassifier, [shy, *members], cv="prefit", weights=[3, 2, 1])
+    expected = VotingClassifier(members, cv="prefit", weights=[2, 1]).fit(X, Y)
+    np.testing.assert_array_equal(fewer.predict_proba(X), expected.predict_proba(X))
 
 
 def test_every_fit_is_told():

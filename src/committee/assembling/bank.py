@@ -25,6 +25,7 @@ from committee.assembling.recipes import recipe_of
 from committee.assembling.votes import HonestVotes
 from committee.members.lesson import Lesson, in_order
 from committee.members.votes import dtype_of
+from committee.parameters import integer
 from committee.saving import Data
 from committee.table.source import open_source
 from committee.task import Classification, Regression
@@ -185,7 +186,8 @@ class Bank(Polled):
         votes : array-like of shape (n_held_out_rows, n_outputs)
             Probabilities in the order of the sorted classes, or numbers.
         rows : array-like of int, default=None
-            The rows that the votes are on. None: those that the fold holds out, in their order.
+            The rows that the votes are on. None: those that the fold holds out, in their order. Rules learn
+            from the rows that all their members have voted on, so a few rows here leave few for all.
         test_votes : array-like of shape (n_test_rows, n_outputs), default=None
         are_scores : bool, default=False
             Whether votes for classes are scores of any size, to be calibrated.
@@ -262,7 +264,8 @@ class Bank(Polled):
         columns : dict from names of members to lists of columns, default=None
             Which columns members see, by name or position. Members that are not named see all.
         out_of_bag : bool, default=True
-            Whether our forests with `bootstrap=True` vote out of bag, in one fit, unless there are groups.
+            Whether our forests and bagging with `bootstrap=True` vote out of bag, in one fit, unless there
+            are groups.
         on_error : {"raise", "drop"}, default="raise"
             Whether a fit that fails is an error, or drops the member with a warning.
         runner : {"serial", "threads", "processes"} or Runner, default="threads"
@@ -273,6 +276,10 @@ class Bank(Polled):
         verbose : int, default=0
             Whether to show how many fits are done.
         """
+        if on_error not in ("raise", "drop"):
+            raise ValueError(f'on_error must be "raise" or "drop". Got {on_error!r}.')
+        if not integer(0)(random_state):
+            raise ValueError(f"random_state must be an integer >= 0. Got {random_state!r}.")
         lesson, folds = self._lesson, self.folds
         assert lesson is not None  # Or it would have no folds.
         members = [

@@ -20,7 +20,11 @@ from committee.assembling.named import NamedMembers
 from committee.assembling.seats import Seat
 from committee.assembling.votes import HonestVotes, mean_votes
 from committee.combining import rule_named
+from committee.combining.adjusting import AdjustedRule
+from committee.combining.averaging import BayesianAveragingRule
+from committee.combining.fixed_rule import FixedRule
 from committee.combining.rule import Rule, check_rule, differ
+from committee.combining.votes import check_member_weights
 from committee.learners.callbacks import (
     CallbackSupportMixin,
     TaskCalls,
@@ -42,6 +46,8 @@ from committee.task import Classification
 
 # The folds of a rule that needs honest votes where none are asked for.
 N_FOLDS = 5
+# The rules that are told a number for each member, and what it is called.
+TOLD_OF_MEMBERS: dict[type[Rule], str] = {FixedRule: "weights", BayesianAveragingRule: "prior"}
 
 
 @declared
@@ -79,7 +85,8 @@ class Committee(CallbackSupportMixin, CommitteeParameters, NamedMembers, Assembl
         if isinstance(self.cv, str):
             calls = task_calls(self, X, y, "member", len(members))
             folds: list[Fold] = []
-            seated = take_prefit(members, lesson, self._calibration() is not None)
+            as_scores = self._calibration() is not None
+            seated = take_prefit(members, lesson, as_scores, on_error=self.on_error)
             if calls:
                 calls.tell(len(members))
         else:
@@ -88,6 +95,7 @@ class Committee(CallbackSupportMixin, CommitteeParameters, NamedMembers, Assembl
             plan = self._plan(lesson, folds)
             calls = task_calls(self, X, y, plan.what, n_fits(members, lesson, plan))
             seated = self._seat(members, lesson, plan, calls)
+        rule = for_seated(rule, members, seated)
         honest = honest_of(seated, lesson, folds)
         calibrations = calibrate(self._calibration(), seated, honest)
         encoder = None
@@ -168,6 +176,23 @@ class Committee(CallbackSupportMixin, CommitteeParameters, NamedMembers, Assembl
         another.rule = rule
         check_parameters(another)
         return another
+
+
+def for_seated(rule: Rule, members: list[Member], seated: list[Seated]) -> Rule:
+    """A rule, with what it was told of each member for those alone who are seated."""
+    if len(seated) == len(members):
+        return rule
+    names = [each.name for each in members]
+    places = [names.index(each.member.name) for each in seated]
+    inner = rule
+    while isinstance(inner, AdjustedRule) and isinstance(inner.rule, Rule):
+        inner = inner.rule
+    for kind, name in TOLD_OF_MEMBERS.items():
+        told = getattr(inner, name) if isinstance(inner, kind) else None
+        if told is not None:
+            staying = check_member_weights(told, len(members), name)[places]
+            inner.set_params(**{name: check_member_weights(staying, len(places), name)})
+    return rule
 
 
 def honest_of(seated: list[Seated], lesson: Lesson, folds: list[Fold]) -> HonestVotes | None:

@@ -98,8 +98,8 @@ class CommitteeParameters:
         "raise",
         '"raise" or "drop"',
         one_of("raise", "drop"),
-        "What happens when the fit of a member fails: an error, or the member is dropped with a warning. "
-        "Both name the member and the fold.",
+        'What happens when the fit of a member fails or, with "prefit", its vote: an error, or the member is '
+        "dropped with a warning, and with it its weight or prior. Both name the member and the fold.",
     )
     runner: Any = parameter("threads", *RUNNER)
     n_jobs: int | None = parameter(None, *FITS_AT_ONCE)

@@ -243,20 +243,32 @@ def fitted(estimator: Any, lesson: Lesson, X: Any, rows: np.ndarray) -> Any:
     return fit_member(estimator, X, answers, weights, groups, are_classes=lesson.are_classes)
 
 
-def take_prefit(members: list[Member], lesson: Lesson, as_scores: bool) -> list[Seated]:
+def take_prefit(members: list[Member], lesson: Lesson, as_scores: bool, *, on_error: str) -> list[Seated]:
     """Let members that are fitted vote on the rows that are given."""
-    seated = []
-    for member in members:
-        X = take_columns(lesson.X, member.columns)
-        with naming(f"Member {member.name!r}", "vote"):
-            check_is_fitted(member.estimator)
-            n_columns = getattr(member.estimator, "n_features_in_", X.shape[1])
-            if n_columns != X.shape[1]:
-                raise ValueError(f"It was fitted on {n_columns} columns, and sees {X.shape[1]}.")
-            rows = lesson.rows
-            votes = votes_of(member.estimator, take_rows(X, rows), lesson.task, as_scores=as_scores)
-        seated.append(Seated(member, [member.estimator], [(rows, votes.astype(dtype_of(lesson.task)))]))
+    seated: list[Seated] = []
+    failures: dict[int, BaseException] = {}
+    for place, member in enumerate(members):
+        try:
+            seated.append(take_fitted(member, lesson, as_scores))
+        except Exception as error:
+            if on_error == "raise":
+                raise
+            failures[place] = error
+    warn_of_dropped(members, failures)
     return seated
+
+
+def take_fitted(member: Member, lesson: Lesson, as_scores: bool) -> Seated:
+    """Let a member that is fitted vote on the rows that are given."""
+    X = take_columns(lesson.X, member.columns)
+    with naming(f"Member {member.name!r}", "vote"):
+        check_is_fitted(member.estimator)
+        n_columns = getattr(member.estimator, "n_features_in_", X.shape[1])
+        if n_columns != X.shape[1]:
+            raise ValueError(f"It was fitted on {n_columns} columns, and sees {X.shape[1]}.")
+        rows = lesson.rows
+        votes = votes_of(member.estimator, take_rows(X, rows), lesson.task, as_scores=as_scores)
+    return Seated(member, [member.estimator], [(rows, votes.astype(dtype_of(lesson.task)))])
 
 
 def warn_of_dropped(members: list[Member], failures: dict[int, BaseException]) -> None:

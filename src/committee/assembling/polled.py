@@ -48,7 +48,10 @@ class Polled:
 
     @property
     def members(self) -> list[str]:
-        """The names, sorted, of the members that have voted on every row that some fold holds out."""
+        """The names, sorted, of the members that can sit together.
+
+        They have voted on every row that some fold holds out or, out of bag, on the rows that they could.
+        """
         return sorted(name for name, folds in self._folds_by_member().items() if self._are_whole(folds))
 
     def has(self, member: str, fold: int | None, recipe: str = "") -> bool:

@@ -17,7 +17,7 @@ from sklearn.base import clone
 
 from committee import running
 from committee.assembling.calibrating import CALIBRATION
-from committee.assembling.committee import calibrate, honest_of
+from committee.assembling.committee import calibrate, for_seated, honest_of
 from committee.assembling.fitting import Seated
 from committee.assembling.folds import Fold, folds_of
 from committee.assembling.members import Member, check_kind, check_pairs
@@ -111,6 +111,7 @@ class AutomaticCommittee(CallbackSupportMixin, Reducing):
         members = [seeded_by_name(each, seed) for each in members]
         calls = task_calls(self, X, y, "fold", len(members) * n_folds_of(repeats))
         seated = self._seat(members, lesson, repeats, clock, choice, calls)
+        rule = None if rule is None else for_seated(rule, members, seated)
         honest = honest_of(seated, lesson, [fold for folds in repeats for fold in folds])
         calibrations = calibrate(CALIBRATION, seated, honest)
         if rule is None and honest is not None:
