@@ -4,6 +4,7 @@
 #include <cassert>
 #include <cmath>
 #include <numeric>
+#include <ranges>
 #include <utility>
 
 #include "c45_grow.h"
@@ -77,21 +78,39 @@ C45Tree prune(C45Tree tree, std::span<const C45Column> columns, std::span<const 
     return c45::pack(tree);
 }
 
-}  // namespace
-
-C45Tree grow_c45(std::span<const C45Column> columns, std::span<const std::int32_t> classes, std::int32_t n_classes,
-                 std::span<const double> weights, const C45Settings& settings, std::span<const std::uint8_t> held_out,
-                 const Stop& stop) {
+// add(sorted, column, polls) adds a column of numbers.
+template <class Add>
+C45Tree grow_and_prune(std::span<const C45Column> columns, std::span<const std::int32_t> classes,
+                       std::int32_t n_classes, std::span<const double> weights, const C45Settings& settings,
+                       std::span<const std::uint8_t> held_out, const Stop& stop, Add add) {
     assert(weights.size() == classes.size() && (held_out.empty() || held_out.size() == classes.size()));
     Polls polls(stop);
     C45Rows rows(weights, classes, held_out);
     c45::SortedTable sorted(columns.size(), classes.size(), rows.all, rows.rows);
     for (std::size_t j = 0; j < columns.size(); ++j) {
-        if (columns[j].n_categories == C45Column::is_number) sorted.add(j, columns[j].numbers, polls);
+        if (columns[j].n_categories == C45Column::is_number) add(sorted, j, polls);
     }
     C45Tree tree = c45::grow_tree(columns, std::move(sorted), classes, n_classes, rows.weights, rows.grid,
                                   settings.min_leaf_weight, polls);
     return prune(std::move(tree), columns, classes, std::move(rows), settings, polls);
+}
+
+}  // namespace
+
+C45Tree grow_c45(std::span<const C45Column> columns, std::span<const std::int32_t> classes, std::int32_t n_classes,
+                 std::span<const double> weights, const C45Settings& settings, std::span<const std::uint8_t> held_out,
+                 const Stop& stop) {
+    return grow_and_prune(
+        columns, classes, n_classes, weights, settings, held_out, stop,
+        [&](c45::SortedTable& sorted, std::size_t j, Polls& polls) { sorted.add(j, columns[j].numbers, polls); });
+}
+
+C45Tree grow_c45(std::span<const C45Column> columns, std::span<const c45::SortedColumn* const> known,
+                 std::span<const std::int32_t> classes, std::int32_t n_classes, std::span<const double> weights,
+                 const C45Settings& settings, std::span<const std::uint8_t> held_out, const Stop& stop) {
+    return grow_and_prune(
+        columns, classes, n_classes, weights, settings, held_out, stop,
+        [&](c45::SortedTable& sorted, std::size_t j, Polls& polls) { sorted.add(j, *known[j], polls); });
 }
 
 C45Tree grow_c45(std::size_t n_columns, const MakeNumbers& make, std::span<const std::int32_t> classes,
@@ -166,21 +185,55 @@ std::size_t add_parts(const C45Tree& tree, std::span<const C45Column> columns, s
     return n_nodes;
 }
 
-}  // namespace
-
-void predict_c45(const C45Tree& tree, std::span<const C45Column> columns, std::size_t begin, std::size_t end,
-                 double* out, const Stop& stop) {
+template <class Rows>
+void predict_rows(const C45Tree& tree, std::span<const C45Column> columns, const Rows& rows, double* out,
+                  const Stop& stop) {
     const auto n_classes = static_cast<std::size_t>(tree.n_classes);
     std::vector<Part> parts;
     Polls polls(stop);
-    std::fill_n(out, (end - begin) * n_classes, 0.0);
-    for (std::size_t row = begin; row < end; ++row) {
-        const std::span<double> votes(out + (row - begin) * n_classes, n_classes);
+    std::fill_n(out, rows.size() * n_classes, 0.0);
+    for (const std::size_t row : rows) {
+        const std::span<double> votes(out, n_classes);
         parts.push_back({0, 1.0});
         polls.after(values_of_a_node * add_parts(tree, columns, row, parts, votes));
         const double all = c45::sum(votes);
         for (double& vote : votes) vote /= all;
+        out += n_classes;
     }
+}
+
+// The rows of a node times the entropy of their classes, in bits.
+double burden(std::span<const double> weights) {
+    double total = 0, bits = 0;
+    for (const double weight : weights) total += weight;
+    for (const double weight : weights) bits -= weight > 0 ? weight * std::log2(weight / total) : 0;
+    return bits;
+}
+
+}  // namespace
+
+void predict_c45(const C45Tree& tree, std::span<const C45Column> columns, std::size_t begin, std::size_t end,
+                 double* out, const Stop& stop) {
+    const auto rows = std::views::iota(begin, end);
+    predict_rows(tree, columns, rows, out, stop);
+}
+
+void predict_c45(const C45Tree& tree, std::span<const C45Column> columns, std::span<const std::uint32_t> rows,
+                 double* out, const Stop& stop) {
+    predict_rows(tree, columns, rows, out, stop);
+}
+
+std::vector<double> importances_of(const C45Tree& tree) {
+    std::vector<double> gains(tree.n_categories.size(), 0.0);
+    for (std::size_t node = 0; node < tree.n_nodes(); ++node) {
+        if (tree.column[node] == C45Tree::is_leaf) continue;
+        double& gain = gains[static_cast<std::size_t>(tree.column[node])];
+        gain += burden(tree.classes(node));
+        for (const std::int32_t child : tree.branches(node)) {
+            if (child != C45Tree::no_child) gain -= burden(tree.classes(static_cast<std::size_t>(child)));
+        }
+    }
+    return gains;
 }
 
 std::string find_fault(const C45Tree& tree) {

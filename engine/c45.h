@@ -18,6 +18,10 @@
 
 namespace committee {
 
+namespace c45 {
+struct SortedColumn;
+}
+
 // One column, either numbers (NaN is missing) or codes (0 is missing, 1 .. n_categories are categories).
 struct C45Column {
     static constexpr std::int32_t is_number = -1;
@@ -34,6 +38,7 @@ struct C45Settings {
     double confidence = 0.25;  // of pessimistic pruning, in (0, 0.5]; smaller prunes more
     bool subtree_raising = true;
     double min_leaf_weight = 2;
+    std::uint32_t n_folds = 3;  // one row in so many is kept back for reduced-error pruning, by those who draw them
 };
 
 // Nodes are numbered from the root, 0, and a child has a higher number than its parent. A split has one branch per
@@ -102,6 +107,12 @@ C45Tree grow_c45(std::span<const C45Column> columns, std::span<const std::int32_
                  std::span<const double> weights, const C45Settings& settings,
                  std::span<const std::uint8_t> held_out = {}, const Stop& stop = {});
 
+// The same for a table whose columns of numbers are sorted already, with all its rows; those of categories have
+// nullptr.
+C45Tree grow_c45(std::span<const C45Column> columns, std::span<const c45::SortedColumn* const> known,
+                 std::span<const std::int32_t> classes, std::int32_t n_classes, std::span<const double> weights,
+                 const C45Settings& settings, std::span<const std::uint8_t> held_out = {}, const Stop& stop = {});
+
 // The same for a table of numbers, none missing, whose columns are made when they are needed: make(j, out) writes
 // column j. They are made twice if the tree is pruned, by its error estimates, and are not kept meanwhile.
 using MakeNumbers = std::function<void(std::size_t column, std::span<double> out)>;
@@ -112,6 +123,11 @@ C45Tree grow_c45(std::size_t n_columns, const MakeNumbers& make, std::span<const
 // Class probabilities of rows begin .. end into `out`, n_classes per row. Throws Stopped if a poll says so.
 void predict_c45(const C45Tree& tree, std::span<const C45Column> columns, std::size_t begin, std::size_t end,
                  double* out, const Stop& stop = {});
+void predict_c45(const C45Tree& tree, std::span<const C45Column> columns, std::span<const std::uint32_t> rows,
+                 double* out, const Stop& stop = {});
+
+// The entropy that the splits on each column remove, in bits, summed over rows.
+std::vector<double> importances_of(const C45Tree& tree);
 
 // What makes these arrays no tree, or nothing. After it, every function above is safe on the tree.
 std::string find_fault(const C45Tree& tree);

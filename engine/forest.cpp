@@ -1,14 +1,13 @@
 #include "forest.h"
 
 #include <algorithm>
-#include <atomic>
 #include <bit>
 #include <cmath>
-#include <mutex>
 #include <numeric>
 #include <optional>
 #include <utility>
 
+#include "in_order.h"
 #include "prune.h"
 #include "random.h"
 #include "recode.h"
@@ -40,14 +39,16 @@ class ForestGrower {
   public:
     ForestGrower(const Table& table, const Target& target, std::span<const std::uint32_t> weights,
                  const ForestParameters& parameters, OutOfBag before, const Stop& stop)
-        : table_(table), target_(target), weights_(weights), parameters_(parameters), stop_(stop) {
-        grown_.out_of_bag = std::move(before);
-        if (parameters.out_of_bag && grown_.out_of_bag.counts.empty()) {
-            grown_.out_of_bag.sums.assign(table.n_rows() * target.n_outputs(), 0.0);
-            grown_.out_of_bag.counts.assign(table.n_rows(), 0);
-        }
-        if (parameters.out_of_bag) start_curve();
-        finished_.resize(parameters.n_trees - parameters.first_tree);
+        : table_(table),
+          target_(target),
+          weights_(weights),
+          parameters_(parameters),
+          stop_(stop),
+          in_order_(parameters.n_trees - parameters.first_tree) {
+        if (!parameters.out_of_bag) return;
+        std::vector<bool> does_count;
+        for (const std::uint32_t weight : weights) does_count.push_back(weight > 0);
+        tally_.emplace(target, table.n_rows(), parameters.rule, std::move(before), std::move(does_count));
     }
 
     Grown grow(int n_threads, const std::function<bool(std::size_t)>& after_tree) {
@@ -59,6 +60,7 @@ class ForestGrower {
             grown_.stopped = true;
         }
         finish(n_threads);
+        if (tally_) grown_.out_of_bag = std::move(tally_->found());
         return std::move(grown_);
     }
 
@@ -68,9 +70,9 @@ class ForestGrower {
             GrowTree grow;
             Bag bag;
         };
-        std::vector<Worker> workers(std::min(static_cast<std::size_t>(std::max(n_threads, 1)), finished_.size()));
-        for_each_task(finished_.size(), n_threads, stop_, [&](std::size_t task, int thread) {
-            if (is_flat_.load(std::memory_order_relaxed)) return;
+        std::vector<Worker> workers(std::min(static_cast<std::size_t>(std::max(n_threads, 1)), in_order_.size()));
+        for_each_task(in_order_.size(), n_threads, stop_, [&](std::size_t task, int thread) {
+            if (in_order_.is_enough()) return;
             Worker& worker = workers[static_cast<std::size_t>(thread)];
             if (!worker.grow) worker.grow = new_grower();
             const std::uint64_t key = derive_key(parameters_.seed, parameters_.first_tree + task);
@@ -82,7 +84,8 @@ class ForestGrower {
                     prune_grown(finished.tree, parameters_.ccp_alpha, target_.n_outputs(), table_.n_columns());
             }
             std::visit([&](const auto& codes) { judge(codes, key, worker.bag, finished); }, table_.codes);
-            const std::size_t n_done = commit(task, std::move(finished));
+            const std::size_t n_done =
+                in_order_.put(task, std::move(finished), [&](Finished& each) { return take(each); });
             if (thread == 0 && after_tree && after_tree(n_done)) throw Stopped{};
         });
     }
@@ -244,90 +247,28 @@ class ForestGrower {
         const std::size_t n_outputs = target_.n_outputs();
         for (std::size_t i = 0; i < rows.size(); ++i) {
             const double* value = tree.values.data() + address_of(tree.nodes[leaves[i]]) * n_outputs;
-            loss += row_loss(rows[i], value);
+            loss += row_loss(target_, rows[i], value);
         }
         return loss / static_cast<double>(rows.size());
     }
 
-    // Misclassified or not, or the squared error, of a decision for a row.
-    double row_loss(std::uint32_t row, const double* decision) const {
-        if (target_.n_classes > 0) {
-            return std::max_element(decision, decision + target_.n_classes) - decision == target_.labels[row] ? 0 : 1;
+    // Takes one finished tree after the other. Whether there are enough.
+    bool take(Finished& finished) {
+        if (tally_) {
+            const TreeView tree(finished.tree);
+            const std::size_t n_outputs = target_.n_outputs();
+            tally_->add(finished.outside, [&](std::size_t i) {
+                return tree.values + address_of(tree.nodes[finished.leaves[i]]) * n_outputs;
+            });
         }
-        const double error = *decision - (target_.offset + static_cast<double>(target_.fixed[row]) / target_.scale);
-        return error * error;
-    }
-
-    bool counts_in_error(std::uint32_t row) const { return weights_.empty() || weights_[row] > 0; }
-
-    double out_of_bag_loss(std::uint32_t row) const {
-        const OutOfBag& oob = grown_.out_of_bag;
-        const std::size_t n_outputs = target_.n_outputs();
-        if (target_.n_classes > 0) return row_loss(row, oob.sums.data() + row * n_outputs);
-        const double mean = oob.sums[row] / oob.counts[row];
-        return row_loss(row, &mean);
-    }
-
-    // Where a warm start takes the curve up again.
-    void start_curve() {
-        for (std::uint32_t row = 0; row < table_.n_rows(); ++row) {
-            if (grown_.out_of_bag.counts[row] == 0 || !counts_in_error(row)) continue;
-            loss_ += out_of_bag_loss(row);
-            ++n_judged_;
-        }
-    }
-
-    // Takes the finished trees in order, so that sums and curve do not depend on who was first. How many are taken.
-    std::size_t commit(std::size_t task, Finished own) {
-        const std::lock_guard lock(mutex_);
-        finished_[task] = std::move(own);
-        while (n_committed_ < finished_.size() && finished_[n_committed_] && !is_flat_.load()) {
-            Finished& finished = *finished_[n_committed_];
-            if (parameters_.out_of_bag) vote_out_of_bag(finished);
-            const auto& importances = finished.tree.importances;
-            grown_.importances.insert(grown_.importances.end(), importances.begin(), importances.end());
-            finished.tree.importances = {};
-            const auto& losses = finished.permutation_losses;
-            grown_.out_of_bag_importances.insert(grown_.out_of_bag_importances.end(), losses.begin(), losses.end());
-            if (parameters_.keep_leaf_rows) grown_.leaf_rows.push_back(std::move(finished.leaf_rows));
-            grown_.forest.trees.push_back(std::move(finished.tree));
-            finished = {};
-            ++n_committed_;
-            if (is_curve_flat()) is_flat_.store(true);
-        }
-        return n_committed_;
-    }
-
-    void vote_out_of_bag(const Finished& finished) {
-        OutOfBag& oob = grown_.out_of_bag;
-        const std::size_t n_outputs = target_.n_outputs();
-        const TreeView tree(finished.tree);
-        for (std::size_t i = 0; i < finished.outside.size(); ++i) {
-            const std::uint32_t row = finished.outside[i];
-            const bool counts = counts_in_error(row);
-            if (counts && oob.counts[row] > 0) {
-                loss_ -= out_of_bag_loss(row);
-            } else if (counts) {
-                ++n_judged_;
-            }
-            add_vote(tree, finished.leaves[i], n_outputs, parameters_.rule, oob.sums.data() + row * n_outputs);
-            ++oob.counts[row];
-            if (counts) loss_ += out_of_bag_loss(row);
-        }
-        oob.curve.push_back(n_judged_ > 0 ? std::max(loss_, 0.0) / static_cast<double>(n_judged_)
-                                          : std::numeric_limits<double>::quiet_NaN());
-    }
-
-    // Flat: the mean error over the last flat_trees trees is no longer half a percent below that of the as many before,
-    // or there is none, because every row is in every bag.
-    bool is_curve_flat() const {
-        const std::size_t window = parameters_.flat_trees;
-        const auto& curve = grown_.out_of_bag.curve;
-        if (window == 0 || curve.size() < 2 * window) return false;
-        const auto middle = curve.end() - static_cast<std::ptrdiff_t>(window);
-        const double last = std::accumulate(middle, curve.end(), 0.0);
-        const double before = std::accumulate(middle - static_cast<std::ptrdiff_t>(window), middle, 0.0);
-        return last >= 0.995 * before || std::isnan(last);
+        const auto& importances = finished.tree.importances;
+        grown_.importances.insert(grown_.importances.end(), importances.begin(), importances.end());
+        finished.tree.importances = {};
+        const auto& losses = finished.permutation_losses;
+        grown_.out_of_bag_importances.insert(grown_.out_of_bag_importances.end(), losses.begin(), losses.end());
+        if (parameters_.keep_leaf_rows) grown_.leaf_rows.push_back(std::move(finished.leaf_rows));
+        grown_.forest.trees.push_back(std::move(finished.tree));
+        return tally_ && tally_->is_flat(parameters_.flat_trees);
     }
 
     void finish(int n_threads) {
@@ -345,13 +286,9 @@ class ForestGrower {
     const Stop& stop_;
     std::optional<Bootstrap> bootstrap_;
 
-    std::mutex mutex_;
-    std::vector<std::optional<Finished>> finished_;
-    std::size_t n_committed_ = 0;
-    std::atomic<bool> is_flat_{false};
+    InOrder<Finished> in_order_;
+    std::optional<OutOfBagTally> tally_;
     Grown grown_;
-    double loss_ = 0;
-    std::uint64_t n_judged_ = 0;
 };
 
 }  // namespace

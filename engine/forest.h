@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "grow.h"
+#include "out_of_bag.h"
 #include "predict.h"
 #include "sampling.h"
 #include "table.h"
@@ -33,13 +34,6 @@ struct ForestParameters {
     double ccp_alpha = 0;  // above 0, trees (which must keep records) are pruned as they are grown
     Rule rule = Rule::mean;
     std::uint32_t flat_trees = 0;  // 0, or stop when the out-of-bag error has not improved over this many trees
-};
-
-// Decisions of the trees that did not see a row.
-struct OutOfBag {
-    std::vector<double> sums;           // (n_rows, n_outputs)
-    std::vector<std::uint32_t> counts;  // trees that voted for the row
-    std::vector<double> curve;          // error after every tree: misclassified share or mean squared error
 };
 
 // The rows behind the leaves of one tree: leaf value i holds rows[offsets[i]] .. rows[offsets[i + 1]], with weights.

@@ -44,13 +44,15 @@ Forest voting_forest(Binning binning, std::size_t n_outputs, bool is_classifier)
 Forest without_trees(const Forest& forest);
 
 // Adds the numbers of a leaf (size), or its vote for the largest of them, to sums.
-inline void add_vote(const TreeView& tree, std::uint32_t leaf, std::size_t size, Rule rule, double* sums) {
-    const double* value = tree.values + address_of(tree.nodes[leaf]) * size;
+inline void add_vote(const double* value, std::size_t size, Rule rule, double* sums) {
     if (rule == Rule::majority) {
         sums[std::max_element(value, value + size) - value] += 1;
     } else {
         for (std::size_t k = 0; k < size; ++k) sums[k] += value[k];
     }
+}
+inline void add_vote(const TreeView& tree, std::uint32_t leaf, std::size_t size, Rule rule, double* sums) {
+    add_vote(tree.values + address_of(tree.nodes[leaf]) * size, size, rule, sums);
 }
 
 // Whatever follows and takes a stop throws Stopped if a poll says so.

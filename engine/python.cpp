@@ -5,6 +5,7 @@ namespace committee {
 void register_adaboost(nanobind::module_& m);
 void register_boost(nanobind::module_& m);
 void register_c45(nanobind::module_& m);
+void register_c45_forest(nanobind::module_& m);
 void register_neighbours(nanobind::module_& m);
 void register_network(nanobind::module_& m);
 void register_rotate(nanobind::module_& m);
@@ -22,6 +23,7 @@ NB_MODULE(_engine, m) {
     committee::register_table(m);
     committee::register_forest(m);
     committee::register_trees(m);
+    committee::register_c45_forest(m);
     committee::register_boost(m);
     committee::register_adaboost(m);
     committee::register_neighbours(m);

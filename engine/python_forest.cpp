@@ -11,6 +11,7 @@
 
 #include "forest.h"
 #include "python_arrays.h"
+#include "python_bags.h"
 #include "python_inputs.h"
 #include "python_stop.h"
 #include "random.h"
@@ -18,16 +19,9 @@
 namespace committee {
 namespace {
 
-// The views of a matrix's columns. A list of columns goes through column_views.
 std::vector<ColumnView> matrix_views(const Forest& forest, const AnyArray& matrix) {
-    if (matrix.ndim() != 2 || matrix.shape(1) != forest.binning.columns.size()) {
-        throw std::invalid_argument("The matrix must have " + std::to_string(forest.binning.columns.size()) +
-                                    " columns.");
-    }
-    for (const Column& column : forest.binning.columns) {
-        if (column.is_category) throw std::invalid_argument("A matrix cannot hold categories: give a list of columns.");
-    }
-    return matrix_columns(matrix);
+    const auto& known = forest.binning.columns;
+    return typed_views(matrix, known.size(), [&](std::size_t j) { return known[j].is_category; });
 }
 
 Rule rule_for(const Forest& forest, const std::string& name) {
@@ -48,10 +42,7 @@ nb::object predict_views(const Forest& forest, const std::vector<ColumnView>& vi
 
 nb::object scores_of(const Forest& forest, const std::vector<AnyArray>& columns, std::size_t n_rows,
                      std::size_t first_tree, std::size_t last_tree, int n_threads) {
-    if (first_tree > last_tree || last_tree > forest.trees.size()) {
-        throw std::invalid_argument("Trees [" + std::to_string(first_tree) + ", " + std::to_string(last_tree) +
-                                    ") are not among the " + std::to_string(forest.trees.size()) + " of the forest.");
-    }
+    check_range(forest, first_tree, last_tree);
     const auto views = checked_views(forest, columns, n_rows);
     std::vector<double> out(n_rows * forest.n_scores);
     Interruption().run([&](const Stop& stop) {
@@ -85,73 +76,11 @@ nb::object linked(const Forest& forest,
     return to_numpy(std::move(out), {n_rows, forest.n_outputs});
 }
 
-// A drawing, and the arrays that it looks at.
-class HeldDrawing {
-  public:
-    // given: units, ends, n_draws, weights or None, groups or None, replaces, keeps_weights.
-    HeldDrawing(const nb::object& given, std::size_t n_rows) {
-        using Optional = std::optional<Vector<std::uint32_t>>;
-        std::tie(units_, ends_, n_draws_, weights_, groups_, drawing_.replaces, drawing_.keeps_weights) =
-            nb::cast<std::tuple<Vector<std::uint32_t>, Vector<std::uint64_t>, Vector<std::uint64_t>, Optional, Optional,
-                                bool, bool>>(given);
-        drawing_.units = as_span(units_);
-        drawing_.ends = as_span(ends_);
-        drawing_.n_draws = as_span(n_draws_);
-        if (weights_) drawing_.weights = as_span(*weights_);
-        if (groups_) drawing_.groups = as_span(*groups_);
-        if (!is_sound(n_rows)) throw std::invalid_argument("The drawing is not one of this table's rows.");
-    }
-
-    const Drawing& drawing() const { return drawing_; }
-
-  private:
-    bool is_sound(std::size_t n_rows) const {
-        const std::size_t n_units = drawing_.units.size();
-        if (drawing_.ends.size() != drawing_.n_draws.size() || (weights_ && drawing_.weights.size() != n_units) ||
-            (groups_ && (drawing_.groups.size() != n_rows || n_rows == 0))) {
-            return false;
-        }
-        const std::size_t below = groups_ ? std::ranges::max(drawing_.groups) + std::size_t{1} : n_rows;
-        if (below > n_rows) return false;
-        if (std::ranges::any_of(drawing_.units, [=](std::uint32_t unit) { return unit >= below; })) return false;
-        // A stratum that something is drawn from has units, and weights above 0.
-        std::uint64_t begin = 0, total = 0;
-        for (std::size_t i = 0; i < drawing_.ends.size(); ++i) {
-            const std::uint64_t end = drawing_.ends[i];
-            if (end < begin || end > n_units || (end == begin && drawing_.n_draws[i] > 0)) return false;
-            if (drawing_.n_draws[i] > most_draws || (total += drawing_.n_draws[i]) > most_draws) return false;
-            begin = end;
-        }
-        return begin == n_units && std::ranges::find(drawing_.weights, 0U) == drawing_.weights.end();
-    }
-
-    // A count has 32 bits, and the weights of a tree's rows have a sum below 2^31.
-    static constexpr std::uint64_t most_draws = (std::uint64_t{1} << 31) - 1;
-
-    Vector<std::uint32_t> units_;
-    Vector<std::uint64_t> ends_, n_draws_;
-    std::optional<Vector<std::uint32_t>> weights_, groups_;
-    Drawing drawing_;
-};
-
 nb::object bag_of(const nb::object& drawing, std::size_t n_rows, std::uint64_t seed, std::uint64_t member) {
     const HeldDrawing held(drawing, n_rows);
     std::vector<std::uint32_t> counts(n_rows, 0);
     Interruption().run([&](const Stop& stop) { draw_bag(held.drawing(), derive_key(seed, member), counts, stop); });
     return to_numpy(std::move(counts));
-}
-
-void check_columns(const ForestParameters& parameters, std::size_t n_columns) {
-    const std::size_t n_trees = parameters.n_trees - parameters.first_tree;
-    if (parameters.columns.empty()) return;
-    if (parameters.columns.size() != n_trees || parameters.columns_tried.size() != n_trees) {
-        throw std::invalid_argument("Every tree needs columns of its own.");
-    }
-    for (const auto& columns : parameters.columns) {
-        if (columns.empty() || std::ranges::max(columns) >= n_columns) {
-            throw std::invalid_argument("The columns of a tree are none of the table.");
-        }
-    }
 }
 
 nb::dict grow(const Table& table, AnyArray y, std::uint32_t n_classes, std::optional<Vector<std::uint32_t>> weights,
@@ -176,7 +105,10 @@ nb::dict grow(const Table& table, AnyArray y, std::uint32_t n_classes, std::opti
     }
     parameters.columns = option("columns", std::vector<std::vector<std::uint32_t>>());
     parameters.columns_tried = option("columns_tried", std::vector<std::uint32_t>());
-    check_columns(parameters, table.n_columns());
+    check_columns(parameters.columns, parameters.n_trees - parameters.first_tree, table.n_columns());
+    if (parameters.columns_tried.size() != parameters.columns.size()) {
+        throw std::invalid_argument("Every tree needs a number of columns to try.");
+    }
     parameters.class_weights = option("class_weights", std::vector<double>());
     parameters.balance_bags = option("balance_bags", bool{});
     parameters.out_of_bag = option("out_of_bag", bool{});
@@ -185,13 +117,7 @@ nb::dict grow(const Table& table, AnyArray y, std::uint32_t n_classes, std::opti
     parameters.ccp_alpha = option("ccp_alpha", double{});
     parameters.rule = rule_named(option("rule", std::string()));
     parameters.flat_trees = option("flat_trees", std::uint32_t{});
-    OutOfBag before;
-    if (!options["before"].is_none()) {
-        const auto [sums, counts, curve] =
-            nb::cast<std::tuple<Vector<double>, Vector<std::uint32_t>, Vector<double>>>(options["before"]);
-        const auto copied = [](const auto& array) { return std::vector(array.data(), array.data() + array.size()); };
-        before = {copied(sums), copied(counts), copied(curve)};
-    }
+    OutOfBag before = read_out_of_bag(options["before"]);
 
     const Target target =
         read_target(y, n_classes, fixed, total_weight, parameters.grow.criterion == Criterion::poisson);
@@ -207,10 +133,7 @@ nb::dict grow(const Table& table, AnyArray y, std::uint32_t n_classes, std::opti
     result["out_of_bag_importances"] = parameters.out_of_bag_importances
                                            ? to_numpy(std::move(grown.out_of_bag_importances), {n_trees, n_columns})
                                            : nb::none();
-    result["out_of_bag_sums"] =
-        parameters.out_of_bag ? to_numpy(std::move(grown.out_of_bag.sums), {n_rows, target.n_outputs()}) : nb::none();
-    result["out_of_bag_counts"] = to_numpy(std::move(grown.out_of_bag.counts));
-    result["out_of_bag_curve"] = to_numpy(std::move(grown.out_of_bag.curve));
+    put_out_of_bag(result, std::move(grown.out_of_bag), parameters.out_of_bag, target.n_outputs());
     nb::list leaf_rows;
     for (LeafRows& rows : grown.leaf_rows) {
         leaf_rows.append(nb::make_tuple(to_numpy(std::move(rows.offsets)), to_numpy(std::move(rows.rows)),

@@ -75,18 +75,44 @@ inline Target read_target(const AnyArray& y, std::uint32_t n_classes, std::span<
     return target;
 }
 
-inline std::vector<ColumnView> checked_views(const Forest& forest, const std::vector<AnyArray>& columns,
-                                             std::size_t n_rows) {
+// The columns of a table that a model knows: so many, and is_category(j) says which are codes of categories.
+template <class IsCategory>
+std::vector<ColumnView> typed_views(const std::vector<AnyArray>& columns, std::size_t n_rows, std::size_t n_columns,
+                                    IsCategory is_category) {
     auto views = column_views(columns, n_rows);
-    if (views.size() != forest.binning.columns.size()) {
-        throw std::invalid_argument("The columns are not those of the forest.");
-    }
+    if (views.size() != n_columns) throw std::invalid_argument("The columns are not those of the forest.");
     for (std::size_t j = 0; j < views.size(); ++j) {
-        if (forest.binning.columns[j].is_category && views[j].type != ElementType::i32) {
+        if (is_category(j) && views[j].type != ElementType::i32) {
             throw std::invalid_argument("Categories must be 32-bit codes.");
         }
     }
     return views;
+}
+
+// The same of a matrix, which must be all numbers.
+template <class IsCategory>
+std::vector<ColumnView> typed_views(const AnyArray& matrix, std::size_t n_columns, IsCategory is_category) {
+    if (matrix.ndim() != 2 || matrix.shape(1) != n_columns) {
+        throw std::invalid_argument("The matrix must have " + std::to_string(n_columns) + " columns.");
+    }
+    for (std::size_t j = 0; j < n_columns; ++j) {
+        if (is_category(j)) throw std::invalid_argument("A matrix cannot hold categories: give a list of columns.");
+    }
+    return matrix_columns(matrix);
+}
+
+inline std::vector<ColumnView> checked_views(const Forest& forest, const std::vector<AnyArray>& columns,
+                                             std::size_t n_rows) {
+    const auto& known = forest.binning.columns;
+    return typed_views(columns, n_rows, known.size(), [&](std::size_t j) { return known[j].is_category; });
+}
+
+// Raises unless [begin, end) are trees of the model; there may be none among them.
+template <class Model>
+void check_range(const Model& forest, std::size_t begin, std::size_t end) {
+    if (begin <= end && end <= forest.trees.size()) return;
+    throw std::invalid_argument("Trees [" + std::to_string(begin) + ", " + std::to_string(end) +
+                                ") are not among the " + std::to_string(forest.trees.size()) + " of the forest.");
 }
 
 }  // namespace committee

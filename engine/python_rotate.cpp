@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "python_arrays.h"
+#include "python_bags.h"
 #include "python_columns.h"
 #include "python_inputs.h"
 #include "python_stop.h"
@@ -22,24 +23,11 @@ constexpr const char* thing = "a rotation forest";
 
 std::vector<ColumnView> views_of(const std::vector<std::uint32_t>& n_categories, const std::vector<AnyArray>& columns,
                                  std::size_t n_rows) {
-    auto views = column_views(columns, n_rows);
-    if (views.size() != n_categories.size()) throw std::invalid_argument("The columns are not those of the forest.");
-    for (std::size_t j = 0; j < views.size(); ++j) {
-        if (n_categories[j] > 0 && views[j].type != ElementType::i32) {
-            throw std::invalid_argument("Categories must be 32-bit codes.");
-        }
-    }
-    return views;
+    return typed_views(columns, n_rows, n_categories.size(), [&](std::size_t j) { return n_categories[j] > 0; });
 }
 
 std::vector<ColumnView> matrix_views(const std::vector<std::uint32_t>& n_categories, const AnyArray& matrix) {
-    if (matrix.ndim() != 2 || matrix.shape(1) != n_categories.size()) {
-        throw std::invalid_argument("The matrix must have " + std::to_string(n_categories.size()) + " columns.");
-    }
-    if (std::ranges::any_of(n_categories, [](std::uint32_t n) { return n > 0; })) {
-        throw std::invalid_argument("A matrix cannot hold categories: give a list of columns.");
-    }
-    return matrix_columns(matrix);
+    return typed_views(matrix, n_categories.size(), [&](std::size_t j) { return n_categories[j] > 0; });
 }
 
 nb::object predict_views(const RotationForest& forest, const std::vector<ColumnView>& views, std::size_t n_rows,
@@ -67,10 +55,8 @@ nb::object leaves_of(const RotationForest& forest, const std::vector<AnyArray>& 
 }
 
 RotationForest take_trees(const RotationForest& forest, std::size_t begin, std::size_t end) {
-    if (begin >= end || end > forest.trees.size()) {
-        throw std::invalid_argument("Trees [" + std::to_string(begin) + ", " + std::to_string(end) +
-                                    ") are not among the " + std::to_string(forest.trees.size()) + " of the forest.");
-    }
+    check_range(forest, begin, end);
+    if (begin == end) throw std::invalid_argument("There must be a tree to take.");
     RotationForest taken{forest.axes, forest.n_outputs, forest.is_classifier, {}};
     const auto first = forest.trees.begin();
     taken.trees.assign(first + static_cast<std::ptrdiff_t>(begin), first + static_cast<std::ptrdiff_t>(end));
@@ -134,10 +120,7 @@ nb::dict grow(const std::vector<AnyArray>& columns, const std::vector<std::uint3
     nb::dict result;
     result["importances"] = to_numpy(std::move(grown.importances), {n_trees, n_categories.size()});
     result["out_of_bag_importances"] = nb::none();
-    result["out_of_bag_sums"] =
-        parameters.out_of_bag ? to_numpy(std::move(grown.out_of_bag.sums), {n_rows, target.n_outputs()}) : nb::none();
-    result["out_of_bag_counts"] = to_numpy(std::move(grown.out_of_bag.counts));
-    result["out_of_bag_curve"] = to_numpy(std::move(grown.out_of_bag.curve));
+    put_out_of_bag(result, std::move(grown.out_of_bag), parameters.out_of_bag, target.n_outputs());
     result["outside"] = parameters.tells_outside ? to_numpy(std::move(grown.outside), {n_trees, n_rows}) : nb::none();
     result["interruption"] = interruption.error();
     result["forest"] = std::move(grown.forest);

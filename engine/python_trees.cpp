@@ -99,10 +99,8 @@ Forest join(const Forest& forest, const Forest& more) {
 }
 
 Forest take_trees(const Forest& forest, std::size_t begin, std::size_t end) {
-    if (begin >= end || end > forest.trees.size()) {
-        throw std::invalid_argument("Trees [" + std::to_string(begin) + ", " + std::to_string(end) +
-                                    ") are not among the " + std::to_string(forest.trees.size()) + " of the forest.");
-    }
+    check_range(forest, begin, end);
+    if (begin == end) throw std::invalid_argument("There must be a tree to take.");
     if (forest.turns && begin % forest.n_scores != 0) {
         throw std::invalid_argument("Tree " + std::to_string(begin) + " does not begin a round of " +
                                     std::to_string(forest.n_scores) + ".");

@@ -17,14 +17,6 @@ RotatedTree tree_on(Rotation rotation) {
     return tree;
 }
 
-// The rows of a node times the entropy of their classes, in bits.
-double burden(std::span<const double> weights) {
-    double total = 0, bits = 0;
-    for (const double weight : weights) total += weight;
-    for (const double weight : weights) bits -= weight > 0 ? weight * std::log2(weight / total) : 0;
-    return bits;
-}
-
 // That a row looks at, roughly, on its way down a tree.
 constexpr std::size_t values_of_a_descent = 64;
 constexpr std::size_t block_rows = 256;
@@ -65,30 +57,25 @@ std::size_t RotationForest::n_bytes() const {
 }
 
 GrownRotatedTree rotated_tree(const C45Tree& tree, Rotation rotation) {
-    GrownRotatedTree grown{tree_on(std::move(rotation)), {}};
+    GrownRotatedTree grown{tree_on(std::move(rotation)), importances_of(tree)};
     RotatedTree& made = grown.tree;
-    grown.gains.assign(made.components.size(), 0.0);
     const auto n_classes = static_cast<std::size_t>(tree.n_classes);
     // Where the node of the one tree stands in the other.
     std::vector<std::uint32_t> place(tree.n_nodes(), 0);
     made.nodes.resize(1);
     for (std::size_t node = 0; node < tree.n_nodes(); ++node) {
-        const std::span<const double> classes = tree.classes(node);
         if (tree.column[node] == C45Tree::is_leaf) {
             made.nodes[place[node]].address = static_cast<std::uint32_t>(made.values.size() / n_classes);
             const double weight = tree.weight(node);
-            for (const double part : classes) made.values.push_back(part / weight);
+            for (const double part : tree.classes(node)) made.values.push_back(part / weight);
             continue;
         }
         const auto component = static_cast<std::uint32_t>(tree.column[node]);
         const auto left = static_cast<std::uint32_t>(made.nodes.size());
         made.nodes.resize(made.nodes.size() + 2);
         made.nodes[place[node]] = {tree.threshold[node], component, left};
-        grown.gains[component] += burden(classes);
         for (std::uint32_t side = 0; side < 2; ++side) {
-            const auto child = static_cast<std::size_t>(tree.branches(node)[side]);
-            place[child] = left + side;
-            grown.gains[component] -= burden(tree.classes(child));
+            place[static_cast<std::size_t>(tree.branches(node)[side])] = left + side;
         }
     }
     return grown;
@@ -122,12 +109,7 @@ std::span<const double> AxisBlock::as_seen_by(const RotatedTree& tree) {
 }
 
 void add_vote(const RotatedTree& tree, std::uint32_t leaf, std::size_t n_outputs, Rule rule, double* sums) {
-    const double* value = tree.values.data() + tree.nodes[leaf].address * n_outputs;
-    if (rule == Rule::majority) {
-        sums[std::max_element(value, value + n_outputs) - value] += 1;
-    } else {
-        for (std::size_t k = 0; k < n_outputs; ++k) sums[k] += value[k];
-    }
+    add_vote(tree.values.data() + tree.nodes[leaf].address * n_outputs, n_outputs, rule, sums);
 }
 
 void predict(const RotationForest& forest, std::span<const ColumnView> columns, std::size_t n_rows, Rule rule,

@@ -161,7 +161,7 @@ def test_a_row_of_each_class_is_enough():
 
 
 def test_a_binned_table_is_for_members_of_the_engine():
-    with pytest.raises(TypeError, match="which only members of the engine take"):
+    with pytest.raises(TypeError, match="and GaussianNB learns from values"):
         BaggingClassifier(GaussianNB()).fit(bin_table(X), Y)
     with pytest.raises(ValueError, match="the votes on its rows need the values"):
         BaggingClassifier(keep_votes=True).fit(bin_table(X), Y)

@@ -8,7 +8,7 @@ and puts the tree into words.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -32,7 +32,10 @@ from committee.parameters import (
 from committee.saving import Fields
 from committee.saving.deciding import C45Decider
 from committee.saving.models import check_c45_tree
-from committee.table import Kind, read
+from committee.table import Kind, Schema, read
+from committee.task import Classification, Regression
+
+Task = Classification | Regression
 
 
 @declared
@@ -160,22 +163,19 @@ class C45Classifier(Classifies, Tabular):
             held_out = hold_out(
                 codes, weights, self.reduced_error_folds, check_random_state(self.random_state)
             )
+        options = self._options()
+        del options["n_folds"]
         tree = _engine.C45Tree.grow(
             table.as_float64(),
-            np.where(schema.is_category, schema.n_categories, -1).astype(np.int32),
+            branches_by_column(schema),
             codes,
             training.n_classes,
             weights,
-            self.pruning,
-            float(self.confidence_factor),
-            bool(self.subtree_raising),
-            float(self.min_samples_leaf),
-            held_out,
+            held_out=held_out,
+            **options,
         )
-        self._keep_task(schema, training.task)
         self._data = training.data
-        self.tree_ = tree
-        return self
+        return self._keep_tree(tree, schema, training.task)
 
     @property
     def nbytes(self) -> int:
@@ -246,6 +246,22 @@ class C45Classifier(Classifies, Tabular):
         table = self._read(X)
         return self._decider().decide(table, 1)
 
+    def _keep_tree(self, tree: _engine.C45Tree, schema: Schema, task: Task) -> Self:
+        """Become a fitted estimator."""
+        self._keep_task(schema, task)
+        self.tree_ = tree
+        return self
+
+    def _options(self) -> dict[str, Any]:
+        """The parameters as the engine takes them; it holds rows out itself where it grows many trees."""
+        return {
+            "pruning": self.pruning,
+            "confidence": float(self.confidence_factor),
+            "subtree_raising": bool(self.subtree_raising),
+            "min_leaf_weight": float(self.min_samples_leaf),
+            "n_folds": int(self.reduced_error_folds),
+        }
+
     def _decider(self) -> C45Decider:
         return C45Decider(self.tree_)
 
@@ -315,6 +331,17 @@ def hold_out(codes: np.ndarray, weights: np.ndarray, n_folds: int, rng: np.rando
     chosen = np.zeros(len(codes), dtype=np.uint8)
     chosen[by_class[n_folds - 1 :: n_folds]] = 1
     return chosen
+
+
+def branches_by_column(schema: Schema) -> np.ndarray:
+    """How many branches a split on each column has, as the engine takes it: -1 for numbers.
+
+    Examples
+    --------
+    >>> branches_by_column(read([[31, "Bonn"], [54, "Oslo"]]).schema)
+    array([-1,  2], dtype=int32)
+    """
+    return np.where(schema.is_category, schema.n_categories, -1).astype(np.int32)
 
 
 def branches_of(arrays: dict[str, np.ndarray], node: int) -> np.ndarray:

@@ -31,7 +31,7 @@ from committee.members.votes import check_judged
 from committee.parameters import check_parameters
 from committee.running import Work, n_threads
 from committee.sampling.bags import Bags, repeats_of, weights_each_time
-from committee.sampling.engine_bags import check_tree, grow_members, grows_in_engine, take_member
+from committee.sampling.engine_bags import check_tree, grow_members, grows_in_engine, take_member, takes_codes
 from committee.sampling.kept_bags import KeptBags
 from committee.sampling.out_of_bag import OutOfBag, check_metric, is_named, means, score_of
 from committee.sampling.outside import (
@@ -245,9 +245,9 @@ class Bagging(CallbackSupportMixin, KeptBags):
         member = self._default_member() if self.estimator is None else clone(self.estimator)
         check_estimator(member, are_classes=self._task_type is Classification)
         is_engine = grows_in_engine(member)
-        if isinstance(X, BinnedTable) and not is_engine:
+        if isinstance(X, BinnedTable) and not takes_codes(member):
             raise TypeError(
-                "X is a BinnedTable, which only members of the engine take. Pass the table itself."
+                f"X is a BinnedTable, and {type(member).__name__} learns from values. Pass the table itself."
             )
         source = X if isinstance(X, BinnedTable) else open_source(X)
         table = table_to_go_on(self, source) if goes_on else fit_table(self, source, sample_weight)

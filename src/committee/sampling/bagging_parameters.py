@@ -31,8 +31,9 @@ class BaggingParameters(Ruled):
         "an estimator with fit and predict, or None",
         optional(is_member),
         "The member, cloned for each bag, every `random_state` of it drawn anew. None is a full tree. The "
-        "engine grows `DecisionTree`, `RandomTree` and `DecisionStump` members itself, from a table that is "
-        "binned once; others are fitted by the runner and see X as it is. Members that take "
+        "engine grows `DecisionTree`, `RandomTree`, `DecisionStump` and `C45Classifier` members itself, in "
+        "one call, from a table that is binned once, or sorted for C4.5; they know all classes and "
+        "categories of the table. Others are fitted by the runner and see X as it is. Members that take "
         "`sample_weight`, as all inside them do, see the rows of a bag once, with weights; others, and "
         "pipelines, see them as often as they were drawn. Where a member refuses a bag of one class, "
         "scikit-learn's `DummyClassifier` votes for it.",

@@ -1,4 +1,4 @@
-"""Bagging in the engine: our own trees and stumps, from a table that is binned once, in one call."""
+"""Bagging in the engine: our own trees, from a table that is binned or sorted once, in one call."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from sklearn.base import clone
 
 from committee import _engine
 from committee.learners import (
+    C45Classifier,
     DecisionStumpClassifier,
     DecisionStumpRegressor,
     DecisionTreeClassifier,
@@ -17,12 +18,13 @@ from committee.learners import (
     RandomTreeClassifier,
     RandomTreeRegressor,
 )
+from committee.learners.c45 import branches_by_column
 from committee.learners.training import check_numbers, check_options
 from committee.members.kinds import check_engine_member
 from committee.sampling.bags import class_options
 from committee.sampling.outside import votes_outside
 from committee.sampling.plan import FLAT_MEMBERS, Made, Plan
-from committee.table import BinnedTable
+from committee.table import BinnedTable, Table
 
 STUMPS: tuple[type[Any], ...] = (DecisionStumpClassifier, DecisionStumpRegressor)
 CARTS: tuple[type[Any], ...] = (DecisionTreeClassifier, DecisionTreeRegressor)
@@ -34,11 +36,26 @@ def grows_in_engine(member: Any) -> bool:
 
     Examples
     --------
-    >>> from committee import C45Classifier
-    >>> grows_in_engine(RandomTreeClassifier()), grows_in_engine(C45Classifier())
+    >>> from sklearn.tree import DecisionTreeClassifier as Another
+    >>> grows_in_engine(C45Classifier()), grows_in_engine(Another())
     (True, False)
     """
-    return type(member) in STUMPS + CARTS + RANDOM
+    return type(member) in (*STUMPS, *CARTS, *RANDOM, C45Classifier)
+
+
+def takes_codes(member: Any) -> bool:
+    """Whether members learn from the codes of a table alone; C4.5 looks at its values."""
+    return grows_in_engine(member) and type(member) is not C45Classifier
+
+
+def are_members_of(member: Any, members: Any) -> bool:
+    """Whether what a file holds can be members of a kind: trees of the engine, or a list of estimators."""
+    if not grows_in_engine(member):
+        return isinstance(members, list)
+    if type(member) is C45Classifier:
+        # The first files have a list.
+        return isinstance(members, list | _engine.C45Forest)
+    return isinstance(members, _engine.Forest)
 
 
 def check_tree(member: Any, y: np.ndarray) -> None:
@@ -51,13 +68,12 @@ def check_tree(member: Any, y: np.ndarray) -> None:
 def grow_members(plan: Plan, binned: BinnedTable, n_threads: int) -> Made:
     """Let the engine grow the members of a plan."""
     training, bags = plan.training, plan.bags
-    options = member_options(plan) | {
+    options = {
         "first_tree": plan.first,
         "n_trees": plan.last,
         "seed": plan.seed,
         "drawing": bags.drawing,
-        # What the weights of a bag may sum to.
-        "n_draws": 2**31 - 1 if bags.keeps_weights or bags.groups is not None else bags.total,
+        "columns": [] if plan.columns is None else [each.tolist() for each in plan.columns],
         "out_of_bag": plan.is_judged,
         "rule": "majority" if plan.is_majority else "mean",
         "flat_trees": FLAT_MEMBERS if plan.is_auto else 0,
@@ -66,13 +82,10 @@ def grow_members(plan: Plan, binned: BinnedTable, n_threads: int) -> Made:
     weight = getattr(plan.member, "class_weight", None)
     is_by_bag = isinstance(weight, str) and weight == "balanced"
     options |= class_options("balanced_subsample" if is_by_bag else weight, training)
-    if plan.columns is not None:
-        options["columns"] = [each.tolist() for each in plan.columns]
-        options["columns_tried"] = [n_tried(plan.member, len(each)) for each in plan.columns]
-    check_options(options)
-    weights = training.weights if plan.weights is None else plan.weights
-    seen = replace(training, table=binned, weights=weights)
-    grown = seen.grow_until_stopped(options, n_threads, plan.progress)
+    if takes_codes(plan.member):
+        grown = grow_trees(plan, binned, options, n_threads)
+    else:
+        grown = grow_c45(plan, options, n_threads)
     forest = grown["forest"]
     sums = grown["out_of_bag_sums"]
     judged = None if sums is None else (sums, grown["out_of_bag_counts"], grown["out_of_bag_curve"])
@@ -90,6 +103,38 @@ def grow_members(plan: Plan, binned: BinnedTable, n_threads: int) -> Made:
         grown["importances"],
         binned.has_missing,
         grown["interruption"],
+    )
+
+
+def grow_trees(plan: Plan, binned: BinnedTable, options: dict[str, Any], n_threads: int) -> dict[str, Any]:
+    """Trees and stumps, from the codes of the table."""
+    bags = plan.bags
+    # What the weights of a bag may sum to.
+    n_draws = 2**31 - 1 if bags.keeps_weights or bags.groups is not None else bags.total
+    options = member_options(plan) | options | {"n_draws": n_draws}
+    if plan.columns is not None:
+        options["columns_tried"] = [n_tried(plan.member, len(each)) for each in plan.columns]
+    check_options(options)
+    weights = plan.training.weights if plan.weights is None else plan.weights
+    seen = replace(plan.training, table=binned, weights=weights)
+    return seen.grow_until_stopped(options, n_threads, plan.progress)
+
+
+def grow_c45(plan: Plan, options: dict[str, Any], n_threads: int) -> dict[str, Any]:
+    """C4.5 trees, from columns that are sorted once. They know all classes and categories of the table."""
+    training = plan.training
+    assert isinstance(training.table, Table)
+    judged = None if training.weights is None else (training.weights > 0).astype(np.uint8)
+    return _engine.grow_c45_bags(
+        training.table.as_float64(),
+        branches_by_column(training.table.schema),
+        training.y,
+        training.n_classes,
+        plan.weights,
+        judged,
+        {"class_weights": [], "balance_bags": False} | options | plan.member._options(),
+        plan.progress,
+        n_threads,
     )
 
 
@@ -126,13 +171,17 @@ def n_tried(member: Any, n_columns: int) -> int:
 def take_member(bagging: Any, position: int) -> Any:
     """One tree of a bagging as a fitted estimator: of the columns that it has seen."""
     member = clone(bagging.estimator_)
+    columns, schema = bagging._columns, bagging.schema_
+    seen = None if columns is None else columns[position]
+    if seen is not None:
+        schema = schema.only(seen)
+    if isinstance(member, C45Classifier):
+        return member._keep_tree(bagging._members.tree(position, seen), schema, bagging._task)
     tree = _engine.take_trees(bagging._members, position, position + 1)
-    importances, has_missing, schema = bagging._importances[position], bagging._has_missing, bagging.schema_
-    if bagging._columns is not None:
-        columns = bagging._columns[position]
-        tree = _engine.on_columns(tree, columns)
-        importances, has_missing = importances[columns], has_missing[columns]
-        schema = schema.only(columns)
+    importances, has_missing = bagging._importances[position], bagging._has_missing
+    if seen is not None:
+        tree = _engine.on_columns(tree, seen)
+        importances, has_missing = importances[seen], has_missing[seen]
     member._importances = importances
     # The weights of the rows in a node are not kept.
     member._weight_unit = np.nan

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from committee import _engine, running
+from committee import running
 from committee.combining.rule import Rule
 from committee.learners.training import check_same_task
 from committee.learners.voting import Tabular, is_plain
@@ -20,14 +20,14 @@ from committee.members.tasks import results_in_order
 from committee.members.votes import dtype_of, votes_of
 from committee.sampling.bagging_parameters import BaggingParameters
 from committee.sampling.bags import Bags
-from committee.sampling.engine_bags import grows_in_engine
+from committee.sampling.engine_bags import are_members_of
 from committee.sampling.out_of_bag import OutOfBag, check_goes_on
 from committee.sampling.plan import Learning
 from committee.sampling.ruled import is_open
 from committee.saving import Fields
 from committee.saving.deciding import Decider, sums_votes
 from committee.saving.errors import require
-from committee.saving.models import check_forest
+from committee.saving.models import TREES, check_forest, columns_asked
 from committee.saving.together import PreparedSeat, RuleDecider
 from committee.table.source import Source
 from committee.task import Classification
@@ -67,7 +67,7 @@ class KeptBags(BaggingParameters):
         return self._votes(self._open(X))
 
     def _is_engine(self) -> bool:
-        return isinstance(self._members, _engine.Forest)
+        return isinstance(self._members, TREES)
 
     def _n_members(self) -> int:
         return self._members.n_trees if self._is_engine() else len(self._members)
@@ -217,7 +217,7 @@ class KeptBags(BaggingParameters):
         self._bags = Bags.take(fields.fields("bags"))
         self.estimator_ = fields.take("estimator", object)
         fields.require(is_member(self.estimator_), "the estimator is none")
-        fields.require(grows_in_engine(self.estimator_) == is_engine, "the members are not of the estimator")
+        fields.require(are_members_of(self.estimator_, members), "the members are not of the estimator")
         n_outputs, judged = self._task.n_outputs, fields.optional_fields("out_of_bag")
         self._out_of_bag = None if judged is None else OutOfBag.take(judged, n_members, n_columns, n_outputs)
         importances = fields.optional_array("importances", np.float64, (n_members, n_columns))
@@ -261,8 +261,8 @@ class KeptBags(BaggingParameters):
         """Every tree asks about its own columns only."""
         assert self._columns is not None
         for i, columns in enumerate(self._columns):
-            asked = _engine.describe_tree(self._members, i)["column"]
-            require(np.isin(asked[asked >= 0], columns).all(), "A tree asks about columns of others")
+            asked = columns_asked(self._members, i)
+            require(np.isin(asked, columns).all(), "A tree asks about columns of others")
 
     def _known_scores(self) -> dict[str, float]:
         is_known = self._out_of_bag is not None and bool(self.oob_score)

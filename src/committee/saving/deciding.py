@@ -23,6 +23,8 @@ NUMBERS_AT_ONCE = 2**22
 # Rules by which the votes of members need not be held together.
 SUMMED = ("mean", "majority")
 
+AnyTrees = _engine.Forest | _engine.C45Forest | _engine.RotationForest
+
 
 class Decider(Protocol):
     """Decides on what a service has: matrices, and rows as mappings."""
@@ -67,13 +69,13 @@ class TreesDecider(TableDecider):
 
     Parameters
     ----------
-    forest : the engine's Forest
+    forest : the engine's Forest, C45Forest or RotationForest
     rule : {"mean", "majority"}, default="mean"
     statistics : TargetStatistics, default=None
         What the trees see in place of columns of many categories.
     """
 
-    forest: _engine.Forest
+    forest: AnyTrees
     rule: str = "mean"
     statistics: TargetStatistics | None = None
 
@@ -84,9 +86,12 @@ class TreesDecider(TableDecider):
 
     def prepare(self) -> Callable[[np.ndarray], np.ndarray] | None:
         """What the engine has for single rows; it takes no categories."""
-        if self.statistics is not None or self.forest.n_categories.any():
+        forest, rule = self.forest, self.rule
+        if self.statistics is not None or forest.n_categories.any():
             return None
-        return _engine.Prepared(self.forest, self.rule).predict_matrix
+        if isinstance(forest, _engine.Forest):
+            return _engine.Prepared(forest, rule).predict_matrix
+        return lambda X: forest.predict_matrix(X, rule, 1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,11 +100,11 @@ class VotesDecider(TableDecider):
 
     Parameters
     ----------
-    members : the engine's Forest or RotationForest
+    members : the engine's Forest, C45Forest or RotationForest
     rule : Rule
     """
 
-    members: _engine.Forest | _engine.RotationForest
+    members: AnyTrees
     rule: Any
 
     def decide(self, table: Table, n_threads: int) -> np.ndarray:
@@ -126,37 +131,9 @@ def name_of_sum(rule: Any) -> str:
     return str(rule.rule) if rule is not None and sums_votes(rule) else "mean"
 
 
-def decider_of_trees(members: _engine.Forest | _engine.RotationForest, rule: Any) -> Decider:
+def decider_of_trees(members: AnyTrees, rule: Any) -> Decider:
     """How trees decide by a rule: in the engine if votes are summed."""
-    if not sums_votes(rule):
-        return VotesDecider(members, rule)
-    if isinstance(members, _engine.RotationForest):
-        return RotationDecider(members, name_of_sum(rule))
-    return TreesDecider(members, name_of_sum(rule))
-
-
-@dataclass(frozen=True, eq=False)
-class RotationDecider(TableDecider):
-    """Trees that each turn a row before they vote.
-
-    Parameters
-    ----------
-    forest : the engine's RotationForest
-    rule : {"mean", "majority"}, default="mean"
-    """
-
-    forest: _engine.RotationForest
-    rule: str = "mean"
-
-    def decide(self, table: Table, n_threads: int) -> np.ndarray:
-        """The decision for each row."""
-        return self.forest.predict(list(table.columns), table.n_rows, self.rule, n_threads)
-
-    def prepare(self) -> Callable[[np.ndarray], np.ndarray] | None:
-        """The engine's own; it takes no categories."""
-        if self.forest.n_categories.any():
-            return None
-        return lambda X: self.forest.predict_matrix(X, self.rule, 1)
+    return TreesDecider(members, name_of_sum(rule)) if sums_votes(rule) else VotesDecider(members, rule)
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,6 +15,8 @@ from committee.table.schema import MAX_CATEGORIES, Column, Kind, Schema
 from committee.table.statistics import TargetStatistics
 from committee.task import Classification, Regression
 
+# Trees of the engine that vote together.
+TREES = (_engine.Forest, _engine.C45Forest)
 KINDS = {kind.value: kind for kind in Kind}
 
 
@@ -119,6 +121,16 @@ def read_c45_tree(written: Json, decoder: Decoder, path: str) -> _engine.C45Tree
     return proven(_engine.C45Tree.from_arrays, written["c45_tree"], decoder, path)
 
 
+def write_c45_forest(forest: _engine.C45Forest, encoder: Encoder, path: str) -> Json:
+    """The engine's arrays of all trees."""
+    return {"c45_forest": put_arrays(forest.arrays(), encoder, path)}
+
+
+def read_c45_forest(written: Json, decoder: Decoder, path: str) -> _engine.C45Forest:
+    """Trees that the engine has proven to be such."""
+    return proven(_engine.C45Forest.from_arrays, written["c45_forest"], decoder, path)
+
+
 def write_rotation_forest(forest: _engine.RotationForest, encoder: Encoder, path: str) -> Json:
     """The engine's arrays of all rotations and trees."""
     return {"rotation_forest": put_arrays(forest.arrays(), encoder, path)}
@@ -168,7 +180,9 @@ def proven(make: Any, written: Json, decoder: Decoder, path: str) -> Any:
 
 
 def check_forest(
-    forest: _engine.Forest | _engine.RotationForest, schema: Schema, task: Classification | Regression
+    forest: _engine.Forest | _engine.C45Forest | _engine.RotationForest,
+    schema: Schema,
+    task: Classification | Regression,
 ) -> None:
     """Raise `DamagedFile` unless trees ask about the columns of a schema, and decide on a task."""
     require(
@@ -179,6 +193,15 @@ def check_forest(
         forest.is_classifier == isinstance(task, Classification) and forest.n_outputs == task.n_outputs,
         "The trees decide on another task",
     )
+
+
+def columns_asked(forest: _engine.Forest | _engine.C45Forest, tree: int) -> np.ndarray:
+    """The columns that the splits of a tree are on."""
+    if isinstance(forest, _engine.C45Forest):
+        by_node = forest.tree(tree, None).arrays()["column"]
+    else:
+        by_node = _engine.describe_tree(forest, tree)["column"]
+    return by_node[by_node >= 0]
 
 
 def check_statistics(statistics: TargetStatistics, schema: Schema) -> None:
@@ -208,6 +231,7 @@ WRITERS |= {
     TargetStatistics: write_statistics,
     _engine.Forest: write_forest,
     _engine.C45Tree: write_c45_tree,
+    _engine.C45Forest: write_c45_forest,
     _engine.RotationForest: write_rotation_forest,
     datetime.date: write_date,
     datetime.datetime: write_date,
@@ -220,6 +244,7 @@ READERS |= {
     "target_statistics": read_statistics,
     "forest": read_forest,
     "c45_tree": read_c45_tree,
+    "c45_forest": read_c45_forest,
     "rotation_forest": read_rotation_forest,
     "date": read_date,
     "datetime": read_date,

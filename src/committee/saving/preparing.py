@@ -15,7 +15,6 @@ from committee.saving.deciding import (
     C45Decider,
     Decider,
     MedianDecider,
-    RotationDecider,
     TreesDecider,
     decider_of_trees,
 )
@@ -23,7 +22,7 @@ from committee.saving.errors import DamagedFile, require
 from committee.saving.fields import Fields
 from committee.saving.file import read_description, read_scores
 from committee.saving.linear import linear_model
-from committee.saving.models import check_c45_tree, check_forest, check_statistics
+from committee.saving.models import TREES, check_c45_tree, check_forest, check_statistics
 from committee.saving.networks import take_network
 from committee.saving.predicting import Predictor, prepare
 from committee.saving.registry import Described
@@ -142,7 +141,7 @@ class Preparation:
         schema, task = fields.take("schema", Schema), take_task(fields)
         rule, members = self._known_rule(fields), fields.take("bagged", object)
         columns = fields.optional("columns", list)
-        if isinstance(members, _engine.Forest):
+        if isinstance(members, TREES):
             check_forest(members, schema, task)
             fields.require(members.is_mean, "the members do not vote")
             check_rule(rule, members.n_trees, task)
@@ -287,7 +286,7 @@ def take_decider(fields: Fields, schema: Schema, task: Classification | Regressi
         rotations = fields.take("rotations", _engine.RotationForest)
         check_forest(rotations, schema, task)
         if isinstance(rule, str):
-            return RotationDecider(rotations, rule)
+            return TreesDecider(rotations, rule)
         check_rule(rule, rotations.n_trees, task)
         return decider_of_trees(rotations, rule)
     forest, statistics = fields.take("forest", _engine.Forest), None
