@@ -12,6 +12,7 @@ from sklearn.dummy import DummyRegressor
 from sklearn.metrics import balanced_accuracy_score
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.svm import LinearSVC
 
 import committee
 from committee import CommitteeClassifier, CommitteeRegressor, DecisionTreeClassifier
@@ -19,6 +20,7 @@ from committee.assembling.fitting import Seated
 from committee.assembling.leaderboard import honest_decision
 from committee.assembling.members import Member
 from committee.assembling.votes import HonestVotes
+from committee.automatic import committee as committee_module
 from committee.automatic.candidates import CANDIDATES, Size
 from committee.automatic.choosing import is_surely_better, judge_rules
 from committee.automatic.clock import LEAST_FOR_RULE, Clock
@@ -194,11 +196,11 @@ def test_small_tables_have_more_folds_if_there_is_time(given, n_folds):
 
 def test_groups_are_held_out_together():
     groups = np.arange(150) % 30
-    near = CommitteeClassifier([("near", KNeighborsClassifier(1))], cv=5, random_state=0)
-    alone, together = near.fit(X, Y).honest_votes_, clone(near).fit(X, Y, groups=groups).honest_votes_
+    bayes = CommitteeClassifier(MEMBERS[:1], cv=5, random_state=0)
+    alone, together = bayes.fit(X, Y).honest_votes_, clone(bayes).fit(X, Y, groups=groups).honest_votes_
     assert not np.array_equal(alone, together)
     with pytest.raises(ValueError, match="there is one group"):
-        clone(near).fit(X, Y, groups=np.zeros(150))
+        clone(bayes).fit(X, Y, groups=np.zeros(150))
 
 
 def test_large_tables_have_fewer_members():
@@ -333,6 +335,35 @@ def test_an_interruption_while_rules_are_compared_keeps_members_and_what_is_judg
         automatic.prune(max_members=1)
 
 
+@pytest.mark.parametrize("place", ["honest_of", "calibrate"])
+def test_an_interruption_before_the_rule_is_chosen_keeps_all_members(monkeypatch, place):
+    n_calls, real = [0], getattr(committee_module, place)
+
+    def interrupted(*arguments):
+        n_calls[0] += 1
+        if n_calls[0] == 1:
+            raise KeyboardInterrupt
+        return real(*arguments)
+
+    members = [*MEMBERS, ("machine", LinearSVC())]
+    usual = CommitteeClassifier(members, cv=2, random_state=0).fit(X, Y)
+    monkeypatch.setattr(committee_module, place, interrupted)
+    automatic = CommitteeClassifier(members, cv=2, random_state=0)
+    with pytest.warns(RuntimeWarning, match="was interrupted while votes were calibrated"):
+        automatic.fit(X, Y)
+    np.testing.assert_array_equal(automatic.predict_proba(X), usual.predict_proba(X))
+
+
+def test_an_error_of_a_metric_is_not_hidden_where_all_rows_have_votes():
+    def choosy(y, decision, weights):
+        if len(y) < 150 or not np.allclose(decision, decision[0]):
+            raise ValueError("I judge constants only.")
+        return 0.0
+
+    with pytest.raises(ValueError, match="I judge constants only"):
+        CommitteeClassifier(MEMBERS, cv=2, metric=choosy, random_state=0).fit(X, Y)
+
+
 def test_an_interruption_while_the_rule_learns_leaves_the_decision_to_the_mean(monkeypatch):
     def fit(self, *arguments, **named):
         raise KeyboardInterrupt
@@ -352,6 +383,13 @@ def test_the_second_interruption_ends_the_fit(monkeypatch):
     members = [*MEMBERS, ("stopped", Interrupted())]
     with pytest.warns(RuntimeWarning, match="is kept"), pytest.raises(KeyboardInterrupt):
         CommitteeClassifier(members, runner="serial", random_state=0).fit(X, Y)
+
+
+def test_if_nobody_has_voted_on_all_rows_when_time_is_up_who_has_voted_on_most_decides(monkeypatch):
+    allowed = iter([True])
+    monkeypatch.setattr(Clock, "allows", lambda *arguments: next(allowed, False))
+    automatic = CommitteeClassifier(MEMBERS, cv=2, time_limit=60, runner="serial", random_state=0)
+    assert list(automatic.fit(X, Y).named_estimators_) == ["bayes"]
 
 
 def correlation(y, decision, weights):

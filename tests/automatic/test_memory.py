@@ -12,7 +12,7 @@ import committee
 from committee import CommitteeClassifier, NetworkClassifier
 from committee.assembling.members import Member
 from committee.automatic.candidates import CANDIDATES, Size
-from committee.automatic.memory import bytes_of_fit, bytes_of_model, within_memory
+from committee.automatic.memory import Room, bytes_of_fit, bytes_of_model, within_memory
 from committee.members.lesson import Lesson
 from committee.task import Classification
 
@@ -41,6 +41,19 @@ def test_models_that_may_be_large_count_as_memory():
     assert models["booster"] == 100 * 3 * 31 * 20
     assert models["rotation_forest"] == 100 * 1000 / 2 * 28
     assert models["linear"] == 0
+
+
+def test_large_tables_are_not_copied_for_trees():
+    booster = CANDIDATES["booster"]
+    small, large = Size("classification", 10**4, 10, 2), Size("classification", 10**6, 10, 2)
+    of_small, of_large = (bytes_of_fit(size, booster.make(size)) / size.n_rows for size in (small, large))
+    assert of_small - of_large == 8 * 10
+
+
+def test_large_fits_run_one_at_a_time_on_all_cores():
+    room = Room(1e12, {"booster": 2e8, "linear": 5e8})
+    assert room.n_at_once(None) == 1 and room.n_at_once(2) == 2 and room.n_at_once(-1) == -1
+    assert Room(1e12, {"booster": 1e8, "linear": 5e8}).n_at_once(None) is None
 
 
 class Crowded(ClassifierMixin, BaseEstimator):

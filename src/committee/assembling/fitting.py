@@ -14,10 +14,14 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from committee.assembling.folds import Fold
 from committee.assembling.members import Member
+from committee.boosting.rounds import Rounds
+from committee.learners.network import Network
+from committee.members.encoding import TableEncoder
 from committee.members.failing import naming
 from committee.members.fitting import fit_member
 from committee.members.lesson import Lesson
@@ -26,8 +30,12 @@ from committee.members.votes import dtype_of, votes_of
 from committee.running import Runner, Task, TaskError
 from committee.sampling.bagged import Bagging
 from committee.sampling.growing import Forest
-from committee.table.source import take_columns
+from committee.table.raw import Dictionary, Numbers
+from committee.table.source import open_source, take_columns
 from committee.task import Classification
+
+# A table of so many values is not copied for each of its folds if that can be helped.
+MANY_VALUES = 2**22
 
 
 @dataclass(frozen=True, eq=False)
@@ -207,8 +215,24 @@ def fit_fold(
     """Fit on some rows and vote on others: the model if it is kept, the others, and the votes on them."""
     X = take_columns(lesson.X, columns)
     model = fitted(estimator, lesson, X, train)
-    votes = votes_of(model, take_rows(X, held_out), lesson.task, as_scores=as_scores)
-    return model if keeps else None, held_out, votes.astype(dtype_of(lesson.task))
+    dtype = dtype_of(lesson.task)
+    votes: list[np.ndarray] = [
+        votes_of(model, take_rows(X, rows), lesson.task, as_scores=as_scores).astype(dtype)
+        for rows in blocks_of(held_out, X.shape[1])
+    ]
+    return model if keeps else None, held_out, votes[0] if len(votes) == 1 else np.concatenate(votes)
+
+
+def blocks_of(rows: np.ndarray, n_columns: int) -> list[np.ndarray]:
+    """Rows in pieces, so that a copy of each has no more than `MANY_VALUES`, or is one row.
+
+    Examples
+    --------
+    >>> [len(block) for block in blocks_of(np.arange(2500), MANY_VALUES // 1000)]
+    [1000, 1000, 500]
+    """
+    n_at_once = max(1, MANY_VALUES // n_columns)
+    return [rows[begin : begin + n_at_once] for begin in range(0, max(1, len(rows)), n_at_once)]
 
 
 def fit_all(lesson: Lesson, estimator: Any, columns: list[int] | None, as_scores: bool) -> Any:
@@ -238,9 +262,30 @@ def fitted(estimator: Any, lesson: Lesson, X: Any, rows: np.ndarray) -> Any:
     """A clone of an estimator, fitted on some rows."""
     answers, weights, groups = lesson.answers, lesson.weights, lesson.groups
     if len(rows) < lesson.n_rows:
-        X, answers = take_rows(X, rows), answers[rows]
+        X, answers = rows_for(estimator, X, rows), answers[rows]
         weights, groups = (None if each is None else each[rows] for each in (weights, groups))
     return fit_member(estimator, X, answers, weights, groups, are_classes=lesson.are_classes)
+
+
+def rows_for(estimator: Any, X: Any, rows: np.ndarray) -> Any:
+    """Some rows of a table for a fit: a copy of them, or a large table itself for those who read its columns.
+
+    Then they share its memory, and each takes but what it makes of it.
+    """
+    if X.shape[0] * X.shape[1] >= MANY_VALUES and reads_columns(estimator):
+        source = open_source(X)
+        if all(isinstance(column, Numbers | Dictionary) for column in source.columns):
+            return source.part(rows)
+    return take_rows(X, rows)
+
+
+def reads_columns(estimator: Any) -> bool:
+    """Whether the fit of an estimator reads a table column by column, and never asks for it as it came."""
+    if isinstance(estimator, Pipeline):
+        return isinstance(estimator.steps[0][1], TableEncoder)
+    if isinstance(estimator, Forest):
+        return estimator.rule in ("mean", "majority")  # others may look at rows
+    return isinstance(estimator, Rounds | Network)
 
 
 def take_prefit(members: list[Member], lesson: Lesson, as_scores: bool, *, on_error: str) -> list[Seated]:

@@ -63,8 +63,8 @@ def folds_of(
         with warnings.catch_warnings():
             # A class that some fold lacks gets no votes there, as documented.
             warnings.filterwarnings("ignore", "The least populated class", UserWarning)
-            split = list(splitter.split(np.zeros(len(rows)), y[rows], groups))
-        return [(rows[train], rows[held_out]) for train, held_out in split]
+            split = splitter.split(np.zeros(len(rows)), y[rows], groups)
+            return [(rows[train], rows[held_out]) for train, held_out in split]
     found = []
     for train, held_out in check_cv(cv).split(X, y, groups):
         train, held_out = positions(train, len(y)), positions(held_out, len(y))

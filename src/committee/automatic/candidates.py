@@ -343,8 +343,8 @@ CANDIDATES = {
             forest(RandomForestClassifier, RandomForestRegressor, n_estimators=200),
             most_cells=2e7,
         ),
-        Candidate("linear", linear(1.0), most_cells=5e7),
-        Candidate("linear_weak", linear(0.05), CLASSES, most_cells=5e7),
+        Candidate("linear", linear(1.0), most_cells=2e7),
+        Candidate("linear_weak", linear(0.05), CLASSES, most_cells=2e7),
         Candidate("network", network(), most_cells=2e7),
         Candidate(
             "network_wide",
@@ -364,7 +364,7 @@ CANDIDATES = {
         # A tree looks at all columns of all rows: a second for 100 of them on 100,000 cells.
         Candidate("rotation_forest", rotation, CLASSES, most_cells=1e6),
         Candidate("discriminant", discriminant, CLASSES, most_cells=1e7),
-        Candidate("bayes", bayes, CLASSES, most_cells=5e7),
+        Candidate("bayes", bayes, CLASSES, most_cells=2e7),
     )
 }
 # Of other libraries, where they are installed: they sit if they are named.

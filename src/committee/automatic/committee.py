@@ -16,7 +16,7 @@ import numpy as np
 from sklearn.base import clone
 
 from committee import running
-from committee.assembling.calibrating import CALIBRATION
+from committee.assembling.calibrating import CALIBRATION, Calibration
 from committee.assembling.committee import calibrate, for_seated, honest_of
 from committee.assembling.fitting import Seated
 from committee.assembling.folds import Fold, folds_of
@@ -31,9 +31,11 @@ from committee.automatic.journal import Choice, Journal, chosen_before
 from committee.automatic.memory import Room, within_memory
 from committee.automatic.portfolio import PRESETS, as_many_steps_as_told, named, portfolio
 from committee.automatic.reducing import Reducing
+from committee.automatic.repeats import Repeats, n_folds_of
 from committee.automatic.scheduling import seat_in_time
 from committee.automatic.telling import Telling
 from committee.combining import as_rule, rule_named
+from committee.combining.losses import NoValueError
 from committee.combining.rule import Rule, check_rule, differ
 from committee.learners import DecisionTreeClassifier
 from committee.learners.callbacks import CallbackSupportMixin, TaskCalls, task_calls, with_callbacks
@@ -112,8 +114,9 @@ class AutomaticCommittee(CallbackSupportMixin, Reducing):
         calls = task_calls(self, X, y, "fold", len(members) * n_folds_of(repeats))
         seated = self._seat(members, lesson, repeats, clock, choice, calls)
         rule = None if rule is None else for_seated(rule, members, seated)
-        honest = honest_of(seated, lesson, [fold for folds in repeats for fold in folds])
-        calibrations = calibrate(CALIBRATION, seated, honest)
+        # What is done in some time is not known by its folds.
+        folds = [] if self.time_limit is not None else [fold for each in repeats for fold in each]
+        honest, calibrations = self._heard(seated, lesson, folds, clock)
         if rule is None and honest is not None:
             rule = self._compared_rule(honest, lesson, clock)
         self._keep_task(lesson.schema, lesson.task)
@@ -157,6 +160,23 @@ class AutomaticCommittee(CallbackSupportMixin, Reducing):
         n_folds = self._n_folds(lesson)
         return USUAL_FOLDS if n_folds is None else n_folds * self._n_repeats()
 
+    def _heard(
+        self, seated: list[Seated], lesson: Lesson, folds: list[Fold], clock: Clock
+    ) -> tuple[HonestVotes | None, list[Calibration | None]]:
+        """The honest votes, and the calibrations of scores, without which nobody can vote."""
+        try:
+            honest = honest_of(seated, lesson, folds)
+            return honest, calibrate(CALIBRATION, seated, honest)
+        except KeyboardInterrupt:
+            clock.stop()
+            warnings.warn(
+                "The fit was interrupted while votes were calibrated. What is finished is kept.",
+                RuntimeWarning,
+                stacklevel=4,
+            )
+            honest = honest_of(seated, lesson, folds)
+            return honest, calibrate(CALIBRATION, seated, honest)
+
     def _compared_rule(self, honest: HonestVotes, lesson: Lesson, clock: Clock) -> Rule:
         """The rule to take, compared for half of the time that there is for it; the other half is its fit."""
 
@@ -175,7 +195,10 @@ class AutomaticCommittee(CallbackSupportMixin, Reducing):
             try:
                 return self._best_rule(compared, seconds, rows, stop)
             except ValueError as error:
-                # Time was up when few rows had a vote: there may be none to hold out, or none of a class.
+                # Time was up when few rows had a vote: there may be none to hold out, or none of a class. Or
+                # the metric has no value for what some member says.
+                if len(honest.rows) == len(lesson.rows) and not isinstance(error, NoValueError):
+                    raise
                 reason = " ".join(str(error).split())
                 warnings.warn(
                     f"Rules cannot be compared on {len(honest.rows)} rows with votes, so the mean decides: "
@@ -217,7 +240,7 @@ class AutomaticCommittee(CallbackSupportMixin, Reducing):
         matrix: np.ndarray = encoder.transform(take_rows(lesson.X, honest.rows))
         return matrix
 
-    def _repeats(self, lesson: Lesson, rng: np.random.Generator) -> list[list[Fold]]:
+    def _repeats(self, lesson: Lesson, rng: np.random.Generator) -> Sequence[list[Fold]]:
         """The folds, once or several times."""
         if not lesson.is_open:
             return [[]]
@@ -227,7 +250,7 @@ class AutomaticCommittee(CallbackSupportMixin, Reducing):
                 self.cv, lesson.X, lesson.y, lesson.groups, lesson.weights, is_class_task=lesson.are_classes
             )
             return [given]
-        return [shuffled_folds(n_folds, lesson, rng) for _ in range(self._n_repeats())]
+        return Repeats(n_folds, lesson, self._n_repeats(), rng)
 
     def _n_folds(self, lesson: Lesson) -> int | None:
         """Into how many folds the rows are parted; None if `cv` says it by itself."""
@@ -249,7 +272,7 @@ class AutomaticCommittee(CallbackSupportMixin, Reducing):
         self,
         members: list[Member],
         lesson: Lesson,
-        repeats: list[list[Fold]],
+        repeats: Sequence[list[Fold]],
         clock: Clock,
         choice: Choice | None,
         calls: TaskCalls | None,
@@ -264,8 +287,9 @@ class AutomaticCommittee(CallbackSupportMixin, Reducing):
         kind = self._kind_of_runner()
         n_total = len(members) * n_folds_of(repeats)
         is_limit, verbose = self.time_limit is not None, int(self.verbose)
+        room = Room.of(members, Size.of(lesson), self.memory_limit, self._n_models(lesson))
         with (
-            running.runner_of(kind, self.n_jobs) as run,
+            running.runner_of(kind, room.n_at_once(self.n_jobs)) as run,
             running.Work("folds", type(self).__name__, n_total, is_limit=is_limit, verbose=verbose) as work,
             as_many_steps_as_told(),
         ):
@@ -273,7 +297,6 @@ class AutomaticCommittee(CallbackSupportMixin, Reducing):
             # Without a limit everybody goes on: what is done does not depend on who was finished when.
             chooses = self.time_limit is not None and lesson.is_open
             who_goes_on = partial(who_counts, lesson=lesson) if chooses else None
-            room = Room.of(members, Size.of(lesson), self.memory_limit, self._n_models(lesson))
             return seat_in_time(members, lesson, repeats, run, clock, room, tell, journal, who_goes_on)
 
     def _another(self, rule: Any) -> Any:
@@ -368,16 +391,3 @@ def who_counts(seated: list[Seated], lesson: Lesson) -> list[str]:
         weights = mixture.fit(some.votes, some.y, None, some.weights).weights_
     order = np.argsort(-weights, kind="stable")
     return [seated[place].member.name for place in order if weights[place] >= LEAST_PART]
-
-
-def shuffled_folds(n_folds: int, lesson: Lesson, rng: np.random.Generator) -> list[Fold]:
-    """Folds of the rows that count, in a random order."""
-    rows = rng.permutation(lesson.rows)
-    groups = None if lesson.groups is None else lesson.groups[rows]
-    folds = folds_of(n_folds, None, lesson.y[rows], groups, None, is_class_task=lesson.are_classes)
-    return [(np.sort(rows[train]), np.sort(rows[held_out])) for train, held_out in folds]
-
-
-def n_folds_of(repeats: list[list[Fold]]) -> int:
-    """How often each member is fitted: once if nothing is held out."""
-    return max(1, sum(map(len, repeats)))

@@ -15,6 +15,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from committee.assembling.ballots import file_name
 from committee.assembling.bank import Bank
 from committee.assembling.folds import Fold
@@ -90,8 +92,10 @@ class Journal:
     """
 
     def __init__(self, folder: str | os.PathLike[str], lesson: Lesson, folds: list[Fold]) -> None:
-        self.lesson, self.folds, self.folder = lesson, folds, Path(folder)
-        self.bank = Bank.of(lesson, folds, folder=folder)
+        # A bank has one type for the numbers of rows.
+        self.folds = [(train.astype(np.int64), held_out.astype(np.int64)) for train, held_out in folds]
+        self.lesson, self.folder = lesson, Path(folder)
+        self.bank = Bank.of(lesson, self.folds, folder=folder)
         self.told: set[str] = set()
 
     def check(self, member: Member) -> None:

@@ -1,8 +1,9 @@
 """How much memory the fits of members take: who is left out because it is too much, and who has to wait.
 
 In: members, the size of the table and a limit. Out: the members that stay, and which of their fits there is
-room for side by side. What is predicted is rough: the rows of a fold are a copy, trees see a byte or two of
-each value, other members matrices of float64, and a model has the most leaves or rows that it may keep.
+room for side by side. What is predicted is rough: the rows of a fold are a copy, but for those who read a
+large table where it lies; trees see a byte or two of each value, other members matrices of float64, and a
+model has the most leaves or rows that it may keep.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from sklearn.compose import TransformedTargetRegressor
 from sklearn.pipeline import Pipeline
 
 from committee import running
+from committee.assembling.fitting import MANY_VALUES
 from committee.assembling.members import Member
 from committee.automatic.candidates import Size
 from committee.boosting.gradient import GradientBoosting
@@ -32,6 +34,10 @@ BYTES_OF_NUMBER = 8
 # Of a member that the engine grows: the value in the rows of a fold and what it is binned to; the place of a
 # row, its weight and its node; a score and what it is fitted to.
 BYTES_OF_VALUE, BYTES_OF_ROW, BYTES_OF_SCORE = 12, 32, 16
+# The same of a large table, whose values are read where they lie, while they are binned.
+BYTES_OF_LARGE_VALUE = 4
+# A fit that takes more than this has all cores for itself: it is about as quick as two side by side.
+ALONE_BYTES = 2**27
 # The rows of a fold, the matrix that is made of them, and what is computed from it; more where that is more.
 N_COPIES, MORE_COPIES = 3, {"LinearDiscriminantAnalysis": 7, "C45Classifier": 5}
 # Whose model is the rows themselves.
@@ -73,6 +79,18 @@ class Room:
         """
         taken = [self.of_fit[other] for other in others]
         return not taken or sum(taken) + self.of_fit[name] <= self.most
+
+    def n_at_once(self, n_jobs: int | None) -> int | None:
+        """How many fits may run side by side, if `n_jobs` leaves it open: one if each of them is large.
+
+        Examples
+        --------
+        >>> Room(1e12, {"forest": 9e9, "bayes": 2e9}).n_at_once(None)
+        1
+        >>> Room(1e12, {"forest": 9e9, "bayes": 2e9}).n_at_once(4)
+        4
+        """
+        return 1 if n_jobs is None and min(self.of_fit.values()) > ALONE_BYTES else n_jobs
 
 
 def within_memory(members: list[Member], size: Size, limit: float | None, n_models: int) -> list[Member]:
@@ -126,7 +144,9 @@ def bytes_of_fit(size: Size, estimator: Any) -> float:
     learner = learner_of(estimator)
     n_columns = size.n_encoded if isinstance(estimator, Pipeline) else size.n_columns or size.n_encoded
     if isinstance(estimator, Voter) and not isinstance(estimator, C45Classifier | Network):
-        return size.n_rows * (BYTES_OF_VALUE * n_columns + BYTES_OF_ROW + BYTES_OF_SCORE * size.n_outputs)
+        is_large = size.n_rows * n_columns >= MANY_VALUES
+        of_value = BYTES_OF_LARGE_VALUE if is_large else BYTES_OF_VALUE
+        return size.n_rows * (of_value * n_columns + BYTES_OF_ROW + BYTES_OF_SCORE * size.n_outputs)
     n_copies = MORE_COPIES.get(type(learner).__name__, N_COPIES)
     n_bytes = n_copies * BYTES_OF_NUMBER * size.n_rows * n_columns
     if isinstance(learner, Network):

@@ -115,8 +115,9 @@ class AutomaticParameters:
         None,
         N_JOBS[0],
         N_JOBS[1],
-        "How many fits run at the same time. None and -1 are as many as there are cores (None is one in "
-        "scikit-learn), -2 is one fewer.",
+        "How many fits run at the same time. None is as many as there are cores (it is one in scikit-learn), "
+        "or one, on all cores, if each of them takes more than 128 MB. -1 is as many as there are cores, -2 "
+        "is one fewer.",
     )
     random_state: Any = parameter(
         None,

@@ -11,7 +11,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -82,7 +82,7 @@ class Progress:
 def seat_in_time(
     members: list[Member],
     lesson: Lesson,
-    repeats: list[list[Fold]],
+    repeats: Sequence[list[Fold]],
     run: Runner,
     clock: Clock,
     room: Room,
@@ -96,7 +96,7 @@ def seat_in_time(
     ----------
     members : list of Member
     lesson : Lesson
-    repeats : list of lists of folds
+    repeats : sequence of lists of folds
         All members are fitted in the first folds before any is in the next.
     run : Runner
     clock : Clock
@@ -119,19 +119,20 @@ def seat_in_time(
     n_folds = len(repeats[0])
     everybody = list(range(len(members)))
     waiting: deque[Fit] = deque()
-    to_come = deque(enumerate(repeats))
+    to_come = deque(range(len(repeats)))
     shared = run.put(lesson)
     in_flight: dict[Task, Fit] = {}
     try:
         while waiting or in_flight or to_come:
             # Who goes on is chosen when all have voted, and so not by who was the quickest.
             if not waiting and not in_flight and to_come and not clock.is_over():
-                repeat, folds = to_come.popleft()
+                repeat = to_come.popleft()
                 places = everybody
                 if repeat > 0 and who_goes_on is not None:
-                    chosen = who_goes_on(seats_of(whole(members, progress, n_folds), members, progress))
+                    seated = seats_of(whole(members, progress, n_folds), members, progress)
+                    chosen = who_goes_on(seated) if seated else []
                     places = [place for name in chosen for place in everybody if members[place].name == name]
-                waiting.extend(fits(members, places, lesson, folds, repeat * n_folds))
+                waiting.extend(fits(members, places, lesson, repeats[repeat], repeat * n_folds))
             while waiting and len(in_flight) < run.n_workers and not clock.is_over():
                 fit, member = waiting[0], members[waiting[0].place]
                 if not room.has(member.name, (members[other.place].name for other in in_flight.values())):

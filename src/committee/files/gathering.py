@@ -43,6 +43,8 @@ def gather(source: Delimited, kinds: Mapping[str, Kinds]) -> dict[str, Any]:
     if again:
         fill(source, again)
     columns |= again
+    # Arrow keeps what it has freed, for the next file.
+    pa.default_memory_pool().release_unused()
     return {name: columns.pop(name).array() for name in kinds}
 
 

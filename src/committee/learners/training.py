@@ -14,6 +14,7 @@ import numpy as np
 from committee import _engine
 from committee.saving import Data
 from committee.table import BinnedTable, Table, forget_unseen, predict_table, read, to_codes
+from committee.table.part import PartColumns
 from committee.task import (
     Classification,
     Regression,
@@ -104,8 +105,12 @@ class Training:
 
     @cached_property
     def data(self) -> Data | None:
-        """What a saved model tells of the table that it was fitted on; None for codes, without values."""
-        if isinstance(self.table, BinnedTable):
+        """What a saved model tells of the table that it was fitted on.
+
+        None for codes, which have no values, and for a part of a table, which is the business of whoever has
+        the whole.
+        """
+        if isinstance(self.table, BinnedTable) or isinstance(self.table.columns, PartColumns):
             return None
         return Data.of(self.table, self.y, self.weights)
 

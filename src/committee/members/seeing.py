@@ -14,7 +14,7 @@ from committee.learners import C45Classifier
 from committee.learners.network import NetworkVoter
 from committee.learners.voting import Voter
 from committee.members.encoding import TableEncoder
-from committee.saving.linear import as_numbers
+from committee.saving.linear import as_plain_model
 from committee.table.schema import FEW_ROWS
 from committee.table.source import Source
 
@@ -66,7 +66,7 @@ def asked(model: Any, source: Source) -> tuple[Any, Any]:
         if len(model.steps) > 2:
             return model, source
         (_, encoder), (_, last) = model.steps
-        return as_numbers(last) if source.n_rows <= FEW_ROWS else last, encoder.transform(source)
+        return as_plain_model(last) if source.n_rows <= FEW_ROWS else last, encoder.transform(source)
     if isinstance(model, C45Classifier | NetworkVoter):
         return model, source
     # The engine takes a matrix as it is.

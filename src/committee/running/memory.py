@@ -1,14 +1,18 @@
-"""How much memory this process may still take."""
+"""How much memory this process may still take, and when it gives some back."""
 
 from __future__ import annotations
 
+import ctypes
 import math
 import os
+import sys
 from pathlib import Path
 
 from committee.running.control_groups import CONTROL_GROUPS, OWN_GROUPS, folders_of, read
 
 MEMORY = Path("/proc/meminfo")
+# The option of glibc for pieces that are mapped one by one, and how many bytes such a piece has.
+MMAP_THRESHOLD, LARGE_PIECE = -3, 2**22
 
 
 def available_bytes() -> float:
@@ -20,6 +24,18 @@ def available_bytes() -> float:
     True
     """
     return min(machine_bytes(MEMORY), allowed_bytes(CONTROL_GROUPS, OWN_GROUPS))
+
+
+def give_back_at_once() -> None:
+    """Let this process give large pieces of memory back to the system as soon as they are free.
+
+    glibc keeps a piece of up to 32 MB for later, once one like it was freed: of a large table, several copies
+    of every column. It is a setting of the whole process, so it is for programs, not for a library. Other C
+    libraries stay as they are.
+    """
+    set_option = getattr(ctypes.CDLL(None), "mallopt", None) if sys.platform == "linux" else None
+    if set_option is not None:
+        set_option(MMAP_THRESHOLD, LARGE_PIECE)
 
 
 def machine_bytes(memory: Path) -> float:

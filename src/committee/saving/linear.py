@@ -149,7 +149,7 @@ def linear_model(described: Described) -> Any:
     return None if is_one_by_one(described.parameters.get("solver"), model) else model
 
 
-def as_numbers(model: Any) -> Any:
+def as_plain_model(model: Any) -> Any:
     """A fitted linear model of scikit-learn as one of these, which answers a row many times faster.
 
     Any other model stays as it is.
@@ -157,7 +157,7 @@ def as_numbers(model: Any) -> Any:
     Examples
     --------
     >>> from sklearn.linear_model import LinearRegression
-    >>> model = as_numbers(LinearRegression().fit([[1.0], [2.0]], [2.0, 4.0]))
+    >>> model = as_plain_model(LinearRegression().fit([[1.0], [2.0]], [2.0, 4.0]))
     >>> type(model).__module__, model.predict(np.array([[3.0]])).round(6)
     ('committee.saving.linear', array([6.]))
     """

@@ -10,6 +10,7 @@ import numpy as np
 from committee import _engine
 from committee.running import n_threads
 from committee.table.categories import forget_unseen
+from committee.table.part import PartColumns
 from committee.table.reading import read
 from committee.table.schema import BinnedTable, Table
 
@@ -75,5 +76,8 @@ def to_codes(table: Table, weights: np.ndarray | None, threads: int, max_bins: i
     """
     schema = table.schema
     n_categories = schema.n_categories.astype(np.uint32)
-    codes = _engine.bin_table(list(table.columns), n_categories, table.n_rows, weights, max_bins, threads)
+    if isinstance(table.columns, PartColumns):
+        codes = table.columns.bin(n_categories, weights, max_bins)
+    else:
+        codes = _engine.bin_table(list(table.columns), n_categories, table.n_rows, weights, max_bins, threads)
     return BinnedTable(schema, codes, table.n_rows)

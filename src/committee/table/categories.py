@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Hashable
+from dataclasses import replace
 
 import numpy as np
 
+from committee.table.part import PartColumns
 from committee.table.raw import Dictionary
 from committee.table.schema import MAX_CATEGORIES, Column, Kind, Schema, Table
 
@@ -60,9 +62,9 @@ def forget_unseen(table: Table, weights: np.ndarray | None) -> Table:
     ('Rome',)
     """
     weighs = slice(None) if weights is None or weights.all() else weights > 0
-    columns, found = list(table.schema.columns), list(table.columns)
-    for position in np.flatnonzero(table.schema.is_category):
-        column, codes = columns[position], found[position]
+    columns, found = list(table.schema.columns), dict[int, np.ndarray]()
+    for position in np.flatnonzero(table.schema.is_category).tolist():
+        column, codes = columns[position], table.columns[position]
         is_seen = np.bincount(codes[weighs], minlength=len(column.categories) + 1) > 0
         is_seen[0] = True
         if is_seen.all():
@@ -70,6 +72,10 @@ def forget_unseen(table: Table, weights: np.ndarray | None) -> Table:
         categories = tuple(itertools.compress(column.categories, is_seen[1:]))
         columns[position] = Column(column.name, Kind.CATEGORY, categories)
         found[position] = np.where(is_seen, np.cumsum(is_seen) - 1, 0).astype(np.int32)[codes]
-    if columns == list(table.schema.columns):
+    if not found:
         return table
-    return Table(Schema(tuple(columns), table.schema.named), tuple(found), table.n_rows)
+    schema = Schema(tuple(columns), table.schema.named)
+    if isinstance(table.columns, PartColumns):
+        return Table(schema, replace(table.columns, codes={**table.columns.codes, **found}), table.n_rows)
+    kept = tuple(found.get(position, column) for position, column in enumerate(table.columns))
+    return Table(schema, kept, table.n_rows)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Callable, Hashable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any, NamedTuple, TypeAlias
 
@@ -139,6 +139,21 @@ def recode(dictionary: Dictionary, codes: Mapping[Hashable, int]) -> np.ndarray:
     """Give each row the code of its value in `codes`, 0 if it is missing or not there."""
     new = np.array([0, *(codes.get(value, 0) for value in dictionary.values)], dtype=np.int32)
     return new[dictionary.codes]
+
+
+def take_raw(raw: Raw, rows: np.ndarray) -> Numbers | Dictionary | Untyped:
+    """Some rows of a column.
+
+    Examples
+    --------
+    >>> take_raw(Dictionary(np.array([1, 2, 0]), ["Bonn", "Oslo"]), np.array([2, 0])).codes
+    array([0, 1])
+    """
+    if isinstance(raw, Cell):
+        raw = raw.open()
+    if isinstance(raw, Dictionary):
+        return replace(raw, codes=raw.codes[rows])
+    return replace(raw, values=raw.values[rows])
 
 
 def is_native(dtype: np.dtype) -> bool:

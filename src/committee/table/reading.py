@@ -9,7 +9,8 @@ import numpy as np
 
 from committee.table.categories import settle_categories
 from committee.table.matching import match_columns, read_column_like
-from committee.table.raw import Numbers, Raw, settle, to_dictionary
+from committee.table.part import PartColumns
+from committee.table.raw import Numbers, Raw, settle, take_raw, to_dictionary
 from committee.table.schema import Column, Kind, Schema, Table
 from committee.table.source import Source, open_source
 
@@ -43,6 +44,8 @@ def read(X: Any, *, categorical_features: str | Iterable[Any] = "from_dtype") ->
     """
     source = open_source(X)
     marked = marked_columns(source, categorical_features)
+    if source.rows is not None:
+        return read_part(source, source.rows, marked)
     read_columns = [
         read_column(raw, name, is_marked)
         for raw, name, is_marked in zip(source.columns, source.names, marked, strict=True)
@@ -78,11 +81,28 @@ def read_like(X: Any, schema: Schema) -> Table:
             return table
     positions = match_columns(source, schema)
     columns = tuple(
-        read_column_like(source.columns[position], column)
+        read_column_like(source.column(position), column)
         for position, column in zip(positions, schema.columns, strict=True)
     )
     source.tables.append(Table(schema, columns, source.n_rows))
     return source.tables[-1]
+
+
+def read_part(source: Source, rows: np.ndarray, marked: np.ndarray) -> Table:
+    """Read some rows of a source, and remember what they were read as. Their numbers stay where they are."""
+    columns: list[Column] = []
+    whole: list[np.ndarray | None] = []
+    codes: dict[int, np.ndarray] = {}
+    for place, (raw, name, is_marked) in enumerate(zip(source.columns, source.names, marked, strict=True)):
+        is_number = isinstance(raw, Numbers) and not is_marked
+        column, values = read_column(raw if is_number else take_raw(raw, rows), name, is_marked)
+        columns.append(column)
+        whole.append(values if is_number else None)
+        if not is_number:
+            codes[place] = values
+    table = Table(Schema(tuple(columns), source.named), PartColumns(tuple(whole), codes, rows), source.n_rows)
+    source.tables.append(table)
+    return table
 
 
 def read_column(raw: Raw, name: str, is_marked: bool) -> tuple[Column, np.ndarray]:

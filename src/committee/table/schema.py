@@ -9,13 +9,14 @@ NaN for missing, categories as int32 codes with 0 for missing and 1..n for the c
 from __future__ import annotations
 
 import enum
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from committee import _engine
+from committee.table.part import PartColumns
 
 MAX_CATEGORIES = 65_535
 # So few rows cost less than the columns that they are in.
@@ -151,7 +152,7 @@ class Table:
     Parameters
     ----------
     schema : Schema
-    columns : tuple of ndarray of shape (n_rows,)
+    columns : sequence of ndarray of shape (n_rows,)
         Categories are contiguous int32 codes, 0 for missing. All others are booleans, integers, float32 or
         float64 in native byte order, NaN for missing; they may be strided or read-only views of X.
     n_rows : int
@@ -164,20 +165,26 @@ class Table:
     """
 
     schema: Schema
-    columns: tuple[np.ndarray, ...]
+    columns: Sequence[np.ndarray]
     n_rows: int
 
     def between(self, begin: int, end: int) -> Table:
         """The rows from one up to another; the table itself if these are all."""
         if end - begin == self.n_rows:
             return self
-        return Table(self.schema, tuple(column[begin:end] for column in self.columns), end - begin)
+        return Table(self.schema, self._cut(slice(begin, end)), end - begin)
 
     def as_matrix(self, rows: slice) -> np.ndarray:
         """Some rows as a matrix of float64, codes among them. That of few rows is made once, and shared."""
         if self.n_rows <= FEW_ROWS:
             return self._few[rows]
-        return np.column_stack([column[rows].astype(np.float64) for column in self.columns])
+        return np.column_stack([column.astype(np.float64) for column in self._cut(rows)])
+
+    def _cut(self, rows: slice) -> Sequence[np.ndarray]:
+        """The columns of some rows."""
+        if isinstance(self.columns, PartColumns):
+            return self.columns.cut(rows)
+        return tuple(column[rows] for column in self.columns)
 
     @cached_property
     def _few(self) -> np.ndarray:

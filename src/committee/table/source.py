@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_array
 
 from committee.running import available_bytes
 from committee.table.frame import raw_columns
-from committee.table.raw import Raw, raw_array
+from committee.table.raw import Raw, raw_array, take_raw
 from committee.table.row import is_one_row, raw_cells
 from committee.table.schema import BinnedTable, Table
 
@@ -38,6 +38,8 @@ class Source:
     n_rows : int
     tables : list of Table
         What it was read as: members of a committee mostly read it by the same schema.
+    rows : ndarray of int, or None
+        The rows that are meant; None are all. The columns have all of them, and `native` is None.
     """
 
     native: Any
@@ -46,13 +48,24 @@ class Source:
     columns: tuple[Raw, ...]
     n_rows: int
     tables: list[Table] = field(default_factory=list)
+    rows: np.ndarray | None = None
 
     def select(self, positions: list[int]) -> Source:
         """Some columns, in an order."""
         names = tuple(self.names[position] for position in positions)
         columns = tuple(self.columns[position] for position in positions)
         named = names if self.named else position_names(len(names))
-        return Source(take_columns(self.native, positions), named, self.named, columns, self.n_rows)
+        native = None if self.native is None else take_columns(self.native, positions)
+        return Source(native, named, self.named, columns, self.n_rows, rows=self.rows)
+
+    def part(self, rows: np.ndarray) -> Source:
+        """Some rows, for those who read a table; their numbers are copied only while they are used."""
+        return Source(None, self.names, self.named, self.columns, len(rows), rows=rows)
+
+    def column(self, position: int) -> Raw:
+        """A column of the rows that are meant."""
+        raw = self.columns[position]
+        return raw if self.rows is None else take_raw(raw, self.rows)
 
 
 def open_source(X: Any) -> Source:

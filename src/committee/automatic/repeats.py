@@ -1,0 +1,89 @@
+"""The folds of a table, drawn several times.
+
+In: `cv`, and the table to part. Out: folds, those of each time when they are asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import overload
+
+import numpy as np
+
+from committee.assembling.folds import Fold, folds_of
+from committee.members.lesson import Lesson
+from committee.members.seeding import LARGEST_SEED
+
+LARGEST_SMALL = np.iinfo(np.int32).max
+
+
+class Repeats(Sequence[list[Fold]]):
+    """Folds of the rows that count, in a random order, again and again.
+
+    They take as much memory as some columns, so only those that were asked for last are kept.
+
+    Parameters
+    ----------
+    n_folds : int
+    lesson : Lesson
+    n_repeats : int
+    rng : Generator
+        What is drawn from it is a seed for each time.
+    """
+
+    def __init__(self, n_folds: int, lesson: Lesson, n_repeats: int, rng: np.random.Generator) -> None:
+        self._n_asked, self._lesson = n_folds, lesson
+        self._seeds = rng.integers(LARGEST_SEED, size=n_repeats)
+        self._last: tuple[int, list[Fold]] | None = None
+
+    def __len__(self) -> int:
+        return len(self._seeds)
+
+    @overload
+    def __getitem__(self, number: int) -> list[Fold]: ...
+
+    @overload
+    def __getitem__(self, number: slice) -> list[list[Fold]]: ...
+
+    def __getitem__(self, number: int | slice) -> list[Fold] | list[list[Fold]]:
+        if isinstance(number, slice):
+            return [self[each] for each in range(*number.indices(len(self)))]
+        if self._last is None or self._last[0] != number:
+            self._last = None  # before the next ones are drawn
+            rng = np.random.default_rng(self._seeds[number])
+            self._last = number, shuffled_folds(self._n_asked, self._lesson, rng)
+        return self._last[1]
+
+
+def shuffled_folds(n_folds: int, lesson: Lesson, rng: np.random.Generator) -> list[Fold]:
+    """Folds of the rows that count, in a random order."""
+    drawn = rng.permutation(lesson.rows)
+    groups = None if lesson.groups is None else lesson.groups[drawn]
+    folds = folds_of(n_folds, None, lesson.y[drawn], groups, None, is_class_task=lesson.are_classes)
+    fold_of_row = np.full(lesson.n_rows, -1, dtype=np.int32)
+    n_folds = len(folds)
+    while folds:
+        _, held_out = folds.pop()
+        fold_of_row[drawn[held_out]] = len(folds)
+    is_drawn = fold_of_row >= 0
+    return [
+        (places(is_drawn & (fold_of_row != number)), places(fold_of_row == number))
+        for number in range(n_folds)
+    ]
+
+
+def places(are_there: np.ndarray) -> np.ndarray:
+    """The rows that are there, in as few bytes as they need.
+
+    Examples
+    --------
+    >>> places(np.array([True, False, True]))
+    array([0, 2], dtype=int32)
+    """
+    rows = np.flatnonzero(are_there)
+    return rows.astype(np.int32) if len(are_there) <= LARGEST_SMALL else rows
+
+
+def n_folds_of(repeats: Sequence[list[Fold]]) -> int:
+    """How often each member is fitted: once if nothing is held out."""
+    return max(1, len(repeats) * len(repeats[0]))

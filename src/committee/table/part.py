@@ -1,0 +1,86 @@
+"""Some rows of a large table, which are not copied as long as they need not be.
+
+In: the columns of a table as they came, and rows. Out: columns of these rows. Numbers are taken when they are
+asked for and let go after that, so that fits on many folds of one table share its memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import overload
+
+import numpy as np
+
+from committee import _engine
+
+
+@dataclass(frozen=True, eq=False)
+class PartColumns(Sequence[np.ndarray]):
+    """The columns of some rows.
+
+    Parameters
+    ----------
+    whole : tuple of (ndarray or None)
+        The numbers of all rows; None for a category.
+    codes : mapping of int to ndarray of int32
+        The codes of the categories, in these rows alone, by the places of their columns.
+    rows : ndarray of int
+
+    Examples
+    --------
+    >>> part = PartColumns((np.array([0.5, 1.5, 2.5]), None), {1: np.array([1, 2])}, np.array([2, 0]))
+    >>> list(part)
+    [array([2.5, 0.5]), array([1, 2])]
+    >>> part.cut(slice(1, 2))[0]
+    array([0.5])
+    """
+
+    whole: tuple[np.ndarray | None, ...]
+    codes: Mapping[int, np.ndarray]
+    rows: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.whole)
+
+    @overload
+    def __getitem__(self, place: int) -> np.ndarray: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> tuple[np.ndarray, ...]: ...
+
+    def __getitem__(self, place: int | slice) -> np.ndarray | tuple[np.ndarray, ...]:
+        if isinstance(place, slice):
+            return tuple(self[each] for each in range(*place.indices(len(self))))
+        values = self.whole[place]
+        return self.codes[place % len(self)] if values is None else values[self.rows]
+
+    def __iter__(self) -> Iterator[np.ndarray]:
+        return (self[place] for place in range(len(self)))
+
+    def cut(self, rows: slice) -> PartColumns:
+        """The columns of some of these rows."""
+        codes = {place: each[rows] for place, each in self.codes.items()}
+        return PartColumns(self.whole, codes, self.rows[rows])
+
+    def bin(self, n_categories: np.ndarray, weights: np.ndarray | None, max_bins: int) -> _engine.BinnedTable:
+        """The engine's codes: those of all rows, of which these alone weigh something, then of these.
+
+        So the numbers are read where they lie, and the bins are those of these rows. One thread does it:
+        each has a sorted copy of a column.
+        """
+        n_rows = next((len(values) for values in self.whole if values is not None), len(self.rows))
+        rows = self.rows.astype(np.uint32)
+        heavy = np.zeros(n_rows, dtype=np.uint32)
+        heavy[rows] = 1 if weights is None else weights
+        columns = [self._spread(place, n_rows) for place in range(len(self))]
+        return _engine.take_rows(_engine.bin_table(columns, n_categories, n_rows, heavy, max_bins, 1), rows)
+
+    def _spread(self, place: int, n_rows: int) -> np.ndarray:
+        """A column of all rows; a category is missing where it is not known."""
+        values = self.whole[place]
+        if values is not None:
+            return values
+        spread = np.zeros(n_rows, dtype=np.int32)
+        spread[self.rows] = self.codes[place]
+        return spread
