@@ -307,7 +307,7 @@ BAD_PARAMETERS = [
     (
         RandomForestClassifier,
         {"max_samples": HUGE},
-        "max_samples must be an integer >= 1, a float in (0, 1] or None. Integers may go up to 2147483647. "
+        "max_samples must be an integer >= 1, a float > 0 or None. Integers may go up to 2147483647. "
         "Got 1099511627776.",
     ),
     (DecisionTreeClassifier, {"ccp_alpha": np.inf}, "ccp_alpha must be a number >= 0. Got inf."),
@@ -386,8 +386,13 @@ BAD_PARAMETERS = [
     (RandomForestClassifier, {"n_jobs": 0}, "n_jobs must be an integer other than 0, or None. Got 0."),
     (
         RandomForestClassifier,
-        {"max_samples": 1.5},
-        "max_samples must be an integer >= 1, a float in (0, 1] or None. Got 1.5.",
+        {"max_samples": np.inf},
+        "max_samples must be an integer >= 1, a float > 0 or None. Got inf.",
+    ),
+    (
+        RandomForestClassifier,
+        {"max_samples": 0.0},
+        "max_samples must be an integer >= 1, a float > 0 or None. Got 0.0.",
     ),
     (
         RandomForestClassifier,

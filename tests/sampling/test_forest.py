@@ -263,6 +263,8 @@ def test_auto_stops_when_the_error_is_flat(forest):
         (None, 3, 3),
         (None, 25, 25),
         (None, 0.5, 5),
+        (None, 1.5, 15),
+        ([2.0, 3.0, 0.0], 2.0, 10),
         (None, 0.01, 1),
         ([2.0, 3.0, 0.0], None, 5),
         ([2.0, 3.0, 0.0], 0.5, 2),

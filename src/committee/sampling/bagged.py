@@ -108,8 +108,9 @@ class Bagging(CallbackSupportMixin, KeptBags):
         rule = self._new_rule(seed)
         plan = self._plan(learning, rule, seed, self._n_members() if goes_on else 0)
         if plan.last == plan.first:
-            message = "Warm-start fitting without increasing n_estimators does not fit new members."
-            warnings.warn(message, stacklevel=3)
+            if not plan.is_auto:
+                message = "Warm-start fitting without increasing n_estimators does not fit new members."
+                warnings.warn(message, stacklevel=3)
             return self
         calls = task_calls(self, X, y, "member", None if plan.is_auto else plan.last - plan.first)
         with Work(
@@ -151,8 +152,7 @@ class Bagging(CallbackSupportMixin, KeptBags):
     def estimators_samples_(self) -> list[np.ndarray]:
         """The rows that each member sees, one as often as it was drawn."""
         check_is_fitted(self)
-        rows = np.arange(self._bags.n_rows)
-        return [np.repeat(rows, self._bags.draw(self._seed, i)) for i in range(self._n_members())]
+        return [self._bags.rows(self._seed, i) for i in range(self._n_members())]
 
     @property
     def estimator_weights_(self) -> np.ndarray:
@@ -262,7 +262,8 @@ class Bagging(CallbackSupportMixin, KeptBags):
     def _plan(self, learning: Learning, rule: Rule, seed: int, first: int) -> Plan:
         """What is to be done, checked before any work is."""
         training = learning.training
-        last = n_members_wanted(self.n_estimators, first, "members")
+        curve = self._curve_before() if first > 0 else ()
+        last = n_members_wanted(self.n_estimators, first, "members", curve)
         check_rule(rule, last, training.task)
         check_metric(self.oob_score, training.task)
         check_probabilities(rule, learning.member, training.task)

@@ -9,7 +9,7 @@ import numpy as np
 
 from committee import _engine
 from committee.learners.training import Training
-from committee.parameters import is_float
+from committee.parameters import LARGEST_INTEGER, is_float
 from committee.saving import Fields
 from committee.table import BinnedTable
 from committee.task import Classification, are_repetitions, class_weights, row_weights
@@ -89,9 +89,7 @@ class Bags:
         n_threads : int, default=1
         """
         weights = training.weights
-        units = _engine.order_by_content(binned.codes, target_bits(training), n_threads)
-        if weights is not None:
-            units = units[weights[units] > 0]
+        units = rows_by_content(training, binned, n_threads)
         repeats = None if repeats is None or groups is not None else repeats.astype(np.int64)
         rows = units
         if groups is not None:
@@ -125,6 +123,22 @@ class Bags:
             bootstrap,
             (groups is not None or not bootstrap) and weights_each_time(weights, repeats) is not None,
         )
+
+    @classmethod
+    def of_forest(cls, training: Training, binned: BinnedTable, n_draws: int, n_threads: int) -> Self:
+        """Rows drawn one by one with replacement, in proportion to their weights, however many."""
+        units, fixed = rows_by_content(training, binned, n_threads), training.fixed
+        weights = None if fixed is None else np.ascontiguousarray(fixed[units])
+        ends, drawn = np.array([len(units)], dtype=np.uint64), np.array([n_draws], dtype=np.uint64)
+        return cls(training.table.n_rows, units, ends, drawn, weights, None, True, False)
+
+    @classmethod
+    def of_all_rows(cls, training: Training) -> Self:
+        """All rows that weigh something, for every member."""
+        n_rows, weights = training.table.n_rows, training.weights
+        units = np.flatnonzero(np.ones(n_rows) if weights is None else weights).astype(np.uint32)
+        total = np.array([len(units)], dtype=np.uint64)
+        return cls(n_rows, units, total, total, None, None, False, False)
 
     @classmethod
     def take(cls, fields: Fields) -> Self:
@@ -180,6 +194,16 @@ class Bags:
     def draw(self, seed: int, member: int) -> np.ndarray:
         """How often a member sees each row: uint32 of shape (n_rows,). Rows outside of the bag have 0."""
         return _engine.draw_bag(self.drawing, self.n_rows, seed, member)
+
+    def rows(self, seed: int, member: int) -> np.ndarray:
+        """The rows that a member sees, one as often as it was drawn."""
+        return np.repeat(np.arange(self.n_rows), self.draw(seed, member))
+
+
+def rows_by_content(training: Training, binned: BinnedTable, n_threads: int) -> np.ndarray:
+    """The rows that weigh something, as uint32, by what they contain and not by where they stand."""
+    rows = _engine.order_by_content(binned.codes, target_bits(training), n_threads)
+    return rows if training.weights is None else rows[training.weights[rows] > 0]
 
 
 def weights_each_time(weights: np.ndarray | None, repeats: np.ndarray | None) -> np.ndarray | None:
@@ -315,14 +339,19 @@ def n_draws(
     >>> weights = np.array([2.0, 0.0, 1.0])
     >>> n_draws(weights, weights, 3, None), n_draws(weights, None, 3, None)
     (3, 2)
-    >>> n_draws(None, None, 1000, 0.25)
-    250
+    >>> n_draws(None, None, 1000, 0.25), n_draws(None, None, 1000, 1.5)
+    (250, 1500)
     """
     if max_samples is not None and not is_float(max_samples):
         return int(max_samples)
     there: Any = slice(None) if weights is None else weights > 0
     available = int((np.ones(n_rows) if repeats is None else repeats)[there].sum())
-    return available if max_samples is None else max(1, int(max_samples * available))
+    drawn = available if max_samples is None else max_samples * available
+    if drawn > LARGEST_INTEGER:
+        raise ValueError(
+            f"max_samples={max_samples} draws {drawn:.0f} rows, and {LARGEST_INTEGER} is the most. Lower it."
+        )
+    return max(1, int(drawn))
 
 
 def class_options(class_weight: Any, training: Training) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from committee.learners.training import Training
 from committee.learners.tree_parameters import CLASS_CRITERION, NUMBER_CRITERION
 from committee.learners.voting import Classifies, Regresses
 from committee.parameters import declared, either, is_boolean, is_mapping, one_of, parameter
+from committee.sampling.bags import Bags
 from committee.sampling.growing import Forest
 from committee.sampling.ruling import Ruling
 from committee.saving import Fields
@@ -73,9 +74,8 @@ class ForestClassifier(Classifies, Forest):
             by_class = balancing_weights(task, codes, weights)
         return replace(training, weights=class_weights(by_class, task, codes, weights))
 
-    def _bag_options(self, training: Training, sample_weight: Any) -> dict[str, Any]:
-        options = super()._bag_options(training, sample_weight)
-        return options | {"balance_bags": self._balances_bags()}
+    def _bag_options(self, bags: Bags) -> dict[str, Any]:
+        return super()._bag_options(bags) | {"balance_bags": self._balances_bags()}
 
 
 @declared

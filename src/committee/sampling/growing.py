@@ -7,6 +7,7 @@ row, the decision of the trees that have not seen it. The engine grows all trees
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -33,13 +34,14 @@ from committee.parameters import (
     either,
     integer,
     is_boolean,
+    is_float,
     one_of,
     optional,
     parameter,
-    share,
 )
 from committee.running import Work, n_threads
-from committee.sampling.bags import n_draws, repeats_of
+from committee.sampling.bags import Bags, n_draws, repeats_of
+from committee.sampling.forest_bags import ForestBags
 from committee.sampling.importances import ImportancesByTree
 from committee.sampling.members import take_member
 from committee.sampling.out_of_bag import (
@@ -54,6 +56,7 @@ from committee.sampling.ruled import RuledTrees
 from committee.sampling.ruling import Ruling
 from committee.saving import Fields
 from committee.saving.deciding import name_of_sum
+from committee.table import BinnedTable
 
 
 @declared
@@ -66,6 +69,8 @@ class Forest(CallbackSupportMixin, ImportancesByTree, JudgedByColumn, RuledTrees
         A tree that is not fitted, with the parameters of the members.
     estimators_ : sequence of such trees
         The members, made when they are asked for.
+    estimators_samples_ : list of ndarray of int
+        The rows that each tree sees, one as often as it was drawn; drawn again when they are asked for.
     feature_importances_, feature_importances_std_ : ndarray of shape (n_columns,)
         How much the splits on each column lower the impurity: mean and standard deviation over the trees. The
         means sum to 1, or are all 0.
@@ -89,13 +94,13 @@ class Forest(CallbackSupportMixin, ImportancesByTree, JudgedByColumn, RuledTrees
         "Whether each tree sees rows drawn with replacement, in proportion to their weights, rather than all "
         "rows. As many are drawn as have a positive weight. Integer weights whose mean over those rows is "
         "below 4 are repetitions: as many rows are drawn as they sum to, for a row of weight 2 is the row "
-        "twice. The drawn rows are not kept, so there is no `estimators_samples_`.",
+        "twice.",
     )
     max_samples: int | float | None = parameter(
         None,
-        "an integer >= 1, a float in (0, 1] or None",
-        optional(either(integer(1), share(whole=True))),
-        "How many rows are drawn for each tree; a float is a share of what None draws.",
+        "an integer >= 1, a float > 0 or None",
+        optional(either(integer(1), lambda value: is_float(value) and 0 < value < np.inf)),
+        "How many rows are drawn for each tree; a float is a share of what None draws, and may exceed 1.",
     )
     oob_importances: bool = parameter(
         False,
@@ -145,15 +150,20 @@ class Forest(CallbackSupportMixin, ImportancesByTree, JudgedByColumn, RuledTrees
         seed = self._seed if goes_on else self._draw_seed()
         first_tree = self._forest.n_trees if goes_on else 0
         rule = self._new_rule(seed)
-        options = self._options(training) | self._forest_options(training, first_tree, rule)
-        options |= self._bag_options(training, sample_weight) | {"seed": seed}
-        if options["n_trees"] == first_tree:
-            message = "Warm-start fitting without increasing n_estimators does not fit new trees."
-            warnings.warn(message, stacklevel=3)
-            return self
+        options = self._options(training) | self._forest_options(training, first_tree, rule) | {"seed": seed}
         is_auto = self.n_estimators == "auto"
+        if options["n_trees"] == first_tree:
+            if not is_auto:
+                message = "Warm-start fitting without increasing n_estimators does not fit new trees."
+                warnings.warn(message, stacklevel=3)
+            return self
+        binned = training.bin(n_threads(self.n_jobs))
+        bags = self._bags_of(training, binned, sample_weight)
+        if options["before"] is not None:
+            self._bags.check_rows(bags)
+        options |= self._bag_options(bags)
         calls = task_calls(self, X, y, "tree", None if is_auto else options["n_trees"] - first_tree)
-        grown = self._grow(training, options, calls)
+        grown = self._grow(replace(training, table=binned), options, calls)
         interruption = grown["interruption"]
         is_kept = (
             self.warm_start and isinstance(interruption, KeyboardInterrupt) and grown["forest"].n_trees > 0
@@ -161,6 +171,7 @@ class Forest(CallbackSupportMixin, ImportancesByTree, JudgedByColumn, RuledTrees
         if interruption is None or is_kept:
             ruling = self._fit_rule(rule, grown, training, X, goes_on)
             self._seed: int = seed
+            self._bags: ForestBags = (self._bags if goes_on else ForestBags()).and_then(bags, first_tree)
             self._keep_grown(grown, training, goes_on, ruling)
         if interruption is not None:
             raise interruption
@@ -182,6 +193,12 @@ class Forest(CallbackSupportMixin, ImportancesByTree, JudgedByColumn, RuledTrees
         """The trees: a sequence of fitted estimators, each made when it is asked for."""
         check_is_fitted(self)
         return Members(self, self._forest.n_trees, take_member)
+
+    @property
+    def estimators_samples_(self) -> list[np.ndarray]:
+        """The rows that each tree sees, one as often as it was drawn: drawn again when they are asked for."""
+        check_is_fitted(self)
+        return self._bags.rows(self._seed, self._forest.n_trees)
 
     def apply(self, X: Any) -> np.ndarray:
         """The leaf of each row in each tree.
@@ -271,7 +288,8 @@ class Forest(CallbackSupportMixin, ImportancesByTree, JudgedByColumn, RuledTrees
         return self._teach(rule, grown["forest"], training, X, outside_of, goes_on=goes_on)
 
     def _forest_options(self, training: Training, first_tree: int, rule: Rule) -> dict[str, Any]:
-        n_trees = n_members_wanted(self.n_estimators, first_tree, "trees")
+        curve = self._curve_before() if first_tree > 0 else ()
+        n_trees = n_members_wanted(self.n_estimators, first_tree, "trees", curve)
         self._check_rule(rule, training.task, n_trees)
         self._check_votes(rule, training, first_tree > 0)
         is_auto = self.n_estimators == "auto"
@@ -296,15 +314,16 @@ class Forest(CallbackSupportMixin, ImportancesByTree, JudgedByColumn, RuledTrees
             "before": before,
         }
 
-    def _bag_options(self, training: Training, sample_weight: Any) -> dict[str, Any]:
+    def _bags_of(self, training: Training, binned: BinnedTable, sample_weight: Any) -> Bags:
+        """Which rows the trees are to see."""
         if not self.bootstrap:
-            return {"bootstrap": False}
-        n_rows = training.table.n_rows
-        repeats = repeats_of(sample_weight, n_rows)
-        return {
-            "bootstrap": True,
-            "n_draws": n_draws(training.weights, repeats, n_rows, self.max_samples),
-        }
+            return Bags.of_all_rows(training)
+        n_rows = binned.n_rows
+        n_drawn = n_draws(training.weights, repeats_of(sample_weight, n_rows), n_rows, self.max_samples)
+        return Bags.of_forest(training, binned, n_drawn, n_threads(self.n_jobs))
+
+    def _bag_options(self, bags: Bags) -> dict[str, Any]:
+        return {"drawing": bags.drawing, "n_draws": bags.total} if self.bootstrap else {}
 
     def _grow(self, training: Training, options: dict[str, Any], calls: TaskCalls | None) -> dict[str, Any]:
         check_options(options)
@@ -343,6 +362,7 @@ class Forest(CallbackSupportMixin, ImportancesByTree, JudgedByColumn, RuledTrees
     def _learnt(self) -> dict[str, Any]:
         judged = None if self._out_of_bag is None else vars(self._out_of_bag)
         own = {"seed": self._seed, "importances": self._importances, "out_of_bag": judged}
+        own["bags"] = self._bags.learnt()
         return super()._learnt() | own | self._learnt_rule()
 
     def _take_learnt(self, fields: Fields) -> None:
@@ -354,6 +374,7 @@ class Forest(CallbackSupportMixin, ImportancesByTree, JudgedByColumn, RuledTrees
         self._out_of_bag = (
             None if judged is None else OutOfBag.take(judged, n_trees, n_columns, self._task.n_outputs)
         )
+        self._bags = ForestBags.take(fields, n_trees)
         self._take_rule(fields, n_trees, None)
 
     def _check_learnt(self) -> None:

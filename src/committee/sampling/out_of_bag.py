@@ -169,6 +169,10 @@ class Judged:
         """
         return self._judgement().curve
 
+    def _curve_before(self) -> np.ndarray:
+        """The errors of the members that a fit goes on with; none if they were not judged."""
+        return np.empty(0) if self._out_of_bag is None else self._out_of_bag.curve
+
     def _scored(self) -> OutOfBag:
         """What is known of the decision, and not only of the sums of the votes."""
         return self._judgement()

@@ -152,17 +152,19 @@ def columns_of_members(
     return [np.unique(each).astype(np.uint32) for each in drawn]
 
 
-def n_members_wanted(n_estimators: int | str, n_there: int, what: str) -> int:
-    """The number of members to have after the fit, if as many are there before.
+def n_members_wanted(n_estimators: int | str, n_there: int, what: str, curve: Any = ()) -> int:
+    """The number of members to have after the fit, if as many are there before, of such an out-of-bag error.
 
     Examples
     --------
     >>> n_members_wanted(50, 100, "trees")
     Traceback (most recent call last):
     ValueError: n_estimators=50 must be larger or equal to the 100 trees that warm_start=True goes on with.
+    >>> n_members_wanted("auto", 60, "trees", [0.5] * 60), n_members_wanted("auto", 0, "trees")
+    (60, 1000)
     """
     if isinstance(n_estimators, str):
-        return max(MOST_MEMBERS, n_there)
+        return n_there if is_flat(curve) else max(MOST_MEMBERS, n_there)
     if n_estimators < n_there:
         raise ValueError(
             f"n_estimators={n_estimators} must be larger or equal to the {n_there} {what} that "

@@ -6,7 +6,7 @@ outside of the bags. Out: the decision for new rows. Where votes are only summed
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -93,10 +93,23 @@ class Ruled(Judged, Combining):
         The fitted rule; None if y has one class.
     """
 
+    estimators_: Any
     rule_: Rule | None
     _encoder: TableEncoder | None
     _decision_outside: np.ndarray | None
     _votes_outside: OutsideVotes | None
+
+    def __len__(self) -> int:
+        """The number of members."""
+        return len(self.estimators_)
+
+    def __getitem__(self, index: int) -> Any:
+        """The member at a position."""
+        return self.estimators_[index]
+
+    def __iter__(self) -> Iterator[Any]:
+        """One member after the other."""
+        return iter(self.estimators_)
 
     def votes(self, X: Any) -> np.ndarray:
         """The vote of every tree.
