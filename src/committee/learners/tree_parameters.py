@@ -51,7 +51,7 @@ CLASS_WEIGHT: Declaration = (
     "of rows of each class, whatever `sample_weight` is. A class that the dict leaves out weighs 1.",
 )
 CATEGORICAL_FEATURES: Declaration = (
-    '"from_dtype", a mask, or an iterable of indices or names',
+    '"from_dtype", a mask, or a list of indices or names',
     anything,
     "Columns to take as categories beside those whose dtype says so.",
 )
