@@ -1,8 +1,13 @@
 """Trees as text and as graphs."""
 
+import datetime
+import re
+
 import numpy as np
+import polars as pl
 import pytest
 
+from committee import C45Classifier, DecisionTreeClassifier
 from committee.learners.export import TreeNode, above, any_of, at_most, format_number, to_graph, to_text
 from committee.table import Column, Kind
 
@@ -68,6 +73,24 @@ def test_trees_deeper_than_the_stack_are_written():
 )
 def test_numbers_are_short(number, text):
     assert format_number(number) == text
+
+
+@pytest.mark.parametrize("values", [(100000.5, 100000.9), (20240101, 20240102), (1.0000001, 1.0000002)])
+def test_thresholds_part_the_rows(values):
+    for tree in (DecisionTreeClassifier(), C45Classifier(min_samples_leaf=1)):
+        text = tree.fit(np.reshape(values, (2, 1)), [0, 1]).export_text()
+        threshold = float(re.match(r"x0 <= (\S+): 0", text)[1])
+        assert values[0] <= threshold < values[1]
+        assert f"x0 > {threshold}" in text.replace("x0 > 20240101:", "x0 > 20240101.0:")
+
+
+def test_thresholds_of_dates_are_dates():
+    X = pl.DataFrame({"born": [datetime.date(2000, 6, 1), datetime.date(2000, 6, 2)]})
+    text = DecisionTreeClassifier().fit(X, [0, 1]).export_text()
+    assert text == "born <= 2000-06-01T12:00:00: 0 (1)\nborn > 2000-06-01T12:00:00: 1 (1)"
+    X = pl.DataFrame({"lasts": [datetime.timedelta(hours=1), datetime.timedelta(days=2)]})
+    assert "lasts <= 1 day, 0:30:00: 0" in DecisionTreeClassifier().fit(X, [0, 1]).export_text()
+    assert at_most(Column("born", Kind.DATE), 1e300) == "born <= 1e+300"
 
 
 def test_conditions_name_the_column():

@@ -80,6 +80,8 @@ def test_numbers_and_booleans_stand_for_each_other():
 
 NUMBER, TEXT = pd.DataFrame({"x": [1.5]}), pd.DataFrame({"x": ["Oslo"]})
 DATE = pd.DataFrame({"x": [datetime.datetime(2020, 1, 1)]})
+SPAN = pd.DataFrame({"x": [datetime.timedelta(days=1)]})
+CODES, DATES = NUMBER.astype("category"), DATE.astype("category")
 CATEGORY = pd.DataFrame({"x": pd.Categorical([3])})
 
 
@@ -89,6 +91,10 @@ CATEGORY = pd.DataFrame({"x": pd.Categorical([3])})
         (TEXT, NUMBER, "text", "a number"),
         (NUMBER, TEXT, "a number", "text"),
         (DATE, NUMBER, "a date", "a number"),
+        (DATE, SPAN, "a date", "a span"),
+        (SPAN, DATE, "a span", "a date"),
+        (NUMBER, SPAN, "a number", "a span"),
+        (CODES, DATES, "a category", "a category"),
         (NUMBER, DATE, "a number", "a date"),
         (TEXT, DATE, "text", "a date"),
         (NUMBER, CATEGORY, "a number", "a category"),

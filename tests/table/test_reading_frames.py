@@ -156,7 +156,7 @@ def test_spans_and_times_of_day_are_seconds(value):
         pandas_series([value, None], "object"),
     ]:
         column, values = only_column(X)
-        assert column.kind is Kind.DATE
+        assert column.kind is Kind.SPAN
         np.testing.assert_array_equal(values, [3600.5, np.nan])
 
 

@@ -127,4 +127,6 @@ def some_value(column: Column) -> Any:
         return next(iter(column.categories), None)
     if column.kind is Kind.DATE:
         return datetime.datetime(1970, 1, 1)
+    if column.kind is Kind.SPAN:
+        return datetime.timedelta()
     return False if column.kind is Kind.BOOLEAN else 0.0

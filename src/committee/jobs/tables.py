@@ -16,7 +16,13 @@ from committee.files.guessing import flat
 from committee.table import Kind, Schema
 from committee.task import Classification
 
-KINDS = {Kind.NUMBER: "number", Kind.BOOLEAN: "boolean", Kind.DATE: "date", Kind.CATEGORY: "category"}
+KINDS = {
+    Kind.NUMBER: "number",
+    Kind.BOOLEAN: "boolean",
+    Kind.DATE: "date",
+    Kind.SPAN: "date",
+    Kind.CATEGORY: "category",
+}
 
 
 @dataclass(frozen=True)

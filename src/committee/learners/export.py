@@ -7,6 +7,8 @@ so that all trees speak alike.
 
 from __future__ import annotations
 
+import contextlib
+import datetime
 import math
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
@@ -124,12 +126,14 @@ def at_most(column: Column, threshold: float) -> str:
     --------
     >>> at_most(Column("age", Kind.NUMBER), 17.5)
     'age <= 17.5'
+    >>> at_most(Column("born", Kind.DATE), 959860800.0)
+    'born <= 2000-06-01T12:00:00'
     >>> at_most(Column("smokes", Kind.BOOLEAN), 0.5)
     'smokes = False'
     """
     if column.kind is Kind.BOOLEAN:
         return f"{column.name} = False"
-    return f"{column.name} <= {format_number(threshold)}"
+    return f"{column.name} <= {format_threshold(column.kind, threshold)}"
 
 
 def above(column: Column, threshold: float) -> str:
@@ -144,7 +148,7 @@ def above(column: Column, threshold: float) -> str:
     """
     if column.kind is Kind.BOOLEAN:
         return f"{column.name} = True"
-    return f"{column.name} > {format_number(threshold)}"
+    return f"{column.name} > {format_threshold(column.kind, threshold)}"
 
 
 def any_of(column: Column, categories: Sequence[Hashable]) -> str:
@@ -163,6 +167,34 @@ def any_of(column: Column, categories: Sequence[Hashable]) -> str:
     return f"{column.name} in {{{', '.join(map(str, categories))}}}"
 
 
+def format_threshold(kind: Kind, threshold: float) -> str:
+    """Write a threshold so that it parts the rows as the tree does: in full, and dates as such.
+
+    Examples
+    --------
+    >>> format_threshold(Kind.NUMBER, 100000.7), format_threshold(Kind.NUMBER, 20240101.0)
+    ('100000.7', '20240101')
+    >>> format_threshold(Kind.DATE, 86400.0), format_threshold(Kind.DATE, -0.5)
+    ('1970-01-02', '1969-12-31T23:59:59.500000')
+    >>> format_threshold(Kind.SPAN, 30600.0), format_threshold(Kind.SPAN, 129600.0)
+    ('8:30:00', '1 day, 12:00:00')
+    """
+    threshold = float(threshold)
+    # Moments and spans are told apart by microseconds, those beyond a calendar by their seconds.
+    with contextlib.suppress(OverflowError):
+        if kind in (Kind.DATE, Kind.SPAN) and math.isfinite(threshold):
+            span = datetime.timedelta(microseconds=math.floor(threshold * 1e6))
+            if kind is Kind.SPAN:
+                return str(span)
+            return (datetime.datetime(1970, 1, 1) + span).isoformat().removesuffix("T00:00:00")
+    return str(int(threshold)) if is_short_integer(threshold) else repr(threshold)
+
+
+def is_short_integer(number: float) -> bool:
+    """Whether a number is whole, and has few digits."""
+    return number.is_integer() and abs(number) < 1e15
+
+
 def format_number(number: float) -> str:
     """Write whole numbers in full and others with six digits.
 
@@ -172,7 +204,7 @@ def format_number(number: float) -> str:
     ('1234567', '0.123457')
     """
     number = float(number)
-    if number.is_integer() and abs(number) < 1e15:
+    if is_short_integer(number):
         return str(int(number))
     return f"{number:.6g}"
 

@@ -86,7 +86,7 @@ def read_column(values: list[Any], column: Column) -> np.ndarray:
     if column.kind in (Kind.NUMBER, Kind.BOOLEAN) and all(type(value) in NUMBERS for value in values):
         with contextlib.suppress(OverflowError):
             return np.array([np.nan if value is None else value for value in values], dtype=np.float64)
-    if column.kind is Kind.DATE:
+    if column.kind in (Kind.DATE, Kind.SPAN):
         values = [read_date(value, column) for value in values]
     objects = np.empty(len(values), dtype=object)
     objects[:] = values

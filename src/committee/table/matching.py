@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Hashable
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from committee.table.raw import Cell, Dictionary, Numbers, Raw, is_missing, recode, settle, to_dictionary
-from committee.table.schema import Column, Kind, Schema
+from committee.table.schema import PLAIN, Column, Kind, Schema
 
 # So many names are told in an error.
 MOST_NAMES = 5
@@ -82,11 +83,16 @@ def read_column_like(raw: Raw, column: Column) -> np.ndarray:
             raise kind_error(settle(raw), column)
         return codes
     settled = settle(raw)
-    if isinstance(settled, Numbers) and (settled.kind is Kind.DATE) == (column.kind is Kind.DATE):
+    if isinstance(settled, Numbers) and is_same_kind(settled.kind, column.kind):
         return settled.values
     if is_all_missing(settled):
         return np.full(len(settled.values if isinstance(settled, Numbers) else settled.codes), np.nan)
     raise kind_error(settled, column)
+
+
+def is_same_kind(one: Kind, other: Kind) -> bool:
+    """Whether two columns of numbers can be read alike."""
+    return one is other or (one in PLAIN and other in PLAIN)
 
 
 def is_known(value: object, column: Column) -> bool:
@@ -95,10 +101,20 @@ def is_known(value: object, column: Column) -> bool:
 
 
 def shares_a_sort(dictionary: Dictionary, column: Column) -> bool:
-    """Whether some value could be a category of the column: both text, or both not."""
-    here = {isinstance(value, str) for value in dictionary.values}
-    there = {isinstance(category, str) for category in column.categories}
+    """Whether some value could be a category of the column: both text, both numbers, or neither."""
+    here, there = set(map(sort_of, dictionary.values)), set(map(sort_of, column.categories))
     return not there or bool(here & there)
+
+
+def sort_of(value: object) -> type:
+    """Text, a number, or something else, such as a date: values of different sorts are never equal.
+
+    Examples
+    --------
+    >>> sort_of("1") is sort_of(1), sort_of(True) is sort_of(1.0)
+    (False, True)
+    """
+    return next((sort for sort in (str, numbers.Number) if isinstance(value, sort)), object)
 
 
 def is_all_missing(settled: Numbers | Dictionary) -> bool:

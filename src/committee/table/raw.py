@@ -27,7 +27,7 @@ TYPES_WITH_NAN = (float, np.floating, Decimal, np.datetime64, np.timedelta64)
 
 @dataclass(frozen=True, eq=False)
 class Numbers:
-    """A column of numbers, booleans or dates: values in a native dtype, NaN for missing."""
+    """A column of numbers, booleans, dates or spans: values in a native dtype, NaN for missing."""
 
     kind: Kind
     values: np.ndarray
@@ -77,7 +77,7 @@ def raw_array(values: np.ndarray, name: str) -> Numbers | Untyped:
     if dtype.kind in "iuf":
         return Numbers(Kind.NUMBER, values if is_native(dtype) else to_float64(values))
     if dtype.kind in "mM":
-        return Numbers(Kind.DATE, seconds(values))
+        return Numbers(Kind.DATE if dtype.kind == "M" else Kind.SPAN, seconds(values))
     if dtype.kind in "USTO":
         return Untyped(name, values)
     if dtype.kind == "c":
@@ -88,8 +88,8 @@ def raw_array(values: np.ndarray, name: str) -> Numbers | Untyped:
 def settle(raw: Raw) -> Numbers | Dictionary:
     """Decide what an untyped column is. The others are what they are.
 
-    Values that are all dates are dates, all booleans are booleans, and all convertible to a number (which
-    '1.5' is) are numbers. Everything else is a category.
+    Values that are all moments are dates, all stretches of time or times of day are spans, all booleans are
+    booleans, and all convertible to a number (which '1.5' is) are numbers. Everything else is a category.
     """
     if isinstance(raw, Cell):
         return settle(raw.open())
@@ -104,7 +104,7 @@ def settle(raw: Raw) -> Numbers | Dictionary:
     if types and all(issubclass(kind, MOMENTS) for kind in types):
         return Numbers(Kind.DATE, with_missing(seconds(moments(present)), missing))
     if types and all(issubclass(kind, (*SPANS, datetime.time)) for kind in types):
-        return Numbers(Kind.DATE, with_missing(seconds(spans(present)), missing))
+        return Numbers(Kind.SPAN, with_missing(seconds(spans(present)), missing))
     try:
         values = present.astype(np.float64)
     except (TypeError, ValueError, OverflowError):

@@ -26,8 +26,8 @@ FEW_ROWS = 100
 class Kind(enum.Enum):
     """The kind of a column: what its values mean.
 
-    A date is a moment, a span of time or a time of day. It is read as seconds: since 1970-01-01 UTC for a
-    moment, since midnight for a time of day.
+    A date is a moment, read as the seconds since 1970-01-01 UTC. A span is a stretch of time, or a time of
+    day since midnight, in seconds.
 
     Examples
     --------
@@ -39,6 +39,7 @@ class Kind(enum.Enum):
     CATEGORY = "category"
     BOOLEAN = "boolean"
     DATE = "date"
+    SPAN = "span"
 
 
 # What a matrix of numbers can hold.
