@@ -17,7 +17,13 @@ def test_missing_values_have_a_branch_of_their_own():
     X = [[1.0], [2.0], [8.0], [9.0], [np.nan], [np.nan]]
     stump = DecisionStumpClassifier().fit(X, [0, 0, 1, 1, 2, 2])
     assert list(stump.predict([[0.0], [10.0], [np.nan]])) == [0, 1, 2]
-    assert "x0 is missing: 2 (2)" in stump.export_text()
+    assert stump.export_text() == "x0 is missing: 2 (2)\nx0 <= 5: 0 (2)\nx0 > 5: 1 (2)"
+
+
+def test_it_is_one_split_deep():
+    X = [[1.0], [2.0], [8.0], [np.nan]]
+    assert DecisionStumpClassifier().fit(X, [0, 0, 1, 2]).get_depth() == 1
+    assert DecisionStumpClassifier().fit(X, [1, 1, 1, 1]).get_depth() == 0
 
 
 def test_without_missing_values_their_branch_says_what_all_rows_say():

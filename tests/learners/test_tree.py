@@ -198,6 +198,12 @@ def test_text_tells_where_missing_values_go():
     )
 
 
+def test_text_names_missing_values_only_where_they_come():
+    X = np.array([[1.0], [2.0], [3.0], [np.nan]])
+    text = DecisionTreeClassifier().fit(X, [0, 1, 0, 2]).export_text()
+    assert text.count("missing") == 1
+
+
 def test_text_counts_weights_and_errors():
     tree = DecisionTreeClassifier(max_depth=1).fit([[1], [2], [8], [9]], [0, 0, 0, 1], [0.5, 0.5, 1, 2])
     assert tree.export_text() == "x0 <= 8.5: 0 (2)\nx0 > 8.5: 1 (2)"

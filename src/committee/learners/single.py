@@ -135,9 +135,14 @@ class SingleTree(Voter):
     def _in_words(self) -> TreeNode:
         nodes = self._describe()
         conditions = {0: ""}
+        # For each node, the columns of which rows without a value may come to it.
+        missing = {0: frozenset(map(int, np.flatnonzero(self._has_missing)))}
         for node in map(int, np.flatnonzero(nodes["left"] >= 0)):
-            left, right = self._conditions(nodes, node)
-            conditions[int(nodes["left"][node])], conditions[int(nodes["right"][node])] = left, right
+            column, left, right = (int(nodes[name][node]) for name in ("column", "left", "right"))
+            may_miss = missing.pop(node)
+            conditions[left], conditions[right] = self._conditions(nodes, node, column in may_miss)
+            goes, stays = (right, left) if nodes["missing_right"][node] else (left, right)
+            missing[goes], missing[stays] = may_miss, may_miss - {column}
         told: dict[int, TreeNode] = {}
         # Children have higher numbers than their parents.
         for node in reversed(range(len(nodes["left"]))):
@@ -145,7 +150,7 @@ class SingleTree(Voter):
             told[node] = self._node_in_words(nodes, node, conditions[node], tuple(map(told.pop, children)))
         return told[0]
 
-    def _conditions(self, nodes: dict[str, np.ndarray], node: int) -> tuple[str, str]:
+    def _conditions(self, nodes: dict[str, np.ndarray], node: int, may_miss: bool) -> tuple[str, str]:
         column = self.schema_.columns[nodes["column"][node]]
         threshold = nodes["threshold"][node]
         if np.isnan(threshold):
@@ -156,7 +161,7 @@ class SingleTree(Voter):
             return (missing, known) if threshold < 0 else (known, missing)
         else:
             left, right = at_most(column, threshold), above(column, threshold)
-        if not self._has_missing[nodes["column"][node]]:
+        if not may_miss:
             return left, right
         if nodes["missing_right"][node]:
             return left, f"{right} or missing"

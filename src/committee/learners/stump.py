@@ -5,11 +5,14 @@ In: a table and a class or a number for each row. Out: a tree of at most three l
 
 from __future__ import annotations
 
+import itertools
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
 
 from committee import _engine
+from committee.learners.export import TreeNode
 from committee.learners.single import SingleTree
 from committee.learners.training import read_training
 from committee.learners.tree_parameters import CATEGORICAL_FEATURES
@@ -61,6 +64,16 @@ class DecisionStump(SingleTree):
         if column >= 0:
             importances[column] = 1.0
         return self._keep_tree(stump, importances, training, binned.has_missing)
+
+    def get_depth(self) -> int:
+        """1, or 0 if there was nothing to split."""
+        return min(super().get_depth(), 1)
+
+    def _in_words(self) -> TreeNode:
+        root = super()._in_words()
+        # The engine asks for missing values first. They are the third branch of the one split.
+        branches = (child.children or (child,) for child in root.children)
+        return replace(root, children=tuple(itertools.chain.from_iterable(branches)))
 
 
 @declared
