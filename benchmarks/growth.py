@@ -6,7 +6,7 @@ python benchmarks/growth.py [--quick] [--cases ...] [--peers ...] [--repeats 5]
 import tables
 from harness import Case, Plot, Question, main
 from measure import fit_and_score
-from verdicts import proportional
+from verdicts import proportional, ratio
 
 KIND = "forest classifier"
 PEERS = ("committee", "scikit-learn-intelex")
@@ -43,10 +43,14 @@ def _fit(peer, table, seed, quick):
 
 
 def judge(readings):
-    """The fit must stay within 1.2 times of proportional on both axes."""
+    """The fit must stay within 1.2 times of proportional on both axes, and take the least memory."""
     return [
         proportional(readings, "fit time, rows 50,000 to 400,000", ROWS, "fit", limit=1.2),
         proportional(readings, "fit time, columns 10 to 200", COLUMNS, "fit", limit=1.2),
+        *(
+            ratio(readings, f"peak memory of fit, {case}", case, "memory", times=1)
+            for case in (*ROWS, *COLUMNS)
+        ),
     ]
 
 

@@ -106,7 +106,9 @@ void learn_sorted(std::span<const std::uint32_t> weights, std::uint32_t max_bins
         if (weight > 0) distinct.push_back({value, weight});
     }
     if (distinct.empty()) return;
-    for (const std::size_t start : bin_starts(distinct, max_bins)) {
+    const std::vector<std::size_t> starts = bin_starts(distinct, max_bins);
+    column.cuts.reserve(starts.size());
+    for (const std::size_t start : starts) {
         column.cuts.push_back(cut_between(distinct[start - 1].value, distinct[start].value));
     }
     column.n_bins = static_cast<std::uint32_t>(column.cuts.size()) + 1;
@@ -186,7 +188,8 @@ void find_codes(const Column& column, std::span<const double> values, std::span<
 }
 
 Table bin_table(std::span<const ColumnView> columns, std::span<const std::uint32_t> n_categories, std::size_t n_rows,
-                std::span<const std::uint32_t> weights, std::uint32_t max_bins, int n_threads, const Stop& stop) {
+                std::span<const std::uint32_t> weights, std::uint32_t max_bins, int n_threads, const Stop& stop,
+                bool keep_cuts) {
     const std::size_t n_columns = columns.size();
     auto binning = std::make_shared<Binning>();
     binning->columns.resize(n_columns);
@@ -207,6 +210,7 @@ Table bin_table(std::span<const ColumnView> columns, std::span<const std::uint32
         } else {
             bin_numbers(columns[j], n_rows, weights, max_bins, polls, own, column);
             std::ranges::copy(own.codes, codes.begin());
+            if (!keep_cuts) column.cuts = std::vector<double>();
         }
     });
     scratch.clear();
@@ -215,6 +219,32 @@ Table bin_table(std::span<const ColumnView> columns, std::span<const std::uint32
     Codes<std::uint8_t> narrow{n_rows, n_columns, {wide.by_column.begin(), wide.by_column.end()}, {}};
     wide = {};
     return table_of(std::move(binning), std::move(narrow), n_threads, stop);
+}
+
+std::vector<double> find_cuts(const Table& table, std::size_t j, const ColumnView& values,
+                              std::span<const std::uint32_t> weights, std::span<const std::uint16_t> bins) {
+    constexpr std::size_t block = 4096;
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    const std::size_t n_rows = table.n_rows(), n_bins = table.binning->columns[j].n_bins;
+    std::vector<double> lowest(n_bins + 1, infinity), highest(n_bins + 1, -infinity), read(block);
+    for (std::size_t begin = 0; begin < n_rows; begin += block) {
+        const std::size_t n = std::min(block, n_rows - begin);
+        read_values(values, begin, {read.data(), n});
+        std::visit(
+            [&](const auto& codes) {
+                const auto* code = codes.column(j) + begin;
+                for (std::size_t i = 0; i < n; ++i) {
+                    if (code[i] == 0 || (!weights.empty() && weights[begin + i] == 0)) continue;
+                    lowest[code[i]] = std::min(lowest[code[i]], read[i]);
+                    highest[code[i]] = std::max(highest[code[i]], read[i]);
+                }
+            },
+            table.codes);
+    }
+    std::vector<double> cuts;
+    cuts.reserve(bins.size());
+    for (const std::uint16_t bin : bins) cuts.push_back(cut_between(highest[bin], lowest[bin + 1]));
+    return cuts;
 }
 
 template <class Code>

@@ -24,7 +24,13 @@ void find_codes(const Column& column, std::span<const double> values, std::span<
 // quantiles of the weighted values. n_categories[j] is 0 for a column of numbers. weights may be empty (all one).
 // Throws Stopped if a poll says so.
 Table bin_table(std::span<const ColumnView> columns, std::span<const std::uint32_t> n_categories, std::size_t n_rows,
-                std::span<const std::uint32_t> weights, std::uint32_t max_bins, int n_threads, const Stop& stop = {});
+                std::span<const std::uint32_t> weights, std::uint32_t max_bins, int n_threads, const Stop& stop = {},
+                bool keep_cuts = true);
+
+// The cuts above some bins of column j, which were not kept: as they were between the values that were binned. Where
+// all values are different, all cuts together are as large as the values, and trees ask about few of them.
+std::vector<double> find_cuts(const Table& table, std::size_t j, const ColumnView& values,
+                              std::span<const std::uint32_t> weights, std::span<const std::uint16_t> bins);
 
 // A table from codes by column: those by row follow from them.
 template <class Code>

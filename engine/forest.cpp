@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "binning.h"
 #include "in_order.h"
 #include "prune.h"
 #include "random.h"
@@ -272,11 +273,19 @@ class ForestGrower {
     }
 
     void finish(int n_threads) {
-        Forest& forest = grown_.forest;
-        Forest named = voting_forest(*table_.binning, target_.n_outputs(), target_.n_classes > 0);
-        named.trees = std::move(forest.trees);
-        forest = std::move(named);
-        drop_unused_cuts(forest, n_threads);
+        const auto& columns = table_.binning->columns;
+        Binning bare;
+        for (const Column& column : columns) {
+            bare.columns.push_back({column.is_category, column.n_bins, {}, column.lowest, column.highest, true});
+        }
+        Forest named = voting_forest(std::move(bare), target_.n_outputs(), target_.n_classes > 0);
+        named.trees = std::move(grown_.forest.trees);
+        grown_.forest = std::move(named);
+        const auto cuts_of = [&](std::size_t j, std::span<const std::uint16_t> bins) {
+            return parameters_.values.empty() ? cuts_above(columns[j], bins)
+                                              : find_cuts(table_, j, parameters_.values[j], weights_, bins);
+        };
+        take_cuts(grown_.forest, cuts_of, n_threads);
     }
 
     const Table& table_;

@@ -33,7 +33,8 @@ struct ForestParameters {
     bool keep_leaf_rows = false;
     double ccp_alpha = 0;  // above 0, trees (which must keep records) are pruned as they are grown
     Rule rule = Rule::mean;
-    std::uint32_t flat_trees = 0;  // 0, or stop when the out-of-bag error has not improved over this many trees
+    std::span<const ColumnView> values;  // of the columns of a table that was binned without its cuts
+    std::uint32_t flat_trees = 0;        // 0, or stop when the out-of-bag error has not improved over this many trees
 };
 
 // The rows behind the leaves of one tree: leaf value i holds rows[offsets[i]] .. rows[offsets[i + 1]], with weights.

@@ -117,6 +117,12 @@ nb::dict grow(const Table& table, AnyArray y, std::uint32_t n_classes, std::opti
     parameters.ccp_alpha = option("ccp_alpha", double{});
     parameters.rule = rule_named(option("rule", std::string()));
     parameters.flat_trees = option("flat_trees", std::uint32_t{});
+    const auto values = option("values", std::vector<AnyArray>());
+    const auto views = column_views(values, n_rows);
+    if (!views.empty() && views.size() != table.n_columns()) {
+        throw std::invalid_argument("The values are those of other columns than the table's.");
+    }
+    parameters.values = views;
     OutOfBag before = read_out_of_bag(options["before"]);
 
     const Target target =

@@ -69,7 +69,7 @@ void register_table(nb::module_& m) {
     m.def(
         "bin_table",
         [](const std::vector<AnyArray>& columns, Vector<std::uint32_t> n_categories, std::size_t n_rows,
-           std::optional<Vector<std::uint32_t>> weights, std::uint32_t max_bins, int n_threads) {
+           std::optional<Vector<std::uint32_t>> weights, std::uint32_t max_bins, int n_threads, bool keep_cuts) {
             const auto views = column_views(columns, n_rows);
             const auto fixed = weights ? as_span(*weights) : std::span<const std::uint32_t>{};
             if (n_categories.size() != views.size() || (weights && fixed.size() != n_rows) || n_rows > 0xffffffffU) {
@@ -77,11 +77,11 @@ void register_table(nb::module_& m) {
             }
             if (views.size() > max_columns) throw std::invalid_argument("A table may have at most 524,288 columns.");
             return Interruption().run([&](const Stop& stop) {
-                return bin_table(views, as_span(n_categories), n_rows, fixed, max_bins, n_threads, stop);
+                return bin_table(views, as_span(n_categories), n_rows, fixed, max_bins, n_threads, stop, keep_cuts);
             });
         },
         nb::arg("columns"), nb::arg("n_categories"), nb::arg("n_rows"), nb::arg("weights").none(), nb::arg("max_bins"),
-        nb::arg("n_threads"));
+        nb::arg("n_threads"), nb::arg("keep_cuts") = true);
 
     m.def(
         "fingerprint",

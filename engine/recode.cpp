@@ -23,11 +23,13 @@ void renumber(Tree& tree, NewThreshold new_threshold) {
 
 }  // namespace
 
-void drop_unused_cuts(Forest& forest, int n_threads) {
+void take_cuts(Forest& forest, const CutsOf& cuts_of, int n_threads) {
     auto& columns = forest.binning.columns;
     // used[j][t]: some node asks whether a code is <= t; then, how many of the thresholds <= t are asked about.
-    std::vector<std::vector<std::uint32_t>> used(columns.size());
-    for (std::size_t j = 0; j < columns.size(); ++j) used[j].assign(columns[j].cuts.size() + 1, 0);
+    std::vector<std::vector<std::uint16_t>> used(columns.size());
+    for (std::size_t j = 0; j < columns.size(); ++j) {
+        used[j].assign(columns[j].is_category ? 1 : std::max(columns[j].n_bins, 1U), 0);
+    }
     std::vector<std::uint8_t> is_used(columns.size(), 0);
     for_each_task(forest.trees.size(), n_threads, {}, [&](std::size_t t, int) {
         for (const NodeWord word : forest.trees[t].nodes) {
@@ -38,24 +40,37 @@ void drop_unused_cuts(Forest& forest, int n_threads) {
             std::atomic_ref(used[column][threshold]).store(1, std::memory_order_relaxed);
         }
     });
-    for (std::size_t j = 0; j < columns.size(); ++j) {
+    for_each_task(columns.size(), n_threads, {}, [&](std::size_t j, int) {
         Column& column = columns[j];
         column.is_used = is_used[j] != 0;
-        if (column.is_category || column.n_bins == 0) continue;
-        std::vector<double> cuts;
+        if (column.is_category || column.n_bins == 0) return;
+        std::vector<std::uint16_t> bins;
         used[j][0] = 0;
         for (std::size_t t = 1; t < used[j].size(); ++t) {
-            if (used[j][t] != 0) cuts.push_back(column.cuts[t - 1]);
-            used[j][t] = static_cast<std::uint32_t>(cuts.size());
+            if (used[j][t] != 0) bins.push_back(static_cast<std::uint16_t>(t));
+            used[j][t] = static_cast<std::uint16_t>(bins.size());
         }
-        column.n_bins = static_cast<std::uint32_t>(cuts.size()) + 1;
-        column.cuts = std::move(cuts);
-    }
+        column.cuts = bins.empty() ? std::vector<double>() : cuts_of(j, bins);
+        column.n_bins = static_cast<std::uint32_t>(bins.size()) + 1;
+    });
     for_each_task(forest.trees.size(), n_threads, {}, [&](std::size_t t, int) {
         renumber(forest.trees[t], [&](std::uint32_t j, std::uint32_t threshold) {
             return threshold < used[j].size() ? used[j][threshold] : columns[j].n_bins;
         });
     });
+}
+
+void drop_unused_cuts(Forest& forest, int n_threads) {
+    const auto kept_of = [&](std::size_t j, std::span<const std::uint16_t> bins) {
+        return cuts_above(forest.binning.columns[j], bins);
+    };
+    take_cuts(forest, kept_of, n_threads);
+}
+
+std::vector<double> cuts_above(const Column& column, std::span<const std::uint16_t> bins) {
+    std::vector<double> cuts;
+    for (const std::uint16_t bin : bins) cuts.push_back(column.cuts[bin - 1]);
+    return cuts;
 }
 
 void append_trees(Forest& forest, Forest more) {

@@ -23,7 +23,8 @@ struct ColumnView {
     ElementType type = ElementType::f64;
 };
 
-// What binning learnt of a column. A number v has code 1 + (how many cuts are < v); `cuts` is empty for categories.
+// What binning learnt of a column. A number v has code 1 + (how many cuts are < v); `cuts` is empty for categories, and
+// in a table whose cuts are found when trees have asked about them (`find_cuts`).
 struct Column {
     bool is_category = false;
     std::uint32_t n_bins = 0;

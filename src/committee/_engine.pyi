@@ -135,6 +135,7 @@ def bin_table(
     weights: np.ndarray | None,
     max_bins: int,
     n_threads: int,
+    keep_cuts: bool = True,
 ) -> BinnedTable: ...
 def take_rows(codes: BinnedTable, rows: np.ndarray) -> BinnedTable: ...
 def encode(

@@ -122,6 +122,24 @@ void codes_by_row_are_those_by_column_for_any_number_of_threads() {
     check(std::holds_alternative<Codes<std::uint8_t>>(small.bin({}, 255).codes), "255 bins fit a byte");
 }
 
+void cuts_that_were_not_kept_are_found_again() {
+    const SmallTable small({{-infinity, -0.0, 0.25, infinity, missing, 5, 6, 7, 1.0, std::nextafter(1.0, 2.0)}});
+    for (const std::vector<std::uint32_t>& weights :
+         {std::vector<std::uint32_t>{}, std::vector<std::uint32_t>{1, 2, 1, 1, 1, 0, 3, 0, 1, 1}}) {
+        for (const std::uint32_t max_bins : {65535U, 3U}) {
+            const Table kept = small.bin(weights, max_bins);
+            const Column& column = kept.binning->columns[0];
+            std::vector<std::uint16_t> bins(column.cuts.size());
+            std::iota(bins.begin(), bins.end(), std::uint16_t{1});
+            const Table bare =
+                bin_table(small.views, small.n_categories, small.n_rows, weights, max_bins, 1, {}, false);
+            check(bare.binning->columns[0].cuts.empty());
+            check(codes_of(bare, 0) == codes_of(kept, 0));
+            check(find_cuts(bare, 0, small.views[0], weights, bins) == column.cuts);
+        }
+    }
+}
+
 }  // namespace
 
 int main() {
@@ -136,5 +154,6 @@ int main() {
     every_element_type_and_stride_is_read();
     unseen_categories_are_missing();
     codes_by_row_are_those_by_column_for_any_number_of_threads();
+    cuts_that_were_not_kept_are_found_again();
     return report();
 }

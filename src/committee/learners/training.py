@@ -61,6 +61,7 @@ OPTIONS: dict[str, Any] = {
     "rule": "mean",
     "flat_trees": 0,
     "before": None,
+    "values": [],
 }
 
 
@@ -114,11 +115,11 @@ class Training:
             return None
         return Data.of(self.table, self.y, self.weights)
 
-    def bin(self, n_threads: int) -> BinnedTable:
-        """The table in the engine's codes."""
-        return (
-            self.table if isinstance(self.table, BinnedTable) else to_codes(self.table, self.fixed, n_threads)
-        )
+    def bin(self, n_threads: int, *, keep_cuts: bool = True) -> BinnedTable:
+        """The table in the engine's codes, without the cuts between them if nobody needs these."""
+        if isinstance(self.table, BinnedTable):
+            return self.table
+        return to_codes(self.table, self.fixed, n_threads, keep_cuts=keep_cuts)
 
     def grow(self, options: dict[str, Any], n_threads: int) -> dict[str, Any]:
         """Let the engine grow trees. `options` says what differs from `OPTIONS`.
@@ -138,7 +139,13 @@ class Training:
     ) -> dict[str, Any]:
         """The same, with what has ended it before its time as `interruption`; the trees so far are whole."""
         options = OPTIONS | options
-        binned = self.bin(n_threads)
+        # Random thresholds are drawn between cuts. Others are found afterwards, if trees ask about them, where
+        # all values are at hand.
+        is_whole = isinstance(self.table, Table) and not isinstance(self.table.columns, PartColumns)
+        keeps_cuts = bool(options["random_thresholds"]) or not is_whole
+        binned = self.bin(n_threads, keep_cuts=keeps_cuts)
+        if isinstance(self.table, Table) and not keeps_cuts:
+            options["values"] = list(self.table.columns)
         grown = _engine.grow_forest(
             binned.codes,
             self.y,

@@ -59,7 +59,14 @@ def bin_table(
     return to_codes(table, None, n_threads(n_jobs))
 
 
-def to_codes(table: Table, weights: np.ndarray | None, threads: int, max_bins: int = MAX_BINS) -> BinnedTable:
+def to_codes(
+    table: Table,
+    weights: np.ndarray | None,
+    threads: int,
+    max_bins: int = MAX_BINS,
+    *,
+    keep_cuts: bool = True,
+) -> BinnedTable:
     """Let the engine bin a table whose rows have fixed-point weights.
 
     Parameters
@@ -69,6 +76,8 @@ def to_codes(table: Table, weights: np.ndarray | None, threads: int, max_bins: i
     threads : int
     max_bins : int, default=65_535
         How many bins a column of numbers may have.
+    keep_cuts : bool, default=True
+        Whether the codes know where they are cut. If not, only who has the table can grow trees on them.
 
     Returns
     -------
@@ -79,5 +88,6 @@ def to_codes(table: Table, weights: np.ndarray | None, threads: int, max_bins: i
     if isinstance(table.columns, PartColumns):
         codes = table.columns.bin(n_categories, weights, max_bins)
     else:
-        codes = _engine.bin_table(list(table.columns), n_categories, table.n_rows, weights, max_bins, threads)
+        columns = list(table.columns)
+        codes = _engine.bin_table(columns, n_categories, table.n_rows, weights, max_bins, threads, keep_cuts)
     return BinnedTable(schema, codes, table.n_rows)
