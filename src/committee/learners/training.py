@@ -25,8 +25,6 @@ from committee.task import (
 )
 
 NO_LIMIT = 2**32 - 1
-# Numbers up to this one can be summed over many trees.
-LARGEST_TARGET = 1e300
 
 # What the engine does unless an estimator asks for something else: one tree on all rows.
 OPTIONS: dict[str, Any] = {
@@ -139,8 +137,8 @@ class Training:
     ) -> dict[str, Any]:
         """The same, with what has ended it before its time as `interruption`; the trees so far are whole."""
         options = OPTIONS | options
-        # Random thresholds are drawn between cuts. Others are found afterwards, if trees ask about them, where
-        # all values are at hand.
+        # Random thresholds are drawn between cuts. Others are found when trees have asked about them, if all
+        # values are at hand.
         is_whole = isinstance(self.table, Table) and not isinstance(self.table.columns, PartColumns)
         keeps_cuts = bool(options["random_thresholds"]) or not is_whole
         binned = self.bin(n_threads, keep_cuts=keeps_cuts)
@@ -231,8 +229,8 @@ def training_of(
 
 
 def check_numbers(y: np.ndarray, is_rate: bool) -> None:
-    """Raise unless the numbers can be summed and, where they are rates, are not negative."""
-    check_size(y, LARGEST_TARGET)
+    """Raise unless the numbers can be squared and, where they are rates, are not negative."""
+    check_size(y)
     if not is_rate:
         return
     if (y < 0).any():
