@@ -114,10 +114,14 @@ class Training:
         return Data.of(self.table, self.y, self.weights)
 
     def bin(self, n_threads: int, *, keep_cuts: bool = True) -> BinnedTable:
-        """The table in the engine's codes, without the cuts between them if nobody needs these."""
+        """The table in the engine's codes, perhaps without the cuts between them."""
         if isinstance(self.table, BinnedTable):
             return self.table
         return to_codes(self.table, self.fixed, n_threads, keep_cuts=keep_cuts)
+
+    def bin_for(self, options: dict[str, Any], n_threads: int) -> BinnedTable:
+        """The same for one forest: only random thresholds, which are drawn between cuts, need all of them."""
+        return self.bin(n_threads, keep_cuts=bool(options["random_thresholds"]))
 
     def grow(self, options: dict[str, Any], n_threads: int) -> dict[str, Any]:
         """Let the engine grow trees. `options` says what differs from `OPTIONS`.
@@ -137,13 +141,8 @@ class Training:
     ) -> dict[str, Any]:
         """The same, with what has ended it before its time as `interruption`; the trees so far are whole."""
         options = OPTIONS | options
-        # Random thresholds are drawn between cuts. Others are found when trees have asked about them, if all
-        # values are at hand.
-        is_whole = isinstance(self.table, Table) and not isinstance(self.table.columns, PartColumns)
-        keeps_cuts = bool(options["random_thresholds"]) or not is_whole
-        binned = self.bin(n_threads, keep_cuts=keeps_cuts)
-        if isinstance(self.table, Table) and not keeps_cuts:
-            options["values"] = list(self.table.columns)
+        binned = self.bin_for(options, n_threads)
+        options["values"] = list(binned.values)
         grown = _engine.grow_forest(
             binned.codes,
             self.y,

@@ -157,7 +157,7 @@ class Forest(CallbackSupportMixin, ImportancesByTree, JudgedByColumn, RuledTrees
                 message = "Warm-start fitting without increasing n_estimators does not fit new trees."
                 warnings.warn(message, stacklevel=3)
             return self
-        binned = training.bin(n_threads(self.n_jobs))
+        binned = training.bin_for(options, n_threads(self.n_jobs))
         bags = self._bags_of(training, binned, sample_weight)
         if options["before"] is not None:
             self._bags.check_rows(bags)

@@ -77,7 +77,8 @@ def to_codes(
     max_bins : int, default=65_535
         How many bins a column of numbers may have.
     keep_cuts : bool, default=True
-        Whether the codes know where they are cut. If not, only who has the table can grow trees on them.
+        Whether the codes know where they are cut. If not, who grows trees finds the cuts in the values, which
+        takes less memory. A part of a table has its values nowhere else: its cuts are always kept.
 
     Returns
     -------
@@ -86,8 +87,7 @@ def to_codes(
     schema = table.schema
     n_categories = schema.n_categories.astype(np.uint32)
     if isinstance(table.columns, PartColumns):
-        codes = table.columns.bin(n_categories, weights, max_bins)
-    else:
-        columns = list(table.columns)
-        codes = _engine.bin_table(columns, n_categories, table.n_rows, weights, max_bins, threads, keep_cuts)
-    return BinnedTable(schema, codes, table.n_rows)
+        return BinnedTable(schema, table.columns.bin(n_categories, weights, max_bins), table.n_rows)
+    columns = list(table.columns)
+    codes = _engine.bin_table(columns, n_categories, table.n_rows, weights, max_bins, threads, keep_cuts)
+    return BinnedTable(schema, codes, table.n_rows, () if keep_cuts else tuple(columns))

@@ -212,6 +212,8 @@ class BinnedTable:
     schema : Schema
     codes : the engine's BinnedTable
     n_rows : int
+    values : tuple of ndarray, default=()
+        The columns that the codes were made of, if these do not know where they are cut.
 
     Examples
     --------
@@ -224,6 +226,7 @@ class BinnedTable:
     schema: Schema
     codes: _engine.BinnedTable
     n_rows: int
+    values: tuple[np.ndarray, ...] = ()
 
     @cached_property
     def has_missing(self) -> np.ndarray:
