@@ -125,11 +125,11 @@ template <class Code>
 Reached Descent<Code>::reach(std::size_t t, CodeBlock<Code> block, Scratch& scratch) const {
     const Tree& tree = trees_[t];
     scratch.leaves.resize(block.n_rows);
-    if (crowns_.empty() || !crowns_[t - first_].is_worth_asking()) {
+    if (tops_.empty() || !tops_[t - first_].crown.is_worth_asking()) {
         find_leaves(tree, block, scratch.leaves.data());
         return {nullptr, scratch.leaves.data()};
     }
-    const Crown<Code>& crown = crowns_[t - first_];
+    const auto& [crown, boughs] = tops_[t - first_];
     const std::size_t n = block.n_rows - block.n_rows % Crown<Code>::n_rows;
     scratch.exits.resize(block.n_rows);
     find_exits(crown, block.by_column, block.stride, n, block.has_missing, scratch.exits.data());
@@ -156,6 +156,11 @@ Reached Descent<Code>::reach(std::size_t t, CodeBlock<Code> block, Scratch& scra
         scratch.rows[i] = static_cast<std::uint32_t>(i);
         scratch.leaves[i] = 0;
     }
+    // By now the rows of an exit end where they began.
+    for (std::size_t exit = 0, begin = 0; exit < boughs.size(); begin = begins[exit++]) {
+        climb(boughs[exit], block.codes, block.row_stride, n_columns_,
+              {scratch.rows.data() + begin, begins[exit] - begin}, scratch.leaves.data() + begin);
+    }
     block.rows = scratch.rows.data();
     descend_tree(tree, block, scratch.leaves.data());
     return {scratch.rows.data(), scratch.leaves.data()};
@@ -163,13 +168,19 @@ Reached Descent<Code>::reach(std::size_t t, CodeBlock<Code> block, Scratch& scra
 
 template <class Code>
 Descent<Code>::Descent(std::span<const Tree> trees, std::size_t first, std::size_t last, std::size_t n_rows,
-                       int n_threads, const Stop& stop)
-    : trees_(trees), first_(first) {
-    constexpr std::size_t rows_worth_a_crown = 512;
+                       std::size_t n_columns, int n_threads, const Stop& stop)
+    : trees_(trees), first_(first), n_columns_(n_columns) {
+    constexpr std::size_t rows_worth_a_crown = 512, rows_worth_boughs = 2048;
     if (n_rows < rows_worth_a_crown) return;
-    crowns_.resize(last - first);
-    for_each_task(crowns_.size(), n_threads, stop,
-                  [&](std::size_t i, int) { crowns_[i] = make_crown<Code>(trees[first + i]); });
+    tops_.resize(last - first);
+    const bool climbs = n_rows >= rows_worth_boughs && can_climb(n_columns);
+    for_each_task(tops_.size(), n_threads, stop, [&](std::size_t i, int) {
+        const Tree& tree = trees[first + i];
+        auto& [crown, boughs] = tops_[i];
+        crown = make_crown<Code>(tree);
+        if (!climbs || crown.is_whole) return;
+        for (std::size_t exit = 0; exit < crown.n_exits; ++exit) boughs.push_back(make_bough(tree, crown.exits[exit]));
+    });
 }
 
 template class Descent<std::uint8_t>;

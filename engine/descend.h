@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "bough.h"
 #include "crown.h"
 #include "stop.h"
 #include "tree.h"
@@ -53,16 +54,21 @@ class Descent {
     };
 
     // Of trees [first, last).
-    Descent(std::span<const Tree> trees, std::size_t first, std::size_t last, std::size_t n_rows, int n_threads,
-            const Stop& stop);
+    Descent(std::span<const Tree> trees, std::size_t first, std::size_t last, std::size_t n_rows, std::size_t n_columns,
+            int n_threads, const Stop& stop);
 
     // The leaves of a block in tree t, valid until the scratch is used again.
     Reached reach(std::size_t t, CodeBlock<Code> block, Scratch& scratch) const;
 
   private:
+    struct Top {
+        Crown<Code> crown;
+        std::vector<Bough> boughs;  // of every exit; empty for fewer rows, or if this machine cannot climb
+    };
+
     std::span<const Tree> trees_;
-    std::size_t first_;
-    std::vector<Crown<Code>> crowns_;  // empty for few rows
+    std::size_t first_, n_columns_;
+    std::vector<Top> tops_;  // empty for few rows
 };
 
 }  // namespace committee

@@ -9,10 +9,16 @@
 namespace committee {
 namespace {
 
-// A block of codes stays in the second cache while one tree after another passes over it. All threads get as many.
+// Codes are made for many rows at a time, for each of which a column's cuts are in a cache.
+constexpr std::size_t made_bytes = std::size_t{1} << 22;
+// A block of them stays in the second cache while one tree after another passes over it.
+constexpr std::size_t walked_bytes = std::size_t{1} << 19;
+
+// All threads get as many.
 template <class Code>
-std::size_t rows_of_a_block(std::size_t n_columns, std::size_t n_rows, int n_threads) {
-    constexpr std::size_t block_bytes = std::size_t{1} << 19, fewest = 256, most = 16384;
+std::size_t rows_of_a_block(std::size_t block_bytes, std::size_t n_columns, std::size_t n_rows, int n_threads) {
+    constexpr std::size_t fewest = 256;
+    const std::size_t most = block_bytes / 32;
     const std::size_t fitting =
         std::clamp(block_bytes / std::max<std::size_t>(n_columns * sizeof(Code), 1), fewest, most);
     const auto n_shares = static_cast<std::size_t>(std::max(n_threads, 1));
@@ -45,24 +51,29 @@ void for_each_block(const Forest& forest, std::span<const ColumnView> columns, s
             typename Descent<Code>::Scratch scratch;
             Polls polls;
         };
-        const Descent<Code> descent(forest.trees, first, last, n_rows, n_threads, stop);
+        const Descent<Code> descent(forest.trees, first, last, n_rows, columns.size(), n_threads, stop);
         const Encoder encoder(forest.binning, n_rows, n_threads);
         const std::size_t n_columns = columns.size();
         const std::size_t stride = CodeLine<Code>::stride(n_columns);
-        const std::size_t block_rows = rows_of_a_block<Code>(n_columns, n_rows, n_threads);
+        const std::size_t made_rows = rows_of_a_block<Code>(made_bytes, n_columns, n_rows, n_threads);
+        const std::size_t walked_rows = rows_of_a_block<Code>(walked_bytes, n_columns, made_rows, 1);
         std::vector<Own> owned(static_cast<std::size_t>(std::max(n_threads, 1)), Own{{}, {}, {}, Polls(stop)});
-        for_each_task((n_rows + block_rows - 1) / block_rows, n_threads, stop, [&](std::size_t task, int thread) {
-            const std::size_t begin = task * block_rows, n = std::min(block_rows, n_rows - begin);
+        for_each_task((n_rows + made_rows - 1) / made_rows, n_threads, stop, [&](std::size_t task, int thread) {
+            const std::size_t begin = task * made_rows, n_made = std::min(made_rows, n_rows - begin);
             Own& own = owned[static_cast<std::size_t>(thread)];
-            own.by_row.resize(CodeLine<Code>::n_lines(block_rows * stride));
-            own.by_column.resize(block_rows * n_columns);
+            own.by_row.resize(CodeLine<Code>::n_lines(made_rows * stride));
+            own.by_column.resize(made_rows * n_columns);
             Code* by_row = own.by_row.data()->codes.data();
-            const bool has_missing = encoder.encode(columns, begin, n, by_row, stride, own.by_column.data());
-            const CodeBlock<Code> block{by_row, stride, n, nullptr, has_missing, own.by_column.data(), n};
-            body(begin, n, [&](std::size_t t) {
-                own.polls.after(values_of_a_descent * n);
-                return descent.reach(t, block, own.scratch);
-            });
+            const bool has_missing = encoder.encode(columns, begin, n_made, by_row, stride, own.by_column.data());
+            for (std::size_t from = 0; from < n_made; from += walked_rows) {
+                const std::size_t n = std::min(walked_rows, n_made - from);
+                const CodeBlock<Code> block{by_row + from * stride,      stride, n, nullptr, has_missing,
+                                            own.by_column.data() + from, n_made};
+                body(begin + from, n, [&](std::size_t t) {
+                    own.polls.after(values_of_a_descent * n);
+                    return descent.reach(t, block, own.scratch);
+                });
+            }
         });
     });
 }
@@ -226,8 +237,8 @@ void add_scores(const Forest& forest, const Table& table, std::size_t first, std
     const bool has_missing = std::ranges::count(table.has_missing, true) > 0;
     std::visit(
         [&]<class Code>(const Codes<Code>& codes) {
-            const Descent<Code> descent(forest.trees, first, last, codes.n_rows, 1, Stop());
-            const std::size_t rows = rows_of_a_block<Code>(codes.n_columns, codes.n_rows, n_threads);
+            const Descent<Code> descent(forest.trees, first, last, codes.n_rows, codes.n_columns, 1, Stop());
+            const std::size_t rows = rows_of_a_block<Code>(walked_bytes, codes.n_columns, codes.n_rows, n_threads);
             std::vector<typename Descent<Code>::Scratch> scratch(static_cast<std::size_t>(std::max(n_threads, 1)));
             for_each_task((codes.n_rows + rows - 1) / rows, n_threads, {}, [&](std::size_t task, int thread) {
                 const std::size_t begin = task * rows, n = std::min(rows, codes.n_rows - begin);

@@ -59,6 +59,21 @@ void one_row_is_decided_as_among_many() {
     }
 }
 
+// Many rows pass through more than one block, and down boughs where the machine can climb them.
+void many_rows_are_decided_as_few() {
+    for (const std::uint32_t max_bins : {255U, 65535U}) {
+        const SmallForest grown(max_bins);
+        const auto repeated = [](const auto& column) {
+            auto longer = column;
+            for (int i = 1; i < 50; ++i) longer.insert(longer.end(), column.begin(), column.end());
+            return longer;
+        };
+        const SmallTable many({repeated(grown.small.numbers[0]), repeated(grown.small.numbers[1])},
+                              {repeated(grown.small.categories[0])}, 70);
+        check(decisions(grown.forest, many, 2) == repeated(decisions(grown.forest, grown.small)));
+    }
+}
+
 void any_number_of_threads_gives_the_same_decisions() {
     const SmallForest grown(65535);
     check(decisions(grown.forest, grown.small, 1) == decisions(grown.forest, grown.small, 4));
@@ -156,6 +171,7 @@ void unseen_categories_go_with_the_missing_ones() {
 int main() {
     every_way_of_predicting_ends_in_the_same_leaves();
     one_row_is_decided_as_among_many();
+    many_rows_are_decided_as_few();
     any_number_of_threads_gives_the_same_decisions();
     a_majority_counts_the_first_of_the_best_classes();
     scores_are_the_start_and_what_the_leaves_add();

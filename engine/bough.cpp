@@ -1,0 +1,91 @@
+#include "bough.h"
+
+#include <algorithm>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+namespace committee {
+namespace {
+
+#if defined(__x86_64__)
+// Some of 32 codes of a row, as 16 bits each; the others are 0, and are not read.
+[[gnu::target("avx512bw,avx512vl")]] inline __m512i read_codes(const std::uint16_t* row, __mmask32 which) {
+    return _mm512_maskz_loadu_epi16(which, row);
+}
+
+[[gnu::target("avx512bw,avx512vl")]] inline __m512i read_codes(const std::uint8_t* row, __mmask32 which) {
+    return _mm512_cvtepu8_epi16(_mm256_maskz_loadu_epi8(which, row));
+}
+
+template <class Code>
+[[gnu::target("avx512bw,avx512vl")]] void climb_wide(const Bough& bough, const Code* codes, std::size_t stride,
+                                                     std::size_t n_columns, std::span<const std::uint32_t> rows,
+                                                     std::uint32_t* nodes) {
+    constexpr std::size_t n_lanes = 32, rows_ahead = 16;
+    const std::uint64_t which = ~std::uint64_t{0} >> (2 * n_lanes - n_columns);
+    const auto first = static_cast<__mmask32>(which), second = static_cast<__mmask32>(which >> n_lanes);
+    const __m512i columns = _mm512_load_si512(bough.columns.data());
+    const __m512i thresholds = _mm512_load_si512(bough.thresholds.data());
+    const std::size_t n = rows.size();
+    for (std::size_t k = 0; k < n; ++k) {
+        __builtin_prefetch(codes + rows[std::min(k + rows_ahead, n - 1)] * stride);
+        const Code* row = codes + rows[k] * stride;
+        const __m512i asked =
+            _mm512_permutex2var_epi16(read_codes(row, first), columns, read_codes(row + n_lanes, second));
+        const std::uint32_t right =
+            _mm512_cmpgt_epu16_mask(asked, thresholds) | (_mm512_testn_epi16_mask(asked, asked) & bough.missing_right);
+        std::uint32_t place = 1;
+        while (place < Bough::n_ends) place = 2 * place + ((right >> place) & 1);
+        nodes[k] = bough.ends[place - Bough::n_ends];
+    }
+}
+
+bool has_wide_vectors() { return __builtin_cpu_supports("avx512bw") != 0 && __builtin_cpu_supports("avx512vl") != 0; }
+#else
+template <class Code>
+void climb_wide(const Bough&, const Code*, std::size_t, std::size_t, std::span<const std::uint32_t>, std::uint32_t*) {}
+
+bool has_wide_vectors() { return false; }
+#endif
+
+}  // namespace
+
+bool can_climb(std::size_t n_columns) {
+    constexpr std::size_t most_columns = 64;
+    return n_columns <= most_columns && has_wide_vectors();
+}
+
+Bough make_bough(const Tree& tree, std::uint32_t root) {
+    Bough bough;
+    std::array<std::uint32_t, 2 * Bough::n_ends> nodes;
+    nodes[1] = root;
+    for (std::size_t i = 1; i < Bough::n_ends; ++i) {
+        const NodeWord word = tree.nodes[nodes[i]];
+        if (is_leaf(word) || is_category(word)) {
+            nodes[2 * i] = nodes[2 * i + 1] = nodes[i];
+            continue;
+        }
+        bough.columns[i] = static_cast<std::uint16_t>(column_of(word));
+        bough.thresholds[i] = static_cast<std::uint16_t>(threshold_of(word));
+        bough.missing_right |= static_cast<std::uint32_t>(missing_goes_right(word)) << i;
+        nodes[2 * i] = address_of(word);
+        nodes[2 * i + 1] = address_of(word) + 1;
+    }
+    std::copy_n(nodes.begin() + Bough::n_ends, Bough::n_ends, bough.ends.begin());
+    return bough;
+}
+
+template <class Code>
+void climb(const Bough& bough, const Code* codes, std::size_t stride, std::size_t n_columns,
+           std::span<const std::uint32_t> rows, std::uint32_t* nodes) {
+    climb_wide(bough, codes, stride, n_columns, rows, nodes);
+}
+
+template void climb(const Bough&, const std::uint8_t*, std::size_t, std::size_t, std::span<const std::uint32_t>,
+                    std::uint32_t*);
+template void climb(const Bough&, const std::uint16_t*, std::size_t, std::size_t, std::span<const std::uint32_t>,
+                    std::uint32_t*);
+
+}  // namespace committee
