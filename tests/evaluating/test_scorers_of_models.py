@@ -28,16 +28,13 @@ from committee.evaluating.bags import Bagged
 from committee.evaluating.estimates import point_632_plus
 from committee.evaluating.intervals import Draws
 from committee.running import receiving
+from work import right
 
 X, CODES = make_classification(60, 4, n_informative=3, n_redundant=0, flip_y=0.3, random_state=0)
 Y = np.array(["no", "yes"])[CODES]
 NUMBERS_X, NUMBERS = make_regression(40, 3, noise=20, random_state=0)
 NAMES = ["a", "b", "c", "d"]
 PARTS = ("value", "plain", "out_of_bag", "apparent", "no_information", "point_632", "point_632_plus")
-
-
-def right(model, X, y):
-    return float(np.mean(model.predict(X) == np.asarray(y)))
 
 
 def weighed_right(model, X, y, sample_weight=None):

@@ -230,8 +230,8 @@ class Bank(Polled):
             raise ValueError("The committee was fitted on another table. Make a bank of that table for it.")
         if not honest.split:
             raise ValueError(
-                "The members of the committee came fitted, so nobody knows which rows they have seen. Let it "
-                "fit them, with cv=bank.folds."
+                "Nobody knows which rows the members of the committee have seen: they came fitted, had a "
+                "time limit, or are from an older file. Fit them with cv=bank.folds."
             )
         if honest.split != self._poll.split:
             raise ValueError(

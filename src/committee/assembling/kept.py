@@ -104,7 +104,8 @@ class KeptCommittee(Tabular):
         groups = fields.optional_array("groups", np.int64, (n_rows,))
         rows = fields.array("rows", np.int64, (n_rows,))
         X = fields.array("X", np.float64, (n_rows, None)) if "X" in fields else None
-        table, split = (fields.take(name, str) for name in ("table", "split"))
+        # Older files do not tell tables and splits apart.
+        table, split = (fields.take(name, str) if name in fields else "" for name in ("table", "split"))
         fields.finish()
         if are_classes:
             fields.require((votes >= 0).all(), "a vote is negative")

@@ -182,7 +182,7 @@ class Reducing(AutomaticParameters, Assembled):
         """
         honest = self._known_votes()
         lesson = Lesson.of(self._task_type, X, y, sample_weight, None)
-        if lesson.table != honest.table or not np.array_equal(lesson.y[honest.rows], honest.y):
+        if honest.table not in ("", lesson.table) or not np.array_equal(lesson.y[honest.rows], honest.y):
             raise ValueError("X and y must be those of the fit.")
         members = [Member(each.name, each.models[0], each.columns) for each in self._seats]
         plan = Plan(folds=[], refit=True, uses_bags=False, as_scores=False)

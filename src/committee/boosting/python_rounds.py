@@ -264,8 +264,9 @@ def each_vote(members: list[Any], X: Any, task: Task, scheme: Scheme, first: int
     """The votes of one member after the other; an error names it by its number, from `first` on."""
     for number, member in enumerate(members, start=first):
         with naming(numbered(number, member), "vote"):
-            votes = votes_of(member, X, task, is_crisp=scheme.is_crisp)
-            if scheme.name == "m2":
+            is_m2 = scheme.name == "m2"
+            votes = votes_of(member, X, task, is_crisp=scheme.is_crisp, as_plausibilities=is_m2)
+            if is_m2:
                 votes = plausible(votes)
         yield votes
 

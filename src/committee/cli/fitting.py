@@ -81,9 +81,8 @@ def fit(
     Text that is different in most rows, and columns that number or name the rows, are left out, with a word.
     Rows without a target are left out and counted.
     """
-    import pyarrow as pa
-
     from committee.cli.showing import show_json
+    from committee.files import keep_nothing_freed
     from committee.jobs import fit_table
     from committee.jobs.keeping import check_place, check_run, keep
     from committee.running.memory import give_back_at_once
@@ -91,8 +90,7 @@ def fit(
     check_standard_output(out, json)
     check_place(out)
     check_run(run, resume)
-    # Arrow's own pools keep what was freed.
-    pa.set_memory_pool(pa.system_memory_pool())
+    keep_nothing_freed()
     give_back_at_once()
     given = {
         "time_limit": time_limit,

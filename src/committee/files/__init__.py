@@ -7,7 +7,7 @@ goes the other way.
 """
 
 try:
-    import pyarrow  # noqa: F401 - all modules here need it
+    import pyarrow as pa
 except ModuleNotFoundError as error:
     raise ModuleNotFoundError("Tables in files are read by pyarrow. Install committee[cli].") from error
 
@@ -24,8 +24,14 @@ __all__ = [
     "FileTable",
     "Guess",
     "check_output",
+    "keep_nothing_freed",
     "read_file",
     "read_frame",
     "require_columns",
     "write_file",
 ]
+
+
+def keep_nothing_freed() -> None:
+    """Let Arrow give freed memory back, which its own pools keep. It is for programs, not for a library."""
+    pa.set_memory_pool(pa.system_memory_pool())

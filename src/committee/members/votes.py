@@ -53,7 +53,13 @@ def check_judged(member: Any, metric: Any, task: Task) -> None:
 
 
 def votes_of(
-    model: Any, X: Any, task: Task, *, as_scores: bool = False, is_crisp: bool = False
+    model: Any,
+    X: Any,
+    task: Task,
+    *,
+    as_scores: bool = False,
+    is_crisp: bool = False,
+    as_plausibilities: bool = False,
 ) -> np.ndarray:
     """The votes of a fitted estimator.
 
@@ -67,6 +73,8 @@ def votes_of(
         instead of crisp votes.
     is_crisp : bool, default=False
         Whether a member votes for one class alone, whatever it knows of the others.
+    as_plausibilities : bool, default=False
+        Whether what a member gives need not sum to one, and is checked elsewhere.
 
     Returns
     -------
@@ -88,9 +96,9 @@ def votes_of(
             votes = np.asarray(model.predict(X), dtype=np.float64).reshape(-1, 1)
         elif hasattr(model, "predict_proba") and not is_crisp:
             known = np.asarray(model.predict_proba(X), dtype=np.float64)
-            if (known < 0).any():
-                raise ValueError("It votes with a negative probability.")
-            votes = as_shares(aligned(known, codes_of(model, task), task), NEARLY_ONE)
+            votes = aligned(known, codes_of(model, task), task)
+            if not as_plausibilities:
+                votes = rescaled(votes)
         elif as_scores and gives_scores(model):
             scores = two_columns(np.asarray(model.decision_function(X), dtype=np.float64))
             votes = aligned(scores, codes_of(model, task), task, scores.min(axis=1))
@@ -99,6 +107,13 @@ def votes_of(
     if not np.isfinite(votes).all():
         raise ValueError("It votes with NaN or infinity.")
     return votes
+
+
+def rescaled(votes: np.ndarray) -> np.ndarray:
+    """Probabilities that sum to one."""
+    if (votes < 0).any():
+        raise ValueError("It votes with a negative probability.")
+    return as_shares(votes, NEARLY_ONE)
 
 
 def codes_of(model: Any, task: Classification) -> np.ndarray:
