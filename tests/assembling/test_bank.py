@@ -220,9 +220,7 @@ def test_a_committee_that_held_out_other_rows_is_refused(tmp_path):
         with pytest.raises(ValueError, match="fitted in other folds or groups than those of the bank"):
             each.add_committee(committee_.fit(X, Y, **fit))
     prefit = VotingClassifier([(name, model.fit(X, Y)) for name, model in PAIRS], cv="prefit").fit(X, Y)
-    with pytest.raises(
-        ValueError, match="Nobody knows which rows the members"
-    ):
+    with pytest.raises(ValueError, match="Nobody knows which rows the members"):
         bank.add_committee(prefit)
     assert bank.members == by_group.members == []
     VotingClassifier(forest, cv=4).fit(X, Y).save(tmp_path / "forest.committee")

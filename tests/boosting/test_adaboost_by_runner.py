@@ -41,10 +41,10 @@ X, Y = make_classification(120, 6, n_informative=4, n_redundant=0, flip_y=0.2, r
 LABELS = np.array(["no", "yes"])[Y]
 
 
-# None is resampled: what is drawn depends on where rows stand, so a row of weight 2 is not the row twice.
 BY_RUNNER = [
     AdaBoostM1Classifier(GaussianNB(), n_estimators=4, random_state=0),
     AdaBoostClassifier(SklearnTree(max_depth=2), n_estimators=4, random_state=0),
+    AdaBoostClassifier(KNeighborsClassifier(3), n_estimators=4, random_state=0),
     AdaBoostM2Classifier(C45Classifier(), n_estimators=4, random_state=0),
     AdaBoostRegressor(SklearnNumberTree(max_depth=6), n_estimators=4, weighting="reweight", random_state=0),
 ]
@@ -90,7 +90,7 @@ def test_members_that_refuse_labels_get_their_numbers(booster_type):
 @pytest.mark.parametrize("booster_type", CLASSIFIERS)
 def test_a_constant_stands_for_members_that_refuse_drawn_rows_of_one_class(booster_type, tmp_path):
     rare = np.arange(60) < 2
-    booster = booster_type(LogisticRegression(), n_estimators=10, weighting="resample", random_state=1)
+    booster = booster_type(LogisticRegression(), n_estimators=10, weighting="resample", random_state=3)
     booster.fit(X[:60], rare)
     assert any(isinstance(member, DummyClassifier) for member in booster.estimators_)
     booster.save(tmp_path / "rare.committee")

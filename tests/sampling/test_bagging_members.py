@@ -99,8 +99,7 @@ def votes_of(model, X):
 def test_the_engine_and_a_runner_draw_the_same_bags_and_make_the_same_members(
     bagging, tree, by_runner, X, y, way
 ):
-    engine = bagging(tree(), 6, oob_score=True, random_state=3, **way) if leaves_rows(way) else None
-    engine = engine or bagging(tree(), 6, random_state=3, **way)
+    engine = bagging(tree(), 6, oob_score=leaves_rows(way), random_state=3, **way)
     runner = bagging(by_runner(), 6, oob_score=engine.oob_score, random_state=3, **way)
     engine.fit(X, y), runner.fit(X, y)
     for one, other in zip(engine.estimators_samples_, runner.estimators_samples_, strict=True):

@@ -31,8 +31,8 @@ class Adaptive(Voter):
         optional(is_member),
         "The member, cloned for every round. None is a stump for two classes, a tree of depth 1 + "
         "ceil(log2(n_classes)) for more and one of depth 3 for numbers. The engine makes all rounds for "
-        "`DecisionStump` and `DecisionTree` members without `class_weight`; others are fitted by the runner, "
-        "one after the other, with weights of a mean of 1.",
+        "`DecisionStump`, `DecisionTree` and `RandomTree` members without `class_weight`; others are fitted "
+        "by the runner, one after the other, with weights of a mean of 1.",
         kw_only=False,
     )
     n_estimators: int = parameter(50, "an integer >= 1", integer(1), "The most members that are made.")
@@ -41,7 +41,8 @@ class Adaptive(Voter):
         '"reweight" or "resample"',
         one_of("reweight", "resample"),
         '"reweight" gives the weights to the member. "resample" draws as many rows as there are, with '
-        "replacement, in proportion to their weights: for members that fit the weighted rows without error, "
+        "replacement, in proportion to their weights, whatever the order of the table: for members that fit "
+        "the weighted rows without error, "
         "such as full trees, which would end the run at once. A member that takes no `sample_weight` at its "
         "`fit`, or is made of one that takes none, is always resampled. Where a member refuses drawn rows of "
         "one class, scikit-learn's `DummyClassifier` votes for it.",

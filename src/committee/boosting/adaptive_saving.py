@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from committee import _engine
 from committee.boosting.adaptive_parameters import Adaptive
-from committee.boosting.engine_rounds import runs_in_engine
+from committee.boosting.engine_rounds import RANDOM, runs_in_engine
 from committee.boosting.weighting import Distribution, Scheme
 from committee.learners.voting import Tabular
 from committee.members.kinds import is_member
@@ -116,7 +116,9 @@ class SavedMembers(Adaptive):
         fields.require(is_member(self.estimator_), "the estimator is none")
         is_kind = is_classifier if isinstance(self._task, Classification) else is_regressor
         fields.require(is_kind(self.estimator_), "the estimator is for another task")
-        fields.require(runs_in_engine(self.estimator_) == is_engine, "the members are not of the estimator")
+        # The first files have random trees one by one.
+        is_such = runs_in_engine(self.estimator_) == is_engine or isinstance(self.estimator_, RANDOM)
+        fields.require(is_such, "the members are not of the estimator")
         self.estimator_weights_ = fields.array("estimator_weights", np.float64, (n_members,))
         self.estimator_errors_ = fields.array("estimator_errors", np.float64, (n_members,))
         self.row_weights_ = fields.optional_array("row_weights", np.float64, (n_members, None))

@@ -16,6 +16,8 @@ from committee.learners import (
     DecisionStumpRegressor,
     DecisionTreeClassifier,
     DecisionTreeRegressor,
+    RandomTreeClassifier,
+    RandomTreeRegressor,
 )
 from committee.learners.training import OPTIONS, Training
 from committee.running import Runner
@@ -24,6 +26,7 @@ from committee.task import Classification, Regression
 
 STUMPS: tuple[type[Any], ...] = (DecisionStumpClassifier, DecisionStumpRegressor)
 TREES: tuple[type[Any], ...] = (DecisionTreeClassifier, DecisionTreeRegressor)
+RANDOM: tuple[type[Any], ...] = (RandomTreeClassifier, RandomTreeRegressor)
 
 
 def runs_in_engine(member: Any) -> bool:
@@ -36,7 +39,7 @@ def runs_in_engine(member: Any) -> bool:
     >>> runs_in_engine(DecisionTreeClassifier(class_weight="balanced"))
     False
     """
-    return type(member) in STUMPS + TREES and getattr(member, "class_weight", None) is None
+    return type(member) in STUMPS + TREES + RANDOM and getattr(member, "class_weight", None) is None
 
 
 def default_member(task: Classification | Regression) -> Any:
@@ -59,7 +62,7 @@ class EngineRounds:
 
     Parameters
     ----------
-    member : DecisionStump or DecisionTree
+    member : DecisionStump, DecisionTree or RandomTree
     training : Training
     max_bins : int
     n_threads : int
@@ -174,8 +177,10 @@ class EngineRounds:
         member = self.member
         if isinstance(member, STUMPS):
             return {"is_stump": True, "criterion": getattr(member, "criterion", "squared_error")}
-        return member._options(self.training) | {
-            "is_stump": False,
+        options = member._options(self.training) | {"is_stump": False, "keep_records": False}
+        if isinstance(member, RANDOM):
+            return options | {"needs_gain": True}
+        return options | {
             "random_thresholds": member.splitter == "random",
             "keep_records": member.ccp_alpha > 0,
             "ccp_alpha": float(member.ccp_alpha),

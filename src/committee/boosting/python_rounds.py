@@ -15,7 +15,9 @@ from typing import Any
 
 import numpy as np
 
+from committee import _engine
 from committee.boosting.weighting import Distribution, Scheme, reweigh, weigh
+from committee.learners.training import Training
 from committee.members.failing import naming, numbered
 from committee.members.fitting import fit_on_bag
 from committee.members.seeding import reseeded
@@ -25,6 +27,7 @@ from committee.members.votes import Task, votes_of
 from committee.running import Handle, Runner, runner
 from committee.running.progress import beside
 from committee.running.stopping import check
+from committee.table import read
 from committee.task import Classification
 
 # By how much probabilities that were computed in 32 bits may leave the range from 0 to 1.
@@ -227,6 +230,25 @@ class PythonRounds:
         """The first of some members."""
         return members[:n_members]
 
+    def drawn_rows(self, seed: int, number: int, distribution: Distribution) -> np.ndarray:
+        """The rows that the member of a round draws by weight, those that the engine would draw.
+
+        They are drawn, and come, in an order by what they contain: neither the order of the table nor whether
+        a row has weight 2 or stands there twice changes what the member sees.
+        """
+        order, fixed = self._by_content, distribution.fixed_weights
+        order = order[fixed[order] > 0]
+        one = np.array([len(order)], dtype=np.uint64)
+        n_draws = np.array([distribution.n_draws], dtype=np.uint64)
+        drawing = (order, one, n_draws, fixed[order], None, True, False)
+        return np.repeat(order, _engine.draw_bag(drawing, self.n_rows, seed, number)[order])
+
+    @cached_property
+    def _by_content(self) -> np.ndarray:
+        """The rows that weigh something, by their content."""
+        training = Training(read(self.X), self.task, np.ascontiguousarray(self.y), self.weights)
+        return training.rows_by_content(training.bin(1), 1)
+
     @cached_property
     def _shared(self) -> Handle:
         """These rounds for tasks, within which members follow one another."""
@@ -234,24 +256,24 @@ class PythonRounds:
 
     def _make(self, plan: Plan, number: int, distribution: Distribution) -> tuple[Any, np.ndarray]:
         """The member of a round, and its votes."""
-        task = self.run.submit(fit_and_vote, self._shared, replace(plan, progress=None), number, distribution)
+        rows = self.drawn_rows(plan.seed, number, distribution) if plan.resamples else None
+        silent = replace(plan, progress=None)
+        task = self.run.submit(fit_and_vote, self._shared, silent, number, distribution, rows)
         return result_of(task, self.run, numbered(number, self.member))
 
 
 def fit_and_vote(
-    rounds: PythonRounds, plan: Plan, number: int, distribution: Distribution
+    rounds: PythonRounds, plan: Plan, number: int, distribution: Distribution, rows: np.ndarray | None
 ) -> tuple[Any, np.ndarray]:
-    """Fit the member of a round, and let it vote on all rows."""
+    """Fit the member of a round, on rows that were drawn or on all with weights, and let it vote on all."""
     # A generator for each round: a run that goes on later draws what it would have drawn at once.
     rng = np.random.default_rng([plan.seed, number])
     member = reseeded(rounds.member, rng)
-    if plan.resamples:
-        shares = distribution.row_weights
-        rows, weights = rng.choice(rounds.n_rows, size=distribution.n_draws, p=shares / shares.sum()), None
-    else:
+    weights, is_drawn = None, rows is not None
+    if rows is None:
         rows = np.flatnonzero(distribution.counts)
         weights = distribution.member_weights[rows]
-    is_all = not plan.resamples and len(rows) == rounds.n_rows
+    is_all = not is_drawn and len(rows) == rounds.n_rows
     X, y = rounds.X if is_all else take_rows(rounds.X, rows), rounds.y[rows]
     are_classes = isinstance(rounds.task, Classification)
     answers = rounds.task.classes[y] if isinstance(rounds.task, Classification) else y

@@ -81,9 +81,17 @@ class Distribution:
 
         A member whose regularisation depends on the size of the weights sees the size that it knows.
         """
-        scale = math.ldexp(1, 29 - math.frexp(self.n_draws)[1] + 1)
-        fixed = np.maximum(1, (self._by_row * (self.n_draws * scale) + 0.5).astype(np.int64))
-        return self.counts * (fixed / scale)
+        return self.fixed_weights / self._scale
+
+    @property
+    def fixed_weights(self) -> np.ndarray:
+        """The same in fixed point, as the engine has them: uint32, positive where a row takes part."""
+        by_row = self._by_row * (self.n_draws * self._scale)
+        return self.counts * np.maximum(1, (by_row + 0.5).astype(np.int64)).astype(np.uint32)
+
+    @property
+    def _scale(self) -> float:
+        return math.ldexp(1, 29 - math.frexp(self.n_draws)[1] + 1)
 
     @property
     def _by_row(self) -> np.ndarray:

@@ -123,6 +123,23 @@ class Training:
         """The same for one forest: only random thresholds, which are drawn between cuts, need all of them."""
         return self.bin(n_threads, keep_cuts=bool(options["random_thresholds"]))
 
+    def rows_by_content(self, binned: BinnedTable, n_threads: int) -> np.ndarray:
+        """The rows that weigh something, in the order of what they and y contain, not of where they stand.
+
+        Parameters
+        ----------
+        binned : BinnedTable
+            The table in codes.
+        n_threads : int
+
+        Returns
+        -------
+        ndarray of uint32
+        """
+        bits = self.y.astype(np.uint64) if self.n_classes > 0 else (self.y + 0.0).view(np.uint64)
+        rows = _engine.order_by_content(binned.codes, bits, n_threads)
+        return rows if self.weights is None else rows[self.weights[rows] > 0]
+
     def grow(self, options: dict[str, Any], n_threads: int) -> dict[str, Any]:
         """Let the engine grow trees. `options` says what differs from `OPTIONS`.
 

@@ -89,7 +89,7 @@ class Bags:
         n_threads : int, default=1
         """
         weights = training.weights
-        units = rows_by_content(training, binned, n_threads)
+        units = training.rows_by_content(binned, n_threads)
         repeats = None if repeats is None or groups is not None else repeats.astype(np.int64)
         rows = units
         if groups is not None:
@@ -127,7 +127,7 @@ class Bags:
     @classmethod
     def of_forest(cls, training: Training, binned: BinnedTable, n_draws: int, n_threads: int) -> Self:
         """Rows drawn one by one with replacement, in proportion to their weights, however many."""
-        units, fixed = rows_by_content(training, binned, n_threads), training.fixed
+        units, fixed = training.rows_by_content(binned, n_threads), training.fixed
         weights = None if fixed is None else np.ascontiguousarray(fixed[units])
         ends, drawn = np.array([len(units)], dtype=np.uint64), np.array([n_draws], dtype=np.uint64)
         return cls(training.table.n_rows, units, ends, drawn, weights, None, True, False)
@@ -200,12 +200,6 @@ class Bags:
         return np.repeat(np.arange(self.n_rows), self.draw(seed, member))
 
 
-def rows_by_content(training: Training, binned: BinnedTable, n_threads: int) -> np.ndarray:
-    """The rows that weigh something, as uint32, by what they contain and not by where they stand."""
-    rows = _engine.order_by_content(binned.codes, target_bits(training), n_threads)
-    return rows if training.weights is None else rows[training.weights[rows] > 0]
-
-
 def weights_each_time(weights: np.ndarray | None, repeats: np.ndarray | None) -> np.ndarray | None:
     """What a row weighs each time that it stands in the table; None if all weigh 1.
 
@@ -217,13 +211,6 @@ def weights_each_time(weights: np.ndarray | None, repeats: np.ndarray | None) ->
     if weights is None or repeats is None:
         return weights
     return None if np.array_equal(weights, repeats) else weights / np.maximum(repeats, 1)
-
-
-def target_bits(training: Training) -> np.ndarray:
-    """A number for each row, the same for the same y."""
-    if training.n_classes > 0:
-        return training.y.astype(np.uint64)
-    return (training.y + 0.0).view(np.uint64)
 
 
 def check_pure_groups(groups: np.ndarray, y: np.ndarray) -> None:
