@@ -72,7 +72,6 @@ class AdaBooster {
             }
             rounding_ = (highest / 2 - lowest / 2) * 0x1.0p-25;
         }
-        boosted_.members = voting_forest(*table.binning, target.n_outputs(), target.n_classes > 0);
     }
 
     AdaBoosted run(const std::function<bool(std::size_t)>& after_round) {
@@ -82,8 +81,11 @@ class AdaBooster {
         } catch (const Stopped&) {
             boosted_.stopped = true;
         }
-        drop_unused_cuts(boosted_.members, team_.size());
+        boosted_.members = std::move(grower_.trees);
+        boosted_.c45_members = std::move(grower_.c45_trees);
+        boosted_.importances = std::move(grower_.importances);
         boosted_.units = std::move(units_);
+        if (!parameters_.member.c45) drop_unused_cuts(boosted_.members, team_.size());
         return std::move(boosted_);
     }
 
@@ -91,15 +93,17 @@ class AdaBooster {
     // Polls while a member is grown and judged; what comes then is short, and changes what the next round sees.
     void make_members(const std::function<bool(std::size_t)>& after_round) {
         for (std::uint32_t round = 0; round < parameters_.n_rounds && !boosted_.is_over; ++round) {
-            Tree member = grower_.grow(weights_, derive_key(parameters_.seed, parameters_.first_round + round));
-            const Verdict verdict = judge(member);
+            grower_.grow(weights_, derive_key(parameters_.seed, parameters_.first_round + round));
+            const Verdict verdict = judge();
             const bool is_first = parameters_.first_round + round == 0;
             boosted_.is_over = verdict.is_perfect || is_no_better_than_chance(verdict);
             if (boosted_.is_over && !verdict.is_perfect && !is_first) break;
             const double vote = boosted_.is_over ? last_vote(verdict) : vote_of(verdict);
             if (parameters_.keep_weights) keep_weights();
-            if (!boosted_.is_over) reweigh(member, verdict, vote);
-            keep(std::move(member), verdict.error(), vote);
+            if (!boosted_.is_over) reweigh(verdict, vote);
+            grower_.keep();
+            boosted_.errors.push_back(verdict.error());
+            boosted_.votes.push_back(vote);
             if (after_round && after_round(round + 1)) throw Stopped{};
         }
     }
@@ -156,28 +160,28 @@ class AdaBooster {
         });
     }
 
-    auto values_finder(const Tree& tree) {
+    auto values_finder() {
         return [&](std::size_t begin, std::size_t end) {
             stop_.poll();
-            grower_.find_values(tree, begin, end, values_.data());
+            grower_.find_values(begin, end, values_.data());
         };
     }
 
-    Verdict judge(const Tree& tree) {
+    Verdict judge() {
         switch (parameters_.scheme) {
             case Scheme::m2:
-                return judge_plausibilities(tree);
+                return judge_plausibilities();
             case Scheme::r2:
-                return judge_numbers(tree);
+                return judge_numbers();
             default:
-                return judge_labels(tree);
+                return judge_labels();
         }
     }
 
     // Half of the rows may be wrong, so no branch is to guess which.
-    Verdict judge_labels(const Tree& tree) {
-        find_labels(tree);
-        const auto finder = values_finder(tree);
+    Verdict judge_labels() {
+        find_labels();
+        const auto finder = values_finder();
         std::vector<Verdict> verdicts(n_blocks());
         for_each_block([&](std::size_t begin, std::size_t end, std::size_t block) {
             finder(begin, end);
@@ -196,11 +200,11 @@ class AdaBooster {
                                [](Verdict a, const Verdict& b) { return a += b; });
     }
 
-    void find_labels(const Tree& tree) {
+    void find_labels() {
         const std::size_t n_classes = target_.n_classes;
-        labels_.resize(tree.values.size() / n_classes);
+        labels_.resize(grower_.values().size() / n_classes);
         for (std::size_t value = 0; value < labels_.size(); ++value) {
-            const double* votes = tree.values.data() + value * n_classes;
+            const double* votes = grower_.values().data() + value * n_classes;
             labels_[value] = static_cast<std::uint32_t>(std::max_element(votes, votes + n_classes) - votes);
         }
     }
@@ -210,14 +214,14 @@ class AdaBooster {
         const auto label = static_cast<std::uint32_t>(place - row * width_);
         return label + (label >= target_.labels[row] ? 1 : 0);
     }
-    const double* plausibilities(const Tree& tree, std::size_t row) const {
-        return tree.values.data() + std::size_t{values_[row]} * target_.n_classes;
+    const double* plausibilities(std::size_t row) const {
+        return grower_.values().data() + std::size_t{values_[row]} * target_.n_classes;
     }
 
     // The pseudo-loss: the weight of (row, wrong label) times (1 - h(row, label) + h(row, wrong label)) / 2.
-    Verdict judge_plausibilities(const Tree& tree) {
-        return sum_rows<Verdict>(values_finder(tree), [&](std::size_t row) {
-            const double* h = plausibilities(tree, row);
+    Verdict judge_plausibilities() {
+        return sum_rows<Verdict>(values_finder(), [&](std::size_t row) {
+            const double* h = plausibilities(row);
             const double own = h[target_.labels[row]];
             Verdict verdict;
             for (std::size_t place = row * width_; place < (row + 1) * width_; ++place) {
@@ -232,7 +236,8 @@ class AdaBooster {
         });
     }
 
-    Verdict judge_numbers(const Tree& tree) {
+    Verdict judge_numbers() {
+        const std::vector<double>& numbers = grower_.values();
         struct Largest {
             double error = 0;
             Largest& operator+=(const Largest& other) {
@@ -240,8 +245,8 @@ class AdaBooster {
                 return *this;
             }
         };
-        const Largest largest = sum_rows<Largest>(values_finder(tree), [&](std::size_t row) -> Largest {
-            const double error = std::abs(tree.values[values_[row]] - y_[row]);
+        const Largest largest = sum_rows<Largest>(values_finder(), [&](std::size_t row) -> Largest {
+            const double error = std::abs(numbers[values_[row]] - y_[row]);
             losses_[row] = error > rounding_ ? error : 0;
             return {losses_[row]};
         });
@@ -292,11 +297,11 @@ class AdaBooster {
     }
 
     // The distribution of the next round: what was right is multiplied by exp(-vote), what was half right by its root.
-    void reweigh(const Tree& tree, const Verdict& verdict, double vote) {
+    void reweigh(const Verdict& verdict, double vote) {
         const double lighter = parameters_.scheme == Scheme::m1 ? 1 / verdict.odds() : std::exp(-vote);
         switch (parameters_.scheme) {
             case Scheme::m2:
-                reweigh_mislabels(tree, lighter);
+                reweigh_mislabels(lighter);
                 break;
             case Scheme::r2:
                 normalise([&](std::size_t row, std::size_t) { return std::pow(lighter, 1 - losses_[row]); });
@@ -311,9 +316,10 @@ class AdaBooster {
     }
 
     // lighter^((1 + h(label) - h(wrong label)) / 2), by a table of roots.
-    void reweigh_mislabels(const Tree& tree, double lighter) {
-        std::vector<double> roots(tree.values.size());
-        for (std::size_t i = 0; i < roots.size(); ++i) roots[i] = std::pow(lighter, tree.values[i] / 2);
+    void reweigh_mislabels(double lighter) {
+        const std::vector<double>& values = grower_.values();
+        std::vector<double> roots(values.size());
+        for (std::size_t i = 0; i < roots.size(); ++i) roots[i] = std::pow(lighter, values[i] / 2);
         const double half = std::sqrt(lighter);
         normalise([&](std::size_t row, std::size_t place) {
             const double* root = roots.data() + std::size_t{values_[row]} * target_.n_classes;
@@ -340,14 +346,6 @@ class AdaBooster {
                                                 units_.begin() + static_cast<std::ptrdiff_t>((row + 1) * width_), 0.0);
             boosted_.weights.push_back(counts_[row] * unit);
         }
-    }
-
-    void keep(Tree member, double error, double vote) {
-        boosted_.importances.insert(boosted_.importances.end(), member.importances.begin(), member.importances.end());
-        member.importances = {};
-        boosted_.members.trees.push_back(std::move(member));
-        boosted_.errors.push_back(error);
-        boosted_.votes.push_back(vote);
     }
 
     const Table& table_;
@@ -377,27 +375,6 @@ AdaBoosted boost_adaptively(const Table& table, const Target& target, std::span<
                             Distribution distribution, const AdaBoostParameters& parameters, int n_threads,
                             const std::function<bool(std::size_t)>& after_round, const Stop& stop) {
     return AdaBooster(table, target, y, std::move(distribution), parameters, n_threads, stop).run(after_round);
-}
-
-Forest weigh_votes(const Forest& members, std::span<const double> votes, bool are_crisp, Link link, double scale) {
-    Forest weighed = members;
-    weighed.link = link;
-    weighed.scale = scale;
-    const std::size_t n = members.n_outputs;
-    for (std::size_t t = 0; t < weighed.trees.size(); ++t) {
-        Tree& tree = weighed.trees[t];
-        tree.records = {};
-        for (auto value = tree.values.begin(); value != tree.values.end(); value += static_cast<std::ptrdiff_t>(n)) {
-            const std::span<double> leaf(value, n);
-            if (are_crisp) {
-                const auto largest = std::ranges::max_element(leaf);
-                std::ranges::fill(leaf, 0.0);
-                *largest = 1;
-            }
-            for (double& number : leaf) number *= votes[t];
-        }
-    }
-    return weighed;
 }
 
 }  // namespace committee

@@ -46,7 +46,8 @@ struct AdaBoostParameters {
 };
 
 struct AdaBoosted {
-    Forest members;  // as they were grown: they vote, and nobody weighs their votes yet
+    Forest members;         // as they were grown: they vote, and nobody weighs their votes yet
+    C45Forest c45_members;  // the same, if they are C4.5 trees
     std::vector<double> errors, votes;
     std::vector<double> importances;  // (n_members, n_columns)
     std::vector<double> weights;      // (n_members, n_rows), what each member saw, if kept
@@ -65,7 +66,8 @@ AdaBoosted boost_adaptively(const Table& table, const Target& target, std::span<
                             const std::function<bool(std::size_t)>& after_round, const Stop& stop = {});
 
 // The members as one additive model: a leaf holds the vote of its tree times its values or, if votes are crisp, times a
-// one for its largest value.
+// one for its largest value. C4.5 trees, whose leaves share a row, are weighed when they vote.
 Forest weigh_votes(const Forest& members, std::span<const double> votes, bool are_crisp, Link link, double scale);
+C45Forest weigh_votes(const C45Forest& members, std::span<const double> votes, bool are_crisp, Link link, double scale);
 
 }  // namespace committee

@@ -1,4 +1,4 @@
-// A member of AdaBoost: grown from the weights of a round, or from rows drawn by them, and asked for the leaf of each
+// A member of AdaBoost: grown from the weights of a round, or from rows drawn by them, and asked for its vote on each
 // row.
 #pragma once
 #include <cstdint>
@@ -6,7 +6,10 @@
 #include <span>
 #include <vector>
 
+#include "c45_forest.h"
+#include "c45_grower.h"
 #include "grow.h"
+#include "predict.h"
 #include "sampling.h"
 #include "stump.h"
 #include "table.h"
@@ -18,8 +21,19 @@ struct MemberParameters {
     bool resample = false;  // members see rows drawn by weight instead of weights
     bool is_stump = false;  // members are stumps by grow.criterion instead of grown trees
     GrowParameters grow = {};
-    double ccp_alpha = 0;  // above 0, trees (which must keep records) are pruned
+    double ccp_alpha = 0;         // above 0, trees (which must keep records) are pruned
+    std::optional<C45Table> c45;  // members are C4.5 trees of these columns of values, by the settings
+    C45Settings c45_settings = {};
 };
+
+// What members vote on the rows of a table: a vote is so many numbers of `values`, and many rows may share one.
+struct PlacedVotes {
+    std::vector<double> values;
+    std::vector<std::uint32_t> places;  // per row
+};
+
+// Rows that are not parted by a missing value share the vote of the node where they end.
+PlacedVotes place_votes(const C45Tree& tree, const C45Table& table, const Stop& stop = {});
 
 // Table, target, parameters and team must outlive it.
 class MemberGrower {
@@ -28,15 +42,24 @@ class MemberGrower {
     MemberGrower(const Table& table, const Target& target, const MemberParameters& parameters, std::uint64_t n_draws,
                  ThreadTeam& team);
 
-    // weights: fixed-point, one per row of the table.
-    Tree grow(std::span<const std::uint32_t> weights, std::uint64_t key);
+    // Makes a member. weights: fixed-point, one per row of the table.
+    void grow(std::span<const std::uint32_t> weights, std::uint64_t key);
 
-    // values[row] = the place of the row's leaf among the values of the tree that was grown last, for rows [begin,
-    // end).
-    void find_values(const Tree& tree, std::size_t begin, std::size_t end, std::uint32_t* values) const;
+    // The votes that the member has to give, and for rows [begin, end) the place of each row's own among them.
+    const std::vector<double>& values() const { return parameters_.c45 ? placed_.values : tree_.values; }
+    void find_values(std::size_t begin, std::size_t end, std::uint32_t* places) const;
+
+    // Takes the member into the committee.
+    void keep();
+
+    // All that were kept: trees, or C4.5 trees, and the importances of the columns for each.
+    Forest trees;
+    C45Forest c45_trees;
+    std::vector<double> importances;
 
   private:
-    void look_up_codes(const Tree& tree);
+    void grow_c45(std::span<const std::uint32_t> weights, std::uint64_t key);
+    void look_up_codes();
 
     const Table& table_;
     const Target& target_;
@@ -47,6 +70,10 @@ class MemberGrower {
     std::optional<Bootstrap> bootstrap_;
     GrowStump grow_stump_;
     GrowTree grow_tree_;
+    std::optional<C45Grower> c45_grower_;
+    Tree tree_;  // the member, or the next
+    C45Tree c45_tree_;
+    PlacedVotes placed_;
     std::vector<std::uint32_t> drawn_, seen_rows_, seen_weights_;
     std::uint32_t stump_column_ = 0;
     std::vector<std::uint32_t> values_by_code_;  // of that column

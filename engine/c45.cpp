@@ -223,6 +223,18 @@ void predict_c45(const C45Tree& tree, std::span<const C45Column> columns, std::s
     predict_rows(tree, columns, rows, out, stop);
 }
 
+std::optional<std::size_t> find_node(const C45Tree& tree, std::span<const C45Column> columns, std::size_t row) {
+    std::size_t node = 0;
+    while (tree.column[node] != C45Tree::is_leaf) {
+        const std::size_t branch = choose_branch(tree, node, columns[static_cast<std::size_t>(tree.column[node])], row);
+        if (branch == takes_all) return std::nullopt;
+        const std::int32_t child = tree.branches(node)[branch];
+        if (child == C45Tree::no_child) break;
+        node = static_cast<std::size_t>(child);
+    }
+    return node;
+}
+
 std::vector<double> importances_of(const C45Tree& tree) {
     std::vector<double> gains(tree.n_categories.size(), 0.0);
     for (std::size_t node = 0; node < tree.n_nodes(); ++node) {

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -125,6 +126,9 @@ void predict_c45(const C45Tree& tree, std::span<const C45Column> columns, std::s
                  double* out, const Stop& stop = {});
 void predict_c45(const C45Tree& tree, std::span<const C45Column> columns, std::span<const std::uint32_t> rows,
                  double* out, const Stop& stop = {});
+
+// Where a row ends: at a leaf, or at a split whose branch leads nowhere. Nothing if a missing value parts it.
+std::optional<std::size_t> find_node(const C45Tree& tree, std::span<const C45Column> columns, std::size_t row);
 
 // The entropy that the splits on each column remove, in bits, summed over rows.
 std::vector<double> importances_of(const C45Tree& tree);

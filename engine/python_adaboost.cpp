@@ -1,7 +1,11 @@
+#include <nanobind/stl/tuple.h>
+
 #include <string>
+#include <tuple>
 
 #include "adaboost.h"
 #include "python_arrays.h"
+#include "python_c45.h"
 #include "python_inputs.h"
 #include "python_stop.h"
 
@@ -47,9 +51,11 @@ AdaBoostParameters read_parameters(const nb::dict& options) {
     return parameters;
 }
 
+// c45: None, or columns of values and n_categories, of which C4.5 trees are grown.
 nb::dict boost(const Table& table, AnyArray y, std::uint32_t n_classes, Vector<std::uint32_t> counts,
-               Vector<double> units, const nb::dict& options, nb::object progress, int n_threads) {
-    const AdaBoostParameters parameters = read_parameters(options);
+               Vector<double> units, const nb::dict& options, const nb::object& c45, nb::object progress,
+               int n_threads) {
+    AdaBoostParameters parameters = read_parameters(options);
     const std::size_t n_rows = table.n_rows();
     const std::size_t width = parameters.scheme == Scheme::m2 ? n_classes - std::size_t{1} : 1;
     if (y.ndim() != 1 || y.shape(0) != n_rows || counts.size() != n_rows || units.size() != n_rows * width) {
@@ -57,6 +63,15 @@ nb::dict boost(const Table& table, AnyArray y, std::uint32_t n_classes, Vector<s
     }
     if ((parameters.scheme == Scheme::r2) != (n_classes == 0) || (parameters.scheme == Scheme::m2 && n_classes < 2)) {
         throw std::invalid_argument("The scheme does not fit the target.");
+    }
+    if (!c45.is_none()) {
+        if (element_type(y.dtype()) != ElementType::i32 || y.stride(0) != 1) {
+            throw std::invalid_argument("Labels must be contiguous 32-bit integers.");
+        }
+        const auto [columns, n_categories] = nb::cast<std::tuple<nb::list, Vector<std::int32_t>>>(c45);
+        const std::span<const std::int32_t> classes(static_cast<const std::int32_t*>(y.data()), n_rows);
+        parameters.member.c45 = read_c45_table(columns, n_categories, classes, static_cast<std::int32_t>(n_classes));
+        parameters.member.c45_settings = read_c45_settings(options);
     }
     // The weights of a round sum to less than 2^30, and to little more where small ones are rounded up.
     const Target target = read_target(y, n_classes, as_span(counts), (std::uint64_t{1} << 30) - 1,
@@ -72,7 +87,7 @@ nb::dict boost(const Table& table, AnyArray y, std::uint32_t n_classes, Vector<s
         return boost_adaptively(table, target, numbers, std::move(distribution), parameters, n_threads, after_round,
                                 stop);
     });
-    const std::size_t n_members = boosted.members.trees.size();
+    const std::size_t n_members = boosted.errors.size();
     nb::dict result;
     result["errors"] = to_numpy(std::move(boosted.errors));
     result["votes"] = to_numpy(std::move(boosted.votes));
@@ -83,11 +98,12 @@ nb::dict boost(const Table& table, AnyArray y, std::uint32_t n_classes, Vector<s
         width == 1 ? to_numpy(std::move(boosted.units)) : to_numpy(std::move(boosted.units), {n_rows, width});
     result["is_over"] = boosted.is_over;
     result["interruption"] = interruption.error();
-    result["members"] = std::move(boosted.members);
+    result["members"] = c45.is_none() ? nb::cast(std::move(boosted.members)) : nb::cast(std::move(boosted.c45_members));
     return result;
 }
 
-Forest weighed(const Forest& members, Vector<double> votes, bool are_crisp, const std::string& link, double scale) {
+template <class Trees>
+Trees weighed(const Trees& members, Vector<double> votes, bool are_crisp, const std::string& link, double scale) {
     if (votes.size() != members.trees.size() || members.link != Link::mean) {
         throw std::invalid_argument("There must be a vote for each of the members of a forest.");
     }
@@ -100,9 +116,12 @@ Forest weighed(const Forest& members, Vector<double> votes, bool are_crisp, cons
 
 void register_adaboost(nb::module_& m) {
     m.def("boost_adaptively", &boost, nb::arg("table"), nb::arg("y"), nb::arg("n_classes"), nb::arg("counts"),
-          nb::arg("units"), nb::arg("options"), nb::arg("progress").none(), nb::arg("n_threads"));
-    m.def("weigh_votes", &weighed, nb::arg("members"), nb::arg("votes"), nb::arg("are_crisp"), nb::arg("link"),
+          nb::arg("units"), nb::arg("options"), nb::arg("c45").none(), nb::arg("progress").none(),
+          nb::arg("n_threads"));
+    m.def("weigh_votes", &weighed<Forest>, nb::arg("members"), nb::arg("votes"), nb::arg("are_crisp"), nb::arg("link"),
           nb::arg("scale"));
+    m.def("weigh_votes", &weighed<C45Forest>, nb::arg("members"), nb::arg("votes"), nb::arg("are_crisp"),
+          nb::arg("link"), nb::arg("scale"));
 }
 
 }  // namespace committee

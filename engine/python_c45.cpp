@@ -32,7 +32,7 @@ C45Tree grow(const nb::list& arrays, const Vector<std::int32_t>& n_categories, c
              double confidence, bool subtree_raising, double min_leaf_weight,
              const std::optional<Vector<std::uint8_t>>& held_out) {
     const std::size_t n_rows = classes.size();
-    const C45Table table = read_c45_table(arrays, n_categories, classes, n_classes);
+    const C45Table table = read_c45_table(arrays, n_categories, as_span(classes), n_classes);
     if (weights.size() != n_rows) throw std::invalid_argument("weights and classes differ in length");
     const C45Settings settings = read_c45_settings(pruning, confidence, subtree_raising, min_leaf_weight);
     if (held_out && held_out->size() != n_rows) throw std::invalid_argument("held_out and classes differ in length");

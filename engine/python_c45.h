@@ -78,16 +78,16 @@ inline C45Settings read_c45_settings(const nb::dict& options) {
 
 // The arrays must outlive the result.
 inline C45Table read_c45_table(const nb::list& arrays, const Vector<std::int32_t>& n_categories,
-                               const Vector<std::int32_t>& classes, std::int32_t n_classes) {
+                               std::span<const std::int32_t> classes, std::int32_t n_classes) {
     if (classes.size() >= max_c45_rows) throw std::invalid_argument("too many rows");
     check_codes(as_span(n_categories), C45Column::is_number, std::numeric_limits<std::int32_t>::max() - 1,
                 "n_categories must be >= -1");
-    const C45Table table{view_columns(arrays, as_span(n_categories), classes.size()), as_span(classes), n_classes};
+    const C45Table table{view_columns(arrays, as_span(n_categories), classes.size()), classes, n_classes};
     for (const C45Column& column : table.columns) {
         check_codes(column.codes, 0, column.n_categories, "a code has no category");
     }
     if (n_classes < 1) throw std::invalid_argument("n_classes must be >= 1");
-    check_codes(as_span(classes), 0, n_classes - 1, "a class code is not below n_classes");
+    check_codes(classes, 0, n_classes - 1, "a class code is not below n_classes");
     return table;
 }
 

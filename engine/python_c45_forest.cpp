@@ -130,7 +130,7 @@ nb::dict grow(const nb::list& arrays, const Vector<std::int32_t>& n_categories, 
               std::int32_t n_classes, const std::optional<Vector<double>>& weights,
               const std::optional<Vector<std::uint8_t>>& judged, const nb::dict& options, nb::object progress,
               int n_threads) {
-    const C45Table table = read_c45_table(arrays, n_categories, classes, n_classes);
+    const C45Table table = read_c45_table(arrays, n_categories, as_span(classes), n_classes);
     const std::size_t n_rows = classes.size(), n_columns = table.columns.size();
     const auto own = weights ? as_span(*weights) : std::span<const double>{};
     if ((weights && own.size() != n_rows) || (judged && judged->size() != n_rows)) {

@@ -221,10 +221,13 @@ def boost_adaptively(
     counts: np.ndarray,
     units: np.ndarray,
     options: dict[str, Any],
+    c45: tuple[list[np.ndarray], np.ndarray] | None,
     progress: Callable[[int], object] | None,
     n_threads: int,
 ) -> dict[str, Any]: ...
-def weigh_votes(members: Forest, votes: np.ndarray, are_crisp: bool, link: str, scale: float) -> Forest: ...
+def weigh_votes(
+    members: VotingTrees, votes: np.ndarray, are_crisp: bool, link: str, scale: float
+) -> VotingTrees: ...
 def local_sums(
     facts: np.ndarray, neighbours: np.ndarray, weights: np.ndarray, n_threads: int
 ) -> np.ndarray: ...

@@ -45,7 +45,7 @@ BY_RUNNER = [
     AdaBoostM1Classifier(GaussianNB(), n_estimators=4, random_state=0),
     AdaBoostClassifier(SklearnTree(max_depth=2), n_estimators=4, random_state=0),
     AdaBoostClassifier(KNeighborsClassifier(3), n_estimators=4, random_state=0),
-    AdaBoostM2Classifier(C45Classifier(), n_estimators=4, random_state=0),
+    AdaBoostM2Classifier(C45Classifier(class_weight="balanced"), n_estimators=4, random_state=0),
     AdaBoostRegressor(SklearnNumberTree(max_depth=6), n_estimators=4, weighting="reweight", random_state=0),
 ]
 

@@ -99,7 +99,7 @@ def test_a_binned_table_is_the_table():
         AdaBoostClassifier(n_estimators=5).fit(binned, y).predict_proba(X),
         AdaBoostClassifier(n_estimators=5).fit(X, y).predict_proba(X),
     )
-    with pytest.raises(TypeError, match="only members of the engine take"):
+    with pytest.raises(TypeError, match="learns from values"):
         AdaBoostClassifier(PythonStump()).fit(binned, y)
     with pytest.raises(ValueError, match="a BinnedTable has none to give"):
         AdaBoostClassifier(early_stopping=True).fit(binned, y)

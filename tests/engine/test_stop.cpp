@@ -215,6 +215,34 @@ void c45_ends() {
     });
 }
 
+void adaboost_of_c45_ends() {
+    const Problem problem;
+    const std::vector<std::int32_t> classes(problem.labels.labels.begin(), problem.labels.labels.end());
+    AdaBoostParameters parameters;
+    parameters.scheme = Scheme::m2;
+    parameters.n_rounds = 2;
+    C45Table& table = parameters.member.c45.emplace();
+    for (const auto& numbers : problem.small.numbers) table.columns.push_back({.numbers = numbers, .codes = {}});
+    table.classes = classes;
+    table.n_classes = 3;
+    const Distribution start{std::vector<std::uint32_t>(n_rows, 1),
+                             std::vector<double>(2 * n_rows, 0.5 / static_cast<double>(n_rows))};
+    const auto run = [&](const Stop& stop) {
+        return boost_adaptively(problem.table, problem.labels, {}, start, parameters, 1, {}, stop);
+    };
+    ends_at_any_poll("boost_adaptively of C4.5", 2 * n_rows * n_columns,
+                     [&](const Stop& stop) { return run(stop).stopped; });
+    const AdaBoosted whole = run({});
+    check(whole.c45_members.trees.size() == whole.votes.size() && whole.members.trees.empty());
+    const PlacedVotes placed = place_votes(whole.c45_members.trees[0], table);
+    std::vector<double> votes(3 * n_rows);
+    predict_c45(whole.c45_members.trees[0], table.columns, 0, n_rows, votes.data());
+    for (std::size_t row = 0; row < n_rows; ++row) {
+        const double* vote = votes.data() + 3 * row;
+        check(std::equal(vote, vote + 3, placed.values.data() + 3 * std::size_t{placed.places[row]}));
+    }
+}
+
 void prediction_ends() {
     const Problem problem;
     ForestParameters parameters;
@@ -274,6 +302,7 @@ int main() {
     boosting_ends_and_keeps_whole_rounds();
     adaboost_ends_and_goes_on_with_the_same_bits();
     c45_ends();
+    adaboost_of_c45_ends();
     prediction_ends();
     return report();
 }

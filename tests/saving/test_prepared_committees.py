@@ -187,8 +187,8 @@ def test_one_class_needs_no_rule(path):
 @pytest.mark.parametrize(
     ("booster", "member"),
     [
-        (AdaBoostM1Classifier, C45Classifier()),
-        (AdaBoostM2Classifier, C45Classifier()),
+        (AdaBoostM1Classifier, C45Classifier(class_weight="balanced")),
+        (AdaBoostM2Classifier, C45Classifier(class_weight="balanced")),
         (AdaBoostClassifier, make(RandomForestClassifier)),
         (AdaBoostRegressor, make(RandomForestRegressor)),
     ],
@@ -202,7 +202,7 @@ def test_boosted_members_that_are_fitted_one_by_one_are_prepared(booster, member
 
 def test_a_file_of_before_says_what_to_do(path):
     X, y = MATRIX[:, 1:], SIGNAL > 0
-    AdaBoostM1Classifier(C45Classifier(), n_estimators=2).fit(X, y).save(path)
+    AdaBoostM1Classifier(C45Classifier(class_weight="balanced"), n_estimators=2).fit(X, y).save(path)
     change(path, lambda description, arrays: description["model"]["fitted"].pop("weighing"))
     with pytest.raises(ValueError, match=r"written by an earlier committee\. Load it, and save it again"):
         committee.predictor(path)

@@ -17,9 +17,14 @@ from sklearn.base import clone
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from committee import _engine
 from committee.boosting.adaptive_saving import SavedMembers
-from committee.boosting.engine_rounds import EngineRounds, default_member, runs_in_engine
+from committee.boosting.engine_rounds import (
+    EngineRounds,
+    are_members_of,
+    default_member,
+    runs_in_engine,
+    takes_codes,
+)
 from committee.boosting.members import take_member
 from committee.boosting.python_rounds import Plan, PythonRounds, Run, each_vote
 from committee.boosting.rows import check_given, check_two_classes
@@ -171,8 +176,7 @@ class AdaBoost(CallbackSupportMixin, SavedMembers):
     @property
     def nbytes(self) -> int:
         """The size of the members in memory, in bytes, if they are of the engine."""
-        check_is_fitted(self)
-        if not isinstance(self._members, _engine.Forest):
+        if not self._is_engine():
             raise AttributeError("Only members of the engine know their size.")
         return self._members.nbytes + (self._forest.nbytes if self._forest is not self._members else 0)
 
@@ -250,6 +254,7 @@ class AdaBoost(CallbackSupportMixin, SavedMembers):
         if asked is None or runs_in_engine(asked):
             if asked is not None:
                 check_engine_member(asked, "booster")
+                check_takes(asked, X)
             table = (
                 table_to_go_on(self, X)
                 if goes_on and self._is_engine()
@@ -259,10 +264,7 @@ class AdaBoost(CallbackSupportMixin, SavedMembers):
             member = default_member(training.task) if asked is None else clone(asked)
             rounds = EngineRounds(member, training, int(self.max_bins), n_threads(self.n_jobs)).binned()
         else:
-            if isinstance(X, BinnedTable):
-                raise TypeError(
-                    "X is a BinnedTable, which only members of the engine take. Pass the table itself."
-                )
+            check_takes(asked, X)
             native = native_table(X)
             task, target = self._task_type.of(y)
             check_lengths(native.shape[0], target)
@@ -280,7 +282,7 @@ class AdaBoost(CallbackSupportMixin, SavedMembers):
                 f"X has {rounds.n_rows} rows, and the members of the fit before saw "
                 f"{len(self._distribution.counts)}. With warm_start=True, pass the same rows."
             )
-        if isinstance(rounds, EngineRounds) != self._is_engine():
+        if not are_members_of(rounds.member, self._members):
             raise ValueError("warm_start=True goes on with members of the same kind. Set it to False.")
         if self.store_weights and self.row_weights_ is None:
             raise ValueError("store_weights must be True from the first fit on. Set warm_start=False.")
@@ -369,6 +371,14 @@ class AdaBoost(CallbackSupportMixin, SavedMembers):
         native = native_table(X)
         validate_data(self, X, reset=False, skip_check_array=True)
         return each_vote(self._members, native, self._task, self._scheme(self._task))
+
+
+def check_takes(member: Any, X: Any) -> None:
+    """Raise if X is in codes, and a member learns from values."""
+    if isinstance(X, BinnedTable) and not takes_codes(member):
+        raise TypeError(
+            f"X is a BinnedTable, and {type(member).__name__} learns from values. Pass the table itself."
+        )
 
 
 def warn_of_chance(scheme: Scheme, run: Run) -> None:

@@ -31,8 +31,8 @@ class Adaptive(Voter):
         optional(is_member),
         "The member, cloned for every round. None is a stump for two classes, a tree of depth 1 + "
         "ceil(log2(n_classes)) for more and one of depth 3 for numbers. The engine makes all rounds for "
-        "`DecisionStump`, `DecisionTree` and `RandomTree` members without `class_weight`; others are fitted "
-        "by the runner, one after the other, with weights of a mean of 1.",
+        "`DecisionStump`, `DecisionTree`, `RandomTree` and `C45Classifier` members without `class_weight`; "
+        "others are fitted by the runner, one after the other, with weights of a mean of 1.",
         kw_only=False,
     )
     n_estimators: int = parameter(50, "an integer >= 1", integer(1), "The most members that are made.")

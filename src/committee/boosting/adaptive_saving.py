@@ -10,13 +10,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from committee import _engine
 from committee.boosting.adaptive_parameters import Adaptive
-from committee.boosting.engine_rounds import RANDOM, runs_in_engine
+from committee.boosting.engine_rounds import Trees, are_members_of
 from committee.boosting.weighting import Distribution, Scheme
 from committee.learners.voting import Tabular
 from committee.members.kinds import is_member
 from committee.saving import DamagedFile, Fields
 from committee.saving.errors import require
-from committee.saving.models import check_forest
+from committee.saving.models import TREES, check_forest
 from committee.saving.predicting import Predictor, prepare
 from committee.saving.together import BoostedDecider
 from committee.table import Schema
@@ -40,7 +40,7 @@ class SavedMembers(Adaptive):
 
     def _is_engine(self) -> bool:
         check_is_fitted(self)
-        return isinstance(self._members, _engine.Forest)
+        return isinstance(self._members, TREES)
 
     def predictor(self) -> Predictor:
         """Prepare an object that decides without checks, for rows in a hurry. Members must be ours.
@@ -72,7 +72,7 @@ class SavedMembers(Adaptive):
         """How the engine weighs votes: whether they are crisp, the link and its scale. None takes medians."""
         return None
 
-    def _weighed(self, members: _engine.Forest, votes: np.ndarray, scheme: Scheme) -> _engine.Forest:
+    def _weighed(self, members: Any, votes: np.ndarray, scheme: Scheme) -> Any:
         """The members as the model that decides."""
         weighing = self._weighing(scheme)
         return members if weighing is None else _engine.weigh_votes(members, votes, *weighing)
@@ -105,7 +105,7 @@ class SavedMembers(Adaptive):
 
     def _take_learnt(self, fields: Fields) -> None:
         members: Any = fields.take("members", object)
-        is_engine = isinstance(members, _engine.Forest)
+        is_engine = isinstance(members, TREES)
         fields.require(is_engine or isinstance(members, list), "the members are neither trees nor a list")
         n_members = members.n_trees if is_engine else len(members)
         fields.require(n_members > 0, "there are no members")
@@ -116,9 +116,7 @@ class SavedMembers(Adaptive):
         fields.require(is_member(self.estimator_), "the estimator is none")
         is_kind = is_classifier if isinstance(self._task, Classification) else is_regressor
         fields.require(is_kind(self.estimator_), "the estimator is for another task")
-        # The first files have random trees one by one.
-        is_such = runs_in_engine(self.estimator_) == is_engine or isinstance(self.estimator_, RANDOM)
-        fields.require(is_such, "the members are not of the estimator")
+        fields.require(are_members_of(self.estimator_, members), "the members are not of the estimator")
         self.estimator_weights_ = fields.array("estimator_weights", np.float64, (n_members,))
         self.estimator_errors_ = fields.array("estimator_errors", np.float64, (n_members,))
         self.row_weights_ = fields.optional_array("row_weights", np.float64, (n_members, None))
@@ -141,7 +139,7 @@ class SavedMembers(Adaptive):
         found.finish()
         self._distribution = Distribution(counts, units)
 
-    def _take_trees(self, members: _engine.Forest, fields: Fields) -> None:
+    def _take_trees(self, members: Trees, fields: Fields) -> None:
         schema = fields.take("schema", Schema)
         check_forest(members, schema, self._task)
         fields.require(members.is_mean, "the members do not vote")

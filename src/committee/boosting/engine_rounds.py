@@ -1,4 +1,4 @@
-"""The rounds of AdaBoost in the engine: our own trees and stumps, from a table that is binned once."""
+"""The rounds of AdaBoost in the engine: our own trees, from a table that is binned or sorted once."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from committee import _engine
 from committee.boosting.python_rounds import Plan, Run
 from committee.boosting.weighting import Distribution, Scheme
 from committee.learners import (
+    C45Classifier,
     DecisionStumpClassifier,
     DecisionStumpRegressor,
     DecisionTreeClassifier,
@@ -19,6 +20,7 @@ from committee.learners import (
     RandomTreeClassifier,
     RandomTreeRegressor,
 )
+from committee.learners.c45 import branches_by_column
 from committee.learners.training import OPTIONS, Training
 from committee.running import Runner
 from committee.table import BinnedTable, Table, read_like, to_codes
@@ -27,6 +29,7 @@ from committee.task import Classification, Regression
 STUMPS: tuple[type[Any], ...] = (DecisionStumpClassifier, DecisionStumpRegressor)
 TREES: tuple[type[Any], ...] = (DecisionTreeClassifier, DecisionTreeRegressor)
 RANDOM: tuple[type[Any], ...] = (RandomTreeClassifier, RandomTreeRegressor)
+Trees = _engine.Forest | _engine.C45Forest
 
 
 def runs_in_engine(member: Any) -> bool:
@@ -39,7 +42,23 @@ def runs_in_engine(member: Any) -> bool:
     >>> runs_in_engine(DecisionTreeClassifier(class_weight="balanced"))
     False
     """
-    return type(member) in STUMPS + TREES + RANDOM and getattr(member, "class_weight", None) is None
+    kinds = (*STUMPS, *TREES, *RANDOM, C45Classifier)
+    return type(member) in kinds and getattr(member, "class_weight", None) is None
+
+
+def takes_codes(member: Any) -> bool:
+    """Whether members learn from the codes of a table alone; C4.5 looks at its values."""
+    return runs_in_engine(member) and type(member) is not C45Classifier
+
+
+def are_members_of(member: Any, members: Any) -> bool:
+    """Whether what a file holds can be members of a kind: trees of the engine, or a list of estimators."""
+    if not runs_in_engine(member):
+        return isinstance(members, list)
+    if isinstance(members, list):
+        # The first files have these one by one.
+        return type(member) in (*RANDOM, C45Classifier)
+    return isinstance(members, _engine.Forest if takes_codes(member) else _engine.C45Forest)
 
 
 def default_member(task: Classification | Regression) -> Any:
@@ -62,7 +81,7 @@ class EngineRounds:
 
     Parameters
     ----------
-    member : DecisionStump, DecisionTree or RandomTree
+    member : DecisionStump, DecisionTree, RandomTree or C45Classifier
     training : Training
     max_bins : int
     n_threads : int
@@ -101,9 +120,13 @@ class EngineRounds:
         if self.codes is not None:
             return self
         table = self.training.table
-        if isinstance(table, Table):
-            table = to_codes(table, self.training.fixed, self.n_threads, self.max_bins)
-        return replace(self, codes=table)
+        if isinstance(table, BinnedTable):
+            return replace(self, codes=table)
+        if not takes_codes(self.member):
+            # Codes only tell which rows are alike.
+            return replace(self, codes=self.training.bin(self.n_threads, keep_cuts=False))
+        codes = to_codes(table, self.training.fixed, self.n_threads, self.max_bins)
+        return replace(self, codes=codes)
 
     def go(self, plan: Plan, distribution: Distribution) -> Run:
         """Make the rounds of a plan."""
@@ -115,6 +138,7 @@ class EngineRounds:
             distribution.counts,
             distribution.units.ravel(),
             OPTIONS | self._member_options() | plan_options(plan),
+            self._values(),
             plan.progress,
             self.n_threads,
         )
@@ -159,22 +183,24 @@ class EngineRounds:
         """Another table as `votes` takes it."""
         return read_like(X, self.training.table.schema)
 
-    def votes(self, members: _engine.Forest, X: Table, scheme: Scheme, first: int) -> np.ndarray:
+    def votes(self, members: Trees, X: Table, scheme: Scheme, first: int) -> np.ndarray:
         """The votes of members, of shape (n_members, n_rows, n_outputs). No tree fails: no number is told."""
         return members.votes(list(X.columns), X.n_rows, self.n_threads)
 
-    def join(self, first: _engine.Forest, second: _engine.Forest) -> _engine.Forest:
+    def join(self, first: Any, second: Any) -> Trees:
         """The members of two runs."""
         if second.n_trees == 0 or first.n_trees == 0:
             return second if first.n_trees == 0 else first
         return _engine.append_trees(first, second)
 
-    def take(self, members: _engine.Forest, n_members: int) -> _engine.Forest:
+    def take(self, members: Any, n_members: int) -> Trees:
         """The first of some members."""
         return _engine.take_trees(members, 0, n_members)
 
     def _member_options(self) -> dict[str, Any]:
         member = self.member
+        if isinstance(member, C45Classifier):
+            return member._options() | {"is_stump": False}
         if isinstance(member, STUMPS):
             return {"is_stump": True, "criterion": getattr(member, "criterion", "squared_error")}
         options = member._options(self.training) | {"is_stump": False, "keep_records": False}
@@ -185,6 +211,14 @@ class EngineRounds:
             "keep_records": member.ccp_alpha > 0,
             "ccp_alpha": float(member.ccp_alpha),
         }
+
+    def _values(self) -> tuple[list[np.ndarray], np.ndarray] | None:
+        """What C4.5 trees learn from: the columns, and how many categories each has; None for others."""
+        if takes_codes(self.member):
+            return None
+        table = self.training.table
+        assert isinstance(table, Table)
+        return table.as_float64(), branches_by_column(table.schema)
 
 
 def plan_options(plan: Plan) -> dict[str, Any]:

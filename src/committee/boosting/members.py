@@ -8,11 +8,14 @@ import numpy as np
 from sklearn.base import clone
 
 from committee import _engine
+from committee.learners import C45Classifier
 
 
 def take_member(booster: Any, position: int) -> Any:
     """One member as a fitted estimator with the booster's schema and classes."""
     member = clone(booster.estimator_)
+    if isinstance(member, C45Classifier):
+        return member._keep_tree(booster._members.tree(position, None), booster.schema_, booster._task)
     member._importances = booster._importances[position]
     # The weights of the rows in a node are not kept.
     member._weight_unit = np.nan

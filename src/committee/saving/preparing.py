@@ -306,7 +306,8 @@ def take_decider(fields: Fields, schema: Schema, task: Classification | Regressi
 
 def take_members(fields: Fields, schema: Schema, task: Classification | Regression) -> Decider:
     """Members of the engine and what their votes weigh."""
-    members = fields.take("members", _engine.Forest)
+    members: Any = fields.take("members", object)
+    fields.require(isinstance(members, TREES), "the members are no trees")
     check_forest(members, schema, task)
     fields.require(members.is_mean, "the members do not vote")
     votes = fields.array("estimator_weights", np.float64, (members.n_trees,))
