@@ -31,8 +31,8 @@ ABOUT = (
 EXPLAINED = {
     "adult": "a stronger booster is lacking, for our best alone has 0.2733 and LightGBM 0.2727 there, while "
     "twice the time for members or another rule gain less than 0.0003",
-    "california-housing": "an order of the portfolio that was partly made by hand had 0.3840, the one that the "
-    "script finds for all tables has 0.3881, AutoGluon 0.3864",
+    "california-housing": "an order of the portfolio that was partly made by hand had 0.3840, the one that "
+    "the script finds for all tables has 0.3881, AutoGluon 0.3864",
     "concrete": "343 rows are judged, on which our runs differ by more: 0.2278 to 0.2338 on the split "
     "where AutoGluon has 0.2313",
     "magic": "0.2697 against 0.2694",
