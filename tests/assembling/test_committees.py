@@ -482,3 +482,11 @@ def test_the_rules_that_look_at_rows_are_on_the_leaderboard_of_a_committee_that_
         assert list(board) == list(selecting.leaderboard(["dynamic"], X=X))
     another = loaded.recombine("dynamic")
     np.testing.assert_array_equal(another.predict(X), selecting.recombine("dynamic", X).predict(X))
+
+
+def test_a_committee_without_honest_votes_shows_itself_in_a_notebook():
+    fitted = VotingClassifier(MEMBERS).fit(X, Y)
+    assert not hasattr(fitted, "honest_votes_")
+    assert "VotingClassifier" in fitted._repr_html_()
+    with pytest.raises(ValueError, match="fitted without honest votes"):
+        _ = fitted.honest_rows_

@@ -32,6 +32,10 @@ ONE_CLASS = "y had one class, so there is nothing to decide."
 LEARNT = ("_task", "_seats", "_honest", "_encoder", "_data", "_origin")
 
 
+class NoHonestVotesError(ValueError, AttributeError):
+    """Nobody has voted on rows that it has not seen. To `hasattr`, `honest_votes_` is not there."""
+
+
 class Assembled(TransformerMixin, KeptCommittee):
     """What can be asked of any committee once it is fitted.
 
@@ -251,7 +255,7 @@ class Assembled(TransformerMixin, KeptCommittee):
     def _known_votes(self) -> HonestVotes:
         check_is_fitted(self)
         if self._honest is None:
-            raise ValueError(
+            raise NoHonestVotesError(
                 "The members were fitted without honest votes. Fit with cv=5 to have some."
                 if self.rule_ is not None
                 else ONE_CLASS
