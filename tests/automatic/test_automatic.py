@@ -1,4 +1,4 @@
-"""The automatic committee: who sits, who decides, and what happens when time is up."""
+"""The automatic committee: who sits, who decides, and how good that is."""
 
 import pickle
 import warnings
@@ -6,31 +6,23 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import clone
 from sklearn.datasets import load_diabetes, load_iris
 from sklearn.dummy import DummyRegressor
 from sklearn.metrics import balanced_accuracy_score
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
-from sklearn.svm import LinearSVC
 
 import committee
 from committee import CommitteeClassifier, CommitteeRegressor, DecisionTreeClassifier
-from committee.assembling.fitting import Seated
-from committee.assembling.leaderboard import honest_decision
-from committee.assembling.members import Member
 from committee.assembling.votes import HonestVotes
-from committee.automatic import committee as committee_module
 from committee.automatic.candidates import CANDIDATES, Size
 from committee.automatic.choosing import is_surely_better, judge_rules
-from committee.automatic.clock import LEAST_FOR_RULE, Clock
-from committee.automatic.committee import members_of, who_counts
+from committee.automatic.committee import members_of
 from committee.automatic.portfolio import ORDERS, portfolio
 from committee.combining.adjusting import AdjustedRule
-from committee.combining.weighted import CAWPERule
 from committee.members.lesson import Lesson
 from committee.running import receiving
-from committee.task import Classification
 from every_estimator import mixed_frame, target_for, votes_of
 
 X, Y = load_iris(return_X_y=True)
@@ -218,142 +210,6 @@ def test_members_for_amounts_sit_where_all_numbers_are_above_0():
         assert ("booster_poisson" in names) == is_there
 
 
-class Endless(ClassifierMixin, BaseEstimator):
-    """A member that tells when its fit has begun, which goes on for ever."""
-
-    has_begun = False
-
-    def fit(self, X, y):
-        Endless.has_begun = True
-        while True:
-            pass
-
-
-class OnTime:
-    """A clock that runs out when the endless member has begun."""
-
-    def left(self):
-        return 0.0 if Endless.has_begun else 0.01
-
-
-def test_when_time_is_up_what_is_finished_decides(monkeypatch):
-    monkeypatch.setattr(Endless, "has_begun", False)
-    monkeypatch.setattr(Clock, "left", OnTime.left)
-    monkeypatch.setattr(Clock, "allows", lambda self, *arguments: True)
-    members = [("bayes", GaussianNB()), ("endless", Endless())]
-    automatic = CommitteeClassifier(members, cv=2, time_limit=10, random_state=0, n_jobs=1).fit(X, Y)
-    assert list(automatic.named_estimators_) == ["bayes"]
-    assert automatic.score(X, Y) > 0.9
-
-
-def test_a_member_that_has_voted_on_some_rows_decides_if_nobody_has_on_all(monkeypatch):
-    class FirstFold(GaussianNB):
-        n_fits = 0
-
-        def fit(self, X, y, sample_weight=None):
-            FirstFold.n_fits += 1
-            return super().fit(X, y)
-
-    monkeypatch.setattr(Clock, "allows", lambda self, *arguments: FirstFold.n_fits == 0)
-    automatic = CommitteeClassifier([("first", FirstFold())], cv=5, runner="serial", random_state=0).fit(X, Y)
-    assert len(automatic.honest_rows_) == 30
-    assert automatic.score(X, Y) > 0.9
-
-
-@pytest.mark.parametrize("metric", [None, "roc_auc_ovr"])
-def test_the_mean_decides_if_time_is_up_with_votes_that_rules_cannot_be_compared_on(monkeypatch, metric):
-    monkeypatch.setattr(Clock, "allows", lambda self, seconds, n_fits, n_workers: n_fits == 5)
-    y = np.repeat(np.arange(50), 3)
-    # Of the rows that the first fold holds out, no two are of a class.
-    folds = [(np.setdiff1d(np.arange(150), rows), rows) for rows in np.arange(150).reshape(30, 5).T]
-    folds = [(np.flatnonzero(np.arange(150) % 15 != 0), np.arange(0, 150, 15)), *folds[1:]]
-    automatic = CommitteeClassifier(
-        [("near", KNeighborsClassifier(3))], cv=folds, metric=metric, runner="serial", random_state=0
-    )
-    with pytest.warns(RuntimeWarning, match="cannot be compared on 10 rows with votes, so the mean decides"):
-        automatic.fit(X, y)
-    np.testing.assert_allclose(automatic.predict_proba(X), automatic.votes(X)[0], atol=1e-6)
-
-
-def test_no_time_at_all_is_an_error_that_says_so():
-    with pytest.raises(ValueError, match=r"time_limit=1e-09 was over before member 'bayes' was fitted"):
-        CommitteeClassifier(MEMBERS, time_limit=1e-9).fit(X, Y)
-
-
-def test_forests_and_boosters_end_inside_their_budget(monkeypatch):
-    monkeypatch.setattr(Clock, "budget", lambda self, *arguments: 0.0)
-    members = [
-        ("forest", committee.RandomForestClassifier(50, n_jobs=1)),
-        ("booster", committee.LogitBoostClassifier()),
-    ]
-    automatic = CommitteeClassifier(members, time_limit=1000, cv=2, random_state=0, n_jobs=1).fit(X, Y)
-    forests, boosters = automatic.estimators_
-    # The time is up after the first tree, and the only thread that grows looks at the clock after each.
-    assert all(len(forest.estimators_) == 1 for forest in forests)
-    assert all(booster.n_iter_ == 1 for booster in boosters)
-
-
-class Interrupted(GaussianNB):
-    """A member in whose fit the user presses Ctrl-C."""
-
-    def fit(self, X, y, sample_weight=None):
-        raise KeyboardInterrupt
-
-
-def test_an_interruption_keeps_what_is_finished():
-    members = [*MEMBERS, ("stopped", Interrupted())]
-    automatic = CommitteeClassifier(members, runner="serial", random_state=0)
-    with pytest.warns(RuntimeWarning, match="The fit was interrupted. What is finished is kept."):
-        automatic.fit(X, Y)
-    assert list(automatic.named_estimators_) == ["bayes", "near"]
-    with pytest.raises(KeyboardInterrupt):
-        CommitteeClassifier(members[::-1], runner="serial", random_state=0).fit(X, Y)
-
-
-@pytest.mark.parametrize(
-    ("metric", "n_before", "kind"),
-    [(None, 0, "LogPoolRule"), ("error", 0, "FixedRule"), ("error", 1, "BestMemberRule")],
-)
-def test_an_interruption_while_rules_are_compared_keeps_members_and_what_is_judged(
-    monkeypatch, metric, n_before, kind
-):
-    judged = []
-
-    def decide(rule, *arguments):
-        if len(judged) == n_before:
-            raise KeyboardInterrupt
-        judged.append(rule)
-        return honest_decision(rule, *arguments)
-
-    monkeypatch.setattr("committee.automatic.choosing.honest_decision", decide)
-    automatic = CommitteeClassifier(MEMBERS, cv=2, metric=metric, random_state=0)
-    with pytest.warns(RuntimeWarning, match="was interrupted while rules were compared"):
-        automatic.fit(X, Y)
-    assert list(automatic.named_estimators_) == ["bayes", "near"]
-    assert type(automatic.rule_).__name__ == kind and automatic.score(X, Y) > 0.9
-    with pytest.raises(KeyboardInterrupt):
-        automatic.prune(max_members=1)
-
-
-@pytest.mark.parametrize("place", ["honest_of", "calibrate"])
-def test_an_interruption_before_the_rule_is_chosen_keeps_all_members(monkeypatch, place):
-    n_calls, real = [0], getattr(committee_module, place)
-
-    def interrupted(*arguments):
-        n_calls[0] += 1
-        if n_calls[0] == 1:
-            raise KeyboardInterrupt
-        return real(*arguments)
-
-    members = [*MEMBERS, ("machine", LinearSVC())]
-    usual = CommitteeClassifier(members, cv=2, random_state=0).fit(X, Y)
-    monkeypatch.setattr(committee_module, place, interrupted)
-    automatic = CommitteeClassifier(members, cv=2, random_state=0)
-    with pytest.warns(RuntimeWarning, match="was interrupted while votes were calibrated"):
-        automatic.fit(X, Y)
-    np.testing.assert_array_equal(automatic.predict_proba(X), usual.predict_proba(X))
-
-
 def test_an_error_of_a_metric_is_not_hidden_where_all_rows_have_votes():
     def choosy(y, decision, weights):
         if len(y) < 150 or not np.allclose(decision, decision[0]):
@@ -362,34 +218,6 @@ def test_an_error_of_a_metric_is_not_hidden_where_all_rows_have_votes():
 
     with pytest.raises(ValueError, match="I judge constants only"):
         CommitteeClassifier(MEMBERS, cv=2, metric=choosy, random_state=0).fit(X, Y)
-
-
-def test_an_interruption_while_the_rule_learns_leaves_the_decision_to_the_mean(monkeypatch):
-    def fit(self, *arguments, **named):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(CAWPERule, "fit", fit)
-    automatic = CommitteeClassifier(MEMBERS, cv=2, rule="cawpe", random_state=0)
-    with pytest.warns(RuntimeWarning, match=r"the mean decides\. recombine\('cawpe'\) lets the rule learn"):
-        automatic.fit(X, Y)
-    np.testing.assert_allclose(automatic.predict_proba(X), automatic.votes(X).mean(axis=0), atol=1e-6)
-
-
-def test_the_second_interruption_ends_the_fit(monkeypatch):
-    def decide(*arguments):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("committee.automatic.choosing.honest_decision", decide)
-    members = [*MEMBERS, ("stopped", Interrupted())]
-    with pytest.warns(RuntimeWarning, match="is kept"), pytest.raises(KeyboardInterrupt):
-        CommitteeClassifier(members, runner="serial", random_state=0).fit(X, Y)
-
-
-def test_if_nobody_has_voted_on_all_rows_when_time_is_up_who_has_voted_on_most_decides(monkeypatch):
-    allowed = iter([True])
-    monkeypatch.setattr(Clock, "allows", lambda *arguments: next(allowed, False))
-    automatic = CommitteeClassifier(MEMBERS, cv=2, time_limit=60, runner="serial", random_state=0)
-    assert list(automatic.fit(X, Y).named_estimators_) == ["bayes"]
 
 
 def correlation(y, decision, weights):
@@ -554,40 +382,6 @@ def test_a_table_without_any_value_is_learnt_by_those_who_can():
     with pytest.warns(RuntimeWarning, match="'bayes' is dropped.*It votes with NaN or infinity"):
         automatic.fit(nothing, [0, 1, 1, 1] * 10)
     np.testing.assert_allclose(automatic.predict_proba(nothing[:1]), [[0.25, 0.75]], atol=0.05)
-
-
-def test_with_a_limit_of_time_everybody_may_sit_and_those_who_count_go_on():
-    size = Size("classification", 1000, 10, 2)
-    assert (
-        len(portfolio(size, "balanced"))
-        < len(portfolio(size, "balanced", has_limit=True))
-        == len(portfolio(size, "best"))
-    )
-    assert len(portfolio(size, "fast", has_limit=True)) == len(portfolio(size, "fast"))
-    rng = np.random.default_rng(0)
-    y = rng.integers(0, 2, 300)
-    lesson = Lesson.of(Classification, rng.normal(size=(300, 2)), y, None, None)
-    right = np.stack([1 - y, y], axis=1)
-    rows = np.arange(300)
-    said = {"noise": np.full((300, 2), 0.5), "good": 0.3 + 0.4 * right, "best": 0.1 + 0.8 * right}
-    seated = [Seated(Member(name, None), [None], [(rows, votes)]) for name, votes in said.items()]
-    assert who_counts(seated, lesson) == ["best"]
-
-
-def test_time_that_the_rule_does_not_need_is_for_fits():
-    for_rule, for_fits = (Clock(30.0, now=lambda: 7.0) for _ in range(2))
-    for_fits.keep_for_rule(0.0)
-    assert for_fits.left() - for_rule.left() == pytest.approx(2.5)
-
-
-def test_a_clock_runs_from_its_making_on():
-    times = [100.0]
-    clock = Clock(30.0, now=lambda: times[-1])
-    before = clock.left()
-    times.append(110.0)
-    assert clock.left() == pytest.approx(before - 10.0) and not clock.is_over()
-    times.append(130.0)
-    assert clock.is_over() and clock.left_for_rule() == LEAST_FOR_RULE
 
 
 def test_who_is_fitted_in_repeated_folds_does_not_depend_on_who_was_quick():
