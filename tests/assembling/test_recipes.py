@@ -1,0 +1,97 @@
+"""What tells one member from another, whatever its functions are called."""
+
+import os
+import subprocess
+import sys
+from functools import partial
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+
+from committee.assembling import Bank
+from committee.assembling.members import Member
+from committee.assembling.recipes import recipe_of
+
+X, Y = load_iris(return_X_y=True)
+
+
+def test_functions_and_classes_of_one_name_are_other_recipes():
+    def own(function):
+        return recipe_of(Member("own", FunctionTransformer(function)))
+
+    first = own(lambda x: x + 1)
+    assert first == own(lambda x: x + 1)
+    assert first != own(lambda x: x + 2)
+
+    def with_default(k):
+        def own_columns(x, k=k, *, last=k):
+            return x[:, :k]
+
+        return own_columns
+
+    def around(k):
+        return lambda x: x[:, :k]
+
+    class Called:
+        def __init__(self, k):
+            self.k = k
+
+        def __call__(self, x):
+            return x[:, : self.k]
+
+        first = __call__
+
+    for made in (
+        with_default,
+        around,
+        Called,
+        lambda k: Called(k).first,
+        lambda k: partial(around, k=k),
+        lambda k: {"k": around(k)},
+        np.random.RandomState,
+        np.random.default_rng,
+    ):
+        assert own(made(1)) == own(made(1))
+        assert own(made(1)) != own(made(4))
+    another = type("GaussianNB", (GaussianNB,), {"__module__": "elsewhere"})
+    assert recipe_of(Member("bayes", GaussianNB())) != recipe_of(Member("bayes", another()))
+    with pytest.raises(
+        ValueError, match=r"Member 'own' has a parameter without a text. Nothing tells one gen"
+    ):
+        own(each for each in ())
+
+
+RECIPE = """
+from committee.assembling.recipes import written_out
+N_COLUMNS = {n}
+def near(x):
+    return x[:, :N_COLUMNS]
+def own(x):
+    return near(x) if x[0] in {{"alpha", "beta", "gamma", "delta"}} else own(x)
+print(written_out((own, {{"alpha", "beta", "gamma", "delta"}})))
+"""
+
+
+def test_a_recipe_is_the_same_in_every_process_and_knows_the_constants_of_a_module():
+    def told(n, seed):
+        command = [sys.executable, "-c", RECIPE.format(n=n)]
+        environment = os.environ | {"PYTHONHASHSEED": seed}
+        return subprocess.run(command, env=environment, capture_output=True, check=True, text=True).stdout
+
+    assert told(1, "1") == told(1, "2")
+    assert told(1, "1") != told(4, "1")
+
+
+def test_votes_of_a_function_that_knows_other_values_are_not_taken_for_its_own():
+    def first(k):
+        return make_pipeline(FunctionTransformer(lambda x: x[:, :k]), GaussianNB())
+
+    bank = Bank(X, Y, cv=3)
+    bank.collect([("first", first(1))], runner="serial")
+    bank.collect([("first", first(1))], runner="serial")
+    with pytest.raises(ValueError, match="There are votes of another member 'first', made by another recipe"):
+        bank.collect([("first", first(4))], runner="serial")
