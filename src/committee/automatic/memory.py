@@ -36,7 +36,7 @@ BYTES_OF_NUMBER = 8
 BYTES_OF_VALUE, BYTES_OF_ROW, BYTES_OF_SCORE = 12, 32, 16
 # The same of a large table, whose values are read where they lie, while they are binned.
 BYTES_OF_LARGE_VALUE = 4
-# A fit that takes more than this has all cores for itself: it is about as quick as two side by side.
+# If every fit takes more than this, one at a time has all cores, and the memory of one is enough.
 ALONE_BYTES = 2**27
 # The rows of a fold, the matrix that is made of them, and what is computed from it; more where that is more.
 N_COPIES, MORE_COPIES = 3, {"LinearDiscriminantAnalysis": 7, "C45Classifier": 5}
