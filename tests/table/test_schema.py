@@ -28,12 +28,31 @@ def test_equal_schemas_have_one_hash():
     assert twin == SCHEMA and hash(twin) == hash(SCHEMA)
 
 
-def test_a_schema_remembers_one_that_is_equal_and_does_not_pickle_it():
+def test_a_schema_remembers_others_and_does_not_pickle_them():
     first, second = pickle.loads(pickle.dumps(SCHEMA)), pickle.loads(pickle.dumps(SCHEMA))
     size = len(pickle.dumps(first))
-    assert first.is_like(second) and first.is_like(second) and first.is_like(SCHEMA) and first.is_like(first)
-    assert not first.is_like(Schema(SCHEMA.columns, named=False))
-    assert len(pickle.dumps(first)) == size and first == SCHEMA
+    assert first == second and first == second and first == SCHEMA and first == first
+    assert first != Schema(SCHEMA.columns, named=False) and first != "a schema"
+    assert first.changes(second) == first.changes(SCHEMA) == ()
+    assert len(pickle.dumps(first)) == size
+
+
+def test_schemas_of_other_names_have_no_changes_in_common():
+    renamed = Schema((Column("years", Kind.NUMBER), SCHEMA.columns[1]), named=True)
+    assert SCHEMA.changes(renamed) is None and SCHEMA.changes(SCHEMA.only([0])) is None
+
+
+@pytest.mark.parametrize("is_joined", [True, False])
+def test_rows_read_again_change_where_the_schema_does(is_joined):
+    fewer = Schema((SCHEMA.columns[0], Column("city", Kind.CATEGORY, ("Oslo",))), named=True)
+    columns = np.array([31.0, 54.0]), np.array([2, 1], dtype=np.int32)
+    table = Table(SCHEMA, columns, n_rows=2)
+    if is_joined:
+        table.as_matrix(slice(None))
+    again = table.read_again(fewer, {1: np.array([1, 0], dtype=np.int32)})
+    assert again.schema is fewer and again.columns[0] is columns[0]
+    np.testing.assert_array_equal(again.as_matrix(slice(None)), [[31, 1], [54, 0]])
+    np.testing.assert_array_equal(table.as_matrix(slice(None)), [[31, 2], [54, 1]])
 
 
 @pytest.mark.parametrize("n_rows", [1, 7, 300])

@@ -76,16 +76,26 @@ def read_like(X: Any, schema: Schema) -> Table:
     array([0, 2], dtype=int32)
     """
     source = open_source(X)
-    for table in source.tables:
-        if schema.is_like(table.schema):
-            return table
+    if schema not in source.tables:
+        source.tables[schema] = read_anew(source, schema)
+    return source.tables[schema]
+
+
+def read_anew(source: Source, schema: Schema) -> Table:
+    """Read a source as a schema says. Of what it was read as before, only the columns that differ are read.
+
+    The models of many folds know almost the same categories, so that a row that they vote on is read once.
+    """
     positions = match_columns(source, schema)
-    columns = tuple(
-        read_column_like(source.column(position), column)
-        for position, column in zip(positions, schema.columns, strict=True)
-    )
-    source.tables.append(Table(schema, columns, source.n_rows))
-    return source.tables[-1]
+    before = next(iter(source.tables.values()), None)
+    changes = None if before is None else schema.changes(before.schema)
+    places = range(schema.n_columns) if changes is None else changes
+    columns = {
+        place: read_column_like(source.column(positions[place]), schema.columns[place]) for place in places
+    }
+    if before is None or changes is None:
+        return Table(schema, tuple(columns.values()), source.n_rows)
+    return before.read_again(schema, columns)
 
 
 def read_part(source: Source, rows: np.ndarray, marked: np.ndarray) -> Table:
@@ -101,7 +111,7 @@ def read_part(source: Source, rows: np.ndarray, marked: np.ndarray) -> Table:
         if not is_number:
             codes[place] = values
     table = Table(Schema(tuple(columns), source.named), PartColumns(tuple(whole), codes, rows), source.n_rows)
-    source.tables.append(table)
+    source.tables[table.schema] = table
     return table
 
 

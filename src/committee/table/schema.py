@@ -9,7 +9,7 @@ NaN for missing, categories as int32 codes with 0 for missing and 1..n for the c
 from __future__ import annotations
 
 import enum
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -77,7 +77,7 @@ class Column:
         return Column, (self.name, self.kind, self.categories)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Schema:
     """The columns of a table.
 
@@ -122,20 +122,48 @@ class Schema:
         """The number of categories of each column, as int32; 0 for a column that is not a category."""
         return np.array([len(column.categories) for column in self.columns], dtype=np.int32)
 
-    def is_like(self, other: Schema) -> bool:
-        """Whether two schemas are equal. A schema remembers one that is: its committee asks for every row.
+    def __eq__(self, other: object) -> bool:
+        """Whether two schemas are equal. A schema remembers one that is: its committee asks for every row."""
+        if self is other:
+            return True
+        if not isinstance(other, Schema) or hash(self) != hash(other):
+            return False
+        if other.__dict__.get("_twin") is self:
+            return True
+        if self.named != other.named or self.columns != other.columns:
+            return False
+        other.__dict__["_twin"] = self
+        return True
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash((self.columns, self.named))
+
+    def changes(self, other: Schema) -> tuple[int, ...] | None:
+        """The places of the columns that differ from those of another schema; None if their names do.
+
+        A schema remembers this of one other, as it remembers one that is equal.
 
         Examples
         --------
-        >>> Schema((), named=True).is_like(Schema((), named=True))
-        True
+        >>> first, second = (
+        ...     Schema((Column("age", Kind.NUMBER), Column("city", Kind.CATEGORY, cities)), named=True)
+        ...     for cities in (("Bonn", "Oslo"), ("Oslo",))
+        ... )
+        >>> first.changes(second)
+        (1,)
         """
-        if self is other or self.__dict__.get("_twin") is other:
-            return True
-        if self != other:
-            return False
-        self.__dict__["_twin"] = other
-        return True
+        compared, changes = self.__dict__.get("_changes", (None, None))
+        if compared is not other:
+            changes = None
+            if (self.named, self.names) == (other.named, other.names):
+                pairs = enumerate(zip(self.columns, other.columns, strict=True))
+                changes = tuple(place for place, (here, there) in pairs if here != there)
+            self.__dict__["_changes"] = other, changes
+        return changes
 
     def only(self, positions: np.ndarray) -> Schema:
         """The schema of some of the columns."""
@@ -157,6 +185,8 @@ class Table:
         Categories are contiguous int32 codes, 0 for missing. All others are booleans, integers, float32 or
         float64 in native byte order, NaN for missing; they may be strided or read-only views of X.
     n_rows : int
+    before : Table, optional
+        The same rows by a schema of the same names; columns that did not change are one.
 
     Examples
     --------
@@ -168,6 +198,7 @@ class Table:
     schema: Schema
     columns: Sequence[np.ndarray]
     n_rows: int
+    before: Table | None = None
 
     def between(self, begin: int, end: int) -> Table:
         """The rows from one up to another; the table itself if these are all."""
@@ -181,6 +212,13 @@ class Table:
             return self._few[rows]
         return np.column_stack([column.astype(np.float64) for column in self._cut(rows)])
 
+    def read_again(self, schema: Schema, columns: Mapping[int, np.ndarray]) -> Table:
+        """The same rows by another schema, given the columns that it changes, by their places."""
+        kept = list(self.columns)
+        for place, column in columns.items():
+            kept[place] = column
+        return Table(schema, kept, self.n_rows, before=self)
+
     def _cut(self, rows: slice) -> Sequence[np.ndarray]:
         """The columns of some rows."""
         if isinstance(self.columns, PartColumns):
@@ -189,9 +227,14 @@ class Table:
 
     @cached_property
     def _few(self) -> np.ndarray:
-        # To join all columns is quicker than to convert each.
-        joined = np.concatenate(self.columns).astype(np.float64)
-        matrix = joined.reshape(len(self.columns), self.n_rows).T
+        if self.before is None:
+            # To join all columns is quicker than to convert each.
+            joined = np.concatenate(self.columns).astype(np.float64)
+            matrix = joined.reshape(len(self.columns), self.n_rows).T
+        else:
+            matrix = self.before._few.copy()
+            for place in self.schema.changes(self.before.schema) or ():
+                matrix[:, place] = self.columns[place]
         matrix.flags.writeable = False
         return matrix
 

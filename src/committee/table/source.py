@@ -20,7 +20,7 @@ from committee.running import available_bytes
 from committee.table.frame import raw_columns
 from committee.table.raw import Raw, raw_array, take_raw
 from committee.table.row import is_one_row, raw_cells
-from committee.table.schema import BinnedTable, Table
+from committee.table.schema import BinnedTable, Schema, Table
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +36,7 @@ class Source:
         Whether the names are the user's own.
     columns : tuple of Raw
     n_rows : int
-    tables : list of Table
+    tables : dict of Schema to Table
         What it was read as: members of a committee mostly read it by the same schema.
     rows : ndarray of int, or None
         The rows that are meant; None are all. The columns have all of them, and `native` is None.
@@ -47,7 +47,7 @@ class Source:
     named: bool
     columns: tuple[Raw, ...]
     n_rows: int
-    tables: list[Table] = field(default_factory=list)
+    tables: dict[Schema, Table] = field(default_factory=dict)
     rows: np.ndarray | None = None
 
     def select(self, positions: list[int]) -> Source:
