@@ -111,11 +111,13 @@ Target reordered(const Target& target, std::span<const std::uint32_t> rows) {
     Target result = target;
     result.labels.clear();
     result.fixed.clear();
+    result.numbers.clear();
     for (const std::uint32_t row : rows) {
         if (target.n_classes > 0) {
             result.labels.push_back(target.labels[row]);
         } else {
             result.fixed.push_back(target.fixed[row]);
+            result.numbers.push_back(target.numbers[row]);
         }
     }
     return result;

@@ -1,5 +1,6 @@
 // Growing one tree from a binned table: the loop around the three steps (histogram.h, split.h, partition.h).
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -19,9 +20,14 @@ struct Target {
     std::uint32_t n_classes = 0;
     std::vector<std::uint32_t> labels;
     std::vector<std::int64_t> fixed;
+    std::vector<double> numbers;  // the targets of regression as they came
+    double lowest = 0;            // of those that have a weight
+    double highest = 0;
     double offset = 0;
     double scale = 1;
 
+    // The number that a mean of fixed-point targets stands for. Rounding does not take it out of their range.
+    double number(double mean) const { return std::clamp(offset + mean / scale, lowest, highest); }
     std::size_t n_outputs() const { return n_classes == 0 ? 1 : n_classes; }
 };
 

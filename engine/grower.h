@@ -147,20 +147,28 @@ class Grower {
 
     // Two rows become two leaves at once. False: they are alike, or no column of numbers tells them apart.
     bool split_pair(const Pending& pending) {
-        const Item first = items_[pending.begin], second = items_[pending.begin + 1];
-        if (is_same_target(first, second) || !search_.find_for_pair(rows_of(pending), found_.split)) return false;
+        Item* items = items_.data() + pending.begin;
+        if (is_same_target(items[0], items[1]) || !search_.find_for_pair(rows_of(pending), found_.split)) return false;
+        std::uint32_t* rows = rows_.data() + pending.begin;
         const Code* codes = columns_of(pending).column(found_.split.column);
-        const bool is_first_left = codes[rows_[pending.begin]] < codes[rows_[pending.begin + 1]];
-        add_pair(pending, found_.split, is_first_left ? first : second, is_first_left ? second : first);
+        if (codes[rows[0]] > codes[rows[1]]) {
+            std::swap(rows[0], rows[1]);
+            std::swap(items[0], items[1]);
+        }
+        add_pair(pending, found_.split);
         return true;
     }
 
-    void add_pair(const Pending& pending, const Candidate& split, const Item& low, const Item& high) {
+    // The row of the lower code is the first.
+    void add_pair(const Pending& pending, const Candidate& split) {
         const std::uint32_t left = add_children(tree_);
+        const Item low = items_[pending.begin], high = items_[pending.begin + 1];
         tree_.nodes[pending.node] = number_word(split.column, split.threshold, weight_of(low) < weight_of(high), left);
         const Item both[2] = {low, high};
         Pending leaf = pending;
         for (std::uint32_t side = 0; side < 2; ++side) {
+            leaf.begin = pending.begin + side;
+            leaf.end = leaf.begin + 1;
             if constexpr (many) {
                 pure_class_ = ManyClasses::item_class(both[side]);
             } else {
@@ -336,14 +344,26 @@ class Grower {
             const auto& sides = search_.sides();
             for (const std::uint32_t weight : sides.class_weights()) values.push_back(weight / sides.weight());
         } else {
-            const double value = std::clamp(Stat::value(pending.total), pending.lower, pending.upper);
             if constexpr (std::is_same_v<Stat, Mean>) {
-                values.push_back(target_.offset + value / target_.scale);
+                values.push_back(
+                    std::clamp(mean_of(pending), target_.number(pending.lower), target_.number(pending.upper)));
             } else {
+                const double value = std::clamp(Stat::value(pending.total), pending.lower, pending.upper);
                 values.push_back(1 - value);
                 values.push_back(value);
             }
         }
+    }
+
+    // Lies between the targets of the node's rows, whatever the rounding: if they are the same, it is theirs.
+    double mean_of(const Pending& pending) const {
+        double lowest = target_.highest, highest = target_.lowest;
+        for (std::size_t i = pending.begin; i < pending.end; ++i) {
+            const double y = target_.numbers[pending.is_local ? local_codes_.row_at(rows_[i]) : rows_[i]];
+            lowest = std::min(lowest, y);
+            highest = std::max(highest, y);
+        }
+        return std::clamp(target_.number(Stat::value(pending.total)), lowest, highest);
     }
 
     void record(const Pending& pending) {

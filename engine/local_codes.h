@@ -33,6 +33,8 @@ class LocalCodes {
     void copy(const Codes<Code>& codes, std::span<std::uint32_t> rows) {
         constexpr std::size_t rows_ahead = 16;
         const std::size_t n = rows.size(), stride = CodeLine<Code>::stride(codes.n_columns);
+        rows_.assign(rows.begin(), rows.end());
+        stride_ = static_cast<std::uint32_t>(stride);
         lines_.resize(std::max(lines_.size(), CodeLine<Code>::n_lines(n * stride)));
         Code* block = lines_.data()->codes.data();
         for (std::size_t i = 0; i < n; ++i) {
@@ -42,11 +44,16 @@ class LocalCodes {
         }
     }
 
+    // The row of the table whose codes begin there.
+    std::uint32_t row_at(std::uint32_t begin) const { return rows_[begin / stride_]; }
+
     // For rows that are known by where their codes begin.
     CodeColumns<Code> columns() const { return {lines_.data()->codes.data(), 1}; }
 
   private:
     std::vector<CodeLine<Code>> lines_;
+    std::vector<std::uint32_t> rows_;
+    std::uint32_t stride_ = 1;
 };
 
 }  // namespace committee

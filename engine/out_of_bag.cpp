@@ -12,7 +12,7 @@ double row_loss(const Target& target, std::uint32_t row, const double* decision)
     if (target.n_classes > 0) {
         return std::max_element(decision, decision + target.n_classes) - decision == target.labels[row] ? 0 : 1;
     }
-    const double error = *decision - (target.offset + static_cast<double>(target.fixed[row]) / target.scale);
+    const double error = *decision - target.numbers[row];
     return error * error;
 }
 

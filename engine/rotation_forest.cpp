@@ -283,8 +283,7 @@ class OutOfBagVoting {
         if (target.n_classes > 0) {
             return std::max_element(sums, sums + target.n_classes) - sums == target.labels[row] ? 0 : 1;
         }
-        const double truth = target.offset + static_cast<double>(target.fixed[row]) / target.scale;
-        const double error = *sums / count - truth;
+        const double error = *sums / count - target.numbers[row];
         return error * error;
     }
 

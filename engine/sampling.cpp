@@ -96,14 +96,16 @@ Target fixed_target(std::span<const double> y, std::span<const std::uint32_t> we
                     bool is_poisson) {
     Target target;
     auto weight_of = [&](std::size_t i) { return weights.empty() ? 1U : weights[i]; };
-    double lowest = std::numeric_limits<double>::infinity(), highest = -lowest;
+    target.numbers.assign(y.begin(), y.end());
+    target.lowest = std::numeric_limits<double>::infinity();
+    target.highest = -target.lowest;
     for (std::size_t i = 0; i < y.size(); ++i) {
         if (weight_of(i) == 0) continue;
-        lowest = std::min(lowest, y[i]);
-        highest = std::max(highest, y[i]);
+        target.lowest = std::min(target.lowest, y[i]);
+        target.highest = std::max(target.highest, y[i]);
     }
-    if (!is_poisson) target.offset = lowest / 2 + highest / 2;
-    const double reach = std::max(highest - target.offset, target.offset - lowest);
+    if (!is_poisson) target.offset = target.lowest / 2 + target.highest / 2;
+    const double reach = std::max(target.highest - target.offset, target.offset - target.lowest);
     // Sums of weight * target stay below 2^62, also after the shift to the mean, which may double the reach.
     const int exponent = reach > 0 ? 59 - std::bit_width(total_weight) - std::ilogb(reach) : 0;
     target.scale = std::ldexp(1.0, std::clamp(exponent, -1000, 1000));

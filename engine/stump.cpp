@@ -306,7 +306,8 @@ class StumpGrower {
             ++tree.records[node].n_rows;
             if constexpr (std::is_same_v<Stat, Mean>) {
                 for (;; node = parents[node]) {
-                    squares[node] += squared_error(items_[i], tree.values[node]);
+                    const double error = target_.numbers[i] - tree.values[node];
+                    squares[node] += static_cast<double>(items_[i].weight) * error * error;
                     if (node == root) break;
                 }
             }
@@ -320,16 +321,6 @@ class StumpGrower {
                 const double weight = tree.records[node].weight;
                 tree.records[node].impurity = weight > 0 ? squares[node] / weight : squares[root] / total_.weight();
             }
-        }
-    }
-
-    double squared_error(const Item& item, double value) const {
-        if constexpr (std::is_same_v<Stat, Mean>) {
-            const auto weight = static_cast<double>(item.weight);
-            const double error = target_.offset + static_cast<double>(item.sum) / weight / target_.scale - value;
-            return weight * error * error;
-        } else {
-            return 0;
         }
     }
 

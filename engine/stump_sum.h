@@ -33,7 +33,7 @@ class Sum {
     void append_value(const Target& target, std::vector<double>& values) const {
         const double value = Stat::value(item_);
         if constexpr (std::is_same_v<Stat, Mean>) {
-            values.push_back(target.offset + value / target.scale);
+            values.push_back(target.number(value));
         } else {
             values.push_back(1 - value);
             values.push_back(value);

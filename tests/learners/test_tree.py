@@ -121,6 +121,25 @@ def test_importances_of_a_pruned_tree_are_those_of_its_splits():
     assert (tree.feature_importances_ > 0).sum() < tree.get_n_leaves()
 
 
+@pytest.mark.parametrize("criterion", ["squared_error", "poisson"])
+@pytest.mark.parametrize(
+    "limits", [{}, {"max_depth": 3}, {"max_leaf_nodes": 9}, {"monotonic_cst": [1, 0, 0, -1]}]
+)
+def test_a_leaf_lies_between_the_targets_of_its_rows(criterion, limits):
+    for seed in range(10):
+        X, y = distinct_problem(seed)
+        y = np.where(y < 0.5, 0.0, 1000 * y)
+        for weights in (None, np.random.default_rng(seed).random(len(y))):
+            tree = DecisionTreeRegressor(criterion=criterion, **limits).fit(X, y, sample_weight=weights)
+            found, leaves = tree.predict(X), tree.apply(X)
+            assert y.min() <= found.min() and found.max() <= y.max()
+            if "monotonic_cst" in limits:
+                continue
+            for leaf in np.unique(leaves):
+                own = y[leaves == leaf]
+                assert own.min() <= found[leaves == leaf][0] <= own.max()
+
+
 def test_the_path_of_a_row_leads_from_the_root_to_its_leaf():
     X, y = IRIS
     tree = DecisionTreeClassifier(max_depth=3).fit(X, y)

@@ -59,6 +59,15 @@ def test_the_decision_is_the_mean_of_the_votes_of_the_members(forest):
     np.testing.assert_allclose(rules.mean(votes), decision, rtol=1e-9)
 
 
+@pytest.mark.parametrize("kind", [RandomForestRegressor, ExtraTreesRegressor])
+@pytest.mark.parametrize("weights", [None, np.random.default_rng(1).random(300)])
+def test_full_trees_know_the_numbers_of_their_rows_by_heart(kind, weights):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(300, 3)), np.exp(rng.normal(size=300))
+    forest = kind(n_estimators=1, bootstrap=False, random_state=0).fit(X, y, sample_weight=weights)
+    assert np.array_equal(forest.predict(X), y)
+
+
 def test_majority_counts_the_votes():
     X, y = IRIS
     forest = RandomForestClassifier(15, max_depth=2, rule="majority", random_state=0).fit(X, y)
