@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 #include <stdexcept>
+#include <string>
 
 namespace committee::c45 {
 
@@ -206,7 +207,12 @@ class Grower {
         std::vector<Child> children = add_children(node, 0, places);
 
         const std::size_t n_copies = end - begin - n_missing + n_missing * receivers.size();
-        if (n_copies >= max_instances) throw std::length_error("Too many rows with missing values.");
+        if (n_copies >= max_instances) {
+            throw std::length_error("Column " + std::to_string(tree_.column[node]) +
+                                    " (the first is 0) sends each of " + std::to_string(n_missing) +
+                                    " rows without a value down " + std::to_string(receivers.size()) +
+                                    " branches. Fill its missing values in, or merge its rare categories.");
+        }
         below.row.reserve(n_copies);
         below.label.reserve(n_copies);
         below.instances.resize(n_copies);

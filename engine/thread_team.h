@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <exception>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <type_traits>
 #include <utility>
@@ -16,6 +17,17 @@
 #include "stop.h"
 
 namespace committee {
+
+// Starts serve(1), serve(2), ..., serve(n). Where the system has no more threads to give, those that there are do the
+// work.
+template <class Serve>
+void start_threads(int n, Serve serve, std::vector<std::jthread>& threads) {
+    try {
+        for (int thread = 1; thread <= n; ++thread) threads.emplace_back(serve, thread);
+    } catch (const std::system_error&) {
+        return;
+    }
+}
 
 // Runs body(task, thread) for every task in [0, n_tasks), tasks handed out in order to at most n_threads threads, the
 // caller being thread 0. Every thread polls `stop` before a task. The first exception of a body or a poll is rethrown
@@ -50,7 +62,11 @@ void for_each_task(std::size_t n_tasks, int n_threads, const Stop& stop, Body bo
 
     if (n_workers > 0) {
         std::vector<std::jthread> team;
-        for (std::size_t thread = 1; thread < n_workers; ++thread) team.emplace_back(work, static_cast<int>(thread));
+        start_threads(static_cast<int>(n_workers) - 1, work, team);
+        {
+            const std::lock_guard lock(mutex);
+            n_busy -= n_workers - 1 - team.size();
+        }
         work(0);
         // Nobody else can ask outside while the others are at their last tasks.
         std::unique_lock lock(mutex);
@@ -65,7 +81,7 @@ class ThreadTeam {
   public:
     // The calling thread asks `stop`, if there is one, while it waits for the others; bodies poll it themselves.
     explicit ThreadTeam(int n_threads, const Stop* stop = nullptr) : stop_(stop) {
-        for (int thread = 1; thread < n_threads; ++thread) workers_.emplace_back([this, thread] { serve(thread); });
+        start_threads(n_threads - 1, [this](int thread) { serve(thread); }, workers_);
     }
     ThreadTeam(const ThreadTeam&) = delete;
     ThreadTeam& operator=(const ThreadTeam&) = delete;

@@ -462,6 +462,17 @@ def test_poisson_needs_counts(estimator):
     assert "needs some y > 0" in error_of(estimator(criterion="poisson"), X, np.zeros(len(Y)))
 
 
+@pytest.mark.parametrize(
+    ("estimator", "n_trees"), [(DecisionTreeClassifier(), 1), (RandomForestClassifier(n_estimators=7), 7)]
+)
+def test_more_classes_than_memory_holds_are_refused(estimator, n_trees, monkeypatch):
+    monkeypatch.setattr("committee.learners.training.SMALL_MODEL", 0)
+    monkeypatch.setattr("committee.learners.training.available_bytes", lambda: n_trees * 12 * 12 * 8 - 1)
+    message = error_of(estimator, np.arange(12.0)[:, None], np.arange(12))
+    assert message.startswith("The 12 classes of y take")
+    assert_fits(estimator, np.arange(12.0)[:, None], Y)
+
+
 def test_monotonic_constraints_need_an_order_and_two_classes():
     tree = DecisionTreeClassifier(monotonic_cst=[1])
     assert "categories ['city'], which have no order" in error_of(

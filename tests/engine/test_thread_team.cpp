@@ -1,3 +1,5 @@
+#include <pthread.h>
+
 #include <atomic>
 #include <stdexcept>
 #include <string>
@@ -127,9 +129,42 @@ void a_team_carries_an_exception_and_works_on() {
     }
 }
 
+#ifdef __GLIBC__
+// While it lives, a new thread asks for more memory than there are addresses.
+class NoMoreThreads {
+  public:
+    NoMoreThreads() {
+        pthread_getattr_default_np(&usual_);
+        pthread_attr_t huge = usual_;
+        pthread_attr_setstacksize(&huge, std::size_t{1} << 50);
+        pthread_setattr_default_np(&huge);
+    }
+    NoMoreThreads(const NoMoreThreads&) = delete;
+    NoMoreThreads& operator=(const NoMoreThreads&) = delete;
+    ~NoMoreThreads() { pthread_setattr_default_np(&usual_); }
+
+  private:
+    pthread_attr_t usual_{};
+};
+
+void threads_that_the_system_refuses_are_done_without() {
+    const NoMoreThreads refusal;
+    std::atomic<int> n_run{0};
+    for_each_task(100, 4, {}, [&](std::size_t, int) { ++n_run; });
+    check(n_run == 100);
+    ThreadTeam team(4);
+    check(team.size() == 1);
+    team.run(100, [&](std::size_t, int) { ++n_run; });
+    check(n_run == 200);
+}
+#else
+void threads_that_the_system_refuses_are_done_without() {}
+#endif
+
 }  // namespace
 
 int main() {
+    threads_that_the_system_refuses_are_done_without();
     a_team_runs_every_task_of_every_piece_of_work_once();
     a_team_carries_an_exception_and_works_on();
     every_task_runs_once();

@@ -189,6 +189,14 @@ def test_ties_go_to_the_first_class():
     assert C45Classifier().fit(X, ["b", "a", "b", "a"]).predict(X).tolist() == ["a"] * 4
 
 
+def test_more_copies_of_rows_than_can_be_numbered_are_refused():
+    values, n_missing = np.repeat(np.arange(22_000), 2), 100_000
+    X = np.concatenate([values, np.full(n_missing, np.nan)])[:, None]
+    y = np.concatenate([values % 2, np.arange(n_missing) % 2])
+    with pytest.raises(ValueError, match=r"^Column 0 .* 100000 rows without a value down 22000 branches\."):
+        C45Classifier(categorical_features=[0]).fit(X, y)
+
+
 def test_an_all_missing_or_constant_column_is_never_used():
     X, y = load_iris(return_X_y=True)
     wide = np.column_stack([np.full(len(y), np.nan), X, np.ones(len(y))])

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from committee import _engine
+from committee.running import available_bytes
 from committee.saving import Data
 from committee.table import BinnedTable, Table, forget_unseen, predict_table, read, to_codes
 from committee.table.part import PartColumns
@@ -25,6 +26,9 @@ from committee.task import (
 )
 
 NO_LIMIT = 2**32 - 1
+
+# There is always room for a model of so many bytes.
+SMALL_MODEL = 2**26
 
 # What the engine does unless an estimator asks for something else: one tree on all rows.
 OPTIONS: dict[str, Any] = {
@@ -158,6 +162,10 @@ class Training:
     ) -> dict[str, Any]:
         """The same, with what has ended it before its time as `interruption`; the trees so far are whole."""
         options = OPTIONS | options
+        if not options["keep_records"]:
+            # As many as there are at least, if it is for the error to say when they are enough.
+            n_trees = 2 * options["flat_trees"] or options["n_trees"] - options["first_tree"]
+            check_classes(self.n_classes, n_trees)
         binned = self.bin_for(options, n_threads)
         options["values"] = list(binned.values)
         grown = _engine.grow_forest(
@@ -234,7 +242,9 @@ def training_of(
     """Check y and the weights that belong to a table."""
     task, target = estimator._task_type.of(y)
     check_lengths(table.n_rows, target)
-    if isinstance(task, Regression):
+    if isinstance(task, Classification):
+        check_classes(task.n_outputs)
+    else:
         check_numbers(target, is_rate=getattr(estimator, "criterion", None) == "poisson")
     weights = row_weights(sample_weight, table.n_rows)
     if isinstance(task, Classification):
@@ -242,6 +252,17 @@ def training_of(
     if weights is not None:
         weights = np.ascontiguousarray(weights)
     return Training(table, task, np.ascontiguousarray(target), weights)
+
+
+def check_classes(n_classes: int, n_trees: int = 1) -> None:
+    """Raise if trees of so many classes do not fit into memory: every leaf has a number for each class."""
+    needed = 8.0 * n_trees * n_classes**2
+    if needed > SMALL_MODEL and needed > (free := available_bytes()):
+        raise ValueError(
+            f"The {n_classes:,} classes of y take {needed / 2**30:,.1f} GiB of memory, a number for each in "
+            f"every leaf, and {free / 2**30:,.1f} GiB are free. Merge rare classes, grow fewer trees, or use "
+            "a regressor if y is a number."
+        )
 
 
 def check_numbers(y: np.ndarray, is_rate: bool) -> None:
