@@ -286,3 +286,12 @@ def test_scores_are_numbers(tmp_path):
         for read in (committee.verify, committee.load, committee.predictor):
             with pytest.raises(DamagedFile, match="scores__out_of_bag is no number"):
                 read(tmp_path / "model")
+
+
+def test_dates_that_are_categories_stay_dates(there_and_back):
+    frame = pd.DataFrame({"day": pd.date_range("2020-01-01", periods=6)})
+    model = DecisionTreeClassifier(categorical_features=["day"]).fit(frame, [0, 1, 0, 1, 1, 0])
+    loaded = there_and_back(model)
+    assert loaded.schema_ == model.schema_
+    later = frame + pd.Timedelta(days=100)
+    assert np.array_equal(loaded.predict_proba(later), model.predict_proba(later))

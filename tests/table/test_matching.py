@@ -110,6 +110,23 @@ def test_a_column_of_another_kind_is_an_error(first, later, was, is_now):
         read_like(later, read(first).schema)
 
 
+@pytest.mark.parametrize(
+    ("first", "later", "is_now"),
+    [(NUMBER, DATE, "a date"), (NUMBER, SPAN, "a span"), (DATE, NUMBER, "a number"), (DATE, SPAN, "a span")],
+)
+@pytest.mark.parametrize("more_rows", [1, 3])
+def test_categories_that_are_numbers_are_not_those_that_are_dates(first, later, is_now, more_rows):
+    later = pd.concat([later] * more_rows, ignore_index=True)
+    with pytest.raises(ValueError, match=rf"Column 'x' was a category .* is {is_now} now\."):
+        codes_like(first, later, categorical_features=["x"])
+
+
+def test_an_unseen_date_is_missing_where_dates_are_categories():
+    later = pd.DataFrame({"x": [datetime.datetime(2021, 1, 1)]})
+    assert codes_like(DATE, later, categorical_features=["x"]) == [0]
+    assert codes_like(DATE, pd.concat([later, DATE]), categorical_features=["x"]) == [0, 1]
+
+
 def test_text_in_a_matrix_that_was_numbers_is_an_error():
     with pytest.raises(ValueError, match=r"Column 'x0' was a number .* and is text now"):
         read_like(np.array([["a"]]), read(np.zeros((1, 1))).schema)

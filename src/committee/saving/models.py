@@ -11,7 +11,7 @@ from committee import _engine
 from committee.saving.codec import READERS, WRITERS, Decoder, Encoder, Json, join
 from committee.saving.errors import DamagedFile, require
 from committee.saving.plain import read_list, with_keys
-from committee.table.schema import MAX_CATEGORIES, Column, Kind, Schema
+from committee.table.schema import MAX_CATEGORIES, TIMES, Column, Kind, Schema
 from committee.table.statistics import TargetStatistics
 from committee.task import Classification, Regression
 
@@ -21,9 +21,13 @@ KINDS = {kind.value: kind for kind in Kind}
 
 
 def write_schema(schema: Schema, encoder: Encoder, path: str) -> Json:
-    """Names, kinds, and the categories of those that have some."""
+    """Names, kinds, and the categories of those that have some. Seconds of dates are of the kind date."""
     columns = [
-        [column.name, column.kind.value, encoder.value(list(column.categories), join(path, column.name))]
+        [
+            column.name,
+            (column.seconds_of or column.kind).value if column.categories else column.kind.value,
+            encoder.value(list(column.categories), join(path, column.name)),
+        ]
         for column in schema.columns
     ]
     return {"schema": {"columns": columns, "named": schema.named}}
@@ -47,14 +51,15 @@ def read_column(written: Json, decoder: Decoder, path: str) -> Column:
     require(isinstance(name, str), f"{path}: the name of a column is not text")
     require(isinstance(kind, str) and kind in KINDS, f"{path}: {name!r} is of no kind {kind!r}")
     found = tuple(read_list(categories, decoder, join(path, name)))
-    require(not found or kind == "category", f"{path}: {name!r} has categories and is none")
+    seconds_of = KINDS[kind] if found and KINDS[kind] in TIMES else None
+    require(not found or kind == "category" or seconds_of, f"{path}: {name!r} has categories and is none")
     require(len(found) <= MAX_CATEGORIES, f"{path}: {name!r} has more than {MAX_CATEGORIES} categories")
     try:
         distinct = set(found)
     except TypeError as error:
         raise DamagedFile(f"{path}: a category of {name!r} cannot be one.") from error
     require(len(distinct) == len(found), f"{path}: {name!r} has one category twice")
-    return Column(name, KINDS[kind], found)
+    return Column(name, Kind.CATEGORY if seconds_of else KINDS[kind], found, seconds_of)
 
 
 def write_date(value: Any, encoder: Encoder, path: str) -> Json:

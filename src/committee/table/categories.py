@@ -70,7 +70,7 @@ def forget_unseen(table: Table, weights: np.ndarray | None) -> Table:
         if is_seen.all():
             continue
         categories = tuple(itertools.compress(column.categories, is_seen[1:]))
-        columns[position] = Column(column.name, Kind.CATEGORY, categories)
+        columns[position] = Column(column.name, Kind.CATEGORY, categories, column.seconds_of)
         found[position] = np.where(is_seen, np.cumsum(is_seen) - 1, 0).astype(np.int32)[codes]
     if not found:
         return table

@@ -101,9 +101,11 @@ def is_known(value: object, column: Column) -> bool:
 
 
 def shares_a_sort(dictionary: Dictionary, column: Column) -> bool:
-    """Whether some value could be a category of the column: both text, both numbers, or neither."""
+    """Whether some value could be a category of the column: both text, both numbers or both dates."""
+    if not column.categories:
+        return True
     here, there = set(map(sort_of, dictionary.values)), set(map(sort_of, column.categories))
-    return not there or bool(here & there)
+    return dictionary.seconds_of is column.seconds_of and bool(here & there)
 
 
 def sort_of(value: object) -> type:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from committee.table.schema import Kind
+from committee.table.schema import TIMES, Kind
 
 NATIVE_DTYPES = frozenset("?bBhHiIlLqQfd")
 MOMENTS = (datetime.date, np.datetime64)
@@ -37,12 +37,14 @@ class Numbers:
 class Dictionary:
     """A column of categories: int32 codes, 0 for missing, i for the i-th of the distinct values.
 
-    `declared` says that the order of the values is the user's, as in a pandas category or a polars Enum.
+    `declared` says that the order of the values is the user's, as in a pandas category or a polars Enum;
+    `seconds_of`, that the values are the seconds of dates or spans.
     """
 
     codes: np.ndarray
     values: list[Hashable]
     declared: bool = False
+    seconds_of: Kind | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,7 +123,8 @@ def to_dictionary(raw: Raw) -> Dictionary:
     if isinstance(raw, Numbers):
         missing = np.isnan(raw.values)
         distinct, inverse = np.unique(raw.values[~missing], return_inverse=True)
-        return Dictionary(with_missing_code(inverse + 1, missing), distinct.tolist())
+        seconds_of = raw.kind if raw.kind in TIMES else None
+        return Dictionary(with_missing_code(inverse + 1, missing), distinct.tolist(), seconds_of=seconds_of)
     missing, present = split_missing(raw.values)
     values = plain(present)
     try:

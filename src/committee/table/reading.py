@@ -121,7 +121,7 @@ def read_column(raw: Raw, name: str, is_marked: bool) -> tuple[Column, np.ndarra
     if isinstance(settled, Numbers):
         return Column(name, settled.kind), settled.values
     categories, codes = settle_categories(settled)
-    return Column(name, Kind.CATEGORY, categories), codes
+    return Column(name, Kind.CATEGORY, categories, settled.seconds_of), codes
 
 
 def marked_columns(source: Source, categorical_features: str | Iterable[Any]) -> np.ndarray:

@@ -44,6 +44,8 @@ class Kind(enum.Enum):
 
 # What a matrix of numbers can hold.
 PLAIN = (Kind.NUMBER, Kind.BOOLEAN)
+# What is read as seconds.
+TIMES = (Kind.DATE, Kind.SPAN)
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,8 @@ class Column:
     kind : Kind
     categories : tuple, default=()
         In the order of their codes 1..n. At most 65,535.
+    seconds_of : Kind.DATE, Kind.SPAN or None, default=None
+        What the categories are the seconds of, if they are.
 
     Examples
     --------
@@ -66,6 +70,7 @@ class Column:
     name: str
     kind: Kind
     categories: tuple[Hashable, ...] = ()
+    seconds_of: Kind | None = None
 
     @cached_property
     def codes(self) -> dict[Hashable, int]:
@@ -74,7 +79,7 @@ class Column:
 
     def __reduce__(self) -> tuple[object, ...]:
         # Without the cached codes, which would double the size of a saved model.
-        return Column, (self.name, self.kind, self.categories)
+        return Column, (self.name, self.kind, self.categories, self.seconds_of)
 
 
 @dataclass(frozen=True, eq=False)
