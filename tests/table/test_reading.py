@@ -58,6 +58,14 @@ def test_a_marked_boolean_column_is_a_category():
     assert column.categories == (False, True) and codes.tolist() == [2, 1]
 
 
+@pytest.mark.parametrize("dtype", [np.int64, np.uint64])
+@pytest.mark.parametrize("make", [np.asarray, pd.DataFrame, pl.DataFrame])
+def test_integers_too_large_for_a_float_stay_apart_as_categories(make, dtype):
+    ids = np.array([[2**53 + 1], [2**53], [2**53 + 2]], dtype=dtype)
+    column, codes = only_column(make(ids), categorical_features=[0])
+    assert column.categories == (2**53, 2**53 + 1, 2**53 + 2) and codes.tolist() == [2, 1, 3]
+
+
 def test_an_empty_list_marks_nothing():
     assert kinds(read(np.zeros((1, 1)), categorical_features=[])) == [Kind.NUMBER]
 

@@ -21,7 +21,9 @@ def read(X: Any, *, categorical_features: str | Iterable[Any] = "from_dtype") ->
     Columns of text and of a categorical dtype are categories. Dates, spans and times of day become seconds.
     A column of Python objects, and one of text in a numpy array, is what its values are: numbers, booleans or
     dates if all of them are, else categories. NaN, None, NaT and null are missing; infinity is a value. Of
-    more than 65,535 categories the most frequent are kept, the rest are missing.
+    more than 65,535 categories the most frequent are kept, the rest are missing. Numbers are compared as
+    float64, so integers beyond 2**53 that are close to each other are one number. Such numbers are mostly
+    names, and as categories they stay apart, unless missing values have made floats of them.
 
     Parameters
     ----------
