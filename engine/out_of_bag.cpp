@@ -23,12 +23,6 @@ OutOfBagTally::OutOfBagTally(const Target& target, std::size_t n_rows, Rule rule
         found_.sums.assign(n_rows * target.n_outputs(), 0.0);
         found_.counts.assign(n_rows, 0);
     }
-    // Where a warm start takes the curve up again.
-    for (std::uint32_t row = 0; row < n_rows; ++row) {
-        if (found_.counts[row] == 0 || !counts_in_error(row)) continue;
-        loss_ += loss_of(row);
-        ++n_judged_;
-    }
 }
 
 double OutOfBagTally::loss_of(std::uint32_t row) const {
@@ -37,22 +31,17 @@ double OutOfBagTally::loss_of(std::uint32_t row) const {
     return row_loss(target_, row, &mean);
 }
 
-void OutOfBagTally::add_row(std::uint32_t row, const double* value) {
-    const std::size_t n_outputs = target_.n_outputs();
-    const bool counts = counts_in_error(row);
-    if (counts && found_.counts[row] > 0) {
-        loss_ -= loss_of(row);
-    } else if (counts) {
-        ++n_judged_;
-    }
-    add_vote(value, n_outputs, rule_, found_.sums.data() + row * n_outputs);
-    ++found_.counts[row];
-    if (counts) loss_ += loss_of(row);
-}
-
+// The losses of all rows are added up anew, in their order: a warm start then finds the same sum, to the last bit.
 void OutOfBagTally::add_to_curve() {
-    found_.curve.push_back(n_judged_ > 0 ? std::max(loss_, 0.0) / static_cast<double>(n_judged_)
-                                         : std::numeric_limits<double>::quiet_NaN());
+    double loss = 0;
+    std::size_t n_judged = 0;
+    for (std::uint32_t row = 0; row < found_.counts.size(); ++row) {
+        if (found_.counts[row] == 0 || !counts_in_error(row)) continue;
+        loss += loss_of(row);
+        ++n_judged;
+    }
+    found_.curve.push_back(n_judged > 0 ? loss / static_cast<double>(n_judged)
+                                        : std::numeric_limits<double>::quiet_NaN());
 }
 
 bool OutOfBagTally::is_flat(std::size_t window) const {

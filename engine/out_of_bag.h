@@ -29,7 +29,10 @@ class OutOfBagTally {
     // Adds the votes of a tree on some rows: value_of(i) points to what it says of rows[i].
     template <class ValueOf>
     void add(std::span<const std::uint32_t> rows, ValueOf value_of) {
-        for (std::size_t i = 0; i < rows.size(); ++i) add_row(rows[i], value_of(i));
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            add_vote(value_of(i), target_.n_outputs(), rule_, found_.sums.data() + rows[i] * target_.n_outputs());
+            ++found_.counts[rows[i]];
+        }
         add_to_curve();
     }
 
@@ -42,15 +45,12 @@ class OutOfBagTally {
   private:
     bool counts_in_error(std::uint32_t row) const { return does_count_.empty() || does_count_[row]; }
     double loss_of(std::uint32_t row) const;
-    void add_row(std::uint32_t row, const double* value);
     void add_to_curve();
 
     const Target& target_;
     Rule rule_;
     OutOfBag found_;
     std::vector<bool> does_count_;
-    double loss_ = 0;
-    std::uint64_t n_judged_ = 0;
 };
 
 }  // namespace committee

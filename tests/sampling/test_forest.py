@@ -218,7 +218,7 @@ def test_a_warm_start_goes_on_as_if_it_had_never_stopped(forest, oob):
     np.testing.assert_array_equal(warm.votes(X), at_once.votes(X))
     np.testing.assert_array_equal(warm.feature_importances_, at_once.feature_importances_)
     if oob:
-        np.testing.assert_allclose(warm.oob_curve_, at_once.oob_curve_, rtol=1e-12)
+        np.testing.assert_array_equal(warm.oob_curve_, at_once.oob_curve_)
         np.testing.assert_array_equal(warm.oob_importances_, at_once.oob_importances_)
         assert warm.oob_score_ == at_once.oob_score_
 
