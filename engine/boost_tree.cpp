@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "random.h"
+#include "tree_building.h"
 
 namespace committee {
 
@@ -140,28 +141,12 @@ Tree BoostGrower<Code>::write_tree(const WordScale& scale, std::vector<SplitGain
         }
         const BoostSplit& split = node.split;
         gains.push_back({split.column, node.gain});
-        tree.nodes.push_back(split.is_category
-                                 ? category_word(split.column, split.missing_right, write_set(tree, node))
-                                 : number_word(split.column, split.threshold, split.missing_right, node.left));
+        tree.nodes.push_back(
+            split.is_category
+                ? category_word(split.column, split.missing_right, add_set(tree, node.left, split.left_codes))
+                : number_word(split.column, split.threshold, split.missing_right, node.left));
     }
     return tree;
-}
-
-template <class Code>
-std::uint32_t BoostGrower<Code>::write_set(Tree& tree, const BoostNode& node) {
-    const auto& codes = node.split.left_codes;
-    const auto at = static_cast<std::uint32_t>(tree.sets.size());
-    const std::uint32_t first = codes.empty() ? 0 : std::ranges::min(codes) >> 5;
-    const std::uint32_t n_words = codes.empty() ? 0 : (std::ranges::max(codes) >> 5) - first + 1;
-    tree.sets.resize(at + 3 + n_words, 0);
-    if (tree.sets.size() > max_address) {
-        throw std::length_error("A tree outgrew the 67,108,863 words that hold its categories.");
-    }
-    tree.sets[at] = node.left;
-    tree.sets[at + 1] = first;
-    tree.sets[at + 2] = n_words;
-    for (const std::uint16_t code : codes) tree.sets[at + 3 + (code >> 5) - first] |= 1U << (code & 31);
-    return at;
 }
 
 namespace {

@@ -46,7 +46,6 @@ class BoostGrower {
     std::uint32_t take_open();
     bool comes_later(std::uint32_t a, std::uint32_t b) const;
     Tree write_tree(const WordScale& scale, std::vector<SplitGain>& gains);
-    static std::uint32_t write_set(Tree& tree, const BoostNode& node);
 
     const Codes<Code>& codes_;
     BoostTreeParameters parameters_;

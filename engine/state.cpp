@@ -47,8 +47,14 @@ std::uint32_t checked_left_child(const Tree& tree, const Binning& binning, NodeW
             "a category node has stray bits");
     require(at + 3 <= tree.sets.size() && tree.sets[at + 2] <= tree.sets.size() - at - 3,
             "a set of categories is out of bounds");
-    require(std::uint64_t{tree.sets[at + 1]} + tree.sets[at + 2] <= column.n_bins / 32 + 1,
-            "a set holds categories that are not there");
+    const std::span<const std::uint32_t> held(tree.sets.data() + at + 3, tree.sets[at + 2]);
+    if (tree.sets[at + 1] == lists_codes) {
+        require(std::ranges::is_sorted(held) && (held.empty() || held.back() <= column.n_bins),
+                "a set lists categories that are not there, or not in order");
+    } else {
+        require(std::uint64_t{tree.sets[at + 1]} + held.size() <= column.n_bins / 32 + 1,
+                "a set holds categories that are not there");
+    }
     return tree.sets[at];
 }
 

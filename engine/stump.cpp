@@ -14,7 +14,7 @@
 #include "recode.h"
 #include "split.h"
 #include "stump_sum.h"
-#include "tree.h"
+#include "tree_building.h"
 
 namespace committee {
 namespace {
@@ -322,18 +322,6 @@ class StumpGrower {
                 tree.records[node].impurity = weight > 0 ? squares[node] / weight : squares[root] / total_.weight();
             }
         }
-    }
-
-    static std::uint32_t add_set(Tree& tree, std::uint32_t left, const std::vector<std::uint16_t>& codes) {
-        const auto at = static_cast<std::uint32_t>(tree.sets.size());
-        const std::uint32_t first = codes.empty() ? 0 : std::ranges::min(codes) >> 5;
-        const std::uint32_t n_words = codes.empty() ? 0 : (std::ranges::max(codes) >> 5) - first + 1;
-        tree.sets.resize(tree.sets.size() + 3 + n_words, 0);
-        tree.sets[at] = left;
-        tree.sets[at + 1] = first;
-        tree.sets[at + 2] = n_words;
-        for (const std::uint16_t code : codes) tree.sets[at + 3 + (code >> 5) - first] |= 1U << (code & 31);
-        return at;
     }
 
     const Table& table_;

@@ -8,8 +8,10 @@
 //     bit  63     leaf           the address is an index into the values
 //
 // A set says which categories go left: the left child, the first 32-bit word of the bit set, the number of words,
-// words.
+// words. Where fewer categories than words go left, it lists them: the left child, lists_codes, their number, their
+// codes in order.
 #pragma once
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -24,6 +26,7 @@ inline constexpr int address_shift = 37;
 inline constexpr std::uint64_t missing_right_bit = std::uint64_t{1} << 35;
 inline constexpr std::uint64_t category_bit = std::uint64_t{1} << 36;
 inline constexpr std::uint64_t leaf_bit = std::uint64_t{1} << 63;
+inline constexpr std::uint32_t lists_codes = std::uint32_t{1} << 31;
 
 inline NodeWord leaf_word(std::uint32_t value) { return leaf_bit | (NodeWord{value} << address_shift); }
 
@@ -59,7 +62,8 @@ inline std::uint32_t next_category_node(NodeWord word, std::uint32_t code, const
     const std::uint32_t* set = sets + address_of(word);
     if (code == 0) return set[0] + (missing_goes_right(word) ? 1 : 0);
     const std::uint32_t at = (code >> 5) - set[1];  // wraps to a large number below the first word
-    const bool in_set = at < set[2] && ((set[3 + at] >> (code & 31)) & 1) != 0;
+    const bool in_set = set[1] == lists_codes ? std::binary_search(set + 3, set + 3 + set[2], code)
+                                              : at < set[2] && ((set[3 + at] >> (code & 31)) & 1) != 0;
     return set[0] + (in_set ? 0 : 1);
 }
 

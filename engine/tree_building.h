@@ -25,13 +25,19 @@ inline std::uint32_t add_set(Tree& tree, std::uint32_t left, const std::vector<s
     const auto at = static_cast<std::uint32_t>(sets.size());
     const std::uint32_t first = codes.empty() ? 0 : std::ranges::min(codes) >> 5;
     const std::uint32_t n_words = codes.empty() ? 0 : (std::ranges::max(codes) >> 5) - first + 1;
-    sets.resize(sets.size() + 3 + n_words, 0);
+    const bool is_list = codes.size() < n_words;
+    sets.resize(sets.size() + 3 + (is_list ? codes.size() : n_words), 0);
     if (sets.size() > max_address)
         throw std::length_error("A tree outgrew the 67,108,863 words that hold its categories.");
     sets[at] = left;
-    sets[at + 1] = first;
-    sets[at + 2] = n_words;
-    for (const std::uint16_t code : codes) sets[at + 3 + (code >> 5) - first] |= 1U << (code & 31);
+    sets[at + 1] = is_list ? lists_codes : first;
+    sets[at + 2] = static_cast<std::uint32_t>(sets.size()) - at - 3;
+    if (is_list) {
+        std::ranges::copy(codes, sets.begin() + at + 3);
+        std::ranges::sort(sets.begin() + at + 3, sets.end());
+    } else {
+        for (const std::uint16_t code : codes) sets[at + 3 + (code >> 5) - first] |= 1U << (code & 31);
+    }
     return at;
 }
 

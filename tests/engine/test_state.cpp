@@ -174,6 +174,11 @@ void every_fault_is_refused() {
         {"a set out of bounds", [&](auto& a) { a.nodes[category] |= NodeWord{max_address} << address_shift; }},
         {"a set too long", [&](auto& a) { a.sets[set + 2] = 0xffffffffU; }},
         {"a set of categories that are not there", [&](auto& a) { a.sets[set + 1] = 3; }},
+        {"a list of categories that are not there",
+         [&](auto& a) {
+             a.sets[set + 1] = lists_codes;
+             a.sets[set + 3] = 65536;
+         }},
         {"the child of a set", [&](auto& a) { a.sets[set] = 0; }},
         {"a value that is no number", [&](auto& a) { a.values[0] = nan; }},
         {"a negative probability", [&](auto& a) { a.values[0] = -1e-3; }},

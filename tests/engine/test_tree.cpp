@@ -1,5 +1,6 @@
 #include "check.h"
 #include "tree.h"
+#include "tree_building.h"
 
 using namespace committee;
 
@@ -55,6 +56,20 @@ void an_empty_set_asks_for_missing() {
     check(next_node(word, 0, sets) == 20 && next_node(word, 1, sets) == 21 && next_node(word, 65535, sets) == 21);
 }
 
+void a_set_takes_no_more_words_than_categories() {
+    for (const std::vector<std::uint16_t>& codes : std::vector<std::vector<std::uint16_t>>{
+             {}, {65535}, {7, 8, 40}, {20000, 1}, {40, 20000, 39, 65535}, {1, 2, 3, 64, 65}}) {
+        Tree tree;
+        tree.sets = {9, 9};
+        const NodeWord word = category_word(0, true, add_set(tree, 20, codes));
+        check(tree.sets.size() <= 2 + 3 + codes.size());
+        for (std::uint32_t code = 0; code <= 65535; ++code) {
+            const bool goes_left = std::ranges::find(codes, code) != codes.end();
+            check(next_node(word, code, tree.sets.data()) == (goes_left ? 20U : 21U));
+        }
+    }
+}
+
 }  // namespace
 
 int main() {
@@ -63,5 +78,6 @@ int main() {
     threshold_zero_asks_for_missing();
     categories_of_the_set_go_left();
     an_empty_set_asks_for_missing();
+    a_set_takes_no_more_words_than_categories();
     return report();
 }

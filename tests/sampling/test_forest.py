@@ -68,6 +68,14 @@ def test_full_trees_know_the_numbers_of_their_rows_by_heart(kind, weights):
     assert np.array_equal(forest.predict(X), y)
 
 
+def test_many_categories_do_not_make_a_large_forest():
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 20_000, size=(2000, 1)), rng.integers(0, 2, 2000)
+    forest = ExtraTreesClassifier(5, categorical_features=[0], random_state=0).fit(X, y)
+    n_leaves = sum(tree.get_n_leaves() for tree in forest)
+    assert forest.nbytes < 100 * n_leaves
+
+
 def test_majority_counts_the_votes():
     X, y = IRIS
     forest = RandomForestClassifier(15, max_depth=2, rule="majority", random_state=0).fit(X, y)
