@@ -19,26 +19,49 @@ namespace {
     return _mm512_cvtepu8_epi16(_mm256_maskz_loadu_epi8(which, row));
 }
 
+// From the answers of some rows (bit i: whether a row goes right at node i) to the ends. Sixteen rows at a time.
+template <std::size_t some_rows>
+[[gnu::target("avx512bw,avx512vl"), gnu::always_inline]] inline void follow(
+    const Bough& bough, const std::array<std::uint32_t, some_rows>& right, std::size_t n, std::uint32_t* nodes) {
+    using Lanes [[gnu::vector_size(64)]] = std::uint32_t;
+    constexpr std::size_t n_lanes = 16;
+    const __m512i left_ends = _mm512_load_si512(bough.ends.data());
+    const __m512i right_ends = _mm512_load_si512(bough.ends.data() + n_lanes);
+    for (std::size_t k = 0; k < n; k += n_lanes) {
+        const auto there = static_cast<__mmask16>((1U << std::min(n - k, n_lanes)) - 1);
+        const auto answers = reinterpret_cast<Lanes>(_mm512_load_si512(right.data() + k));
+        Lanes place = Lanes{} + 1;
+        for (std::size_t width = 1; width < Bough::n_ends; width *= 2) place = 2 * place + ((answers >> place) & 1);
+        // A place counts from 32; the lookup reads its last five bits.
+        _mm512_mask_storeu_epi32(nodes + k, there,
+                                 _mm512_permutex2var_epi32(left_ends, reinterpret_cast<__m512i>(place), right_ends));
+    }
+}
+
 template <class Code>
 [[gnu::target("avx512bw,avx512vl")]] void climb_wide(const Bough& bough, const Code* codes, std::size_t stride,
                                                      std::size_t n_columns, std::span<const std::uint32_t> rows,
                                                      std::uint32_t* nodes) {
-    constexpr std::size_t n_lanes = 32, rows_ahead = 16;
+    constexpr std::size_t n_lanes = 32, rows_ahead = 16, some_rows = 64;
     const std::uint64_t which = ~std::uint64_t{0} >> (2 * n_lanes - n_columns);
     const auto first = static_cast<__mmask32>(which), second = static_cast<__mmask32>(which >> n_lanes);
     const __m512i columns = _mm512_load_si512(bough.columns.data());
     const __m512i thresholds = _mm512_load_si512(bough.thresholds.data());
     const std::size_t n = rows.size();
-    for (std::size_t k = 0; k < n; ++k) {
-        __builtin_prefetch(codes + rows[std::min(k + rows_ahead, n - 1)] * stride);
-        const Code* row = codes + rows[k] * stride;
-        const __m512i asked =
-            _mm512_permutex2var_epi16(read_codes(row, first), columns, read_codes(row + n_lanes, second));
-        const std::uint32_t right =
-            _mm512_cmpgt_epu16_mask(asked, thresholds) | (_mm512_testn_epi16_mask(asked, asked) & bough.missing_right);
-        std::uint32_t place = 1;
-        while (place < Bough::n_ends) place = 2 * place + ((right >> place) & 1);
-        nodes[k] = bough.ends[place - Bough::n_ends];
+    alignas(64) std::array<std::uint32_t, some_rows> right;
+    for (std::size_t begin = 0; begin < n; begin += some_rows) {
+        const std::size_t end = std::min(begin + some_rows, n);
+        for (std::size_t k = begin; k < end; ++k) {
+            const Code* ahead = codes + rows[std::min(k + rows_ahead, n - 1)] * stride;
+            __builtin_prefetch(ahead);
+            __builtin_prefetch(ahead + n_columns - 1);
+            const Code* row = codes + rows[k] * stride;
+            const __m512i asked =
+                _mm512_permutex2var_epi16(read_codes(row, first), columns, read_codes(row + n_lanes, second));
+            right[k - begin] = _mm512_cmpgt_epu16_mask(asked, thresholds) |
+                               (_mm512_testn_epi16_mask(asked, asked) & bough.missing_right);
+        }
+        follow(bough, right, end - begin, nodes + begin);
     }
 }
 

@@ -12,6 +12,9 @@
 namespace committee {
 namespace {
 
+// Of a column at a time.
+constexpr std::size_t some_rows = 256;
+
 // One step of a binary search, of 2 to the power of `step`: how many cuts are known to be below the value. A step
 // behind the last cut is cut short by the caller in the end. No branch has to be guessed.
 std::uint32_t step_on(std::span<const double> cuts, double value, std::uint32_t below, std::uint32_t step) {
@@ -45,21 +48,18 @@ CutBuckets::CutBuckets(const Column& column) {
     n_steps_ = static_cast<std::uint32_t>(std::bit_width(fullest));
 }
 
-// A missing value gets a bucket like any other.
-std::size_t CutBuckets::bucket_of(double value) const {
-    const double place = (value - lowest_) * buckets_per_unit_;
-    return static_cast<std::size_t>(std::min(std::max(0.0, place), static_cast<double>(starts_.size() - 1)));
-}
-
 void CutBuckets::find_codes(const Column& column, std::span<const double> values, std::span<std::uint16_t> out) const {
-    constexpr std::size_t side_by_side = 16;
+    constexpr std::size_t side_by_side = 64;
     const std::span<const double> cuts = column.cuts;
     const auto n_cuts = static_cast<std::uint32_t>(cuts.size());
     std::array<std::uint32_t, side_by_side> below;
     for (std::size_t begin = 0; begin < values.size(); begin += side_by_side) {
         const std::size_t n = std::min(side_by_side, values.size() - begin);
         const double* value = values.data() + begin;
-        for (std::size_t i = 0; i < n; ++i) below[i] = starts_[bucket_of(value[i])];
+        for (std::size_t i = 0; i < n; ++i) {
+            below[i] = starts_[bucket_of(value[i])];
+            __builtin_prefetch(cuts.data() + below[i]);
+        }
         for (std::uint32_t step = n_steps_; step-- > 0;) {
             for (std::size_t i = 0; i < n; ++i) below[i] = step_on(cuts, value[i], below[i], step);
         }
@@ -79,33 +79,41 @@ Encoder::Encoder(const Binning& binning, std::size_t n_rows, int n_threads) : bi
                   [&](std::size_t j, int) { buckets_[j] = CutBuckets(binning.columns[j]); });
 }
 
+void Encoder::find_codes_of(std::size_t j, const ColumnView& view, std::size_t begin,
+                            std::span<std::uint16_t> out) const {
+    const Column& column = binning_.columns[j];
+    if (column.is_category) return read_categories(view, begin, column.n_bins, out);
+    std::array<double, some_rows> memory;
+    const std::span values(memory.data(), out.size());
+    read_values(view, begin, values);
+    if (buckets_.empty() || buckets_[j].empty()) {
+        find_codes(column, values, out);
+    } else {
+        buckets_[j].find_codes(column, values, out);
+    }
+}
+
 template <class Code>
 bool Encoder::encode(std::span<const ColumnView> columns, std::size_t begin, std::size_t n, Code* by_row,
                      std::size_t stride, Code* by_column) const {
-    std::array<double, 256> values;
-    std::array<std::uint16_t, 256> found;
+    // Columns that may lie side by side in a line of the caller's memory are read while it is near.
+    constexpr std::size_t columns_of_a_line = 8;
+    std::array<std::uint16_t, some_rows> found;
     bool has_missing = false;
-    for (std::size_t j = 0; j < columns.size(); ++j) {
-        const Column& column = binning_.columns[j];
-        if (!column.is_used) continue;
-        for (std::size_t from = 0; from < n; from += values.size()) {
-            const std::size_t count = std::min(values.size(), n - from);
-            Code* to = by_row + from * stride + j;
-            Code* beside = by_column + j * n + from;
-            if (column.is_category) {
-                read_categories(columns[j], begin + from, column.n_bins, {found.data(), count});
-            } else {
-                read_values(columns[j], begin + from, {values.data(), count});
-                if (buckets_.empty() || buckets_[j].empty()) {
-                    find_codes(column, {values.data(), count}, {found.data(), count});
-                } else {
-                    buckets_[j].find_codes(column, {values.data(), count}, {found.data(), count});
+    for (std::size_t first = 0; first < columns.size(); first += columns_of_a_line) {
+        const std::size_t last = std::min(first + columns_of_a_line, columns.size());
+        for (std::size_t from = 0; from < n; from += some_rows) {
+            const std::size_t count = std::min(some_rows, n - from);
+            for (std::size_t j = first; j < last; ++j) {
+                if (!binning_.columns[j].is_used) continue;
+                find_codes_of(j, columns[j], begin + from, {found.data(), count});
+                Code* to = by_row + from * stride + j;
+                Code* beside = by_column + j * n + from;
+                for (std::size_t i = 0; i < count; ++i) {
+                    beside[i] = static_cast<Code>(found[i]);
+                    to[i * stride] = beside[i];
+                    has_missing |= found[i] == 0;
                 }
-            }
-            for (std::size_t i = 0; i < count; ++i) {
-                beside[i] = static_cast<Code>(found[i]);
-                to[i * stride] = beside[i];
-                has_missing |= found[i] == 0;
             }
         }
     }

@@ -1,5 +1,6 @@
 // The codes of new rows, by the cuts of a model.
 #pragma once
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -24,7 +25,11 @@ class CutBuckets {
     void find_codes(const Column& column, std::span<const double> values, std::span<std::uint16_t> out) const;
 
   private:
-    std::size_t bucket_of(double value) const;
+    // A missing value gets a bucket like any other.
+    std::size_t bucket_of(double value) const {
+        const double place = (value - lowest_) * buckets_per_unit_;
+        return static_cast<std::size_t>(std::min(std::max(0.0, place), static_cast<double>(starts_.size() - 1)));
+    }
 
     double lowest_ = 0, buckets_per_unit_ = 0;
     std::uint32_t n_steps_ = 0;          // of the search through the fullest bucket
@@ -47,6 +52,8 @@ class Encoder {
     bool encode_row(std::span<const ColumnView> columns, std::size_t row, Code* codes) const;
 
   private:
+    void find_codes_of(std::size_t j, const ColumnView& view, std::size_t begin, std::span<std::uint16_t> out) const;
+
     const Binning& binning_;
     std::vector<CutBuckets> buckets_;  // per column; empty for few rows
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "march.h"
 #include "thread_team.h"
 
 namespace committee {
@@ -82,6 +83,17 @@ void descend_tree(const Tree& tree, CodeBlock<Code> block, std::uint32_t* at) {
     }
 }
 
+// A tree that fits a near cache, and most of whose nodes the rows will ask for, comes there as a whole, while its crown
+// is asked.
+void fetch_nodes(const Tree& tree, std::size_t n_rows) {
+    constexpr std::size_t most_nodes = std::size_t{1} << 15, nodes_of_a_line = 64 / sizeof(NodeWord);
+    constexpr int second_cache = 2;
+    if (tree.nodes.size() > std::min(most_nodes, 4 * n_rows)) return;
+    for (std::size_t i = 0; i < tree.nodes.size(); i += nodes_of_a_line) {
+        __builtin_prefetch(tree.nodes.data() + i, 0, second_cache);
+    }
+}
+
 // One row through a group of trees.
 template <class Step>
 void descend_group(std::span<const TreeView> trees, std::uint32_t* at, Step step) {
@@ -129,12 +141,13 @@ Reached Descent<Code>::reach(std::size_t t, CodeBlock<Code> block, Scratch& scra
         find_leaves(tree, block, scratch.leaves.data());
         return {nullptr, scratch.leaves.data()};
     }
-    const auto& [crown, boughs] = tops_[t - first_];
+    const Top& top = tops_[t - first_];
     const std::size_t n = block.n_rows - block.n_rows % Crown<Code>::n_rows;
     scratch.exits.resize(block.n_rows);
-    find_exits(crown, block.by_column, block.stride, n, block.has_missing, scratch.exits.data());
-    if (crown.is_whole) {
-        for (std::size_t i = 0; i < n; ++i) scratch.leaves[i] = crown.exits[scratch.exits[i]];
+    fetch_nodes(tree, block.n_rows);
+    find_exits(top.crown, block.by_column, block.stride, n, block.has_missing, scratch.exits.data());
+    if (top.crown.is_whole) {
+        for (std::size_t i = 0; i < n; ++i) scratch.leaves[i] = top.crown.exits[scratch.exits[i]];
         CodeBlock<Code> rest = block;
         rest.codes += n * block.row_stride;
         rest.n_rows -= n;
@@ -150,20 +163,43 @@ Reached Descent<Code>::reach(std::size_t t, CodeBlock<Code> block, Scratch& scra
         const std::uint8_t exit = scratch.exits[i];
         const std::uint32_t place = begins[exit]++;
         scratch.rows[place] = static_cast<std::uint32_t>(i);
-        scratch.leaves[place] = crown.exits[exit];
+        scratch.leaves[place] = top.crown.exits[exit];
     }
     for (std::size_t i = n; i < block.n_rows; ++i) {
         scratch.rows[i] = static_cast<std::uint32_t>(i);
         scratch.leaves[i] = 0;
     }
     // By now the rows of an exit end where they began.
-    for (std::size_t exit = 0, begin = 0; exit < boughs.size(); begin = begins[exit++]) {
-        climb(boughs[exit], block.codes, block.row_stride, n_columns_,
-              {scratch.rows.data() + begin, begins[exit] - begin}, scratch.leaves.data() + begin);
-    }
-    block.rows = scratch.rows.data();
-    descend_tree(tree, block, scratch.leaves.data());
+    leave_crown(tree, top.boughs, block, begins, scratch);
     return {scratch.rows.data(), scratch.leaves.data()};
+}
+
+template <class Code>
+void Descent<Code>::leave_crown(const Tree& tree, std::span<const Bough> boughs, const CodeBlock<Code>& block,
+                                std::span<const std::uint32_t> ends, Scratch& scratch) const {
+    // Rows that have climbed go on while their codes are in a near cache; a few wait for those of the next exit.
+    constexpr std::size_t rows_worth_a_walk = 256;
+    const bool marches = can_march(tree, n_columns_);
+    std::size_t begin = 0, walked = 0;
+    auto walk_on = [&](std::size_t end) {
+        const std::span rows(scratch.rows.data() + walked, end - walked);
+        std::uint32_t* nodes = scratch.leaves.data() + walked;
+        if (marches) {
+            march(tree, block.codes, block.row_stride, rows, nodes);
+        } else {
+            CodeBlock<Code> some = block;
+            some.rows = rows.data();
+            some.n_rows = rows.size();
+            descend_tree(tree, some, nodes);
+        }
+        walked = end;
+    };
+    for (std::size_t exit = 0; exit < boughs.size(); begin = ends[exit++]) {
+        climb(boughs[exit], block.codes, block.row_stride, n_columns_,
+              {scratch.rows.data() + begin, ends[exit] - begin}, scratch.leaves.data() + begin);
+        if (ends[exit] - walked >= rows_worth_a_walk) walk_on(ends[exit]);
+    }
+    walk_on(block.n_rows);
 }
 
 template <class Code>

@@ -66,6 +66,10 @@ class Descent {
         std::vector<Bough> boughs;  // of every exit; empty for fewer rows, or if this machine cannot climb
     };
 
+    // Takes rows, sorted by the exit of the crown, to their leaves; those of an exit end at ends[exit].
+    void leave_crown(const Tree& tree, std::span<const Bough> boughs, const CodeBlock<Code>& block,
+                     std::span<const std::uint32_t> ends, Scratch& scratch) const;
+
     std::span<const Tree> trees_;
     std::size_t first_, n_columns_;
     std::vector<Top> tops_;  // empty for few rows

@@ -85,6 +85,17 @@ void start_scores(const Forest& forest, std::size_t n_rows, double* scores) {
     for (std::size_t i = 0; i < n_rows; ++i) std::ranges::copy(forest.start, scores + i * forest.n_scores);
 }
 
+// Whether the first `size` values of a tree are the unit vectors, which pure leaves share. For a few rows of many
+// classes the look at them would take longer than it spares.
+bool starts_with_units(const Tree& tree, std::size_t size, std::size_t n_rows) {
+    constexpr std::size_t rows_worth_a_look = 8;  // per class
+    if (n_rows < rows_worth_a_look * size || tree.values.size() < size * size) return false;
+    for (std::size_t k = 0; k < size * size; ++k) {
+        if (tree.values[k] != (k % (size + 1) == 0 ? 1.0 : 0.0)) return false;
+    }
+    return true;
+}
+
 // Adds trees [first, last) to the scores of a block.
 template <class Reach>
 void add_trees(const Forest& forest, std::size_t n_rows, const Reach& reach, std::size_t first, std::size_t last,
@@ -93,6 +104,18 @@ void add_trees(const Forest& forest, std::size_t n_rows, const Reach& reach, std
     auto add = [&](const TreeView& tree, const Reached& reached, auto size, double* to) {
         for (std::size_t k = 0; k < n_rows; ++k) {
             add_vote(tree, reached.leaves[k], size, rule, to + reached.row(k) * forest.n_scores);
+        }
+    };
+    // The vote of a pure leaf is one number.
+    auto add_pure = [&](const TreeView& tree, const Reached& reached, std::size_t size, double* to) {
+        for (std::size_t k = 0; k < n_rows; ++k) {
+            double* sums = to + reached.row(k) * forest.n_scores;
+            const std::uint32_t value = address_of(tree.nodes[reached.leaves[k]]);
+            if (value < size) {
+                sums[value] += 1;
+            } else {
+                add_vote(tree.values + value * size, size, rule, sums);
+            }
         }
     };
     for (std::size_t t = first; t < last; ++t) {
@@ -106,7 +129,11 @@ void add_trees(const Forest& forest, std::size_t n_rows, const Reach& reach, std
                 add(TreeView(forest.trees[t]), reached, std::integral_constant<std::size_t, 2>(), to);
                 break;
             default:
-                add(TreeView(forest.trees[t]), reached, forest.leaf_size(), to);
+                if (starts_with_units(forest.trees[t], forest.leaf_size(), n_rows)) {
+                    add_pure(TreeView(forest.trees[t]), reached, forest.leaf_size(), to);
+                } else {
+                    add(TreeView(forest.trees[t]), reached, forest.leaf_size(), to);
+                }
         }
     }
 }

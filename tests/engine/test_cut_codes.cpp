@@ -59,17 +59,19 @@ void cuts_that_cannot_be_counted_in_equal_steps_get_no_buckets() {
 }
 
 void many_rows_get_the_codes_of_one() {
-    const SmallTable small({random_numbers(1500, 1, true), random_numbers(1500, 2)}, {random_codes(1500, 9, 3, true)},
-                           9);
+    constexpr std::size_t n_rows = 1500, n_columns = 11;
+    std::vector<std::vector<double>> numbers;
+    for (std::size_t j = 0; j + 1 < n_columns; ++j) numbers.push_back(random_numbers(n_rows, j + 1, j % 2 == 0));
+    const SmallTable small(numbers, {random_codes(n_rows, 9, 30, true)}, 9);
     const Table table = small.bin();
-    std::vector<std::uint16_t> by_row(4 * 1500), by_column(3 * 1500), one(3);
-    const Encoder encoder(*table.binning, 1500, 2), for_one(*table.binning, 1, 1);
-    check(encoder.encode(small.views, 0, 1500, by_row.data(), 4, by_column.data()));
-    for (std::size_t i = 0; i < 1500; ++i) {
+    std::vector<std::uint16_t> by_row(16 * n_rows), by_column(n_columns * n_rows), one(n_columns);
+    const Encoder encoder(*table.binning, n_rows, 2), for_one(*table.binning, 1, 1);
+    check(encoder.encode(small.views, 0, n_rows, by_row.data(), 16, by_column.data()));
+    for (std::size_t i = 0; i < n_rows; ++i) {
         const bool has_missing = (i % 2 == 0 ? encoder : for_one).encode_row(small.views, i, one.data());
         check(has_missing == (std::ranges::count(one, 0) > 0));
-        for (std::size_t j = 0; j < 3; ++j) {
-            check(one[j] == by_row[4 * i + j] && one[j] == by_column[1500 * j + i]);
+        for (std::size_t j = 0; j < n_columns; ++j) {
+            check(one[j] == by_row[16 * i + j] && one[j] == by_column[n_rows * j + i]);
             check(one[j] == std::get<Codes<std::uint16_t>>(table.codes).row(i)[j]);
         }
     }

@@ -74,6 +74,35 @@ void many_rows_are_decided_as_few() {
     }
 }
 
+// Full trees of numbers: their leaves are pure but in the second, and the third has half a vote. A few rows go node by
+// node, and add all numbers of a leaf.
+void pure_leaves_and_long_ways_decide_as_few_rows_do() {
+    constexpr std::size_t n_rows = 5001, few = 3;
+    const SmallTable small({random_numbers(n_rows, 1, true), random_numbers(n_rows, 2), random_numbers(n_rows, 3)});
+    const Target target = labels_target(5, random_labels(n_rows, 5, 4));
+    for (const std::uint32_t max_bins : {255U, 65535U}) {
+        const Table table = small.bin({}, max_bins);
+        std::vector<Tree> trees;
+        for (const int which : {0, 1, 2}) {
+            GrowParameters parameters;
+            parameters.max_features = 2;
+            if (which == 1) parameters.max_depth = 12;
+            trees.push_back(grow_one(table, target, parameters));
+        }
+        for (double& value : trees.back().values) value /= 2;
+        const Forest forest = forest_of(table, target, std::move(trees));
+        for (const Rule rule : {Rule::mean, Rule::majority}) {
+            std::vector<double> alone(n_rows * 5);
+            for (std::size_t i = 0; i < n_rows; i += few) {
+                auto views = small.views;
+                for (std::size_t j = 0; j < 3; ++j) views[j].data = small.numbers[j].data() + i;
+                predict(forest, views, few, rule, 1, alone.data() + i * 5);
+            }
+            check(decisions(forest, small, 2, rule) == alone);
+        }
+    }
+}
+
 void any_number_of_threads_gives_the_same_decisions() {
     const SmallForest grown(65535);
     check(decisions(grown.forest, grown.small, 1) == decisions(grown.forest, grown.small, 4));
@@ -172,6 +201,7 @@ int main() {
     every_way_of_predicting_ends_in_the_same_leaves();
     one_row_is_decided_as_among_many();
     many_rows_are_decided_as_few();
+    pure_leaves_and_long_ways_decide_as_few_rows_do();
     any_number_of_threads_gives_the_same_decisions();
     a_majority_counts_the_first_of_the_best_classes();
     scores_are_the_start_and_what_the_leaves_add();
