@@ -9,6 +9,9 @@
 namespace committee {
 namespace {
 
+// As many nodes as the second cache holds beside a block of rows.
+constexpr std::size_t most_near_nodes = std::size_t{1} << 15;
+
 // Rows of a group go down a tree together: enough of them to hide the latency of memory, few enough for the first
 // cache.
 constexpr std::size_t group_rows = 128;
@@ -83,12 +86,12 @@ void descend_tree(const Tree& tree, CodeBlock<Code> block, std::uint32_t* at) {
     }
 }
 
-// A tree that fits a near cache, and most of whose nodes the rows will ask for, comes there as a whole, while its crown
-// is asked.
+// A tree that fits the second cache, and most of whose nodes the rows will ask for, comes there as a whole, while its
+// crown is asked.
 void fetch_nodes(const Tree& tree, std::size_t n_rows) {
-    constexpr std::size_t most_nodes = std::size_t{1} << 15, nodes_of_a_line = 64 / sizeof(NodeWord);
+    constexpr std::size_t nodes_of_a_line = 64 / sizeof(NodeWord);
     constexpr int second_cache = 2;
-    if (tree.nodes.size() > std::min(most_nodes, 4 * n_rows)) return;
+    if (tree.nodes.size() > std::min(most_near_nodes, 4 * n_rows)) return;
     for (std::size_t i = 0; i < tree.nodes.size(); i += nodes_of_a_line) {
         __builtin_prefetch(tree.nodes.data() + i, 0, second_cache);
     }
@@ -179,7 +182,8 @@ void Descent<Code>::leave_crown(const Tree& tree, std::span<const Bough> boughs,
                                 std::span<const std::uint32_t> ends, Scratch& scratch) const {
     // Rows that have climbed go on while their codes are in a near cache; a few wait for those of the next exit.
     constexpr std::size_t rows_worth_a_walk = 256;
-    const bool marches = can_march(tree, n_columns_);
+    // A walk fetches nodes ahead, which is worth more if they are far.
+    const bool marches = tree.nodes.size() <= most_near_nodes && can_march(tree, n_columns_);
     std::size_t begin = 0, walked = 0;
     auto walk_on = [&](std::size_t end) {
         const std::span rows(scratch.rows.data() + walked, end - walked);

@@ -74,21 +74,22 @@ void many_rows_are_decided_as_few() {
     }
 }
 
-// Full trees of numbers: their leaves are pure but in the second, and the third has half a vote. A few rows go node by
-// node, and add all numbers of a leaf.
+// Trees of numbers: a full one, which is large and has pure leaves, and smaller ones, with leaves of both kinds and
+// with half a vote. A few rows go node by node, and add all numbers of a leaf.
 void pure_leaves_and_long_ways_decide_as_few_rows_do() {
-    constexpr std::size_t n_rows = 5001, few = 3;
+    constexpr std::size_t n_rows = 30000, few = 3;
     const SmallTable small({random_numbers(n_rows, 1, true), random_numbers(n_rows, 2), random_numbers(n_rows, 3)});
     const Target target = labels_target(5, random_labels(n_rows, 5, 4));
     for (const std::uint32_t max_bins : {255U, 65535U}) {
         const Table table = small.bin({}, max_bins);
         std::vector<Tree> trees;
-        for (const int which : {0, 1, 2}) {
+        for (const std::uint32_t max_depth : {100U, 13U, 14U}) {
             GrowParameters parameters;
             parameters.max_features = 2;
-            if (which == 1) parameters.max_depth = 12;
+            parameters.max_depth = max_depth;
             trees.push_back(grow_one(table, target, parameters));
         }
+        check(trees[0].nodes.size() > 1U << 15, "too small to be walked where smaller ones march");
         for (double& value : trees.back().values) value /= 2;
         const Forest forest = forest_of(table, target, std::move(trees));
         for (const Rule rule : {Rule::mean, Rule::majority}) {
