@@ -94,11 +94,16 @@ class Rounds {
         const LossParts validation_parts = validation_ ? parts_of(*validation_) : LossParts{};
         const auto& watched = validation_ ? result.validation_loss : result.train_loss;
         for (std::uint32_t round = 0;; ++round) {
-            const bool is_over = round == parameters_.n_rounds || result.stopped;
+            bool is_over = round == parameters_.n_rounds || result.stopped;
             if (objective_.loss == Loss::huber) {
                 objective_.delta = huber_delta(objective_, training_.observed, training_.scores.data());
             }
-            const double loss = is_over ? 0 : differentiate(parts);
+            double loss = 0;
+            try {
+                if (!is_over) loss = differentiate(parts);
+            } catch (const Stopped&) {
+                result.stopped = is_over = true;
+            }
             const bool is_measured = !is_over && objective_.loss != Loss::huber;
             result.train_loss.push_back(is_measured ? loss : mean_loss(training_, parts));
             if (validation_) result.validation_loss.push_back(mean_loss(*validation_, validation_parts));
@@ -350,10 +355,11 @@ class Rounds {
         return std::ranges::min(last) >= std::ranges::min(before) - parameters_.tol;
     }
 
-    // Takes back the rounds after the best, which is the first at the earliest.
+    // Takes back the rounds after the best. One round at least is kept, perhaps of those that these go on with.
     void keep_best(std::span<const double> losses, const std::vector<double>& initial, Boosted& result) {
-        if (losses.size() < 2) return;
-        const auto best = static_cast<std::uint32_t>(std::ranges::min_element(losses.subspan(1)) - losses.begin());
+        const std::size_t n_kept = parameters_.first_round > 0 ? 0 : 1;
+        if (losses.size() <= n_kept) return;
+        const auto best = static_cast<std::uint32_t>(std::ranges::min_element(losses.subspan(n_kept)) - losses.begin());
         if (best == result.n_rounds) return;
         result.n_rounds = best;
         result.trees.resize(best * n_trees_);

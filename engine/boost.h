@@ -34,7 +34,8 @@ struct BoostSample {
     std::vector<double> scores;
 };
 
-// Fills the gradients and hessians of a custom loss, by score, then by row, for scores of the same shape.
+// Fills the gradients and hessians of a custom loss, by score, then by row, for scores of the same shape. May throw
+// Stopped: then the rounds so far are kept.
 using CustomGradients = std::function<void(std::span<const double> scores, Gradients& out)>;
 
 // What splits were worth, by column.

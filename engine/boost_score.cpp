@@ -49,7 +49,8 @@ Range roughly_allowed_splits(const SplitRow& row, const Least& least) {
         if (least.allows(further)) break;
         left = further;
     }
-    for (; begin + step <= end; end -= step) {
+    // What `before` takes off again is bin 0's: a side that has both may be more than all rows, and overflow.
+    for (; begin + step <= end && end > step; end -= step) {
         const Word further = std::accumulate(row.sums + end - step, row.sums + end, right);
         if (least.allows(further)) break;
         right = further;

@@ -64,6 +64,7 @@ std::vector<double> class_shares(const Observed& observed, std::uint32_t n_class
 
 // Friedman 2001, section 4.4: the median, and the mean of what is left, cut at delta.
 double huber_step(std::span<Weighted> residuals, double delta) {
+    if (residuals.empty()) return 0;
     const double middle = weighted_quantile(residuals, 0.5);
     std::ranges::sort(residuals);
     double sum = 0, total = 0;

@@ -118,7 +118,13 @@ void read_derivative(nb::handle given, const char* name, std::size_t n_rows, std
                                shape_text(n_rows, n_scores) + ". Got " + got + ".")
                                   .c_str());
     };
-    nb::object array = nb::module_::import_("numpy").attr("ascontiguousarray")(given, "float64");
+    const nb::module_ numpy = nb::module_::import_("numpy");
+    nb::object array = numpy.attr("ascontiguousarray")(given);
+    const auto kind = nb::cast<std::string>(array.attr("dtype").attr("kind"));
+    if (std::string("biufO").find(kind) == std::string::npos) {
+        refuse("the dtype " + std::string(nb::str(nb::object(array.attr("dtype"))).c_str()));
+    }
+    array = numpy.attr("ascontiguousarray")(array, "float64");
     const auto values = nb::cast<nb::ndarray<const double, nb::c_contig, nb::device::cpu>>(array);
     const bool is_vector = values.ndim() == 1 && n_scores == 1 && values.shape(0) == n_rows;
     const bool is_matrix = values.ndim() == 2 && values.shape(0) == n_rows && values.shape(1) == n_scores;
@@ -137,13 +143,21 @@ void read_derivative(nb::handle given, const char* name, std::size_t n_rows, std
     }
 }
 
-CustomGradients custom_gradients(nb::object function, nb::object y, std::size_t n_scores) {
-    return [=](std::span<const double> scores, Gradients& out) {
+// The user's function gets y to read, not to write. What it raises ends the rounds.
+CustomGradients custom_gradients(Interruption& interruption, nb::object function, nb::object y, std::size_t n_scores) {
+    nb::object observed = y.attr("view")();
+    observed.attr("setflags")(nb::arg("write") = false);
+    return [=, &interruption](std::span<const double> scores, Gradients& out) {
         const nb::gil_scoped_acquire acquire;
         const std::size_t n_rows = scores.size() / n_scores;
         nb::object given =
             n_scores == 1 ? to_numpy(by_row(scores, 1)) : to_numpy(by_row(scores, n_scores), {n_rows, n_scores});
-        nb::object answer = function(y, given);
+        nb::object answer;
+        const bool has_failed = interruption.tell([&] {
+            answer = function(observed, given);
+            return nb::object(nb::bool_(false));
+        });
+        if (has_failed) throw Stopped{};
         if (!nb::isinstance<nb::tuple>(answer) || nb::len(answer) != 2) {
             throw nb::value_error("A custom loss must return a tuple (gradient, hessian).");
         }
@@ -285,8 +299,9 @@ nb::dict boost_python(const Table& table, nb::object y, std::uint32_t n_classes,
         const std::size_t n_trees = parameters.is_multi_output ? 1 : n_scores;
         parameters.first_round = static_cast<std::uint32_t>(so_far->trees.size() / n_trees);
     }
+    Interruption interruption;
     CustomGradients custom;
-    if (objective.loss == Loss::custom) custom = custom_gradients(options["gradients"], y, n_scores);
+    if (objective.loss == Loss::custom) custom = custom_gradients(interruption, options["gradients"], y, n_scores);
     const std::function<Forest(std::span<const Tree>)> model = [&](std::span<const Tree> trees) {
         Forest fitted = model_of(table, parameters, start, {trees.begin(), trees.end()});
         if (!so_far) return fitted;
@@ -294,7 +309,6 @@ nb::dict boost_python(const Table& table, nb::object y, std::uint32_t n_classes,
         append_trees(joined, std::move(fitted));
         return joined;
     };
-    Interruption interruption;
     const auto after_round = round_hook(interruption, progress, model);
     Boosted boosted;
     Forest forest;

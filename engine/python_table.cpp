@@ -93,6 +93,14 @@ void register_table(nb::module_& m) {
         nb::arg("columns"), nb::arg("n_rows"), "128 bits that tell tables apart.");
 
     m.def(
+        "hash_rows",
+        [](const Table& table, int n_threads) {
+            return to_numpy(
+                Interruption().run([&](const Stop& stop) { return hash_rows(table, {}, n_threads, stop); }));
+        },
+        nb::arg("table"), nb::arg("n_threads"));
+
+    m.def(
         "order_by_content",
         [](const Table& table, Vector<std::uint64_t> targets, int n_threads) {
             if (targets.size() != table.n_rows()) throw std::invalid_argument("Every row needs one target.");

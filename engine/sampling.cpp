@@ -126,8 +126,8 @@ Target fixed_target(std::span<const double> y, std::span<const std::uint32_t> we
     return target;
 }
 
-std::vector<std::uint32_t> order_by_content(const Table& table, std::span<const std::uint64_t> targets, int n_threads,
-                                            const Stop& stop) {
+std::vector<std::uint64_t> hash_rows(const Table& table, std::span<const std::uint64_t> targets, int n_threads,
+                                     const Stop& stop) {
     const std::size_t n_rows = table.n_rows();
     std::vector<std::uint64_t> hashes(n_rows);
     constexpr std::size_t block = 8192;
@@ -135,13 +135,18 @@ std::vector<std::uint32_t> order_by_content(const Table& table, std::span<const 
         [&](const auto& codes) {
             for_each_task((n_rows + block - 1) / block, n_threads, stop, [&](std::size_t task, int) {
                 for (std::size_t i = task * block; i < std::min(n_rows, (task + 1) * block); ++i) {
-                    hashes[i] = hash_row(codes.row(i), codes.n_columns, mix(targets[i]));
+                    hashes[i] = hash_row(codes.row(i), codes.n_columns, mix(targets.empty() ? 0 : targets[i]));
                 }
             });
         },
         table.codes);
+    return hashes;
+}
+
+std::vector<std::uint32_t> order_by_content(const Table& table, std::span<const std::uint64_t> targets, int n_threads,
+                                            const Stop& stop) {
     // Rows of one hash are the same row for every tree; among them the order does not matter, but must be one.
-    return order_by_hash(hashes, n_threads, stop);
+    return order_by_hash(hash_rows(table, targets, n_threads, stop), n_threads, stop);
 }
 
 std::vector<std::uint32_t> order_by_hash(std::span<const std::uint64_t> hashes, int n_threads, const Stop& stop) {

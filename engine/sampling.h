@@ -19,6 +19,10 @@ std::vector<std::uint32_t> fixed_weights(std::span<const double> weights);
 Target fixed_target(std::span<const double> y, std::span<const std::uint32_t> weights, std::uint64_t total_weight,
                     bool is_poisson);
 
+// What tells rows of different content apart. targets: a number per row that counts as content, or none.
+std::vector<std::uint64_t> hash_rows(const Table& table, std::span<const std::uint64_t> targets, int n_threads,
+                                     const Stop& stop = {});
+
 // The rows of a table, by what they contain and not by where they stand. targets: a number per row, one for each
 // different target. What is drawn along this order is the same for any order of the table.
 std::vector<std::uint32_t> order_by_content(const Table& table, std::span<const std::uint64_t> targets, int n_threads,

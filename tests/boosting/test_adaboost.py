@@ -113,6 +113,11 @@ def test_the_bound_of_m1_is_a_product_of_roots():
     np.testing.assert_allclose(booster.error_bounds_, np.cumprod(2 * np.sqrt(errors * (1 - errors))))
 
 
+def test_the_bound_of_a_huge_vote_is_infinite():
+    booster = AdaBoostClassifier(n_estimators=1, learning_rate=1e300).fit(*noisy_classes())
+    assert booster.error_bounds_.tolist() == [np.inf]
+
+
 def test_full_trees_end_boosting_at_once_unless_rows_are_drawn():
     X, y = noisy_classes()
     full = DecisionTreeClassifier()

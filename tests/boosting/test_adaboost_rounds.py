@@ -113,7 +113,7 @@ def test_votes_and_a_rule_make_the_decision():
     X, y = load_iris(return_X_y=True)
     m1 = AdaBoostM1Classifier(DecisionTreeClassifier(max_depth=2), n_estimators=6).fit(X, y)
     np.testing.assert_allclose(
-        m1.predict_proba(X), rules.majority(m1.votes(X), m1.estimator_weights_), atol=1e-12
+        m1.predict_proba(X), rules.mean(m1.votes(X), m1.estimator_weights_), atol=1e-12
     )
     m2 = AdaBoostM2Classifier(DecisionTreeClassifier(max_depth=2), n_estimators=6).fit(X, y)
     np.testing.assert_allclose(

@@ -105,7 +105,8 @@ ARRAY = " of a custom loss must be an array of finite numbers of shape (20,). "
         (lambda s: (s[:5], s * 0 + 1), "The gradient" + ARRAY + "Got shape (5,)."),
         (lambda s: s, "A custom loss must return a tuple (gradient, hessian)."),
         (lambda s: (s, s * 0 - 1), "The hessian of a custom loss must not be negative."),
-        (lambda s: (["a"] * 20, s), "could not convert string to float: 'a'"),
+        (lambda s: (["a"] * 20, s), "The gradient" + ARRAY + "Got the dtype <U1."),
+        (lambda s: (s, s * 1j), "The hessian" + ARRAY + "Got the dtype complex128."),
     ],
 )
 def test_an_own_loss_must_answer_with_numbers_of_the_right_shape(answer, message):
@@ -129,6 +130,41 @@ def test_an_error_in_an_own_loss_comes_through():
 
     with pytest.raises(ZeroDivisionError, match="mine"):
         GradientBoostingRegressor(3, loss=broken).fit(X, Y)
+
+
+def test_an_own_loss_may_not_change_y():
+    def greedy(y, scores):
+        y[:] = 0
+        return scores - y, np.ones_like(y)
+
+    with pytest.raises(ValueError, match="read-only"):
+        GradientBoostingRegressor(3, loss=greedy).fit(X, Y)
+    assert Y.any()
+
+
+def test_rounds_before_an_interruption_of_an_own_loss_are_kept_by_a_warm_start():
+    n_calls = 0
+
+    def interrupted(y, scores):
+        nonlocal n_calls
+        n_calls += 1
+        if n_calls == 4:
+            raise KeyboardInterrupt
+        return scores - y, np.ones_like(y)
+
+    booster = GradientBoostingRegressor(9, loss=interrupted, warm_start=True, random_state=0)
+    with pytest.raises(KeyboardInterrupt):
+        booster.fit(X, Y)
+    assert booster.n_iter_ == 3
+    whole = clone(booster).set_params(loss=lambda y, s: (s - y, np.ones_like(y))).fit(X, Y)
+    np.testing.assert_array_equal(booster.fit(X, Y).predict(X), whole.predict(X))
+
+
+def test_rows_to_validate_by_must_weigh_something():
+    booster = GradientBoostingClassifier(3, class_weight={0: 1, 1: 0, 2: 1})
+    y = np.arange(20) % 3
+    with pytest.raises(ValueError, match="class_weight leaves no row of X_val any weight"):
+        booster.fit(X, y, X_val=X[y == 1], y_val=y[y == 1])
 
 
 def test_an_own_loss_cannot_stop_early():

@@ -115,6 +115,24 @@ def test_a_warm_start_goes_on_after_the_best_round():
     np.testing.assert_array_equal(booster.predict_proba(NOISY[0]), in_one_go.predict_proba(NOISY[0]))
 
 
+def test_a_warm_start_that_finds_nothing_better_keeps_what_there_was():
+    booster = GradientBoostingClassifier(100, n_iter_no_change=5, warm_start=True, random_state=0)
+    booster.fit(*TRAIN, **GIVEN)
+    n_rounds, before = booster.n_iter_, booster.predict_proba(NOISY[0])
+    assert n_rounds < 100
+    booster.fit(*TRAIN, **GIVEN)
+    assert booster.n_iter_ == booster.validation_score_.argmax() == n_rounds
+    np.testing.assert_array_equal(booster.predict_proba(NOISY[0]), before)
+
+
+def test_rounds_without_rows_to_validate_by_have_no_validation_score():
+    booster = GradientBoostingClassifier(3, warm_start=True, early_stopping=False).fit(*TRAIN)
+    booster.set_params(n_estimators=5).fit(*TRAIN, **GIVEN)
+    booster.set_params(n_estimators=6).fit(*TRAIN)
+    np.testing.assert_array_equal(np.isnan(booster.validation_score_), [1, 1, 1, 0, 0, 0, 1])
+    assert len(booster.train_score_) == 7
+
+
 def test_columns_of_validation_rows_are_found_by_name_and_unseen_categories_are_missing():
     frame = pd.DataFrame(TRAIN[0], columns=list("abcdefgh")).assign(
         city=np.where(TRAIN[1] > 0, "Oslo", "Bonn")

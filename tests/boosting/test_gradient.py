@@ -238,6 +238,25 @@ def test_missing_values_learn_their_side():
     assert np.isfinite(later.predict_proba([[np.nan]])).all()
 
 
+@pytest.mark.parametrize("min_samples_leaf", [1, 10])
+@pytest.mark.parametrize("n_rows", [100, 1000])
+def test_missing_values_go_to_the_best_side_whichever_that_is(n_rows, min_samples_leaf):
+    # Few values and many missing ones: sums that count the missing rows twice would overflow their fields.
+    rng = np.random.default_rng(0)
+    stump = GradientBoostingClassifier(
+        1, max_depth=1, min_samples_leaf=min_samples_leaf, subsample=1.0, colsample_bynode=1.0
+    )
+    for n_missing in range(20, 40):
+        x = rng.integers(0, 6, n_rows).astype(float)
+        x[:n_missing] = np.nan
+        y = np.where(rng.random(n_rows) < 0.05, 0, np.isnan(x) | (x >= 4)).astype(int)
+        scores = [
+            clone(stump).fit(each[:, np.newaxis], y).train_score_[1]
+            for each in (x, -x, np.where(np.isnan(x), 9.0, x))
+        ]
+        np.testing.assert_allclose(scores, scores[0], rtol=1e-6)
+
+
 def test_categories_are_split_into_sets():
     rng = np.random.default_rng(0)
     city = rng.integers(0, 40, 2000)

@@ -248,6 +248,12 @@ def test_numbers_that_run_away_stay_finite_and_never_look_better(loss):
     assert (booster.train_score_[1:] < booster.train_score_[0]).all()
 
 
+@pytest.mark.parametrize("loss", ["squared_error", "absolute_error", "huber", "quantile", "poisson"])
+def test_a_tree_that_draws_no_row_says_nothing(loss):
+    booster = GradientBoostingRegressor(30, loss=loss, subsample=0.02, random_state=0)
+    assert np.isfinite(booster.fit(X[:20], POSITIVE[:20]).predict(X)).all()
+
+
 def test_gamma_does_not_depend_on_the_unit_of_the_numbers():
     parts = GradientBoostingRegressor(5, loss="gamma", random_state=0).fit(X, POSITIVE * 1e-20).predict(X)
     whole = GradientBoostingRegressor(5, loss="gamma", random_state=0).fit(X, POSITIVE).predict(X)

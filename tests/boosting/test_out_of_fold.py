@@ -6,7 +6,7 @@ from sklearn.base import clone
 from sklearn.datasets import make_classification, make_regression
 
 from committee import GradientBoostingClassifier, GradientBoostingRegressor
-from committee.boosting.out_of_fold import N_FOLDS, USUAL_ROUNDS, fold_rows
+from committee.boosting.out_of_fold import N_FOLDS, USUAL_ROUNDS, copies_of, fold_rows
 from committee.boosting.rows import Rows
 from committee.table import bin_table, read
 
@@ -52,6 +52,26 @@ def test_a_row_of_weight_two_is_the_row_twice(booster, X, y):
     weighted = clone(booster).fit(X, y, sample_weight=weights)
     twice = clone(booster).fit(np.repeat(X, weights, axis=0), np.repeat(y, weights))
     np.testing.assert_array_equal(votes_of(weighted, X), votes_of(twice, X))
+
+
+def test_weights_that_repeat_all_rows_find_the_same_model_as_none():
+    X, y = NOISY
+    plain = GradientBoostingClassifier(random_state=0).fit(X, y)
+    doubled = GradientBoostingClassifier(random_state=0).fit(X, y, sample_weight=np.full(len(y), 2.0))
+    assert doubled.n_iter_ * doubled.learning_rate_ < 2 * plain.n_iter_ * plain.learning_rate_
+    assert doubled.train_score_[-1] < plain.train_score_[-1] + 0.1
+
+
+def test_copies_stay_in_one_fold_and_equal_rows_of_two_classes_need_not():
+    rng = np.random.default_rng(0)
+    values = np.repeat(np.arange(200.0), 3)
+    y = np.repeat(rng.integers(0, 2, 200), 3).astype(np.int32)
+    rows = Rows(read(values[:, np.newaxis]), y, None, None)
+    copies = copies_of(values.astype(np.uint64), y)
+    for rest, held_out in fold_rows(rows, copies, 2, seed=0):
+        assert not set(rest.table.columns[0]) & set(held_out.table.columns[0])
+    often = copies_of(np.repeat(np.arange(9), 20), np.zeros(180))
+    np.testing.assert_array_equal(often, np.arange(180))
 
 
 def test_a_binned_table_finds_the_same_rounds():
@@ -117,7 +137,7 @@ def test_warm_start_needs_a_number_of_rounds():
 def test_small_tables_validate_all_folds_and_large_ones_one(n_rows, n_folds):
     y = (np.arange(n_rows) % 10 == 0).astype(np.int32)
     rows = Rows(read(np.arange(n_rows, dtype=float)[:, np.newaxis]), y, None, None)
-    parts = list(fold_rows(rows, 2, seed=0))
+    parts = list(fold_rows(rows, np.arange(n_rows), 2, seed=0))
     assert len(parts) == n_folds
     for rest, held_out in parts:
         assert len(rest.y) + len(held_out.y) == n_rows

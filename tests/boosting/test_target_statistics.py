@@ -5,6 +5,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 from sklearn.metrics import log_loss
 
 from committee import GradientBoostingClassifier, GradientBoostingRegressor, LogitBoostClassifier
@@ -44,6 +45,21 @@ def test_a_training_row_gets_the_statistic_of_the_rows_before_it():
     np.testing.assert_allclose(ours, naive_before(codes, targets, weights, prior, order), rtol=1e-9)
 
 
+def test_neither_the_order_of_the_rows_nor_weights_that_repeat_them_let_statistics_see_targets():
+    rng = np.random.default_rng(4)
+    frame = pd.DataFrame(
+        {"a": rng.normal(size=900), "id": pd.Categorical(rng.integers(0, 700, 900).astype(str))}
+    )
+    y = (frame["a"] + rng.normal(size=900) > 0).astype(int)
+    booster = GradientBoostingClassifier(60, random_state=0)
+    plain = clone(booster).fit(frame, y)
+    order = rng.permutation(900)
+    shuffled = clone(booster).fit(frame.iloc[order], y.iloc[order])
+    np.testing.assert_array_equal(shuffled.predict_proba(frame), plain.predict_proba(frame))
+    doubled = clone(booster).fit(frame, y, sample_weight=np.full(900, 2.0))
+    assert doubled.feature_importances_[1] < plain.feature_importances_[1] + 0.1
+
+
 def test_the_own_target_of_a_row_does_not_matter():
     table = read(pd.DataFrame({"town": pd.Categorical(RNG.integers(0, 9, 100).astype(str))}))
     targets = RNG.normal(size=(100, 1))
@@ -59,11 +75,11 @@ def test_the_own_target_of_a_row_does_not_matter():
 def test_new_rows_get_the_statistic_of_all_rows_and_unseen_categories_that_of_missing_ones():
     table = read([["a", 1.0], ["a", 2.0], ["b", 3.0], [None, 4.0]])
     targets = np.array([[1.0], [0.0], [1.0], [1.0]])
-    statistics, _ = learn_statistics(table, targets, None, [0], seed=0)
+    statistics, _ = learn_statistics(table, targets, None, [0], np.arange(4))
     np.testing.assert_allclose(statistics.by_column[0].ravel(), [1.75 / 2, 1.75 / 3, 1.75 / 2])
     assert statistics.sources(2).tolist() == [0, 1]
     three = np.eye(3)[[0, 1, 2, 2]]
-    statistics, encoded = learn_statistics(table, three, None, [0], seed=0)
+    statistics, encoded = learn_statistics(table, three, None, [0], np.arange(4))
     assert statistics.sources(2).tolist() == [0, 0, 0, 1]
     assert len(encoded.columns) == 4
     np.testing.assert_allclose(sum(encoded.columns[:3]), 1)

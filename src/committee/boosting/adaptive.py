@@ -39,6 +39,8 @@ from committee.boosting.stopping import (
     validation_curve,
 )
 from committee.boosting.weighting import ROUNDING, Distribution, Scheme
+from committee.combining.fixed import one_hot
+from committee.combining.votes import labels_of
 from committee.learners.callbacks import CallbackSupportMixin, hook_of, task_calls, with_callbacks
 from committee.learners.members import Members
 from committee.learners.training import check_same_task, fit_table, table_to_go_on, training_of
@@ -194,7 +196,9 @@ class AdaBoost(CallbackSupportMixin, SavedMembers):
         """
         if self._is_engine():
             table = self._read(X)
-            return self._members.votes(list(table.columns), table.n_rows, self._threads(table.n_rows))
+            votes = self._members.votes(list(table.columns), table.n_rows, self._threads(table.n_rows))
+            is_crisp = self._scheme(self._task).is_crisp
+            return one_hot(labels_of(votes), votes.shape[2]) if is_crisp else votes
         return np.array(list(self._each_vote(X)))
 
     def staged_predict(self, X: Any) -> Iterator[np.ndarray]:

@@ -91,8 +91,8 @@ class Boosted:
             before.gains + self.gains,
             before.split_counts + self.split_counts,
             before.has_missing | self.has_missing,
-            joined(before.train_score, self.train_score, before.n_rounds),
-            joined(before.validation_score, self.validation_score, before.n_rounds),
+            joined(before.train_score, self.train_score, before.n_rounds, self.n_rounds),
+            joined(before.validation_score, self.validation_score, before.n_rounds, self.n_rounds),
             before.has_init_score,
         )
 
@@ -102,6 +102,20 @@ def sources_of(statistics: TargetStatistics | None, n_columns: int) -> np.ndarra
     return np.arange(n_columns) if statistics is None else statistics.sources(n_columns)
 
 
-def joined(before: np.ndarray, after: np.ndarray, n_rounds: int) -> np.ndarray:
-    """The scores of some rounds, of which the first `n_rounds` were kept, and of the rounds after them."""
-    return np.concatenate([before[: n_rounds + 1], after[1:] if len(before) else after])
+def joined(before: np.ndarray, after: np.ndarray, n_before: int, n_after: int) -> np.ndarray:
+    """The scores of some rounds, of which the first `n_before` were kept, and of the rounds after them.
+
+    Either may be empty, if there were no rows to validate by, and is NaN then.
+
+    Examples
+    --------
+    >>> joined(np.array([-3.0, -2.0, -1.0]), np.array([-2.0, -1.5]), 1, 1)
+    array([-3. , -2. , -1.5])
+    >>> joined(np.empty(0), np.array([-2.0, -1.5]), 1, 1)
+    array([ nan, -2. , -1.5])
+    """
+    if not len(before) and not len(after):
+        return before
+    if not len(before):
+        return np.concatenate([np.full(n_before, np.nan), after])
+    return np.concatenate([before[: n_before + 1], after[1:] if len(after) else np.full(n_after, np.nan)])

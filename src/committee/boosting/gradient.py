@@ -33,7 +33,7 @@ from committee.boosting.out_of_fold import (
     stride_of,
 )
 from committee.boosting.round_parameters import is_rate
-from committee.boosting.rounds import Rounds, binned_rows, by_content
+from committee.boosting.rounds import Rounds, binned_rows, content_order
 from committee.boosting.rows import Rows
 from committee.learners.training import NO_LIMIT, Training
 from committee.learners.tree_parameters import ANY_SIZE, CLASS_WEIGHT, directions_of
@@ -106,7 +106,8 @@ class GradientBoosting(Rounds):
         0.0,
         "a number >= 0",
         number(0),
-        "By how much a split must lower the regularised loss: gamma in XGBoost's paper.",
+        "By how much a split must raise the sum of G² / (H + reg_lambda) over the leaves, where G and H are "
+        "their gradients and hessians: twice what it lowers the regularised loss by. XGBoost's `gamma`.",
     )
     reg_lambda: float = parameter(
         2.0,
@@ -211,10 +212,12 @@ class GradientBoosting(Rounds):
         scout = copy.copy(self)
         scout.early_stopping, scout.verbose = True, 0
         threads, max_bins = n_threads(self.n_jobs), self._most_bins(len(rows.y))
+        binned = binned_rows(rows, threads, max_bins)
         if not self._replaced_columns(rows.table, None):
             # The folds share the bins of all rows, but target statistics must not know of rows held out.
-            rows = replace(rows, table=binned_rows(rows, threads, max_bins))
-        rows = by_content(rows, threads, max_bins)
+            rows = replace(rows, table=binned)
+        order, copies = content_order(rows, binned, threads)
+        rows = rows.take(order)
 
         def losses_of(rest: Rows, held_out: Rows, most: int) -> np.ndarray:
             steps = Steps(round(most / stride), rate * stride)
@@ -225,7 +228,7 @@ class GradientBoosting(Rounds):
         weights: list[float] = []
         most, name = MOST_ROUNDS * factor, type(self).__name__
         with half_of_the_time(), Work("folds", name, N_FOLDS, is_limit=True, verbose=self.verbose) as work:
-            for rest, held_out in fold_rows(rows, training.n_classes, seed):
+            for rest, held_out in fold_rows(rows, copies, training.n_classes, seed):
                 found = losses_of(rest, held_out, most)
                 if most == MOST_ROUNDS * factor and falls_on(found, round(most / stride)):
                     most = MOST_FALLING * factor

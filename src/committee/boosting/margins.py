@@ -53,5 +53,7 @@ def error_bounds(errors: np.ndarray, votes: np.ndarray, n_mislabels: int = 1) ->
     >>> error_bounds(np.array([0.2, 0.5]), np.log([4.0, 1.0])).round(2)
     array([0.8, 0.8])
     """
-    factors = (1 - errors) * np.exp(-votes / 2) + errors * np.exp(votes / 2)
-    return n_mislabels * np.cumprod(factors)
+    # By logarithms, because a vote may be too large for its exponential; then the bound is infinite.
+    with np.errstate(divide="ignore", over="ignore"):
+        logarithms = np.logaddexp(np.log1p(-errors) - votes / 2, np.log(errors) + votes / 2)
+        return n_mislabels * np.exp(np.cumsum(logarithms))

@@ -12,6 +12,7 @@ import numpy as np
 
 from committee.boosting.boosted import Steps
 from committee.boosting.rows import Rows, spare_rows
+from committee.task import REPETITIONS_END
 
 N_FOLDS = 5
 # So many validated rows tell well enough when to stop; small tables validate all folds to come close.
@@ -42,18 +43,49 @@ MOST_FALLING = 400
 MULTI_OUTPUT_ROUNDS = 4
 
 
-def fold_rows(rows: Rows, n_classes: int, seed: int) -> Iterator[tuple[Rows, Rows]]:
+def copies_of(hashes: np.ndarray, targets: np.ndarray) -> np.ndarray:
+    """Which rows are copies of one, such as those that stand for a weight: they must not part into two folds.
+
+    Rows that are equal but for their target are no copies, nor are any where most rows recur many times.
+
+    Parameters
+    ----------
+    hashes, targets : ndarray of shape (n_rows,)
+        What tells rows apart, and the targets, in the order of both.
+
+    Returns
+    -------
+    ndarray of shape (n_rows,)
+        Numbers from 0 on, the same for all copies of a row.
+
+    Examples
+    --------
+    >>> copies_of(np.array([7, 7, 8, 8, 8, 9]), np.array([0, 0, 0, 0, 1, 1]))
+    array([0, 0, 1, 2, 3, 4])
+    """
+    is_new = np.diff(hashes, prepend=hashes[:1]) != 0
+    is_new[0] = True
+    first = np.flatnonzero(is_new)
+    sizes = np.diff(first, append=len(hashes))
+    differs = targets[first] != targets[first + sizes - 1]
+    copies = np.cumsum(is_new | np.repeat(differs, sizes)) - 1
+    return copies if len(hashes) <= REPETITIONS_END * (copies[-1] + 1) else np.arange(len(hashes))
+
+
+def fold_rows(rows: Rows, copies: np.ndarray, n_classes: int, seed: int) -> Iterator[tuple[Rows, Rows]]:
     """Rows to learn from and rows to validate by, for as many of five folds as are needed.
 
-    Every fold has its share of every class. The first row of each class, by chance, is never held out.
+    Every fold has its share of every class, and all copies of its rows. The first row of each class, by
+    chance, is never held out.
     """
     n_rows = len(rows.y)
-    classes = rows.y if n_classes else np.zeros(n_rows, dtype=np.int32)
-    candidates = spare_rows(classes, seed)
+    first = np.flatnonzero(np.diff(copies, prepend=-1))
+    candidates = spare_rows(rows.y[first] if n_classes else np.zeros(len(first), dtype=np.int32), seed)
     if len(candidates) < FEWEST_ROWS:
         return
-    folds = np.full(n_rows, -1)
+    folds = np.full(len(first), -1)
     folds[candidates] = np.arange(len(candidates)) % N_FOLDS
+    folds = folds[copies]
     n_needed = int(np.ceil(ENOUGH_ROWS * N_FOLDS / len(candidates)))
     most = FOLDS_OF_MANY_CLASSES if n_classes > 2 and n_rows > FEW_ROWS else N_FOLDS
     for fold in range(min(n_needed, most)):

@@ -16,6 +16,7 @@ import numpy as np
 
 from committee import _engine
 from committee.boosting.boosted import Boosted, Steps, sources_of
+from committee.boosting.out_of_fold import copies_of
 from committee.boosting.round_parameters import RoundParameters
 from committee.boosting.rows import (
     Rows,
@@ -87,8 +88,9 @@ class Rounds(CallbackSupportMixin, RoundParameters):
         y : array-like of shape (n_rows,)
         sample_weight : array-like of shape (n_rows,), default=None
             Weights of the rows. None gives every row the weight 1. Integers whose mean over the positive ones
-            is below 4 are repetitions: a row of weight 2 is the row twice. Other weights are scaled to a mean
-            of 1.
+            is below 4 are repetitions: a row of weight 2 is the row twice, but for columns that target
+            statistics replace, where copies would see each other's target. Other weights are scaled to a
+            mean of 1.
         X_val, y_val : table and array-like, default=None
             Rows to validate by.
         sample_weight_val : array-like, default=None
@@ -122,8 +124,9 @@ class Rounds(CallbackSupportMixin, RoundParameters):
                 raise ValueError("init_score needs init_score_val for the rows of X_val. Pass both or none.")
         elif self.early_stopping not in (False, "auto"):
             rows, validation = hold_out(rows, training.n_classes, self.validation_fraction, seed)
-        rows = repeated(rows)
         before = self._boosted if goes_on else None
+        if not self._replaced_columns(rows.table, before):
+            rows = repeated(rows)
         if before:
             check_starts_alike(before, init_score)
         steps = self._find_steps(training, rows, validation, seed)
@@ -181,6 +184,7 @@ class Rounds(CallbackSupportMixin, RoundParameters):
         threads, n_columns = n_threads(self.n_jobs), training.table.schema.n_columns
         has_init_score = rows.scores is not None
         statistics, rows, validation = self._encode(rows, validation, training.n_classes, seed, before)
+        rows = repeated(rows)
         options = self._engine_options(training, rows, validation, sources_of(statistics, n_columns))
         n_there = before.n_rounds if before else 0
         options |= {"n_rounds": steps.n_rounds - n_there, "learning_rate": steps.learning_rate}
@@ -226,11 +230,18 @@ class Rounds(CallbackSupportMixin, RoundParameters):
     def _encode(
         self, rows: Rows, validation: Rows | None, n_classes: int, seed: int, before: Boosted | None
     ) -> tuple[TargetStatistics | None, Rows, Rows | None]:
-        """Replace the columns of many categories by target statistics."""
+        """Replace the columns of many categories by target statistics.
+
+        The rows must not have been repeated: a copy would see the target of the row.
+        """
         columns = self._replaced_columns(rows.table, before)
         if not columns:
             return None, rows, validation
-        statistics, rows = with_statistics(rows, n_classes, columns, seed)
+        threads = n_threads(self.n_jobs)
+        binned = binned_rows(rows, threads, self._most_bins(len(rows.y)))
+        by_content, _ = content_order(rows, binned, threads)
+        order = by_content[np.random.Generator(np.random.Philox(key=seed)).permutation(len(by_content))]
+        statistics, rows = with_statistics(rows, n_classes, columns, order)
         if before and before.statistics:
             # The trees of the fit before ask about the statistics of that fit.
             statistics = before.statistics
@@ -301,12 +312,12 @@ def check_stops(loss: str) -> None:
 
 
 def with_statistics(
-    rows: Rows, n_classes: int, columns: list[int], seed: int
+    rows: Rows, n_classes: int, columns: list[int], order: np.ndarray
 ) -> tuple[TargetStatistics, Rows]:
     """Replace columns of training rows: what is averaged is the number, or whether a row is of a class."""
     assert isinstance(rows.table, Table)
     targets = np.eye(n_classes)[rows.y] if n_classes > 2 else rows.y.astype(np.float64)[:, np.newaxis]
-    statistics, table = learn_statistics(rows.table, targets, rows.weights, columns, seed)
+    statistics, table = learn_statistics(rows.table, targets, rows.weights, columns, order)
     return statistics, replace(rows, table=table)
 
 
@@ -332,13 +343,14 @@ def binned_rows(rows: Rows, threads: int, max_bins: int) -> BinnedTable:
     return to_codes(rows.table, fixed, threads, max_bins)
 
 
-def by_content(rows: Rows, threads: int, max_bins: int) -> Rows:
-    """Rows in an order that depends on what they contain, not on where they stand.
+def content_order(rows: Rows, binned: BinnedTable, threads: int) -> tuple[np.ndarray, np.ndarray]:
+    """An order of rows that depends on what they contain, not on where they stand; and which are copies.
 
     What is drawn along it is the same for any order of the table.
     """
-    targets = np.unique(rows.y, return_inverse=True)[1].astype(np.uint64)
-    return rows.take(_engine.order_by_content(binned_rows(rows, threads, max_bins).codes, targets, threads))
+    hashes = _engine.hash_rows(binned.codes, threads)
+    order = np.lexsort([rows.y, hashes])
+    return order, copies_of(hashes[order], rows.y[order])
 
 
 def validation_codes(rows: Rows, binned: BinnedTable, threads: int) -> tuple[Any, ...]:

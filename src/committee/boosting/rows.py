@@ -102,6 +102,8 @@ def validation_rows(
     scores = initial_scores(init_score, table.n_rows, n_scores, "init_score_val")
     rows = Rows(table, target, weights, scores)
     if weights is not None and (weights == 0).any():
+        if not weights.any():
+            raise ValueError("class_weight leaves no row of X_val any weight. Add rows of other classes.")
         rows = rows.take(np.flatnonzero(weights))
     return rows
 

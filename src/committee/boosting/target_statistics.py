@@ -19,7 +19,7 @@ PRIOR_ROWS = 1.0
 
 
 def learn_statistics(
-    table: Table, targets: np.ndarray, weights: np.ndarray | None, columns: Sequence[int], seed: int
+    table: Table, targets: np.ndarray, weights: np.ndarray | None, columns: Sequence[int], order: np.ndarray
 ) -> tuple[TargetStatistics, Table]:
     """Learn the statistics of some columns, and replace these in the training rows.
 
@@ -31,8 +31,8 @@ def learn_statistics(
     weights : ndarray of shape (n_rows,), or None
     columns : sequence of int
         The columns of categories to replace.
-    seed : int
-        Of the random order.
+    order : ndarray of shape (n_rows,)
+        The rows in a random order.
 
     Returns
     -------
@@ -46,13 +46,12 @@ def learn_statistics(
     >>> from committee.table import read
     >>> table = read([["Oslo"], ["Oslo"], ["Bonn"], ["Oslo"]])
     >>> targets = np.array([[1.0], [1.0], [0.0], [0.0]])
-    >>> statistics, training = learn_statistics(table, targets, None, [0], seed=0)
+    >>> statistics, training = learn_statistics(table, targets, None, [0], np.array([2, 1, 0, 3]))
     >>> statistics.encode(read([["Bonn"], ["Oslo"]])).columns
     (array([0.25 , 0.625]),)
     >>> training.columns
     (array([0.75      , 0.5       , 0.5       , 0.83333333]),)
     """
-    order = np.random.Generator(np.random.Philox(key=seed)).permutation(table.n_rows)
     weights = np.ones(table.n_rows) if weights is None else weights
     prior = PRIOR_ROWS * np.average(targets, axis=0, weights=weights)
     before, of_all = {}, {}
