@@ -1,5 +1,5 @@
 # All that is done to this project, one word each; `make` alone lists the words.
-# A fresh machine needs Python >= 3.11 with pip, a C++20 compiler and make. The rest comes into .venv.
+# A fresh machine needs Python >= 3.11 with pip, GCC 12 or Clang 16 and make. The rest comes into .venv.
 
 PYTHON ?= python3
 BIN := .venv/bin

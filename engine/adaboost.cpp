@@ -45,8 +45,7 @@ class AdaBooster {
   public:
     AdaBooster(const Table& table, const Target& target, std::span<const double> y, Distribution distribution,
                const AdaBoostParameters& parameters, int n_threads, const Stop& stop)
-        : table_(table),
-          target_(target),
+        : target_(target),
           y_(y),
           parameters_(parameters),
           stop_(stop),
@@ -348,7 +347,6 @@ class AdaBooster {
         }
     }
 
-    const Table& table_;
     const Target& target_;
     std::span<const double> y_;
     const AdaBoostParameters& parameters_;

@@ -181,13 +181,7 @@ class Rounds {
 
     template <class Body>
     void for_each_block(std::size_t n_rows, Body body) {
-        const std::size_t n_blocks = count_blocks(n_rows), size = rows_of_a_block(n_rows);
-        const auto n_tasks = std::min(n_blocks, static_cast<std::size_t>(team_.size()));
-        team_.run(n_tasks, [&](std::size_t task, int) {
-            for (std::size_t block = task; block < n_blocks; block += n_tasks) {
-                body(block, block * size, std::min(n_rows, (block + 1) * size));
-            }
-        });
+        run_in_blocks(team_, n_rows, rows_of_a_block(n_rows), body);
     }
 
     static std::size_t count_blocks(std::size_t n_rows) {

@@ -9,18 +9,6 @@
 namespace committee {
 namespace {
 
-// Calls body(block, begin, end) for the blocks of all rows.
-template <class Body>
-void for_each_block(std::size_t n_rows, ThreadTeam& team, Body body) {
-    const std::size_t n_blocks = (n_rows + block_rows - 1) / block_rows;
-    const auto n_tasks = std::min(n_blocks, static_cast<std::size_t>(team.size()));
-    team.run(n_tasks, [&](std::size_t task, int) {
-        for (std::size_t block = task; block < n_blocks; block += n_tasks) {
-            body(block, block * block_rows, std::min(n_rows, (block + 1) * block_rows));
-        }
-    });
-}
-
 std::size_t count_blocks(std::size_t n_rows) { return (n_rows + block_rows - 1) / block_rows; }
 
 // The gradients of rows [begin, end) along a direction.
@@ -73,7 +61,7 @@ std::vector<double> draw_direction(const Gradients& gradients, std::size_t n_sco
     for (double& x : drawn) x = 2 * random.uniform() - 1;
     if (!to_unit_length(drawn)) drawn[0] = 1;
     std::vector<double> by_block(count_blocks(n_rows) * n_scores);
-    for_each_block(n_rows, team, [&](std::size_t block, std::size_t begin, std::size_t end) {
+    run_in_blocks(team, n_rows, block_rows, [&](std::size_t block, std::size_t begin, std::size_t end) {
         std::array<float, block_rows> along;
         project_block(gradients, drawn, n_rows, begin, end, along.data());
         for (std::size_t k = 0; k < n_scores; ++k) {
@@ -92,7 +80,7 @@ GradientTotals project(const Gradients& gradients, std::span<const double> direc
     along.gradient.resize(n_rows);
     along.hessian.resize(n_rows);
     std::vector<GradientTotals> by_block(count_blocks(n_rows));
-    for_each_block(n_rows, team, [&](std::size_t block, std::size_t begin, std::size_t end) {
+    run_in_blocks(team, n_rows, block_rows, [&](std::size_t block, std::size_t begin, std::size_t end) {
         float *gradient = along.gradient.data() + begin, *hessian = along.hessian.data() + begin;
         project_block(gradients, direction, n_rows, begin, end, gradient);
         std::fill(hessian, hessian + (end - begin), 0.0F);

@@ -16,11 +16,11 @@ constexpr std::size_t worth_sharing = 40'000;
 constexpr std::size_t rows_between_polls = 65'536;
 
 // A share of the columns, at least one, without replacement and in order.
-std::vector<std::uint32_t> draw(std::span<const std::uint32_t> from, double share, std::uint64_t key) {
+std::vector<std::uint32_t> draw(std::span<const std::uint32_t> from, double share, std::uint64_t key, Purpose purpose) {
     std::vector<std::uint32_t> drawn(from.begin(), from.end());
     const auto wanted = static_cast<std::size_t>(std::lround(share * static_cast<double>(drawn.size())));
     const std::size_t n = std::clamp<std::size_t>(wanted, 1, drawn.size());
-    Random random(key, Purpose::split);
+    Random random(key, purpose);
     for (std::size_t i = 0; i < n; ++i) std::swap(drawn[i], drawn[i + random.below(drawn.size() - i)]);
     drawn.resize(n);
     std::ranges::sort(drawn);
@@ -77,7 +77,7 @@ void NodeSearch<Code>::start_tree(const WordScale& scale, std::uint64_t key) {
     if (parameters_.colsample_bytree < 1) {
         columns_.resize(n_all);
         std::iota(columns_.begin(), columns_.end(), 0U);
-        columns_ = draw(columns_, parameters_.colsample_bytree, key);
+        columns_ = draw(columns_, parameters_.colsample_bytree, key, Purpose::columns);
     }
     const auto n = columns_.empty() ? n_all : static_cast<std::uint32_t>(columns_.size());
     const auto share = [&](std::uint32_t begin, std::uint32_t end) {
@@ -188,7 +188,8 @@ void NodeSearch<Code>::want(Wanted& wanted, BoostNode* node) {
     std::vector<std::uint32_t> all;
     all_columns_.for_each([&](std::uint32_t j) { all.push_back(j); });
     wanted.is_drawn.assign(table_.n_columns(), 0);
-    for (const std::uint32_t j : draw(all, parameters_.colsample_bynode, node->key)) wanted.is_drawn[j] = 1;
+    for (const std::uint32_t j : draw(all, parameters_.colsample_bynode, node->key, Purpose::split))
+        wanted.is_drawn[j] = 1;
 }
 
 // Calls body(columns, which share, thread): for every thread's share, or for all columns here if there is little to do.

@@ -149,44 +149,46 @@ Tree BoostGrower<Code>::write_tree(const WordScale& scale, std::vector<SplitGain
     return tree;
 }
 
-namespace {
-
-// The sum of the values below a node, and how many they are.
-std::pair<double, std::size_t> sum_below(const Tree& tree, std::uint32_t node) {
-    const NodeWord word = tree.nodes[node];
-    if (is_leaf(word)) return {tree.values[address_of(word)], 1};
-    const std::uint32_t left = is_category(word) ? tree.sets[address_of(word)] : address_of(word);
-    const auto [left_sum, n_left] = sum_below(tree, left);
-    const auto [right_sum, n_right] = sum_below(tree, left + 1);
-    return {left_sum + right_sum, n_left + n_right};
-}
-
-}  // namespace
-
 void keep_monotonic(const BoostTreeParameters& parameters, Tree& tree) {
-    struct Bounds {
-        double lower, upper;
+    struct Below {
+        double sum = 0;  // of the values of the leaves
+        double n = 0;
+        double lower = -std::numeric_limits<double>::infinity();
+        double upper = std::numeric_limits<double>::infinity();
     };
-    constexpr double infinity = std::numeric_limits<double>::infinity();
-    std::vector<Bounds> bounds(tree.nodes.size(), {-infinity, infinity});
-    for (std::uint32_t node = 0; node < tree.nodes.size(); ++node) {
+    const auto left_of = [&](NodeWord word) {
+        return is_category(word) ? tree.sets[address_of(word)] : address_of(word);
+    };
+    std::vector<Below> below(tree.nodes.size());
+    // Children lie behind their parents.
+    for (std::size_t node = tree.nodes.size(); node-- > 0;) {
         const NodeWord word = tree.nodes[node];
-        const Bounds own = bounds[node];
+        if (is_leaf(word)) {
+            below[node].sum = tree.values[address_of(word)];
+            below[node].n = 1;
+            continue;
+        }
+        for (const std::uint32_t side : {0U, 1U}) {
+            below[node].sum += below[left_of(word) + side].sum;
+            below[node].n += below[left_of(word) + side].n;
+        }
+    }
+    for (std::size_t node = 0; node < tree.nodes.size(); ++node) {
+        const NodeWord word = tree.nodes[node];
+        const Below& own = below[node];
         if (is_leaf(word)) {
             double& value = tree.values[address_of(word)];
             value = std::clamp(value, own.lower, own.upper);
             continue;
         }
-        const std::uint32_t left = is_category(word) ? tree.sets[address_of(word)] : address_of(word);
-        bounds[left] = bounds[left + 1] = own;
+        Below &left = below[left_of(word)], &right = below[left_of(word) + 1];
+        left.lower = right.lower = own.lower;
+        left.upper = right.upper = own.upper;
         const int direction = is_category(word) ? 0 : parameters.direction(column_of(word));
         if (direction == 0) continue;
-        const auto [left_sum, n_left] = sum_below(tree, left);
-        const auto [right_sum, n_right] = sum_below(tree, left + 1);
-        const double middle = (left_sum / static_cast<double>(n_left) + right_sum / static_cast<double>(n_right)) / 2;
-        const double bound = std::clamp(middle, own.lower, own.upper);
-        (direction > 0 ? bounds[left].upper : bounds[left].lower) = bound;
-        (direction > 0 ? bounds[left + 1].lower : bounds[left + 1].upper) = bound;
+        const double bound = std::clamp((left.sum / left.n + right.sum / right.n) / 2, own.lower, own.upper);
+        (direction > 0 ? left.upper : left.lower) = bound;
+        (direction > 0 ? right.lower : right.upper) = bound;
     }
 }
 

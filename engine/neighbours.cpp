@@ -116,12 +116,12 @@ using Found = std::pair<double, std::uint32_t>;  // squared distance and row: th
 }  // namespace
 
 NeighbourSearch::NeighbourSearch(std::span<const double> known, std::span<const float> turned, std::size_t n_columns,
-                                 int n_threads)
+                                 int n_threads, const Stop& stop)
     : n_columns_(n_columns), n_chunks_(chunks_of(n_columns)) {
     const std::size_t n_known = known.size() / n_columns;
     std::vector<float> sound(turned.size());
     std::transform(turned.begin(), turned.end(), sound.begin(), usable);
-    order_ = cell_order(sound, n_columns, n_threads, Stop());
+    order_ = cell_order(sound, n_columns, n_threads, stop);
     n_panels_ = (n_known + n_lanes - 1) / n_lanes;
     known_.resize(known.size());
     panels_.resize(n_panels_ * n_chunks_);

@@ -26,7 +26,8 @@ struct Neighbours {
 class NeighbourSearch {
   public:
     // Points by row, at least one.
-    NeighbourSearch(std::span<const double> known, std::span<const float> turned, std::size_t n_columns, int n_threads);
+    NeighbourSearch(std::span<const double> known, std::span<const float> turned, std::size_t n_columns, int n_threads,
+                    const Stop& stop = {});
 
     std::size_t n_known() const { return order_.size(); }
     std::size_t n_columns() const { return n_columns_; }

@@ -45,7 +45,7 @@ struct NetworkPass {
 // Some units are left out at random while a network learns.
 struct NetworkDropout {
     double share = 0;
-    std::size_t key = 0;
+    std::uint64_t key = 0;
 };
 
 // Rows of inputs through one member.

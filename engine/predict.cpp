@@ -237,47 +237,26 @@ void predict_scores(const Forest& forest, std::span<const ColumnView> columns, s
                    });
 }
 
-std::size_t count_stages(const Forest& forest, std::size_t trees_per_stage) {
-    return (forest.trees.size() + trees_per_stage - 1) / trees_per_stage;
-}
-
-void predict_stages(const Forest& forest, std::span<const ColumnView> columns, std::size_t n_rows,
-                    std::size_t trees_per_stage, int n_threads, double* out, const Stop& stop) {
-    const std::size_t n_trees = forest.trees.size(), n_stages = count_stages(forest, trees_per_stage);
-    for_each_block(
-        forest, columns, n_rows, 0, n_trees, n_threads, stop, [&](std::size_t begin, std::size_t n, auto reach) {
-            for (std::size_t stage = 0; stage < n_stages; ++stage) {
-                double* scores = out + (stage * n_rows + begin) * forest.n_scores;
-                if (stage == 0) {
-                    start_scores(forest, n, scores);
-                } else {
-                    std::copy_n(scores - n_rows * forest.n_scores, n * forest.n_scores, scores);
-                }
-                const std::size_t first = stage * trees_per_stage, last = std::min(first + trees_per_stage, n_trees);
-                add_trees(forest, n, reach, first, last, Rule::mean, scores);
-            }
-        });
-}
-
-void add_scores(const Forest& forest, const Table& table, std::size_t first, std::size_t last, int n_threads,
-                double* scores) {
-    const bool has_missing = std::ranges::count(table.has_missing, true) > 0;
-    std::visit(
-        [&]<class Code>(const Codes<Code>& codes) {
-            const Descent<Code> descent(forest.trees, first, last, codes.n_rows, codes.n_columns, 1, Stop());
-            const std::size_t rows = rows_of_a_block<Code>(walked_bytes, codes.n_columns, codes.n_rows, n_threads);
-            std::vector<typename Descent<Code>::Scratch> scratch(static_cast<std::size_t>(std::max(n_threads, 1)));
-            for_each_task((codes.n_rows + rows - 1) / rows, n_threads, {}, [&](std::size_t task, int thread) {
-                const std::size_t begin = task * rows, n = std::min(rows, codes.n_rows - begin);
-                const CodeBlock<Code> block{codes.row(begin), codes.n_columns,         n,           nullptr,
-                                            has_missing,      codes.column(0) + begin, codes.n_rows};
-                auto reach = [&](std::size_t t) {
-                    return descent.reach(t, block, scratch[static_cast<std::size_t>(thread)]);
-                };
-                add_trees(forest, n, reach, first, last, Rule::mean, scores + begin * forest.n_scores);
-            });
-        },
-        table.codes);
+void predict_stages(const Forest& forest, std::span<const ColumnView> columns, std::size_t n_rows, const Stages& stages,
+                    const double* before, int n_threads, double* out, const Stop& stop) {
+    const std::size_t n_scores = forest.n_scores;
+    for_each_block(forest, columns, n_rows, stages.first, stages.last, n_threads, stop,
+                   [&](std::size_t begin, std::size_t n, auto reach) {
+                       for (std::size_t stage = 0; stage < stages.count(); ++stage) {
+                           double* scores = out + (stage * n_rows + begin) * n_scores;
+                           const double* so_far = stage > 0           ? scores - n_rows * n_scores
+                                                  : before == nullptr ? nullptr
+                                                                      : before + begin * n_scores;
+                           if (so_far == nullptr) {
+                               start_scores(forest, n, scores);
+                           } else {
+                               std::copy_n(so_far, n * n_scores, scores);
+                           }
+                           const std::size_t first = stages.first + stage * stages.n_trees;
+                           const std::size_t last = std::min(first + stages.n_trees, stages.last);
+                           add_trees(forest, n, reach, first, last, Rule::mean, scores);
+                       }
+                   });
 }
 
 void link_scores(const Forest& forest, std::size_t n_rows, const double* scores, double* out) {

@@ -96,14 +96,18 @@ class Prepared {
 void predict_scores(const Forest& forest, std::span<const ColumnView> columns, std::size_t n_rows, std::size_t first,
                     std::size_t last, int n_threads, double* out, const Stop& stop = {});
 
-// The scores after every trees_per_stage trees, and after the last: (n_stages, n_rows, n_scores).
-std::size_t count_stages(const Forest& forest, std::size_t trees_per_stage);
-void predict_stages(const Forest& forest, std::span<const ColumnView> columns, std::size_t n_rows,
-                    std::size_t trees_per_stage, int n_threads, double* out, const Stop& stop = {});
+// Trees in stages of as many each, but for the last stage, perhaps.
+struct Stages {
+    std::size_t first;  // trees [first, last)
+    std::size_t last;
+    std::size_t n_trees;  // of a stage
 
-// Adds trees [first, last), without the start, to the scores of a binned table, whose cuts must be those of the forest.
-void add_scores(const Forest& forest, const Table& table, std::size_t first, std::size_t last, int n_threads,
-                double* scores);
+    std::size_t count() const { return (last - first + n_trees - 1) / n_trees; }
+};
+
+// The scores after every stage, (n_stages, n_rows, n_scores), from those before the first: null is the start.
+void predict_stages(const Forest& forest, std::span<const ColumnView> columns, std::size_t n_rows, const Stages& stages,
+                    const double* before, int n_threads, double* out, const Stop& stop = {});
 
 // The decision for some rows of scores. The two may be one array if they are of one shape.
 void link_scores(const Forest& forest, std::size_t n_rows, const double* scores, double* out);

@@ -22,6 +22,8 @@ namespace nb = nanobind;
 using AnyArray = nb::ndarray<nb::ro, nb::device::cpu>;
 template <class Element>
 using Vector = nb::ndarray<const Element, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <class Element>
+using Matrix = nb::ndarray<const Element, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
 template <class Element>
 std::span<const Element> as_span(const Vector<Element>& array) {

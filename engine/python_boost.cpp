@@ -17,8 +17,6 @@
 namespace committee {
 namespace {
 
-using Matrix = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-
 Loss loss_named(const std::string& name) {
     static const std::map<std::string, Loss> losses{{"log_loss", Loss::log_loss},
                                                     {"exponential", Loss::exponential},
@@ -93,7 +91,7 @@ std::vector<double> initial_scores(const nb::handle& given, std::span<const doub
         for (std::size_t k = 0; k < start.size(); ++k) std::fill_n(scores.data() + k * n_rows, n_rows, start[k]);
         return scores;
     }
-    const auto scores = nb::cast<Matrix>(given);
+    const auto scores = nb::cast<Matrix<double>>(given);
     if (scores.shape(0) != n_rows || scores.shape(1) != start.size()) {
         throw std::invalid_argument("The scores must be of shape (" + std::to_string(n_rows) + ", " +
                                     std::to_string(start.size()) + ").");

@@ -96,8 +96,7 @@ C45Tree read_arrays(const nb::dict& arrays) {
     tree.threshold = read_vector<double>(arrays, "threshold", "1-D float64");
     tree.first_branch = read_vector<std::int32_t>(arrays, "first_branch", "1-D int32");
     tree.branch = read_vector<std::int32_t>(arrays, "branch", "1-D int32");
-    using Matrix = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-    const auto distribution = read_array<Matrix>(arrays, "distribution", "2-D float64");
+    const auto distribution = read_array<Matrix<double>>(arrays, "distribution", "2-D float64");
     if (distribution.shape(1) > static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max())) {
         throw std::invalid_argument("The arrays are no C4.5 tree: too many classes.");
     }

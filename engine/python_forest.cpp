@@ -52,18 +52,24 @@ nb::object scores_of(const Forest& forest, const std::vector<AnyArray>& columns,
 }
 
 nb::object staged_scores_of(const Forest& forest, const std::vector<AnyArray>& columns, std::size_t n_rows,
-                            std::size_t trees_per_stage, int n_threads) {
+                            std::size_t first_tree, std::size_t last_tree, std::size_t trees_per_stage,
+                            std::optional<Matrix<double>> before, int n_threads) {
+    check_range(forest, first_tree, last_tree);
     if (trees_per_stage == 0) throw std::invalid_argument("A stage must have at least one tree.");
+    if (before && (before->shape(0) != n_rows || before->shape(1) != forest.n_scores)) {
+        throw std::invalid_argument("The scores so far must be of every row, " + std::to_string(forest.n_scores) +
+                                    " each.");
+    }
     const auto views = checked_views(forest, columns, n_rows);
-    const std::size_t n_stages = count_stages(forest, trees_per_stage);
-    std::vector<double> out(n_stages * n_rows * forest.n_scores);
-    Interruption().run(
-        [&](const Stop& stop) { predict_stages(forest, views, n_rows, trees_per_stage, n_threads, out.data(), stop); });
-    return to_numpy(std::move(out), {n_stages, n_rows, forest.n_scores});
+    const Stages stages{first_tree, last_tree, trees_per_stage};
+    std::vector<double> out(stages.count() * n_rows * forest.n_scores);
+    Interruption().run([&](const Stop& stop) {
+        predict_stages(forest, views, n_rows, stages, before ? before->data() : nullptr, n_threads, out.data(), stop);
+    });
+    return to_numpy(std::move(out), {stages.count(), n_rows, forest.n_scores});
 }
 
-nb::object linked(const Forest& forest,
-                  const nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>& scores) {
+nb::object linked(const Forest& forest, const Matrix<double>& scores) {
     if (scores.shape(1) != forest.n_scores) {
         throw std::invalid_argument("There must be " + std::to_string(forest.n_scores) + " scores per row.");
     }
@@ -185,8 +191,8 @@ void register_forest(nb::module_& m) {
             nb::arg("matrix"), nb::arg("rule"), nb::arg("n_threads"))
         .def("scores", &scores_of, nb::arg("columns"), nb::arg("n_rows"), nb::arg("first_tree"), nb::arg("last_tree"),
              nb::arg("n_threads"))
-        .def("staged_scores", &staged_scores_of, nb::arg("columns"), nb::arg("n_rows"), nb::arg("trees_per_stage"),
-             nb::arg("n_threads"))
+        .def("staged_scores", &staged_scores_of, nb::arg("columns"), nb::arg("n_rows"), nb::arg("first_tree"),
+             nb::arg("last_tree"), nb::arg("trees_per_stage"), nb::arg("before").none(), nb::arg("n_threads"))
         .def("link", &linked, nb::arg("scores"))
         .def(
             "votes",

@@ -10,9 +10,6 @@ namespace committee {
 namespace {
 
 template <class Element>
-using Matrix = nb::ndarray<const Element, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-
-template <class Element>
 std::span<const Element> all_of(const Matrix<Element>& matrix) {
     return {matrix.data(), matrix.size()};
 }
@@ -49,8 +46,9 @@ void register_neighbours(nb::module_& m) {
                  if (known.size() == 0 || known.shape(0) > 0xffffffffU) {
                      throw std::invalid_argument("There must be a point and a column, and at most 2^32 - 1 points.");
                  }
-                 const nb::gil_scoped_release release;
-                 std::construct_at(search, all_of(known), all_of(turned), known.shape(1), n_threads);
+                 Interruption().run([&](const Stop& stop) {
+                     std::construct_at(search, all_of(known), all_of(turned), known.shape(1), n_threads, stop);
+                 });
              })
         .def(
             "find",

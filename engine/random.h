@@ -28,6 +28,7 @@ enum class Purpose : std::uint64_t {
     classes = 9,
     sample = 10,
     held_out = 11,
+    columns = 12,
 };
 
 // A uniform 64-bit number as a uniform integer in [0, n). The multiply-shift of Lemire 2019 without rejection: its bias

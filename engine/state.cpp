@@ -95,7 +95,7 @@ bool is_sound(const Tree& tree, std::span<const std::uint8_t> may_be_asked, std:
         const bool good_inner =
             !is_category(word) & (may_be_asked[column] != 0) & (address > i) & (address + 1 < n_nodes);
         holds &= leaf ? good_leaf : good_inner;
-        const std::size_t child = !leaf & good_inner ? address : n_nodes;
+        const std::size_t child = !leaf && good_inner ? address : n_nodes;
         ++n_parents[child];
         ++n_parents[child + 1];
         n_inner += leaf ? 0 : 1;

@@ -14,6 +14,9 @@
 
 namespace committee {
 
+// Dropout reads random words as bytes, and saved models are the bytes of arrays: both are the same on all machines.
+static_assert(std::endian::native == std::endian::little, "committee needs a little-endian machine.");
+
 enum class ElementType : std::uint8_t { f64, f32, i64, i32, i16, i8, u64, u32, u16, u8 };
 
 // One column of the caller's memory, any native type, any stride. Codes of a category column are i32.

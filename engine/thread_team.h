@@ -195,4 +195,16 @@ class ThreadTeam {
     std::vector<std::jthread> workers_;
 };
 
+// Calls body(block, begin, end) for blocks of `size` rows, which the threads of a team take in turn.
+template <class Body>
+void run_in_blocks(ThreadTeam& team, std::size_t n_rows, std::size_t size, Body body) {
+    const std::size_t n_blocks = (n_rows + size - 1) / size;
+    const auto n_tasks = std::min(n_blocks, static_cast<std::size_t>(team.size()));
+    team.run(n_tasks, [&](std::size_t task, int) {
+        for (std::size_t block = task; block < n_blocks; block += n_tasks) {
+            body(block, block * size, std::min(n_rows, (block + 1) * size));
+        }
+    });
+}
+
 }  // namespace committee

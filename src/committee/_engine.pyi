@@ -28,7 +28,14 @@ class Forest:
         self, columns: list[np.ndarray], n_rows: int, first_tree: int, last_tree: int, n_threads: int
     ) -> np.ndarray: ...
     def staged_scores(
-        self, columns: list[np.ndarray], n_rows: int, trees_per_stage: int, n_threads: int
+        self,
+        columns: list[np.ndarray],
+        n_rows: int,
+        first_tree: int,
+        last_tree: int,
+        trees_per_stage: int,
+        before: np.ndarray | None,
+        n_threads: int,
     ) -> np.ndarray: ...
     def link(self, scores: np.ndarray) -> np.ndarray: ...
     def votes(self, columns: list[np.ndarray], n_rows: int, n_threads: int) -> np.ndarray: ...
@@ -113,7 +120,7 @@ class C45Tree:
     def grow(
         columns: list[np.ndarray],
         n_categories: np.ndarray,
-        y: np.ndarray,
+        classes: np.ndarray,
         n_classes: int,
         weights: np.ndarray,
         pruning: str | None,

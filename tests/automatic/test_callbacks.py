@@ -11,6 +11,7 @@ from committee import (
     DecisionTreeClassifier,
     StackingClassifier,
     VotingClassifier,
+    load,
 )
 from diary import Diary
 
@@ -59,8 +60,10 @@ def test_a_callback_may_end_an_automatic_fit_with_what_is_finished():
 
 def test_a_committee_with_callbacks_is_pruned_recombined_and_saved(tmp_path):
     automatic = CommitteeClassifier(PAIR, cv=2, random_state=0).set_callbacks(Diary()).fit(*CLASSES)
-    automatic.prune(max_members=1).save(tmp_path / "one.committee")
-    automatic.recombine("mean").save(tmp_path / "mean.committee")
+    for name, other in {"one": automatic.prune(max_members=1), "mean": automatic.recombine("mean")}.items():
+        other.save(tmp_path / f"{name}.committee")
+        saved = load(tmp_path / f"{name}.committee")
+        np.testing.assert_array_equal(saved.predict_proba(CLASSES[0]), other.predict_proba(CLASSES[0]))
 
 
 def test_a_fit_that_fails_closes_what_it_began():

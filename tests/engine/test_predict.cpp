@@ -138,26 +138,27 @@ void scores_are_the_start_and_what_the_leaves_add() {
     const SmallForest grown(65535);
     for (const bool turns : {false, true}) {
         const Forest forest = additive(grown.forest, turns, Link::softmax);
-        std::vector<double> scores(700 * 3), later(700 * 3), stages(2 * 700 * 3), binned(700 * 3, 1.0);
+        std::vector<double> scores(700 * 3), later(700 * 3), stages(2 * 700 * 3), last(700 * 3);
         predict_scores(forest, grown.small.views, 700, 0, 3, 2, scores.data());
         predict_scores(forest, grown.small.views, 700, 1, 3, 2, later.data());
-        predict_stages(forest, grown.small.views, 700, 2, 2, stages.data());
-        add_scores(forest, grown.table, 0, 3, 2, binned.data());
-        check(count_stages(forest, 2) == 2 && std::equal(scores.begin(), scores.end(), stages.begin() + 2100));
+        const Stages of_two{0, 3, 2};
+        check(of_two.count() == 2);
+        predict_stages(forest, grown.small.views, 700, of_two, nullptr, 2, stages.data());
+        check(std::equal(scores.begin(), scores.end(), stages.begin() + 2100));
+        predict_stages(forest, grown.small.views, 700, {2, 3, 1}, stages.data(), 2, last.data());
+        check(last == scores);
         for (std::size_t i = 0; i < 700; ++i) {
-            double sums[3] = {0.25, 0.25, 0.25}, after[3] = {}, beside[3] = {1, 1, 1};
+            double sums[3] = {0.25, 0.25, 0.25}, after[3] = {};
             for (std::size_t t = 0; t < 3; ++t) {
                 const Tree& tree = forest.trees[t];
                 const std::uint32_t leaf = walk(forest, tree, grown.small, i);
                 const std::size_t offset = turns ? t : 0, size = turns ? 1 : 3;
                 add_vote(TreeView(tree), leaf, size, Rule::mean, sums + offset);
-                add_vote(TreeView(tree), leaf, size, Rule::mean, beside + offset);
                 if (t > 0) add_vote(TreeView(tree), leaf, size, Rule::mean, after + offset);
                 if (t == 1) check(std::equal(sums, sums + 3, stages.begin() + static_cast<std::ptrdiff_t>(3 * i)));
             }
             check(std::equal(sums, sums + 3, scores.begin() + static_cast<std::ptrdiff_t>(3 * i)));
             check(std::equal(after, after + 3, later.begin() + static_cast<std::ptrdiff_t>(3 * i)));
-            check(std::equal(beside, beside + 3, binned.begin() + static_cast<std::ptrdiff_t>(3 * i)));
         }
     }
 }

@@ -265,7 +265,7 @@ void prediction_ends() {
         return false;
     });
     ends_at_any_poll("predict_stages", n_values, [&](const Stop& stop) {
-        predict_stages(grown.forest, views, n_rows, 1, 1, out.data(), stop);
+        predict_stages(grown.forest, views, n_rows, {0, 10, 1}, nullptr, 1, out.data(), stop);
         return false;
     });
     ends_at_any_poll("predict_votes", n_values, [&](const Stop& stop) {

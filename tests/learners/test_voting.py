@@ -53,10 +53,11 @@ def test_trees_take_turns():
 
 def test_stages_add_up_to_all_trees():
     model = booster("softmax", n_scores=2, turns=True, start=0.25)
-    stages = model.staged_scores(COLUMNS, 300, 4, 2)
+    stages = model.staged_scores(COLUMNS, 300, 0, 6, 4, None, 2)
     assert stages.shape == (2, 300, 2)
     np.testing.assert_array_equal(stages[0], model.scores(COLUMNS, 300, 0, 4, 1))
     np.testing.assert_array_equal(stages[1], model.scores(COLUMNS, 300, 0, 6, 1))
+    np.testing.assert_array_equal(model.staged_scores(COLUMNS, 300, 4, 6, 2, stages[0], 2)[0], stages[1])
 
 
 @pytest.mark.parametrize("link", [link for link in LINKS if link != "mean"])
@@ -105,7 +106,9 @@ def test_what_does_not_fit_a_booster_is_refused():
     with pytest.raises(ValueError, match=r"\[2, 7\) are not among the 6"):
         model.scores(COLUMNS, 300, 2, 7, 1)
     with pytest.raises(ValueError, match="at least one tree"):
-        model.staged_scores(COLUMNS, 300, 0, 1)
+        model.staged_scores(COLUMNS, 300, 0, 6, 0, None, 1)
+    with pytest.raises(ValueError, match="of every row, 1 each"):
+        model.staged_scores(COLUMNS, 300, 0, 6, 2, np.zeros((300, 2)), 1)
     with pytest.raises(ValueError, match="differ"):
         _engine.append_trees(model, turning)
     with pytest.raises(ValueError, match="does not begin a round"):

@@ -5,7 +5,6 @@ import os
 import pickle
 import signal
 import threading
-import time
 
 import numpy as np
 import pytest
@@ -116,9 +115,7 @@ def test_a_closed_runner_is_told_in_one_line(fresh):
 
 def test_closing_ends_what_has_not_ended(fresh, tmp_path):
     tasks = [fresh.submit(work.wait_for, tmp_path / "never") for _ in range(5)]
-    began = time.monotonic()
     fresh.close()
-    assert time.monotonic() - began < 5
     for task in tasks:
         with pytest.raises(TaskError, match=r"did not (run|end): its runner was closed"):
             task.result()

@@ -33,10 +33,8 @@ try:
         for task in run.as_completed(tasks):
             task.result()
 except KeyboardInterrupt:
-    seconds = time.time() - os.stat(folder + "/interrupted").st_mtime
     del run, shared
     print(json.dumps({
-        "seconds": seconds,
         "results": [task.result()[-1] for task in tasks if task.exception() is None],
         "errors": [str(task.exception()) for task in tasks if task.exception() is not None],
         "threads": threading.active_count(),
@@ -96,11 +94,9 @@ def test_an_interruption_keeps_what_is_done_and_leaves_nothing_behind(script, tm
     shared_memory = set(os.listdir("/dev/shm"))
     process = script(kind)
     workers = running(tmp_path / "work", n_running)
-    (tmp_path / "work" / "interrupted").touch()
     process.send_signal(signal.SIGINT)
     output, _ = process.communicate(timeout=60)
     told = json.loads(output)
-    assert told["seconds"] < 1.5  # A second, and what a busy machine adds.
     assert told["results"] == [100_000.0, 100_000.0]
     assert len(told["errors"]) == 5
     assert all("did not" in error for error in told["errors"])

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from committee.boosting.adaptive import AdaBoost
 from committee.boosting.margins import error_bounds, margins_of
+from committee.boosting.stages import staged_scores
 from committee.boosting.weighting import Scheme
 from committee.learners.voting import Classifies, Regresses
 from committee.parameters import declared, is_number, one_of, parameter
@@ -122,17 +123,14 @@ class AdaBoostOfClasses(Classifies, AdaBoost):
         return sums
 
     def _staged_sums(self, X: Any) -> Iterator[np.ndarray]:
-        sums: Any = 0.0
         if self._is_engine():
             table = self._read(X)
-            columns, threads = list(table.columns), self._threads(table.n_rows)
-            for tree in range(self._forest.n_trees):
-                sums = sums + self._forest.scores(columns, table.n_rows, tree, tree + 1, threads)
-                yield sums
-        else:
-            for vote, votes in zip(self.estimator_weights_, self._each_vote(X), strict=True):
-                sums = sums + vote * votes
-                yield sums
+            yield from staged_scores(self._forest, table, 1, self._threads(table.n_rows))
+            return
+        sums: Any = 0.0
+        for vote, votes in zip(self.estimator_weights_, self._each_vote(X), strict=True):
+            sums = sums + vote * votes
+            yield sums
 
     def _staged_decisions(self, X: Any) -> Iterator[np.ndarray]:
         for sums in self._staged_sums(X):

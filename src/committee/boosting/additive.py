@@ -10,6 +10,7 @@ from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils.validation import check_is_fitted
 
 from committee.boosting.boosted import Boosted
+from committee.boosting.stages import staged_scores
 from committee.learners.voting import Classifies, Voter
 from committee.saving import Fields
 from committee.saving.deciding import Decider, TreesDecider
@@ -174,15 +175,10 @@ class AdditiveTrees(Voter):
         return self._forest.scores(list(table.columns), table.n_rows, 0, self._forest.n_trees, threads)
 
     def _staged_scores(self, X: Any) -> Iterator[np.ndarray]:
-        """The sums after each round; the next one overwrites what was yielded."""
+        """The sums after each round."""
         table = self._read(X)
-        columns, threads = list(table.columns), self._threads(table.n_rows)
         width = self._forest.n_trees // self.n_iter_
-        scores = self._forest.scores(columns, table.n_rows, 0, width, threads)
-        yield scores
-        for first in range(width, self._forest.n_trees, width):
-            scores += self._forest.scores(columns, table.n_rows, first, first + width, threads)
-            yield scores
+        return staged_scores(self._forest, table, width, self._threads(table.n_rows))
 
 
 class AdditiveClasses(Classifies):
