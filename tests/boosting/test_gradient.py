@@ -305,9 +305,13 @@ def test_initial_scores_are_what_rounds_start_from():
 
 def test_weights_of_classes_are_weights_of_their_rows():
     X, y = CANCER
-    weighted = GradientBoostingClassifier(8, class_weight={0: 3.0}, random_state=0).fit(X, y)
-    by_row = GradientBoostingClassifier(8, random_state=0).fit(X, y, sample_weight=np.where(y == 0, 3.0, 1.0))
+    weighted = GradientBoostingClassifier(8, class_weight={0: 2.5}, random_state=0).fit(X, y)
+    by_row = GradientBoostingClassifier(8, random_state=0).fit(X, y, sample_weight=np.where(y == 0, 2.5, 1.0))
     np.testing.assert_array_equal(weighted.predict_proba(X), by_row.predict_proba(X))
+    # They do not repeat rows, as integer weights of rows do.
+    tripled = GradientBoostingClassifier(8, class_weight={0: 3.0}, random_state=0).fit(X, y)
+    nearly = GradientBoostingClassifier(8, class_weight={0: 3.0 + 1e-9}, random_state=0).fit(X, y)
+    np.testing.assert_allclose(tripled.predict_proba(X), nearly.predict_proba(X), atol=0.05)
     balanced = GradientBoostingClassifier(8, class_weight="balanced").fit(X, y)
     assert (
         balanced.predict_proba(X)[:, 0].mean()

@@ -89,8 +89,8 @@ class Rounds(CallbackSupportMixin, RoundParameters):
         sample_weight : array-like of shape (n_rows,), default=None
             Weights of the rows. None gives every row the weight 1. Integers whose mean over the positive ones
             is below 4 are repetitions: a row of weight 2 is the row twice, but for columns that target
-            statistics replace, where copies would see each other's target. Other weights are scaled to a
-            mean of 1.
+            statistics replace, where copies would see each other's target. Other weights, and all where
+            there are weights of classes, are scaled to a mean of 1.
         X_val, y_val : table and array-like, default=None
             Rows to validate by.
         sample_weight_val : array-like, default=None
@@ -111,7 +111,7 @@ class Rounds(CallbackSupportMixin, RoundParameters):
         if goes_on and self._has_enough():
             return self
         n_scores = training.n_classes if training.n_classes > 2 else 1
-        rows = training_rows(training, init_score, n_scores)
+        rows = training_rows(training, init_score, n_scores, may_repeat=self._may_repeat())
         check_two_classes(rows.y, training.task)
         self._check_target(rows.y, training)
         seed = self._seed if goes_on else draw_seed(self.random_state)
@@ -125,7 +125,7 @@ class Rounds(CallbackSupportMixin, RoundParameters):
         elif self.early_stopping not in (False, "auto"):
             rows, validation = hold_out(rows, training.n_classes, self.validation_fraction, seed)
         before = self._boosted if goes_on else None
-        if not self._replaced_columns(rows.table, before):
+        if self._may_repeat() and not self._replaced_columns(rows.table, before):
             rows = repeated(rows)
         if before:
             check_starts_alike(before, init_score)
@@ -184,7 +184,7 @@ class Rounds(CallbackSupportMixin, RoundParameters):
         threads, n_columns = n_threads(self.n_jobs), training.table.schema.n_columns
         has_init_score = rows.scores is not None
         statistics, rows, validation = self._encode(rows, validation, training.n_classes, seed, before)
-        rows = repeated(rows)
+        rows = repeated(rows) if self._may_repeat() else rows
         options = self._engine_options(training, rows, validation, sources_of(statistics, n_columns))
         n_there = before.n_rounds if before else 0
         options |= {"n_rounds": steps.n_rounds - n_there, "learning_rate": steps.learning_rate}
@@ -226,6 +226,10 @@ class Rounds(CallbackSupportMixin, RoundParameters):
             self._keep_boosted(answer["forest"], boosted, training, seed)
         if interruption is not None:
             raise interruption
+
+    def _may_repeat(self) -> bool:
+        # The weight of a class says how much its rows matter, not how many there are.
+        return getattr(self, "class_weight", None) is None
 
     def _encode(
         self, rows: Rows, validation: Rows | None, n_classes: int, seed: int, before: Boosted | None

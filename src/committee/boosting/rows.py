@@ -60,13 +60,14 @@ class Rows:
         )
 
 
-def training_rows(training: Training, init_score: Any, n_scores: int) -> Rows:
-    """The rows to learn from. Their weights mean 1 unless they are repetitions."""
+def training_rows(training: Training, init_score: Any, n_scores: int, *, may_repeat: bool) -> Rows:
+    """The rows to learn from. Their weights mean 1 unless they may be, and are, repetitions."""
     scores = initial_scores(init_score, training.table.n_rows, n_scores, "init_score")
     weights = training.weights
     if weights is None:
         return Rows(training.table, training.y, None, scores)
-    rows = Rows(training.table, training.y, scaled(weights), scores)
+    weights_of = scaled if may_repeat else of_mean_one
+    rows = Rows(training.table, training.y, weights_of(weights), scores)
     return rows.take(np.flatnonzero(weights)) if (weights == 0).any() else rows
 
 
@@ -183,8 +184,11 @@ def scaled(weights: np.ndarray) -> np.ndarray:
     >>> scaled(np.array([1e-9, 3e-9])), scaled(np.array([1.0, 2.0]))
     (array([0.5, 1.5]), array([1., 2.]))
     """
-    if are_repetitions(weights):
-        return weights
+    return weights if are_repetitions(weights) else of_mean_one(weights)
+
+
+def of_mean_one(weights: np.ndarray) -> np.ndarray:
+    """Weights whose mean over the positive ones is 1."""
     # By the largest first: the sum of huge weights is no number.
     shares = weights / weights.max()
     return shares / shares[shares > 0].mean()
