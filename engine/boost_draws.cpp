@@ -39,8 +39,7 @@ void RowDraws::draw(std::uint64_t key, DrawnRows& rows) const {
     rows.takes_part.resize(n_rows);
     rows.absent.clear();
     for (std::size_t i = 0; i < n_rows; ++i) {
-        const bool is_drawn =
-            places_.empty() || static_cast<double>(mix(row_key + places_[i]) >> 11) * 0x1.0p-53 < share_;
+        const bool is_drawn = places_.empty() || to_share(mix(row_key + places_[i])) < share_;
         const bool takes_part = is_drawn && (weights.empty() || weights[i] > 0);
         rows.takes_part[i] = takes_part ? 1 : 0;
         if (!takes_part) rows.absent.push_back(static_cast<std::uint32_t>(i));

@@ -156,9 +156,6 @@ void keep_monotonic(const BoostTreeParameters& parameters, Tree& tree) {
         double lower = -std::numeric_limits<double>::infinity();
         double upper = std::numeric_limits<double>::infinity();
     };
-    const auto left_of = [&](NodeWord word) {
-        return is_category(word) ? tree.sets[address_of(word)] : address_of(word);
-    };
     std::vector<Below> below(tree.nodes.size());
     // Children lie behind their parents.
     for (std::size_t node = tree.nodes.size(); node-- > 0;) {
@@ -169,8 +166,8 @@ void keep_monotonic(const BoostTreeParameters& parameters, Tree& tree) {
             continue;
         }
         for (const std::uint32_t side : {0U, 1U}) {
-            below[node].sum += below[left_of(word) + side].sum;
-            below[node].n += below[left_of(word) + side].n;
+            below[node].sum += below[left_child(tree, word) + side].sum;
+            below[node].n += below[left_child(tree, word) + side].n;
         }
     }
     for (std::size_t node = 0; node < tree.nodes.size(); ++node) {
@@ -181,7 +178,7 @@ void keep_monotonic(const BoostTreeParameters& parameters, Tree& tree) {
             value = std::clamp(value, own.lower, own.upper);
             continue;
         }
-        Below &left = below[left_of(word)], &right = below[left_of(word) + 1];
+        Below &left = below[left_child(tree, word)], &right = below[left_child(tree, word) + 1];
         left.lower = right.lower = own.lower;
         left.upper = right.upper = own.upper;
         const int direction = is_category(word) ? 0 : parameters.direction(column_of(word));

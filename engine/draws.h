@@ -132,7 +132,6 @@ class Draws {
         }
     };
 
-    static double to_share(std::uint64_t number) { return static_cast<double>(number >> 11) * 0x1.0p-53; }
 
     Lanes lanes_of(std::size_t i) const {
         Lanes lanes;

@@ -22,11 +22,6 @@ struct Fall {
     std::uint32_t rank = 0;
 };
 
-std::uint32_t left_child(const Tree& tree, std::size_t node) {
-    const std::uint32_t address = address_of(tree.nodes[node]);
-    return is_category(tree.nodes[node]) ? tree.sets[address] : address;
-}
-
 std::uint32_t merge(std::vector<Fall>& falls, std::uint32_t a, std::uint32_t b) {
     if (a == none) return b;
     if (b == none) return a;
@@ -66,8 +61,8 @@ class WeakestLinks {
             stack.push_back(falls_[fall].left);
             stack.push_back(falls_[fall].right);
         }
-        std::ranges::sort(order, {},
-                          [&](std::uint32_t i) { return std::tuple(falls_[i].alpha, left_child(tree_, i)); });
+        std::ranges::sort(
+            order, {}, [&](std::uint32_t i) { return std::tuple(falls_[i].alpha, left_child(tree_, tree_.nodes[i])); });
         double impurity = 0;
         for (std::size_t i = 0; i < tree_.nodes.size(); ++i) impurity += is_leaf(tree_.nodes[i]) ? risk(i) : 0;
         PruningPath path{{0.0}, {impurity}};
@@ -87,7 +82,7 @@ class WeakestLinks {
     // The children's branches at their ends are single leaves. Going back in alpha, falls are undone until the node's
     // own comes after all that are left; those undone never happen, as the whole branch goes before.
     void add_fall(std::size_t node) {
-        const std::uint32_t left = left_child(tree_, node);
+        const std::uint32_t left = left_child(tree_, tree_.nodes[node]);
         std::uint32_t heap = merge(falls_, heaps_[left], heaps_[left + 1]);
         Fall own;
         own.rank = 1;
@@ -141,8 +136,8 @@ Tree prune(const Tree& tree, double ccp_alpha, std::size_t n_outputs) {
         const auto left = static_cast<std::uint32_t>(pruned.nodes.size());
         pruned.nodes[node] = ask_again(tree, tree.nodes[from], left, pruned.sets);
         pruned.nodes.resize(left + 2);
-        old.push_back(left_child(tree, from));
-        old.push_back(left_child(tree, from) + 1);
+        old.push_back(left_child(tree, tree.nodes[from]));
+        old.push_back(left_child(tree, tree.nodes[from]) + 1);
         stack.push_back(left + 1);
         stack.push_back(left);
     }
@@ -161,7 +156,7 @@ Tree prune_grown(const Tree& tree, double ccp_alpha, std::size_t n_outputs, std:
     for (std::size_t i = 0; i < kept.nodes.size(); ++i) {
         const NodeWord word = kept.nodes[i];
         if (is_leaf(word)) continue;
-        const std::size_t left = is_category(word) ? kept.sets[address_of(word)] : address_of(word);
+        const std::size_t left = left_child(kept, word);
         kept.importances[column_of(word)] += burden(i) - burden(left) - burden(left + 1);
     }
     return kept;

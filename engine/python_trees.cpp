@@ -153,7 +153,7 @@ nb::dict describe_tree(const Forest& forest, std::size_t index) {
             std::copy_n(tree.values.data() + at * size, size, value.data() + i * size);
         }
         if (is_leaf(word)) continue;
-        left[i] = static_cast<std::int32_t>(is_category(word) ? tree.sets[address_of(word)] : address_of(word));
+        left[i] = static_cast<std::int32_t>(left_child(tree, word));
         right[i] = left[i] + 1;
         column[i] = static_cast<std::int32_t>(column_of(word));
         threshold[i] = threshold_value(forest, word);

@@ -37,6 +37,9 @@ inline std::uint64_t scaled(std::uint64_t drawn, std::uint64_t n) {
     return static_cast<std::uint64_t>((static_cast<unsigned __int128>(drawn) * n) >> 64);
 }
 
+// The same as a uniform double in [0, 1).
+inline double to_share(std::uint64_t drawn) { return static_cast<double>(drawn >> 11) * 0x1.0p-53; }
+
 class Random {
   public:
     Random(std::uint64_t key, Purpose purpose) : key_(derive_key(key, static_cast<std::uint64_t>(purpose))) {}
@@ -50,7 +53,7 @@ class Random {
     std::uint64_t below(std::uint64_t n) { return scaled(next(), n); }
 
     // A uniform double in [0, 1).
-    double uniform() { return static_cast<double>(next() >> 11) * 0x1.0p-53; }
+    double uniform() { return to_share(next()); }
 
   private:
     std::uint64_t key_;

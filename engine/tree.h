@@ -86,6 +86,11 @@ struct Tree {
     std::vector<double> importances;  // summed impurity decrease by column, not normalised
 };
 
+// The left child of a node that is no leaf. The right one is next to it.
+inline std::uint32_t left_child(const Tree& tree, NodeWord word) {
+    return is_category(word) ? tree.sets[address_of(word)] : address_of(word);
+}
+
 // Where a tree's parts lie: many of them fit the nearest cache.
 struct TreeView {
     const NodeWord* nodes = nullptr;
