@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 from sklearn.datasets import load_diabetes, load_iris
 from sklearn.linear_model import LinearRegression
-from sklearn.model_selection import KFold, RepeatedStratifiedKFold
+from sklearn.model_selection import GroupKFold, KFold, RepeatedStratifiedKFold, TimeSeriesSplit
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import LinearSVC
@@ -20,6 +20,7 @@ from sklearn.tree import DecisionTreeClassifier as OtherTree
 
 import committee
 from committee import (
+    BaggingClassifier,
     CAWPEClassifier,
     RandomForestClassifier,
     StackingClassifier,
@@ -27,7 +28,9 @@ from committee import (
     VotingRegressor,
 )
 from committee.assembling import Bank
+from committee.members.lesson import Lesson
 from committee.running import runner
+from committee.task import Classification
 
 X, Y = load_iris(return_X_y=True)
 NEW, TRUTH = X[1::2], Y[1::2]
@@ -127,6 +130,46 @@ def test_members_see_their_columns_and_forests_vote_out_of_bag():
     ).fit(frame, Y)
     np.testing.assert_array_equal(bank.votes(), voting.honest_votes_)
     np.testing.assert_allclose(bank.test_votes(), voting.votes(new), atol=1e-7)
+
+
+def times_of_four():
+    """Rows that are there four times, and answers by chance: who has seen a row knows the other three."""
+    rng = np.random.default_rng(0)
+    table = np.repeat(rng.normal(size=(60, 3)), 4, axis=0) + rng.normal(size=(240, 3)) * 1e-3
+    return table, np.repeat(rng.integers(0, 2, 60), 4), np.repeat(np.arange(60), 4)
+
+
+@pytest.mark.parametrize("split", ["groups as a list", "a splitter", "time", "groups", "read already"])
+def test_forests_vote_in_the_folds_of_a_split_that_means_something(split):
+    table, y, groups = times_of_four()
+    by_group = list(GroupKFold(4).split(table, y, groups))
+    if split == "read already":
+        bank = Bank.of(Lesson.of(Classification, table, y, None, None), by_group)
+    else:
+        given = {
+            "groups as a list": {"cv": by_group},
+            "a splitter": {"cv": GroupKFold(4), "groups": groups},
+            "time": {"cv": TimeSeriesSplit(5)},
+            "groups": {"cv": 4, "groups": groups},
+        }
+        bank = Bank(table, y, **given[split])
+    bank.collect([("forest", RandomForestClassifier(20)), ("bags", BaggingClassifier(n_estimators=10))])
+    assert all(bank.has(name, 0, bank.ballot(name, 0).recipe) for name in ("bags", "forest"))
+    assert max(each.score for each in bank.leaderboard([])) < 0.75
+
+
+def test_a_member_votes_out_of_bag_or_in_folds_and_not_both():
+    forest = [("forest", RandomForestClassifier(20, random_state=0))]
+    for first, message in (
+        (True, "out of bag, and cannot vote in folds"),
+        (False, "in folds, and cannot vote"),
+    ):
+        bank = Bank(X, Y, cv=3)
+        bank.collect(forest, out_of_bag=first)
+        votes = bank.votes()
+        with pytest.raises(ValueError, match=f"Member 'forest' has voted {message}"):
+            bank.collect(forest, out_of_bag=not first)
+        np.testing.assert_array_equal(bank.votes(), votes)
 
 
 @pytest.mark.parametrize("method", ["sigmoid", "isotonic", "temperature", None])
@@ -317,7 +360,6 @@ CHANGES = [
     ({"cv": KFold(3)}, "another split of this table"),
     ({"X_test": NEW[:-1]}, "other test rows"),
     ({"X_test": None}, "other test rows"),
-    ({"y_test": TRUTH}, "other test rows"),
 ]
 
 
@@ -328,6 +370,16 @@ def test_another_table_or_split_is_refused_in_one_line(change, what, tmp_path):
     with pytest.raises(ValueError, match=f"holds votes on {what}. Use a folder of its own.") as caught:
         Bank(**given | change)
     assert len(str(caught.value).splitlines()) == 1
+
+
+def test_the_answers_of_test_rows_may_become_known_later(tmp_path):
+    filled(tmp_path)
+    known = Bank(X, Y, cv=3, X_test=NEW, y_test=TRUTH, folder=tmp_path)
+    assert known.members == sorted(MEMBERS)
+    for bank in (known, Bank(X, Y, cv=3, X_test=NEW, folder=tmp_path), Bank.open(tmp_path)):
+        np.testing.assert_array_equal(bank._poll.y_test, TRUTH)
+    with pytest.raises(ValueError, match="holds votes on test rows with other answers"):
+        Bank(X, Y, cv=3, X_test=NEW, y_test=TRUTH[::-1], folder=tmp_path)
 
 
 def test_a_ballot_from_another_bank_is_refused_by_name(tmp_path):
@@ -347,6 +399,8 @@ def test_a_ballot_from_another_bank_is_refused_by_name(tmp_path):
         (("m", 0, np.ones((25, 2))), r"must have the shape \(25, 3\)"),
         (("m", 0, np.full((25, 3), np.nan)), "in fold 0: votes must be finite. Got nan"),
         (("m", 0, -np.ones((25, 3))), "votes must be >= 0"),
+        ((7, 0, np.ones((25, 3))), "member must be a name. Got 7."),
+        (("m", "a", np.ones((25, 3))), "fold must be the number of a fold, or None. Got 'a'."),
     ],
 )
 def test_votes_that_do_not_fit_are_refused(arguments, message):
@@ -358,6 +412,25 @@ def test_votes_that_do_not_fit_are_refused(arguments, message):
     with pytest.raises(ValueError, match="must be on the rows that it holds out, in their order"):
         bank.add("m", 0, np.ones((25, 3)), rows=bank.folds[0][0][:25])
     assert not bank.has("m", 0)
+
+
+def test_what_is_no_list_of_names_and_no_committee_is_told():
+    bank = filled()
+    with pytest.raises(
+        ValueError, match=r"names must be a list of members, or None. Got 'tree': pass \['tree'\]"
+    ):
+        bank.votes("tree")
+    with pytest.raises(ValueError, match=r"committee must be a fitted committee. Got a GaussianNB"):
+        bank.add_committee(GaussianNB())
+
+
+def test_votes_that_do_not_sum_to_one_are_rescaled():
+    bank = Bank(X, Y, cv=3, X_test=NEW)
+    loud = np.tile([1.0, 2.0, 5.0], (75, 1))
+    for fold, (_, held_out) in enumerate(bank.folds):
+        bank.add("loud", fold, loud[held_out], test_votes=7 * loud)
+    for votes in (bank.votes(), bank.test_votes()):
+        np.testing.assert_array_equal(votes[0], loud / 8)
 
 
 def test_one_name_is_one_recipe():
@@ -408,11 +481,11 @@ import numpy as np
 from committee.assembling import Bank
 from committee.running import runner
 X = np.arange(3000.0).reshape(-1, 1)
-bank = Bank(X, np.arange(3000) % 10, cv=3, folder=sys.argv[1])
+bank = Bank(X, np.arange(3000) % 20, cv=3, folder=sys.argv[1])
 print("begun", flush=True)
 for number in range(10_000):
     for fold, (_, rows) in enumerate(bank.folds):
-        bank.add(f"m{number % 20}", fold, np.full((len(rows), 10), number % 20 + 1.0))
+        bank.add(f"m{number % 20}", fold, np.tile(np.eye(20)[number % 20], (len(rows), 1)))
     if number == int(sys.argv[2]):
         print("voted", flush=True)
 """
@@ -432,7 +505,7 @@ def test_killed_writers_leave_whole_ballots_or_none(tmp_path):
         members = bank.members
     assert len(members) >= 7
     for name in members:
-        assert (bank.votes([name]) == int(name[1:]) + 1).all()
+        assert (bank.votes([name])[0] == np.eye(20)[int(name[1:])]).all()
 
 
 def test_the_votes_of_a_folder_are_in_memory_once(tmp_path):

@@ -10,7 +10,7 @@ from sklearn import ensemble
 from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_classifier
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
-from sklearn.model_selection import KFold
+from sklearn.model_selection import KFold, TimeSeriesSplit
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.tree import DecisionTreeClassifier as OtherTree
@@ -30,6 +30,7 @@ from committee import (
     VotingRegressor,
     rules,
 )
+from committee.assembling import Bank
 from committee.assembling.members import encoded
 from committee.running import receiving, runner
 from committee.table import source
@@ -161,6 +162,38 @@ def test_another_rule_sees_the_weights_of_the_fit():
         voting.recombine("dynamic", X[:9])
 
 
+@pytest.mark.filterwarnings("ignore:Member '.*' may know:UserWarning")
+@pytest.mark.parametrize("rule", ["dynamic", "region", rules.StackingRule(passthrough=True)])
+def test_another_rule_sees_the_rows_as_a_fit_does_where_some_have_no_honest_vote(rule):
+    order = np.random.default_rng(0).permutation(len(Y))
+    table, y = X[order], Y[order]
+    table[:30] *= 30  # rows that no fold holds out
+    given = {"cv": TimeSeriesSplit(4), "random_state": 0}
+    for weights in (None, np.ones(len(y)), 1 + np.arange(len(y)) % 2):
+        voting = VotingClassifier(MEMBERS[:2], **given).fit(table, y, sample_weight=weights)
+        direct = VotingClassifier(MEMBERS[:2], rule=rule, **given).fit(table, y, sample_weight=weights)
+        again = voting.recombine(rule, table)
+        np.testing.assert_array_equal(again.predict_proba(table), direct.predict_proba(table))
+        assert list(voting.leaderboard([rule], X=table)) == list(direct.leaderboard([rule]))
+        bank = Bank(table, y, cv=TimeSeriesSplit(4), sample_weight=weights, X_test=table[30:])
+        bank.add_committee(voting)
+        np.testing.assert_array_equal(bank.combine(rule), direct.predict_proba(table[30:]))
+
+
+@pytest.mark.parametrize("cv", [None, 3])
+def test_another_rule_that_cannot_decide_is_refused_at_once(cv):
+    voting = VotingClassifier(MEMBERS, cv=cv).fit(X, Y)
+    numbers = VotingRegressor(MACHINES, cv=cv).fit(NUMBERS, AMOUNTS)
+    for made, rule, message in (
+        (voting, rules.FixedRule(weights=[1, 2]), "weights must be one number for each of 3 members"),
+        (voting, rules.FixedRule(weights=[1, 2, -1]), "weights must be finite, >= 0 and not all 0"),
+        (numbers, "borda", "borda decides on classes"),
+        (numbers, "behaviour_knowledge", "is a rule for classification. Use another for regression"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            made.recombine(rule)
+
+
 class Memory(rules.Rule):
     """A rule that knows the answer to votes it has learnt from, and guesses the first class else."""
 
@@ -198,6 +231,30 @@ def test_the_leaderboard_has_every_member_and_every_rule():
     numbers = StackingRegressor(MACHINES).fit(NUMBERS, AMOUNTS).leaderboard()
     assert {"mean", "median", "stacking", "greedy"} <= {each.name for each in numbers}
     assert repr(numbers).count("r2") == len(numbers)
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        CAWPEClassifier(MEMBERS[:2], cv=3, alpha=0),
+        StackingClassifier(MEMBERS[:2], cv=3, final_estimator="convex"),
+        DynamicSelectionClassifier(MEMBERS[:2], cv=3, method="ola"),
+        VotingClassifier(MEMBERS[:2], cv=3, weights=[1, 5]),
+    ],
+)
+def test_the_leaderboard_has_the_committee_with_its_own_parameters(made, tmp_path):
+    fitted = made.fit(X, Y)
+    fitted.save(tmp_path / "made.committee")
+    for each in (fitted, committee.load(tmp_path / "made.committee")):
+        board = each.leaderboard(scoring="neg_log_loss")
+        (own,) = [standing for standing in board if standing.kind == "committee"]
+        (judged,) = [
+            standing
+            for standing in each.leaderboard([each.rule_], scoring="neg_log_loss")
+            if standing.kind == "rule"
+        ]
+        assert (own.name, own.score) == (judged.name, judged.score)
+    assert repr(board).count("\ncommittee ") + repr(board).startswith("committee ") == 1
 
 
 @pytest.mark.parametrize("kind", ["serial", "threads", "processes"])
@@ -298,6 +355,13 @@ def test_dynamic_selection_tells_who_decides():
     shares, competence = dynamic.selected(X[:4])
     assert shares.shape == competence.shape == (4, 3)
     np.testing.assert_allclose(shares.sum(axis=1), 1)
+    voting = VotingClassifier(MEMBERS, cv=3).fit(X, Y)
+    for again in (dynamic.recombine("cawpe").recombine(dynamic.rule_, X), voting.recombine(dynamic.rule_, X)):
+        np.testing.assert_array_equal(again.selected(X[:4])[1], competence)
+    with pytest.raises(
+        ValueError, match="FixedRule does not choose members row by row, as the rule 'dynamic'"
+    ):
+        voting.selected(X)
 
 
 def test_votes_stand_side_by_side():

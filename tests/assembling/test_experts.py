@@ -5,10 +5,12 @@ import threading
 import numpy as np
 import pandas as pd
 import pytest
+import sklearn
 from sklearn.base import is_classifier
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.model_selection import GridSearchCV
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
@@ -139,6 +141,19 @@ def test_experts_and_gates_may_be_of_any_kind(expert, gate, tmp_path):
         loaded = committee.load(tmp_path / "m.committee")
         np.testing.assert_array_equal(votes_of(loaded, X), votes_of(fitted, X))
         np.testing.assert_array_equal(loaded.gate(X), fitted.gate(X))
+
+
+@pytest.mark.parametrize("routing", [False, True])
+def test_experts_and_gates_may_be_looked_for_and_stand_in_pipelines(routing):
+    X, y = problem(MixtureOfExpertsClassifier)
+    with sklearn.config_context(enable_metadata_routing=routing):
+        search = GridSearchCV(LogisticRegression(), {"C": [1.0]}, cv=2)
+        pipeline = make_pipeline(StandardScaler(), LogisticRegression())
+        for expert, gate in ((search, pipeline), (pipeline, search)):
+            mixture = MixtureOfExpertsClassifier(
+                expert, gate_estimator=gate, n_experts=2, n_init=1, max_iter=3, random_state=0
+            )
+            assert mixture.fit(X, y).score(X, y) > 0.6
 
 
 def test_an_expert_that_never_saw_a_class_gives_it_no_vote():

@@ -368,6 +368,54 @@ def test_no_honest_vote_is_calibrated_by_its_own_answer(method):
             assert (before != after).any(), "the rows of the other folds are calibrated by these"
 
 
+@pytest.mark.parametrize("method", ["isotonic", "sigmoid", "temperature"])
+def test_a_class_that_a_member_has_not_seen_gets_no_calibrated_vote(method, tmp_path):
+    machine = LinearSVC(random_state=0).fit(X[50:], Y[50:])
+    voting = VotingClassifier([("machine", machine)], cv="prefit", calibrate=method).fit(X, Y)
+    voting.save(tmp_path / "machine.committee")
+    for votes in (
+        voting.honest_votes_[0],
+        voting.votes(X)[0],
+        load(tmp_path / "machine.committee").votes(X)[0],
+    ):
+        assert (votes[:, 0] == 0).all()
+        np.testing.assert_allclose(votes.sum(axis=1), 1, atol=1e-6)
+        assert (votes[50:].argmax(axis=1) == Y[50:]).mean() > 0.9
+
+
+@pytest.mark.parametrize("method", ["isotonic", "sigmoid", "temperature"])
+def test_a_class_is_calibrated_by_the_models_that_know_it(method):
+    y = np.array([0] * 9 + [1] * 9 + [2])
+    table = np.random.default_rng(0).normal(size=(19, 2)) + 9 * y[:, None]
+    machine = [("machine", LinearSVC(random_state=0))]
+    voting = honest(machine, X=table, y=y, cv=3, calibrate=method, refit=False)
+    assert voting.honest_votes_[0][18, 2] == 0
+    bank = Bank(table, y, cv=3, X_test=table, calibrate=method)
+    bank.collect(machine)
+    np.testing.assert_array_equal(bank.votes(), voting.honest_votes_)
+    np.testing.assert_allclose(bank.test_votes(), voting.votes(table), atol=1e-6)
+    seat = voting._seats[0]
+    scores = np.full((3, 19, 3), np.nan)
+    for number, model in enumerate(seat.models):
+        said = model.decision_function(table)
+        scores[number][:, model.classes_] = said if said.ndim == 2 else np.column_stack([-said, said])
+    assert np.isnan(scores).any(axis=(1, 2)).sum() == 1
+    np.testing.assert_allclose(
+        voting.votes(table)[0], seat.calibration.votes(np.nanmean(scores, axis=0)), atol=1e-6
+    )
+
+
+def test_a_class_that_no_honest_model_knew_is_voted_for_as_often_as_it_is_there():
+    y = np.array([0, 1] * 10 + [2, 2, 0, 1])
+    table = np.random.default_rng(0).normal(size=(24, 2)) + 9 * y[:, None]
+    folds = [(np.arange(10), np.arange(10, 24)), (np.arange(10, 20), np.arange(10))]
+    for method in ("isotonic", "sigmoid"):
+        voting = honest([("machine", LinearSVC())], X=table, y=y, cv=folds, calibrate=method)
+        assert (voting.honest_votes_[0][:, 2] == 0).all()
+        curve = voting._seats[0].calibration.curves[2]
+        assert curve[1, 0] == pytest.approx(3 / 26 if method == "isotonic" else np.log(3 / 23))
+
+
 def filled_bank(table, y, folds, method):
     bank = Bank(table, y, cv=folds, calibrate=method)
     bank.collect([("m", Scoring())], runner="serial")
@@ -391,6 +439,6 @@ def test_members_that_are_fitted_are_calibrated_in_folds_of_their_own():
 def test_a_curve_never_turns_scores_round():
     scores = np.arange(20.0)
     for is_class in (scores < 10, scores % 2 == 0):
-        (slope,), (intercept,) = logistic_curve(scores, is_class, None)
+        (slope,), (intercept,) = logistic_curve(scores, is_class, np.ones(20))
         assert slope == 0
         assert intercept == pytest.approx(0, abs=1e-9)

@@ -6,7 +6,11 @@ import sys
 from functools import partial
 
 import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
+from scipy.sparse import csr_array
 from sklearn.datasets import load_iris
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
@@ -14,7 +18,7 @@ from sklearn.preprocessing import FunctionTransformer
 
 from committee.assembling import Bank
 from committee.assembling.members import Member
-from committee.assembling.recipes import recipe_of
+from committee.assembling.recipes import recipe_of, written_out
 
 X, Y = load_iris(return_X_y=True)
 
@@ -63,6 +67,35 @@ def test_functions_and_classes_of_one_name_are_other_recipes():
         ValueError, match=r"Member 'own' has a parameter without a text. Nothing tells one gen"
     ):
         own(each for each in ())
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        pd.Series,
+        lambda values: pd.Series(np.zeros(1000), index=values),
+        lambda values: pd.DataFrame({"a": values, "b": 0.0}),
+        lambda values: pd.DataFrame(np.zeros((2, 1000)), columns=values),
+        lambda values: pd.Index(values),
+        lambda values: pl.Series(values),
+        lambda values: pl.DataFrame({"a": values}),
+        lambda values: pa.table({"a": values}),
+        lambda values: pa.array(values),
+        lambda values: csr_array(values[None]),
+    ],
+)
+def test_tables_of_other_values_are_other_recipes(made):
+    values = np.arange(1000.0)
+    other = values.copy()
+    other[500] = -7.0
+    assert written_out(made(values)) == written_out(made(values.copy()))
+    assert written_out(made(values)) != written_out(made(other))
+
+
+def test_tables_of_other_names_and_types_are_other_recipes():
+    frame = pd.DataFrame({"a": [1, 2]})
+    others = (frame.rename(columns={"a": "b"}), frame.astype("float32"), frame.set_axis([5, 6]), frame["a"])
+    assert len({written_out(each) for each in (frame, *others)}) == 5
 
 
 RECIPE = """

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import sklearn
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
@@ -9,9 +10,11 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
 from sklearn.ensemble import StackingClassifier, StackingRegressor
 from sklearn.linear_model import LinearRegression, LogisticRegression, Perceptron, Ridge
-from sklearn.model_selection import cross_val_predict
+from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_predict
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from committee.combining.meta_learners import likely_weights
@@ -257,3 +260,36 @@ def test_shrunken_weights_sum_to_one_and_are_no_worse_than_convex_ones():
     assert shrunken < mixed
     same = StackingRule("shrunken").fit(np.repeat(votes[:1], 2, axis=0), y)
     np.testing.assert_allclose(same.combine(np.repeat(votes[:1], 2, axis=0)), votes[0])
+
+
+@pytest.mark.parametrize("routing", [False, True])
+@pytest.mark.parametrize(
+    "around",
+    [
+        lambda model: make_pipeline(FunctionTransformer(), model),
+        lambda model: GridSearchCV(model, {"C": [1.0]}, cv=2),
+        lambda model: make_pipeline(
+            FunctionTransformer(), GridSearchCV(model, {"C": [1.0]}, cv=GroupKFold(2))
+        ),
+    ],
+)
+def test_weights_and_groups_reach_a_meta_learner_inside_another(around, routing):
+    votes, y = some_votes()
+    weights, groups = np.random.default_rng(1).uniform(0, 3, 40), np.arange(40) // 4
+    alone = StackingRule(LogisticRegression()).fit(votes, y, sample_weight=weights)
+    with sklearn.config_context(enable_metadata_routing=routing):
+        rule = StackingRule(around(LogisticRegression()))
+        within = rule.fit(votes, y, sample_weight=weights, groups=groups)
+        np.testing.assert_allclose(within.combine(votes), alone.combine(votes), rtol=1e-12)
+        without = within.combine(votes) - rule.fit(votes, y, groups=groups).combine(votes)
+        assert np.abs(without).max() > 0.01
+
+
+@pytest.mark.parametrize("routing", [False, True])
+def test_a_meta_learner_that_weights_do_not_reach_is_refused(routing):
+    votes, y = some_votes()
+    learner = make_pipeline(StandardScaler(), KNeighborsClassifier())
+    with sklearn.config_context(enable_metadata_routing=routing):
+        assert StackingRule(learner).fit(votes, y).combine(votes).shape == (40, 3)
+        with pytest.raises(ValueError, match=r"Pipeline takes no sample_weight. Fit without weights, or use"):
+            StackingRule(learner).fit(votes, y, sample_weight=np.arange(1, 41))

@@ -5,7 +5,6 @@ In: seats, honest votes and a rule. Out: votes, decisions, a leaderboard, the co
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,11 +15,9 @@ from committee.assembling.kept import KeptCommittee
 from committee.assembling.leaderboard import Leaderboard, leaderboard_of
 from committee.assembling.votes import HonestVotes
 from committee.combining import as_rule
-from committee.combining.rule import Rule
-from committee.members.encoding import TableEncoder, new_encoder
+from committee.combining.rule import Rule, check_rule, differ
 from committee.members.lesson import in_order
 from committee.members.seeding import generator_of, seeded
-from committee.members.seeing import take_rows
 from committee.members.votes import dtype_of
 from committee.saving.saveable import fingerprint
 from committee.saving.together import decided_by_fold, folds_of_rule
@@ -147,9 +144,48 @@ class Assembled(TransformerMixin, KeptCommittee):
             {name: value for name, value in vars(self).items() if name in LEARNT or name.endswith("_")}
         )
         if self.rule_ is not None:
-            made = seeded(as_rule(rule), generator_of(self.random_state))
-            another._fit_rule(another._adjusted(made), X)
+            made = another._adjusted(seeded(as_rule(rule), generator_of(self.random_state)))
+            is_weighted = self._honest is not None and differ(self._honest.weights)
+            check_rule(made, len(self._seats), self._task, is_weighted=is_weighted)
+            another._fit_rule(made, X)
         return another
+
+    def selected(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Tell which members decide on each row, and how competent each of them is.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_columns)
+
+        Returns
+        -------
+        shares : ndarray of shape (n_rows, n_members)
+            What part each member has in the decision; rows sum to one.
+        competence : ndarray of shape (n_rows, n_members)
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from sklearn.naive_bayes import GaussianNB
+        >>> from committee import DecisionTreeClassifier, VotingClassifier
+        >>> X, y = load_iris(return_X_y=True)
+        >>> members = [("bayes", GaussianNB()), ("stump", DecisionTreeClassifier(max_depth=1))]
+        >>> VotingClassifier(members, rule="dynamic").fit(X, y).selected(X[100:101])[0]
+        array([[1., 0.]])
+        """
+        check_is_fitted(self)
+        rule: Any = self.rule_
+        if rule is None:
+            raise ValueError(ONE_CLASS)
+        if not hasattr(rule, "selected"):
+            raise ValueError(
+                f"{type(rule).__name__} does not choose members row by row, as the rule 'dynamic' does. "
+                "Recombine with that."
+            )
+        source = self._open(X)
+        matrix = None if self._encoder is None else self._encoder.transform(source)
+        shares, competence = rule.selected(self._votes(source), matrix)
+        return shares, competence
 
     def leaderboard(self, rules: Any = None, *, X: Any = None, scoring: Any = None) -> Leaderboard:
         """Judge every member and every rule by honest votes.
@@ -160,8 +196,9 @@ class Assembled(TransformerMixin, KeptCommittee):
         Parameters
         ----------
         rules : iterable of rules, default=None
-            Names, functions or rules. None is every rule by name that can decide here; those that look at
-            the rows are among them if the committee's own rule does so, or X is given.
+            Names, functions or rules. None is the committee's own rule, with its parameters, and every rule
+            by name that can decide here; those that look at the rows are among them if the committee's own
+            rule does so, or X is given.
         X : table, default=None
             The table of the fit.
         scoring : str or scorer, default=None
@@ -172,7 +209,8 @@ class Assembled(TransformerMixin, KeptCommittee):
         Returns
         -------
         Leaderboard
-            The best first: a sequence with `kind`, `name` and `score`.
+            The best first: a sequence with `kind`, `name` and `score`. The committee's own rule is of the
+            kind "committee".
 
         Examples
         --------
@@ -186,12 +224,10 @@ class Assembled(TransformerMixin, KeptCommittee):
         """
         honest = self._known_votes()
         scoring = self._usual_scoring() if scoring is None else scoring
-        matrix = honest.X
         if X is not None:
-            native = self._table_of_fit(X)
-            matrix = encoder_like(native, honest).transform(take_rows(native, honest.rows))
+            _, honest = honest.looked_at(self._table_of_fit(X))
         names = [seat.name for seat in self._seats]
-        return leaderboard_of(honest, names, rules, matrix, scoring, self.random_state)
+        return leaderboard_of(honest, names, rules, scoring, self.random_state, self.rule_)
 
     def _usual_scoring(self) -> Any:
         """The scorer that members and rules are judged by if nobody names one; None is accuracy, or R2."""
@@ -242,10 +278,7 @@ class Assembled(TransformerMixin, KeptCommittee):
         if not rule._looks_at_X():
             self._encoder = None
         elif X is not None:
-            native, known = self._table_of_fit(X), self._known_votes()
-            self._encoder = encoder_like(native, known)
-            matrix = self._encoder.transform(take_rows(native, known.rows))
-            self._honest = replace(known, X=matrix)
+            self._encoder, self._honest = self._known_votes().looked_at(self._table_of_fit(X))
         elif self._encoder is None or self._known_votes().X is None:
             raise ValueError(f"{type(rule).__name__} looks at the rows. Pass X, the table of the fit.")
         if self._honest is not None:
@@ -301,10 +334,3 @@ class Assembled(TransformerMixin, KeptCommittee):
         matrix = None if self._encoder is None else self._encoder.transform(source)
         n_folds = folds_of_rule(self.rule_, [len(seat.models) for seat in self._seats])
         return decided_by_fold(self.rule_, self._votes_by_fold(source, n_folds), matrix)
-
-
-def encoder_like(native: Any, honest: HonestVotes) -> TableEncoder:
-    """The encoder of the table of the fit: weights are known of the honest rows alone."""
-    if honest.weights is None:
-        return new_encoder().fit(native)
-    return new_encoder().fit(take_rows(native, honest.rows), sample_weight=honest.weights)

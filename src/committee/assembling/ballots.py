@@ -9,14 +9,14 @@ from __future__ import annotations
 import hashlib
 import re
 import warnings
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 
 from committee.assembling.poll import Poll
-from committee.combining.votes import check_block
+from committee.combining.votes import NEARLY_ONE, as_shares, check_block
 from committee.members.votes import dtype_of
 from committee.saving.container import write_container
 from committee.saving.errors import DamagedFile, require
@@ -81,13 +81,20 @@ class Ballot:
             shape = (poll.n_test_rows, poll.task.n_outputs)
             self._check_numbers(f"{of} on test rows", self.test_votes, shape)
 
+    def in_shares(self) -> Ballot:
+        """The same, with votes for classes that sum to one; scores and numbers stay as they are."""
+        if self.are_scores or self.votes.shape[1] == 1:
+            return self
+        on_test = None if self.test_votes is None else as_shares(self.test_votes, NEARLY_ONE)
+        return replace(self, votes=as_shares(self.votes, NEARLY_ONE), test_votes=on_test)
+
     def _check_numbers(self, what: str, votes: np.ndarray, shape: tuple[int, int]) -> None:
-        """Raise unless votes have a shape and are such numbers as votes are; scores need only be finite."""
+        """Raise unless votes have a shape and are such numbers as votes are; scores may be below 0."""
         if votes.shape != shape:
             raise ValueError(f"{what} must have the shape {shape}. Got {votes.shape}.")
         try:
-            # A single output may be any number, as a score may.
-            check_block(votes.reshape(1, -1, 1) if self.are_scores else votes[None])
+            # A single output may be any number, as a score of a class may that the model knows.
+            check_block(votes[votes > -np.inf].reshape(1, -1, 1) if self.are_scores else votes[None])
         except ValueError as error:
             raise ValueError(f"{what}: {error}") from error
 

@@ -14,9 +14,10 @@ from typing import Any, Self
 
 import numpy as np
 
+from committee.assembling.assembled import Assembled
 from committee.assembling.ballots import Ballot, FolderBox, MemoryBox
 from committee.assembling.calibrating import METHODS
-from committee.assembling.folds import Fold, folds_of
+from committee.assembling.folds import Fold, bags_will_do, folds_of
 from committee.assembling.members import members_of
 from committee.assembling.poll import Poll, table_print
 from committee.assembling.polled import Polled
@@ -25,7 +26,7 @@ from committee.assembling.recipes import recipe_of
 from committee.assembling.votes import HonestVotes
 from committee.members.lesson import Lesson, in_order
 from committee.members.votes import dtype_of
-from committee.parameters import integer
+from committee.parameters import integer, is_integer
 from committee.saving import Data
 from committee.table.source import open_source
 from committee.task import Classification, Regression
@@ -56,7 +57,7 @@ class Bank(Polled):
     X_test : table of shape (n_test_rows, n_columns), default=None
         Rows to decide on. A member's vote on them is the mean of its models'.
     y_test : array-like of shape (n_test_rows,), default=None
-        Their answers, if they are known. They are used for nothing but to find leaks.
+        Their answers, if they are known, which may be later. They are used for nothing but to find leaks.
     calibrate : {"isotonic", "sigmoid", "temperature"} or None, default=None
         How the scores of members that have a `decision_function` and no `predict_proba` become votes: by a
         curve that is fitted on the honest ones, and on those of the other folds for the honest votes
@@ -81,6 +82,9 @@ class Bank(Polled):
     >>> (bank.combine("cawpe").argmax(axis=1) == y[1::2]).mean().round(2)
     np.float64(0.96)
     """
+
+    # Of folds that are given, nobody knows whether others would do as well.
+    _bags_will_do: bool = False
 
     def __init__(
         self,
@@ -107,6 +111,7 @@ class Bank(Polled):
         )
         self._open(Poll.of(lesson, folds, X_test, y_test), folder)
         self._lesson, self._folds = lesson, folds
+        self._bags_will_do = bags_will_do(cv, lesson.groups)
         self._X_test = None if X_test is None else in_order(open_source(X_test), lesson.schema).native
 
     @classmethod
@@ -184,18 +189,24 @@ class Bank(Polled):
         fold : int or None
             The fold that it has not seen. None: it has seen all rows, and votes out of bag.
         votes : array-like of shape (n_held_out_rows, n_outputs)
-            Probabilities in the order of the sorted classes, or numbers.
+            Probabilities in the order of the sorted classes, or numbers. Probabilities that do not sum to one
+            are rescaled.
         rows : array-like of int, default=None
             The rows that the votes are on. None: those that the fold holds out, in their order. Rules learn
             from the rows that all their members have voted on, so a few rows here leave few for all.
         test_votes : array-like of shape (n_test_rows, n_outputs), default=None
         are_scores : bool, default=False
-            Whether votes for classes are scores of any size, to be calibrated.
+            Whether votes for classes are scores of any size, to be calibrated. A class that the model does
+            not know has the score minus infinity.
         recipe : str, default=""
             What the member is made of. Votes by another recipe under the same name are refused.
         notes : dict, default=None
             What else is to be kept of the fit, as JSON can hold it.
         """
+        if not isinstance(member, str):
+            raise ValueError(f"member must be a name. Got {member!r}.")
+        if fold is not None and not is_integer(fold):
+            raise ValueError(f"fold must be the number of a fold, or None. Got {fold!r}.")
         if rows is None:
             if fold is None:
                 raise ValueError(f"Votes of member {member!r} out of bag need rows: those they are on.")
@@ -224,6 +235,11 @@ class Bank(Polled):
             A committee that was fitted on the table of the bank with its groups, if there are any, and held
             out the same rows: cv=bank.folds.
         """
+        if not isinstance(committee, Assembled):
+            raise ValueError(
+                f"committee must be a fitted committee. Got a {type(committee).__name__}. Use collect for "
+                "members."
+            )
         honest: HonestVotes = committee._known_votes()
         data: Data | None = committee._data
         if data is None or table_print(data, committee.schema_, committee._task) != self._poll.table:
@@ -264,8 +280,8 @@ class Bank(Polled):
         columns : dict from names of members to lists of columns, default=None
             Which columns members see, by name or position. Members that are not named see all.
         out_of_bag : bool, default=True
-            Whether our forests and bagging with `bootstrap=True` vote out of bag, in one fit, unless there
-            are groups.
+            Whether our forests and bagging with `bootstrap=True` vote out of bag, in one fit, if `cv` is an
+            integer and there are no groups. In other splits a bag would know rows that a fold does not.
         on_error : {"raise", "drop"}, default="raise"
             Whether a fit that fails is an error, or drops the member with a warning.
         runner : {"serial", "threads", "processes"} or Runner, default="threads"
@@ -286,7 +302,7 @@ class Bank(Polled):
             seeded_by_name(member, random_state)
             for member in members_of(estimators, columns, lesson.schema, lesson.are_classes)
         ]
-        uses_bags = out_of_bag and lesson.groups is None
+        uses_bags = out_of_bag and self._bags_will_do
         wanted = [
             [
                 place
@@ -321,12 +337,18 @@ class Bank(Polled):
         if not (place / POLL_FILE).exists():
             poll.write(place / POLL_FILE)
         # What is read is what counts, if two processes have begun a bank at the same time.
-        Poll.read(place / POLL_FILE).check_same(poll, place)
-        self._box = FolderBox(place, poll)
+        known = Poll.read(place / POLL_FILE)
+        known.check_same(poll, place)
+        if poll.y_test is None:
+            self._poll = known
+        elif known.y_test is None:
+            poll.write(place / POLL_FILE)
+        self._box = FolderBox(place, self._poll)
 
     def _keep(self, ballot: Ballot) -> None:
         """Put a ballot into the box, and warn if its member has voted on all rows and has a leak."""
         ballot.check(self._poll)
+        ballot = ballot.in_shares()
         if ballot.member in self._folds_by_member():
             before = next(self._ballots(ballot.member))
             if before.are_scores != ballot.are_scores:

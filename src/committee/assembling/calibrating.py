@@ -1,6 +1,7 @@
 """From scores to probabilities, learnt from honest scores: members without probabilities get some.
 
-In: out-of-fold scores of shape (n_rows, n_classes) and the class of each row. Out: a `Calibration`, which
+In: out-of-fold scores of shape (n_rows, n_classes), minus infinity for a class that the model does not know,
+and the class of each row. Out: a `Calibration`, which
 turns the scores of new rows into votes, and `Curves`, which do so for the rows that it has learnt from: none
 of these is put through a curve that knows its class.
 """
@@ -60,19 +61,27 @@ class Calibration:
         scores = scores.astype(np.float64)
         if method == "temperature":
             return cls(method, [np.array([[best_temperature(scores, y, weights)], [0.0]])])
-        curve = rising_curve if method == "isotonic" else logistic_curve
         classes = range(scores.shape[1])
-        return cls(method, [curve(scores[:, code], y == code, weights) for code in classes])
+        return cls(method, [curve_of(method, scores[:, code], y == code, weights) for code in classes])
 
     def votes(self, scores: np.ndarray) -> np.ndarray:
-        """Votes for the classes, which sum to one."""
+        """Votes for the classes, which sum to one. A class that the model does not know gets none.
+
+        Examples
+        --------
+        >>> Calibration("sigmoid", [np.zeros((2, 1))] * 3).votes(np.array([[1.0, -1.0, -np.inf]]))
+        array([[0.5, 0.5, 0. ]])
+        """
         if self.method == "temperature":
             return np.asarray(softmax(scores / self.curves[0][0, 0], axis=1))
+        is_known = scores > -np.inf
+        scores = np.where(is_known, scores, 0.0)
         if self.method == "isotonic":
             each = [np.interp(scores[:, code], *curve) for code, curve in enumerate(self.curves)]
         else:
             each = [expit(curve[0] * scores[:, code] + curve[1]) for code, curve in enumerate(self.curves)]
-        return rescaled(np.column_stack(each))
+        support = np.column_stack(each) * is_known
+        return rescaled(np.where(support.any(axis=1, keepdims=True), support, is_known))
 
     @classmethod
     def take(cls, fields: Fields, n_classes: int) -> Calibration:
@@ -194,7 +203,27 @@ def is_curve(method: str, curve: Any) -> bool:
     return curve.shape[1] == 1 and (method == "sigmoid" or curve[0, 0] > 0)
 
 
-def rising_curve(scores: np.ndarray, is_class: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
+def curve_of(method: str, scores: np.ndarray, is_class: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
+    """The curve of one class, learnt from the rows whose model knows it.
+
+    If no model does, it is flat, and as high as the class is frequent: a model of all rows may know it.
+
+    Examples
+    --------
+    >>> curve_of("isotonic", np.full(3, -np.inf), np.array([True, False, False]), None)
+    array([[0. ],
+           [0.4]])
+    """
+    is_known = scores > -np.inf
+    weights = np.ones(len(scores)) if weights is None else weights
+    if not is_known.any():
+        share = (weights[is_class].sum() + 1) / (weights.sum() + 2)
+        return np.array([[0.0], [share if method == "isotonic" else logit(share)]])
+    curve = rising_curve if method == "isotonic" else logistic_curve
+    return curve(scores[is_known], is_class[is_known], weights[is_known])
+
+
+def rising_curve(scores: np.ndarray, is_class: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """The knots of the rising curve of least squares (Zadrozny and Elkan 2002)."""
     from sklearn.isotonic import IsotonicRegression
 
@@ -203,7 +232,7 @@ def rising_curve(scores: np.ndarray, is_class: np.ndarray, weights: np.ndarray |
     return np.array([curve.X_thresholds_, curve.y_thresholds_])
 
 
-def logistic_curve(scores: np.ndarray, is_class: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
+def logistic_curve(scores: np.ndarray, is_class: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Slope and intercept of a logistic curve, whose answers are held a little off 0 and 1 (Platt 1999).
 
     They are found by Newton's method. A curve that would fall is flat: noise must not turn scores round.
@@ -211,11 +240,10 @@ def logistic_curve(scores: np.ndarray, is_class: np.ndarray, weights: np.ndarray
     Examples
     --------
     >>> is_class = np.array([False, False, False, True, True])
-    >>> logistic_curve(np.array([-2.0, -1.0, 0.0, 0.0, 1.0]), is_class, None).round(3)
+    >>> logistic_curve(np.array([-2.0, -1.0, 0.0, 0.0, 1.0]), is_class, np.ones(5)).round(3)
     array([[ 0.903],
            [-0.04 ]])
     """
-    weights = np.ones(len(scores)) if weights is None else weights
     n_inside, n_outside = weights[is_class].sum(), weights[~is_class].sum()
     high, low = (n_inside + 1) / (n_inside + 2), 1 / (n_outside + 2)
     target = np.where(is_class, high, low)
@@ -249,7 +277,7 @@ def best_temperature(scores: np.ndarray, y: np.ndarray, weights: np.ndarray | No
     """What scores are divided by before softmax, for the lowest log loss (Guo et al. 2017)."""
     from scipy.optimize import minimize_scalar
 
-    unit = scores.std() or 1.0
+    unit = scores[scores > -np.inf].std() or 1.0
     rows = np.arange(len(y))
 
     def loss(logarithm: float) -> float:

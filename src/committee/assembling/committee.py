@@ -14,7 +14,7 @@ from committee.assembling.assembled import Assembled
 from committee.assembling.calibrating import CALIBRATION, Calibration, Curves
 from committee.assembling.committee_parameters import CommitteeParameters
 from committee.assembling.fitting import Plan, Seated, n_fits, seat, take_prefit
-from committee.assembling.folds import Fold, folds_of, split_print
+from committee.assembling.folds import Fold, bags_will_do, folds_of, split_print
 from committee.assembling.members import Member, members_of
 from committee.assembling.named import NamedMembers
 from committee.assembling.seats import Seat
@@ -35,13 +35,8 @@ from committee.learners.callbacks import (
 from committee.members.encoding import new_encoder
 from committee.members.lesson import Lesson
 from committee.members.seeding import generator_of, seeded
-from committee.members.seeing import take_rows
 from committee.members.votes import gives_scores
-from committee.parameters import (
-    check_parameters,
-    declared,
-    is_integer,
-)
+from committee.parameters import check_parameters, declared
 from committee.task import Classification
 
 # The folds of a rule that needs honest votes where none are asked for.
@@ -99,12 +94,12 @@ class Committee(CallbackSupportMixin, CommitteeParameters, NamedMembers, Assembl
         honest = honest_of(seated, lesson, folds)
         calibrations = calibrate(self._calibration(), seated, honest)
         encoder = None
-        if lesson.is_open and rule._looks_at_X():
-            encoder = new_encoder().fit(lesson.X, sample_weight=lesson.weights)
         if honest is not None:
-            if encoder is not None:
-                honest = replace(honest, X=encoder.transform(take_rows(lesson.X, honest.rows)))
+            if rule._looks_at_X():
+                encoder, honest = honest.looked_at(lesson.X)
             honest.teach(rule)
+        elif lesson.is_open and rule._looks_at_X():
+            encoder = new_encoder().fit(lesson.X, sample_weight=lesson.weights)
         self._keep_task(lesson.schema, lesson.task)
         self._data = lesson.data
         self._seats = [
@@ -152,9 +147,9 @@ class Committee(CallbackSupportMixin, CommitteeParameters, NamedMembers, Assembl
         )
 
     def _plan(self, lesson: Lesson, folds: list[Fold]) -> Plan:
-        uses_bags = bool(self.out_of_bag) and (is_integer(self.cv) or self.cv is None)
-        as_scores = self._calibration() is not None
-        return Plan(folds, bool(self.refit), uses_bags and lesson.groups is None, as_scores)
+        cv = N_FOLDS if self.cv is None else self.cv
+        uses_bags = bool(self.out_of_bag) and bags_will_do(cv, lesson.groups)
+        return Plan(folds, bool(self.refit), uses_bags, as_scores=self._calibration() is not None)
 
     def _seat(
         self, members: list[Member], lesson: Lesson, plan: Plan, calls: TaskCalls | None

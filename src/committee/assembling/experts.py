@@ -10,8 +10,7 @@ import sys
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import is_classifier
-from sklearn.pipeline import Pipeline
+from sklearn.base import clone, is_classifier
 
 from committee import running
 from committee.assembling.committee_parameters import FITS_AT_ONCE, RUNNER, VERBOSE
@@ -25,7 +24,7 @@ from committee.learners.voting import Classifies, Regresses
 from committee.members.encoding import new_encoder
 from committee.members.failing import naming, numbered
 from committee.members.votes import votes_of
-from committee.members.weighing import takes_weights
+from committee.members.weighing import request_weights, weights_reach
 from committee.parameters import anything, declared, integer, number, one_of, optional, parameter
 from committee.running.stopping import check
 from committee.table import BinnedTable
@@ -389,7 +388,9 @@ def check_member(name: str, member: Any, are_classes: bool) -> None:
     if is_classifier(member) != are_classes:
         wanted = "classifier" if are_classes else "regressor"
         raise ValueError(f"{name} {kind} is no {wanted}. Use one, such as {example}.")
-    if not takes_weights(member.steps[-1][1] if isinstance(member, Pipeline) else member):
+    asked = clone(member)
+    request_weights(asked)
+    if not weights_reach(asked):
         raise ValueError(
             f"{name} {kind} takes no sample_weight in fit, and EM weighs rows. Use one that does, such as "
             f"{example}."

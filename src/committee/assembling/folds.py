@@ -80,6 +80,17 @@ def folds_of(
     return found
 
 
+def bags_will_do(cv: Any, groups: Any) -> bool:
+    """Whether members may vote out of bag instead: of a number of folds, any other split would do as well.
+
+    Examples
+    --------
+    >>> bags_will_do(5, None), bags_will_do(5, np.array([0, 0, 1])), bags_will_do(KFold(5), None)
+    (True, False, False)
+    """
+    return is_integer(cv) and groups is None
+
+
 def most_folds(y: np.ndarray, groups: np.ndarray | None, is_class_task: bool) -> int:
     """How many folds there can be; with fewer than two, there is nothing to hold out.
 

@@ -17,7 +17,7 @@ from sklearn.dummy import DummyClassifier
 from committee.assembling.softmax import SoftmaxModel, fit_softmax, softmax_penalty
 from committee.members.failing import naming, numbered
 from committee.members.seeding import seeded
-from committee.members.weighing import weight_arguments
+from committee.members.weighing import request_weights, weight_arguments
 
 # What a probability is at least, so that its logarithm is a number.
 SMALLEST = 1e-12
@@ -186,6 +186,7 @@ def fit_weighted(
     # Not every classifier can be fitted to one class.
     is_sure = is_classifier(estimator) and (y == y[0]).all()
     model = DummyClassifier() if is_sure else seeded(estimator, np.random.default_rng(seed))
+    request_weights(model)
     return model.fit(matrix, y, **weight_arguments(model, weights))
 
 

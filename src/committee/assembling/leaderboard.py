@@ -28,7 +28,7 @@ class Standing:
 
     Parameters
     ----------
-    kind : {"member", "rule"}
+    kind : {"committee", "member", "rule"}
     name : str
     score : float
         Higher is better.
@@ -66,9 +66,9 @@ class Leaderboard(Sequence[Standing]):
         return self.standings[index]
 
     def __repr__(self) -> str:
-        width = max(len(standing.name) for standing in self.standings)
+        kinds, names = (max(len(getattr(each, part)) for each in self) for part in ("kind", "name"))
         return "\n".join(
-            f"{each.kind:<7} {each.name:<{width}}  {each.score:.4f} {self.scoring}" for each in self.standings
+            f"{each.kind:<{kinds}}  {each.name:<{names}}  {each.score:.4f} {self.scoring}" for each in self
         )
 
 
@@ -76,25 +76,26 @@ def leaderboard_of(
     honest: HonestVotes,
     names: list[str],
     rules: Any,
-    X: np.ndarray | None,
     scoring: Any,
     random_state: Any,
+    own: Rule | None = None,
 ) -> Leaderboard:
     """Judge members and rules.
 
     Parameters
     ----------
     honest : HonestVotes
+        With X, if rules that look at the rows are to be judged.
     names : list of str
         Of the members.
     rules : iterable of rules, or None
-        None is every named rule that can decide here.
-    X : ndarray of shape (n_rows, n_columns), or None
-        The rows of the votes as a matrix, for rules that look at them.
+        None is the committee's own rule and every named rule that can decide here.
     scoring : str, scorer or None
         A scorer of scikit-learn, or its name. None is accuracy, or R2.
     random_state : int, RandomState or None
         Draws every `random_state` of rules that is None.
+    own : Rule or None, default=None
+        The rule of the committee, if there is one.
 
     Returns
     -------
@@ -119,10 +120,15 @@ def leaderboard_of(
         for member, votes in zip(names, honest.votes, strict=True)
     ]
     task = "classification" if known.are_classes else "regression"
-    wanted = usable_rules(task, X is not None) if rules is None else [(name_of(rule), rule) for rule in rules]
-    for title, given in wanted:
-        decision = honest_decision(seeded(as_rule(given), generator_of(random_state)), honest, X)
-        found.append(Standing("rule", title, -loss(known.y, decision, known.weights)))
+    has_X = honest.X is not None
+    wanted = [] if rules is None else [("rule", name_of(rule), rule) for rule in rules]
+    if rules is None:
+        if own is not None and (has_X or not own._looks_at_X()):
+            wanted.append(("committee", name_of(own), clone(own)))
+        wanted += [("rule", name, rule) for name, rule in usable_rules(task, has_X)]
+    for kind, title, given in wanted:
+        decision = honest_decision(seeded(as_rule(given), generator_of(random_state)), honest, honest.X)
+        found.append(Standing(kind, title, -loss(known.y, decision, known.weights)))
     return Leaderboard(found, name_of_scorer(scorer))
 
 

@@ -65,8 +65,9 @@ class Poll:
             rows = read_like(X_test, lesson.schema)
             answers = None if y_test is None else test_answers(y_test, lesson.task, rows.n_rows)
             n_test_rows = rows.n_rows
-            known = np.full(n_test_rows, np.nan) if answers is None else answers
-            test = table_print(Data.of(rows, known, None), lesson.schema, lesson.task)
+            # Without the answers, which may become known later.
+            alone = Data.of(rows, np.full(n_test_rows, np.nan), None)
+            test = table_print(alone, lesson.schema, lesson.task)
         return cls(
             lesson.task,
             lesson.y,
@@ -100,12 +101,14 @@ class Poll:
 
     def check_same(self, other: Poll, folder: Path) -> None:
         """Raise if a folder, which has this poll, is to be used for another."""
-        for what, mine, theirs in (
-            ("another table", self.table, other.table),
-            ("another split of this table", self.split, other.split),
-            ("other test rows", self.test, other.test),
+        are_alike = self.y_test is None or other.y_test is None or np.array_equal(self.y_test, other.y_test)
+        for what, is_same in (
+            ("another table", self.table == other.table),
+            ("another split of this table", self.split == other.split),
+            ("other test rows", self.test == other.test),
+            ("test rows with other answers", are_alike),
         ):
-            if mine != theirs:
+            if not is_same:
                 raise ValueError(f"The folder {folder} holds votes on {what}. Use a folder of its own.")
 
     def write(self, path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,13 +13,12 @@ from committee.assembling.folds import Fold
 from committee.assembling.leaderboard import Leaderboard, leaderboard_of
 from committee.assembling.leaks import Leak, leak_of
 from committee.assembling.poll import Poll
-from committee.assembling.votes import HonestVotes, mean_votes
+from committee.assembling.votes import HonestVotes, mean_of_models, mean_votes
 from committee.combining import as_rule, one_hot
 from committee.combining.rule import Rule
-from committee.members.encoding import new_encoder
+from committee.members.encoding import TableEncoder
 from committee.members.lesson import Lesson
 from committee.members.seeding import generator_of, seeded
-from committee.members.seeing import take_rows
 from committee.members.votes import dtype_of
 
 # From what ballots hold on rows of the table, or on test rows (None), to votes.
@@ -62,17 +60,26 @@ class Polled:
         member : str
         fold : int or None
         recipe : str, default=""
-            Votes of the same name by another recipe are an error.
+            Votes of the same name by another recipe are an error. So are votes in a fold beside votes out of
+            bag.
 
         Returns
         -------
         bool
         """
         known = self._box.recipes()
-        for (name, _), other in known.items():
-            if name == member and other != recipe:
+        for (name, voted_in), other in known.items():
+            if name != member:
+                continue
+            if other != recipe:
                 raise ValueError(
                     f"There are votes of another member {member!r}, made by another recipe. Give this one a "
+                    "name of its own."
+                )
+            if (voted_in is None) != (fold is None):
+                where, too = ("out of bag", "in folds") if voted_in is None else ("in folds", "out of bag")
+                raise ValueError(
+                    f"Member {member!r} has voted {where}, and cannot vote {too} as well. Give this one a "
                     "name of its own."
                 )
         return (member, fold) in known
@@ -156,13 +163,8 @@ class Polled:
         shape = (self._poll.n_test_rows, self._poll.task.n_outputs)
         votes: np.ndarray = np.empty((len(chosen), *shape), dtype=dtype_of(self._poll.task))
         for place, name in enumerate(chosen):
-            total, n_models = np.zeros(shape), 0
-            for ballot in self._ballots(name):
-                if ballot.test_votes is None:
-                    raise ValueError(f"Member {name!r} has not voted on the test rows in fold {ballot.fold}.")
-                total += ballot.test_votes
-                n_models += 1
-            votes[place] = self._from_scores(name)(total / n_models, None)
+            mean, _ = mean_of_models(self._cast_on_test(name), *shape)
+            votes[place] = self._from_scores(name)(mean, None)
         return votes
 
     def fit_rule(self, rule: Any, names: Iterable[str] | None = None) -> Rule:
@@ -179,9 +181,7 @@ class Polled:
         -------
         Rule
         """
-        honest = self.honest(names)
-        made = seeded(as_rule(rule), generator_of(SEED))
-        return replace(honest, X=self._matrix(made, honest.rows)).teach(made)
+        return self._fit_rule(rule, names)[0]
 
     def combine(self, rule: Any, names: Iterable[str] | None = None) -> np.ndarray:
         """Let a rule decide on the test rows, after it has learnt from all honest votes.
@@ -198,8 +198,8 @@ class Polled:
         """
         chosen = self._chosen(names)
         votes = self.test_votes(chosen)
-        fitted = self.fit_rule(rule, chosen)
-        return fitted.combine(votes, self._matrix(fitted, None))
+        fitted, encoder = self._fit_rule(rule, chosen)
+        return fitted.combine(votes, None if encoder is None else encoder.transform(self._X_test))
 
     def leaderboard(
         self, rules: Any = None, names: Iterable[str] | None = None, *, scoring: Any = None
@@ -220,8 +220,9 @@ class Polled:
         """
         chosen = self._chosen(names)
         honest = self.honest(chosen)
-        matrix = None if self._lesson is None else self._encoded(honest.rows)
-        return leaderboard_of(honest, chosen, rules, matrix, scoring, SEED)
+        if self._lesson is not None:
+            _, honest = honest.looked_at(self._lesson.X)
+        return leaderboard_of(honest, chosen, rules, scoring, SEED)
 
     def leaks(self, names: Iterable[str] | None = None) -> list[Leak]:
         """The members whose models do so much better on rows held out than on test rows that they know them.
@@ -250,6 +251,8 @@ class Polled:
             if not whole:
                 raise ValueError("No member has voted on every row yet.")
             return whole
+        if isinstance(names, str):
+            raise ValueError(f"names must be a list of members, or None. Got {names!r}: pass [{names!r}].")
         chosen = list(names)
         for name in chosen:
             if name not in whole:
@@ -267,6 +270,13 @@ class Polled:
     def _ballots(self, member: str) -> Iterator[Ballot]:
         """The ballots of a member one after the other: each is mapped while it is looked at."""
         return (self._box.take((member, fold)) for fold in self._folds_by_member()[member])
+
+    def _cast_on_test(self, member: str) -> Iterator[tuple[slice, np.ndarray]]:
+        """What each model of a member says of the test rows."""
+        for ballot in self._ballots(member):
+            if ballot.test_votes is None:
+                raise ValueError(f"Member {member!r} has not voted on the test rows in fold {ballot.fold}.")
+            yield slice(None), ballot.test_votes
 
     def _are_whole(self, folds: list[int | None]) -> bool:
         """Whether some folds hold out every row that any does, or there are votes out of bag."""
@@ -300,20 +310,15 @@ class Polled:
             else curves.honest_votes(scores, rows)
         )
 
-    def _matrix(self, rule: Rule, rows: np.ndarray | None) -> np.ndarray | None:
-        """What a rule that looks at rows sees of some, or of the test rows."""
-        if not rule._looks_at_X():
-            return None
-        if self._lesson is None:
-            raise ValueError(
-                f"{type(rule).__name__} looks at the rows, which the folder does not hold. Make the "
-                "bank with its table: Bank(X, y, folder=...)."
-            )
-        return self._encoded(rows)
-
-    def _encoded(self, rows: np.ndarray | None) -> np.ndarray:
-        lesson = self._lesson
-        assert lesson is not None
-        encoder = new_encoder().fit(lesson.X, sample_weight=lesson.weights)
-        encoded: np.ndarray = encoder.transform(self._X_test if rows is None else take_rows(lesson.X, rows))
-        return encoded
+    def _fit_rule(self, rule: Any, names: Iterable[str] | None) -> tuple[Rule, TableEncoder | None]:
+        """A rule that has learnt from all honest votes, and what encodes rows for it if it looks at them."""
+        honest, encoder = self.honest(names), None
+        made = seeded(as_rule(rule), generator_of(SEED))
+        if made._looks_at_X():
+            if self._lesson is None:
+                raise ValueError(
+                    f"{type(made).__name__} looks at the rows, which the folder does not hold. Make the "
+                    "bank with its table: Bank(X, y, folder=...)."
+                )
+            encoder, honest = honest.looked_at(self._lesson.X)
+        return honest.teach(made), encoder

@@ -84,6 +84,9 @@ def written_out(value: Any, above: tuple[Any, ...] = ()) -> str:
         return f"{value.__module__}.{value.__qualname__}:{digest(' '.join(function_parts(value, within)))}"
     if isinstance(value, CodeType):
         return f"{value.co_code.hex()} {value.co_names} {several(value.co_consts)}"
+    held = held_values(value)
+    if held:
+        return f"{type(value).__module__}.{type(value).__qualname__}:{digest(written_out(held, within))}"
     kind: Any = type(value)
     if kind.__repr__ is object.__repr__ and hasattr(value, "__dict__"):
         return named_parts(value, vars(value), within)
@@ -94,6 +97,26 @@ def written_out(value: Any, above: tuple[Any, ...] = ()) -> str:
             "__repr__, or use another value."
         )
     return text
+
+
+def held_values(value: Any) -> list[Any]:
+    """All that a frame, a series or a sparse matrix holds, whose text shows a part; empty for other values.
+
+    Examples
+    --------
+    >>> from scipy.sparse import csr_array
+    >>> held_values(csr_array([[0, 7]]))
+    [(1, 2), [0], [1], [7]]
+    """
+    if hasattr(value, "to_pylist"):  # Arrow
+        return [str(getattr(value, "schema", "")), value.to_pylist()]
+    if hasattr(value, "to_numpy"):  # pandas and polars
+        known = [getattr(value, name, None) for name in ("name", "index", "columns", "dtype", "dtypes")]
+        return [*known, value.to_numpy()]
+    if hasattr(value, "tocoo"):  # scipy
+        found = value.tocoo()
+        return [found.shape, *(part.tolist() for part in (found.row, found.col, found.data))]
+    return []
 
 
 def named_parts(value: Any, parts: dict[str, Any], within: tuple[Any, ...]) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from committee.assembling.calibrating import Calibration
+from committee.assembling.votes import folded_scores
 from committee.members.failing import naming
 from committee.members.seeing import asked
 from committee.members.votes import Task, votes_of
@@ -45,5 +46,6 @@ class Seat:
         as_scores = self.calibration is not None
         with naming(f"Member {self.name!r}", "vote"):
             each = [votes_of(*asked(model, seen), task, as_scores=as_scores) for model in self.models]
-        means = folded(each, n_folds)
-        return means if self.calibration is None else [self.calibration.votes(mean) for mean in means]
+        if self.calibration is None:
+            return folded(each, n_folds)
+        return [self.calibration.votes(scores) for scores in folded_scores(each, n_folds)]

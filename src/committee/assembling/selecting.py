@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from sklearn.utils.validation import check_is_fitted
-
-from committee.assembling.assembled import ONE_CLASS
 from committee.assembling.committee import Committee
 from committee.combining.dynamic_methods import METHODS
 from committee.combining.rule import Rule
@@ -146,28 +143,6 @@ class DynamicSelection(Committee):
 
     def _new_rule(self) -> Rule:
         return self._rule_with("dynamic", "method", "n_neighbours")
-
-    def selected(self, X: Any) -> tuple[Any, Any]:
-        """Tell which members decide on each row, and how competent each of them is.
-
-        Parameters
-        ----------
-        X : table of shape (n_rows, n_columns)
-
-        Returns
-        -------
-        shares : ndarray of shape (n_rows, n_members)
-            What part each member has in the decision; rows sum to one.
-        competence : ndarray of shape (n_rows, n_members)
-        """
-        check_is_fitted(self)
-        rule: Any = self.rule_
-        if rule is None:
-            raise ValueError(ONE_CLASS)
-        source = self._open(X)
-        matrix = None if self._encoder is None else self._encoder.transform(source)
-        shares, competence = rule.selected(self._votes(source), matrix)
-        return shares, competence
 
 
 @declared

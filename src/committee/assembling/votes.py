@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 
 from committee.combining.rule import Honest, Rule
+from committee.members.encoding import TableEncoder, new_encoder
+from committee.members.seeing import take_rows
 from committee.members.votes import Task, dtype_of
 
 
@@ -67,6 +69,12 @@ class HonestVotes:
         votes, y, numbers = self.votes[:, rows], self.y[rows], self.rows[rows]
         return replace(self, votes=votes, y=y, weights=weights, groups=groups, rows=numbers, X=X)
 
+    def looked_at(self, table: Any) -> tuple[TableEncoder, HonestVotes]:
+        """The encoder of a rule that looks at rows, which knows these alone, and the votes with X."""
+        rows = take_rows(table, self.rows)
+        encoder = new_encoder().fit(rows, sample_weight=self.weights)
+        return encoder, replace(self, X=encoder.transform(rows))
+
     def teach(self, rule: Any) -> Rule:
         """Fit a rule on them."""
         fitted: Rule = rule.fit(
@@ -108,13 +116,8 @@ def mean_votes(
     votes: np.ndarray = np.empty((len(held_out), n_rows, task.n_outputs), dtype=dtype_of(task))
     has_vote = np.ones(n_rows, dtype=bool)
     for place, cast in enumerate(held_out):
-        total, counts = np.zeros((n_rows, task.n_outputs)), np.zeros(n_rows, dtype=np.int64)
-        for rows, of_model in cast:
-            total[rows] += of_model
-            counts[rows] += 1
-        has_vote &= counts > 0
-        total /= np.maximum(counts, 1)[:, None]
-        votes[place] = total
+        votes[place], is_voted_on = mean_of_models(cast, n_rows, task.n_outputs)
+        has_vote &= is_voted_on
     honest = np.flatnonzero(has_vote)
     if len(honest) == 0:
         raise ValueError(
@@ -126,3 +129,33 @@ def mean_votes(
         for of_member in votes:
             of_member[: len(honest)] = of_member[honest]
     return votes[:, : len(honest)], honest
+
+
+def mean_of_models(
+    cast: Iterable[tuple[Any, np.ndarray]], n_rows: int, n_outputs: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """The mean of what the models of one member say of each row, and whether any says something.
+
+    A class that a model does not know has the score minus infinity: the others alone are asked for it.
+
+    Examples
+    --------
+    >>> scores = np.array([[1.0, 2.0, -np.inf]]), np.array([[3.0, -np.inf, -np.inf]])
+    >>> mean_of_models([([0], each) for each in scores], n_rows=1, n_outputs=3)
+    (array([[  2.,   2., -inf]]), array([ True]))
+    """
+    total, counts = np.zeros((n_rows, n_outputs)), np.zeros((n_rows, n_outputs), dtype=np.int32)
+    for rows, votes in cast:
+        is_known = votes > -np.inf
+        total[rows] += np.where(is_known, votes, 0.0)
+        counts[rows] += is_known
+    nobody = counts == 0
+    total /= np.maximum(counts, 1)
+    total[nobody] = -np.inf
+    return total, ~nobody.all(axis=1)
+
+
+def folded_scores(scores: list[np.ndarray], n_folds: int) -> list[np.ndarray]:
+    """The mean scores of the models of each of some folds, as `folded` has it for votes."""
+    parts = (scores[fold::n_folds] for fold in range(n_folds))
+    return [mean_of_models([(slice(None), each) for each in part], *part[0].shape)[0] for part in parts]

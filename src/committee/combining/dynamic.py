@@ -103,13 +103,17 @@ class DynamicRule(Rule):
     - Of known rows that are equally near, the first are the neighbours; scikit-learn, which DESlib asks,
       leaves that open. It matters to "knop" and "meta_des" where members vote alike on several rows.
 
+    As in DESlib, "lca" asks the neighbours that are of the class a member votes for here. In the paper it is
+    those that the member votes for that class on.
+
     In regression, the competence is the negative mean squared error on the neighbours: "ola" takes the
     lowest, "a_priori" (weighted by 1 / distance) all within a tenth of the lowest, "des_p" all below the
     error of the mean of y; "knora_u" and "knop" weigh members by the inverse of their error (Rooney et al.
     2004). The other methods ask which class is right and have no meaning there.
 
-    Rows of weight 0 are no neighbours. Other weights say how much a neighbour counts. X must be a matrix of
-    numbers without missing values; "knop" needs no X. Members may have seen other columns than X has.
+    Rows of weight 0 are no neighbours. Other weights say how much a neighbour counts; but "knora_e" counts
+    each once, and so does "meta_des", which learns by weights. X must be a matrix of numbers without missing
+    values; "knop" needs no X. Members may have seen other columns than X has.
 
     Attributes
     ----------

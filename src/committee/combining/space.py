@@ -31,9 +31,12 @@ class Space:
         """The space of some rows; without scaling, the rows are points as they are."""
         if not scale:
             return cls(np.zeros(X.shape[1]), np.ones(X.shape[1]))
-        center = np.average(X, axis=0, weights=weights)
-        spread = np.sqrt(np.average((X - center) ** 2, axis=0, weights=weights))
-        return cls(center, np.where(spread > 0, spread, 1.0))
+        # Powers of two, so that squares of no column are too large or too small and no bit changes.
+        _, powers = np.frexp(np.abs(X).max(axis=0, initial=0))
+        small = np.ldexp(X, -powers)
+        center = np.average(small, axis=0, weights=weights)
+        spread = np.sqrt(np.average((small - center) ** 2, axis=0, weights=weights))
+        return cls(np.ldexp(center, powers), np.where(spread > 0, np.ldexp(spread, powers), 1.0))
 
     def points(self, X: np.ndarray) -> np.ndarray:
         """Rows as points.

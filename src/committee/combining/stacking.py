@@ -68,8 +68,9 @@ class StackingRule(Rule):
     ============ =======================================================================================
 
     A classifier without `predict_proba` decides by crisp votes. Weights of rows go to the meta-learner, which
-    must take them; rows of weight 0 are left out. Groups go to one that takes them, as a committee does. If
-    all rows are of one class, the decision is always for it.
+    must take them; rows of weight 0 are left out. Groups go to one that takes them, as a committee does, or a
+    search in folds of groups. Pipelines and searches pass both on to those inside. If all rows are of one
+    class, the decision is always for it.
 
     Attributes
     ----------
@@ -154,10 +155,10 @@ class StackingRule(Rule):
         return np.column_stack([table, as_matrix(X)]) if self.passthrough else table
 
     def _check_kind(self, n_members: int, n_outputs: int, is_weighted: bool) -> None:
-        from sklearn.utils.validation import has_fit_parameter
+        from committee.combining.passing import reaches
 
         learner = self._learner(n_outputs > 1)
-        if is_weighted and not isinstance(learner, str) and not has_fit_parameter(learner, "sample_weight"):
+        if is_weighted and not isinstance(learner, str) and not reaches(learner, "sample_weight"):
             raise ValueError(
                 f"{type(learner).__name__} takes no sample_weight. Fit without weights, or use another "
                 "final_estimator."
@@ -165,7 +166,8 @@ class StackingRule(Rule):
 
     def _learn(self, honest: Honest) -> None:
         from sklearn.dummy import DummyClassifier, DummyRegressor
-        from sklearn.utils.validation import has_fit_parameter
+
+        from committee.combining.passing import arguments
 
         learner = self._learner(honest.are_classes)
         self.final_estimator_: Any = None
@@ -178,15 +180,19 @@ class StackingRule(Rule):
         table = self.level_one(honest.votes, honest.X)[counts]
         if (y == y[0]).all():
             learner = DummyClassifier(strategy="most_frequent") if honest.are_classes else DummyRegressor()
-        given = {"sample_weight": honest.weights[counts]} if differ(honest.weights) else {}
-        if honest.groups is not None and has_fit_parameter(learner, "groups"):
-            given["groups"] = honest.groups[counts]
+        weights = honest.weights if differ(honest.weights) else None
+        given: dict[str, np.ndarray] = {}
+        for what, known in (("sample_weight", weights), ("groups", honest.groups)):
+            if known is not None:
+                given |= arguments(learner, what, known[counts])
         self.final_estimator_ = learner.fit(table, y, **given)
 
     def _learner(self, are_classes: bool) -> Any:
         """An unfitted estimator, or the name of a meta-learner that weighs members."""
         from sklearn import linear_model
         from sklearn.base import clone, is_classifier, is_regressor
+
+        from committee.combining.passing import request
 
         ready = FOR_CLASSES if are_classes else FOR_NUMBERS
         learner = ready[0] if self.final_estimator is None else self.final_estimator
@@ -198,7 +204,10 @@ class StackingRule(Rule):
                 raise ValueError(
                     f"final_estimator must be a {kind} or one of {', '.join(ready)}. Got {learner!r}."
                 )
-            return clone(learner)
+            learner = clone(learner)
+            request(learner, "sample_weight")
+            request(learner, "groups")
+            return learner
         if learner not in ready:
             task = "classes" if are_classes else "regression"
             raise ValueError(

@@ -79,8 +79,8 @@ def votes_of(
     Returns
     -------
     ndarray of float64 of shape (n_rows, n_outputs)
-        A class that the member has not seen gets no vote, or the lowest score of the row. Probabilities
-        that do not sum to one are rescaled.
+        A class that the member has not seen gets no vote, or the score minus infinity. Probabilities that
+        do not sum to one are rescaled.
 
     Examples
     --------
@@ -93,17 +93,19 @@ def votes_of(
     # A member that divides by 0, as naive Bayes does where no column varies, is told of below.
     with np.errstate(divide="ignore", invalid="ignore"):
         if isinstance(task, Regression):
-            votes = np.asarray(model.predict(X), dtype=np.float64).reshape(-1, 1)
-        elif hasattr(model, "predict_proba") and not is_crisp:
-            known = np.asarray(model.predict_proba(X), dtype=np.float64)
-            votes = aligned(known, codes_of(model, task), task)
-            if not as_plausibilities:
-                votes = rescaled(votes)
-        elif as_scores and gives_scores(model):
-            scores = two_columns(np.asarray(model.decision_function(X), dtype=np.float64))
-            votes = aligned(scores, codes_of(model, task), task, scores.min(axis=1))
-        else:
-            votes = one_hot(codes_in(model.predict(X), task.classes), task.n_outputs)
+            return finite(np.asarray(model.predict(X), dtype=np.float64).reshape(-1, 1))
+        if hasattr(model, "predict_proba") and not is_crisp:
+            known = finite(np.asarray(model.predict_proba(X), dtype=np.float64))
+            votes = aligned(known, codes_of(model, task), task, 0.0)
+            return votes if as_plausibilities else rescaled(votes)
+        if as_scores and gives_scores(model):
+            scores = finite(two_columns(np.asarray(model.decision_function(X), dtype=np.float64)))
+            return aligned(scores, codes_of(model, task), task, -np.inf)
+        return one_hot(codes_in(model.predict(X), task.classes), task.n_outputs)
+
+
+def finite(votes: np.ndarray) -> np.ndarray:
+    """Votes, if they are finite."""
     if not np.isfinite(votes).all():
         raise ValueError("It votes with NaN or infinity.")
     return votes
@@ -124,14 +126,11 @@ def codes_of(model: Any, task: Classification) -> np.ndarray:
     return codes_in(known, task.classes)
 
 
-def aligned(
-    votes: np.ndarray, codes: np.ndarray, task: Classification, absent: np.ndarray | float = 0.0
-) -> np.ndarray:
-    """Votes for some classes as votes for all of them."""
+def aligned(votes: np.ndarray, codes: np.ndarray, task: Classification, absent: float) -> np.ndarray:
+    """Votes for some classes as votes for all of them, with what stands for the others."""
     if votes.ndim != 2 or votes.shape[1] != len(codes):
         raise ValueError(f"It votes in the shape {votes.shape} on {len(codes)} classes.")
-    every = np.empty((len(votes), task.n_outputs))
-    every[:] = np.reshape(absent, (-1, 1))
+    every = np.full((len(votes), task.n_outputs), absent)
     every[:, codes] = votes
     return every
 

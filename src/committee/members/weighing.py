@@ -5,14 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn import get_config, model_selection
-from sklearn.pipeline import Pipeline
-from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.validation import has_fit_parameter
 
-# What they are told at a fit goes to the estimator that they look for parameters of. Those by halving are
-# there if somebody has asked scikit-learn for its experiments.
-SEARCHES = ("GridSearchCV", "RandomizedSearchCV", "HalvingGridSearchCV", "HalvingRandomSearchCV")
+from committee.combining.passing import arguments, reaches, request
+
 # The parameters of committees that say who their members are.
 COMMITTEES = ("estimators", "members")
 
@@ -58,27 +54,12 @@ def weights_reach(estimator: Any) -> bool:
     Examples
     --------
     >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> from sklearn.pipeline import Pipeline
     >>> from sklearn.preprocessing import StandardScaler
     >>> weights_reach(Pipeline([("scaler", StandardScaler()), ("model", KNeighborsClassifier())]))
     False
     """
-    if not weight_arguments(estimator, np.ones(1)):
-        return False
-    others = inside(estimator)
-    return weights_reach(others[-1]) if others else True
-
-
-def inside(estimator: Any) -> list[Any]:
-    """The estimators that a pipeline or a search passes weights on to; none for another estimator."""
-    if is_search(estimator):
-        return [estimator.estimator]
-    return [step for _, step in estimator.steps] if isinstance(estimator, Pipeline) else []
-
-
-def is_search(estimator: Any) -> bool:
-    """Whether an estimator looks for the parameters of another."""
-    there = vars(model_selection)
-    return isinstance(estimator, tuple(there[name] for name in SEARCHES if name in there))
+    return reaches(estimator, "sample_weight")
 
 
 def request_weights(estimator: Any) -> None:
@@ -94,29 +75,13 @@ def request_groups(estimator: Any) -> None:
     request(estimator, "groups")
 
 
-def request(estimator: Any, what: str) -> None:
-    """Let those inside a pipeline or a search request something that is known of each row."""
-    if not get_config()["enable_metadata_routing"]:
-        return
-    for step in inside(estimator):
-        request(step, what)
-        if step in (None, "passthrough") or not has_fit_parameter(step, what):
-            continue
-        requests = step.get_metadata_routing()
-        if requests.fit.requests.get(what) is None:
-            step.set_fit_request(**{what: True})
-        # A search passes what it is told at a fit to its scores too.
-        is_scored_by = what in requests.score.requests
-        if is_scored_by and requests.score.requests[what] is None:
-            step.set_score_request(**{what: True})
-
-
 def weight_arguments(estimator: Any, weights: np.ndarray | None) -> dict[str, np.ndarray]:
     """How weights of rows go to an estimator, or to those inside it; empty if nobody takes them.
 
     Examples
     --------
     >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> from sklearn.pipeline import Pipeline
     >>> from sklearn.preprocessing import StandardScaler
     >>> pipeline = Pipeline([("scaler", StandardScaler()), ("model", KNeighborsClassifier())])
     >>> weight_arguments(pipeline, np.ones(1))
@@ -138,26 +103,3 @@ def group_arguments(estimator: Any, groups: np.ndarray | None) -> dict[str, np.n
     {'groups': array([0.])}
     """
     return {} if groups is None else arguments(estimator, "groups", groups)
-
-
-def arguments(estimator: Any, what: str, values: np.ndarray) -> dict[str, np.ndarray]:
-    """How what is known of each row goes to an estimator, or to those inside it."""
-    if inside(estimator) and get_config()["enable_metadata_routing"]:
-        return {what: values} if what in get_routing_for_object(estimator).consumes("fit", [what]) else {}
-    if is_search(estimator):
-        if what == "groups":
-            # They go to its folds, and from there no further.
-            return {what: values} if hasattr(estimator.cv, "set_split_request") else {}
-        return arguments(estimator.estimator, what, values)
-    if isinstance(estimator, Pipeline):
-        return {
-            f"{name}__{argument}": value
-            for name, step in estimator.steps
-            if step not in (None, "passthrough")
-            for argument, value in arguments(step, what, values).items()
-        }
-    from sklearn.compose import TransformedTargetRegressor
-
-    if isinstance(estimator, TransformedTargetRegressor):
-        return arguments(estimator.regressor, what, values)
-    return {what: values} if has_fit_parameter(estimator, what) else {}
