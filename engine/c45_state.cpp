@@ -4,31 +4,15 @@
 #include <cmath>
 #include <limits>
 #include <span>
-#include <stdexcept>
 #include <string>
 #include <utility>
+
+#include "flat_arrays.h"
 
 namespace committee {
 namespace {
 
-template <class Element>
-void append(std::vector<Element>& to, const std::vector<Element>& from) {
-    to.insert(to.end(), from.begin(), from.end());
-}
-
-void require(bool holds, const std::string& fault) {
-    if (!holds) throw std::invalid_argument("These are not C4.5 trees: " + fault + ".");
-}
-
-bool are_offsets(const std::vector<std::uint64_t>& offsets, std::size_t n_trees, std::size_t size) {
-    return offsets.size() == n_trees + 1 && offsets.front() == 0 && offsets.back() == size &&
-           std::ranges::is_sorted(offsets);
-}
-
-template <class Element>
-std::vector<Element> part(const std::vector<Element>& all, std::uint64_t begin, std::uint64_t end) {
-    return {all.begin() + static_cast<std::ptrdiff_t>(begin), all.begin() + static_cast<std::ptrdiff_t>(end)};
-}
+constexpr Requirement require{"These are not C4.5 trees"};
 
 }  // namespace
 
@@ -81,13 +65,13 @@ C45Forest from_arrays(const C45ForestArrays& arrays) {
         C45Tree tree;
         tree.n_classes = static_cast<std::int32_t>(arrays.n_classes);
         tree.n_categories = arrays.n_categories;
-        tree.column = part(arrays.columns, begin, end);
-        tree.threshold = part(arrays.thresholds, begin, end);
-        tree.first_branch = part(arrays.first_branches, begin, end);
-        tree.branch = part(arrays.branches, arrays.branch_offsets[t], arrays.branch_offsets[t + 1]);
-        tree.distribution = part(arrays.distributions, begin * arrays.n_classes, end * arrays.n_classes);
+        tree.column = copied(part(arrays.columns, begin, end));
+        tree.threshold = copied(part(arrays.thresholds, begin, end));
+        tree.first_branch = copied(part(arrays.first_branches, begin, end));
+        tree.branch = copied(part(arrays.branches, arrays.branch_offsets[t], arrays.branch_offsets[t + 1]));
+        tree.distribution = copied(part(arrays.distributions, begin * arrays.n_classes, end * arrays.n_classes));
         const std::string fault = find_fault(tree);
-        require(fault.empty(), fault);
+        require(fault.empty(), fault.c_str());
         forest.trees.push_back(std::move(tree));
     }
     return forest;

@@ -4,9 +4,8 @@
 #include <bit>
 #include <cmath>
 #include <numeric>
-#include <stdexcept>
-#include <string>
 
+#include "flat_arrays.h"
 #include "thread_team.h"
 
 namespace committee {
@@ -16,9 +15,7 @@ constexpr std::size_t block_rows = 256;
 // That are looked at, roughly, to add one leaf.
 constexpr std::size_t values_of_a_leaf = 64;
 
-void require(bool holds, const char* fault) {
-    if (!holds) throw std::invalid_argument(std::string("The leaf rows do not fit the forest: ") + fault + ".");
-}
+constexpr Requirement require{"The leaf rows do not fit the forest"};
 
 // Targets as ranks: equal targets have equal ranks.
 struct Ranks {
@@ -132,7 +129,7 @@ void check_leaf_rows(const Forest& forest, std::span<const LeafRowsView> leaf_ro
     require(!forest.is_classifier && forest.n_outputs == 1 && forest.link == Link::mean,
             "it is not a forest of regression");
     require(leaf_rows.size() == forest.trees.size(), "there must be one list per tree");
-    require(std::ranges::all_of(y, [](double target) { return std::isfinite(target); }), "a target is not finite");
+    require(are_finite(y), "a target is not finite");
     for (std::size_t t = 0; t < leaf_rows.size(); ++t) {
         const auto& [offsets, rows, weights] = leaf_rows[t];
         const Tree& tree = forest.trees[t];

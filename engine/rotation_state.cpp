@@ -3,39 +3,15 @@
 #include <algorithm>
 #include <cmath>
 #include <span>
-#include <stdexcept>
-#include <string>
 #include <tuple>
 #include <utility>
+
+#include "flat_arrays.h"
 
 namespace committee {
 namespace {
 
-template <class Element>
-void append(std::vector<Element>& to, const std::vector<Element>& from) {
-    to.insert(to.end(), from.begin(), from.end());
-}
-
-void require(bool holds, const char* fault) {
-    if (!holds) throw std::invalid_argument(std::string("This is not a rotation forest: ") + fault + ".");
-}
-
-void check_offsets(const std::vector<std::uint64_t>& offsets, std::size_t n_trees, std::size_t size,
-                   const char* fault) {
-    require(offsets.size() == n_trees + 1 && offsets.front() == 0 && offsets.back() == size &&
-                std::ranges::is_sorted(offsets),
-            fault);
-}
-
-template <class Element>
-std::vector<Element> part(const std::vector<Element>& all, std::uint64_t begin, std::uint64_t end) {
-    return {all.begin() + static_cast<std::ptrdiff_t>(begin), all.begin() + static_cast<std::ptrdiff_t>(end)};
-}
-
-template <class Element>
-std::vector<Element> part(const std::vector<Element>& all, const std::vector<std::uint64_t>& offsets, std::size_t t) {
-    return part(all, offsets[t], offsets[t + 1]);
-}
+constexpr Requirement require{"This is not a rotation forest"};
 
 Axes read_axes(const RotationForestArrays& arrays) {
     Axes axes{arrays.n_categories, {}};
@@ -107,31 +83,24 @@ void check_nodes(const RotatedTree& tree, std::size_t n_values) {
 
 void check_values(std::span<const double> values, std::size_t n_outputs, bool is_classifier) {
     require(values.size() % n_outputs == 0, "a tree's values do not fit the number of outputs");
-    require(std::ranges::all_of(values, [](double value) { return std::isfinite(value); }), "a value is not finite");
-    for (std::size_t at = 0; is_classifier && at < values.size(); at += n_outputs) {
-        double sum = 0;
-        for (const double value : values.subspan(at, n_outputs)) {
-            require(value >= 0 && value <= 1, "a probability is not between 0 and 1");
-            sum += value;
-        }
-        require(std::abs(sum - 1) <= 1e-6, "probabilities do not sum to 1");
-    }
+    require(are_finite(values), "a value is not finite");
+    if (is_classifier) check_probabilities(values, n_outputs, require);
 }
 
 RotatedTree read_tree(const RotationForestArrays& arrays, const RotationForest& forest, std::size_t t) {
     const std::size_t n_axes = forest.axes.size();
     RotatedTree tree;
     Rotation& rotation = tree.rotation;
-    rotation.axes = part(arrays.turned_axes, t * n_axes, (t + 1) * n_axes);
-    rotation.fill = part(arrays.fill, t * n_axes, (t + 1) * n_axes);
-    rotation.group_sizes = part(arrays.group_sizes, arrays.group_offsets, t);
-    rotation.coefficients = part(arrays.coefficients, arrays.coefficient_offsets, t);
+    rotation.axes = copied(part(arrays.turned_axes, t * n_axes, (t + 1) * n_axes));
+    rotation.fill = copied(part(arrays.fill, t * n_axes, (t + 1) * n_axes));
+    rotation.group_sizes = copied(part(arrays.group_sizes, arrays.group_offsets, t));
+    rotation.coefficients = copied(part(arrays.coefficients, arrays.coefficient_offsets, t));
     check_rotation(rotation, n_axes);
     tree.components = rotation.components();
     for (std::uint64_t i = arrays.node_offsets[t]; i < arrays.node_offsets[t + 1]; ++i) {
         tree.nodes.push_back({arrays.thresholds[i], arrays.components[i], arrays.addresses[i]});
     }
-    tree.values = part(arrays.values, arrays.value_offsets, t);
+    tree.values = copied(part(arrays.values, arrays.value_offsets, t));
     check_values(tree.values, forest.n_outputs, forest.is_classifier);
     check_nodes(tree, tree.values.size() / forest.n_outputs);
     return tree;
@@ -184,12 +153,14 @@ RotationForest from_arrays(const RotationForestArrays& arrays) {
     require(
         arrays.turned_axes.size() == n_trees * forest.axes.size() && arrays.fill.size() == arrays.turned_axes.size(),
         "the rotations do not fit the axes");
-    check_offsets(arrays.node_offsets, n_trees, arrays.thresholds.size(), "the offsets of the nodes are out of order");
-    check_offsets(arrays.group_offsets, n_trees, arrays.group_sizes.size(),
-                  "the offsets of the groups are out of order");
-    check_offsets(arrays.coefficient_offsets, n_trees, arrays.coefficients.size(),
-                  "the offsets of the coefficients are out of order");
-    check_offsets(arrays.value_offsets, n_trees, arrays.values.size(), "the offsets of the values are out of order");
+    require(are_offsets(arrays.node_offsets, n_trees, arrays.thresholds.size()),
+            "the offsets of the nodes are out of order");
+    require(are_offsets(arrays.group_offsets, n_trees, arrays.group_sizes.size()),
+            "the offsets of the groups are out of order");
+    require(are_offsets(arrays.coefficient_offsets, n_trees, arrays.coefficients.size()),
+            "the offsets of the coefficients are out of order");
+    require(are_offsets(arrays.value_offsets, n_trees, arrays.values.size()),
+            "the offsets of the values are out of order");
     forest.trees.reserve(n_trees);
     for (std::size_t t = 0; t < n_trees; ++t) forest.trees.push_back(read_tree(arrays, forest, t));
     return forest;

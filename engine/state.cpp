@@ -4,33 +4,13 @@
 #include <cmath>
 #include <span>
 #include <stdexcept>
-#include <string>
+
+#include "flat_arrays.h"
 
 namespace committee {
 namespace {
 
-template <class Element>
-void append(std::vector<Element>& to, std::vector<std::uint64_t>& offsets, const std::vector<Element>& from) {
-    to.insert(to.end(), from.begin(), from.end());
-    offsets.push_back(to.size());
-}
-
-void require(bool holds, const char* fault) {
-    if (!holds) throw std::invalid_argument(std::string("This is not a forest: ") + fault + ".");
-}
-
-void check_offsets(const std::vector<std::uint64_t>& offsets, std::size_t n_parts, std::size_t size,
-                   const char* fault) {
-    require(offsets.size() == n_parts + 1 && offsets.front() == 0 && offsets.back() == size &&
-                std::ranges::is_sorted(offsets),
-            fault);
-}
-
-template <class Element>
-std::span<const Element> part(const std::vector<Element>& all, const std::vector<std::uint64_t>& offsets,
-                              std::size_t i) {
-    return {all.data() + offsets[i], offsets[i + 1] - offsets[i]};
-}
+constexpr Requirement require{"This is not a forest"};
 
 // The left child of an inner node, once its column and its set are known to be sound.
 std::uint32_t checked_left_child(const Tree& tree, const Binning& binning, NodeWord word) {
@@ -145,18 +125,10 @@ Forest read_scores(const ForestArrays& arrays) {
 }
 
 void check_values(const Forest& forest, std::span<const double> values) {
-    require(std::ranges::all_of(values, [](double value) { return std::isfinite(value); }), "a value is not finite");
+    require(are_finite(values), "a value is not finite");
     require(!needs_votes(forest.link) || std::ranges::all_of(values, [](double value) { return value >= 0; }),
             "a vote is negative");
-    if (!forest.is_classifier || forest.link != Link::mean) return;
-    for (std::size_t at = 0; at < values.size(); at += forest.n_outputs) {
-        double sum = 0;
-        for (const double value : values.subspan(at, forest.n_outputs)) {
-            require(value >= 0 && value <= 1, "a probability is not between 0 and 1");
-            sum += value;
-        }
-        require(std::abs(sum - 1) <= 1e-6, "probabilities do not sum to 1");
-    }
+    if (forest.is_classifier && forest.link == Link::mean) check_probabilities(values, forest.n_outputs, require);
 }
 
 void read_records(const ForestArrays& arrays, std::size_t begin, Tree& tree) {
@@ -238,9 +210,11 @@ Forest from_arrays(const ForestArrays& arrays) {
     Forest forest = read_scores(arrays);
     require(arrays.node_offsets.size() > (forest.link == Link::mean ? 1 : 0), "it has no trees");
     const std::size_t n_trees = arrays.node_offsets.size() - 1;
-    check_offsets(arrays.node_offsets, n_trees, arrays.nodes.size(), "the offsets of the nodes are out of order");
-    check_offsets(arrays.set_offsets, n_trees, arrays.sets.size(), "the offsets of the sets are out of order");
-    check_offsets(arrays.value_offsets, n_trees, arrays.values.size(), "the offsets of the values are out of order");
+    require(are_offsets(arrays.node_offsets, n_trees, arrays.nodes.size()),
+            "the offsets of the nodes are out of order");
+    require(are_offsets(arrays.set_offsets, n_trees, arrays.sets.size()), "the offsets of the sets are out of order");
+    require(are_offsets(arrays.value_offsets, n_trees, arrays.values.size()),
+            "the offsets of the values are out of order");
     require(arrays.impurities.empty() || arrays.impurities.size() == arrays.nodes.size(),
             "there must be a record for every node or for none");
     require(arrays.weights.size() == arrays.impurities.size() && arrays.n_rows.size() == arrays.impurities.size(),

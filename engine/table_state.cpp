@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "binning.h"
+#include "flat_arrays.h"
 #include "tree.h"
 
 namespace committee {
@@ -73,10 +74,8 @@ Binning from_arrays(const ColumnArrays& arrays, const char* thing) {
     require(arrays.is_category.size() == n_columns && arrays.is_used.size() == n_columns &&
                 arrays.lowest.size() == n_columns && arrays.highest.size() == n_columns,
             thing, "the arrays of the columns differ in length");
-    const auto& offsets = arrays.cut_offsets;
-    require(offsets.size() == n_columns + 1 && offsets.front() == 0 && offsets.back() == arrays.cuts.size() &&
-                std::ranges::is_sorted(offsets),
-            thing, "the offsets of the cuts are out of order");
+    require(are_offsets(arrays.cut_offsets, n_columns, arrays.cuts.size()), thing,
+            "the offsets of the cuts are out of order");
     Binning binning;
     binning.columns.reserve(n_columns);
     for (std::size_t j = 0; j < n_columns; ++j) binning.columns.push_back(read_column(arrays, j, thing));
