@@ -104,6 +104,40 @@ def test_another_rule_needs_no_fit():
     assert dynamic.score(X, Y) > 0.9
 
 
+def test_the_rule_that_was_found_can_be_found_again():
+    automatic = CommitteeClassifier(MEMBERS, random_state=0).fit(X, Y)
+    again = automatic.recombine("mean").recombine("auto")
+    assert again.rule == "auto"
+    np.testing.assert_array_equal(again.predict_proba(X), automatic.predict_proba(X))
+
+
+def test_more_folds_than_there_can_be_are_told_of():
+    with pytest.warns(
+        UserWarning, match=r"cv=99 is more folds than there are rows of a class: there are 50\."
+    ):
+        CommitteeClassifier(MEMBERS[:1], cv=99, random_state=0).fit(X, Y)
+
+
+def test_many_classes_are_no_numbers():
+    rows = np.random.default_rng(0).normal(size=(150, 3))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        automatic = CommitteeClassifier(["linear", "c45"], cv=2, random_state=0).fit(
+            rows, np.arange(150) % 60
+        )
+    assert len(automatic.classes_) == 60
+
+
+def test_two_classes_of_any_labels_are_judged_by_the_brier_score():
+    y = np.where(Y == 0, "setosa", "other")
+    boards = [
+        CommitteeClassifier(MEMBERS, metric="brier", random_state=0).fit(X, labels).leaderboard(["mean"])
+        for labels in (y, (y == "setosa").astype(int))
+    ]
+    assert boards[0].scoring == boards[1].scoring == "neg_brier_score"
+    assert [each.score for each in boards[0]] == pytest.approx([each.score for each in boards[1]])
+
+
 def test_a_threshold_is_tuned_on_request():
     rng = np.random.default_rng(0)
     y = (rng.random(400) < 0.15).astype(int)
@@ -116,6 +150,21 @@ def test_a_threshold_is_tuned_on_request():
     np.testing.assert_array_equal(tuned.predict(table), probabilities.argmax(axis=1))
     again = CommitteeClassifier(**told, rule="mean", tune_threshold=True).fit(table, y)
     assert (again.predict(table) == tuned.predict(table)).mean() > 0.95
+
+
+def test_thresholds_are_looked_for_in_the_time_that_there_is():
+    asked = []
+
+    def metric(y, decision, weights):
+        asked.append(len(y))
+        return float((decision.argmax(axis=1) != y).mean())
+
+    votes = np.random.default_rng(0).dirichlet(np.ones(3), size=(2, len(Y)))
+    honest = HonestVotes(votes, Y, None, None, np.arange(len(Y)))
+    judged = judge_rules(honest, metric, 0.0, adjust=lambda rule: AdjustedRule(rule, metric=metric))
+    # A member is judged alone, a rule before it is adjusted and after that, in each of five folds.
+    assert len(judged) == 1 and len(asked) < 30
+    assert judged[0].rule.time_limit is None
 
 
 def test_rules_that_look_at_rows_are_tried_too(monkeypatch):

@@ -54,6 +54,20 @@ def test_the_file_is_no_larger_than_it_may_be(tmp_path):
         AUTOMATIC.prune(max_bytes=10)
 
 
+def test_half_a_member_is_none():
+    with pytest.raises(ValueError, match=r"max_members must be an integer >= 1 or None. Got 1.5."):
+        AUTOMATIC.prune(max_members=1.5)
+
+
+def test_a_refit_has_the_weights_of_the_fit():
+    weights = np.where(Y == 0, 0.5, 2.0)
+    weighted = CommitteeClassifier(MEMBERS, random_state=0).fit(X, Y, weights)
+    assert weighted.refit_full(X, Y, weights).predict(X).shape == Y.shape
+    for model, given in ((weighted, None), (weighted, 2 * weights), (AUTOMATIC, weights)):
+        with pytest.raises(ValueError, match="sample_weight must be that of the fit"):
+            model.refit_full(X, Y, given)
+
+
 def test_a_row_is_timed_for_the_latency():
     for table in (X, X[:1], None):
         assert len(AUTOMATIC.prune(table, max_latency=1000).estimators_) >= 1

@@ -46,6 +46,17 @@ def test_predictions_go_to_a_file_of_any_format(committee, model, folder, name):
     assert read_file(folder / name, labels=["prediction"]).frame.num_rows == 60
 
 
+def test_a_score_has_the_sign_of_its_name(committee, model):
+    as_loss, as_score = (
+        committee("leaderboard", model, "--rule", "mean", "--metric", metric, "--json").json
+        for metric in ("log_loss", "neg_log_loss")
+    )
+    assert [each["score"] for each in as_score["standings"]] == [
+        -each["score"] for each in as_loss["standings"]
+    ]
+    assert as_loss["standings"][0]["score"] > 0 and as_score["metric"] == "neg_log_loss"
+
+
 def test_predict_tells_in_json_where_the_file_is(committee, model):
     ended = committee("predict", model, "flowers.csv", "--out", "p.csv", "--json")
     assert ended.json == {"out": "p.csv", "n_rows": 60, "columns": ["prediction"]}

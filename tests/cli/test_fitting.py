@@ -141,6 +141,21 @@ def test_types_task_metric_rule_groups_and_weights_are_taken(committee, folder):
     assert package.load("model.committee")._origin.left_out == ("g", "w")
 
 
+def test_the_decimal_sign_is_taken_and_remembered(committee, folder):
+    rows = "".join(f"{i},{125 + i};{'ab'[i > 4]}\n" for i in range(1, 9))
+    (folder / "prices.csv").write_text(f"price;kind\n{rows * 3}")
+    fit = ("fit", "prices.csv", "--target", "kind", *FAST, "--json")
+    guessed = committee(*fit)
+    assert "such as 1,126 in 'price', which are read as 1.126" in guessed.json["notes"][0]
+    assert "pass --decimal . if that is wrong" in guessed.json["notes"][0]
+    assert committee(*fit, "--decimal", ".").json["notes"] == []
+    assert package.load("model.committee")._origin.decimals == {"price": "."}
+    (folder / "more.csv").write_text("price;kind\n1,126;a\n8,133;b\n")
+    read = committee("predict", "model.committee", "more.csv")
+    assert read.out.split() == ['"prediction"', '"a"', '"b"'] and read.err == ""
+    assert committee(*fit, "--decimal", ";").code == 2
+
+
 def test_rows_without_a_target_are_left_out_and_counted(committee, folder):
     lines = (folder / "flowers.csv").read_text().splitlines()
     lines[1:4] = [",".join([*line.split(",")[:3], ""]) for line in lines[1:4]]

@@ -47,6 +47,7 @@ def test_no_command_at_all_gives_help(committee):
         (["predict"], "Missing argument"),
         (["fit", "t.csv"], "--target"),
         (["rules", "--fast"], "--fast"),
+        (["fit", "t.csv", "--target", "y", "--members", " , "], "A list of names is empty"),
     ],
 )
 def test_what_cannot_be_understood_is_one_line(committee, arguments, word):
@@ -112,6 +113,16 @@ def test_an_error_of_our_own_is_told_as_such(committee, monkeypatch):
 
     monkeypatch.setattr("committee.jobs.describing.rule_lines", fail)
     committee("rules").complains(1, "RuntimeError: a wire is loose")
+
+
+def test_ctrl_c_before_a_command_begins_has_the_same_code():
+    # It comes while typer is imported.
+    begun = "import sys; from committee.cli import main; sys.meta_path.insert(0, Interrupting()); main()"
+    finder = "class Interrupting:\n    def find_spec(self, *_):\n        raise KeyboardInterrupt\n"
+    ended = subprocess.run(
+        [sys.executable, "-c", finder + begun], timeout=120, check=False, capture_output=True, text=True
+    )
+    assert (ended.returncode, ended.stderr) == (130, "committee: interrupted\n")
 
 
 def test_ctrl_c_has_a_code_of_its_own(committee, monkeypatch):

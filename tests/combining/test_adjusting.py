@@ -1,10 +1,14 @@
 """Adjusted decisions: calibrated, or with thresholds for a metric."""
 
+import math
+
 import numpy as np
 import pytest
-from sklearn.metrics import balanced_accuracy_score, f1_score
+from sklearn.metrics import balanced_accuracy_score, f1_score, recall_score
 
 import committee
+from committee.combining.rule import Honest
+from committee.combining.thresholds import ByCounts, ByFunction, judge_by, thresholds
 from committee.rules import AdjustedRule, CAWPERule, GreedyRule, mean, one_hot
 
 RNG = np.random.default_rng(0)
@@ -35,6 +39,60 @@ def test_a_threshold_suits_the_metric(metric, score):
     after = rule.combine(VOTES).argmax(axis=1)
     assert score(Y[1::2], after[1::2]) > score(Y[1::2], before[1::2]) + 0.005
     assert rule.power_ == 1.0 and rule.biases_[0] == 0
+
+
+OF_ONE_CLASS = ["f1", "precision", "recall", "jaccard"]
+COUNTED = [
+    "error", "balanced_error", "accuracy", "balanced_accuracy", "matthews_corrcoef",
+    *(f"{part}_{mean}" for part in OF_ONE_CLASS
+      for mean in ("macro", "weighted", "micro")),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("metric", "n_classes"),
+    [(each, n) for each in COUNTED for n in (2, 4)] + [(each, 2) for each in OF_ONE_CLASS],
+)
+@pytest.mark.filterwarnings("ignore:.* is ill-defined", "ignore:y_pred contains classes not in y_true")
+def test_counts_are_the_metric(metric, n_classes):
+    rng = np.random.default_rng(0)
+    y = rng.choice(n_classes - 1, 60) if n_classes > 2 else rng.choice(2, 60)
+    decision = rng.dirichlet(np.ones(n_classes), 60) + 0.5 * one_hot(y, n_classes)
+    honest = Honest.of(decision[None], y, sample_weight=rng.integers(1, 4, 60) / 2)
+    scores = np.log(decision)
+    counted, asked = judge_by(metric, honest, math.inf), ByFunction(metric, honest, math.inf)
+    assert isinstance(counted, ByCounts)
+    offset = counted.plain(scores) - asked.plain(scores)
+    for code in range(n_classes):
+        tried = thresholds(scores, code, 60)
+        np.testing.assert_allclose(
+            counted.raised(scores, code, tried) - offset, asked.raised(scores, code, tried), atol=1e-12
+        )
+
+
+def test_one_class_is_the_one_whose_label_is_1():
+    honest = Honest.of(VOTES[:1], Y, classes=np.array([1, 2]))
+    scores = np.log(VOTES[0])
+    assert judge_by("recall", honest, math.inf).plain(scores) == pytest.approx(
+        -recall_score(Y, scores.argmax(axis=1), pos_label=0)
+    )
+    named = Honest.of(VOTES[:1], Y, classes=np.array(["no", "yes"]))
+    assert isinstance(judge_by("recall", named, math.inf), ByFunction)
+
+
+def test_a_metric_that_must_be_asked_finds_the_same_threshold():
+    def minus_f1(y, decision, weights):
+        return -f1_score(y, decision.argmax(axis=1), sample_weight=weights)
+
+    rules = [AdjustedRule("mean", metric=each).fit(VOTES, Y) for each in ("f1", minus_f1)]
+    np.testing.assert_allclose(rules[0].biases_, rules[1].biases_)
+
+
+@pytest.mark.parametrize("metric", ["f1", lambda y, decision, weights: (decision.argmax(axis=1) != y).mean()])
+def test_without_time_the_decision_is_that_of_the_rule(metric):
+    rule = AdjustedRule("mean", metric=metric, time_limit=0).fit(VOTES, Y)
+    assert not rule.biases_.any()
+    np.testing.assert_allclose(rule.combine(VOTES), mean(VOTES), atol=1e-5)
 
 
 def test_it_comes_back_from_a_file_with_the_rule_inside(tmp_path):

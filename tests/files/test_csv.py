@@ -116,6 +116,108 @@ def test_commas_that_part_no_thousands_are_text(csv):
     assert kinds(read_file(csv('a,b\n"1,234,5",x\n')))["a"] == "category"
 
 
+def test_every_column_has_its_own_decimal_sign(csv):
+    text = "w;v;n\n1,125;1.5;1\n0,126;2.5;2\n"
+    table = read_file(csv(text))
+    assert columns(table) == {"w": [1.125, 0.126], "v": [1.5, 2.5], "n": [1, 2]}
+    assert table.decimals == {"w": ",", "v": "."} and table.notes == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "values", "note"),
+    [
+        # Nothing proves the sign of `w`, and text proves nothing.
+        ("w;note\n1,125;v1.1\n2,126;1.0\n", [1.125, 2.126], "1,125 in 'w', which are read as 1.125"),
+        # Other columns prove it.
+        ("w;v\n1,125;1.5\n2,126;2.5\n", [1125, 2126], "1,125 in 'w', which are read as 1125"),
+        ("w;v\n1.125;1,5\n2.126;2,5\n", [1125, 2126], "1.125 in 'w', which are read as 1125"),
+        ("w;v\n1,125;1,5\n2,126;2,5\n", [1.125, 2.126], None),
+        ("w;v\n1.125;1.5\n2.126;2.5\n", [1.125, 2.126], None),
+    ],
+)
+def test_a_decimal_sign_without_proof_is_a_guess_that_is_told(csv, text, values, note):
+    table = read_file(csv(text))
+    assert columns(table)["w"] == values
+    if note is None:
+        assert table.notes == ()
+    else:
+        assert note in table.notes[0] and "--decimal" in table.notes[0]
+
+
+@pytest.mark.parametrize("n_whole", [120, 600_000])
+def test_decimals_may_come_after_many_whole_numbers(csv, n_whole):
+    table = read_file(csv("w;y\n" + "7;a\n" * n_whole + "0,125;b\n"))
+    assert table.frame["w"].to_pylist()[-2:] == [7.0, 0.125]
+
+
+def test_a_guess_gives_way_to_a_later_proof(csv):
+    table = read_file(csv("w;y\n" + "1,125;a\n" * 400_000 + "1,125.5;b\n"))
+    assert table.frame["w"].to_pylist()[-2:] == [1125, 1125.5]
+    assert table.notes == ()
+
+
+def test_the_value_is_named_that_is_no_number_with_any_sign(csv):
+    with pytest.raises(BadTable, match="'w' is to be a number, and row 2 has 'many'"):
+        read_file(csv("w;y\n1,5;a\nmany;b\n"), types={"w": "number"})
+    with pytest.raises(BadTable, match="'w' is to be a number, and has several forms"):
+        read_file(csv("w;y\n1,5;a\n1.5;b\n"), types={"w": "number"})
+
+
+def test_no_thousands_begin_with_0(csv):
+    assert kinds(read_file(csv('a,b\n"0,125",x\n"1,250",y\n')))["a"] == "category"
+    assert columns(read_file(csv("a;b\n-0,125;x\n1,250;y\n")))["a"] == [-0.125, 1.25]
+
+
+def test_a_decimal_sign_that_is_told_is_not_looked_for(csv):
+    path = csv("w;v\n1,125;x\n2,126;y\n")
+    table = read_file(path, decimal=".")
+    assert columns(table)["w"] == [1125, 2126] and table.notes == ()
+    assert columns(read_file(csv('w,v\n"1,5",x\n'), decimal=","))["w"] == [1.5]
+
+
+def test_a_column_without_proof_is_read_as_it_was_in_the_fit(csv):
+    path = csv("w;v\n1,125;1.5\n")
+    table = read_file(path, known_decimals={"w": ","})
+    assert columns(table)["w"] == [1.125] and table.notes == ()
+    assert columns(read_file(csv("w;v\n1.5;x\n"), known_decimals={"w": ","}))["w"] == [1.5]
+    between_commas = csv('w,v\n1.125,"1,125"\n')
+    assert columns(read_file(between_commas, known_decimals={"w": ",", "v": ","})) == {
+        "w": [1.125],
+        "v": [1.125],
+    }
+
+
+def test_whole_numbers_of_too_many_digits_are_text(csv):
+    path = csv("n,y\n" + "".join(f"{2**60 + i % 2},{i % 2}\n" for i in range(30)))
+    assert kinds(read_file(path))["n"] == "category"
+    assert set(columns(read_file(path))["n"]) == {str(2**60), str(2**60 + 1)}
+    assert columns(read_file(path, types={"n": "number"}))["n"] == [float(2**60)] * 30
+    assert kinds(read_file(csv(f"n\n{2**60}\n{'9' * 5000}\n")))["n"] == "category"
+    assert kinds(read_file(csv(f"n\n{2**60}\n{2**61}\n")))["n"] == "number"
+
+
+def test_an_index_that_pandas_has_written_is_left_out(csv):
+    rows = [f"{(7 * i) % 31},{i % 5}" for i in range(31)]
+    table = read_file(csv(",n\n" + "\n".join(rows) + "\n"))
+    assert kinds(table) == {"Unnamed: 0": "id", "n": "number"}
+    assert table.guesses[0].why == "a different number in every row"
+
+
+@pytest.mark.parametrize("sign", ["\x85", "\x0b", "\x0c", "\u2028"])
+def test_other_signs_than_line_breaks_break_no_line(csv, sign):
+    table = read_file(csv(f"a{sign}b,c\n1,x{sign}y\n"))
+    assert columns(table) == {f"a{sign}b": [1], "c": [f"x{sign}y"]}
+
+
+def test_lines_of_spaces_are_no_rows(csv):
+    assert columns(read_file(csv("a,b\n1,2\n   \n3,4\n"))) == {"a": [1, 3], "b": [2, 4]}
+
+
+@pytest.mark.parametrize("line", ["sep=;", '"sep=;"', "SEP=;"])
+def test_excel_may_tell_the_delimiter(csv, line):
+    assert columns(read_file(csv(f"{line}\na;b\n1;x,y\n"))) == {"a": [1], "b": ["x,y"]}
+
+
 def test_lines_of_comments_are_no_rows(csv):
     text = "# made by us, on Monday, with care\n\n# and again\na,b\n1,2\n# in the midst\n3,4\n"
     assert columns(read_file(csv(text))) == {"a": [1, 3], "b": [2, 4]}

@@ -1,8 +1,13 @@
 """Files of every format give the same table, and files that are not what they say are errors."""
 
+import decimal
 import gzip
 import json
+import os
+import threading
+from datetime import datetime
 
+import pandas as pd
 import pyarrow as pa
 import pyarrow.feather
 import pyarrow.parquet
@@ -154,6 +159,51 @@ def test_a_file_that_is_not_what_its_suffix_says_is_an_error(tmp_path, name, con
     with pytest.raises(BadTable, match=fault) as caught:
         read_file(path)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "arrow"])
+@pytest.mark.parametrize("name", [None, "row"])
+def test_the_index_of_pandas_is_no_column(tmp_path, suffix, name):
+    path = tmp_path / f"t.{suffix}"
+    frame = pd.DataFrame({"a": [1.5, 2.5]}, index=pd.Index([7, 3], name=name))
+    write(path, pa.Table.from_pandas(frame))
+    table = read_file(path)
+    stored = name or "__index_level_0__"
+    assert table.frame.column_names == ["a"] and table.names == ("a",) and table.index == (stored,)
+    assert read_file(path, types={stored: "number"}).frame.column_names == ["a", stored]
+
+
+def test_an_index_that_counts_is_not_in_the_file(tmp_path):
+    path = tmp_path / "t.parquet"
+    write(path, pa.Table.from_pandas(pd.DataFrame({"a": [1.5, 2.5]})))
+    assert read_file(path).index == ()
+
+
+@pytest.mark.parametrize(("scale", "expected"), [(2, "double"), (0, "int64")])
+def test_decimals_are_numbers(tmp_path, scale, expected):
+    path = tmp_path / "t.parquet"
+    values = [decimal.Decimal("101"), None, decimal.Decimal("-7")]
+    write(path, pa.table({"price": pa.array(values, pa.decimal128(10, scale))}))
+    column = read_file(path, labels=["price"]).frame["price"]
+    assert str(column.type) == expected and column.to_pylist() == [101, None, -7]
+
+
+def test_dates_as_text_are_as_short_as_in_csv(tmp_path):
+    path = tmp_path / "t.parquet"
+    days = [datetime(2024, 1, 31), datetime(2024, 2, 29)]
+    write(path, pa.table({"day": days, "hour": [each.replace(hour=12) for each in days]}))
+    table = read_file(path, types={"day": "category", "hour": "category"}).frame
+    assert table["day"].to_pylist() == ["2024-01-31", "2024-02-29"]
+    assert table["hour"].to_pylist() == ["2024-01-31 12:00:00", "2024-02-29 12:00:00"]
+
+
+def test_a_pipe_is_read(tmp_path):
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    writer = threading.Thread(target=path.write_bytes, args=[b"a,b\n1,x\n"])
+    writer.start()
+    assert read_file(path).frame.to_pydict() == {"a": [1], "b": ["x"]}
+    writer.join()
 
 
 def test_a_file_that_is_not_there_is_an_error(tmp_path):

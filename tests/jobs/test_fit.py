@@ -1,5 +1,8 @@
 """`committee.fit`: from a file or a frame to a committee."""
 
+import decimal
+import warnings
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -8,7 +11,9 @@ import pytest
 
 import committee
 from committee.files import BadTable
+from committee.jobs import evaluate, predict
 from committee.jobs.lesson import read_lesson, task_of
+from committee.saving import Origin
 
 N_ROWS = 60
 FAST = {"members": ["linear", "c45"], "cv": 2, "random_state": 0}
@@ -69,6 +74,79 @@ def test_what_is_left_out_is_warned_of():
     ]
     assert model.schema_.names == ("size", "colour")
     assert model._origin.left_out == ("patient_id", "note")
+
+
+@pytest.mark.parametrize("name", [None, "date"])
+def test_the_index_of_a_frame_is_no_column(name):
+    frame = pd.DataFrame(columns(), index=pd.date_range("2024-01-01", periods=N_ROWS, name=name))[::-1]
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        model = committee.fit(frame, "kind", **FAST)
+    assert model.schema_.names == ("size", "colour")
+    assert model.predict(frame.drop(columns="kind")).shape == (N_ROWS,)
+    assert [str(each.message) for each in told] == [
+        "Column 'date' is left out: it is the index of the frame. To keep it, call reset_index in pandas."
+    ][: name is not None]
+
+
+def test_a_model_answers_on_files_with_an_index_and_without(tmp_path):
+    frame = pd.DataFrame(columns()).sample(frac=1, random_state=0)
+    frame.to_parquet(tmp_path / "indexed.parquet")
+    frame.reset_index(drop=True).to_parquet(tmp_path / "plain.parquet")
+    places = [tmp_path / "indexed.parquet", tmp_path / "plain.parquet"]
+    for place in places:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            model = committee.fit(place, "kind", **FAST)
+        assert evaluate(model, places[0]).scores == evaluate(model, places[1]).scores
+
+
+@pytest.mark.parametrize("kind", ["id", "text", "ignore"])
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_columns_that_are_asked_for_may_have_a_type_that_is_left_out(tmp_path, suffix, kind):
+    frame = pd.DataFrame(columns()).assign(patient=[f"p{i % 9}" for i in range(N_ROWS)], weight=1.5)
+    path = tmp_path / f"t.{suffix}"
+    frame.to_csv(path, index=False) if suffix == "csv" else frame.to_parquet(path)
+    types = dict.fromkeys(["patient", "weight", "kind"], kind)
+    lesson = read_lesson(path, "kind", None, types, "patient", "weight")
+    assert len(set(lesson.groups)) == 9 and set(lesson.weights) == {1.5}
+    assert lesson.task == "classification" and lesson.X.column_names == ["size", "colour"]
+
+
+def test_decimals_of_a_database_are_learnt():
+    prices = [decimal.Decimal(f"{100 + i}.25") for i in range(N_ROWS)]
+    lesson = read_lesson(pa.table({**columns(), "price": prices}), "price", None, None, None, None)
+    assert lesson.task == "regression" and lesson.y[0] == 100.25
+
+
+def test_a_sign_without_proof_is_read_as_in_the_fit(tmp_path):
+    train, test = tmp_path / "train.csv", tmp_path / "test.csv"
+    train.write_text("w;kind\n" + "".join(f"{i % 3},{125 + i};{'ab'[i % 3 == 2]}\n" for i in range(N_ROWS)))
+    model = committee.fit(train, "kind", **FAST)
+    assert model._origin.decimals == {"w": ","}
+    test.write_text("w;note\n1,125;1.5\n2,126;2.5\n")
+    assert predict(model, test, ignore_extra=True)["prediction"].to_pylist() == ["a", "b"]
+    model._origin = Origin("kind")
+    with pytest.warns(UserWarning, match="1,125 in 'w', which are read as 1.125"):
+        predict(model, test, ignore_extra=True)
+
+
+@pytest.mark.parametrize("has_missing", [False, True])
+def test_booleans_and_dates_are_the_same_classes_in_every_format(tmp_path, has_missing):
+    is_large = pd.Series(columns()["size"]) > 0.3
+    days = pd.to_datetime(is_large.map({True: "2024-02-29", False: "2024-03-01"}))
+    for target in (is_large.astype(object if has_missing else bool), days):
+        frame = pd.DataFrame(columns()).assign(kind=target)
+        if has_missing:
+            frame.loc[0, "kind"] = None
+        frame.to_csv(tmp_path / "t.csv", index=False)
+        frame.to_parquet(tmp_path / "t.parquet")
+        for learnt, asked in (("t.csv", "t.parquet"), ("t.parquet", "t.csv")):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                model = committee.fit(tmp_path / learnt, "kind", **FAST)
+            one, other = (evaluate(model, tmp_path / each) for each in (learnt, asked))
+            assert one == other and one.n_rows == N_ROWS - has_missing
 
 
 def test_of_thousands_of_columns_that_are_left_out_some_are_told_of():

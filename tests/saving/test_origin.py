@@ -6,18 +6,26 @@ import committee
 from committee.saving import DamagedFile, Origin
 from committee.saving.container import read_container, write_container
 
+ORIGIN = Origin("y", ("id", "note"), {"price": ","})
+
 
 @pytest.fixture
 def path(tmp_path):
     tree = committee.DecisionTreeClassifier().fit([[1], [2], [8], [9]], [0, 0, 1, 1])
-    tree._origin = Origin("y", ("id", "note"))
+    tree._origin = ORIGIN
     tree.save(tmp_path / "tree.committee")
     return tmp_path / "tree.committee"
 
 
 def test_the_origin_of_a_model_comes_back(path):
-    assert committee.load(path)._origin == Origin("y", ("id", "note"))
-    assert committee.verify(path).origin == Origin("y", ("id", "note"))
+    assert committee.load(path)._origin == ORIGIN
+    assert committee.verify(path).origin == ORIGIN
+
+
+def test_an_origin_without_decimal_signs_is_read(path):
+    description, arrays = read_container(path)
+    write_container(path, description | {"origin": {"target": "y", "left_out": ["id"]}}, arrays)
+    assert committee.load(path)._origin == Origin("y", ("id",))
 
 
 def test_a_model_without_origin_has_none(tmp_path):
@@ -28,7 +36,16 @@ def test_a_model_without_origin_has_none(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "wrong", ["y", [], {"target": "y"}, {"target": 1, "left_out": []}, {"target": "y", "left_out": [1]}]
+    "wrong",
+    [
+        "y",
+        [],
+        {"target": "y"},
+        {"target": 1, "left_out": []},
+        {"target": "y", "left_out": [1]},
+        {"target": "y", "left_out": [], "decimals": {"price": "'"}},
+        {"target": "y", "left_out": [], "decimals": [","]},
+    ],
 )
 def test_an_origin_that_is_not_told_right_is_refused(path, wrong):
     description, arrays = read_container(path)

@@ -8,16 +8,18 @@ that.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
-from committee.assembling.leaderboard import honest_decision
+from committee.assembling.leaderboard import N_FOLDS, honest_decision
 from committee.assembling.votes import HonestVotes
-from committee.combining.adjusting import OF_PROBABILITIES
+from committee.combining.adjusting import OF_PROBABILITIES, AdjustedRule
 from committee.combining.losses import (
     CLASS_LOSSES,
     NUMBER_LOSSES,
@@ -113,7 +115,7 @@ def judge_rules(
             gone = time.monotonic() - began
             if gone + COSTS.get(name, 1) * unit > seconds and found:
                 continue
-            decision = honest_decision(rule, honest, X)
+            decision = honest_decision(in_time(rule, seconds / (len(rules) * N_FOLDS)), honest, X)
             found.append(Judged(name, rule, loss_of(decision, honest, metric), decision))
             unit = unit or (time.monotonic() - began) / COSTS.get(name, 1)
     except KeyboardInterrupt:
@@ -130,6 +132,21 @@ def judge_rules(
     if is_surely_better(found[0].decision, usual.decision, honest, metric):
         return found
     return [usual, *(each for each in found if each is not usual)]
+
+
+def in_time(rule: Rule, seconds: float) -> Rule:
+    """A rule that learns in some seconds, if it can be told.
+
+    Examples
+    --------
+    >>> in_time(AdjustedRule("mean"), 2.0).time_limit
+    2.0
+    """
+    if not isinstance(rule, AdjustedRule) or not math.isfinite(seconds):
+        return rule
+    limit = seconds if rule.time_limit is None else min(seconds, rule.time_limit)
+    told: Rule = clone(rule).set_params(time_limit=limit)
+    return told
 
 
 def without_comparison(honest: HonestVotes, metric: Any) -> Rule:

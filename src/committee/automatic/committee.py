@@ -6,6 +6,7 @@ compares rules on their honest votes: the usual one decides unless another is su
 
 from __future__ import annotations
 
+import copy
 import math
 import warnings
 from collections.abc import Sequence
@@ -14,6 +15,7 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.utils.validation import check_is_fitted
 
 from committee import running
 from committee.assembling.calibrating import CALIBRATION, Calibration
@@ -25,7 +27,14 @@ from committee.assembling.polling import seeded_by_name
 from committee.assembling.seats import Seat
 from committee.assembling.votes import HonestVotes
 from committee.automatic.candidates import Size, encoded_width
-from committee.automatic.choosing import DIFFERENCES_IN_A_SECOND, check_judges, fewer, seconds_for, votes_in
+from committee.automatic.choosing import (
+    DIFFERENCES_IN_A_SECOND,
+    check_judges,
+    fewer,
+    in_time,
+    seconds_for,
+    votes_in,
+)
 from committee.automatic.clock import Clock
 from committee.automatic.journal import Choice, Journal, chosen_before
 from committee.automatic.memory import Room, within_memory
@@ -210,6 +219,7 @@ class AutomaticCommittee(CallbackSupportMixin, Reducing):
 
     def _let_learn(self, rule: Rule, honest: HonestVotes, lesson: Lesson, clock: Clock) -> None:
         """Let the rule learn in the time that is left; at Ctrl-C the mean decides, which has nothing to."""
+        rule = in_time(rule, clock.left_for_rule())
         try:
             if clock.limit is not None and not rule._looks_at_X():
                 # A rule has little to learn, which it can learn from fewer rows if it must be quick.
@@ -250,7 +260,16 @@ class AutomaticCommittee(CallbackSupportMixin, Reducing):
                 self.cv, lesson.X, lesson.y, lesson.groups, lesson.weights, is_class_task=lesson.are_classes
             )
             return [given]
-        return Repeats(n_folds, lesson, self._n_repeats(), rng)
+        repeats = Repeats(n_folds, lesson, self._n_repeats(), rng)
+        if is_integer(self.cv) and len(repeats[0]) < n_folds:
+            what = "groups" if lesson.groups is not None else "rows"
+            few = f"{what} of a class" if lesson.are_classes else what
+            warnings.warn(
+                f"cv={n_folds} is more folds than there are {few}: there are {len(repeats[0])}.",
+                UserWarning,
+                stacklevel=4,
+            )
+        return repeats
 
     def _n_folds(self, lesson: Lesson) -> int | None:
         """Into how many folds the rows are parted; None if `cv` says it by itself."""
@@ -298,6 +317,37 @@ class AutomaticCommittee(CallbackSupportMixin, Reducing):
             chooses = self.time_limit is not None and lesson.is_open
             who_goes_on = partial(who_counts, lesson=lesson) if chooses else None
             return seat_in_time(members, lesson, repeats, run, clock, room, tell, journal, who_goes_on)
+
+    def recombine(self, rule: Any, X: Any = None) -> Any:
+        """The committee with another rule: no member is fitted again.
+
+        Parameters
+        ----------
+        rule : str, callable or Rule
+            A name of `committee.rules`, a function of votes, or a rule. "auto" compares rules again, on all
+            honest votes, but for those that look at the rows.
+        X : table, default=None
+            The table of the fit, for a rule that looks at the rows.
+
+        Returns
+        -------
+        estimator
+            A committee with the same members.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from committee import CommitteeClassifier
+        >>> X, y = load_iris(return_X_y=True)
+        >>> mean = CommitteeClassifier(["linear", "c45"], rule="mean", random_state=0).fit(X, y)
+        >>> mean.recombine("auto").rule_
+        LogPoolRule()
+        """
+        if not isinstance(rule, str) or rule != AUTO:
+            return super().recombine(rule, X)
+        check_is_fitted(self)
+        another = copy.copy(self).set_params(rule=AUTO)
+        return another if self.rule_ is None else another._with_only(list(range(len(self._seats))), X)
 
     def _another(self, rule: Any) -> Any:
         another = clone(self).set_params(rule=rule)

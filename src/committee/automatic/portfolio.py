@@ -84,12 +84,14 @@ ORDERS = {
 def as_many_steps_as_told() -> Iterator[None]:
     """Say nothing of members that have not converged: they take as many steps as they are told.
 
-    It holds for the threads of a runner too, so it is for the thread that submits their tasks.
+    Nor of many classes, which scikit-learn takes for numbers: what is to be learnt is known here. It holds
+    for the threads of a runner too, so it is for the thread that submits their tasks.
     """
     from sklearn.exceptions import ConvergenceWarning
 
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", category=ConvergenceWarning)
+        warnings.filterwarnings("ignore", "The number of unique classes", UserWarning)
         yield
 
 

@@ -11,6 +11,7 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.metrics import brier_score_loss
 from sklearn.utils.validation import check_is_fitted
 
 from committee import running
@@ -38,7 +39,7 @@ from committee.combining.losses import is_made_scorer
 from committee.combining.rule import Rule
 from committee.members.lesson import Lesson
 from committee.members.seeing import take_rows
-from committee.parameters import declared
+from committee.parameters import declared, is_integer
 from committee.task import Classification
 
 # What scikit-learn calls our losses, or what is 1 less them.
@@ -51,6 +52,23 @@ SCORERS = {
 }
 # What members may cost is lowered at least so far where it turns out to be too much.
 LESS = 0.99
+
+
+class BrierScorer:
+    """The neg_brier_score of scikit-learn, for two classes of any labels: its own asks which is positive."""
+
+    def __call__(self, estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Judge the probabilities of the second class."""
+        positive = estimator.classes_[1]
+        probability = estimator.predict_proba(X)[:, 1]
+        return -float(brier_score_loss(y, probability, sample_weight=sample_weight, pos_label=positive))
+
+    def set_score_request(self, **requests: Any) -> BrierScorer:
+        """Ask for nothing, as scorers of scikit-learn can be told to."""
+        return self
+
+    def __repr__(self) -> str:
+        return SCORERS["brier"]
 
 
 @declared
@@ -105,6 +123,8 @@ class Reducing(AutomaticParameters, Assembled):
         given = {name: limit for name, limit in limits.items() if limit is not None}
         if len(given) != 1 or not all(is_positive(limit) for limit in given.values()):
             raise ValueError(f"prune needs one of {', '.join(limits)}, a number > 0. Got {given}.")
+        if max_members is not None and not is_integer(max_members):
+            raise ValueError(f"max_members must be an integer >= 1 or None. Got {max_members!r}.")
         honest = self._known_votes()
         (name, limit), *_ = given.items()
         costs, measure = self._costs(name, X)
@@ -163,6 +183,7 @@ class Reducing(AutomaticParameters, Assembled):
             The table of the fit.
         y : array-like of shape (n_rows,)
         sample_weight : array-like of shape (n_rows,), default=None
+            The weights of the fit.
 
         Returns
         -------
@@ -184,6 +205,10 @@ class Reducing(AutomaticParameters, Assembled):
         lesson = Lesson.of(self._task_type, X, y, sample_weight, None)
         if honest.table not in ("", lesson.table) or not np.array_equal(lesson.y[honest.rows], honest.y):
             raise ValueError("X and y must be those of the fit.")
+        weights: Any = None if lesson.weights is None else lesson.weights[honest.rows]
+        known: Any = honest.weights
+        if not np.array_equal(weights, known):
+            raise ValueError("sample_weight must be that of the fit, as X and y must.")
         members = [Member(each.name, each.models[0], each.columns) for each in self._seats]
         plan = Plan(folds=[], refit=True, uses_bags=False, as_scores=False)
         kind = self._kind_of_runner()
@@ -236,6 +261,8 @@ class Reducing(AutomaticParameters, Assembled):
         """The scorer of the metric; None if the metric is a function."""
         usual = "log_loss" if isinstance(self._task, Classification) else "squared_error"
         metric = usual if self.metric is None else self.metric
+        if metric == "brier" and self._task.n_outputs == 2:
+            return BrierScorer()
         if isinstance(metric, str):
             return SCORERS.get(metric, metric)
         return metric if is_made_scorer(metric) else None

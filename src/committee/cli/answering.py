@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -27,6 +28,7 @@ def predict(
     encoding: options.Encoding = None,
     delimiter: options.Delimiter = None,
     header: options.Header = None,
+    decimal: options.Decimal = "auto",
     json: Json = False,
 ) -> None:
     """Answer the rows of a table."""
@@ -38,7 +40,7 @@ def predict(
     check_places(model, table)
     check_output(out)
     check_place(out)
-    form = options.csv_form(encoding, delimiter, header)
+    form = options.csv_form(encoding, delimiter, header, decimal)
     asked = load_fitted(model, trust)
     answers = jobs.predict(asked, table, proba=proba, votes=votes, ignore_extra=ignore_extra, form=form)
     write_file(answers, out, as_json=json)
@@ -60,6 +62,7 @@ def evaluate(
     encoding: options.Encoding = None,
     delimiter: options.Delimiter = None,
     header: options.Header = None,
+    decimal: options.Decimal = "auto",
     json: Json = False,
 ) -> None:
     """Compare the answers of a model with those of a table."""
@@ -67,7 +70,7 @@ def evaluate(
     from committee.cli.showing import say, show_json, show_table
 
     check_places(model, table)
-    form = options.csv_form(encoding, delimiter, header)
+    form = options.csv_form(encoding, delimiter, header, decimal)
     asked = load_fitted(model, trust)
     found = jobs.evaluate(asked, table, target=target, metric=metric, ignore_extra=ignore_extra, form=form)
     if json:
@@ -133,8 +136,8 @@ def verify(model: Model, json: Json = False) -> None:
 
 @contextlib.contextmanager
 def opened(model: str) -> Iterator[str]:
-    """The path of a model; the standard input is copied to a temporary file."""
-    if model != STANDARD:
+    """The path of a model; the standard input and pipes are copied to a temporary file."""
+    if model != STANDARD and not Path(model).is_fifo():
         yield model
         return
     from committee.files.opening import open_file

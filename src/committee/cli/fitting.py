@@ -72,6 +72,7 @@ def fit(
     encoding: options.Encoding = None,
     delimiter: options.Delimiter = None,
     header: options.Header = None,
+    decimal: options.Decimal = "auto",
     quiet: Annotated[bool, typer.Option("--quiet", help="Do not show how far it is.")] = False,
     json: Json = False,
 ) -> None:
@@ -113,7 +114,7 @@ def fit(
         types=options.pairs(types),
         groups=groups,
         weights=weights,
-        form=options.csv_form(encoding, delimiter, header),
+        form=options.csv_form(encoding, delimiter, header, decimal),
         parameters={name: value for name, value in given.items() if value is not None},
         tell=None if json or quiet else show_lesson,
     )

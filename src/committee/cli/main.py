@@ -10,9 +10,9 @@ from typing import Any
 
 import typer
 
-from committee.cli import answering, comparing, fitting, listing
+from committee.cli import INTERRUPTED, answering, comparing, fitting, listing
 
-DONE, BUG, USAGE, BAD_INPUT, BAD_MODEL, NO_FILE, INTERRUPTED = 0, 1, 2, 3, 4, 5, 130
+DONE, BUG, USAGE, BAD_INPUT, BAD_MODEL, NO_FILE = range(6)
 # Both of its own click and of another one, whichever Typer is built on.
 UsageError: Any = typer.BadParameter.__bases__[0]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -31,9 +31,15 @@ Delimiter = Annotated[str | None, typer.Option(help="Between the values of CSV; 
 Header = Annotated[
     bool | None, typer.Option("--header/--no-header", help="Whether CSV begins with names; else it is found.")
 ]
+Decimal = Annotated[
+    Literal[".", ",", "auto"],
+    typer.Option(help="What stands before the decimals in CSV; auto finds it, column by column."),
+]
 
 
-def csv_form(encoding: str | None, delimiter: str | None, header: bool | None) -> CSVForm:
+def csv_form(
+    encoding: str | None, delimiter: str | None, header: bool | None, decimal: str | None
+) -> CSVForm:
     """How CSV is written, as options tell."""
     from committee.jobs.tables import CSVForm
 
@@ -41,7 +47,7 @@ def csv_form(encoding: str | None, delimiter: str | None, header: bool | None) -
         delimiter = {"\\t": "\t", "tab": "\t"}.get(delimiter, delimiter)
         if len(delimiter) != 1:
             raise typer.BadParameter(f"A delimiter is one character, or tab. Got {delimiter!r}.")
-    return CSVForm(encoding, delimiter, header)
+    return CSVForm(encoding, delimiter, header, None if decimal == "auto" else decimal)
 
 
 def pairs(given: Iterable[str] | None) -> dict[str, str]:
@@ -74,7 +80,10 @@ def words(given: Iterable[str] | None) -> list[str]:
     >>> words(["forest,linear", "c45"])
     ['forest', 'linear', 'c45']
     """
-    return [word.strip() for text in given or () for word in text.split(",") if word.strip()]
+    found = [word.strip() for text in given or () for word in text.split(",") if word.strip()]
+    if given and not found:
+        raise typer.BadParameter("A list of names is empty. Name something, or leave the option out.")
+    return found
 
 
 def known_members(incomplete: str) -> list[str]:

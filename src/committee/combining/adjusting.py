@@ -6,6 +6,8 @@ multiplied. So the highest probability stays the class that is decided on, where
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, ClassVar
@@ -13,12 +15,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from committee.combining.greedy import METRIC
-from committee.combining.losses import check_metric, member_losses, metric_of_votes
+from committee.combining.losses import check_metric
 from committee.combining.naming import as_rule
 from committee.combining.pooling import logarithm, lowest_log_loss, pooled
 from committee.combining.rule import Honest, Rule
+from committee.combining.thresholds import best_biases
 from committee.combining.votes import rescaled
-from committee.parameters import anything, check_parameters, declared, parameter
+from committee.parameters import anything, check_parameters, declared, number, optional, parameter
 from committee.saving import attributes
 from committee.saving.errors import require
 
@@ -28,8 +31,6 @@ SMALLEST = 1e-6
 PENALTY = 1e-3
 # The losses of probabilities, for which decisions are calibrated.
 OF_PROBABILITIES = (None, "log_loss", "neg_log_loss", "brier", "neg_brier_score")
-# So many thresholds of a class are tried, in so many turns.
-N_THRESHOLDS, N_TURNS = 60, 2
 
 
 @declared
@@ -74,6 +75,14 @@ class AdjustedRule(Rule):
         kw_only=False,
     )
     metric: Any = parameter(None, *METRIC)
+    time_limit: float | None = parameter(
+        None,
+        "a number >= 0 or None",
+        optional(number(0)),
+        "How many seconds the fit may take: when they are over, the best thresholds so far are taken. None "
+        "sets no limit. Metrics that count right and wrong decisions, as f1 does, need little; others are "
+        "asked about every threshold.",
+    )
 
     kept: ClassVar[Mapping[str, attributes.Kind]] = {
         "rule_": attributes.told,
@@ -88,6 +97,7 @@ class AdjustedRule(Rule):
         rule._check_kind(n_members, n_outputs, is_weighted)
 
     def _learn(self, honest: Honest) -> None:
+        deadline = math.inf if self.time_limit is None else time.monotonic() + float(self.time_limit)
         rule = as_rule(self.rule)
         self.rule_: Rule = type(rule)(**rule.get_params(deep=False))
         X = honest.X if self.rule_._looks_at_X() else None
@@ -108,7 +118,8 @@ class AdjustedRule(Rule):
             )
             self.power_ = float(powers[0])
         else:
-            self.power_, self.biases_ = 1.0, best_biases(decision, honest, self.metric)
+            scores = logarithm(decision, SMALLEST)
+            self.power_, self.biases_ = 1.0, best_biases(scores, honest, self.metric, deadline)
 
     @property
     def weights_(self) -> np.ndarray:
@@ -135,39 +146,3 @@ class AdjustedRule(Rule):
 def adjusted(decision: np.ndarray, power: float, biases: np.ndarray) -> np.ndarray:
     """Decisions to a power, times a factor for each class, which sum to one."""
     return rescaled(np.exp(pooled(logarithm(decision, SMALLEST)[None], np.array([power]), biases)))
-
-
-def best_biases(decision: np.ndarray, honest: Honest, metric: Any) -> np.ndarray:
-    """The logarithms of the factors that lower a metric most; those of classes that gain nothing are 0."""
-    scores = logarithm(decision, SMALLEST)
-    biases = np.zeros(decision.shape[1])
-    lowest = loss_of(scores, biases, honest, metric)
-    # Of two classes, one is enough.
-    classes = range(1 if len(biases) == 2 else 0, len(biases))
-    for _ in range(N_TURNS):
-        for code in classes:
-            for bias in thresholds(scores + biases, code) + biases[code]:
-                tried = biases.copy()
-                tried[code] = bias
-                loss = loss_of(scores, tried, honest, metric)
-                if loss < lowest:
-                    lowest, biases = loss, tried
-    return biases
-
-
-def thresholds(scores: np.ndarray, code: int) -> np.ndarray:
-    """By how much the score of a class must rise for shares of the rows to become of that class."""
-    others = np.delete(scores, code, axis=1).max(axis=1)
-    lacking: np.ndarray = np.unique(others - scores[:, code])
-    places = np.linspace(0, len(lacking) - 1, min(N_THRESHOLDS, len(lacking))).round().astype(np.int64)
-    # Between two rows, so that neither is a tie.
-    middle: np.ndarray = (lacking[places] + lacking[np.minimum(places + 1, len(lacking) - 1)]) / 2
-    return middle
-
-
-def loss_of(scores: np.ndarray, biases: np.ndarray, honest: Honest, metric: Any) -> float:
-    """The metric of decisions with some biases."""
-    moved = scores + biases
-    decision = rescaled(np.exp(moved - moved.max(axis=1, keepdims=True)))
-    judged = replace(honest, votes=decision[None], has_voted=None)
-    return float(member_losses(metric_of_votes(metric, judged), judged)[0])

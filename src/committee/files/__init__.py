@@ -1,9 +1,9 @@
 """Tables in files: from CSV, Parquet, Arrow, Feather, JSON lines and ARFF to frames, and back.
 
 The data's way: `opening` gets the bytes, packed or not; `formats` says what they are, `dialect` how CSV is
-written; `delimited` and `arff` give columns of text, which `gathering` turns into values by `kinds`; `typed`
-reads files whose columns have types; `guessing` says what a column is; `reading` puts it together; `writing`
-goes the other way.
+written; `delimited` and `arff` give columns of text, which `gathering` turns into values by `kinds`, numbers
+by the sign that `decimals` finds; `typed` reads files whose columns have types; `guessing` says what a column
+is; `reading` puts it together; `writing` goes the other way.
 """
 
 try:

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from committee.files.delimited import Delimited
-from committee.files.dialect import Dialect, check_names, encoding_of
+from committee.files.dialect import Dialect, check_names, encoding_of, lines_of
 from committee.files.errors import BadTable
 from committee.files.kinds import ColumnKind
 from committee.files.opening import HEAD_BYTES, OpenedFile
@@ -66,7 +66,7 @@ def read_header(file: OpenedFile) -> Header:
                 raise BadTable(f"{file.name} is ARFF without @data: it has no rows.")
             head += more
     encoding = encoding_of(head).removesuffix("-sig")
-    lines = head[: found.start()].decode(encoding).splitlines()
+    lines = lines_of(head[: found.start()].decode(encoding))
     names, kinds, first_values = list[str](), dict[str, ColumnKind](), dict[str, str]()
     for line in lines:
         if not line.strip().lower().startswith("@attribute"):
@@ -108,7 +108,7 @@ def first_rows(file: OpenedFile, header: Header) -> list[str]:
     """Some rows as text, without comments."""
     with file.stream() as stream, file.reading():
         stream.read(header.start)
-        lines = bytes(stream.read(HEAD_BYTES)).decode(header.encoding, errors="replace").splitlines()
+        lines = lines_of(bytes(stream.read(HEAD_BYTES)).decode(header.encoding, errors="replace"))
     found = [line.strip() for line in lines if line.strip() and not line.lstrip().startswith("%")]
     if not found:
         raise BadTable(f"{file.name} has no rows.")
@@ -141,7 +141,7 @@ def sparse_rows(file: OpenedFile, header: Header) -> Iterator[dict[int, str]]:
     with file.stream() as stream, file.reading():
         stream.read(header.start)
         text = bytes(stream.read()).decode(header.encoding)
-    for number, line in enumerate(text.splitlines(), start=1):
+    for number, line in enumerate(lines_of(text), start=1):
         row = line.strip()
         if not row or row.startswith("%"):
             continue

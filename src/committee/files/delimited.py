@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.csv
 
-from committee.files.dialect import OTHER_ENCODING, Dialect
+from committee.files.dialect import OTHER_ENCODING, Dialect, lines_of
 from committee.files.errors import BadTable
 from committee.files.kinds import MISSING
 from committee.files.opening import OpenedFile
@@ -43,7 +43,7 @@ class Delimited:
     comment: str | None = None
     title: str = "CSV"
 
-    def batches(self, names: list[str]) -> Iterator[Any]:
+    def batches(self, names: list[str]) -> Generator[Any]:
         """Some columns as batches of text, from the first row to the last; a row too long is an error.
 
         Parameters
@@ -88,7 +88,8 @@ class Delimited:
         """What is done with a row that has more or fewer values than there are columns."""
 
         def decide(row: Any) -> str:
-            if self.comment is not None and row.text.lstrip().startswith(self.comment):
+            text = row.text.strip()
+            if not text or (self.comment is not None and text.startswith(self.comment)):
                 return "skip"
             faults.append(row)
             return "error"
@@ -105,7 +106,7 @@ class Delimited:
 
     def _line_of(self, text: str) -> int | None:
         """The number of the line where a row begins. Arrow forgets it, so the file is read once more."""
-        first, *_ = text.splitlines() or [""]
+        first, *_ = lines_of(text)
         with self.file.stream() as stream, self.file.reading():
             lines = io.TextIOWrapper(stream, encoding=self.dialect.encoding, errors="replace")
             return next((number for number, line in enumerate(lines, start=1) if line.strip() == first), None)

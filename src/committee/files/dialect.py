@@ -1,4 +1,4 @@
-"""How a CSV file is written: its encoding, delimiter, quotes, header and decimal point.
+"""How a CSV file is written: its encoding, delimiter, quotes and header.
 
 In: the first bytes of a file. Out: a `Dialect`, by which Arrow reads the whole of it.
 """
@@ -7,13 +7,11 @@ from __future__ import annotations
 
 import codecs
 import csv
-import itertools
 import re
 from collections import Counter
 from dataclasses import dataclass
 
 from committee.files.errors import BadTable
-from committee.files.kinds import MISSING
 from committee.files.opening import HEAD_BYTES
 
 DELIMITERS = (",", ";", "\t", "|")
@@ -26,14 +24,10 @@ MARKS = (
 )
 # What text is that is no UTF-8: every byte is a character of it.
 OTHER_ENCODING = "latin-1"
-DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
-DECIMAL_POINT = re.compile(r"[+-]?\d*\.\d+")
-# Numbers with both signs leave no doubt.
-THOUSANDS_COMMA = re.compile(r"[+-]?\d{1,3}(,\d{3})+\.\d+")
-THOUSANDS_POINT = re.compile(r"[+-]?\d{1,3}(\.\d{3})+,\d+")
-# What can part no thousands: another number of digits follows.
-SURE_COMMA = re.compile(r"[+-]?\d*,(\d{1,2}|\d{4,})")
-SURE_POINT = re.compile(r"[+-]?\d*\.(\d{1,2}|\d{4,})")
+# What a column is called whose name is empty, by its place: as pandas calls it, which writes its index so.
+UNNAMED = "Unnamed: {}"
+# What Excel puts before the header to tell the delimiter.
+TOLD_DELIMITER = re.compile(r'"?sep=(.)"?', re.IGNORECASE)
 # What a line begins with that is no row, unless it has as many values as the rows.
 COMMENT = "#"
 
@@ -50,7 +44,8 @@ class Dialect:
     quote : str
     escape : str or None
         What stands before a quote inside quotes, if it is not another quote.
-    decimal : {".", ","}
+    decimal : {".", ",", None}
+        Of numbers; None where every column is asked, see `decimals`.
     names : tuple of str
         Of the columns.
     n_skipped : int
@@ -61,14 +56,14 @@ class Dialect:
     Examples
     --------
     >>> sniff("prices.csv", b"size;price\n1,5;200\n2,5;310\n")  # doctest: +ELLIPSIS
-    Dialect(encoding='utf-8', delimiter=';', quote='"', escape=None, decimal=',', names=('size', 'price'), ...
+    Dialect(encoding='utf-8', delimiter=';', quote='"', escape=None, decimal=None, names=('size', ...
     """
 
     encoding: str
     delimiter: str
     quote: str
     escape: str | None
-    decimal: str
+    decimal: str | None
     names: tuple[str, ...]
     n_skipped: int
     has_header: bool
@@ -81,6 +76,7 @@ def sniff(
     encoding: str | None = None,
     delimiter: str | None = None,
     header: bool | None = None,
+    decimal: str | None = None,
 ) -> Dialect:
     """Find out how a file is written; what is given is not looked for.
 
@@ -93,6 +89,8 @@ def sniff(
     delimiter : str, default=None
     header : bool, default=None
         Whether the first row holds the names of the columns. None looks: a row of numbers does not.
+    decimal : {".", ","}, default=None
+        None is a point where commas part the values, and is found column by column where they do not.
 
     Returns
     -------
@@ -101,6 +99,10 @@ def sniff(
     encoding = encoding or encoding_of(head)
     text = decoded(name, head, encoding)
     lines = whole_lines(text, is_cut=len(head) >= HEAD_BYTES)
+    told = TOLD_DELIMITER.fullmatch(lines[0]) if lines else None
+    if told is not None:
+        delimiter = delimiter or told[1]
+        lines = lines[1:]
     if not lines:
         raise BadTable(f"{name} is empty.")
     rows = [line for line in lines if not is_comment(line)] or lines
@@ -118,10 +120,11 @@ def sniff(
     first = [cell.strip() for cell in records[0]]
     has_header = not all(map(is_number, first)) if header is None else header
     names = first if has_header else [""] * len(first)
-    names = [each or f"x{position}" for position, each in enumerate(names)]
+    unnamed = UNNAMED if has_header else "x{}"
+    names = [each or unnamed.format(position) for position, each in enumerate(names)]
     check_names(name, names)
-    n_skipped = position_of(n_comments, text)
-    decimal = decimal_of(records[1:] if has_header else records, delimiter)
+    n_skipped = position_of(n_comments + (told is not None), text)
+    decimal = decimal or ("." if delimiter == "," else None)
     return Dialect(encoding, delimiter, quote, escape, decimal, tuple(names), n_skipped, has_header)
 
 
@@ -163,8 +166,19 @@ def whole_lines(text: str, is_cut: bool) -> list[str]:
     >>> whole_lines("a,b\n1,2\n\n3,", is_cut=True)
     ['a,b', '1,2']
     """
-    found = [line for line in text.splitlines() if line.strip()]
+    found = [line for line in lines_of(text) if line.strip()]
     return (found[:-1] if is_cut and len(found) > 1 else found)[:N_LINES]
+
+
+def lines_of(text: str) -> list[str]:
+    r"""The lines of a text; other signs than these break no line in a table.
+
+    Examples
+    --------
+    >>> lines_of("a\r\nb\u2028c\n")
+    ['a', 'b\u2028c', '']
+    """
+    return re.split(r"\r\n?|\n", text)
 
 
 def is_comment(line: str) -> bool:
@@ -196,7 +210,7 @@ def position_of(number: int, text: str) -> int:
     >>> position_of(1, "# ours\n\na,b\n1,2\n")
     2
     """
-    filled = (place for place, line in enumerate(re.split(r"\r\n?|\n", text)) if line.strip())
+    filled = (place for place, line in enumerate(lines_of(text)) if line.strip())
     return next(place for count, place in enumerate(filled) if count == number)
 
 
@@ -244,48 +258,6 @@ def parsed(lines: list[str], delimiter: str, quote: str, escape: str | None) -> 
         return [row for row in reader if row]
     except csv.Error:
         return []
-
-
-def decimal_of(records: list[list[str]], delimiter: str) -> str:
-    """The decimal point: a comma if thousands are parted by points, or some number has one and none a point.
-
-    Examples
-    --------
-    >>> decimal_of([["1.234,5", "2.000"]], ";"), decimal_of([["1,5"]], ";"), decimal_of([["1,234,567"]], ";")
-    (',', ',', '.')
-    >>> decimal_of([["1.234.567"], ["12.000"]], ";"), decimal_of([["212.555.123"], ["212.555.987"]], ";")
-    (',', '.')
-    """
-    if delimiter == ",":
-        return "."
-    columns = [[cell.strip() for cell in column] for column in itertools.zip_longest(*records, fillvalue="")]
-    cells = [cell for column in columns for cell in column]
-    if any(map(THOUSANDS_POINT.fullmatch, cells)):
-        return ","
-    if any(map(THOUSANDS_COMMA.fullmatch, cells)):
-        return "."
-    if not any(map(SURE_POINT.fullmatch, cells)) and any(has_thousands(column, ".") for column in columns):
-        return ","
-    if not any(map(SURE_COMMA.fullmatch, cells)) and any(has_thousands(column, ",") for column in columns):
-        return "."
-    has_comma = any(map(DECIMAL_COMMA.fullmatch, cells))
-    return "," if has_comma and not any(map(DECIMAL_POINT.fullmatch, cells)) else "."
-
-
-def has_thousands(column: list[str], between: str) -> bool:
-    """Whether a column holds numbers with a sign between thousands, and some have it more than once.
-
-    Where all of them have as many, they may as well be parts of a name, as of a telephone.
-
-    Examples
-    --------
-    >>> has_thousands(["1.234.567", "12.000", "7"], "."), has_thousands(["212.555.123", "212.555.987"], ".")
-    (True, False)
-    """
-    filled = [cell for cell in column if cell not in MISSING]
-    form = re.compile(rf"[+-]?\d{{1,3}}({re.escape(between)}\d{{3}})*")
-    counts = {cell.count(between) for cell in filled}
-    return len(counts) > 1 and max(counts) > 1 and all(map(form.fullmatch, filled))
 
 
 def check_names(name: str, names: list[str]) -> None:

@@ -1,27 +1,32 @@
 """Columns of text, batch by batch, become columns of numbers, booleans, dates or categories.
 
 A column is what its first values are, until a later value is not. Numbers that were read cannot be turned
-back into their text, so such a column is read again from the file, as categories. That costs a second pass
-over the file for it, and keeps the text of all others out of the memory.
+back into their text, so such a column is read again from the file: with the decimal sign that the value
+tells, if there was none before, or as categories. That costs a second pass over the file for it, and keeps
+the text of all others out of the memory.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import closing
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
+from committee.files.decimals import SIGNS, Decimal, Decimals, proved_by
 from committee.files.delimited import Delimited
 from committee.files.errors import BadTable
-from committee.files.kinds import ColumnKind, Convert, cleaned, converters
+from committee.files.kinds import LARGEST_EXACT, ColumnKind, Convert, cleaned, converters
 
 Kinds = tuple[ColumnKind, ...]
-LARGEST_EXACT = 2.0**53
 
 
-def gather(source: Delimited, kinds: Mapping[str, Kinds]) -> dict[str, Any]:
+def gather(
+    source: Delimited, kinds: Mapping[str, Kinds], known: Mapping[str, str] | None = None
+) -> tuple[dict[str, Any], dict[str, Decimal]]:
     """Read columns of a file.
 
     Parameters
@@ -30,22 +35,39 @@ def gather(source: Delimited, kinds: Mapping[str, Kinds]) -> dict[str, Any]:
     kinds : mapping of str to tuple of ColumnKind
         The columns that are wanted, and what each of them may be. Of several kinds, it is the first that all
         values have. A value that is not of the only kind is an error.
+    known : mapping of str to str, default=None
+        The decimal signs of columns in the fit of a model.
 
     Returns
     -------
-    dict of str to pyarrow.Array or pyarrow.ChunkedArray
+    columns : dict of str to pyarrow.Array or pyarrow.ChunkedArray
         Text is plain where most values are distinct, else codes and values.
+    decimals : dict of str to Decimal
+        By which columns of numbers were read.
     """
-    guessed, told = (converters(source.dialect.decimal, is_told=is_told) for is_told in (False, True))
-    columns = {name: Gathered(name, guessed if len(each) > 1 else told, each) for name, each in kinds.items()}
-    fill(source, columns)
-    again = {name: Gathered(name, told, (ColumnKind.CATEGORY,)) for name in kinds if columns[name].is_mixed}
-    if again:
-        fill(source, again)
-    columns |= again
+    decimals = Decimals(source.dialect.decimal, known or {})
+    if decimals.fixed is None:
+        decimals = replace(decimals, proved=proved_at_first(source, kinds))
+    columns: dict[str, Gathered] = {}
+    waiting = {name: Gathered(name, each, decimals) for name, each in kinds.items()}
+    while waiting:
+        fill(source, waiting)
+        columns |= waiting
+        waiting = {name: each.once_more() for name, each in waiting.items() if each.is_mixed}
     # Arrow keeps what it has freed, for the next file.
     pa.default_memory_pool().release_unused()
-    return {name: columns.pop(name).array() for name in kinds}
+    read_by = {name: each.decimal for name, each in columns.items() if each.kind is ColumnKind.NUMBER}
+    return {name: columns.pop(name).array() for name in kinds}, read_by
+
+
+def proved_at_first(source: Delimited, kinds: Mapping[str, Kinds]) -> str | None:
+    """The decimal sign that the first rows of the columns prove that may be numbers."""
+    names = [name for name, each in kinds.items() if ColumnKind.NUMBER in each]
+    if not names:
+        return None
+    with closing(source.batches(names)) as batches:
+        first = next(batches, None)
+        return None if first is None else proved_by(first.columns)
 
 
 def fill(source: Delimited, columns: dict[str, Gathered]) -> None:
@@ -61,18 +83,22 @@ class Gathered:
     Parameters
     ----------
     name : str
-    ways : dict of ColumnKind to list of callables
     kinds : tuple of ColumnKind
         What it may be.
+    decimals : Decimals
+    decimal : Decimal, default=None
+        By which its numbers are read; None looks at the first values.
     """
 
-    def __init__(self, name: str, ways: Mapping[ColumnKind, list[Convert]], kinds: Kinds) -> None:
+    def __init__(self, name: str, kinds: Kinds, decimals: Decimals, decimal: Decimal | None = None) -> None:
         self.name, self.kind, self.is_mixed = name, kinds[0], False
+        self.decimal = decimal or Decimal(None)
+        self._kinds, self._decimals, self._is_decided = kinds, decimals, decimal is not None
         self._is_guess = len(kinds) > 1
-        self._ways = {each: ways[each] for each in kinds}
         self._way: Convert | None = None
         self._numbers = GrowingArray()
         self._chunks: list[Any] = []
+        self._wrong: Any = None
         self._n_missing_first = 0
         self._n_rows = 0
 
@@ -80,9 +106,8 @@ class Gathered:
         """Take the next values."""
         if self.is_mixed:
             return
-        n_before = self._n_rows
-        self._n_rows += len(text)
         if self._way is None and cleaned(text).null_count == len(text):
+            self._n_rows += len(text)
             self._n_missing_first += len(text)
             return
         found = self._convert(text)
@@ -90,11 +115,22 @@ class Gathered:
             self._numbers.append(found)
         elif found is not None:
             self._chunks.append(found)
-        elif self._is_guess:
-            self.is_mixed = True
-            self._numbers, self._chunks = GrowingArray(), []
         else:
-            raise self._error(text, n_before)
+            self.is_mixed, self._wrong = True, text
+            self._numbers, self._chunks = GrowingArray(), []
+            return
+        self._n_rows += len(text)
+
+    def once_more(self) -> Gathered:
+        """The same column without a value, to be read in another way; raise if there is none."""
+        sign = self.decimal.sign
+        if self.kind is ColumnKind.NUMBER and (sign is None or self.decimal.doubtful):
+            decimal = self._decimals.of(self.name, self._wrong, is_told=not self._is_guess)
+            if decimal.sign not in (None, sign):
+                return Gathered(self.name, self._kinds, self._decimals, decimal)
+        if self._is_guess:
+            return Gathered(self.name, (ColumnKind.CATEGORY,), self._decimals)
+        raise self._error(self._wrong, self._n_rows)
 
     def array(self) -> Any:
         """All values, numbers in as few bytes as they need."""
@@ -111,8 +147,11 @@ class Gathered:
         """Values of the column's kind, or None. The first values of a column decide what it is."""
         if self._way is not None:
             return self._way(text)
-        for kind, ways in self._ways.items():
-            for way in ways:
+        if ColumnKind.NUMBER in self._kinds and not self._is_decided:
+            self.decimal = self._decimals.of(self.name, text, is_told=not self._is_guess)
+        ways_of = converters(self.decimal.sign, is_told=not self._is_guess)
+        for kind in self._kinds:
+            for way in ways_of[kind]:
                 found = way(text)
                 if found is not None:
                     self.kind, self._way = kind, way
@@ -123,7 +162,11 @@ class Gathered:
 
     def _error(self, text: Any, n_before: int) -> BadTable:
         """The error for a value that is not of a kind that was asked for."""
-        ways = self._ways[self.kind] if self._way is None else [self._way]
+        # A value is wrong that no sign makes a number of.
+        signs = SIGNS if self.decimal.sign is None else (self.decimal.sign,)
+        ways = [way for sign in signs for way in converters(sign, is_told=True)[self.kind]]
+        if self.kind is not ColumnKind.NUMBER and self._way is not None:
+            ways = [self._way]
         rows = (i for i in range(len(text)) if all(way(text[i : i + 1]) is None for way in ways))
         wrong = next(rows, None)
         fault = (

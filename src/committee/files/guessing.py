@@ -27,7 +27,7 @@ MOST_CATEGORIES = 0.5
 FEWEST_IDS = 0.95
 # Words in a value, on average: with as many, it is prose.
 WORDS_OF_PROSE = 3.0
-ID_NAME = re.compile(r"(^|[\W_])(id|uuid|guid|key|index|rownum|row)$|[a-z]I[Dd]$", re.IGNORECASE)
+ID_NAME = re.compile(r"(^|[\W_])(id|uuid|guid|key|index|rownum|row)$|[a-z]I[Dd]$|^unnamed: 0$", re.IGNORECASE)
 ROW_NUMBER_STARTS = (0, 1)
 
 

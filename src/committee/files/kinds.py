@@ -11,9 +11,14 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+# Whole numbers up to this are all different as float64.
+LARGEST_EXACT = 2.0**53
+# With more digits, no whole number is finite as float64.
+MOST_DIGITS = 310
 # Text that stands for a missing value in columns of any kind. In quotes, it is text in columns of text.
 MISSING = (
     "", "?", "NA", "N/A", "n/a", "#N/A", "#NA", "NaN", "nan", "-nan", "-NaN", "NULL", "null", "<NA>",
@@ -61,14 +66,16 @@ class ColumnKind(enum.Enum):
 Convert = Callable[[Any], Any]
 
 
-def converters(decimal: str, *, is_told: bool) -> dict[ColumnKind, list[Convert]]:
+def converters(decimal: str | None, *, is_told: bool) -> dict[ColumnKind, list[Convert]]:
     """The ways from text to values of each kind; a way returns None for what is not of its kind.
 
     Parameters
     ----------
-    decimal : {".", ","}
+    decimal : {".", ",", None}
+        None is a point, and nothing between thousands.
     is_told : bool
-        Whether somebody has said what the column is: numbers may have zeros in front then.
+        Whether somebody has said what the column is: numbers may have zeros in front then, or more digits
+        than a number can hold.
 
     Examples
     --------
@@ -82,7 +89,7 @@ def converters(decimal: str, *, is_told: bool) -> dict[ColumnKind, list[Convert]
     [1234.5, 12.0]
     """
     return {
-        ColumnKind.NUMBER: [lambda text: numbers(text, decimal, with_zeros=is_told)],
+        ColumnKind.NUMBER: [lambda text: numbers(text, decimal, is_told=is_told)],
         ColumnKind.BOOLEAN: [booleans],
         ColumnKind.DATE: [iso_dates, zoned_dates, *(dates_written(each) for each in DATE_FORMATS)],
         ColumnKind.CATEGORY: [categories],
@@ -95,19 +102,19 @@ def cleaned(text: Any, missing: tuple[str, ...] = MISSING) -> Any:
     return pc.if_else(pc.is_in(trimmed, pa.array(missing)), pa.scalar(None, trimmed.type), trimmed)
 
 
-def numbers(text: Any, decimal: str, *, with_zeros: bool) -> Any:
-    """Text as float64 in numpy, NaN for missing; with zeros in front, as postal codes have them, or not."""
-    found = cast_numbers(text) if decimal == "." else None
-    if found is None:
+def numbers(text: Any, decimal: str | None, *, is_told: bool) -> Any:
+    """Text as float64 in numpy, NaN for missing; None for what is none, or would not stay what it is.
+
+    Unless somebody has told that it is numbers, that is digits with zeros in front, as postal codes have
+    them, and with more of them than a number can hold.
+    """
+    found = None if decimal == "," else cast_numbers(text)
+    if found is None and decimal is not None:
         text = with_points(cleaned(text), decimal)
         found = None if text is None else cast_numbers(text)
-    if found is None or with_zeros:
+    if found is None or is_told:
         return found
-    starts = pc.starts_with(text, "0")
-    if not starts.true_count:
-        return found
-    has_zeros = pc.match_substring_regex(text.filter(starts), r"^0\d")
-    return None if has_zeros.true_count else found
+    return None if has_zeros_in_front(text) or loses_digits(text, found) else found
 
 
 def with_points(text: Any, decimal: str) -> Any:
@@ -115,11 +122,31 @@ def with_points(text: Any, decimal: str) -> Any:
     between = "," if decimal == "." else "."
     is_parted = pc.match_substring(text, between)
     if is_parted.true_count:
-        form = rf"^[+-]?\d{{1,3}}({re.escape(between)}\d{{3}})+({re.escape(decimal)}\d*)?$"
+        form = rf"^[+-]?[1-9]\d{{0,2}}({re.escape(between)}\d{{3}})+({re.escape(decimal)}\d*)?$"
         if not pc.all(pc.match_substring_regex(text.filter(is_parted), form), min_count=0).as_py():
             return None
         text = pc.replace_substring(text, between, "")
     return text if decimal == "." else pc.replace_substring(text, decimal, ".")
+
+
+def has_zeros_in_front(text: Any) -> bool:
+    """Whether digits begin with 0 somewhere."""
+    starts = pc.starts_with(text, "0")
+    if not starts.true_count:
+        return False
+    return bool(pc.match_substring_regex(text.filter(starts), r"^0\d").true_count)
+
+
+def loses_digits(text: Any, found: np.ndarray) -> bool:
+    """Whether some whole number has other digits as float64."""
+    is_large = np.abs(found) > LARGEST_EXACT
+    if not is_large.any():
+        return False
+    large = text.filter(pa.array(is_large))
+    is_whole = pc.match_substring_regex(large, r"^[+-]?\d+$")
+    return any(
+        len(each) > MOST_DIGITS or float(each) != int(each) for each in large.filter(is_whole).to_pylist()
+    )
 
 
 def cast_numbers(text: Any) -> Any:

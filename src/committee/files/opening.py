@@ -1,4 +1,4 @@
-"""A file that can be read from its start as often as needed: packed or not, or the standard input."""
+"""A file that can be read from its start as often as needed: packed or not, a pipe or the standard input."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class OpenedFile:
 
 @contextlib.contextmanager
 def open_file(place: str | os.PathLike[str]) -> Iterator[OpenedFile]:
-    """Open a file by its path, or the standard input by `-`, which is copied to a temporary file.
+    """Open a file by its path, or the standard input by `-`, which is copied, as pipes are, to a file.
 
     Parameters
     ----------
@@ -93,13 +93,22 @@ def open_file(place: str | os.PathLike[str]) -> Iterator[OpenedFile]:
     ------
     OpenedFile
     """
-    if os.fspath(place) == STANDARD_INPUT:
-        with tempfile.NamedTemporaryFile(prefix="committee-") as spool:
-            shutil.copyfileobj(sys.stdin.buffer, spool)
-            spool.flush()
-            yield opened("The standard input", Path(spool.name))
-    else:
-        yield opened(os.fspath(place), Path(place))
+    name, path = os.fspath(place), Path(place)
+    with contextlib.ExitStack() as stack:
+        if name == STANDARD_INPUT:
+            name, path = "The standard input", stack.enter_context(copied(sys.stdin.buffer))
+        elif path.is_fifo():
+            path = stack.enter_context(copied(stack.enter_context(path.open("rb"))))
+        yield opened(name, path)
+
+
+@contextlib.contextmanager
+def copied(stream: Any) -> Iterator[Path]:
+    """What a stream holds, in a file that is there for as long as it is needed."""
+    with tempfile.NamedTemporaryFile(prefix="committee-") as spool:
+        shutil.copyfileobj(stream, spool)
+        spool.flush()
+        yield Path(spool.name)
 
 
 def cut_line(head: bytes) -> bytes:

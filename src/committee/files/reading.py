@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pyarrow as pa
 
 from committee.files import arff, typed
+from committee.files.decimals import notes_of_doubts
 from committee.files.delimited import Delimited, NotUtf8
-from committee.files.dialect import COMMENT, OTHER_ENCODING, Dialect, check_names, sniff
+from committee.files.dialect import COMMENT, OTHER_ENCODING, Dialect, sniff
 from committee.files.errors import BadTable
 from committee.files.formats import Format, format_of
 from committee.files.gathering import Kinds, gather
@@ -22,6 +23,7 @@ from committee.files.guessing import Guess, guess
 from committee.files.kinds import ColumnKind
 from committee.files.naming import require_columns
 from committee.files.opening import OpenedFile, open_file
+from committee.files.typed import UNNAMED_INDEX
 
 ANY_KIND: Kinds = (ColumnKind.NUMBER, ColumnKind.BOOLEAN, ColumnKind.DATE, ColumnKind.CATEGORY)
 # What a target or a group may be: its text stays what it is.
@@ -43,9 +45,14 @@ class FileTable:
     guesses : tuple of Guess
         What the columns were taken for, those that are left out too.
     names : tuple of str
-        Of all columns of the file.
+        Of all columns of the file, but for its `index`.
     notes : tuple of str
         What else the user should know.
+    index : tuple of str
+        Columns that are the index of a frame of pandas, and are no columns unless they are asked for by name.
+        One without a name counts in files only: in a frame nobody takes it for a column.
+    decimals : dict of str to str
+        The decimal signs by which columns of numbers were read, where that was not plain.
     """
 
     name: str
@@ -54,6 +61,8 @@ class FileTable:
     guesses: tuple[Guess, ...]
     names: tuple[str, ...]
     notes: tuple[str, ...] = ()
+    index: tuple[str, ...] = ()
+    decimals: Mapping[str, str] = field(default_factory=dict)
 
 
 def read_file(
@@ -66,6 +75,8 @@ def read_file(
     encoding: str | None = None,
     delimiter: str | None = None,
     header: bool | None = None,
+    decimal: str | None = None,
+    known_decimals: Mapping[str, str] | None = None,
 ) -> FileTable:
     r"""Read a table from CSV, Parquet, Arrow, Feather, JSON lines or ARFF, packed with gzip or not.
 
@@ -86,6 +97,10 @@ def read_file(
         Of CSV. None finds them.
     header : bool, default=None
         Whether the first row of CSV names the columns. None looks.
+    decimal : {".", ","}, default=None
+        The decimal sign of CSV. None finds it, column by column.
+    known_decimals : mapping of str to str, default=None
+        What it was in the file that a model was fitted on, for columns that could be read in two ways.
 
     Returns
     -------
@@ -118,14 +133,17 @@ def read_file(
         head = file.head()
         found = format_of(file.name, head, encoding)
         if found is Format.CSV:
-            dialect = sniff(file.name, head, encoding=encoding, delimiter=delimiter, header=header)
-            return read_csv(file, wanted, dialect)
+            dialect = sniff(
+                file.name, head, encoding=encoding, delimiter=delimiter, header=header, decimal=decimal
+            )
+            # Between commas a point needs no proof, and proves nothing of other files.
+            is_plain = decimal is None and dialect.decimal == "."
+            known = known_decimals if decimal is None else None
+            return read_csv(file, wanted, dialect, known, keeps_decimals=not is_plain)
         if found is Format.ARFF:
             return read_arff(file, wanted)
-        with typed.open_columns(file, found) as (names, read):
-            kinds = wanted.kinds(names, file.name)
-            columns = {name: typed.converted(name, read(name), kinds[name]) for name in kinds}
-            return wanted.table(file.name, found, names, columns)
+        with typed.open_columns(file, found) as columns:
+            return read_typed(file.name, found, columns, wanted)
 
 
 def read_frame(
@@ -155,11 +173,8 @@ def read_frame(
     except (TypeError, ValueError, pa.ArrowException) as error:
         reason = " ".join(str(error).split())
         raise BadTable(f"The table is no path and no frame that Arrow can take ({reason}).") from error
-    check_names("the table", table.column_names)
-    names = tuple(table.column_names)
-    kinds = wanted.kinds(names, "the table")
-    columns = {name: typed.converted(name, table[name], kinds[name]) for name in kinds}
-    return wanted.table("The table", None, names, columns)
+    read = read_typed("The table", None, typed.Columns.of("the table", table.schema, table.column), wanted)
+    return replace(read, index=tuple(name for name in read.index if not UNNAMED_INDEX.fullmatch(name)))
 
 
 @dataclass(frozen=True)
@@ -180,6 +195,10 @@ class Wanted:
     only: list[str] | None
     keeps_all: bool
 
+    def asks_for(self, name: str) -> bool:
+        """Whether somebody has named a column."""
+        return name in self.labels or name in self.types or name in (self.only or ())
+
     def kinds(self, names: tuple[str, ...], where: str) -> dict[str, Kinds]:
         """What each column that has to be read may be."""
         require_columns(self.labels, names, where)
@@ -192,7 +211,7 @@ class Wanted:
         }
 
     def _kinds_of(self, name: str) -> Kinds:
-        if name in self.types:
+        if name in self.types and self.types[name].is_used:
             return (self.types[name],)
         return LABEL if name in self.labels else ANY_KIND
 
@@ -221,20 +240,40 @@ class Wanted:
         return made
 
 
-def read_csv(file: OpenedFile, wanted: Wanted, dialect: Dialect) -> FileTable:
+def read_typed(where: str, found: Format | None, columns: typed.Columns, wanted: Wanted) -> FileTable:
+    """Read columns that have types, without the index of pandas."""
+    index = tuple(name for name in columns.index if not wanted.asks_for(name))
+    names = tuple(name for name in columns.names if name not in index)
+    kinds = wanted.kinds(names, where)
+    values = {name: typed.converted(name, columns.read(name), kinds[name]) for name in kinds}
+    return replace(wanted.table(where, found, names, values), index=index)
+
+
+def read_csv(
+    file: OpenedFile,
+    wanted: Wanted,
+    dialect: Dialect,
+    known_decimals: Mapping[str, str] | None,
+    *,
+    keeps_decimals: bool,
+) -> FileTable:
     """Read CSV; if it turns out not to be UTF-8 far behind its start, once more."""
     kinds = wanted.kinds(dialect.names, file.name)
     try:
-        columns = gather(Delimited(file, dialect, comment=COMMENT), kinds)
+        columns, decimals = gather(Delimited(file, dialect, comment=COMMENT), kinds, known_decimals)
     except NotUtf8:
         dialect = replace(dialect, encoding=OTHER_ENCODING)
-        columns = gather(Delimited(file, dialect, comment=COMMENT), kinds)
-    notes = []
+        columns, decimals = gather(Delimited(file, dialect, comment=COMMENT), kinds, known_decimals)
+    notes = notes_of_doubts(file.name, decimals)
     if dialect.encoding == OTHER_ENCODING:
         notes.append(f"{file.name} is not UTF-8: it is read as {OTHER_ENCODING}.")
     if not dialect.has_header:
         notes.append(f"{file.name} has no header: its columns are called {dialect.names[0]} and so on.")
-    return wanted.table(file.name, Format.CSV, dialect.names, columns, *notes)
+    table = wanted.table(file.name, Format.CSV, dialect.names, columns, *notes)
+    if not keeps_decimals:
+        return table
+    signs = {name: each.sign for name, each in decimals.items() if each.sign is not None}
+    return replace(table, decimals=signs)
 
 
 def read_arff(file: OpenedFile, wanted: Wanted) -> FileTable:
@@ -248,7 +287,7 @@ def read_arff(file: OpenedFile, wanted: Wanted) -> FileTable:
         every = arff.read_sparse(file, header)
         columns = {name: typed.converted(name, every[name], kinds[name]) for name in kinds}
     else:
-        columns = gather(arff.open_rows(file, header), kinds)
+        columns, _ = gather(arff.open_rows(file, header), kinds)
     return wanted.table(file.name, Format.ARFF, header.names, columns)
 
 

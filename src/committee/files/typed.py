@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import re
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pyarrow as pa
@@ -20,10 +22,56 @@ from committee.files.opening import OpenedFile
 
 BLOCK_BYTES = 2**24
 STREAM_START = b"\xff\xff\xff\xff"
+# So many digits are those of an int64, whatever they are.
+MOST_DIGITS = 18
+# How Arrow calls an index of pandas that has no name.
+UNNAMED_INDEX = re.compile(r"__index_level_\d+__")
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Columns that have types.
+
+    Parameters
+    ----------
+    names : tuple of str
+        Of all columns.
+    index : tuple of str
+        Of those that are the index of a frame of pandas.
+    read : callable
+        From the name of a column to the column.
+    """
+
+    names: tuple[str, ...]
+    index: tuple[str, ...]
+    read: Callable[[str], Any]
+
+    @classmethod
+    def of(cls, where: str, schema: Any, read: Callable[[str], Any]) -> Columns:
+        """The columns of a schema, whose names must differ."""
+        check_names(where, schema.names)
+        return cls(tuple(schema.names), index_in(schema), read)
+
+
+def index_in(schema: Any) -> tuple[str, ...]:
+    """The columns that were the index of a frame of pandas, as the schema tells.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> index_in(pa.table(pd.DataFrame({"a": [1, 2]}, index=pd.Index([7, 3], name="row"))).schema)
+    ('row',)
+    """
+    try:
+        told = (schema.pandas_metadata or {}).get("index_columns", [])
+    except ValueError:  # as in a damaged file
+        return ()
+    # An index that counts is told as an object, and no column.
+    return tuple(name for name in told if isinstance(name, str) and name in schema.names)
 
 
 @contextlib.contextmanager
-def open_columns(file: OpenedFile, found: Format) -> Iterator[tuple[tuple[str, ...], Callable[[str], Any]]]:
+def open_columns(file: OpenedFile, found: Format) -> Iterator[Columns]:
     """Open a file of columns.
 
     Parameters
@@ -33,34 +81,31 @@ def open_columns(file: OpenedFile, found: Format) -> Iterator[tuple[tuple[str, .
 
     Yields
     ------
-    names : tuple of str
-        Of all columns.
-    read : callable
-        From the name of a column to the column.
+    Columns
     """
     with contextlib.ExitStack() as stack:
         with reporting(file, found):
             if found is Format.JSON_LINES:
                 table = read_json_lines(file)
-                names, read = table.column_names, table.column
+                schema, read = table.schema, table.column
             elif found is Format.PARQUET:
                 parquet = pa.parquet.ParquetFile(stack.enter_context(file.seekable()))
-                names, read = parquet.schema_arrow.names, lambda name: parquet.read([name])[name]
+                schema, read = parquet.schema_arrow, lambda name: parquet.read([name])[name]
             else:
                 reader = stack.enter_context(open_arrow(stack.enter_context(file.seekable())))
                 table = reader.read_all()
                 # Arrow trusts what it reads: offsets of a damaged file would lead anywhere.
                 table.validate(full=True)
-                names, read = table.column_names, table.column
-        if not names:
+                schema, read = table.schema, table.column
+            columns = Columns.of(file.name, schema, read)
+        if not columns.names:
             raise BadTable(f"{file.name} has no columns.")
-        check_names(file.name, names)
 
         def read_reporting(name: str) -> Any:
             with reporting(file, found):
                 return read(name)
 
-        yield tuple(names), read_reporting
+        yield replace(columns, read=read_reporting)
 
 
 def read_json_lines(file: OpenedFile) -> Any:
@@ -106,7 +151,7 @@ def converted(name: str, column: Any, kinds: Kinds) -> Any:
     """
     if pa.types.is_nested(column.type):
         return column
-    column = with_plain_text(column)
+    column = plain(column)
     is_kind = kind_of_type(name, column.type)
     if pa.types.is_null(column.type):
         return column.cast(pa.float64())
@@ -124,8 +169,11 @@ def in_one_piece(column: Any) -> Any:
     return flat(column)
 
 
-def with_plain_text(column: Any) -> Any:
-    """A column whose text is stored as views, as polars does, with text as Arrow's functions take it."""
+def plain(column: Any) -> Any:
+    """A column as Arrow's functions and numpy take it: its decimals as numbers, its views of text as text."""
+    if pa.types.is_decimal(column.type):
+        is_exact = column.type.scale == 0 and column.type.precision <= MOST_DIGITS
+        return column.cast(pa.int64() if is_exact else pa.float64())
     if pa.types.is_string_view(column.type):
         return column.cast(pa.string())
     if pa.types.is_dictionary(column.type) and pa.types.is_string_view(column.type.value_type):
@@ -148,7 +196,7 @@ def to_kind(name: str, column: Any, is_kind: ColumnKind, kind: ColumnKind) -> An
     if {is_kind, kind} == {ColumnKind.NUMBER, ColumnKind.BOOLEAN}:
         return column
     if kind is ColumnKind.CATEGORY:
-        return column.cast(pa.string())
+        return printed(column)
     if is_kind is ColumnKind.CATEGORY:
         text = column.cast(pa.string())
         for way in converters(".", is_told=True)[kind]:
@@ -156,3 +204,20 @@ def to_kind(name: str, column: Any, is_kind: ColumnKind, kind: ColumnKind) -> An
             if found is not None:
                 return pa.array(found) if kind is ColumnKind.NUMBER else found
     raise BadTable(f"Column {name!r} is to be a {kind.value} and is a {is_kind.value}. Convert it first.")
+
+
+def printed(column: Any) -> Any:
+    """A column as text: dates as short as they can be, as CSV has them.
+
+    Examples
+    --------
+    >>> from datetime import datetime
+    >>> printed(pa.array([datetime(2024, 2, 29)])).to_pylist()
+    ['2024-02-29']
+    """
+    if pa.types.is_timestamp(column.type) and column.type.tz is None:
+        for shorter in (pa.date32(), pa.timestamp("s")):
+            with contextlib.suppress(pa.ArrowInvalid):
+                if column.cast(shorter).cast(column.type).equals(column):
+                    return column.cast(shorter).cast(pa.string())
+    return column.cast(pa.string())

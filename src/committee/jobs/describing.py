@@ -130,8 +130,9 @@ def standings(
     # Rows are encoded for those alone that look at them.
     looks = rules is None or any(as_rule(rule)._looks_at_X() for rule in rules)
     board = judged.leaderboard(rules, X=X if looks else None, scoring=scorer)
-    is_loss = board.scoring.startswith("neg_")
-    named = {name_of(rule): title_of(rule) for rule in rules or ()}
+    # A loss is shown as it is, unless it is asked for by the name of what is minus it.
+    is_loss = board.scoring.startswith("neg_") and board.scoring != metric
+    named = {name_of(rule): title_of(rule) for rule in [*decided(model), *(rules or ())]}
     return {
         "metric": board.scoring.removeprefix("neg_") if scorer is None else metric,
         "rule": title_of(model.rule_),

@@ -85,7 +85,7 @@ def fit(
     ----------
     table : str, path or frame
         CSV, Parquet, Arrow, Feather, JSON lines or ARFF, packed with gzip or not; or a frame of pandas,
-        polars or Arrow.
+        polars or Arrow. The index of pandas is no column.
     target : str
         The column to be predicted. Rows without a value in it are left out.
     task : {"classification", "regression"}, default=None

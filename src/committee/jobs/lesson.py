@@ -86,9 +86,16 @@ def read_lesson(
             f"The target {target!r} holds text, such as {such_as!r}, and regression needs numbers."
         )
     guesses = tuple(each for each in read.guesses if each.name not in special)
-    left_out = tuple(name for name in read.names if name not in used and name != target)
+    unused = tuple(name for name in read.names if name not in used and name != target)
     alone = alone_notes(y, target) if found == "classification" else []
-    notes = (*read.notes, *dropping_notes(n_dropped, target), *alone, *left_out_notes(guesses))
+    notes = (
+        *read.notes,
+        *dropping_notes(n_dropped, target),
+        *alone,
+        *index_notes(read.index),
+        *left_out_notes(guesses),
+    )
+    decimals = {name: sign for name, sign in read.decimals.items() if name in used or name == target}
     return Lesson(
         frame.select(used),
         y,
@@ -96,7 +103,7 @@ def read_lesson(
         None if weights is None else complete(frame[weights], weights, "weights"),
         found,
         guesses,
-        Origin(target, left_out),
+        Origin(target, (*unused, *read.index), decimals),
         notes,
         n_dropped,
     )
@@ -162,6 +169,20 @@ def alone_notes(y: np.ndarray, target: str) -> list[str]:
     return [
         f"{n_alone} of the {len(counts)} classes of {target!r} have one row each: nobody can learn them and "
         "be judged on them. Put rare classes together, or name another target."
+    ]
+
+
+def index_notes(index: tuple[str, ...]) -> list[str]:
+    """What is said of the index of pandas, which is no column.
+
+    Examples
+    --------
+    >>> index_notes(("date",))
+    ["Column 'date' is left out: it is the index of the frame. To keep it, call reset_index in pandas."]
+    """
+    return [
+        f"Column {name!r} is left out: it is the index of the frame. To keep it, call reset_index in pandas."
+        for name in index
     ]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -33,11 +34,13 @@ class CSVForm:
     ----------
     encoding, delimiter : str, default=None
     header : bool, default=None
+    decimal : {".", ","}, default=None
     """
 
     encoding: str | None = None
     delimiter: str | None = None
     header: bool | None = None
+    decimal: str | None = None
 
 
 AS_FOUND = CSVForm()
@@ -51,6 +54,7 @@ def read_any(
     only: Iterable[str] | None = None,
     keep_all: bool = False,
     form: CSVForm = AS_FOUND,
+    known_decimals: Mapping[str, str] | None = None,
 ) -> FileTable:
     """Read a file by its path, or take a frame."""
     if isinstance(table, str | os.PathLike):
@@ -63,6 +67,8 @@ def read_any(
             encoding=form.encoding,
             delimiter=form.delimiter,
             header=form.header,
+            decimal=form.decimal,
+            known_decimals=known_decimals,
         )
     return read_frame(table, types=types, labels=labels)
 
@@ -100,17 +106,28 @@ def table_for(
     types = {column.name: kind_in_file(column) for column in schema.columns}
     if target is not None:
         types[target] = label_kind(model)
-    table = read_any(place, types=types, labels=labels, only=[*schema.names, *labels], form=form)
+    origin = model._origin
+    table = read_any(
+        place,
+        types=types,
+        labels=labels,
+        only=[*schema.names, *labels],
+        form=form,
+        known_decimals=None if origin is None else origin.decimals,
+    )
+    for note in table.notes:
+        warnings.warn(note, UserWarning, stacklevel=3)
     known = {*schema.names, *labels}
-    if model._origin is not None:
-        known |= {model._origin.target, *model._origin.left_out}
+    if origin is not None:
+        known |= {origin.target, *origin.left_out}
     extra = [name for name in table.names if name not in known]
     if extra and not ignore_extra:
         raise BadTable(
             f"{table.name} has columns that the fit has not seen: {shown(extra)}. Remove them, or pass "
             "--ignore-extra."
         )
-    return table.frame.select(list(schema.names)), None if target is None else table.frame[target], table
+    answers = None if target is None else as_classes(table.frame[target], model)
+    return table.frame.select(list(schema.names)), answers, table
 
 
 def for_matrix(model: Any, place: Any, labels: tuple[str, ...], form: CSVForm) -> tuple[Any, Any, FileTable]:
@@ -124,7 +141,7 @@ def for_matrix(model: Any, place: Any, labels: tuple[str, ...], form: CSVForm) -
             f"{model.schema_.n_columns}, which have no names."
         )
     matrix = np.column_stack([values_of(column) for column in frame.columns])
-    return matrix, table.frame[labels[0]] if labels else None, table
+    return matrix, as_classes(table.frame[labels[0]], model) if labels else None, table
 
 
 def kind_in_file(column: Any) -> str:
@@ -136,9 +153,32 @@ def kind_in_file(column: Any) -> str:
 
 def label_kind(model: Any) -> str:
     """How a column of answers is read for a model."""
-    if isinstance(model._task, Classification) and model.classes_.dtype.kind not in "biuf":
-        return "category"
-    return "number"
+    if not isinstance(model._task, Classification):
+        return "number"
+    return {"b": "boolean", "i": "number", "u": "number", "f": "number"}.get(
+        model.classes_.dtype.kind, "category"
+    )
+
+
+def as_classes(answers: Any, model: Any) -> Any:
+    """Answers that are text, true and false spelled as the model has learnt them: every program has its way.
+
+    Parameters
+    ----------
+    answers : pyarrow column
+    model : estimator
+
+    Returns
+    -------
+    pyarrow column
+    """
+    if not pa.types.is_dictionary(answers.type):
+        return answers
+    spelled = {str(label).lower(): str(label) for label in model.classes_.tolist()}
+    truths = {each: spelled[each] for each in ("true", "false") if each in spelled}
+    answers = flat(answers)
+    words = [truths.get(each.lower(), each) for each in answers.dictionary.to_pylist()]
+    return pa.DictionaryArray.from_arrays(answers.indices, pa.array(words, pa.string()))
 
 
 def values_of(column: Any) -> np.ndarray:

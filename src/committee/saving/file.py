@@ -229,11 +229,13 @@ def read_origin(written: Json) -> Origin | None:
     """What a file says of the table that `committee.fit` was given."""
     if written is None:
         return None
-    body = with_keys(written, {"target", "left_out"}, "origin")
-    target, left_out = body["target"], body["left_out"]
+    require(isinstance(written, dict), "origin is not told")
+    body = with_keys({"decimals": {}} | written, {"target", "left_out", "decimals"}, "origin")
+    target, left_out, decimals = body["target"], body["left_out"], body["decimals"]
     are_names = isinstance(left_out, list) and all(isinstance(name, str) for name in left_out)
-    require(isinstance(target, str) and are_names, "origin is not told")
-    return Origin(target, tuple(left_out))
+    are_signs = isinstance(decimals, dict) and all(sign in (".", ",") for sign in decimals.values())
+    require(isinstance(target, str) and are_names and are_signs, "origin is not told")
+    return Origin(target, tuple(left_out), decimals)
 
 
 def versions() -> dict[str, str]:
