@@ -23,7 +23,6 @@ from committee.boosting.engine_rounds import (
     are_members_of,
     default_member,
     runs_in_engine,
-    takes_codes,
 )
 from committee.boosting.members import take_member
 from committee.boosting.python_rounds import Plan, PythonRounds, Run, each_vote
@@ -45,6 +44,7 @@ from committee.learners.callbacks import CallbackSupportMixin, hook_of, task_cal
 from committee.learners.members import Members
 from committee.learners.training import check_same_task, fit_table, table_to_go_on, training_of
 from committee.learners.tree_parameters import draw_seed
+from committee.members.engine_kinds import takes_codes
 from committee.members.fitting import importances_of
 from committee.members.kinds import check_engine_member, check_estimator
 from committee.members.seeing import native_table
@@ -379,7 +379,7 @@ class AdaBoost(CallbackSupportMixin, SavedMembers):
 
 def check_takes(member: Any, X: Any) -> None:
     """Raise if X is in codes, and a member learns from values."""
-    if isinstance(X, BinnedTable) and not takes_codes(member):
+    if isinstance(X, BinnedTable) and not (runs_in_engine(member) and takes_codes(member)):
         raise TypeError(
             f"X is a BinnedTable, and {type(member).__name__} learns from values. Pass the table itself."
         )

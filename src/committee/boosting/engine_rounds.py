@@ -11,24 +11,22 @@ import numpy as np
 from committee import _engine
 from committee.boosting.python_rounds import Plan, Run
 from committee.boosting.weighting import Distribution, Scheme
-from committee.learners import (
-    C45Classifier,
-    DecisionStumpClassifier,
-    DecisionStumpRegressor,
-    DecisionTreeClassifier,
-    DecisionTreeRegressor,
-    RandomTreeClassifier,
-    RandomTreeRegressor,
-)
+from committee.learners import C45Classifier
 from committee.learners.c45 import branches_by_column
 from committee.learners.training import OPTIONS, Training
+from committee.members.engine_kinds import (
+    CARTS,
+    STUMPS,
+    are_trees_of,
+    grows_in_engine,
+    stump_criterion,
+    takes_codes,
+    tree_options,
+)
 from committee.running import Runner
 from committee.table import BinnedTable, Table, read_like, to_codes
 from committee.task import Classification, Regression
 
-STUMPS: tuple[type[Any], ...] = (DecisionStumpClassifier, DecisionStumpRegressor)
-TREES: tuple[type[Any], ...] = (DecisionTreeClassifier, DecisionTreeRegressor)
-RANDOM: tuple[type[Any], ...] = (RandomTreeClassifier, RandomTreeRegressor)
 Trees = _engine.Forest | _engine.C45Forest
 
 
@@ -37,28 +35,18 @@ def runs_in_engine(member: Any) -> bool:
 
     Examples
     --------
+    >>> from committee import DecisionTreeClassifier
     >>> runs_in_engine(DecisionTreeClassifier(max_depth=2))
     True
     >>> runs_in_engine(DecisionTreeClassifier(class_weight="balanced"))
     False
     """
-    kinds = (*STUMPS, *TREES, *RANDOM, C45Classifier)
-    return type(member) in kinds and getattr(member, "class_weight", None) is None
-
-
-def takes_codes(member: Any) -> bool:
-    """Whether members learn from the codes of a table alone; C4.5 looks at its values."""
-    return runs_in_engine(member) and type(member) is not C45Classifier
+    return grows_in_engine(member) and getattr(member, "class_weight", None) is None
 
 
 def are_members_of(member: Any, members: Any) -> bool:
     """Whether what a file holds can be members of a kind: trees of the engine, or a list of estimators."""
-    if not runs_in_engine(member):
-        return isinstance(members, list)
-    if isinstance(members, list):
-        # The first files have these one by one.
-        return type(member) in (*RANDOM, C45Classifier)
-    return isinstance(members, _engine.Forest if takes_codes(member) else _engine.C45Forest)
+    return are_trees_of(member, members) if runs_in_engine(member) else isinstance(members, list)
 
 
 def default_member(task: Classification | Regression) -> Any:
@@ -69,9 +57,9 @@ def default_member(task: Classification | Regression) -> Any:
     >>> default_member(Classification(np.arange(10))).max_depth
     5
     """
-    stump, tree = STUMPS[0], TREES[0]
+    stump, tree = STUMPS[0], CARTS[0]
     if isinstance(task, Regression):
-        return TREES[1](max_depth=3)
+        return CARTS[1](max_depth=3)
     return stump() if task.n_outputs <= 2 else tree(max_depth=1 + (task.n_outputs - 1).bit_length())
 
 
@@ -202,15 +190,8 @@ class EngineRounds:
         if isinstance(member, C45Classifier):
             return member._options() | {"is_stump": False}
         if isinstance(member, STUMPS):
-            return {"is_stump": True, "criterion": getattr(member, "criterion", "squared_error")}
-        options = member._options(self.training) | {"is_stump": False, "keep_records": False}
-        if isinstance(member, RANDOM):
-            return options | {"needs_gain": True}
-        return options | {
-            "random_thresholds": member.splitter == "random",
-            "keep_records": member.ccp_alpha > 0,
-            "ccp_alpha": float(member.ccp_alpha),
-        }
+            return {"is_stump": True, "criterion": stump_criterion(member)}
+        return tree_options(member, self.training) | {"is_stump": False}
 
     def _values(self) -> tuple[list[np.ndarray], np.ndarray] | None:
         """What C4.5 trees learn from: the columns, and how many categories each has; None for others."""

@@ -24,6 +24,7 @@ from committee.learners.callbacks import CallbackSupportMixin, hook_of, task_cal
 from committee.learners.members import Members
 from committee.learners.training import fit_table, table_to_go_on, training_of
 from committee.learners.tree_parameters import draw_seed
+from committee.members.engine_kinds import grows_in_engine, takes_codes
 from committee.members.fitting import importances_of
 from committee.members.kinds import check_estimator
 from committee.members.lesson import group_codes, in_order
@@ -31,7 +32,7 @@ from committee.members.votes import check_judged
 from committee.parameters import check_parameters
 from committee.running import Work, n_threads
 from committee.sampling.bags import Bags, repeats_of, weights_each_time
-from committee.sampling.engine_bags import check_tree, grow_members, grows_in_engine, take_member, takes_codes
+from committee.sampling.engine_bags import check_tree, grow_members, take_member
 from committee.sampling.kept_bags import KeptBags
 from committee.sampling.out_of_bag import OutOfBag, check_metric, is_named, means, score_of
 from committee.sampling.outside import (

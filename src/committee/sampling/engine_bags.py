@@ -9,53 +9,27 @@ import numpy as np
 from sklearn.base import clone
 
 from committee import _engine
-from committee.learners import (
-    C45Classifier,
-    DecisionStumpClassifier,
-    DecisionStumpRegressor,
-    DecisionTreeClassifier,
-    DecisionTreeRegressor,
-    RandomTreeClassifier,
-    RandomTreeRegressor,
-)
+from committee.learners import C45Classifier
 from committee.learners.c45 import branches_by_column
 from committee.learners.training import check_numbers, check_options
+from committee.members.engine_kinds import (
+    STUMPS,
+    are_trees_of,
+    grows_in_engine,
+    stump_criterion,
+    takes_codes,
+    tree_options,
+)
 from committee.members.kinds import check_engine_member
 from committee.sampling.bags import class_options
 from committee.sampling.outside import votes_outside
 from committee.sampling.plan import FLAT_MEMBERS, Made, Plan
 from committee.table import BinnedTable, Table
 
-STUMPS: tuple[type[Any], ...] = (DecisionStumpClassifier, DecisionStumpRegressor)
-CARTS: tuple[type[Any], ...] = (DecisionTreeClassifier, DecisionTreeRegressor)
-RANDOM: tuple[type[Any], ...] = (RandomTreeClassifier, RandomTreeRegressor)
-
-
-def grows_in_engine(member: Any) -> bool:
-    """Whether the engine grows such members itself.
-
-    Examples
-    --------
-    >>> from sklearn.tree import DecisionTreeClassifier as Another
-    >>> grows_in_engine(C45Classifier()), grows_in_engine(Another())
-    (True, False)
-    """
-    return type(member) in (*STUMPS, *CARTS, *RANDOM, C45Classifier)
-
-
-def takes_codes(member: Any) -> bool:
-    """Whether members learn from the codes of a table alone; C4.5 looks at its values."""
-    return grows_in_engine(member) and type(member) is not C45Classifier
-
 
 def are_members_of(member: Any, members: Any) -> bool:
     """Whether what a file holds can be members of a kind: trees of the engine, or a list of estimators."""
-    if not grows_in_engine(member):
-        return isinstance(members, list)
-    if type(member) is C45Classifier:
-        # The first files have a list.
-        return isinstance(members, list | _engine.C45Forest)
-    return isinstance(members, _engine.Forest)
+    return are_trees_of(member, members) if grows_in_engine(member) else isinstance(members, list)
 
 
 def check_tree(member: Any, y: np.ndarray) -> None:
@@ -142,25 +116,11 @@ def member_options(plan: Plan) -> dict[str, Any]:
     """What the engine is told of the member itself."""
     member = plan.member
     if type(member) in STUMPS:
-        return {
-            "criterion": getattr(member, "criterion", "squared_error"),
-            "are_stumps": True,
-            "keep_records": False,
-        }
-    options: dict[str, Any] = member._options(plan.training) | {
-        "keep_records": False,
-        # Trees on drawn rows gain nothing that could be measured from trying every threshold of large nodes,
-        # and it takes twice the time, as in a forest.
-        "exact": plan.training.n_classes == 0 or not plan.bags.replaces,
-    }
-    if type(member) in RANDOM:
-        return options | {"needs_gain": True}
-    alpha = float(member.ccp_alpha)
-    return options | {
-        "random_thresholds": member.splitter == "random",
-        "ccp_alpha": alpha,
-        "keep_records": alpha > 0,
-    }
+        return {"criterion": stump_criterion(member), "are_stumps": True, "keep_records": False}
+    # Trees on drawn rows gain nothing that could be measured from trying every threshold of large nodes, and
+    # it takes twice the time, as in a forest.
+    is_exact = plan.training.n_classes == 0 or not plan.bags.replaces
+    return tree_options(member, plan.training) | {"exact": is_exact}
 
 
 def n_tried(member: Any, n_columns: int) -> int:
