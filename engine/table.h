@@ -14,6 +14,9 @@
 
 namespace committee {
 
+// The most rows of a table: what they weigh in fixed point, each at least 1, sums to less than 2^31.
+inline constexpr std::size_t max_rows = std::size_t{1} << 30;
+
 enum class ElementType : std::uint8_t { f64, f32, i64, i32, i16, i8, u64, u32, u16, u8 };
 
 // One column of the caller's memory, any native type, any stride. Codes of a category column are i32.
