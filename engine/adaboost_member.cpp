@@ -16,12 +16,9 @@ MemberGrower::MemberGrower(const Table& table, const Target& target, const Membe
       target_(target),
       parameters_(parameters),
       n_draws_(n_draws),
+      n_threads_(team.size()),
       stop_(team.stop()),
       has_missing_(std::ranges::find(table.has_missing, true) != table.has_missing.end()) {
-    if (parameters.resample) {
-        bootstrap_.emplace(table, target, std::span<const std::uint32_t>{}, team.size(), team.stop());
-        drawn_.resize(table.n_rows());
-    }
     if (parameters.c45) {
         c45_grower_.emplace(*parameters.c45, parameters.c45_settings, team.size(), team.stop());
         c45_trees.n_classes = target.n_classes;
@@ -38,8 +35,7 @@ MemberGrower::MemberGrower(const Table& table, const Target& target, const Membe
 
 void MemberGrower::grow(std::span<const std::uint32_t> weights, std::uint64_t key) {
     if (parameters_.resample) {
-        std::ranges::fill(drawn_, 0);
-        bootstrap_->draw(key, n_draws_, weights, drawn_, stop_);
+        draw(weights, key);
         weights = drawn_;
     }
     if (parameters_.c45) return grow_c45(weights, key);
@@ -60,6 +56,16 @@ void MemberGrower::grow(std::span<const std::uint32_t> weights, std::uint64_t ke
     if (parameters_.ccp_alpha > 0) {
         tree_ = prune_grown(tree_, parameters_.ccp_alpha, target_.n_outputs(), table_.n_columns());
     }
+}
+
+// Equal rows of unequal weight keep their order from round to round: all of them become lighter, or none.
+void MemberGrower::draw(std::span<const std::uint32_t> weights, std::uint64_t key) {
+    if (by_content_.empty()) by_content_ = order_by_content(table_, contents_of(target_), n_threads_, stop_, weights);
+    drawn_by_.clear();
+    for (const std::uint32_t row : by_content_) drawn_by_.push_back(weights[row]);
+    drawn_.assign(table_.n_rows(), 0);
+    const std::uint64_t end = by_content_.size();
+    draw_bag({by_content_, {&end, 1}, {&n_draws_, 1}, drawn_by_, {}}, key, drawn_, stop_);
 }
 
 // C4.5 counts rows by their weight: those of a round are 1 in the mean, and drawn rows are counted.

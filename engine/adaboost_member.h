@@ -58,6 +58,7 @@ class MemberGrower {
     std::vector<double> importances;
 
   private:
+    void draw(std::span<const std::uint32_t> weights, std::uint64_t key);
     void grow_c45(std::span<const std::uint32_t> weights, std::uint64_t key);
     void look_up_codes();
 
@@ -65,16 +66,17 @@ class MemberGrower {
     const Target& target_;
     const MemberParameters& parameters_;
     std::uint64_t n_draws_;
+    int n_threads_;
     const Stop& stop_;
     bool has_missing_;
-    std::optional<Bootstrap> bootstrap_;
     GrowStump grow_stump_;
     GrowTree grow_tree_;
     std::optional<C45Grower> c45_grower_;
     Tree tree_;  // the member, or the next
     C45Tree c45_tree_;
     PlacedVotes placed_;
-    std::vector<std::uint32_t> drawn_, seen_rows_, seen_weights_;
+    std::vector<std::uint32_t> by_content_;  // the rows in the order that they are drawn along
+    std::vector<std::uint32_t> drawn_by_, drawn_, seen_rows_, seen_weights_;
     std::uint32_t stump_column_ = 0;
     std::vector<std::uint32_t> values_by_code_;  // of that column
 };

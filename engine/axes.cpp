@@ -86,13 +86,7 @@ std::uint64_t target_hash(const Target& target, std::size_t row) {
 std::vector<std::uint32_t> order_rows(const Target& target, std::span<const std::uint32_t> weights,
                                       bool with_weightless, std::span<const std::uint64_t> hashes, int n_threads,
                                       const Stop& stop) {
-    std::vector<std::uint32_t> rows = order_by_hash(hashes, n_threads, stop);
-    for (auto begin = rows.begin(); !weights.empty() && begin != rows.end();) {
-        const auto end =
-            std::find_if(begin, rows.end(), [&](std::uint32_t row) { return hashes[row] != hashes[*begin]; });
-        std::ranges::stable_sort(begin, end, {}, [&](std::uint32_t row) { return weights[row]; });
-        begin = end;
-    }
+    std::vector<std::uint32_t> rows = order_by_hash(hashes, n_threads, stop, weights);
     const auto part_of = [&](std::uint32_t row) -> std::size_t {
         if (!weights.empty() && weights[row] == 0) return std::max<std::size_t>(target.n_classes, 1);
         return target.n_classes > 0 ? target.labels[row] : 0;

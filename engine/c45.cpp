@@ -10,6 +10,7 @@
 #include "c45_grow.h"
 #include "c45_prune.h"
 #include "c45_statistics.h"
+#include "exact_sum.h"
 
 namespace committee {
 
@@ -40,8 +41,8 @@ namespace {
 struct C45Rows {
     C45Rows(std::span<const double> given, std::span<const std::int32_t> classes,
             std::span<const std::uint8_t> held_out)
-        : grid(std::accumulate(given.begin(), given.end(), 0.0)), weights(given.size()) {
-        std::ranges::transform(given, weights.begin(), [&](double weight) { return grid.round(weight); });
+        : grid(sum_exactly(given)), weights(given.size()) {
+        std::ranges::transform(given, weights.begin(), [&](double weight) { return grid.round_weight(weight); });
         for (std::size_t i = 0; i < weights.size(); ++i) {
             if (weights[i] == 0) continue;
             const auto row = static_cast<std::uint32_t>(i);

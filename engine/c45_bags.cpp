@@ -93,18 +93,14 @@ class BagGrower {
         return is_any ? weighed : own;
     }
 
-    // By the parameters, or inversely to how often the rows of a class were drawn, whatever they weigh; 1 in the mean.
+    // By the parameters, or by how often the rows of a class were drawn; empty if they all weigh one.
     std::vector<double> class_factors(std::span<const std::uint32_t> counts, std::span<const double> weights) const {
         if (!parameters_.balance_bags) return parameters_.class_weights;
-        std::vector<double> factors(target_.n_classes, 0.0);
+        std::vector<double> n_drawn(target_.n_classes, 0.0);
         for (std::size_t row = 0; row < counts.size(); ++row) {
-            if (weights[row] > 0) factors[target_.labels[row]] += counts[row];
+            if (weights[row] > 0) n_drawn[target_.labels[row]] += counts[row];
         }
-        const double total = std::accumulate(factors.begin(), factors.end(), 0.0);
-        const auto n_there =
-            static_cast<double>(factors.size() - static_cast<std::size_t>(std::ranges::count(factors, 0.0)));
-        for (double& factor : factors) factor = factor > 0 ? total / (n_there * factor) : 0;
-        return factors;
+        return balancing_factors(n_drawn);
     }
 
     // Takes one finished tree after the other. Whether there are enough.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <stdexcept>
 #include <string>
@@ -88,8 +89,15 @@ class Grower {
         if (columns_[j].n_categories == C45Column::is_number) {
             tree_.threshold[node] = choose_threshold(values_[j].sorted, split.rank_below, split.rank_above);
         }
+        const std::size_t n_branches = tree_.branch.size() + tree_.n_branches(node);
+        if (n_branches > max_branches) {
+            throw std::length_error("Column " + std::to_string(split.column) + " (the first is 0) has a branch for " +
+                                    "each of " + std::to_string(tree_.n_branches(node)) +
+                                    " categories, and those of the tree are too many to number. Merge its rare " +
+                                    "categories.");
+        }
         tree_.first_branch[node] = static_cast<std::int32_t>(tree_.branch.size());
-        tree_.branch.resize(tree_.branch.size() + tree_.n_branches(node), C45Tree::no_child);
+        tree_.branch.resize(n_branches, C45Tree::no_child);
     }
 
     // Fills `branch_of_` for the node's instances and says whether any of them takes all.
@@ -232,7 +240,7 @@ class Grower {
             if (branch != takes_all_32) {
                 add_copy(branch, weight);
             } else {
-                for (const std::uint32_t b : receivers) add_copy(b, grid_.round(weight * (known[b] / total)));
+                for (const std::uint32_t b : receivers) add_copy(b, grid_.round_weight(weight * (known[b] / total)));
             }
         }
         below.sorted.resize(sample.sorted.size());
@@ -257,6 +265,7 @@ class Grower {
         return children;
     }
 
+    static constexpr std::size_t max_branches = std::numeric_limits<std::int32_t>::max();
     static constexpr std::uint32_t takes_all_32 = static_cast<std::uint32_t>(takes_all);
 
     std::span<const C45Column> columns_;

@@ -21,6 +21,19 @@ C45Grower::C45Grower(const C45Table& table, const C45Settings& settings, int n_t
         Polls polls(stop);
         sorted_[j] = sorters[static_cast<std::size_t>(thread)].sort(table.columns[j].numbers, rows, polls);
     });
+    if (settings.pruning == C45Pruning::reduced_error) hash_rows();
+}
+
+void C45Grower::hash_rows() {
+    for (const std::int32_t label : table_.classes) hashes_.push_back(mix(static_cast<std::uint64_t>(label)));
+    Polls polls(stop_);
+    for (std::size_t j = 0; j < sorted_.size(); ++j) {
+        polls.after(hashes_.size());
+        const auto add = [&](std::size_t row, std::uint64_t value) { hashes_[row] = mix(hashes_[row] + value); };
+        for (const c45::Entry& entry : sorted_[j].entries) add(entry.instance, entry.rank);
+        const auto codes = table_.columns[j].codes;
+        for (std::size_t row = 0; row < codes.size(); ++row) add(row, static_cast<std::uint64_t>(codes[row]));
+    }
 }
 
 C45Tree C45Grower::grow(std::span<const double> weights, std::uint64_t key, std::span<const std::uint32_t> seen) const {
@@ -57,6 +70,8 @@ std::vector<std::uint8_t> C45Grower::hold_out(std::span<const double> weights, s
         throw std::invalid_argument("reduced_error_folds must be at most the number of rows of a member, " +
                                     std::to_string(rows.size()) + ". Got " + std::to_string(settings_.n_folds) + ".");
     }
+    // They are drawn by what they contain: the order of the table changes nothing.
+    std::ranges::sort(rows, {}, [&](std::uint32_t row) { return std::pair(hashes_[row], weights[row]); });
     Random random(key, Purpose::held_out);
     for (std::size_t i = rows.size(); i > 1; --i) std::swap(rows[i - 1], rows[random.below(i)]);
     std::ranges::stable_sort(rows, {}, [&](std::uint32_t row) { return table_.classes[row]; });

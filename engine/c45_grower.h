@@ -27,12 +27,14 @@ class C45Grower {
     C45Tree grow(std::span<const double> weights, std::uint64_t key, std::span<const std::uint32_t> seen = {}) const;
 
   private:
+    void hash_rows();
     std::vector<std::uint8_t> hold_out(std::span<const double> weights, std::uint64_t key) const;
 
     const C45Table& table_;
     C45Settings settings_;
     const Stop& stop_;
     std::vector<c45::SortedColumn> sorted_;  // per column, empty for categories
+    std::vector<std::uint64_t> hashes_;      // of what each row contains, if rows are to be kept back
 };
 
 }  // namespace committee

@@ -100,7 +100,7 @@ class Router {
             }
             for (const Segment& segment : segments) {
                 const std::size_t b = segment.branch;
-                if (share[b] > 0) stack_[places[b]++] = {item.row, grid_.round(item.weight * share[b])};
+                if (share[b] > 0) stack_[places[b]++] = {item.row, grid_.round_weight(item.weight * share[b])};
             }
         }
         return segments;

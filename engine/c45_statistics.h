@@ -1,5 +1,6 @@
 // The arithmetic of C4.5: comparisons with J48's tolerance, exact sums, w log2 w, and the pessimistic error estimate.
 #pragma once
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -18,12 +19,16 @@ inline bool is_at_least(double a, double b) { return b - a < tolerance; }
 // Rounds to a multiple of one power of two, such that sums of results stay exact while they are below `bound`.
 class Grid {
   public:
-    explicit Grid(double bound) : shift_(1.5 * std::ldexp(1.0, std::ilogb(bound) + 2)) {}
+    explicit Grid(double bound)
+        : shift_(1.5 * std::ldexp(1.0, std::ilogb(bound) + 2)), unit_(std::ldexp(1.0, std::ilogb(bound) - 50)) {}
     // Adding the shift leaves no bits below the grid.
     double round(double x) const { return (x + shift_) - shift_; }
+    // The same of a weight: what weighs something still does.
+    double round_weight(double x) const { return x > 0 ? std::max(round(x), unit_) : 0; }
 
   private:
     double shift_;
+    double unit_;
 };
 
 // w log2 w on a grid. Whole weights come from a list, which gives the same numbers as the logarithm.

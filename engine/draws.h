@@ -4,6 +4,7 @@
 #pragma once
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -85,14 +86,14 @@ class Draws {
             }
             // Code - 1 wraps missing round to the top.
             shifts_[k] = drawn.missing_right ? 1 : 0;
-            lasts_[k] = to_signed(drawn.threshold - static_cast<std::uint32_t>(shifts_[k]));
+            lasts_[k] = to_signed(to_word(drawn.threshold - shifts_[k]));
         }
     }
 
     const Draw& operator[](std::size_t k) const { return draws_[k]; }
 
     bool goes_left(std::size_t k, std::size_t i) const {
-        return static_cast<std::int16_t>(codes_[i * most_columns + k] - shifts_[k]) <= lasts_[k];
+        return to_signed(static_cast<std::uint16_t>(codes_[i * most_columns + k] - shifts_[k])) <= lasts_[k];
     }
 
     // What goes left in each of the columns that were drawn for.
@@ -115,11 +116,14 @@ class Draws {
     const Left& left_of(std::size_t k) const { return left_[k]; }
 
   private:
-    // Codes are kept as signed numbers, 2^15 lower: that is what vectors compare in one step.
+    // Codes are kept 2^15 lower, round the end of 16 bits, for vectors compare signed numbers in one step. They are
+    // counted in words without a sign, which are allowed to wrap.
     using Lanes [[gnu::vector_size(2 * most_columns)]] = std::int16_t;
+    using Words [[gnu::vector_size(2 * most_columns)]] = std::uint16_t;
     static constexpr std::size_t fewest_rows_of_a_sum = 32, most_rows_of_a_sum = 65535;
 
-    static std::int16_t to_signed(std::uint32_t code) { return static_cast<std::int16_t>(code ^ 0x8000U); }
+    static std::uint16_t to_word(std::uint32_t code) { return static_cast<std::uint16_t>(code ^ 0x8000U); }
+    static std::int16_t to_signed(std::uint16_t word) { return static_cast<std::int16_t>(word); }
     static std::uint32_t to_code(std::int16_t number) { return static_cast<std::uint16_t>(number) ^ 0x8000U; }
 
     struct Ranges {
@@ -133,29 +137,29 @@ class Draws {
     };
 
 
-    Lanes lanes_of(std::size_t i) const {
-        Lanes lanes;
-        std::memcpy(&lanes, codes_.data() + i * most_columns, sizeof lanes);
-        return lanes;
+    Words words_of(std::size_t i) const {
+        Words words;
+        std::memcpy(&words, codes_.data() + i * most_columns, sizeof words);
+        return words;
     }
 
     template <std::size_t n>
     void gather(const std::array<const Code*, most_columns>& columns, std::span<const std::uint32_t> rows,
                 Ranges& ranges) {
-        const Lanes zeros{}, one = zeros + std::int16_t{1}, half = zeros + to_signed(0);
-        Lanes lowest = ~half, lowest_but_missing = ~half, highest = half;
-        std::int16_t* to = codes_.data();
+        const Words zeros{}, one = zeros + std::uint16_t{1}, half = zeros + to_word(0);
+        Lanes lowest = std::bit_cast<Lanes>(~half), lowest_but_missing = lowest, highest = std::bit_cast<Lanes>(half);
+        std::uint16_t* to = codes_.data();
         std::array<const Code*, n> from;  // in registers
         std::copy_n(columns.begin(), n, from.begin());
         for (const std::uint32_t row : rows) {
-            Lanes lanes{};
-            for (std::size_t k = 0; k < n; ++k) lanes[k] = static_cast<std::int16_t>(from[k][row]);
-            lanes ^= half;
-            const Lanes but_missing = lanes - one;
+            Words words{};
+            for (std::size_t k = 0; k < n; ++k) words[k] = from[k][row];
+            words ^= half;
+            const auto lanes = std::bit_cast<Lanes>(words), but_missing = std::bit_cast<Lanes>(words - one);
             lowest = lanes < lowest ? lanes : lowest;
             lowest_but_missing = but_missing < lowest_but_missing ? but_missing : lowest_but_missing;
             highest = lanes > highest ? lanes : highest;
-            std::memcpy(to, &lanes, sizeof lanes);
+            std::memcpy(to, &words, sizeof words);
             to += most_columns;
         }
         ranges = {lowest, lowest_but_missing, highest};
@@ -164,36 +168,37 @@ class Draws {
     // As many rows at a time as 16 bits can count.
     template <bool weigh_one>
     void sum_left_side_by_side(std::span<const Item> items) {
-        Lanes shift, last;
+        Words shift;
+        Lanes last;
         std::memcpy(&shift, shifts_.data(), sizeof shift);
         std::memcpy(&last, lasts_.data(), sizeof last);
         left_.fill({});
         for (std::size_t begin = 0; begin < items.size(); begin += rows_of_a_sum_) {
             const std::size_t end = std::min(items.size(), begin + rows_of_a_sum_);
-            const Lanes zeros{};
-            Lanes weights{}, ones{}, counts{};
+            const Words zeros{};
+            Words weights{}, ones{}, counts{};
             for (std::size_t i = begin; i < end; ++i) {
-                const auto goes = static_cast<Lanes>(lanes_of(i) - shift <= last);
-                if constexpr (!weigh_one) weights += goes & (zeros + static_cast<std::int16_t>(items[i]));
-                ones += goes & (zeros + static_cast<std::int16_t>(items[i] >> 32));
+                const auto goes = std::bit_cast<Words>(std::bit_cast<Lanes>(words_of(i) - shift) <= last);
+                if constexpr (!weigh_one) weights += goes & (zeros + static_cast<std::uint16_t>(items[i]));
+                ones += goes & (zeros + static_cast<std::uint16_t>(items[i] >> 32));
                 counts -= goes;
             }
             if constexpr (weigh_one) weights = counts;
             for (std::size_t k = 0; k < most_columns; ++k) {
-                left_[k].item +=
-                    (Item{static_cast<std::uint16_t>(ones[k])} << 32) | static_cast<std::uint16_t>(weights[k]);
-                left_[k].n_rows += static_cast<std::uint16_t>(counts[k]);
+                left_[k].item += (Item{ones[k]} << 32) | weights[k];
+                left_[k].n_rows += counts[k];
             }
         }
     }
 
     const Table& table_;
     std::vector<Knots> knots_;
-    std::vector<std::int16_t> codes_;
+    std::vector<std::uint16_t> codes_;
     std::size_t n_columns_ = 0;
     std::size_t rows_of_a_sum_ = 0;
     std::array<Draw, most_columns> draws_{};
-    std::array<std::int16_t, most_columns> shifts_{}, lasts_{};
+    std::array<std::uint16_t, most_columns> shifts_{};
+    std::array<std::int16_t, most_columns> lasts_{};
     std::array<Left, most_columns> left_{};
 };
 

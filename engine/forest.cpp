@@ -1,7 +1,7 @@
 #include "forest.h"
 
 #include <algorithm>
-#include <bit>
+#include <cassert>
 #include <cmath>
 #include <numeric>
 #include <optional>
@@ -46,6 +46,9 @@ class ForestGrower {
           parameters_(parameters),
           stop_(stop),
           in_order_(parameters.n_trees - parameters.first_tree) {
+        assert(weights.empty() || weights.size() == table.n_rows());
+        assert(parameters.class_weights.empty() || parameters.class_weights.size() == target.n_classes);
+        assert(!parameters.balance_bags || target.n_classes > 0);
         if (!parameters.out_of_bag) return;
         std::vector<bool> does_count;
         for (const std::uint32_t weight : weights) does_count.push_back(weight > 0);
@@ -54,8 +57,7 @@ class ForestGrower {
 
     Grown grow(int n_threads, const std::function<bool(std::size_t)>& after_tree) {
         try {
-            if (parameters_.bootstrap && !parameters_.drawing)
-                bootstrap_.emplace(table_, target_, weights_, n_threads, stop_);
+            if (parameters_.out_of_bag_importances) find_places(n_threads);
             grow_trees(n_threads, after_tree);
         } catch (const Stopped&) {
             grown_.stopped = true;
@@ -111,8 +113,6 @@ class ForestGrower {
         const bool keeps_weights = parameters_.drawing && parameters_.drawing->keeps_weights && !weights_.empty();
         if (parameters_.drawing) {
             draw_bag(*parameters_.drawing, key, bag.counts, stop_);
-        } else if (bootstrap_) {
-            bootstrap_->draw(key, parameters_.n_draws, bag.counts, stop_);
         } else if (weights_.empty()) {
             bag.counts.assign(n_rows, 1);
         } else {
@@ -128,55 +128,62 @@ class ForestGrower {
                 bag.outside.push_back(i);
             }
         }
-        weigh(bag);
+        weigh(bag, parameters_.drawing && !keeps_weights);
     }
 
     // Masses as weights: the same integers, or in a scale of their own if classes have weights or the sum is too large.
-    void weigh(Bag& bag) const {
-        std::vector<double> factors = class_factors(bag);
-        const auto factor_of = [&](std::size_t i) {
-            return factors.empty() ? 1.0 : factors[target_.labels[bag.rows[i]]];
-        };
+    // Rows of classes that weigh nothing are dropped.
+    void weigh(Bag& bag, bool are_counts) const {
         const std::uint64_t mass = std::accumulate(bag.masses.begin(), bag.masses.end(), std::uint64_t{0});
+        std::vector<double> factors = class_factors(bag);
         if (factors.empty() && mass < std::uint64_t{1} << 31) {
             bag.weights.assign(bag.masses.begin(), bag.masses.end());
             return;
         }
-        double total = 0;
-        for (std::size_t i = 0; i < bag.rows.size(); ++i) total += static_cast<double>(bag.masses[i]) * factor_of(i);
+        double total = factors.empty() ? 0 : weighed_mass(bag, factors);
         // The classes of the bag may all weigh nothing.
         if (total <= 0) {
-            factors.assign(target_.n_classes, 1.0);
+            factors.assign(target_.n_outputs(), 1.0);
             total = static_cast<double>(mass);
         }
-        const double scale = std::ldexp(1.0, 29 - std::ilogb(total));
+        for (double& factor : factors) {
+            factor = std::scalbn(factor, 29 - std::ilogb(total));
+            // A whole number, so that a row that was drawn twice weighs what two rows do.
+            if (are_counts && mass <= max_rows && factor > 0) factor = std::max(1.0, std::round(factor));
+        }
+        std::size_t n_kept = 0;
         for (std::size_t i = 0; i < bag.rows.size(); ++i) {
-            const double weight = static_cast<double>(bag.masses[i]) * factor_of(i) * scale;
+            const double factor = factors[class_of(bag.rows[i])];
+            if (factor == 0) continue;
+            const double weight = static_cast<double>(bag.masses[i]) * factor;
             bag.weights.push_back(static_cast<std::uint32_t>(std::max(1LL, std::llround(weight))));
+            bag.rows[n_kept++] = bag.rows[i];
         }
-        if (!factors.empty()) drop_weightless_classes(factors, bag);
+        bag.rows.resize(n_kept);
     }
 
-    void drop_weightless_classes(const std::vector<double>& factors, Bag& bag) const {
-        std::size_t kept = 0;
-        for (std::size_t i = 0; i < bag.rows.size(); ++i) {
-            if (factors[target_.labels[bag.rows[i]]] == 0) continue;
-            bag.rows[kept] = bag.rows[i];
-            bag.weights[kept++] = bag.weights[i];
-        }
-        bag.rows.resize(kept);
-        bag.weights.resize(kept);
+    std::uint32_t class_of(std::uint32_t row) const { return target_.n_classes > 0 ? target_.labels[row] : 0; }
+
+    // By class first: integers, whose order does not matter.
+    double weighed_mass(const Bag& bag, const std::vector<double>& factors) const {
+        std::vector<std::uint64_t> masses(factors.size(), 0);
+        for (std::size_t i = 0; i < bag.rows.size(); ++i) masses[class_of(bag.rows[i])] += bag.masses[i];
+        return std::inner_product(masses.begin(), masses.end(), factors.begin(), 0.0);
     }
 
-    // What classes weigh, by the parameters or inversely to their share of the bag; empty if they all weigh one.
+    // What classes weigh, by the parameters or by how often their rows were drawn; empty if they all weigh one.
     std::vector<double> class_factors(const Bag& bag) const {
         if (!parameters_.balance_bags) return parameters_.class_weights;
-        std::vector<double> factors(target_.n_classes, 0.0);
-        for (std::size_t i = 0; i < bag.rows.size(); ++i) {
-            factors[target_.labels[bag.rows[i]]] += static_cast<double>(bag.masses[i]);
-        }
-        for (double& factor : factors) factor = factor > 0 ? 1 / factor : 0;
-        return factors;
+        std::vector<double> counts(target_.n_classes, 0.0);
+        for (const std::uint32_t row : bag.rows) counts[target_.labels[row]] += bag.counts[row];
+        return balancing_factors(counts);
+    }
+
+    // Where the rows are in an order by what they contain, which is what columns are shuffled along.
+    void find_places(int n_threads) {
+        const auto order = order_by_content(table_, contents_of(target_), n_threads, stop_, weights_);
+        places_.resize(order.size());
+        for (std::uint32_t place = 0; place < order.size(); ++place) places_[order[place]] = place;
     }
 
     // What the rows outside the bag, and those inside, tell of a tree.
@@ -185,10 +192,13 @@ class ForestGrower {
         if (parameters_.keep_leaf_rows) finished.leaf_rows = collect_leaf_rows(codes, bag, finished.tree);
         if (!parameters_.out_of_bag) return;
         finished.outside = bag.outside;
+        if (parameters_.out_of_bag_importances) {
+            std::ranges::sort(finished.outside, {}, [&](std::uint32_t row) { return places_[row]; });
+        }
         finished.leaves.resize(bag.outside.size());
         const bool has_missing = std::ranges::find(table_.has_missing, true) != table_.has_missing.end();
-        const CodeBlock<Code> block{codes.by_row.data(), codes.n_columns, bag.outside.size(), bag.outside.data(),
-                                    has_missing};
+        const CodeBlock<Code> block{codes.by_row.data(), codes.n_columns, finished.outside.size(),
+                                    finished.outside.data(), has_missing};
         find_leaves(finished.tree, block, finished.leaves.data());
         if (parameters_.out_of_bag_importances) permute_columns(codes, key, finished);
     }
@@ -293,7 +303,7 @@ class ForestGrower {
     std::span<const std::uint32_t> weights_;
     const ForestParameters& parameters_;
     const Stop& stop_;
-    std::optional<Bootstrap> bootstrap_;
+    std::vector<std::uint32_t> places_;  // of the rows in an order by what they contain
 
     InOrder<Finished> in_order_;
     std::optional<OutOfBagTally> tally_;

@@ -20,10 +20,8 @@ struct ForestParameters {
     std::uint32_t first_tree = 0;  // members [first_tree, n_trees) are grown; a warm start goes on where it stopped
     std::uint32_t n_trees = 100;
     std::uint64_t seed = 0;
-    bool are_stumps = false;  // of the criterion to grow by, which is all that they have to do with `grow`
-    bool bootstrap = true;
-    std::uint64_t n_draws = 0;
-    std::optional<Drawing> drawing;                   // how bags are drawn, in place of the plain bootstrap
+    bool are_stumps = false;         // of the criterion to grow by, which is all that they have to do with `grow`
+    std::optional<Drawing> drawing;  // how bags are drawn; without, a tree sees all rows
     std::vector<std::vector<std::uint32_t>> columns;  // what each of the trees that are grown sees; empty: all
     std::vector<std::uint32_t> columns_tried;         // by each of these trees at a node
     std::vector<double> class_weights;                // per class, or empty

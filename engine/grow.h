@@ -55,7 +55,8 @@ struct SeenColumns {
 };
 
 // Grows one tree; keeps buffers from call to call, so each thread has its own.
-// rows: those that take part, increasing; weights: their fixed-point weights, all positive, summing to less than 2^31.
+// rows: those that take part, increasing, at least one; weights: their fixed-point weights, all positive, summing to
+// less than 2^31.
 using GrowTree = std::function<Tree(std::span<const std::uint32_t> rows, std::span<const std::uint32_t> weights,
                                     std::uint64_t key, const SeenColumns& seen)>;
 

@@ -1,6 +1,7 @@
 // One tree: the loop around the search for splits (search.h) and step three (partition.h).
 #pragma once
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -36,10 +37,13 @@ class Grower {
           n_columns_(table.n_columns()),
           n_outputs_(target.n_outputs()),
           search_(table, target_, parameters_, stop),
-          most_local_rows_(LocalCodes<Code>::most_rows(table.n_columns())) {}
+          most_local_rows_(LocalCodes<Code>::most_rows(table.n_columns())) {
+        assert(parameters.monotonic.empty() || parameters.monotonic.size() == table.n_columns());
+    }
 
     Tree grow(std::span<const std::uint32_t> rows, std::span<const std::uint32_t> weights, std::uint64_t key,
               const SeenColumns& seen) {
+        assert(!rows.empty() && weights.size() == rows.size());
         start(rows, weights);
         search_.see(seen);
         Pending root{.end = rows.size(), .key = key};
@@ -99,7 +103,7 @@ class Grower {
         search_.start_tree(rows.size(),
                            static_cast<std::uint64_t>(
                                std::ceil(parameters_.min_weight_fraction_leaf * static_cast<double>(total_weight_))),
-                           weights.empty() ? 1 : std::ranges::max(weights));
+                           std::ranges::max(weights));
         splits_pairs_ = search_.is_unlimited() && parameters_.min_samples_split <= 2 && !parameters_.needs_gain &&
                         parameters_.min_impurity_decrease == 0 && !parameters_.keep_records &&
                         parameters_.max_depth == std::numeric_limits<std::uint32_t>::max() &&

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -21,9 +22,10 @@ namespace committee {
 // Up to this size rows are sorted by counting how many are below each.
 inline constexpr std::size_t rank_sort_limit = 32;
 
-// Bins of a node's histogram where splits need not be exact. They span the node's own range of codes, so deep nodes see
-// finely even where a column has 65,535 bins.
-inline constexpr std::uint32_t coarse_bins = 256;
+// At most so many bins has a node's histogram where splits need not be exact. They span the node's own range of codes,
+// so deep nodes see finely even where a column has 65,535 bins.
+inline constexpr int coarse_bits = 8;
+inline constexpr std::uint32_t coarse_bins = 1 << coarse_bits;
 
 struct CodeRange {
     std::uint32_t lowest = 0;  // of the values, missing left out
@@ -94,19 +96,21 @@ class Histogram {
     Histogram(std::size_t n_classes, bool exact, bool count_rows)
         : n_classes_(n_classes), exact_(exact), count_rows_(count_rows) {}
 
+    // What the rows of the next node weigh. It decides how finely they are looked at where splits need not be exact, so
+    // that a row of weight 2 is the row twice.
+    void start_node(double weight) {
+        if (!exact_) most_bits_ = weight <= rank_sort_limit ? 16 : std::clamp(std::ilogb(weight), 6, coarse_bits);
+    }
+
     // is_category asks for an entry per category whatever the cost.
     void order(std::span<const std::uint16_t> codes, std::span<const Item> items, CodeRange range, bool is_category,
                Entries<Stat>& entries) {
         const std::size_t n = codes.size();
-        if (n <= rank_sort_limit) return rank_sort(codes, items, entries);
-        const std::uint32_t span = range.highest - range.lowest + 1;
-        int shift = 0;
-        if (!exact_ && !is_category) {
-            const auto n_wanted = static_cast<std::uint32_t>(std::min<std::size_t>(coarse_bins, std::bit_ceil(n)));
-            while ((span - 1) >> shift >= n_wanted) ++shift;
-        }
+        const std::uint32_t last = range.highest - range.lowest;
+        const int shift = is_category ? 0 : std::max(0, static_cast<int>(std::bit_width(last)) - most_bits_);
+        if (n <= rank_sort_limit) return rank_sort(codes, items, range, shift, entries);
         // Bin 0 is for missing.
-        const std::size_t n_bins = ((span - 1) >> shift) + 2;
+        const std::size_t n_bins = (last >> shift) + 2;
         if (n_bins * n_cells() <= 2 * n + coarse_bins / 4) {
             count(codes, items, range, shift, n_bins, is_category, entries);
         } else if (n_bins <= coarse_bins + 1) {
@@ -129,7 +133,8 @@ class Histogram {
     }
 
     // The rank of a row is the number of rows with a lower (code, position): quadratic but free of branches.
-    void rank_sort(std::span<const std::uint16_t> codes, std::span<const Item> items, Entries<Stat>& entries) {
+    void rank_sort(std::span<const std::uint16_t> codes, std::span<const Item> items, CodeRange range, int shift,
+                   Entries<Stat>& entries) {
         constexpr std::size_t lanes = 8;
         const std::size_t n = codes.size();
         const std::size_t n_padded = (n + lanes - 1) / lanes * lanes;
@@ -145,6 +150,20 @@ class Histogram {
             const auto at = static_cast<std::size_t>(rank);
             entries.codes[at] = codes[i];
             entries.items[at] = items[i];
+        }
+        if (shift > 0) widen(entries, range, shift);
+    }
+
+    // Rows of a bin get the last code of it, without a branch.
+    static void widen(Entries<Stat>& entries, CodeRange range, int shift) {
+        const auto lowest = static_cast<std::uint16_t>(range.lowest);
+        const auto mask = static_cast<std::uint16_t>((1U << shift) - 1);
+        const auto last = static_cast<std::uint16_t>(range.highest - range.lowest);
+        std::uint16_t* codes = entries.codes.data();
+        for (std::size_t i = 0; i < entries.size; ++i) {
+            const auto place = static_cast<std::uint16_t>(static_cast<std::uint16_t>(codes[i] - lowest) | mask);
+            const auto widened = static_cast<std::uint16_t>(lowest + std::min(place, last));
+            codes[i] = codes[i] == 0 ? std::uint16_t{0} : widened;
         }
     }
 
@@ -253,6 +272,7 @@ class Histogram {
 
     std::size_t n_classes_;
     bool exact_;
+    int most_bits_ = 16;  // of bins
     bool count_rows_;
     std::vector<std::uint32_t> counts_;
     std::vector<std::uint32_t> by_low_digit_;

@@ -1,11 +1,10 @@
 // The constants and steps of the objectives: what one number is best for many rows.
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <numeric>
 
+#include "exact_sum.h"
 #include "objective.h"
 
 namespace committee {
@@ -20,21 +19,6 @@ std::vector<Weighted> weighted_numbers(const Observed& observed, const double* s
     }
     return values;
 }
-
-// Sums of numbers on a grid that makes them exact: their order does not matter.
-class ExactSum {
-  public:
-    // For n numbers of at most this size.
-    ExactSum(double largest, std::size_t n)
-        : grid_(std::exp2(std::ceil(std::log2(std::max(largest, std::numeric_limits<double>::min()))) -
-                          (61 - std::bit_width(n)))) {}
-    void add(double value) { sum_ += std::llrint(value / grid_); }
-    double value() const { return static_cast<double>(sum_) * grid_; }
-
-  private:
-    double grid_;
-    std::int64_t sum_ = 0;
-};
 
 double weighted_mean(const Observed& observed) {
     double largest_sum = 0, largest_weight = 0;

@@ -1,10 +1,13 @@
 #include "out_of_bag.h"
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 #include <limits>
 #include <numeric>
 #include <utility>
+
+#include "exact_sum.h"
 
 namespace committee {
 
@@ -23,6 +26,8 @@ OutOfBagTally::OutOfBagTally(const Target& target, std::size_t n_rows, Rule rule
         found_.sums.assign(n_rows * target.n_outputs(), 0.0);
         found_.counts.assign(n_rows, 0);
     }
+    assert(found_.counts.size() == n_rows && found_.sums.size() == n_rows * target.n_outputs());
+    assert(does_count_.empty() || does_count_.size() == n_rows);
 }
 
 double OutOfBagTally::loss_of(std::uint32_t row) const {
@@ -31,17 +36,15 @@ double OutOfBagTally::loss_of(std::uint32_t row) const {
     return row_loss(target_, row, &mean);
 }
 
-// The losses of all rows are added up anew, in their order: a warm start then finds the same sum, to the last bit.
+// The losses of all rows are added up anew: a warm start then finds the same sum, to the last bit.
 void OutOfBagTally::add_to_curve() {
-    double loss = 0;
-    std::size_t n_judged = 0;
+    std::vector<double> losses;
+    losses.reserve(found_.counts.size());
     for (std::uint32_t row = 0; row < found_.counts.size(); ++row) {
-        if (found_.counts[row] == 0 || !counts_in_error(row)) continue;
-        loss += loss_of(row);
-        ++n_judged;
+        if (found_.counts[row] > 0 && counts_in_error(row)) losses.push_back(loss_of(row));
     }
-    found_.curve.push_back(n_judged > 0 ? loss / static_cast<double>(n_judged)
-                                        : std::numeric_limits<double>::quiet_NaN());
+    found_.curve.push_back(losses.empty() ? std::numeric_limits<double>::quiet_NaN()
+                                          : sum_exactly(losses) / static_cast<double>(losses.size()));
 }
 
 bool OutOfBagTally::is_flat(std::size_t window) const {

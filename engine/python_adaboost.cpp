@@ -34,7 +34,7 @@ Link link_named(const std::string& name) {
     throw std::invalid_argument("AdaBoost has no link '" + name + "'.");
 }
 
-AdaBoostParameters read_parameters(const nb::dict& options) {
+AdaBoostParameters read_parameters(const nb::dict& options, std::size_t n_columns) {
     auto option = [&]<class T>(const char* name, T) { return nb::cast<T>(options[name]); };
     AdaBoostParameters parameters;
     parameters.scheme = scheme_named(option("scheme", std::string()));
@@ -42,7 +42,7 @@ AdaBoostParameters read_parameters(const nb::dict& options) {
     parameters.learning_rate = option("learning_rate", double{});
     parameters.member.resample = option("resample", bool{});
     parameters.member.is_stump = option("is_stump", bool{});
-    parameters.member.grow = read_grow_parameters(options);
+    parameters.member.grow = read_grow_parameters(options, n_columns);
     parameters.member.ccp_alpha = option("ccp_alpha", double{});
     parameters.first_round = option("first_round", std::uint32_t{});
     parameters.n_rounds = option("n_rounds", std::uint32_t{});
@@ -55,7 +55,7 @@ AdaBoostParameters read_parameters(const nb::dict& options) {
 nb::dict boost(const Table& table, AnyArray y, std::uint32_t n_classes, Vector<std::uint32_t> counts,
                Vector<double> units, const nb::dict& options, const nb::object& c45, nb::object progress,
                int n_threads) {
-    AdaBoostParameters parameters = read_parameters(options);
+    AdaBoostParameters parameters = read_parameters(options, table.n_columns());
     const std::size_t n_rows = table.n_rows();
     const std::size_t width = parameters.scheme == Scheme::m2 ? n_classes - std::size_t{1} : 1;
     if (y.ndim() != 1 || y.shape(0) != n_rows || counts.size() != n_rows || units.size() != n_rows * width) {

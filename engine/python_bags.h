@@ -77,11 +77,20 @@ inline void check_columns(const std::vector<std::vector<std::uint32_t>>& columns
     }
 }
 
+inline void check_class_weights(const std::vector<double>& class_weights, bool balance_bags, std::size_t n_classes) {
+    if ((!class_weights.empty() && class_weights.size() != n_classes) || (balance_bags && n_classes == 0)) {
+        throw std::invalid_argument("Every class needs a weight, and only classes have one.");
+    }
+}
+
 // Sums, counts and curve of the trees that are there; empty if there are none.
-inline OutOfBag read_out_of_bag(const nb::object& before) {
+inline OutOfBag read_out_of_bag(const nb::object& before, std::size_t n_rows, std::size_t n_outputs) {
     if (before.is_none()) return {};
     const auto [sums, counts, curve] =
         nb::cast<std::tuple<Vector<double>, Vector<std::uint32_t>, Vector<double>>>(before);
+    if (sums.size() != n_rows * n_outputs || counts.size() != n_rows) {
+        throw std::invalid_argument("The out-of-bag votes are those of other rows.");
+    }
     const auto copied = [](const auto& array) { return std::vector(array.data(), array.data() + array.size()); };
     return {copied(sums), copied(counts), copied(curve)};
 }

@@ -48,7 +48,7 @@ C45Tree grow(const nb::list& arrays, const Vector<std::int32_t>& n_categories, c
     }
     // Beyond this the sums of w log2 w overflow.
     if (!(total < 1e300)) throw std::invalid_argument("the weights are too large");
-    if (!(grown_on > total * 1e-12)) throw std::invalid_argument("all weights are zero");
+    if (!(grown_on > 0)) throw std::invalid_argument("all weights are zero");
     const std::span<const std::uint8_t> mask = held_out ? as_span(*held_out) : std::span<const std::uint8_t>{};
     return Interruption().run([&](const Stop& stop) {
         return grow_c45(table.columns, as_span(classes), n_classes, as_span(weights), settings, mask, stop);

@@ -139,10 +139,8 @@ nb::dict grow(const nb::list& arrays, const Vector<std::int32_t>& n_categories, 
     const HeldDrawing held(nb::borrow(options["drawing"]), n_rows);
     const C45BagParameters parameters = read_parameters(options, held.drawing());
     check_columns(parameters.columns, parameters.n_trees - parameters.first_tree, n_columns);
-    if (!parameters.class_weights.empty() && parameters.class_weights.size() != static_cast<std::size_t>(n_classes)) {
-        throw std::invalid_argument("There must be a weight for each class.");
-    }
-    OutOfBag before = read_out_of_bag(options["before"]);
+    check_class_weights(parameters.class_weights, parameters.balance_bags, static_cast<std::size_t>(n_classes));
+    OutOfBag before = read_out_of_bag(options["before"], n_rows, static_cast<std::size_t>(n_classes));
     std::vector<bool> does_count;
     if (judged) does_count.assign(judged->data(), judged->data() + n_rows);
 

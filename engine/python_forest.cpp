@@ -90,21 +90,20 @@ nb::object bag_of(const nb::object& drawing, std::size_t n_rows, std::uint64_t s
 }
 
 nb::dict grow(const Table& table, AnyArray y, std::uint32_t n_classes, std::optional<Vector<std::uint32_t>> weights,
-              std::uint64_t total_weight, const nb::dict& options, nb::object progress, int n_threads) {
+              std::uint64_t most_weight, const nb::dict& options, nb::object progress, int n_threads) {
     auto option = [&]<class T>(const char* name, T) { return nb::cast<T>(options[name]); };
     const std::size_t n_rows = table.n_rows();
     const auto fixed = weights ? as_span(*weights) : std::span<const std::uint32_t>{};
     if (y.ndim() != 1 || y.shape(0) != n_rows || (weights && fixed.size() != n_rows)) {
         throw std::invalid_argument("The target and the weights must have a value per row of the table.");
     }
+    if (n_rows == 0) throw std::invalid_argument("A table without rows grows no tree.");
     ForestParameters parameters;
-    parameters.grow = read_grow_parameters(options);
+    parameters.grow = read_grow_parameters(options, table.n_columns());
     parameters.first_tree = option("first_tree", std::uint32_t{});
     parameters.n_trees = option("n_trees", std::uint32_t{});
     parameters.seed = option("seed", std::uint64_t{});
     parameters.are_stumps = option("are_stumps", bool{});
-    parameters.bootstrap = option("bootstrap", bool{});
-    parameters.n_draws = option("n_draws", std::uint64_t{});
     std::optional<HeldDrawing> held;
     if (!options["drawing"].is_none()) {
         parameters.drawing = held.emplace(nb::borrow(options["drawing"]), n_rows).drawing();
@@ -117,6 +116,7 @@ nb::dict grow(const Table& table, AnyArray y, std::uint32_t n_classes, std::opti
     }
     parameters.class_weights = option("class_weights", std::vector<double>());
     parameters.balance_bags = option("balance_bags", bool{});
+    check_class_weights(parameters.class_weights, parameters.balance_bags, n_classes);
     parameters.out_of_bag = option("out_of_bag", bool{});
     parameters.out_of_bag_importances = option("out_of_bag_importances", bool{});
     parameters.keep_leaf_rows = option("keep_leaf_rows", bool{});
@@ -129,10 +129,10 @@ nb::dict grow(const Table& table, AnyArray y, std::uint32_t n_classes, std::opti
         throw std::invalid_argument("The values are those of other columns than the table's.");
     }
     parameters.values = views;
-    OutOfBag before = read_out_of_bag(options["before"]);
+    OutOfBag before = read_out_of_bag(options["before"], n_rows, std::max(n_classes, 1U));
 
     const Target target =
-        read_target(y, n_classes, fixed, total_weight, parameters.grow.criterion == Criterion::poisson);
+        read_target(y, n_classes, fixed, most_weight, parameters.grow.criterion == Criterion::poisson);
 
     Interruption interruption;
     const auto after_tree = counting_hook(interruption, progress);
@@ -234,7 +234,7 @@ void register_forest(nb::module_& m) {
             nb::arg("matrix"));
 
     m.def("grow_forest", &grow, nb::arg("table"), nb::arg("y"), nb::arg("n_classes"), nb::arg("weights").none(),
-          nb::arg("total_weight"), nb::arg("options"), nb::arg("progress").none(), nb::arg("n_threads"));
+          nb::arg("most_weight"), nb::arg("options"), nb::arg("progress").none(), nb::arg("n_threads"));
     m.def(
         "check_drawing", [](const nb::object& drawing, std::size_t n_rows) { HeldDrawing(drawing, n_rows); },
         nb::arg("drawing"), nb::arg("n_rows"));

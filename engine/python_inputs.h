@@ -31,7 +31,7 @@ inline Rule rule_named(const std::string& name) {
     throw std::invalid_argument("There is no rule '" + name + "'.");
 }
 
-inline GrowParameters read_grow_parameters(const nb::dict& options) {
+inline GrowParameters read_grow_parameters(const nb::dict& options, std::size_t n_columns) {
     auto option = [&]<class T>(const char* name, T) { return nb::cast<T>(options[name]); };
     GrowParameters grow;
     grow.criterion = criterion_named(option("criterion", std::string()));
@@ -47,6 +47,9 @@ inline GrowParameters read_grow_parameters(const nb::dict& options) {
     grow.needs_gain = option("needs_gain", bool{});
     grow.keep_records = option("keep_records", bool{});
     grow.monotonic = option("monotonic", std::vector<std::int8_t>());
+    if (!grow.monotonic.empty() && grow.monotonic.size() != n_columns) {
+        throw std::invalid_argument("Every column needs a direction, or none does.");
+    }
     return grow;
 }
 

@@ -72,9 +72,10 @@ void register_table(nb::module_& m) {
            std::optional<Vector<std::uint32_t>> weights, std::uint32_t max_bins, int n_threads, bool keep_cuts) {
             const auto views = column_views(columns, n_rows);
             const auto fixed = weights ? as_span(*weights) : std::span<const std::uint32_t>{};
-            if (n_categories.size() != views.size() || (weights && fixed.size() != n_rows) || n_rows > 0xffffffffU) {
+            if (n_categories.size() != views.size() || (weights && fixed.size() != n_rows)) {
                 throw std::invalid_argument("Columns, categories and weights do not fit each other.");
             }
+            if (n_rows > max_rows) throw std::invalid_argument("A table may have at most 1,073,741,824 rows.");
             if (views.size() > max_columns) throw std::invalid_argument("A table may have at most 524,288 columns.");
             return Interruption().run([&](const Stop& stop) {
                 return bin_table(views, as_span(n_categories), n_rows, fixed, max_bins, n_threads, stop, keep_cuts);
@@ -102,13 +103,16 @@ void register_table(nb::module_& m) {
 
     m.def(
         "order_by_content",
-        [](const Table& table, Vector<std::uint64_t> targets, int n_threads) {
-            if (targets.size() != table.n_rows()) throw std::invalid_argument("Every row needs one target.");
-            const auto view = as_span(targets);
-            return to_numpy(
-                Interruption().run([&](const Stop& stop) { return order_by_content(table, view, n_threads, stop); }));
+        [](const Table& table, Vector<std::uint64_t> targets, std::optional<Vector<std::uint32_t>> weights,
+           int n_threads) {
+            const auto fixed = weights ? as_span(*weights) : std::span<const std::uint32_t>{};
+            if (targets.size() != table.n_rows() || (weights && fixed.size() != table.n_rows())) {
+                throw std::invalid_argument("Every row needs one target and one weight.");
+            }
+            return to_numpy(Interruption().run(
+                [&](const Stop& stop) { return order_by_content(table, as_span(targets), n_threads, stop, fixed); }));
         },
-        nb::arg("table"), nb::arg("targets"), nb::arg("n_threads"));
+        nb::arg("table"), nb::arg("targets"), nb::arg("weights").none(), nb::arg("n_threads"));
 
     m.def(
         "fixed_weights", [](Vector<double> weights) { return to_numpy(fixed_weights(as_span(weights))); },

@@ -129,6 +129,14 @@ const Tree& tree_at(const Forest& forest, std::size_t tree) {
     return forest.trees[tree];
 }
 
+// Whether a split of numbers only parts missing from known: nothing but missing goes left, or nothing but missing
+// right.
+bool parts_missing(const Forest& forest, NodeWord word) {
+    if (is_category(word)) return false;
+    const std::uint32_t threshold = threshold_of(word);
+    return threshold == 0 || threshold > forest.binning.columns[column_of(word)].cuts.size();
+}
+
 // -inf: only missing goes left; inf: every value goes left; NaN: a node of categories.
 double threshold_value(const Forest& forest, NodeWord word) {
     constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -145,7 +153,7 @@ nb::dict describe_tree(const Forest& forest, std::size_t index) {
     const std::size_t n_nodes = tree.nodes.size(), size = forest.leaf_size();
     std::vector<std::int32_t> left(n_nodes, -1), right(n_nodes, -1), column(n_nodes, -1);
     std::vector<double> threshold(n_nodes, nan), value(n_nodes * size, nan);
-    std::vector<std::uint8_t> missing_right(n_nodes, 0);
+    std::vector<std::uint8_t> missing_right(n_nodes, 0), only_missing(n_nodes, 0);
     for (std::size_t i = 0; i < n_nodes; ++i) {
         const NodeWord word = tree.nodes[i];
         if (is_leaf(word) || !tree.records.empty()) {
@@ -158,6 +166,7 @@ nb::dict describe_tree(const Forest& forest, std::size_t index) {
         column[i] = static_cast<std::int32_t>(column_of(word));
         threshold[i] = threshold_value(forest, word);
         missing_right[i] = missing_goes_right(word) ? 1 : 0;
+        only_missing[i] = parts_missing(forest, word) ? 1 : 0;
     }
     nb::dict result;
     result["left"] = to_numpy(std::move(left));
@@ -165,6 +174,7 @@ nb::dict describe_tree(const Forest& forest, std::size_t index) {
     result["column"] = to_numpy(std::move(column));
     result["threshold"] = to_numpy(std::move(threshold));
     result["missing_right"] = to_numpy(std::move(missing_right)).attr("view")("bool");
+    result["only_missing"] = to_numpy(std::move(only_missing)).attr("view")("bool");
     result["value"] = to_numpy(std::move(value), {n_nodes, size});
     if (tree.records.empty()) return result;
     std::vector<double> impurity, weight;
@@ -247,7 +257,7 @@ Forest stump_of(const Table& table, AnyArray y, std::uint32_t n_classes, std::op
     }
     const Criterion chosen = criterion_named(criterion);
     const Target target = read_target(y, n_classes, fixed, total_weight, false);
-    return Interruption().run([&](const Stop& stop) { return grow_stump(table, target, fixed, chosen, 1, stop); });
+    return Interruption().run([&](const Stop& stop) { return grow_stump(table, target, fixed, chosen, stop); });
 }
 
 }  // namespace

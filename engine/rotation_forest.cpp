@@ -52,7 +52,13 @@ class RotationGrower {
     RotationGrower(const AxisTable& table, const RotationForestParameters& parameters, Clock& clock, const Stop& stop)
         : table_(table), parameters_(parameters), clock_(clock), stop_(stop) {
         means_ = mean_axes(table, table.weights);
-        if (parameters.bootstrap) bootstrap_.emplace(table.n_rows, table.weights);
+        // Rows lie in an order by what they contain.
+        for (std::uint32_t row = 0; row < table.n_rows; ++row) {
+            const std::uint32_t weight = table.weights.empty() ? 1 : table.weights[row];
+            if (!parameters.bootstrap || weight == 0) continue;
+            drawn_from_.push_back(row);
+            if (!table.weights.empty()) drawn_by_.push_back(weight);
+        }
         c45_weights_ = even_weights(table.weights);
         for (const std::uint32_t label : table.target.labels) classes_.push_back(static_cast<std::int32_t>(label));
         classes_.resize(table.target.n_classes > 0 ? table.n_rows : 0);
@@ -99,9 +105,10 @@ class RotationGrower {
     }
 
     View draw_view(std::uint64_t key) const {
-        if (!bootstrap_) return {table_.weights, means_};
+        if (!parameters_.bootstrap) return {table_.weights, means_};
         View view{std::vector<std::uint32_t>(table_.n_rows, 0), means_};
-        bootstrap_->draw(key, parameters_.n_draws, view.counts, stop_);
+        const std::uint64_t end = drawn_from_.size();
+        draw_bag({drawn_from_, {&end, 1}, {&parameters_.n_draws, 1}, drawn_by_, {}}, key, view.counts, stop_);
         if (std::ranges::find(table_.has_missing, 1) != table_.has_missing.end()) {
             view.fill = mean_axes(table_, view.counts);
         }
@@ -120,12 +127,12 @@ class RotationGrower {
             turn_table(rotation, components[j], table_, out);
         };
         std::vector<double> counts;
-        if (bootstrap_) counts.assign(view.counts.begin(), view.counts.end());
+        if (parameters_.bootstrap) counts.assign(view.counts.begin(), view.counts.end());
         C45Settings settings = parameters_.c45;
         settings.min_leaf_weight = parameters_.min_leaf_rows;
         const C45Tree tree =
             grow_c45(components.size(), make, classes_, static_cast<std::int32_t>(table_.target.n_classes),
-                     bootstrap_ ? counts : c45_weights_, settings, stop_);
+                     parameters_.bootstrap ? counts : c45_weights_, settings, stop_);
         return rotated_tree(tree, std::move(rotation));
     }
 
@@ -152,7 +159,7 @@ class RotationGrower {
         GrowParameters grow = parameters_.cart;
         if (parameters_.min_leaf_rows > 1) {
             // Rows count by their weight, as they do for C4.5: a row of weight 2 is two, or others are 1 in the mean.
-            const bool is_count = parameters_.rotation.weights_repeat || bootstrap_;
+            const bool is_count = parameters_.rotation.weights_repeat || parameters_.bootstrap;
             const auto total =
                 is_count ? std::accumulate(weights.begin(), weights.end(), std::uint64_t{0}) : rows.size();
             grow.min_weight_fraction_leaf = (parameters_.min_leaf_rows - 0.5) / static_cast<double>(total);
@@ -176,7 +183,7 @@ class RotationGrower {
     Clock& clock_;
     const Stop& stop_;
     std::vector<double> means_;
-    std::optional<Bootstrap> bootstrap_;
+    std::vector<std::uint32_t> drawn_from_, drawn_by_;  // rows of the bootstrap, and what they weigh
     std::vector<double> c45_weights_;
     std::vector<std::int32_t> classes_;
     std::vector<std::vector<bool>> outside_;

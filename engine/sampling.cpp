@@ -6,6 +6,7 @@
 #include <limits>
 #include <numeric>
 
+#include "exact_sum.h"
 #include "random.h"
 #include "thread_team.h"
 
@@ -57,20 +58,26 @@ struct Hashed {
     std::uint32_t row;
 };
 
-// By hash, which is spread evenly, and by row where that is the same: into buckets by the highest bits, then each.
-std::vector<Hashed> sorted_by_hash(const std::vector<Hashed>& hashed, int n_threads, const Stop& stop) {
+// By hash, which is spread evenly: into buckets by the highest bits, then each. Where it is the same, by weight and
+// row.
+std::vector<Hashed> sorted_by_hash(const std::vector<Hashed>& hashed, std::span<const std::uint32_t> weights,
+                                   int n_threads, const Stop& stop) {
     constexpr std::size_t rows_of_a_bucket = 8192;
     const int n_bits = std::bit_width(hashed.size() / rows_of_a_bucket);
     const auto bucket_of = [=](const Hashed& each) { return n_bits == 0 ? 0 : each.hash >> (64 - n_bits); };
     std::vector<std::size_t> ends((std::size_t{1} << n_bits) + 1, 0);
     for (const Hashed& each : hashed) ++ends[bucket_of(each) + 1];
     std::partial_sum(ends.begin(), ends.end(), ends.begin());
+    const auto is_before = [&](const Hashed& a, const Hashed& b) {
+        if (a.hash != b.hash) return a.hash < b.hash;
+        if (weights.empty() || weights[a.row] == weights[b.row]) return a.row < b.row;
+        return weights[a.row] < weights[b.row];
+    };
     std::vector<Hashed> sorted(hashed.size());
     for (const Hashed& each : hashed) sorted[ends[bucket_of(each)]++] = each;
     for_each_task(ends.size() - 1, n_threads, stop, [&](std::size_t bucket, int) {
         const auto begin = sorted.begin() + static_cast<std::ptrdiff_t>(bucket == 0 ? 0 : ends[bucket - 1]);
-        std::sort(begin, sorted.begin() + static_cast<std::ptrdiff_t>(ends[bucket]),
-                  [](const Hashed& a, const Hashed& b) { return a.hash != b.hash ? a.hash < b.hash : a.row < b.row; });
+        std::sort(begin, sorted.begin() + static_cast<std::ptrdiff_t>(ends[bucket]), is_before);
     });
     return sorted;
 }
@@ -78,16 +85,13 @@ std::vector<Hashed> sorted_by_hash(const std::vector<Hashed>& hashed, int n_thre
 }  // namespace
 
 std::vector<std::uint32_t> fixed_weights(std::span<const double> weights) {
-    double total = 0;
-    bool are_integers = true;
-    for (const double weight : weights) {
-        total += weight;
-        are_integers = are_integers && weight == std::floor(weight);
-    }
-    const double scale = are_integers && total < 0x1.0p31 ? 1 : std::ldexp(1.0, 29 - std::ilogb(total));
+    const double total = sum_exactly(weights);
+    const bool are_integers = std::ranges::all_of(weights, [](double weight) { return weight == std::floor(weight); });
+    const int exponent = are_integers && total < 0x1.0p31 ? 0 : 29 - std::ilogb(total);
     std::vector<std::uint32_t> fixed(weights.size());
     for (std::size_t i = 0; i < weights.size(); ++i) {
-        fixed[i] = weights[i] > 0 ? static_cast<std::uint32_t>(std::max(1LL, std::llround(weights[i] * scale))) : 0;
+        const long long rounded = std::llround(std::scalbn(weights[i], exponent));
+        fixed[i] = weights[i] > 0 ? static_cast<std::uint32_t>(std::max(1LL, rounded)) : 0;
     }
     return fixed;
 }
@@ -143,54 +147,34 @@ std::vector<std::uint64_t> hash_rows(const Table& table, std::span<const std::ui
     return hashes;
 }
 
-std::vector<std::uint32_t> order_by_content(const Table& table, std::span<const std::uint64_t> targets, int n_threads,
-                                            const Stop& stop) {
-    // Rows of one hash are the same row for every tree; among them the order does not matter, but must be one.
-    return order_by_hash(hash_rows(table, targets, n_threads, stop), n_threads, stop);
+std::vector<std::uint64_t> contents_of(const Target& target) {
+    if (target.n_classes > 0) return {target.labels.begin(), target.labels.end()};
+    return {target.fixed.begin(), target.fixed.end()};
 }
 
-std::vector<std::uint32_t> order_by_hash(std::span<const std::uint64_t> hashes, int n_threads, const Stop& stop) {
+std::vector<std::uint32_t> order_by_content(const Table& table, std::span<const std::uint64_t> targets, int n_threads,
+                                            const Stop& stop, std::span<const std::uint32_t> weights) {
+    // Rows of one hash and one weight are the same row for every tree: their order does not matter, but must be one.
+    return order_by_hash(hash_rows(table, targets, n_threads, stop), n_threads, stop, weights);
+}
+
+std::vector<std::uint32_t> order_by_hash(std::span<const std::uint64_t> hashes, int n_threads, const Stop& stop,
+                                         std::span<const std::uint32_t> weights) {
     std::vector<Hashed> hashed(hashes.size());
     for (std::size_t i = 0; i < hashes.size(); ++i) hashed[i] = {hashes[i], static_cast<std::uint32_t>(i)};
-    hashed = sorted_by_hash(hashed, n_threads, stop);
+    hashed = sorted_by_hash(hashed, weights, n_threads, stop);
     std::vector<std::uint32_t> rows(hashed.size());
     std::ranges::transform(hashed, rows.begin(), &Hashed::row);
     return rows;
 }
 
-Bootstrap::Bootstrap(const Table& table, const Target& target, std::span<const std::uint32_t> weights, int n_threads,
-                     const Stop& stop) {
-    std::vector<std::uint64_t> targets(table.n_rows());
-    for (std::size_t i = 0; i < targets.size(); ++i) {
-        targets[i] = target.n_classes > 0 ? target.labels[i] : static_cast<std::uint64_t>(target.fixed[i]);
-    }
-    rows_ = order_by_content(table, targets, n_threads, stop);
-    weigh(weights);
-}
-
-Bootstrap::Bootstrap(std::size_t n_rows, std::span<const std::uint32_t> weights) : rows_(n_rows) {
-    std::iota(rows_.begin(), rows_.end(), 0U);
-    weigh(weights);
-}
-
-void Bootstrap::weigh(std::span<const std::uint32_t> weights) {
-    if (weights.empty()) return;
-    std::erase_if(rows_, [&](std::uint32_t row) { return weights[row] == 0; });
-    cumulative_ = cumulated(rows_.size(), [&](std::size_t i) { return weights[rows_[i]]; });
-}
-
-void Bootstrap::draw(std::uint64_t key, std::uint64_t n_draws, std::span<std::uint32_t> counts,
-                     const Stop& stop) const {
-    Random random(key, Purpose::bootstrap);
-    if (!cumulative_.empty()) return draw_by_weight(random, n_draws, cumulative_, rows_, stop, counts);
-    draw_all(n_draws, stop, [&] { ++counts[rows_[random.below(rows_.size())]]; });
-}
-
-void Bootstrap::draw(std::uint64_t key, std::uint64_t n_draws, std::span<const std::uint32_t> weights,
-                     std::span<std::uint32_t> counts, const Stop& stop) const {
-    const auto cumulative = cumulated(rows_.size(), [&](std::size_t i) { return weights[rows_[i]]; });
-    Random random(key, Purpose::bootstrap);
-    draw_by_weight(random, n_draws, cumulative, rows_, stop, counts);
+std::vector<double> balancing_factors(std::span<const double> n_rows_by_class) {
+    const double total = std::accumulate(n_rows_by_class.begin(), n_rows_by_class.end(), 0.0);
+    const auto n_there =
+        static_cast<double>(n_rows_by_class.size()) - static_cast<double>(std::ranges::count(n_rows_by_class, 0.0));
+    std::vector<double> factors;
+    for (const double n_rows : n_rows_by_class) factors.push_back(n_rows > 0 ? total / (n_there * n_rows) : 0);
+    return factors;
 }
 
 void draw_bag(const Drawing& drawing, std::uint64_t key, std::span<std::uint32_t> counts, const Stop& stop) {

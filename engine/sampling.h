@@ -23,39 +23,22 @@ Target fixed_target(std::span<const double> y, std::span<const std::uint32_t> we
 std::vector<std::uint64_t> hash_rows(const Table& table, std::span<const std::uint64_t> targets, int n_threads,
                                      const Stop& stop = {});
 
-// The rows of a table, by what they contain and not by where they stand. targets: a number per row, one for each
-// different target. What is drawn along this order is the same for any order of the table.
+// A number per row, one for each different target.
+std::vector<std::uint64_t> contents_of(const Target& target);
+
+// The rows of a table, by what they contain and not by where they stand; equal ones by weight, if there are weights.
+// What is drawn along this order is the same for any order of the table. targets: a number per row, one for each
+// different target.
 std::vector<std::uint32_t> order_by_content(const Table& table, std::span<const std::uint64_t> targets, int n_threads,
-                                            const Stop& stop = {});
+                                            const Stop& stop = {}, std::span<const std::uint32_t> weights = {});
 
-// The rows by their hashes, and by where they stand where those are the same.
-std::vector<std::uint32_t> order_by_hash(std::span<const std::uint64_t> hashes, int n_threads, const Stop& stop = {});
+// The rows by their hashes, where those are the same by weight, and else by where they stand.
+std::vector<std::uint32_t> order_by_hash(std::span<const std::uint64_t> hashes, int n_threads, const Stop& stop = {},
+                                         std::span<const std::uint32_t> weights = {});
 
-// Draws rows with replacement, in proportion to their weights. Draws are made along an order of the rows by what they
-// contain, not by where they stand, so neither the order of the table nor whether a row has weight 2 or stands there
-// twice changes the sample.
-class Bootstrap {
-  public:
-    // weights: fixed-point, empty for all one.
-    Bootstrap(const Table& table, const Target& target, std::span<const std::uint32_t> weights, int n_threads,
-              const Stop& stop = {});
-
-    // The same for rows that are in such an order already.
-    Bootstrap(std::size_t n_rows, std::span<const std::uint32_t> weights);
-
-    // Adds to counts[row] how often each row was drawn in n_draws draws.
-    void draw(std::uint64_t key, std::uint64_t n_draws, std::span<std::uint32_t> counts, const Stop& stop = {}) const;
-
-    // The same by other weights, one per row of the table: those of a round of boosting.
-    void draw(std::uint64_t key, std::uint64_t n_draws, std::span<const std::uint32_t> weights,
-              std::span<std::uint32_t> counts, const Stop& stop = {}) const;
-
-  private:
-    void weigh(std::span<const std::uint32_t> weights);
-
-    std::vector<std::uint32_t> rows_;        // those of positive weight, by content
-    std::vector<std::uint64_t> cumulative_;  // weight up to and with rows_[i]; empty if all weights are one
-};
+// What classes weigh that are to weigh the same: inversely to how many rows each has, whatever these weigh, and 1 in
+// the mean over the rows. A class without any weighs nothing.
+std::vector<double> balancing_factors(std::span<const double> n_rows_by_class);
 
 // How the rows of members are drawn. A unit is a row, or a group of rows that stay together. Units lie stratum after
 // stratum, in the order that they are drawn along.
@@ -69,7 +52,8 @@ struct Drawing {
     bool keeps_weights = false;              // what is drawn weighs what its row does, and else one
 };
 
-// Adds to counts[row] how often each row was drawn.
+// Adds to counts[row] how often each row was drawn. Along an order of the rows by what they contain, neither the order
+// of the table nor whether a row has weight 2 or stands there twice changes what is drawn.
 void draw_bag(const Drawing& drawing, std::uint64_t key, std::span<std::uint32_t> counts, const Stop& stop = {});
 
 }  // namespace committee

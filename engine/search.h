@@ -99,6 +99,7 @@ class SplitSearch {
         limits_.lower = node.lower;
         limits_.upper = node.upper;
         best.forget();
+        histogram_.start_node(sides_.weight());
         is_narrowing_ = false;
         gain_ratio_candidates_.clear();
         const std::size_t visited = draws_ ? find_by_draws(node, random, best) : find_by_histograms(node, random, best);

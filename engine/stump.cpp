@@ -398,10 +398,10 @@ GrowTree make_stumps(const Table& table, const Target& target, Criterion criteri
 }
 
 Forest grow_stump(const Table& table, const Target& target, std::span<const std::uint32_t> weights, Criterion criterion,
-                  int n_threads, const Stop& stop) {
+                  const Stop& stop) {
     const std::vector<std::uint32_t> ones(weights.empty() ? table.n_rows() : 0, 1);
     Forest forest = voting_forest(*table.binning, target.n_outputs(), target.n_classes > 0);
-    ThreadTeam team(n_threads, &stop);
+    ThreadTeam team(1, &stop);
     const GrowStump grow = make_stump_grower(table, target, criterion, true, team);
     forest.trees.push_back(grow(weights.empty() ? ones : weights, {}));
     drop_unused_cuts(forest, 1);

@@ -32,6 +32,6 @@ GrowTree make_stumps(const Table& table, const Target& target, Criterion criteri
 
 // One stump. weights may be empty (all one).
 Forest grow_stump(const Table& table, const Target& target, std::span<const std::uint32_t> weights, Criterion criterion,
-                  int n_threads = 1, const Stop& stop = {});
+                  const Stop& stop = {});
 
 }  // namespace committee

@@ -17,6 +17,9 @@ namespace committee {
 // Dropout reads random words as bytes, and saved models are the bytes of arrays: both are the same on all machines.
 static_assert(std::endian::native == std::endian::little, "committee needs a little-endian machine.");
 
+// The most rows of a table: what they weigh in fixed point, each at least 1, sums to less than 2^31.
+inline constexpr std::size_t max_rows = std::size_t{1} << 30;
+
 enum class ElementType : std::uint8_t { f64, f32, i64, i32, i16, i8, u64, u32, u16, u8 };
 
 // One column of the caller's memory, any native type, any stride. Codes of a category column are i32.

@@ -86,7 +86,7 @@ Table from_arrays(TableArrays arrays) {
     const char* thing = "a table";
     auto binning = std::make_shared<const Binning>(from_arrays(arrays.columns, thing));
     const std::size_t n_columns = binning->columns.size(), n_rows = arrays.n_rows;
-    require(n_rows <= 0xffffffffU, thing, "it has more than 4,294,967,295 rows");
+    require(n_rows <= max_rows, thing, "it has more than 1,073,741,824 rows");
     return std::visit(
         [&]<class Code>(std::vector<Code>& codes) {
             require(binning->is_wide() == (sizeof(Code) > 1), thing, "its codes are of the wrong width");

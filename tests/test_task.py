@@ -7,6 +7,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+import scipy.sparse
 from sklearn.exceptions import DataConversionWarning
 
 from committee.task import Classification, Regression, check_lengths, class_weights, row_weights
@@ -251,3 +252,42 @@ def test_reading_y_gives_no_warning():
         warnings.simplefilter("error")
         Classification.of(pa.chunked_array([["a"], ["b"]]))
         Regression.of(pd.Series([1, 2], dtype="Int64"))
+
+
+def test_text_of_numpys_own_kind_is_text():
+    task, codes = Classification.of(np.array(["no", "yes", "no"], dtype=np.dtypes.StringDType()))
+    assert task.classes.tolist() == ["no", "yes"] and codes.tolist() == [0, 1, 0]
+
+
+@pytest.mark.parametrize("task", [Classification, Regression])
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        (np.array([1j, 2]), "^Complex data not supported: y is of dtype complex128. Take its real part.$"),
+        (np.ma.masked_equal([1, 2], 2), "^Input y contains NaN. Drop the rows without a target.$"),
+        (
+            scipy.sparse.csr_array([[1], [0]]),
+            r"^y is a csr_array. Make it an array: y.toarray\(\).ravel\(\).$",
+        ),
+    ],
+    ids=["complex", "masked", "sparse"],
+)
+def test_what_is_no_target_is_told_in_one_line(task, y, message):
+    with pytest.raises(ValueError, match=message):
+        task.of(y)
+
+
+def test_a_masked_target_without_a_hole_is_a_target():
+    assert Regression.of(np.ma.masked_equal([1, 2], 3))[1].tolist() == [1.0, 2.0]
+
+
+@pytest.mark.parametrize(
+    "weights",
+    [pd.to_datetime(["2020", "2021"]), pd.to_timedelta([1, 2], unit="D"), np.array([1j, 2]), [1j, 2]],
+    ids=["moments", "spans", "complex", "a list"],
+)
+def test_weights_of_no_number_are_refused(weights):
+    with pytest.raises(
+        ValueError, match=r"^sample_weight must be numbers. Got \w+(\[\w+\])?. Convert them.$"
+    ):
+        row_weights(weights, 2)

@@ -33,6 +33,8 @@ LARGEST_WEIGHT = 2.0**64
 # Kinds of dtypes that need no further look.
 INTEGRAL = "biu"
 NUMERIC = INTEGRAL + "f"
+# Those that numpy turns into numbers, though nobody has said what 1 stands for: spans, moments, complex.
+NO_NUMBERS = "mMc"
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,12 +105,7 @@ class Regression:
     @classmethod
     def of(cls, y: Any, name: str = "y") -> tuple[Regression, np.ndarray]:
         """Read y as float64. Errors call it by its name."""
-        target = check_target(y, name)
-        if target.dtype.kind in "mM":
-            raise ValueError(
-                f"{name} must be numbers. Got {target.dtype}. Convert it: say what 1 stands for."
-            )
-        values = to_numbers(target, name, "Convert it, or use a classifier.")
+        values = to_numbers(check_target(y, name), name, "Convert it, or use a classifier.")
         check_finite(values, name)
         return cls(), values
 
@@ -257,9 +254,9 @@ def class_weights(
     Parameters
     ----------
     class_weight : None, "balanced" or dict of label to weight
-        "balanced" weighs a class inversely to its number of rows, whatever the rows weigh. A class that the
-        dict leaves out weighs 1. A label that is not in y is an error, unless every class of y has its
-        weight, as in a fold that lacks a class.
+        "balanced" weighs a class inversely to its number of rows, whatever the rows weigh; those of weight 0
+        are not there. A class that the dict leaves out weighs 1. A label that is not in y is an error, unless
+        every class of y has its weight, as in a fold that lacks a class.
     task : Classification
     codes : ndarray of int of shape (n_rows,)
     row_weights : ndarray of shape (n_rows,) or None
@@ -276,14 +273,12 @@ def class_weights(
     >>> class_weights("balanced", task, codes, None)
     array([0.75, 1.5 , 0.75])
     """
-    from sklearn.utils.class_weight import compute_sample_weight
-
     if class_weight is None:
         return row_weights
-    if isinstance(class_weight, Mapping):
-        by_row = dict_weights(class_weight, task)[codes]
-    else:
-        by_row = compute_sample_weight(class_weight, codes)
+    if not isinstance(class_weight, Mapping):
+        is_there = None if row_weights is None else (row_weights > 0).astype(np.float64)
+        class_weight = balancing_weights(task, codes, is_there)
+    by_row = dict_weights(class_weight, task)[codes]
     with np.errstate(over="ignore"):
         weights = by_row if row_weights is None else by_row * row_weights
     check_weights(weights, "class_weight")
@@ -302,8 +297,8 @@ def balancing_weights(
     ({'no': 0.75, 'yes': 1.5}, {'no': 1.0, 'yes': 1.0})
     """
     by_class = np.bincount(codes, weights=row_weights, minlength=task.n_outputs)
-    mean = by_class.sum() / task.n_outputs
-    weighed = np.divide(mean, by_class, out=np.ones(task.n_outputs), where=by_class > 0)
+    even = np.count_nonzero(by_class) * by_class
+    weighed = np.divide(by_class.sum(), even, out=np.ones(task.n_outputs), where=by_class > 0)
     return dict(zip(task.classes.tolist(), weighed.tolist(), strict=True))
 
 
@@ -328,6 +323,12 @@ def check_target(y: Any, name: str = "y") -> np.ndarray:
         return y
     if y is None:
         raise ValueError("This estimator requires y to be passed, but the target y is None.")
+    if isinstance(y, np.ma.MaskedArray):
+        if np.ma.is_masked(y):
+            raise missing_error(name)
+        y = y.data
+    if hasattr(y, "toarray"):
+        raise ValueError(f"{name} is a {type(y).__name__}. Make it an array: {name}.toarray().ravel().")
     if nw.dependencies.is_into_dataframe(y):
         columns = list(nw.from_native(y, eager_only=True).iter_columns())
         array = np.column_stack([series_target(column, name) for column in columns])
@@ -335,10 +336,14 @@ def check_target(y: Any, name: str = "y") -> np.ndarray:
         array = series_target(nw.from_native(y, series_only=True), name)
     else:
         array = np.asarray(y)
+        if array.dtype.kind == "T":
+            array = array.astype(object)
         if array.dtype.kind in "US" and not hasattr(y, "dtype"):
             # numpy has made text of numbers among text, and of NaN.
             given = np.asarray(y, dtype=object)
             array = array if all(isinstance(label, str | bytes) for label in given.ravel()) else given
+    if array.dtype.kind == "c":
+        raise ValueError(f"Complex data not supported: {name} is of dtype {array.dtype}. Take its real part.")
     if array.ndim == 2 and array.shape[1] > 1:
         raise ValueError(
             f"{name} should be a 1d array, got an array of shape {array.shape} instead. Fit one model per "
@@ -424,10 +429,13 @@ def to_numbers(values: Any, name: str, way_out: str = "Convert them.") -> np.nda
     ValueError: quantiles must be numbers (could not convert string to float: 'many'). Convert them.
     """
     try:
-        return np.asarray(values, dtype=np.float64)
+        dtype = np.asarray(values).dtype
+        if dtype.kind not in NO_NUMBERS:
+            return np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as error:
         reason = " ".join(str(error).split())
         raise ValueError(f"{name} must be numbers ({reason}). {way_out}") from error
+    raise ValueError(f"{name} must be numbers. Got {dtype}. {way_out}")
 
 
 def missing_error(name: str) -> ValueError:

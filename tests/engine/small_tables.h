@@ -12,6 +12,7 @@
 #include "predict.h"
 #include "random.h"
 #include "recode.h"
+#include "sampling.h"
 #include "table.h"
 
 namespace committee {
@@ -84,6 +85,24 @@ inline Target labels_target(std::uint32_t n_classes, std::vector<std::uint32_t> 
     target.labels = std::move(labels);
     return target;
 }
+
+// Rows that are drawn with replacement, along the order of what they contain. Not to be copied: the drawing would
+// dangle.
+struct SmallBootstrap {
+    std::vector<std::uint32_t> rows, weights;
+    std::vector<std::uint64_t> ends, n_draws;
+    Drawing drawing;
+
+    SmallBootstrap(const Table& table, const Target& target, std::uint64_t n, std::span<const std::uint32_t> own = {})
+        : rows(order_by_content(table, contents_of(target), 1, {}, own)), n_draws{n} {
+        if (!own.empty()) std::erase_if(rows, [&](std::uint32_t row) { return own[row] == 0; });
+        for (const std::uint32_t row : rows) weights.push_back(own.empty() ? 1 : own[row]);
+        ends = {rows.size()};
+        drawing = {rows, ends, n_draws, weights, {}};
+    }
+    SmallBootstrap(const SmallBootstrap&) = delete;
+    SmallBootstrap& operator=(const SmallBootstrap&) = delete;
+};
 
 // Grows one tree from all rows of positive weight.
 inline Tree grow_one(const Table& table, const Target& target, const GrowParameters& parameters,

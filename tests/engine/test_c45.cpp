@@ -89,6 +89,8 @@ void test_sums_on_the_grid_do_not_depend_on_their_order() {
     check(up == down, "same bits");
     check(is_near(grid.round(0.1), 0.1, 1e-13), "near the number");
     check(grid.round(3) == 3, "whole numbers stay");
+    check(grid.round_weight(1e-30) > 0 && grid.round_weight(0) == 0, "what weighs something still does");
+    check(grid.round(grid.round_weight(1e-30)) == grid.round_weight(1e-30), "and lies on the grid");
 }
 
 void test_normal_quantile() {

@@ -19,7 +19,6 @@ struct Problem {
 ForestParameters some_trees(std::uint32_t n_trees, bool of_numbers = false) {
     ForestParameters parameters;
     parameters.n_trees = n_trees;
-    parameters.n_draws = 400;
     parameters.seed = 3;
     parameters.out_of_bag = true;
     parameters.grow.max_features = 2;
@@ -28,10 +27,14 @@ ForestParameters some_trees(std::uint32_t n_trees, bool of_numbers = false) {
     return parameters;
 }
 
-Grown grow(const Problem& problem, const ForestParameters& parameters, int n_threads = 1,
-           std::span<const std::uint32_t> weights = {}) {
+// Trees see a bootstrap, unless the parameters have a drawing.
+Grown grow(const Problem& problem, ForestParameters parameters, int n_threads = 1,
+           std::span<const std::uint32_t> weights = {}, OutOfBag before = {},
+           const std::function<bool(std::size_t)>& after_tree = {}) {
     const Target& target = parameters.grow.criterion == Criterion::squared_error ? problem.numbers : problem.classes;
-    return grow_forest(problem.table, target, weights, parameters, {}, n_threads, {});
+    const SmallBootstrap bootstrap(problem.table, target, 400, weights);
+    if (!parameters.drawing) parameters.drawing = bootstrap.drawing;
+    return grow_forest(problem.table, target, weights, parameters, std::move(before), n_threads, after_tree);
 }
 
 bool same(const Grown& a, const Grown& b) {
@@ -74,7 +77,7 @@ void a_warm_start_goes_on_as_if_it_had_never_stopped() {
     Grown begun = grow(problem, parameters);
     parameters.first_tree = 2;
     parameters.n_trees = 6;
-    const Grown rest = grow_forest(problem.table, problem.classes, {}, parameters, begun.out_of_bag, 1, {});
+    const Grown rest = grow(problem, parameters, 1, {}, begun.out_of_bag);
     append_trees(begun.forest, rest.forest);
     check(decisions(begun.forest, problem.small) == decisions(whole.forest, problem.small));
     check(rest.out_of_bag.sums == whole.out_of_bag.sums && rest.out_of_bag.curve == whole.out_of_bag.curve);
@@ -105,11 +108,10 @@ void the_curve_ends_at_the_error_of_the_sums() {
     check(std::abs(grown.out_of_bag.curve.back() - errors / judged) < 1e-9);
 }
 
-void without_bootstrap_no_row_is_outside() {
+void without_a_drawing_no_row_is_outside() {
     const Problem problem;
     ForestParameters parameters = some_trees(3);
-    parameters.bootstrap = false;
-    const Grown grown = grow(problem, parameters);
+    const Grown grown = grow_forest(problem.table, problem.classes, {}, parameters, {}, 1, {});
     check(std::ranges::all_of(grown.out_of_bag.counts, [](std::uint32_t count) { return count == 0; }));
 }
 
@@ -159,6 +161,78 @@ void balanced_bags_give_every_class_the_same_weight() {
     }
 }
 
+void balanced_bags_count_rows_whatever_they_weigh() {
+    const Problem problem;
+    ForestParameters parameters = some_trees(2);
+    parameters.out_of_bag = false;
+    parameters.balance_bags = true;
+    parameters.grow.max_depth = 0;
+    std::vector<std::uint32_t> units(400), weights(400, 1);
+    std::iota(units.begin(), units.end(), 0U);
+    std::vector<double> counts(3, 0.0), expected(3, 0.0);
+    for (std::uint32_t i = 0; i < 400; ++i) {
+        const std::uint32_t label = problem.classes.labels[i];
+        weights[i] += 4 * label;
+        counts[label] += 1;
+    }
+    const std::vector<double> factors = balancing_factors(counts);
+    for (std::size_t k = 0; k < 3; ++k) expected[k] = counts[k] * factors[k] * static_cast<double>(1 + 4 * k) / 2000;
+    const std::vector<std::uint64_t> all{400};
+    parameters.drawing = Drawing{units, all, all, {}, {}, false, true};
+    const auto found = decisions(grow(problem, parameters, 1, weights).forest, problem.small);
+    for (std::size_t k = 0; k < 3; ++k) check(std::abs(found[k] - expected[k]) < 1e-4);
+}
+
+// The rows of a problem, one of weight 2 twice.
+void weight_two_is_the_row_twice() {
+    constexpr std::size_t n_rows = 3000;
+    const std::vector<double> first = random_numbers(n_rows, 1), second = random_numbers(n_rows, 2);
+    const std::vector<std::uint32_t> labels = random_labels(n_rows, 2, 3);
+    std::vector<std::uint32_t> weights(n_rows), more_labels;
+    std::vector<std::vector<double>> more(2);
+    for (std::size_t i = 0; i < n_rows; ++i) {
+        weights[i] = 1 + static_cast<std::uint32_t>(i % 3);
+        for (std::uint32_t k = 0; k < weights[i]; ++k) {
+            more[0].push_back(first[i]);
+            more[1].push_back(second[i]);
+            more_labels.push_back(labels[i]);
+        }
+    }
+    const SmallTable weighted({first, second}), repeated(std::move(more));
+    const Table once = weighted.bin(weights), twice = repeated.bin();
+    const Target target = labels_target(2, labels), more_target = labels_target(2, more_labels);
+    const SmallBootstrap of_once(once, target, 6000, weights), of_twice(twice, more_target, 6000);
+    for (const bool balance : {false, true}) {
+        ForestParameters parameters = some_trees(5);
+        parameters.out_of_bag = false;
+        parameters.balance_bags = balance;
+        parameters.drawing = of_once.drawing;
+        const Forest a = grow_forest(once, target, weights, parameters, {}, 1, {}).forest;
+        parameters.drawing = of_twice.drawing;
+        check(same_trees(a, grow_forest(twice, more_target, {}, parameters, {}, 1, {}).forest));
+    }
+}
+
+void the_order_of_the_rows_changes_no_judgement() {
+    constexpr std::size_t n_rows = 300;
+    std::vector<double> x = random_numbers(n_rows, 1), z = random_numbers(n_rows, 2), y = random_numbers(n_rows, 3);
+    const auto judged = [&] {
+        const SmallTable small({x, z});
+        const Table table = small.bin();
+        const Target target = fixed_target(y, {}, n_rows, false);
+        const SmallBootstrap bootstrap(table, target, n_rows);
+        ForestParameters parameters = some_trees(5, true);
+        parameters.out_of_bag_importances = true;
+        parameters.drawing = bootstrap.drawing;
+        return grow_forest(table, target, {}, parameters, {}, 1, {});
+    };
+    const Grown before = judged();
+    for (std::vector<double>* each : {&x, &z, &y}) std::ranges::rotate(*each, each->begin() + 100);
+    const Grown after = judged();
+    check(before.out_of_bag.curve == after.out_of_bag.curve);
+    check(before.out_of_bag_importances == after.out_of_bag_importances);
+}
+
 void a_column_that_tells_nothing_has_no_importance() {
     std::vector<double> y = random_numbers(400, 1);
     const SmallTable small({y, random_numbers(400, 2)});
@@ -167,6 +241,8 @@ void a_column_that_tells_nothing_has_no_importance() {
     ForestParameters parameters = some_trees(10, true);
     parameters.out_of_bag_importances = true;
     parameters.grow.max_features = 0;
+    const SmallBootstrap bootstrap(table, target, 400);
+    parameters.drawing = bootstrap.drawing;
     const Grown grown = grow_forest(table, target, {}, parameters, {}, 1, {});
     double told = 0, noise = 0, told_outside = 0, noise_outside = 0;
     for (std::size_t t = 0; t < 10; ++t) {
@@ -182,8 +258,7 @@ void a_column_that_tells_nothing_has_no_importance() {
 void a_caller_can_stop_and_keeps_whole_trees() {
     const Problem problem;
     std::size_t n_asked = 0;
-    const Grown grown = grow_forest(problem.table, problem.classes, {}, some_trees(50), {}, 2,
-                                    [&](std::size_t) { return ++n_asked == 3; });
+    const Grown grown = grow(problem, some_trees(50), 2, {}, {}, [&](std::size_t) { return ++n_asked == 3; });
     check(grown.stopped && grown.forest.trees.size() >= 2 && grown.forest.trees.size() < 50);
     const Grown whole = grow(problem, some_trees(static_cast<std::uint32_t>(grown.forest.trees.size())));
     check(decisions(grown.forest, problem.small) == decisions(whole.forest, problem.small));
@@ -210,10 +285,9 @@ void rows_that_keep_their_weights_weigh_what_they_do_without_drawing() {
     const std::vector<std::uint64_t> all{400};
     ForestParameters parameters = some_trees(2);
     parameters.out_of_bag = false;
-    parameters.bootstrap = false;
     parameters.grow.max_features = 0;
     const std::vector<std::uint32_t> light(400, 3);
-    const Grown plain = grow(problem, parameters, 1, light);
+    const Grown plain = grow_forest(problem.table, problem.classes, light, parameters, {}, 1, {});
     parameters.drawing = Drawing{units, all, all, {}, {}, false, true};
     check(same_trees(plain.forest, grow(problem, parameters, 1, light).forest));
     // Sums of 2^31 and more are scaled down.
@@ -239,11 +313,14 @@ int main() {
     a_warm_start_goes_on_as_if_it_had_never_stopped();
     every_tree_votes_for_the_rows_outside_its_bag();
     the_curve_ends_at_the_error_of_the_sums();
-    without_bootstrap_no_row_is_outside();
+    without_a_drawing_no_row_is_outside();
     rows_without_weight_are_judged_by_every_tree();
     leaf_rows_are_the_bag();
     class_weights_pull_the_decision();
     balanced_bags_give_every_class_the_same_weight();
+    balanced_bags_count_rows_whatever_they_weigh();
+    weight_two_is_the_row_twice();
+    the_order_of_the_rows_changes_no_judgement();
     a_column_that_tells_nothing_has_no_importance();
     a_caller_can_stop_and_keeps_whole_trees();
     a_tree_asks_about_the_columns_that_it_sees();

@@ -102,6 +102,7 @@ void coarse_entries_are_few_and_add_up_too() {
     Entries<TwoClasses> entries;
     const Rows rows = random_rows(50000, 1, 60000, true);
     const std::vector<TwoClasses::Item> items(rows.codes.size(), TwoClasses::item(1, 1));
+    histogram.start_node(50000);
     histogram.order(rows.codes, items, rows.range, false, entries);
     check(entries.size <= coarse_bins + 2);
     std::uint64_t total = 0, missing = 0;
@@ -113,12 +114,34 @@ void coarse_entries_are_few_and_add_up_too() {
     check(missing == static_cast<std::uint64_t>(std::ranges::count(rows.codes, 0)) * TwoClasses::item(1, 1));
 }
 
+// Boundaries lie between the same codes.
+void a_row_of_weight_two_is_looked_at_as_finely_as_the_row_twice() {
+    Histogram<TwoClasses> histogram(2, false, false);
+    for (const std::size_t n : {10, 20, 30, 50, 90, 200, 1000}) {
+        const Rows once = random_rows(n, 5, 60000, true);
+        Rows twice = once;
+        twice.codes.insert(twice.codes.end(), once.codes.begin(), once.codes.end());
+        const std::vector<TwoClasses::Item> light(2 * n, TwoClasses::item(1, 1)), heavy(n, TwoClasses::item(2, 1));
+        histogram.start_node(static_cast<double>(2 * n));
+        Sums a, b;
+        Entries<TwoClasses> entries;
+        histogram.order(once.codes, heavy, once.range, false, entries);
+        for (std::size_t e = 0; e < entries.size; ++e) add_to<TwoClasses>(a, entries.last_code(e), entries.items[e]);
+        histogram.order(twice.codes, light, twice.range, false, entries);
+        for (std::size_t e = 0; e < entries.size; ++e) add_to<TwoClasses>(b, entries.last_code(e), entries.items[e]);
+        std::erase_if(a, [](const auto& sum) { return sum.second == 0; });
+        std::erase_if(b, [](const auto& sum) { return sum.second == 0; });
+        check(a == b);
+    }
+}
+
 void categories_are_never_merged() {
     Histogram<TwoClasses> histogram(2, false, false);
     Entries<TwoClasses> entries;
     Rows rows{{}, {1, 3000, false}};
     for (std::uint16_t code = 1; code <= 3000; ++code) rows.codes.insert(rows.codes.end(), 5, code);
     const std::vector<TwoClasses::Item> items(rows.codes.size(), TwoClasses::item(1, 0));
+    histogram.start_node(15000);
     histogram.order(rows.codes, items, rows.range, true, entries);
     Sums sums;
     for (std::size_t e = 0; e < entries.size; ++e) add_to<TwoClasses>(sums, entries.last_code(e), entries.items[e]);
@@ -134,6 +157,7 @@ int main() {
         entries_add_up_to_the_rows<Mean>(0, is_category);
     }
     coarse_entries_are_few_and_add_up_too();
+    a_row_of_weight_two_is_looked_at_as_finely_as_the_row_twice();
     categories_are_never_merged();
     return report();
 }

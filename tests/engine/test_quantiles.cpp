@@ -20,12 +20,15 @@ struct Problem {
         for (double& target : y) target = std::round(20 * target);
         ForestParameters parameters;
         parameters.n_trees = 7;
-        parameters.n_draws = 300;
         parameters.keep_leaf_rows = true;
         parameters.grow.criterion = Criterion::squared_error;
         parameters.grow.min_samples_leaf = 4;
         parameters.grow.exact = true;
-        grown = grow_forest(small.bin(), fixed_target(y, {}, 300, false), {}, parameters, {}, 1, {});
+        const Table table = small.bin();
+        const Target target = fixed_target(y, {}, 300, false);
+        const SmallBootstrap bootstrap(table, target, 300);
+        parameters.drawing = bootstrap.drawing;
+        grown = grow_forest(table, target, {}, parameters, {}, 1, {});
     }
 
     std::vector<LeafRowsView> views() const {

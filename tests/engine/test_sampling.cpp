@@ -21,6 +21,40 @@ void other_weights_keep_their_proportions() {
     check(total > (1U << 28) && total < (1U << 31));
 }
 
+void the_order_of_the_rows_does_not_change_their_weights() {
+    // They sum to one but for rounding, which goes up or down with their order.
+    std::vector<double> weights = random_numbers(400, 7);
+    const double total = std::accumulate(weights.begin(), weights.end(), 0.0);
+    for (double& weight : weights) weight /= total;
+    std::vector<double> permuted = weights;
+    for (std::uint64_t key = 0; key < 50; ++key) {
+        Random random(key, Purpose::split);
+        for (std::size_t i = permuted.size(); i > 1; --i) std::swap(permuted[i - 1], permuted[random.below(i)]);
+        auto fixed = fixed_weights(permuted), expected = fixed_weights(weights);
+        std::ranges::sort(fixed);
+        std::ranges::sort(expected);
+        check(fixed == expected);
+    }
+}
+
+void the_smallest_weights_keep_their_proportions() {
+    const auto fixed = fixed_weights(std::vector<double>{5e-324, 1e-323});
+    check(fixed[1] == 2 * fixed[0] && fixed[0] > 1U << 27);
+}
+
+void equal_rows_lie_in_the_order_of_their_weights() {
+    const SmallTable small({{1, 1, 2, 1, 1}});
+    const std::vector<std::uint64_t> targets(5, 0);
+    const std::vector<std::uint32_t> weights{4, 1, 9, 3, 2};
+    auto order = order_by_content(small.bin(), targets, 1, {}, weights);
+    std::erase(order, 2U);
+    check(order == std::vector<std::uint32_t>{1, 4, 3, 0});
+}
+
+void balanced_classes_weigh_the_same() {
+    check(balancing_factors(std::vector<double>{6, 0, 2}) == std::vector<double>{8.0 / 12, 0, 2});
+}
+
 void fixed_targets_are_the_targets() {
     for (const double unit : {1e-200, 1.0, 1e200}) {
         std::vector<double> y = random_numbers(100, 1);
@@ -50,7 +84,7 @@ void a_constant_target_is_exact() {
 std::vector<std::uint32_t> draw(const SmallTable& small, const Target& target, std::span<const std::uint32_t> weights,
                                 std::uint64_t n_draws, std::uint64_t key = 5) {
     std::vector<std::uint32_t> counts(small.n_rows, 0);
-    Bootstrap(small.bin(weights), target, weights, 1).draw(key, n_draws, counts);
+    draw_bag(SmallBootstrap(small.bin(weights), target, n_draws, weights).drawing, key, counts);
     return counts;
 }
 
@@ -156,6 +190,10 @@ void the_rows_of_a_group_come_together() {
 int main() {
     integer_weights_stay_as_they_are();
     other_weights_keep_their_proportions();
+    the_order_of_the_rows_does_not_change_their_weights();
+    the_smallest_weights_keep_their_proportions();
+    equal_rows_lie_in_the_order_of_their_weights();
+    balanced_classes_weigh_the_same();
     fixed_targets_are_the_targets();
     fixed_targets_are_centred_but_for_poisson();
     a_constant_target_is_exact();

@@ -101,7 +101,8 @@ void growing_ends() {
     const Problem problem;
     ForestParameters parameters;
     parameters.n_trees = 2;
-    parameters.n_draws = n_rows;
+    const SmallBootstrap bootstrap(problem.table, problem.labels, n_rows);
+    parameters.drawing = bootstrap.drawing;
     parameters.out_of_bag = parameters.out_of_bag_importances = true;
     // Ten levels of a full tree at least look at all rows.
     ends_at_any_poll("grow_forest", 2 * 10 * n_rows / 2 * n_columns, [&](const Stop& stop) {
@@ -115,7 +116,7 @@ void growing_ends() {
         return grow_forest(problem.table, problem.numbers, {}, parameters, {}, 1, {}, stop).stopped;
     });
     ends_at_any_poll("grow_stump", n_rows * n_columns, [&](const Stop& stop) {
-        grow_stump(problem.table, problem.labels, {}, Criterion::gini, 1, stop);
+        grow_stump(problem.table, problem.labels, {}, Criterion::gini, stop);
         return false;
     });
 }
@@ -124,7 +125,8 @@ void trees_before_a_stop_are_those_of_a_whole_run() {
     const Problem problem;
     ForestParameters parameters;
     parameters.n_trees = 4;
-    parameters.n_draws = n_rows;
+    const SmallBootstrap bootstrap(problem.table, problem.labels, n_rows);
+    parameters.drawing = bootstrap.drawing;
     const auto run_on = [&](int n_threads) {
         return [&, n_threads](const Stop& stop) {
             return grow_forest(problem.table, problem.labels, {}, parameters, {}, n_threads, {}, stop).stopped;
@@ -247,7 +249,8 @@ void prediction_ends() {
     const Problem problem;
     ForestParameters parameters;
     parameters.n_trees = 10;
-    parameters.n_draws = n_rows;
+    const SmallBootstrap bootstrap(problem.table, problem.numbers, n_rows);
+    parameters.drawing = bootstrap.drawing;
     parameters.keep_leaf_rows = true;
     parameters.grow.criterion = Criterion::squared_error;
     parameters.grow.min_samples_leaf = 50;

@@ -12,7 +12,7 @@ from hypothesis.extra.numpy import arrays
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.utils.estimator_checks import estimator_checks_generator, parametrize_with_checks
 
-from committee import _engine
+from committee import BaggingClassifier, _engine
 from committee.learners.c45 import C45Classifier
 
 GOLF = pd.DataFrame(
@@ -350,3 +350,36 @@ def test_columns_that_do_not_fit_the_tree_are_refused():
             tree.predict([*columns[:3], last], 150)
     with pytest.raises(ValueError, match="number of columns"):
         tree.predict(columns[:3], 150)
+
+
+@pytest.mark.parametrize("pruning", ["pessimistic", "reduced_error", None])
+def test_a_light_row_beside_heavy_ones_is_still_a_row(pruning):
+    table = pd.DataFrame(
+        {
+            "a": ["c", "d", "d", "d", "b", "a"],
+            "b": [None, None, None, "c", "a", "b"],
+            "c": [None, "c", None, "a", None, None],
+        }
+    )
+    tree = C45Classifier(pruning=pruning, random_state=0)
+    tree.fit(table, [0, 1, 1, 0, 0, 1], sample_weight=[1e9, 100, 1e-5, 1e7, 1e9, 0.01])
+    np.testing.assert_allclose(tree.predict_proba(table).sum(axis=1), 1)
+    assert np.isfinite(tree.feature_importances_).all()
+
+
+def test_a_heavy_row_may_be_kept_back():
+    X, y = np.arange(6.0)[:, np.newaxis], [0, 0, 0, 1, 1, 1]
+    for heavy in range(6):
+        weights = np.where(np.arange(6) == heavy, 1e13, 1.0)
+        tree = C45Classifier(pruning="reduced_error", random_state=0).fit(X, y, sample_weight=weights)
+        assert np.isfinite(tree.predict_proba(X)).all()
+
+
+def test_the_order_of_the_rows_does_not_change_which_are_kept_back():
+    X, y = load_breast_cancer(return_X_y=True)
+    order = np.random.default_rng(0).permutation(len(y))
+    tree = C45Classifier(pruning="reduced_error", random_state=0)
+    members = BaggingClassifier(tree, 3, random_state=0)
+    for learner in tree, members:
+        expected = learner.fit(X, y).predict_proba(X)
+        np.testing.assert_array_equal(learner.fit(X[order], y[order]).predict_proba(X), expected)

@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from committee import C45Classifier, DecisionTreeClassifier
+from committee import C45Classifier, DecisionStumpClassifier, DecisionTreeClassifier
 from committee.learners.export import TreeNode, above, any_of, at_most, format_number, to_graph, to_text
 from committee.table import Column, Kind
 
@@ -102,3 +102,26 @@ def test_conditions_name_the_column():
     assert (at_most(age, 3), above(age, 3)) == ("age <= 3", "age > 3")
     assert (at_most(smokes, 0), above(smokes, 0)) == ("smokes = False", "smokes = True")
     assert (any_of(city, ["Bonn"]), any_of(city, ["Bonn", "Oslo"])) == ("city = Bonn", "city in {Bonn, Oslo}")
+
+
+@pytest.mark.parametrize(
+    ("values", "y", "text"),
+    [
+        ([-np.inf, np.nan, 2.0], [0, 1, 1], "x0 <= -inf: 0 (1)\nx0 > -inf or missing: 1 (2)"),
+        ([-np.inf, 1.0, 2.0], [0, 1, 1], "x0 <= -inf: 0 (1)\nx0 > -inf: 1 (2)"),
+        ([np.nan, -np.inf, np.inf], [0, 1, 1], "x0 is missing: 0 (1)\nx0 is known: 1 (2)"),
+    ],
+)
+def test_the_lowest_infinity_is_a_value_and_not_missing(values, y, text):
+    assert DecisionTreeClassifier().fit(np.reshape(values, (-1, 1)), y).export_text() == text
+
+
+@pytest.mark.parametrize(
+    ("tree", "y", "text"),
+    [
+        (DecisionStumpClassifier(), [0, 1, 2, 1], "x is missing: 2 (1)\nx = a: 0 (1)\nx = b: 1 (2)"),
+        (DecisionTreeClassifier(), [1, 1, 2, 1], "x is missing: 2 (1)\nx is known: 1 (3)"),
+    ],
+)
+def test_a_missing_category_is_called_missing(tree, y, text):
+    assert tree.fit(pl.DataFrame({"x": ["a", "b", None, "b"]}), y).export_text() == text

@@ -6,7 +6,7 @@ import pytest
 import sklearn.tree
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 
-from committee import DecisionTreeClassifier, DecisionTreeRegressor
+from committee import C45Classifier, DecisionTreeClassifier, DecisionTreeRegressor, load
 
 IRIS = load_iris(return_X_y=True)
 CANCER = load_breast_cancer(return_X_y=True)
@@ -238,3 +238,41 @@ def test_a_tree_without_splits_has_words_too():
     assert tree.export_text() == ": 0 (2/1)"
     assert list(tree.feature_importances_) == [0]
     assert tree.nbytes > 0
+
+
+@pytest.mark.parametrize("kind", [DecisionTreeClassifier, DecisionTreeRegressor])
+def test_a_tree_that_is_pruned_to_its_root_is_saved_and_loaded(kind, tmp_path):
+    tree = kind(ccp_alpha=0.9).fit([[1.0], [2.0], [3.0], [4.0]], [0, 1, 0, 1])
+    assert tree.get_n_leaves() == 1
+    tree.save(tmp_path / "tree")
+    loaded = load(tmp_path / "tree")
+    assert loaded.feature_importances_.tolist() == [0.0]
+    assert loaded.predict([[1.0]]) == tree.predict([[1.0]])
+
+
+@pytest.mark.parametrize(
+    ("tree", "problem"),
+    [
+        (DecisionTreeClassifier(max_depth=3), CANCER),
+        (DecisionTreeRegressor(max_depth=6), DIABETES),
+        (C45Classifier(), CANCER),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_the_order_of_rows_whose_weights_sum_to_one_does_not_matter(tree, problem):
+    X, y = problem
+    rng = np.random.default_rng(1)
+    weights = rng.random(len(y))
+    weights /= weights.sum()
+    expected = tree.fit(X, y, sample_weight=weights).predict(X)
+    for _ in range(10):
+        order = rng.permutation(len(y))
+        tree.fit(X[order], y[order], sample_weight=weights[order])
+        np.testing.assert_array_equal(tree.predict(X), expected)
+
+
+def test_a_balanced_class_counts_rows_that_weigh_something():
+    X, y = [[1.0]] * 6, [0, 0, 0, 0, 1, 1]
+    tree = DecisionTreeClassifier(class_weight="balanced")
+    assert tree.fit(X, y).predict_proba(X[:1]).tolist() == [[0.5, 0.5]]
+    assert tree.fit(X, y, sample_weight=[1, 1, 0, 0, 3, 3]).predict_proba(X[:1]).tolist() == [[0.25, 0.75]]

@@ -290,3 +290,24 @@ def test_votes_of_many_rows_are_the_same_on_any_number_of_threads():
     for n_jobs in (1, 3):
         bagging.set_params(runner="threads", n_jobs=n_jobs)
         assert bagging.predict_proba(many).tobytes() == expected.tobytes()
+
+
+@pytest.mark.parametrize(
+    "member",
+    [
+        DecisionTreeClassifier(max_depth=2, class_weight="balanced"),
+        DecisionTreeClassifier(max_depth=2, class_weight={0: 5, 1: 0.1}),
+        RandomTreeClassifier(max_features=None, max_depth=2, class_weight="balanced"),
+        C45Classifier(class_weight="balanced", min_samples_leaf=20),
+        ByRunner(max_depth=2, class_weight="balanced"),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize(
+    "weigh", [None, lambda y: np.where(y == 0, 3.3, 0.5), lambda y: np.arange(len(y)) % 3 * 0.7]
+)
+def test_a_bag_of_all_rows_makes_the_member_itself(member, weigh):
+    weights = None if weigh is None else weigh(Y)
+    alone = member.fit(X, Y, sample_weight=weights)
+    bagging = BaggingClassifier(member, 1, bootstrap=False).fit(X, Y, sample_weight=weights)
+    np.testing.assert_allclose(bagging.predict_proba(X), alone.predict_proba(X), rtol=1e-6)

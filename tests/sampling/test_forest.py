@@ -521,3 +521,53 @@ def test_the_number_of_trees_may_come_first_as_in_scikit_learn():
     assert RandomForestClassifier(7).n_estimators == 7
     with pytest.raises(TypeError):
         RandomForestClassifier(7, "gini")
+
+
+@pytest.mark.parametrize("criterion", ["gini", "entropy"])
+@pytest.mark.parametrize("class_weight", [None, "balanced_subsample"])
+def test_a_row_of_weight_two_is_the_row_twice_in_columns_of_many_values(criterion, class_weight):
+    forest = RandomForestClassifier(20, criterion=criterion, class_weight=class_weight, random_state=0)
+    for X, y in CANCER, IRIS:
+        X = X + np.random.default_rng(0).normal(scale=1e-3, size=X.shape)
+        weights = np.random.default_rng(1).integers(1, 4, len(y))
+        weighted = clone(forest).fit(X, y, sample_weight=weights)
+        repeated = clone(forest).fit(X.repeat(weights, axis=0), y.repeat(weights))
+        np.testing.assert_array_equal(weighted.votes(X), repeated.votes(X))
+
+
+@pytest.mark.parametrize("limit", [{}, {"min_samples_leaf": 4}, {"min_samples_split": 10}], ids=str)
+def test_the_order_of_equal_rows_of_unequal_weight_does_not_matter(limit):
+    rng = np.random.default_rng(0)
+    X, y, weights = np.repeat(np.arange(6.0), 10)[:, np.newaxis], rng.integers(0, 2, 60), rng.random(60)
+    forest = RandomForestClassifier(20, random_state=0, **limit)
+    expected = clone(forest).fit(X, y, sample_weight=weights).predict_proba(X)
+    for _ in range(5):
+        order = rng.permutation(60)
+        permuted = clone(forest).fit(X[order], y[order], sample_weight=weights[order])
+        np.testing.assert_array_equal(permuted.predict_proba(X), expected)
+
+
+def test_the_order_of_the_rows_does_not_matter_to_balanced_bags():
+    X, y = CANCER
+    forest = RandomForestClassifier(10, class_weight="balanced_subsample", max_depth=3, random_state=0)
+    expected = clone(forest).fit(X, y).predict_proba(X)
+    for seed in range(5):
+        order = np.random.default_rng(seed).permutation(len(y))
+        np.testing.assert_array_equal(clone(forest).fit(X[order], y[order]).predict_proba(X), expected)
+
+
+@every_forest
+def test_the_order_of_the_rows_does_not_change_how_trees_are_judged(forest):
+    X, y = problem_for(forest)
+    order = np.random.default_rng(0).permutation(len(y))
+    judged = clone(forest).set_params(oob_score=True, oob_importances=True)
+    straight, permuted = clone(judged).fit(X, y), clone(judged).fit(X[order], y[order])
+    np.testing.assert_array_equal(straight.oob_curve_, permuted.oob_curve_)
+    np.testing.assert_array_equal(straight.oob_importances_, permuted.oob_importances_)
+
+
+def test_so_many_rows_that_nobody_can_draw_them_are_told_in_few_digits():
+    with pytest.raises(
+        ValueError, match=r"^max_samples=1e\+300 draws 1\.5e\+302 rows, and \d+ is the most\."
+    ):
+        RandomForestClassifier(max_samples=1e300).fit(*IRIS)

@@ -120,3 +120,23 @@ def test_a_score_of_an_estimators_own_is_refused():
     bagging.set_params(oob_score=check_scoring(bagging))
     with pytest.raises(ValueError, match="cannot be called with answers and predictions"):
         bagging.fit(*CANCER)
+
+
+@pytest.mark.parametrize("metric", [f1_score, roc_auc_score])
+def test_a_function_that_takes_no_text_gets_the_numbers_of_the_classes(metric):
+    X, y = CANCER
+    forest = committee.RandomForestClassifier(9, oob_score=metric, random_state=0)
+    by_number = clone(forest).fit(X, y).oob_score_
+    assert clone(forest).fit(X, np.where(y == 1, "yes", "no")).oob_score_ == by_number
+
+
+@pytest.mark.parametrize(
+    "estimator", [CLASSIFIERS[0], CLASSIFIERS[2], CLASSIFIERS[4], CLASSIFIERS[5]], ids=name_of
+)
+def test_a_fit_that_adds_no_members_scores_by_the_metric_of_now(estimator):
+    X, y = CANCER
+    expected = clone(estimator).set_params(oob_score="log_loss").fit(X, y).oob_score_
+    fitted = clone(estimator).set_params(oob_score=True, warm_start=True).fit(X, y)
+    with pytest.warns(UserWarning, match="without increasing n_estimators"):
+        fitted.set_params(oob_score="log_loss").fit(X, y)
+    assert fitted.oob_score_ == expected

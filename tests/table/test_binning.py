@@ -4,6 +4,7 @@ import pickle
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from sklearn.base import clone, is_classifier
 
@@ -147,3 +148,23 @@ def test_a_damaged_table_is_refused(name, value, fault):
     state = bin_table([[1.0], [2.0]]).codes.__getstate__() | {name: value}
     with pytest.raises(ValueError, match=f"^This is not a table: {fault}"):
         _engine.BinnedTable.__new__(_engine.BinnedTable).__setstate__(state)
+
+
+def test_a_column_without_values_is_the_same_whatever_its_dtype():
+    rng = np.random.default_rng(0)
+    numbers, y = rng.normal(size=60), rng.integers(0, 2, 60)
+    frames = [
+        pl.DataFrame({"a": numbers, "b": pl.Series([None] * 60, dtype=dtype)})
+        for dtype in (pl.String, pl.Null, pl.Float64)
+    ]
+    forests = [RandomForestClassifier(20, random_state=0).fit(frame, y) for frame in frames]
+    for forest, frame in zip(forests, frames, strict=True):
+        assert bin_table(frame).has_missing.tolist() == [False, True]
+        np.testing.assert_array_equal(forest.votes(frame), forests[0].votes(frames[0]))
+
+
+def test_a_table_of_more_rows_than_the_engine_counts_is_refused():
+    n_rows = 2**30 + 1
+    column = np.broadcast_to(np.float64(1.0), n_rows)
+    with pytest.raises(ValueError, match="A table may have at most 1,073,741,824 rows"):
+        _engine.bin_table([column], np.zeros(1, dtype=np.uint32), n_rows, None, 255, 1)

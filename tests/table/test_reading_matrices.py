@@ -173,3 +173,8 @@ def test_a_sparse_matrix_that_does_not_fit_in_memory_is_an_error():
         ValueError, match=r"The sparse X of shape .* takes 800000\.0 GB when dense, and .* GB are"
     ):
         read(X)
+
+
+def test_values_with_fields_are_made_a_frame():
+    with pytest.raises(ValueError, match=r"got 1D array: .*pandas\.DataFrame\(X\) makes columns of them\.$"):
+        read(np.zeros(3, dtype=[("a", "f8"), ("b", "f8")]))

@@ -50,8 +50,9 @@ class C45Classifier(Classifies, Tabular):
     -----
     Where two choices are equally good, the first column, the lowest threshold, the first class and the last
     of the largest branches win; the order of the rows changes nothing. A row of weight 2 is the same as two
-    rows, so weights should be around 1: `min_samples_leaf` and the pruning count them. A category that was
-    not seen in training is taken as missing. A tree is at most 500 levels deep.
+    rows, so weights should be around 1: `min_samples_leaf` and the pruning count them. Only "reduced_error"
+    keeps a row back as a whole, whatever it weighs. A category that was not seen in training is taken as
+    missing. A tree is at most 500 levels deep.
 
     Differences from J48: thresholds are compared without its tolerance of 1e-6; values closer than its 1e-5
     are parted after all in columns whose range is below 0.01; a `min_samples_leaf` above 25 holds for
@@ -160,9 +161,8 @@ class C45Classifier(Classifies, Tabular):
             weights = np.ones(table.n_rows)
         held_out = None
         if self.pruning == "reduced_error":
-            held_out = hold_out(
-                codes, weights, self.reduced_error_folds, check_random_state(self.random_state)
-            )
+            rows = training.rows_by_content(training.bin(1), 1)
+            held_out = hold_out(rows, codes, self.reduced_error_folds, check_random_state(self.random_state))
         options = self._options()
         del options["n_folds"]
         tree = _engine.C45Tree.grow(
@@ -313,15 +313,14 @@ class C45Classifier(Classifies, Tabular):
         return [at_most(column, threshold), above(column, threshold)]
 
 
-def hold_out(codes: np.ndarray, weights: np.ndarray, n_folds: int, rng: np.random.RandomState) -> np.ndarray:
-    """Choose one in n_folds rows of every class, among the rows of positive weight.
+def hold_out(rows: np.ndarray, codes: np.ndarray, n_folds: int, rng: np.random.RandomState) -> np.ndarray:
+    """Choose one in n_folds rows of every class, among some rows in an order that it is drawn along.
 
     Examples
     --------
-    >>> hold_out(np.array([0, 0, 1, 1]), np.ones(4), 2, np.random.RandomState(0)).sum()
+    >>> hold_out(np.arange(4), np.array([0, 0, 1, 1]), 2, np.random.RandomState(0)).sum()
     np.uint64(2)
     """
-    rows = np.flatnonzero(weights > 0)
     if len(rows) < n_folds:
         raise ValueError(
             f"reduced_error_folds must be at most the number of rows, {len(rows)}. Got {n_folds}."

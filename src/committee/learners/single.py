@@ -152,18 +152,20 @@ class SingleTree(Voter):
 
     def _conditions(self, nodes: dict[str, np.ndarray], node: int, may_miss: bool) -> tuple[str, str]:
         column = self.schema_.columns[nodes["column"][node]]
-        threshold = nodes["threshold"][node]
+        threshold, missing_right = nodes["threshold"][node], nodes["missing_right"][node]
+        only_missing = nodes["only_missing"][node]
         if np.isnan(threshold):
             categories = _engine.left_categories(self._forest, 0, node)
+            only_missing = len(categories) in (0, len(column.categories))
             left, right = set_conditions(column, [column.categories[code - 1] for code in categories])
-        elif np.isinf(threshold):
-            missing, known = f"{column.name} is missing", f"{column.name} is known"
-            return (missing, known) if threshold < 0 else (known, missing)
         else:
             left, right = at_most(column, threshold), above(column, threshold)
+        if only_missing:
+            missing, known = f"{column.name} is missing", f"{column.name} is known"
+            return (known, missing) if missing_right else (missing, known)
         if not may_miss:
             return left, right
-        if nodes["missing_right"][node]:
+        if missing_right:
             return left, f"{right} or missing"
         return f"{left} or missing", right
 
@@ -228,4 +230,6 @@ def importances_of(nodes: dict[str, np.ndarray], n_columns: int) -> np.ndarray:
     burden = nodes["impurity"] * nodes["weight"]
     inner = np.flatnonzero(nodes["left"] >= 0)
     gains = burden[inner] - burden[nodes["left"][inner]] - burden[nodes["right"][inner]]
-    return np.bincount(nodes["column"][inner], weights=gains, minlength=n_columns)
+    importances = np.zeros(n_columns)
+    np.add.at(importances, nodes["column"][inner], gains)
+    return importances

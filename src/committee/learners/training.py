@@ -50,8 +50,6 @@ OPTIONS: dict[str, Any] = {
     "n_trees": 1,
     "seed": 0,
     "are_stumps": False,
-    "bootstrap": False,
-    "n_draws": 0,
     "drawing": None,
     "columns": [],
     "columns_tried": [],
@@ -130,6 +128,8 @@ class Training:
     def rows_by_content(self, binned: BinnedTable, n_threads: int) -> np.ndarray:
         """The rows that weigh something, in the order of what they and y contain, not of where they stand.
 
+        Equal rows lie in the order of their weights.
+
         Parameters
         ----------
         binned : BinnedTable
@@ -141,7 +141,7 @@ class Training:
         ndarray of uint32
         """
         bits = self.y.astype(np.uint64) if self.n_classes > 0 else (self.y + 0.0).view(np.uint64)
-        rows = _engine.order_by_content(binned.codes, bits, n_threads)
+        rows = _engine.order_by_content(binned.codes, bits, self.fixed, n_threads)
         return rows if self.weights is None else rows[self.weights[rows] > 0]
 
     def grow(self, options: dict[str, Any], n_threads: int) -> dict[str, Any]:
@@ -158,9 +158,12 @@ class Training:
         return grown
 
     def grow_until_stopped(
-        self, options: dict[str, Any], n_threads: int, progress: Any = None
+        self, options: dict[str, Any], n_threads: int, progress: Any = None, *, most_weight: int = 0
     ) -> dict[str, Any]:
-        """The same, with what has ended it before its time as `interruption`; the trees so far are whole."""
+        """The same, with what has ended it before its time as `interruption`; the trees so far are whole.
+
+        `most_weight` is what the rows that a tree sees may weigh, if it is more than all rows do.
+        """
         options = OPTIONS | options
         if not options["keep_records"]:
             # As many as there are at least, if it is for the error to say when they are enough.
@@ -173,7 +176,7 @@ class Training:
             self.y,
             self.n_classes,
             self.fixed,
-            max(self.total_weight, options["n_draws"]),
+            max(self.total_weight, most_weight),
             options,
             progress,
             n_threads,
@@ -186,9 +189,9 @@ def check_options(options: dict[str, Any]) -> None:
 
     Examples
     --------
-    >>> check_options({"n_trees": 5, "boostrap": True})
+    >>> check_options({"n_trees": 5, "max_dept": 3})
     Traceback (most recent call last):
-    TypeError: The engine has no option ['boostrap'].
+    TypeError: The engine has no option ['max_dept'].
     """
     unknown = sorted(options.keys() - OPTIONS.keys())
     if unknown:

@@ -93,7 +93,7 @@ class Bagging(CallbackSupportMixin, KeptBags):
         y : array-like of shape (n_rows,)
         sample_weight : array-like of shape (n_rows,), default=None
             Weights of the rows. None gives every row the weight 1. See `bootstrap` for what they do; rows of
-            weight 0 take no part, but `class_weight="balanced"` counts them.
+            weight 0 take no part.
         groups : array-like of shape (n_rows,), default=None
             Rows of one group are drawn together, all groups being as likely, and keep their weights. So a
             row is judged out of bag by members that have seen nothing of its group.
@@ -112,6 +112,7 @@ class Bagging(CallbackSupportMixin, KeptBags):
             if not plan.is_auto:
                 message = "Warm-start fitting without increasing n_estimators does not fit new members."
                 warnings.warn(message, stacklevel=3)
+            self._judge_again(learning.training)
             return self
         calls = task_calls(self, X, y, "member", None if plan.is_auto else plan.last - plan.first)
         with Work(

@@ -143,7 +143,7 @@ class Bags:
     @classmethod
     def take(cls, fields: Fields) -> Self:
         """Take them from a saved file."""
-        n_rows = fields.integer("n_rows", 1, 2**32 - 1)
+        n_rows = fields.integer("n_rows", 1, 2**30)
         units = fields.array("units", np.uint32, (None,))
         ends = fields.array("ends", np.uint64, (None,))
         bags = cls(
@@ -167,6 +167,11 @@ class Bags:
     def total(self) -> int:
         """How many units a member draws."""
         return int(self.n_draws.sum())
+
+    @property
+    def most_weight(self) -> int:
+        """What the rows of a bag may weigh together, in fixed point."""
+        return 2**31 - 1 if self.keeps_weights or self.groups is not None else self.total
 
     @property
     def leaves_rows(self) -> bool:
@@ -336,7 +341,7 @@ def n_draws(
     drawn = available if max_samples is None else max_samples * available
     if drawn > LARGEST_INTEGER:
         raise ValueError(
-            f"max_samples={max_samples} draws {drawn:.0f} rows, and {LARGEST_INTEGER} is the most. Lower it."
+            f"max_samples={max_samples} draws {drawn:.10g} rows, and {LARGEST_INTEGER} is the most. Lower it."
         )
     return max(1, int(drawn))
 

@@ -82,16 +82,13 @@ def grow_members(plan: Plan, binned: BinnedTable, n_threads: int) -> Made:
 
 def grow_trees(plan: Plan, binned: BinnedTable, options: dict[str, Any], n_threads: int) -> dict[str, Any]:
     """Trees and stumps, from the codes of the table."""
-    bags = plan.bags
-    # What the weights of a bag may sum to.
-    n_draws = 2**31 - 1 if bags.keeps_weights or bags.groups is not None else bags.total
-    options = member_options(plan) | options | {"n_draws": n_draws}
+    options = member_options(plan) | options
     if plan.columns is not None:
         options["columns_tried"] = [n_tried(plan.member, len(each)) for each in plan.columns]
     check_options(options)
     weights = plan.training.weights if plan.weights is None else plan.weights
     seen = replace(plan.training, table=binned, weights=weights)
-    return seen.grow_until_stopped(options, n_threads, plan.progress)
+    return seen.grow_until_stopped(options, n_threads, plan.progress, most_weight=plan.bags.most_weight)
 
 
 def grow_c45(plan: Plan, options: dict[str, Any], n_threads: int) -> dict[str, Any]:

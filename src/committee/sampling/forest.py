@@ -192,8 +192,9 @@ class ForestRegressor(Regresses, Forest):
 class RandomForestClassifier(ForestClassifier):
     """A random forest for classes: full trees on rows drawn with replacement, few columns tried at each node.
 
-    A node of more than 32 rows sorts them into at most 256 bins, which span the node's own range of a column,
-    and tries the thresholds between the bins. Smaller nodes try all thresholds.
+    A node of a weight above 32 sorts its rows into 64 to 256 bins, the more the heavier it is, which span its
+    own range of a column, and tries the thresholds between the bins. Lighter nodes try all thresholds. With
+    `bootstrap`, what is drawn weighs 1.
 
     Examples
     --------

@@ -156,6 +156,7 @@ class Forest(CallbackSupportMixin, ImportancesByTree, JudgedByColumn, RuledTrees
             if not is_auto:
                 message = "Warm-start fitting without increasing n_estimators does not fit new trees."
                 warnings.warn(message, stacklevel=3)
+            self._judge_again(training)
             return self
         binned = training.bin_for(options, n_threads(self.n_jobs))
         bags = self._bags_of(training, binned, sample_weight)
@@ -163,7 +164,7 @@ class Forest(CallbackSupportMixin, ImportancesByTree, JudgedByColumn, RuledTrees
             self._bags.check_rows(bags)
         options |= self._bag_options(bags)
         calls = task_calls(self, X, y, "tree", None if is_auto else options["n_trees"] - first_tree)
-        grown = self._grow(replace(training, table=binned), options, calls)
+        grown = self._grow(replace(training, table=binned), options, bags, calls)
         interruption = grown["interruption"]
         is_kept = (
             self.warm_start and isinstance(interruption, KeyboardInterrupt) and grown["forest"].n_trees > 0
@@ -323,9 +324,11 @@ class Forest(CallbackSupportMixin, ImportancesByTree, JudgedByColumn, RuledTrees
         return Bags.of_forest(training, binned, n_drawn, n_threads(self.n_jobs))
 
     def _bag_options(self, bags: Bags) -> dict[str, Any]:
-        return {"drawing": bags.drawing, "n_draws": bags.total} if self.bootstrap else {}
+        return {"drawing": bags.drawing} if self.bootstrap else {}
 
-    def _grow(self, training: Training, options: dict[str, Any], calls: TaskCalls | None) -> dict[str, Any]:
+    def _grow(
+        self, training: Training, options: dict[str, Any], bags: Bags, calls: TaskCalls | None
+    ) -> dict[str, Any]:
         check_options(options)
         with Work(
             "trees",
@@ -336,7 +339,9 @@ class Forest(CallbackSupportMixin, ImportancesByTree, JudgedByColumn, RuledTrees
             verbose=self.verbose,
         ) as work:
             tell = hook_of(work, calls)
-            grown = training.grow_until_stopped(options, n_threads(self.n_jobs), tell)
+            grown = training.grow_until_stopped(
+                options, n_threads(self.n_jobs), tell, most_weight=bags.most_weight
+            )
             if tell is not None and grown["interruption"] is None:
                 tell(grown["forest"].n_trees)
         return grown

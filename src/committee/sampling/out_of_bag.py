@@ -15,7 +15,7 @@ from committee.combining.metrics import metric_of
 from committee.combining.scorers import check_scorer
 from committee.learners.training import Training
 from committee.saving import Fields
-from committee.task import Classification, Regression
+from committee.task import NUMERIC, Classification, Regression
 
 
 @dataclass(frozen=True, eq=False)
@@ -299,15 +299,27 @@ def score_of(decision: np.ndarray, training: Training, metric: Any) -> float:
         is_judged &= training.weights > 0
     if not is_judged.any():
         return float("nan")
-    truth = training.y[is_judged]
+    truth, decision = training.y[is_judged], decision[is_judged]
     if is_named(metric):
-        return value_of(metric, truth, decision[is_judged], task)
-    if isinstance(task, Classification):
-        truth = task.classes[truth]
+        return value_of(metric, truth, decision, task)
+    if not isinstance(task, Classification):
+        return called(metric if callable(metric) else r2_score, truth, decision[:, 0])
+    answer = decision.argmax(axis=1)
     if not callable(metric):
-        metric = accuracy_score if isinstance(task, Classification) else r2_score
+        return called(accuracy_score, truth, answer)
     try:
-        return float(metric(truth, task.decode(decision[is_judged])))
+        return called(metric, task.classes[truth], task.classes[answer])
+    except (ValueError, TypeError):
+        if task.classes.dtype.kind in NUMERIC:
+            raise
+        # Many a metric takes no text. scikit-learn's forests tell classes by their numbers.
+        return called(metric, truth, answer)
+
+
+def called(metric: Any, truth: np.ndarray, answer: np.ndarray) -> float:
+    """What a function says of answers, or an error if it is no metric of them."""
+    try:
+        return float(metric(truth, answer))
     except AttributeError as error:
         if error.obj is not truth:
             raise

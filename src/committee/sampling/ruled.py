@@ -7,6 +7,7 @@ outside of the bags. Out: the decision for new rows. Where votes are only summed
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,7 @@ from committee.members.seeding import RULE, seeded, stream
 from committee.members.votes import Task
 from committee.parameters import declared, either, is_boolean, parameter
 from committee.running import n_threads
-from committee.sampling.out_of_bag import Judged, check_metric
+from committee.sampling.out_of_bag import Judged, check_metric, score_of
 from committee.sampling.outside import (
     OutsideVotes,
     check_decides_outside,
@@ -80,7 +81,8 @@ class Combining(Voter):
         "`bootstrap`. A rule decides on the votes of those members alone; one that learns decides on each "
         "fifth of the rows by what it learns from the others. True is the accuracy, or R2 of numbers. A name "
         "is that of a metric of `committee.score` or of a scorer of scikit-learn, which see the "
-        "probabilities; a callable is called as metric(y_true, y_pred).",
+        "probabilities; a callable is called as metric(y_true, y_pred), with labels or, if it takes no text, "
+        "with their numbers in `classes_`.",
     )
 
 
@@ -170,6 +172,12 @@ class Ruled(Judged, Combining):
         """The out-of-bag decision, of shape (n_rows, n_outputs)."""
         judged = self._scored()
         return judged.decision if self._decision_outside is None else self._decision_outside
+
+    def _judge_again(self, training: Training) -> None:
+        """Score the decision that is there: `oob_score` may be another metric than in the fit before."""
+        if self.oob_score and self._out_of_bag is not None:
+            score = score_of(self._oob_decision(), training, self.oob_score)
+            self._out_of_bag = replace(self._out_of_bag, score=score)
 
     def _decider(self) -> Decider:
         return self._decider_of(self._forest)

@@ -10,7 +10,7 @@ import numpy as np
 from committee import _engine
 from committee.running import n_threads
 from committee.table.categories import forget_unseen
-from committee.table.part import PartColumns
+from committee.table.part import PartColumns, no_values
 from committee.table.reading import read
 from committee.table.schema import BinnedTable, Table
 
@@ -88,6 +88,9 @@ def to_codes(
     n_categories = schema.n_categories.astype(np.uint32)
     if isinstance(table.columns, PartColumns):
         return BinnedTable(schema, table.columns.bin(n_categories, weights, max_bins), table.n_rows)
-    columns = list(table.columns)
+    columns = [
+        no_values(table.n_rows) if is_empty else column
+        for column, is_empty in zip(table.columns, schema.is_category & (n_categories == 0), strict=True)
+    ]
     codes = _engine.bin_table(columns, n_categories, table.n_rows, weights, max_bins, threads, keep_cuts)
     return BinnedTable(schema, codes, table.n_rows, () if keep_cuts else tuple(columns))

@@ -73,14 +73,24 @@ class PartColumns(Sequence[np.ndarray]):
         rows = self.rows.astype(np.uint32)
         heavy = np.zeros(n_rows, dtype=np.uint32)
         heavy[rows] = 1 if weights is None else weights
-        columns = [self._spread(place, n_rows) for place in range(len(self))]
+        columns = [self._spread(place, n_rows, n_categories[place]) for place in range(len(self))]
         return _engine.take_rows(_engine.bin_table(columns, n_categories, n_rows, heavy, max_bins, 1), rows)
 
-    def _spread(self, place: int, n_rows: int) -> np.ndarray:
+    def _spread(self, place: int, n_rows: int, n_categories: int) -> np.ndarray:
         """A column of all rows; a category is missing where it is not known."""
         values = self.whole[place]
         if values is not None:
             return values
+        if n_categories == 0:
+            return no_values(n_rows)
         spread = np.zeros(n_rows, dtype=np.int32)
         spread[self.rows] = self.codes[place]
         return spread
+
+
+def no_values(n_rows: int) -> np.ndarray:
+    """A column of categories of which there are none, as the engine takes it: numbers, all missing.
+
+    To the engine, a column of no categories is one of numbers, among which the code 0 would be a value.
+    """
+    return np.full(n_rows, np.nan)

@@ -163,7 +163,9 @@ def check_dimensions(X: Any, array: np.ndarray) -> None:
         )
     if array.ndim == 1:
         way_out = "X.reshape(-1, 1) is one column, X.reshape(1, -1) one row"
-        if nw.dependencies.is_into_series(X):
+        if array.dtype.names is not None:
+            way_out = "its values have fields, and pandas.DataFrame(X) makes columns of them"
+        elif nw.dependencies.is_into_series(X):
             way_out = "X.to_frame() is one column"
         elif not isinstance(X, np.ndarray):
             way_out = "[[value] for value in X] is one column, [X] one row"
