@@ -47,7 +47,9 @@ class Knots {
                           double value) const {
         if (!std::isfinite(value)) return lowest + static_cast<std::uint32_t>(share * (highest - lowest));
         line = std::clamp(line, line_of(lowest), line_of(highest));
-        const double part = (value - values_[line]) / (values_[line + 1] - values_[line]);
+        // Knots that are neighbouring doubles may be one.
+        const double rise = values_[line + 1] - values_[line];
+        const double part = rise > 0 ? (value - values_[line]) / rise : 0;
         const std::uint32_t code = 1 + line * step_ + static_cast<std::uint32_t>(part * step_);
         return std::clamp(code, lowest, highest - 1);
     }

@@ -17,7 +17,10 @@ from committee import (
     RandomForestRegressor,
     rules,
 )
+from committee.learners.training import Training
 from committee.sampling.bags import n_draws, repeats_of
+from committee.table import bin_table
+from committee.task import Classification
 
 IRIS = load_iris(return_X_y=True)
 CANCER = load_breast_cancer(return_X_y=True)
@@ -571,3 +574,19 @@ def test_so_many_rows_that_nobody_can_draw_them_are_told_in_few_digits():
         ValueError, match=r"^max_samples=1e\+300 draws 1\.5e\+302 rows, and \d+ is the most\."
     ):
         RandomForestClassifier(max_samples=1e300).fit(*IRIS)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"class_weights": [1.0, 2.0]}, "Every class needs a weight"),
+        ({"monotonic": [1]}, "Every column needs a direction"),
+        ({"before": (np.zeros(6), np.zeros(2, np.uint32), np.zeros(1))}, "votes are those of other rows"),
+    ],
+    ids=["classes", "columns", "rows"],
+)
+def test_the_engine_refuses_options_of_another_table(options, message):
+    task, y = Classification.of(IRIS[1])
+    training = Training(bin_table(IRIS[0]), task, y, None)
+    with pytest.raises(ValueError, match=message):
+        training.grow({"out_of_bag": True} | options, 1)
