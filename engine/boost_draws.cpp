@@ -24,7 +24,8 @@ RowDraws::RowDraws(const Table& table, const Observed& observed, double share, i
                 static_cast<std::uint64_t>(std::ranges::lower_bound(distinct, number) - distinct.begin()));
         }
     }
-    const auto order = order_by_content(table, targets, n_threads, stop);
+    const auto weights = observed.weights.empty() ? std::vector<std::uint32_t>() : fixed_weights(observed.weights);
+    const auto order = order_by_content(table, targets, n_threads, stop, weights);
     places_.resize(order.size());
     for (std::size_t place = 0; place < order.size(); ++place) {
         places_[order[place]] = static_cast<std::uint32_t>(place);
