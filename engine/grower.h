@@ -120,23 +120,33 @@ class Grower {
             stack_.pop_back();
             const std::size_t n_rows = pending.end - pending.begin;
             if (!pending.is_local && n_rows <= most_local_rows_) {
-                local_codes_.copy(codes_, {rows_.data() + pending.begin, n_rows});
+                copy_locally({rows_.data() + pending.begin, n_rows});
                 pending.is_local = true;
             }
             if (n_rows == 2 && splits_pairs_ && split_pair(pending)) continue;
             if (!decide(pending, found_)) continue;
             const auto [left, right] = divide(found_);
+            const bool is_left_settled = is_settled(left);
             if (!is_settled(right)) stack_.push_back(right);
-            if (!is_settled(left)) stack_.push_back(left);
+            if (!is_left_settled) stack_.push_back(left);
         }
     }
 
-    // Half of the nodes of a full tree are pure. They become leaves at once: pure leaves share one value per class, so
-    // it does not matter which of them comes first.
+    // Half of the nodes of a full tree are pure, in regression single rows as a rule. They become leaves at once.
     bool is_settled(const Pending& pending) {
-        if (parameters_.keep_records || target_.n_classes == 0 || !is_pure(pending)) return false;
+        if (parameters_.keep_records) return false;
+        if (target_.n_classes == 0 ? pending.end - pending.begin > 1 : !is_pure(pending)) return false;
         make_leaf(pending, true);
         return true;
+    }
+
+    void copy_locally(std::span<std::uint32_t> rows) {
+        if constexpr (std::is_same_v<Stat, Mean>) {
+            local_numbers_.resize(rows.size());
+            std::ranges::transform(rows, local_numbers_.begin(),
+                                   [&](std::uint32_t row) { return target_.numbers[row]; });
+        }
+        local_codes_.copy(codes_, rows);
     }
 
     CodeColumns<Code> columns_of(const Pending& pending) const {
@@ -349,8 +359,10 @@ class Grower {
             for (const std::uint32_t weight : sides.class_weights()) values.push_back(weight / sides.weight());
         } else {
             if constexpr (std::is_same_v<Stat, Mean>) {
-                values.push_back(
-                    std::clamp(mean_of(pending), target_.number(pending.lower), target_.number(pending.upper)));
+                const double mean = mean_of(pending);
+                values.push_back(parameters_.monotonic.empty()
+                                     ? mean
+                                     : std::clamp(mean, target_.number(pending.lower), target_.number(pending.upper)));
             } else {
                 const double value = std::clamp(Stat::value(pending.total), pending.lower, pending.upper);
                 values.push_back(1 - value);
@@ -361,9 +373,13 @@ class Grower {
 
     // Lies between the targets of the node's rows, whatever the rounding: if they are the same, it is theirs.
     double mean_of(const Pending& pending) const {
+        const auto number_of = [&](std::uint32_t row) {
+            return pending.is_local ? local_numbers_[local_codes_.place_of(row)] : target_.numbers[row];
+        };
+        if (pending.end - pending.begin == 1) return number_of(rows_[pending.begin]);
         double lowest = target_.highest, highest = target_.lowest;
         for (std::size_t i = pending.begin; i < pending.end; ++i) {
-            const double y = target_.numbers[pending.is_local ? local_codes_.row_at(rows_[i]) : rows_[i]];
+            const double y = number_of(rows_[i]);
             lowest = std::min(lowest, y);
             highest = std::max(highest, y);
         }
@@ -414,6 +430,7 @@ class Grower {
     std::vector<std::uint32_t> rows_;
     std::vector<Item> items_;
     LocalCodes<Code> local_codes_;
+    std::vector<double> local_numbers_;  // targets of the rows that were copied
     std::size_t most_local_rows_;
     std::uint64_t total_weight_ = 0;
     double min_gain_ = 0;

@@ -33,8 +33,7 @@ class LocalCodes {
     void copy(const Codes<Code>& codes, std::span<std::uint32_t> rows) {
         constexpr std::size_t rows_ahead = 16;
         const std::size_t n = rows.size(), stride = CodeLine<Code>::stride(codes.n_columns);
-        rows_.assign(rows.begin(), rows.end());
-        stride_ = static_cast<std::uint32_t>(stride);
+        inverse_ = ((std::uint64_t{1} << 32) + stride - 1) / stride;
         lines_.resize(std::max(lines_.size(), CodeLine<Code>::n_lines(n * stride)));
         Code* block = lines_.data()->codes.data();
         for (std::size_t i = 0; i < n; ++i) {
@@ -44,16 +43,15 @@ class LocalCodes {
         }
     }
 
-    // The row of the table whose codes begin there.
-    std::uint32_t row_at(std::uint32_t begin) const { return rows_[begin / stride_]; }
+    // Which of the rows that were copied has codes that begin there: a division, by multiplication.
+    std::size_t place_of(std::uint32_t begin) const { return begin * inverse_ >> 32; }
 
     // For rows that are known by where their codes begin.
     CodeColumns<Code> columns() const { return {lines_.data()->codes.data(), 1}; }
 
   private:
     std::vector<CodeLine<Code>> lines_;
-    std::vector<std::uint32_t> rows_;
-    std::uint32_t stride_ = 1;
+    std::uint64_t inverse_ = 0;  // of the codes between two rows, times 2^32
 };
 
 }  // namespace committee

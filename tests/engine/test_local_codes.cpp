@@ -23,7 +23,7 @@ void a_row_is_found_where_its_codes_begin() {
         std::vector<std::uint32_t> rows = of;
         local.copy(codes, rows);
         for (std::size_t i = 0; i < of.size(); ++i) {
-            check(local.row_at(rows[i]) == of[i]);
+            check(local.place_of(rows[i]) == i);
             for (std::size_t j = 0; j < 5; ++j) check(local.columns().column(j)[rows[i]] == 10 * of[i] + j);
         }
     }
