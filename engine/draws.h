@@ -136,7 +136,6 @@ class Draws {
         }
     };
 
-
     Words words_of(std::size_t i) const {
         Words words;
         std::memcpy(&words, codes_.data() + i * most_columns, sizeof words);
