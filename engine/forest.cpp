@@ -105,35 +105,50 @@ class ForestGrower {
 
     void fill_bag(std::uint64_t key, Bag& bag) const {
         const std::size_t n_rows = table_.n_rows();
-        bag.rows.clear();
-        bag.masses.clear();
-        bag.weights.clear();
-        bag.outside.clear();
-        bag.counts.assign(n_rows, 0);
         const bool keeps_weights = parameters_.drawing && parameters_.drawing->keeps_weights && !weights_.empty();
         if (parameters_.drawing) {
+            bag.counts.assign(n_rows, 0);
             draw_bag(*parameters_.drawing, key, bag.counts, stop_);
         } else if (weights_.empty()) {
             bag.counts.assign(n_rows, 1);
         } else {
             bag.counts.assign(weights_.begin(), weights_.end());
         }
-        for (std::uint32_t i = 0; i < n_rows; ++i) {
-            if (bag.counts[i] > 0) {
-                const std::uint64_t mass = std::uint64_t{bag.counts[i]} * (keeps_weights ? weights_[i] : 1);
-                if (mass == 0) continue;  // its group was drawn
-                bag.rows.push_back(i);
-                bag.masses.push_back(mass);
-            } else if (parameters_.out_of_bag) {
-                bag.outside.push_back(i);
-            }
-        }
+        list_inside(bag, keeps_weights ? weights_ : std::span<const std::uint32_t>{});
+        list_outside(bag);
         weigh(bag, parameters_.drawing && !keeps_weights);
+    }
+
+    // No branch could guess whom a bag has: every row is written down, and stays if it has a mass. It has none if only
+    // its group was drawn.
+    static void list_inside(Bag& bag, std::span<const std::uint32_t> weights) {
+        const std::size_t n_rows = bag.counts.size();
+        bag.rows.resize(n_rows);
+        bag.masses.resize(n_rows);
+        std::uint32_t *counts = bag.counts.data(), *rows = bag.rows.data();
+        std::uint64_t* masses = bag.masses.data();
+        std::size_t n = 0;
+        for (std::uint32_t i = 0; i < n_rows; ++i) {
+            rows[n] = i;
+            masses[n] = std::uint64_t{counts[i]} * (weights.empty() ? 1 : weights[i]);
+            n += masses[n] > 0 ? 1 : 0;
+        }
+        bag.rows.resize(n);
+        bag.masses.resize(n);
+    }
+
+    void list_outside(Bag& bag) const {
+        bag.outside.clear();
+        if (!parameters_.out_of_bag) return;
+        for (std::uint32_t i = 0; i < bag.counts.size(); ++i) {
+            if (bag.counts[i] == 0) bag.outside.push_back(i);
+        }
     }
 
     // Masses as weights: the same integers, or in a scale of their own if classes have weights or the sum is too large.
     // Rows of classes that weigh nothing are dropped.
     void weigh(Bag& bag, bool are_counts) const {
+        bag.weights.clear();
         const std::uint64_t mass = std::accumulate(bag.masses.begin(), bag.masses.end(), std::uint64_t{0});
         std::vector<double> factors = class_factors(bag);
         if (factors.empty() && mass < std::uint64_t{1} << 31) {
@@ -226,18 +241,23 @@ class ForestGrower {
     // Breiman 2001, section 10: how much worse the tree gets on the rows outside its bag when a column is shuffled.
     template <class Code>
     void permute_columns(const Codes<Code>& codes, std::uint64_t key, Finished& finished) const {
-        const std::size_t n = finished.outside.size(), n_columns = codes.n_columns;
+        std::vector<std::uint32_t> rows, leaves;  // those that count
+        for (std::size_t i = 0; i < finished.outside.size(); ++i) {
+            if (!weights_.empty() && weights_[finished.outside[i]] == 0) continue;
+            rows.push_back(finished.outside[i]);
+            leaves.push_back(finished.leaves[i]);
+        }
+        const std::size_t n = rows.size(), n_columns = codes.n_columns;
         finished.permutation_losses.assign(n_columns, 0.0);
         if (n == 0) return;
         std::vector<Code> block(n * n_columns);
-        for (std::size_t i = 0; i < n; ++i)
-            std::copy_n(codes.row(finished.outside[i]), n_columns, block.data() + i * n_columns);
+        for (std::size_t i = 0; i < n; ++i) std::copy_n(codes.row(rows[i]), n_columns, block.data() + i * n_columns);
         std::vector<char> is_used(n_columns, 0);
         for (const NodeWord word : finished.tree.nodes) {
             if (!is_leaf(word)) is_used[column_of(word)] = 1;
         }
-        const double before = tree_loss(finished.tree, finished.outside, finished.leaves);
-        std::vector<std::uint32_t> leaves(n), order(n);
+        const double before = tree_loss(finished.tree, rows, leaves);
+        std::vector<std::uint32_t> order(n);
         Polls polls(stop_);
         for (std::size_t j = 0; j < n_columns; ++j) {
             if (is_used[j] == 0) continue;
@@ -245,10 +265,10 @@ class ForestGrower {
             Random random(derive_key(key, j), Purpose::permutation);
             std::iota(order.begin(), order.end(), 0U);
             for (std::size_t i = n; i > 1; --i) std::swap(order[i - 1], order[random.below(i)]);
-            for (std::size_t i = 0; i < n; ++i) block[i * n_columns + j] = codes.row(finished.outside[order[i]])[j];
+            for (std::size_t i = 0; i < n; ++i) block[i * n_columns + j] = codes.row(rows[order[i]])[j];
             find_leaves(finished.tree, CodeBlock<Code>{block.data(), n_columns, n}, leaves.data());
-            finished.permutation_losses[j] = tree_loss(finished.tree, finished.outside, leaves) - before;
-            for (std::size_t i = 0; i < n; ++i) block[i * n_columns + j] = codes.row(finished.outside[i])[j];
+            finished.permutation_losses[j] = tree_loss(finished.tree, rows, leaves) - before;
+            for (std::size_t i = 0; i < n; ++i) block[i * n_columns + j] = codes.row(rows[i])[j];
         }
     }
 

@@ -37,7 +37,7 @@ class Grower {
           n_columns_(table.n_columns()),
           n_outputs_(target.n_outputs()),
           search_(table, target_, parameters_, stop),
-          most_local_rows_(LocalCodes<Code>::most_rows(table.n_columns())) {
+          most_local_rows_(LocalCodes<Code>::most_rows(table.n_rows(), table.n_columns())) {
         assert(parameters.monotonic.empty() || parameters.monotonic.size() == table.n_columns());
     }
 

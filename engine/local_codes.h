@@ -23,21 +23,26 @@ struct CodeColumns {
 template <class Code>
 class LocalCodes {
   public:
-    // Of a subtree that gets a block, which fits the second cache unless the table is wide.
-    static std::size_t most_rows(std::size_t n_columns) {
-        constexpr std::size_t block_bytes = std::size_t{1} << 19, fewest = 4096, most = 8192;
-        return std::clamp(block_bytes / (CodeLine<Code>::stride(n_columns) * sizeof(Code)), fewest, most);
+    // Of a subtree that gets a block, which fits the second cache unless the table is wide. In a long table it may be
+    // larger: rows that lie so far apart would have a line of the cache each for every one of their codes.
+    static std::size_t most_rows(std::size_t n_rows, std::size_t n_columns) {
+        constexpr std::size_t block_bytes = std::size_t{1} << 19, fewest = 4096, most = 8192, apart = 16, larger = 4;
+        const std::size_t near =
+            std::clamp(block_bytes / (CodeLine<Code>::stride(n_columns) * sizeof(Code)), fewest, most);
+        return std::clamp(n_rows / apart, near, larger * near);
     }
 
     // Copies the codes of some rows, row by row. A row is then known by where its codes begin.
     void copy(const Codes<Code>& codes, std::span<std::uint32_t> rows) {
-        constexpr std::size_t rows_ahead = 16;
+        constexpr std::size_t rows_ahead = 48;
         const std::size_t n = rows.size(), stride = CodeLine<Code>::stride(codes.n_columns);
         inverse_ = ((std::uint64_t{1} << 32) + stride - 1) / stride;
         lines_.resize(std::max(lines_.size(), CodeLine<Code>::n_lines(n * stride)));
         Code* block = lines_.data()->codes.data();
         for (std::size_t i = 0; i < n; ++i) {
-            __builtin_prefetch(codes.row(rows[std::min(i + rows_ahead, n - 1)]));
+            const Code* ahead = codes.row(rows[std::min(i + rows_ahead, n - 1)]);
+            __builtin_prefetch(ahead);
+            __builtin_prefetch(ahead + codes.n_columns - 1);
             std::copy_n(codes.row(rows[i]), codes.n_columns, block + i * stride);
             rows[i] = static_cast<std::uint32_t>(i * stride);
         }

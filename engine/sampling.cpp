@@ -200,7 +200,10 @@ void draw_bag(const Drawing& drawing, std::uint64_t key, std::span<std::uint32_t
             const auto cumulative = cumulated(n, [&](std::size_t i) { return weights[i]; });
             draw_by_weight(random, n_draws, cumulative, units, stop, drawn);
         } else {
-            draw_all(n_draws, stop, [&] { ++drawn[units[random.below(n)]]; });
+            // By place first, so that no draw waits for the unit of that place.
+            std::vector<std::uint32_t> of_places(n, 0);
+            draw_all(n_draws, stop, [&] { ++of_places[random.below(n)]; });
+            for (std::size_t i = 0; i < n; ++i) drawn[units[i]] += of_places[i];
         }
         begin = drawing.ends[stratum];
     }

@@ -220,6 +220,17 @@ def test_rows_of_weight_zero_are_decided_but_not_scored():
 
 
 @every_forest
+def test_the_targets_of_rows_of_weight_zero_change_no_importance(forest):
+    X, y = problem_for(forest)
+    weights = (np.arange(len(y)) % 2).astype(float)
+    other = np.where(weights == 0, y.max() - y + y.min(), y)
+    given = clone(forest).set_params(n_estimators=9, bootstrap=True, oob_importances=True)
+    found = [clone(given).fit(X, each, sample_weight=weights).oob_importances_ for each in (y, other)]
+    assert np.abs(found[0]).max() > 0
+    np.testing.assert_array_equal(*found)
+
+
+@every_forest
 @pytest.mark.parametrize("oob", [False, True])
 def test_a_warm_start_goes_on_as_if_it_had_never_stopped(forest, oob):
     X, y = problem_for(forest)
