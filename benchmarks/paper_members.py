@@ -10,12 +10,12 @@ import pandas as pd
 from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import Ridge
-from sklearn.neighbors import NearestNeighbors
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 from sklearn.svm import SVC
 
 from committee import C45Classifier
+from committee.combining.neighbours import Nearest
 from weka_logistic import RIDGE, WekaLogistic
 from weka_perceptron import WekaPerceptron
 
@@ -33,6 +33,8 @@ ORDERS = {
 MOST_NEIGHBOURS = 100
 # When a curve is as likely as can be, and how many steps that may take.
 STEEPEST, MOST_STEPS = 1e-6, 100
+# Probabilities of pairs that stay in the caches.
+ROWS_AT_A_TIME = 256
 
 
 def coded(frame, name):
@@ -83,7 +85,7 @@ class PairwiseSVM(ClassifierMixin, BaseEstimator):
         self.classes_, codes = np.unique(y, return_inverse=True)
         if len(self.classes_) == 1:
             return self
-        self.machine_ = SVC(kernel="linear", decision_function_shape="ovo").fit(X, codes)
+        self.machine_ = SVC(kernel="linear").fit(X, codes)
         scores = self._scores(X)
         self.pairs_ = [(i, j) for i in range(len(self.classes_)) for j in range(i + 1, len(self.classes_))]
         self.curves_, self.counts_ = [], []
@@ -110,7 +112,7 @@ class PairwiseSVM(ClassifierMixin, BaseEstimator):
 
     def _scores(self, X):
         """A column for each pair of classes; which sign is for which, the curves find out."""
-        return self.machine_.decision_function(X).reshape(len(X), -1)
+        return X @ self.machine_.coef_.T + self.machine_.intercept_
 
 
 def likeliest_curve(scores, is_first):
@@ -153,6 +155,9 @@ def coupled(first_wins, counts, n_rounds=100):
     """
     if first_wins.shape[1] == 2:
         return np.stack([first_wins[:, 0, 1], first_wins[:, 1, 0]], axis=1)
+    if len(first_wins) > ROWS_AT_A_TIME:
+        parts = np.array_split(first_wins, len(first_wins) // ROWS_AT_A_TIME + 1)
+        return np.concatenate([coupled(part, counts, n_rounds) for part in parts])
     p = np.full(first_wins.shape[:2], 1 / first_wins.shape[1])
     wanted = (counts * first_wins).sum(axis=2)
     for _ in range(n_rounds):
@@ -185,9 +190,9 @@ class ChoosingNeighbours(ClassifierMixin, BaseEstimator):
 
     def fit(self, X, y):
         self.classes_, self.codes_ = np.unique(y, return_inverse=True)
-        self.search_ = NearestNeighbors().fit(X)
+        self.search_ = Nearest(X)
         most = min(MOST_NEIGHBOURS, len(X) - 1)
-        near = self.codes_[self.search_.kneighbors(n_neighbors=most, return_distance=False)]
+        near = self.codes_[self.search_.find_others(most)[1]]
         counts, right = np.zeros((len(X), len(self.classes_))), []
         for place in range(most):
             counts[np.arange(len(X)), near[:, place]] += 1
@@ -196,7 +201,7 @@ class ChoosingNeighbours(ClassifierMixin, BaseEstimator):
         return self
 
     def predict_proba(self, X):
-        near = self.codes_[self.search_.kneighbors(X, self.n_neighbors_, return_distance=False)]
+        near = self.codes_[self.search_.find(X, self.n_neighbors_)[1]]
         counts = (near[:, :, None] == np.arange(len(self.classes_))).sum(axis=1) + 1 / len(self.codes_)
         return counts / counts.sum(axis=1, keepdims=True)
 

@@ -37,7 +37,8 @@ class WekaLogistic(ClassifierMixin, BaseEstimator):
         return self
 
     def predict_proba(self, X):
-        return softmax(with_reference(self._table(X) @ self.coef_), axis=1)
+        scores = self._table(X) @ self.coef_
+        return softmax(np.column_stack([scores, np.zeros(len(scores))]), axis=1)
 
     def predict(self, X):
         return self.classes_[self.predict_proba(X).argmax(axis=1)]
@@ -46,34 +47,34 @@ class WekaLogistic(ClassifierMixin, BaseEstimator):
         return np.column_stack([np.ones(len(X)), (X - self.mean_) / self.deviation_])
 
 
-def with_reference(scores):
-    return np.column_stack([scores, np.zeros(len(scores))])
-
-
 class Loss:
-    """The negative log-likelihood of all rows and the penalty, which spares the intercepts."""
+    """The negative log-likelihood of all rows and the penalty, which spares the intercepts.
+
+    Rows lie along the second axis, so that sums over the few classes run along all rows at once.
+    """
 
     def __init__(self, table, codes, shape):
-        self.table, self.shape = table, shape
-        self.is_class = np.eye(shape[1] + 1, dtype=bool)[codes]
-        self.indicators = self.is_class[:, :-1].astype(np.float64)
+        self.table, self.columns, self.shape = table, np.ascontiguousarray(table.T), shape
+        self.right = codes, np.arange(len(codes))
+        self.indicators = np.eye(shape[1] + 1)[codes, :-1].T
         self.ridge = np.full(shape, RIDGE)
         self.ridge[0] = 0
 
     def at(self, point):
         """The loss at a point, and the classes' probabilities there, by which `gradient` is found."""
         coefficients = point.reshape(self.shape)
-        scores = with_reference(self.table @ coefficients)
-        scores -= scores.max(axis=1, keepdims=True)
-        shares = np.exp(scores)
-        totals = shares.sum(axis=1, keepdims=True)
+        scores = np.zeros((self.shape[1] + 1, self.columns.shape[1]))
+        np.matmul(coefficients.T, self.columns, out=scores[:-1])
+        scores -= scores.max(axis=0)
+        of_rows = scores[self.right].sum()
+        shares = np.exp(scores, out=scores)
+        totals = shares.sum(axis=0)
         shares /= totals
-        loss = np.log(totals).sum() - scores[self.is_class].sum()
-        return loss + (self.ridge * coefficients**2).sum(), shares[:, :-1]
+        return np.log(totals).sum() - of_rows + (self.ridge * coefficients**2).sum(), shares[:-1]
 
     def gradient(self, point, shares):
         penalty = 2 * self.ridge * point.reshape(self.shape)
-        return (self.table.T @ (shares - self.indicators) + penalty).ravel()
+        return (((shares - self.indicators) @ self.table).T + penalty).ravel()
 
 
 def descend(loss, point):
