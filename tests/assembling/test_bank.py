@@ -414,6 +414,12 @@ def test_votes_that_do_not_fit_are_refused(arguments, message):
     assert not bank.has("m", 0)
 
 
+def test_numbers_have_no_scores():
+    bank = Bank(X, Y.astype(float), task="regression", cv=3)
+    with pytest.raises(ValueError, match="are_scores=True is for classes"):
+        bank.add("m", 0, np.ones(50), are_scores=True)
+
+
 def test_what_is_no_list_of_names_and_no_committee_is_told():
     bank = filled()
     with pytest.raises(

@@ -12,6 +12,8 @@ import pyarrow as pa
 import pytest
 from scipy.sparse import csr_array
 from sklearn.datasets import load_iris
+from sklearn.decomposition import PCA
+from sklearn.frozen import FrozenEstimator
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
@@ -128,3 +130,8 @@ def test_votes_of_a_function_that_knows_other_values_are_not_taken_for_its_own()
     bank.collect([("first", first(1))], runner="serial")
     with pytest.raises(ValueError, match="There are votes of another member 'first', made by another recipe"):
         bank.collect([("first", first(4))], runner="serial")
+
+
+def test_frozen_estimators_that_have_learnt_otherwise_are_other_recipes():
+    first, same, other = (FrozenEstimator(PCA(2).fit(rows)) for rows in (X, X, X[::3]))
+    assert written_out(first) == written_out(same) != written_out(other)

@@ -4,12 +4,17 @@ import math
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.metrics import balanced_accuracy_score, f1_score, recall_score
+from sklearn.naive_bayes import GaussianNB
+from sklearn.tree import DecisionTreeClassifier
 
 import committee
+from committee import VotingClassifier
 from committee.combining.rule import Honest
 from committee.combining.thresholds import ByCounts, ByFunction, judge_by, thresholds
-from committee.rules import AdjustedRule, CAWPERule, GreedyRule, mean, one_hot
+from committee.rules import AdjustedRule, CAWPERule, GreedyRule, mean, one_hot, rule_named
+from committee.saving.together import folds_of_rule
 
 RNG = np.random.default_rng(0)
 Y = (RNG.random(2000) < 0.15).astype(int)
@@ -113,3 +118,28 @@ def test_the_rule_inside_judges_members_by_their_own_votes():
     alone = CAWPERule().fit(votes, y, has_voted=has_voted)
     inside = AdjustedRule("cawpe").fit(votes, y, has_voted=has_voted)
     assert np.array_equal(inside.weights_, alone.weights_)
+
+
+@pytest.mark.parametrize(("rule", "n_folds"), [("log_pool", 5), ("mean", 1)])
+def test_it_decides_by_fold_as_the_rule_inside_does(rule, n_folds):
+    for inside in (rule, rule_named(rule), AdjustedRule(rule)):
+        assert folds_of_rule(AdjustedRule(inside), [5, 5]) == n_folds
+
+
+RULES_BY_NAME = [
+    AdjustedRule("bayesian_combination"),
+    AdjustedRule("region"),
+    AdjustedRule(AdjustedRule("bayesian_combination")),
+]
+
+
+@pytest.mark.parametrize("rule", RULES_BY_NAME, ids=repr)
+def test_a_rule_by_its_name_draws_by_the_seed_of_the_committee(rule):
+    members = [("bayes", GaussianNB()), ("tree", DecisionTreeClassifier(max_depth=1, random_state=0))]
+    X, y = LOGITS.T[:300], Y[:300]
+    voting = VotingClassifier(members, rule=rule, cv=2, random_state=0)
+    one, other = (clone(voting).fit(X, y) for _ in range(2))
+    np.testing.assert_array_equal(one.predict_proba(X), other.predict_proba(X))
+    seeds = [seed for name, seed in one.rule_.get_params().items() if name.endswith("random_state")]
+    assert len(seeds) == 1 and seeds[0] is not None
+    assert repr(one.rule) == repr(voting.rule) == repr(rule)

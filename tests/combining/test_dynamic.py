@@ -7,7 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import committee
 from committee.combining import dynamic, dynamic_known
+from committee.combining.dynamic_known import Question
+from committee.combining.dynamic_meta import SURE, in_tenths
 from committee.combining.dynamic_methods import METHODS, REGRESSION_METHODS
 from committee.rules import DynamicRule, one_hot
 
@@ -35,7 +38,7 @@ def some_table(n_members=4, n_rows=50, n_classes=3, seed=0):
     return X, y, np.exp(scores) / np.exp(scores).sum(axis=2, keepdims=True)
 
 
-def slow_competence(method, X, y, votes, weights, x, vote, n_neighbours):
+def slow_competence(method, X, y, votes, weights, x, vote, n_neighbours, has_voted):
     """The competence of each member on one row, straight from the table in the docstring of DynamicRule."""
     n_members, n_rows, n_classes = votes.shape
     known = [row for row in range(n_rows) if weights[row] > 0]
@@ -46,34 +49,37 @@ def slow_competence(method, X, y, votes, weights, x, vote, n_neighbours):
     near = sorted(known, key=distances.get)[:n_neighbours]
     if method == "mcb":
         same = {
-            row: np.mean([votes[m, row].argmax() == vote[m].argmax() for m in range(n_members)])
+            row: np.mean(
+                [votes[m, row].argmax() == vote[m].argmax() for m in range(n_members) if has_voted[m, row]]
+                or [0]
+            )
             for row in near
         }
         near = [row for row in near if same[row] > 0.7] or near
     competence = []
     for m in range(n_members):
         right = {row: votes[m, row].argmax() == y[row] for row in known}
-        mine = near
+        mine = [row for row in near if has_voted[m, row]]
         if method in ("lca", "a_posteriori"):
-            mine = [row for row in near if y[row] == vote[m].argmax()]
+            mine = [row for row in mine if y[row] == vote[m].argmax()]
         if method in ("ola", "lca", "mcb", "des_p", "des_knn"):
             parts = [(weights[row], right[row]) for row in mine]
         elif method in ("a_priori", "a_posteriori"):
             parts = [(weights[row] / distances[row], votes[m, row, y[row]]) for row in mine]
         elif method == "des_kl":
             parts = []
-            for row in known:
+            for row in [row for row in known if has_voted[m, row]]:
                 divergence = sum(p * math.log(p * n_classes, n_classes) for p in votes[m, row])
                 weight = weights[row] * math.exp(-(distances[row] ** 2))
                 parts.append((weight, divergence if right[row] else -divergence))
         elif method == "knora_e":
-            competence.append(next((i for i, row in enumerate(near) if not right[row]), len(near)))
+            competence.append(next((i for i, row in enumerate(mine) if not right[row]), len(mine)))
             continue
         else:
-            competence.append(sum(weights[row] for row in near if right[row]))
-            continue
+            parts = [(weights[row], right[row]) for row in mine]
         total = sum(weight for weight, _ in parts)
-        competence.append(sum(weight * value for weight, value in parts) / total if parts else 0.0)
+        mean = sum(weight * value for weight, value in parts) / total if parts else 0.0
+        competence.append(mean * sum(weights[row] for row in near) if method in ("knora_u", "knop") else mean)
     return np.array(competence, dtype=float)
 
 
@@ -94,18 +100,20 @@ def slow_shares(method, competence, n_classes):
     return chosen / chosen.sum() if chosen.any() else np.full(len(competence), 1 / len(competence))
 
 
+@pytest.mark.parametrize("have_all_voted", [True, False])
 @pytest.mark.parametrize("is_weighted", [False, True])
 @pytest.mark.parametrize("method", SLOW)
-def test_a_slow_oracle_finds_the_same(method, is_weighted):
+def test_a_slow_oracle_finds_the_same(method, is_weighted, have_all_voted):
     X, y, votes = some_table()
+    has_voted = np.random.default_rng(3).random((4, 50)) < (1 if have_all_voted else 0.4)
     weights = np.random.default_rng(1).integers(0, 3, 50) if is_weighted else np.ones(50)
     new_X, _, new_votes = some_table(n_rows=30, seed=2)
     rule = DynamicRule(method=method, n_neighbours=None if method == "des_kl" else 5, scale=False)
-    rule.fit(votes, y, X, sample_weight=weights)
+    rule.fit(votes, y, X, sample_weight=weights, has_voted=has_voted)
     shares, competence = rule.selected(new_votes, new_X)
     decision = rule.combine(new_votes, new_X)
     for row in range(30):
-        slow = slow_competence(method, X, y, votes, weights, new_X[row], new_votes[:, row], 5)
+        slow = slow_competence(method, X, y, votes, weights, new_X[row], new_votes[:, row], 5, has_voted)
         np.testing.assert_allclose(competence[row], slow)
         if method != "des_knn":
             np.testing.assert_allclose(shares[row], slow_shares(method, slow, 3))
@@ -132,12 +140,63 @@ def test_the_source_of_des_rrc_is_the_chance_of_a_random_classifier():
     np.testing.assert_allclose(source, np.mean(drawn.argmax(axis=1) == 1), atol=0.005)
 
 
+@pytest.mark.parametrize("n_neighbours", [7, 26, 40])
+def test_meta_des_knows_the_share_of_all_neighbours_that_a_member_is_right_on(n_neighbours):
+    X, y, votes = some_table(n_rows=60)
+    votes[0] = one_hot(y, 3)
+    rule = DynamicRule(method="meta_des", n_neighbours=n_neighbours).fit(votes, y, X)
+    _, near = rule._nearest.find(rule.points_, n_neighbours)
+    question = Question(rule.labels_, rule.confidence_, near, np.empty((0, 0)), near[:, :5])
+    tenths = rule._meta_learner.features(question).reshape(60, 4, -1)[:, :, 2 * n_neighbours]
+    is_right = y[:, None] == votes.argmax(axis=2).T
+    np.testing.assert_array_equal(tenths, in_tenths(is_right[near].mean(axis=1)))
+
+
 def test_meta_des_prefers_the_member_that_is_right():
     X, y, votes = some_table(n_rows=120)
     votes[0] = 0.9 * one_hot(y, 3) + 0.1 / 3
     rule = DynamicRule(method="meta_des").fit(votes, y, X)
     _, competence = rule.selected(votes, X)
     assert (competence.mean(axis=0)[0] > competence.mean(axis=0)[1:] + 0.2).all()
+
+
+def test_meta_des_learns_from_own_votes_alone():
+    X, y, _ = some_table()
+    has_voted = np.random.default_rng(1).random((4, 50)) < 0.5
+    votes = one_hot(np.where(has_voted, y, (y + 1) % 3), 3)
+    rule = DynamicRule(method="meta_des")
+    assert rule.fit(votes, y, X).meta_intercept_ < 1
+    # Of what they have said themselves, all is right.
+    assert rule.fit(votes, y, X, has_voted=has_voted).meta_intercept_ == SURE
+
+
+@pytest.mark.parametrize("method", [name for name, method in METHODS.items() if not method.looks_at_votes])
+def test_members_are_judged_by_their_own_votes_whatever_stands_for_the_others(method):
+    X, y, votes = some_table(n_members=8)
+    has_voted = np.random.default_rng(1).random((8, 50)) < 0.4
+    others = np.where(has_voted[:, :, None], votes, some_table(n_members=8, seed=1)[2])
+    rules = [DynamicRule(method=method).fit(each, y, X, has_voted=has_voted) for each in (votes, others)]
+    for one, other in zip(*(rule.selected(votes, X) for rule in rules), strict=True):
+        np.testing.assert_array_equal(one, other)
+    as_they_are = DynamicRule(method=method).fit(votes, y, X).selected(votes, X)
+    assert np.abs(rules[0].selected(votes, X)[0] - as_they_are[0]).max() > 0.1
+
+
+@every_method
+def test_a_rule_on_own_votes_comes_back_from_a_file(method, tmp_path):
+    X, y, votes = some_table()
+    has_voted = np.random.default_rng(1).random((4, 50)) < 0.4
+    rule = DynamicRule(method=method).fit(votes, y, X, has_voted=has_voted)
+    rule.save(tmp_path / "rule.committee")
+    back = committee.load(tmp_path / "rule.committee")
+    np.testing.assert_array_equal(back.combine(votes, X), rule.combine(votes, X))
+
+
+@every_method
+def test_all_have_voted_if_nothing_else_is_said(method):
+    X, y, votes = some_table()
+    rules = [DynamicRule(method=method).fit(votes, y, X, has_voted=each) for each in (None, np.ones((4, 50)))]
+    np.testing.assert_array_equal(rules[0].combine(votes, X), rules[1].combine(votes, X))
 
 
 @pytest.mark.parametrize("method", [name for name in METHODS if name != "meta_des"])
@@ -217,6 +276,17 @@ def test_local_errors_in_regression_are_means_over_neighbours():
     np.testing.assert_allclose(shares, [[4 / 7, 3 / 7]])
 
 
+@pytest.mark.parametrize("method", REGRESSION_METHODS)
+def test_in_regression_all_decide_only_where_nobody_has_voted(method):
+    X, y = [[0.0], [1.0], [8.0], [9.0]], [0.0, 1.0, 8.0, 9.0]
+    votes = np.array([[0.1, 1.1, 8.1, 9.1], [0.0, 1.0, 8.0, 9.0]])[:, :, None]
+    has_voted = [[True, True, False, False], [False, False, False, False]]
+    rule = DynamicRule(method=method, n_neighbours=2, scale=False).fit(votes, y, X, has_voted=has_voted)
+    shares, competence = rule.selected([[[0.5], [8.5]]] * 2, [[0.5], [8.5]])
+    np.testing.assert_array_equal(shares, [[1.0, 0.0], [0.5, 0.5]])
+    np.testing.assert_allclose(competence, [[-0.01, -np.inf], [-np.inf, -np.inf]])
+
+
 @pytest.mark.parametrize("method", sorted(set(METHODS) - set(REGRESSION_METHODS)))
 def test_methods_that_ask_for_classes_refuse_a_regression(method):
     with pytest.raises(ValueError, match=r"For regression there are ola, a_priori, knora_u, des_p, knop\."):
@@ -254,6 +324,18 @@ def test_meta_des_on_one_row_says_what_it_needs():
     X, y, votes = some_table()
     with pytest.raises(ValueError, match=r"needs 2 rows\. Got 1\."):
         DynamicRule(method="meta_des").fit(votes[:, :1], y[:1], X[:1])
+
+
+def test_rows_without_votes_of_anybody_are_no_lesson_for_meta_des(monkeypatch):
+    X, y, votes = some_table()
+    has_voted = np.repeat([[True, False]], 25, axis=1).repeat(4, axis=0)
+    rule = DynamicRule(method="meta_des")
+    together = rule.fit(votes, y, X, has_voted=has_voted).meta_coefficients_
+    monkeypatch.setattr(dynamic, "BLOCK_SIZE", 1)
+    apart = rule.fit(votes, y, X, has_voted=has_voted).meta_coefficients_
+    np.testing.assert_allclose(apart, together)
+    with pytest.raises(ValueError, match=r"learns from own votes. Got has_voted without any."):
+        rule.fit(votes, y, X, has_voted=np.zeros((4, 50)))
 
 
 def test_scaling_takes_the_units_out_of_distances():

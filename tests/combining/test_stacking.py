@@ -231,6 +231,11 @@ class TakesNoWeights(ClassifierMixin, BaseEstimator):
         (StackingRule("mlr", passthrough=True), {"X": np.zeros((40, 1))}, "cannot use passthrough=True"),
         (StackingRule(passthrough=True), {}, "StackingRule looks at the rows. Pass X"),
         (
+            StackingRule(passthrough=True),
+            {"X": np.full((40, 1), np.nan)},
+            "^X must be finite: the meta-learner sees its columns. Fill in missing values first.$",
+        ),
+        (
             StackingRule(TakesNoWeights()),
             {"sample_weight": np.arange(1, 41)},
             "TakesNoWeights takes no sample_weight",

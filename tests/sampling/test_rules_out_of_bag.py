@@ -37,6 +37,33 @@ def test_what_is_learnt_from_a_group_decides_on_no_row_of_it():
     assert abs(made.oob_score_ - 0.5) < 0.25
 
 
+class Witness(rules.Rule):
+    """The mean, by a rule that remembers the groups of the rows it was taught."""
+
+    tasks = ("regression",)
+
+    def _learn(self, honest):
+        self.y_, self.groups_ = honest.y, honest.groups
+
+    def _decide(self, votes):
+        return votes.mean(axis=0)
+
+
+def test_a_rule_is_told_the_groups_of_the_rows_that_it_learns_from():
+    groups, numbers = np.arange(400) // 10 % 7, np.arange(400.0)
+    bagging = BaggingRegressor(n_estimators=5, rule=Witness(), oob_score=True, random_state=0)
+    told = clone(bagging).fit(X, numbers, groups=groups).rule_
+    np.testing.assert_array_equal(told.groups_, groups[told.y_.astype(int)])
+    assert bagging.fit(X, numbers).rule_.groups_ is None
+
+
+def test_trees_are_judged_near_a_row_by_their_own_votes():
+    forest = RandomForestClassifier(15, rule="dynamic", random_state=0).fit(X, NOISE)
+    has_seen = np.array([np.isin(np.arange(400), rows) for rows in forest.estimators_samples_])
+    is_known = ~has_seen.all(axis=0)
+    np.testing.assert_array_equal(forest.rule_.labels_ == -1, has_seen[:, is_known].T)
+
+
 def test_the_rule_of_predictions_learns_from_all_rows():
     told = {"n_estimators": 10, "rule": "stacking", "random_state": 0}
     judged = RandomForestClassifier(oob_score=True, **told).fit(X, NOISE)

@@ -212,6 +212,8 @@ class Bank(Polled):
                 raise ValueError(f"Votes of member {member!r} out of bag need rows: those they are on.")
             known = range(len(self._poll.held_out))
             rows = self._poll.held_out[fold] if fold in known else np.empty(0)
+        if are_scores and not isinstance(self._poll.task, Classification):
+            raise ValueError("are_scores=True is for classes. Numbers are votes as they are: leave it out.")
         self.has(member, fold, recipe)
         dtype = dtype_of(self._poll.task)
         ballot = Ballot(

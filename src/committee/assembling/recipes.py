@@ -2,18 +2,20 @@
 
 In: a member. Out: the names of its classes, all their parameters and its columns. Two members that would
 learn otherwise have other recipes: so functions are told by what they do and by the values that they know,
-and generators of random numbers by their state.
+generators of random numbers by their state, and frozen estimators, which learn no more, by what they are.
 """
 
 from __future__ import annotations
 
 import hashlib
+import pickle
 from collections.abc import Iterator
 from functools import partial
 from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 import numpy as np
+from sklearn.frozen import FrozenEstimator
 
 from committee.assembling.members import Member
 
@@ -61,6 +63,8 @@ def written_out(value: Any, above: tuple[Any, ...] = ()) -> str:
 
     if isinstance(value, type | ModuleType):
         return repr(value) if isinstance(value, type) else value.__name__
+    if isinstance(value, FrozenEstimator):
+        return f"frozen:{digest(pickle.dumps(value.estimator).hex())}"
     if hasattr(value, "get_params"):
         return named_parts(value, value.get_params(deep=False), within)
     if isinstance(value, list | tuple):

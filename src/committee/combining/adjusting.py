@@ -10,7 +10,7 @@ import math
 import time
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -133,6 +133,15 @@ class AdjustedRule(Rule):
 
     def _looks_at_X(self) -> bool:
         return as_rule(self.rule)._looks_at_X()
+
+    @property
+    def decides_by_fold(self) -> bool:  # type: ignore[override]
+        """As the rule whose decisions are adjusted."""
+        return as_rule(self.rule).decides_by_fold
+
+    def _without_names(self) -> Self:
+        self.rule = as_rule(self.rule)._without_names()
+        return self
 
     def _check_learnt(self) -> None:
         require(isinstance(self.rule_, Rule), "What is adjusted is no rule")

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.metrics.pairwise import euclidean_distances
 
-from committee.combining.dynamic_known import Known, Question, n_told, profiles_of
+from committee.combining.dynamic_known import NOTHING, Known, Question, n_told, profiles_of
 from committee.combining.dynamic_meta import N_ALIKE, MetaLearner
 from committee.combining.dynamic_methods import (
     METHODS,
@@ -115,6 +115,13 @@ class DynamicRule(Rule):
     each once, and so does "meta_des", which learns by weights. X must be a matrix of numbers without missing
     values; "knop" needs no X. Members may have seen other columns than X has.
 
+    Members that have not voted on all rows (`has_voted`, as in forests) are judged by their own votes: means
+    are over the neighbours that a member has voted on, and one without such is not competent, which is 0 and,
+    in regression, -inf. "knora_u" and "knop" take the share that it is right on for its share of all;
+    "knora_e" passes over what it has not voted on; "mcb" asks whether those agree who have voted; "des_knn"
+    counts faults by the votes that members have in common. But rows of similar votes are looked for among all
+    votes as they are; so does "meta_des" look at neighbours, though it learns from own votes alone.
+
     Attributes
     ----------
     n_neighbours_ : int
@@ -124,9 +131,9 @@ class DynamicRule(Rule):
     points_ : ndarray of shape (n_known, n_columns)
         Where they lie; `center_` and `spread_` say how columns are scaled.
     labels_ : ndarray of shape (n_known, n_members)
-        What each member votes for on them.
+        What each member votes for on them; -1 where it has not voted, but for "meta_des".
     support_ : ndarray of shape (n_known, n_members)
-        Its vote for the right class; in regression, its squared error.
+        Its vote for the right class; in regression, its squared error. 0 where it has not voted.
     source_, confidence_, profiles_, meta_coefficients_, meta_intercept_
         What some methods know besides: the source of competence, the highest votes, all votes, and what
         META-DES has learnt.
@@ -157,7 +164,7 @@ class DynamicRule(Rule):
         "n_neighbours_": attributes.integer(1),
         "y_": attributes.either(attributes.integers("known", below="outputs"), attributes.floats("known")),
         "row_weights_": attributes.positive("known"),
-        "labels_": attributes.integers("known", "members", below="outputs"),
+        "labels_": attributes.integers("known", "members", low=NOTHING, below="outputs"),
         "support_": attributes.floats("known", "members", low=0),
         "source_": attributes.floats(None, None),
         "confidence_": attributes.floats(None, None),
@@ -227,10 +234,16 @@ class DynamicRule(Rule):
     def _learn(self, honest: Honest) -> None:
         method = METHODS[self.method]
         known = Known.of(honest, method.source, method.looks_at_votes)
+        has_voted = None
+        if honest.has_voted is not None:
+            has_voted = np.ascontiguousarray(honest.has_voted[:, honest.weights > 0].T)
+            known = known if method.competence is None else known.of_own_votes(has_voted)
         # META-DES learns from each known row by its neighbours among the others.
         n_there = len(known.y) - 1 if self.method == "meta_des" else len(known.y)
         if n_there == 0:
             raise ValueError("method='meta_des' learns from neighbours and needs 2 rows. Got 1.")
+        if self.method == "meta_des" and has_voted is not None and not has_voted.any():
+            raise ValueError("method='meta_des' learns from own votes. Got has_voted without any.")
         wanted = self.n_neighbours or (n_there if method.source is not None else N_NEIGHBOURS)
         n_neighbours = min(wanted, n_there)
         for name, attribute in KNOWN.items():
@@ -246,7 +259,7 @@ class DynamicRule(Rule):
         if self.method == "meta_des":
             _, neighbours = self._nearest.find_others(self.n_neighbours_)
             _, alike = self._most_alike.find_others(self._n_alike())
-            learner = MetaLearner.learnt(self._known, neighbours, alike, self._n_block())
+            learner = MetaLearner.learnt(self._known, neighbours, alike, self._n_block(), has_voted)
             self.meta_coefficients_, self.meta_intercept_ = learner.coefficients, learner.intercept
             self._meta_learner: Any = learner
 

@@ -8,7 +8,7 @@ members), so that the known facts of the neighbours of a block are one gather:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -22,6 +22,8 @@ N_POINTS = 20
 # Supports between which the distribution functions of DES-RRC are interpolated: an error below 1e-5 for 10
 # classes.
 N_SUPPORTS = 4096
+# What a member votes for on a row that it has not voted on.
+NOTHING = -1
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,11 +36,12 @@ class Known:
         Codes of classes, or numbers.
     weights : ndarray of shape (n_rows,)
     labels : ndarray of int32 of shape (n_rows, n_members)
-        What each member votes for. A regression makes no use of it.
+        What each member votes for; `NOTHING` where it has not voted. To a regression only that matters.
     support : ndarray of shape (n_rows, n_members)
-        The vote for the class of the row; for a regression, the squared error.
+        The vote for the class of the row; for a regression, the squared error. 0 where it has not voted.
     source : ndarray of shape (n_rows, n_members)
-        What a row tells of the competence of a member, of methods that say so (DES-RRC, DES-KL).
+        What a row tells of the competence of a member, of methods that say so (DES-RRC, DES-KL); 0 where
+        it has not voted.
     confidence : ndarray of shape (n_rows, n_members)
         The highest vote of each member, for methods that learn from it.
     profiles : ndarray of shape (n_rows, n_members * n_outputs)
@@ -59,6 +62,31 @@ class Known:
     def correct(self) -> np.ndarray:
         """Which members are right on which rows, of shape (n_rows, n_members)."""
         return self.labels == self.y[:, None]
+
+    @cached_property
+    def wrong(self) -> np.ndarray:
+        """Which members are wrong on which rows: not those that have not voted there."""
+        return ~self.correct if self.own is None else self.own & ~self.correct
+
+    @cached_property
+    def own(self) -> np.ndarray | None:
+        """Which members have voted on which rows; None if all have on all."""
+        own: np.ndarray = self.labels != NOTHING
+        return None if own.all() else own
+
+    def of_own_votes(self, has_voted: np.ndarray) -> Known:
+        """The same, without what stands for members on rows that they have not voted on.
+
+        Parameters
+        ----------
+        has_voted : ndarray of bool of shape (n_rows, n_members)
+        """
+        return replace(
+            self,
+            labels=np.where(has_voted, self.labels, np.int32(NOTHING)),
+            support=self.support * has_voted,
+            source=self.source * has_voted if self.source.size else self.source,
+        )
 
     @classmethod
     def of(cls, honest: Honest, source: str | None, with_profiles: bool) -> Known:

@@ -29,8 +29,8 @@ class MetaLearner:
 
     Parameters
     ----------
-    correct : ndarray of uint8 of shape (n_rows, n_members)
-        Ten tenths where the member is right.
+    correct : ndarray of bool of shape (n_rows, n_members)
+        Where the member is right.
     support : ndarray of uint8 of shape (n_rows, n_members)
         Tenths of the vote for the class of the row.
     coefficients : ndarray of shape (n_features,)
@@ -46,10 +46,17 @@ class MetaLearner:
     @classmethod
     def of(cls, known: Known, coefficients: np.ndarray, intercept: float) -> MetaLearner:
         """What has been learnt on known rows."""
-        return cls(10 * known.correct.astype(np.uint8), in_tenths(known.support), coefficients, intercept)
+        return cls(known.correct, in_tenths(known.support), coefficients, intercept)
 
     @classmethod
-    def learnt(cls, known: Known, neighbours: np.ndarray, alike: np.ndarray, n_block: int) -> MetaLearner:
+    def learnt(
+        cls,
+        known: Known,
+        neighbours: np.ndarray,
+        alike: np.ndarray,
+        n_block: int,
+        has_voted: np.ndarray | None = None,
+    ) -> MetaLearner:
         """Learn from the known rows, each seen as a question with other rows as its neighbours.
 
         Parameters
@@ -59,6 +66,8 @@ class MetaLearner:
             Of each known row, without itself.
         n_block : int
             How many rows to learn from at a time.
+        has_voted : ndarray of bool of shape (n_rows, n_members), default=None
+            Whether each vote is the member's own: of the others nothing is learnt. None: all are.
         """
         from sklearn.naive_bayes import MultinomialNB
 
@@ -70,9 +79,12 @@ class MetaLearner:
             question = Question(
                 known.labels[rows], known.confidence[rows], neighbours[rows], np.empty((0, 0)), alike[rows]
             )
-            weights = np.repeat(known.weights[rows], n_members)
-            is_right = known.correct[rows].ravel()
-            classifier.partial_fit(blank.features(question), is_right, [False, True], weights)
+            told = slice(None) if has_voted is None else has_voted[rows].ravel()
+            weights = np.repeat(known.weights[rows], n_members)[told]
+            if len(weights) == 0:
+                continue
+            is_right = known.correct[rows].ravel()[told]
+            classifier.partial_fit(blank.features(question)[told], is_right, [False, True], weights)
         coefficients = np.diff(classifier.feature_log_prob_, axis=0)[0]
         # Infinite if the members are always right, or never.
         intercept = np.diff(classifier.class_log_prior_.clip(-SURE, None))[0]
@@ -84,9 +96,9 @@ class MetaLearner:
         right, support, accuracy, alike, confidence = np.split(
             self.coefficients, np.cumsum([n_near, n_near, 1, n_alike])
         )
-        log_odds = self._weighed(self.correct, question.neighbours, right)
+        log_odds = self._weighed(self.correct, question.neighbours, 10 * right)
         log_odds += self._weighed(self.support, question.neighbours, support)
-        log_odds += self._weighed(self.correct, question.alike, alike)
+        log_odds += self._weighed(self.correct, question.alike, 10 * alike)
         log_odds += accuracy * in_tenths(self._accuracy(question))
         log_odds += confidence * in_tenths(question.confidence)
         return np.asarray(expit(log_odds + self.intercept))
@@ -94,10 +106,10 @@ class MetaLearner:
     def features(self, question: Question) -> np.ndarray:
         """The features in tenths, of shape (n_rows * n_members, n_features)."""
         features = (
-            self.correct[question.neighbours].transpose(0, 2, 1),
+            10 * self.correct[question.neighbours].transpose(0, 2, 1).astype(np.uint8),
             self.support[question.neighbours].transpose(0, 2, 1),
             in_tenths(self._accuracy(question))[:, :, None],
-            self.correct[question.alike].transpose(0, 2, 1),
+            10 * self.correct[question.alike].transpose(0, 2, 1).astype(np.uint8),
             in_tenths(question.confidence)[:, :, None],
         )
         together = np.concatenate(features, axis=2)
@@ -106,7 +118,7 @@ class MetaLearner:
     def _accuracy(self, question: Question) -> np.ndarray:
         """The share of neighbours that each member is right on."""
         n_near = question.neighbours.shape[1]
-        return self._weighed(self.correct, question.neighbours, np.ones(n_near)) / n_near / 10
+        return self._weighed(self.correct, question.neighbours, np.ones(n_near)) / n_near
 
     @staticmethod
     def _weighed(facts: np.ndarray, neighbours: np.ndarray, weights: np.ndarray) -> np.ndarray:

@@ -77,19 +77,48 @@ def local_sum(facts: np.ndarray, neighbours: np.ndarray, weights: np.ndarray) ->
     return local_sums(known, neighbours, weights, threads)
 
 
-def local_mean(facts: np.ndarray, neighbours: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """The weighted mean of the same."""
-    mean: np.ndarray = local_sum(facts, neighbours, weights)
-    mean /= weights.sum(axis=1, keepdims=True)
-    return mean
+def local_mean(
+    facts: np.ndarray,
+    neighbours: np.ndarray,
+    weights: np.ndarray,
+    own: np.ndarray | None = None,
+    without: float = 0.0,
+) -> np.ndarray:
+    """The weighted mean of the same, over those neighbours that a member has voted on.
+
+    Parameters
+    ----------
+    facts : ndarray of float64 or bool of shape (n_known, n_members)
+        0 where a member has not voted.
+    neighbours, weights : ndarray of shape (n_rows, n_neighbours)
+    own : ndarray of bool of shape (n_known, n_members), default=None
+        Where members have voted; None if all have everywhere.
+    without : float, default=0.0
+        The mean of a member that has voted on none of them.
+
+    Returns
+    -------
+    ndarray of shape (n_rows, n_members)
+    """
+    total = local_sum(facts, neighbours, weights)
+    if own is not None:
+        return divided(total, local_sum(own, neighbours, weights), without)
+    total /= weights.sum(axis=1, keepdims=True)
+    return total
+
+
+def divided(total: np.ndarray, size: np.ndarray, without: float = 0.0) -> np.ndarray:
+    """Sums by what they are sums of, and another number where that is nothing."""
+    return np.divide(total, size, out=np.full_like(size, without), where=size > 0)
 
 
 def among_class(facts: np.ndarray, weights: np.ndarray, known: Known, question: Question) -> np.ndarray:
     """The weighted mean over those neighbours that are of the class a member votes for; 0 without any."""
     are_of_class = known.y[question.neighbours][:, :, None] == question.labels[:, None, :]
+    if known.own is not None:
+        are_of_class &= known.own[question.neighbours]
     counted = weights[:, :, None] * are_of_class
-    total = counted.sum(axis=1)
-    return np.divide((facts * counted).sum(axis=1), total, out=np.zeros_like(total), where=total > 0)
+    return divided((facts * counted).sum(axis=1), counted.sum(axis=1))
 
 
 def weights_of(known: Known, question: Question) -> np.ndarray:
@@ -104,7 +133,7 @@ def weights_by_distance(known: Known, question: Question) -> np.ndarray:
 
 def local_accuracy(known: Known, question: Question) -> np.ndarray:
     """OLA and DES-P: the share of neighbours that a member is right on."""
-    return local_mean(known.correct, question.neighbours, weights_of(known, question))
+    return local_mean(known.correct, question.neighbours, weights_of(known, question), known.own)
 
 
 def local_class_accuracy(known: Known, question: Question) -> np.ndarray:
@@ -114,15 +143,20 @@ def local_class_accuracy(known: Known, question: Question) -> np.ndarray:
 
 def behaviour(known: Known, question: Question) -> np.ndarray:
     """MCB: local accuracy over the neighbours on which more than 70 % of members vote as here."""
-    agreement = (known.labels[question.neighbours] == question.labels[:, None, :]).mean(axis=2)
+    is_same = known.labels[question.neighbours] == question.labels[:, None, :]
+    if known.own is None:
+        agreement = is_same.mean(axis=2)
+    else:
+        agreement = is_same.sum(axis=2) / known.own[question.neighbours].sum(axis=2).clip(1)
     is_similar = agreement > SIMILAR
     is_similar[~is_similar.any(axis=1)] = True
-    return local_mean(known.correct, question.neighbours, weights_of(known, question) * is_similar)
+    weights = weights_of(known, question) * is_similar
+    return local_mean(known.correct, question.neighbours, weights, known.own)
 
 
 def a_priori(known: Known, question: Question) -> np.ndarray:
     """A-priori: the mean vote for the class of each neighbour, near ones counting more."""
-    return local_mean(known.support, question.neighbours, weights_by_distance(known, question))
+    return local_mean(known.support, question.neighbours, weights_by_distance(known, question), known.own)
 
 
 def a_posteriori(known: Known, question: Question) -> np.ndarray:
@@ -136,19 +170,30 @@ def unbroken_run(known: Known, question: Question) -> np.ndarray:
     is_unbroken = np.ones(question.labels.shape, dtype=bool)
     run = np.zeros(question.labels.shape)
     for neighbour in question.neighbours.T:
-        is_unbroken &= known.correct[neighbour]
-        run += is_unbroken
+        is_right = known.correct[neighbour]
+        # What a member has not voted on is no fault, and makes no run longer.
+        is_unbroken &= is_right if known.own is None else is_right | ~known.own[neighbour]
+        run += is_unbroken & is_right
     return run
 
 
 def right_neighbours(known: Known, question: Question) -> np.ndarray:
     """KNORA-U: the weight of the neighbours that a member is right on."""
-    return local_sum(known.correct, question.neighbours, weights_of(known, question))
+    return right_weight(known, question.neighbours)
 
 
 def right_among_alike(known: Known, question: Question) -> np.ndarray:
     """KNOP: the same over the rows with the most similar votes."""
-    return local_sum(known.correct, question.alike, known.weights[question.alike])
+    return right_weight(known, question.alike)
+
+
+def right_weight(known: Known, rows: np.ndarray) -> np.ndarray:
+    """The weight of the rows that a member is right on, if it is as good on the others as on its own."""
+    weights = known.weights[rows]
+    right = local_sum(known.correct, rows, weights)
+    if known.own is None:
+        return right
+    return divided(right * weights.sum(axis=1, keepdims=True), local_sum(known.own, rows, weights))
 
 
 def potential(known: Known, question: Question) -> np.ndarray:
@@ -156,10 +201,13 @@ def potential(known: Known, question: Question) -> np.ndarray:
     squares = np.square(question.distances)
     # The nearest counts 1, so that not all count 0 where all are far; this changes no mean.
     weights = np.exp(squares.min(axis=1, keepdims=True) - squares) * weights_of(known, question)
-    if question.everywhere:
-        mean: np.ndarray = weights @ known.source / weights.sum(axis=1, keepdims=True)
-        return mean
-    return local_mean(known.source, question.neighbours, weights)
+    if not question.everywhere:
+        return local_mean(known.source, question.neighbours, weights, known.own)
+    total: np.ndarray = weights @ known.source
+    if known.own is not None:
+        return divided(total, weights @ known.own)
+    total /= weights.sum(axis=1, keepdims=True)
+    return total
 
 
 def best(competence: np.ndarray, known: Known, question: Question) -> np.ndarray:
@@ -208,9 +256,10 @@ def accurate_then_diverse(competence: np.ndarray, known: Known, question: Questi
     n_members = competence.shape[1]
     n_accurate = max(1, int(MOST_ACCURATE * n_members))
     n_diverse = min(n_accurate, int(np.ceil(MOST_DIVERSE * n_members)))
-    wrong = ~known.correct[question.neighbours]
-    others = wrong.sum(axis=2, keepdims=True) - 1
-    double_faults = np.matmul(weights_of(known, question)[:, None, :], (wrong * others).astype(float))[:, 0]
+    double_faults = in_common(known.wrong, known, question)
+    if known.own is not None:
+        # A member that has voted together with nobody comes last.
+        double_faults = divided(double_faults, in_common(known.own, known, question), without=1.0)
     accurate = np.argsort(-competence, axis=1, kind="stable")[:, :n_accurate]
     order = np.argsort(np.take_along_axis(double_faults, accurate, axis=1), axis=1, kind="stable")
     say = np.zeros_like(competence)
@@ -218,10 +267,18 @@ def accurate_then_diverse(competence: np.ndarray, known: Known, question: Questi
     return say
 
 
+def in_common(facts: np.ndarray, known: Known, question: Question) -> np.ndarray:
+    """The weight of the neighbours on which something is true of a member and of another, over all others."""
+    true = facts[question.neighbours]
+    others = true.sum(axis=2, keepdims=True) - 1
+    shared: np.ndarray = np.matmul(weights_of(known, question)[:, None, :], (true * others).astype(float))
+    return shared[:, 0]
+
+
 def lowest_error(errors: np.ndarray, constant: np.ndarray) -> np.ndarray:
-    """The member of the lowest local error, the first of equal ones."""
+    """The member of the lowest local error, the first of equal ones; nobody where nobody has voted."""
     say = np.zeros_like(errors)
-    say[np.arange(len(say)), errors.argmin(axis=1)] = 1.0
+    say[np.arange(len(say)), errors.argmin(axis=1)] = np.isfinite(errors.min(axis=1))
     return say
 
 
@@ -238,16 +295,17 @@ def by_inverse_error(errors: np.ndarray, constant: np.ndarray) -> np.ndarray:
 
 def better_than_constant(errors: np.ndarray, constant: np.ndarray) -> np.ndarray:
     """The members whose local error is below that of the mean of y."""
-    return (errors < constant[:, None]).astype(np.float64)
+    return (errors < constant).astype(np.float64)
 
 
 def answer_by_errors(method: Method, known: Known, question: Question) -> tuple[np.ndarray, np.ndarray]:
     """The say of each member in a regression, and its competence: the negative local squared error."""
     rows = question.neighbours if method.looks_at_X else question.alike
     weights = weights_by_distance(known, question) if method.by_distance else known.weights[rows]
-    errors = local_mean(known.support, rows, weights)
-    from_mean = np.square(known.y - np.average(known.y, weights=known.weights))
-    constant = local_mean(from_mean[:, None], rows, weights)[:, 0]
+    errors = local_mean(known.support, rows, weights, known.own, without=np.inf)
+    from_mean = np.square(known.y - np.average(known.y, weights=known.weights))[:, None]
+    # On the same rows as the errors.
+    constant = local_mean(from_mean if known.own is None else from_mean * known.own, rows, weights, known.own)
     assert method.regression is not None
     return method.regression(errors, constant), -errors
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -296,6 +296,10 @@ class Rule(KeptRule, Parametrised):
     def _looks_at_X(self) -> bool:
         """Whether it looks at the rows with the parameters that it has."""
         return self.needs_X
+
+    def _without_names(self) -> Self:
+        """Itself, with rules instead of their names, so that what they draw by can be set."""
+        return self
 
     def _check_X(self, X: Any, n_rows: int) -> None:
         if not self._looks_at_X():

@@ -58,8 +58,18 @@ class Space:
         return points
 
 
-def as_matrix(X: Any) -> np.ndarray:
+def as_matrix(X: Any, reason: str = "distances are taken in it") -> np.ndarray:
     """X as a matrix of finite numbers; categories and missing values are none.
+
+    Parameters
+    ----------
+    X : table
+    reason : str
+        Why it must be one, in the words of the error.
+
+    Returns
+    -------
+    ndarray of shape (n_rows, n_columns)
 
     Examples
     --------
@@ -77,9 +87,7 @@ def as_matrix(X: Any) -> np.ndarray:
     except (TypeError, ValueError):
         matrix = np.empty(0)
     if matrix.ndim != 2 or matrix.shape[1] == 0:
-        raise ValueError(
-            "X must be a matrix of numbers: distances are taken in it. Encode categories and text first."
-        )
+        raise ValueError(f"X must be a matrix of numbers: {reason}. Encode categories and text first.")
     if not np.isfinite(matrix).all():
-        raise ValueError("X must be finite: distances are taken in it. Fill in missing values first.")
+        raise ValueError(f"X must be finite: {reason}. Fill in missing values first.")
     return matrix

@@ -152,7 +152,9 @@ class StackingRule(Rule):
         table = np.empty((votes.shape[1], n_features))
         for rows, block in blocks_of(votes):
             table[rows] = columns_of(block, self.votes, self.drop_redundant)
-        return np.column_stack([table, as_matrix(X)]) if self.passthrough else table
+        if not self.passthrough:
+            return table
+        return np.column_stack([table, as_matrix(X, "the meta-learner sees its columns")])
 
     def _check_kind(self, n_members: int, n_outputs: int, is_weighted: bool) -> None:
         from committee.combining.passing import reaches

@@ -8,6 +8,8 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
+from committee.combining.rule import Rule
+
 LARGEST_SEED = 2**31 - 1
 # What is drawn for a member, or for all. None is 0: numpy fills keys up with zeros.
 COLUMNS, MEMBER, RULE = 1, 2, 3
@@ -38,6 +40,8 @@ def generator_of(random_state: Any) -> np.random.Generator:
 def seeded(estimator: Any, rng: np.random.Generator) -> Any:
     """A clone, in which every `random_state` that is None is drawn: so all fits can be repeated."""
     estimator = clone(estimator)
+    if isinstance(estimator, Rule):
+        estimator = estimator._without_names()
     names = [
         name
         for name, value in sorted(estimator.get_params(deep=True).items())

@@ -69,6 +69,7 @@ class Teaching:
             None if outside.weights is None else outside.weights[rows],
             has_voted=outside.has_voted[:, rows],
             classes=self.classes,
+            groups=None if self.groups is None else self.groups[rows],
         )
         return rule
 
