@@ -5,8 +5,9 @@
 FOLDER is described in `boosting_defaults.py`. AutoGluon has an environment of its own
 (`autogluon.tabular[lightgbm,xgboost,catboost,fastai]` with the CPU build of torch): run this file there
 with `--systems autogluon_medium autogluon_best`, and with `--systems committee` where committee is
-installed. Every run is a process of its own; what is done is kept line by line in `results/raw/auto.jsonl`,
-whichever environment did it, and every call prints what is known so far.
+installed. Every run is a process of its own; what is done is kept line by line in `results/auto.jsonl`,
+whichever environment did it, and every call prints what is known so far. Runs take hours of a quiet machine,
+so that file is under version control: remove the lines of what is to be measured again.
 
 Losses are the log loss for classes, and the root mean squared error over the standard deviation of y for
 numbers, on the third of the rows that was held out.
@@ -27,7 +28,7 @@ import numpy as np
 import pandas as pd
 from sklearn.model_selection import train_test_split
 
-KEPT = Path(__file__).parent / "results" / "raw" / "auto.jsonl"
+KEPT = Path(__file__).parent / "results" / "auto.jsonl"
 SYSTEMS = ("committee", "autogluon_medium", "autogluon_best", "lightgbm")
 # Of mixed kind and size.
 TABLES = (

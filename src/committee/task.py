@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 # Integer weights of a mean below this say how often a row stands there. Larger ones, as surveys have them,
 # say for how many others a row stands, and only their ratios mean something.
 REPETITIONS_END = 4
-# Numbers up to this can be squared, times weights, and summed.
-LARGEST_SQUARED = 1e130
+# Numbers up to this can be squared, times weights and times another, and summed: ridge regressions do that.
+LARGEST_SQUARED = 1e90
 # Weights above this are divided by a power of two, which changes no ratio, so that sums of them are finite.
 LARGEST_WEIGHT = 2.0**64
 
@@ -392,7 +392,7 @@ def check_size(y: np.ndarray, largest: float = LARGEST_SQUARED, name: str = "y")
     --------
     >>> check_size(np.array([1.0, -1e200]))
     Traceback (most recent call last):
-    ValueError: y must be between -1e+130 and 1e+130. Got -1e+200. Scale it.
+    ValueError: y must be between -1e+90 and 1e+90. Got -1e+200. Scale it.
     """
     found = y[np.abs(y).argmax()]
     if abs(found) > largest:

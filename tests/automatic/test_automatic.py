@@ -17,7 +17,7 @@ import committee
 from committee import CommitteeClassifier, CommitteeRegressor, DecisionTreeClassifier
 from committee.assembling.votes import HonestVotes
 from committee.automatic.candidates import CANDIDATES, Size
-from committee.automatic.choosing import is_surely_better, judge_rules
+from committee.automatic.choosing import fewer, is_surely_better, judge_rules
 from committee.automatic.committee import members_of
 from committee.automatic.portfolio import ORDERS, portfolio
 from committee.combining.adjusting import AdjustedRule
@@ -28,6 +28,10 @@ from every_estimator import mixed_frame, target_for, votes_of
 X, Y = load_iris(return_X_y=True)
 NUMBERS, AMOUNTS = (each[:120] for each in load_diabetes(return_X_y=True))
 MEMBERS = [("bayes", GaussianNB()), ("near", KNeighborsClassifier())]
+
+
+def correlation(y, decision, weights):
+    return -np.corrcoef(y, decision[:, 0])[0, 1]
 
 
 def test_every_candidate_has_a_place_in_the_order_of_each_of_its_tasks():
@@ -195,7 +199,7 @@ def test_probabilities_are_calibrated_where_the_metric_rewards_it():
     np.testing.assert_array_equal(by_brier.combine(votes), by_log_loss.combine(votes))
 
 
-@pytest.mark.parametrize("metric", [None, "error"])
+@pytest.mark.parametrize("metric", [None, "error", "accuracy"])
 def test_dynamic_selection_decides_if_it_is_surely_better(metric):
     rng = np.random.default_rng(0)
     table = rng.uniform(-1, 1, (400, 1))
@@ -207,6 +211,36 @@ def test_dynamic_selection_decides_if_it_is_surely_better(metric):
     assert judge_rules(honest, metric, np.inf, table)[0].name == "dynamic"
     alike = HonestVotes(np.stack([right, right]), y, None, None, np.arange(400))
     assert judge_rules(alike, metric, np.inf, table)[0].name != "dynamic"
+
+
+@pytest.mark.parametrize("metric", ["log_loss", "roc_auc", "f1", correlation])
+def test_one_row_more_that_is_right_may_be_chance_whatever_the_metric(metric):
+    y = np.tile([0, 1], 50)
+    right = np.where(y[:, None] == [0, 1], 0.8, 0.2)
+    honest = HonestVotes(right[None], y, None, None, np.arange(100))
+    worse, wrong = right.copy(), right[:, ::-1]
+    worse[0] = wrong[0]
+    assert not is_surely_better(right, worse, honest, metric)
+    assert is_surely_better(right, wrong, honest, metric)
+
+
+def test_fewer_votes_are_votes_on_every_class():
+    y = np.zeros(1000, dtype=np.int64)
+    y[[3, 501, 777]] = 1, 2, 2
+    votes = np.full((2, 1000, 3), 1 / 3)
+    rows = fewer(HonestVotes(votes, y, None, None, np.arange(1000)), 600).rows
+    assert set(y[rows]) == {0, 1, 2} and 100 <= len(rows) <= 110
+    numbers = HonestVotes(votes[:, :, :1], y + 0.5, None, None, np.arange(1000))
+    np.testing.assert_array_equal(fewer(numbers, 200).rows, np.arange(0, 1000, 10))
+
+
+def test_rules_that_the_metric_has_no_value_for_are_left_out_of_the_comparison():
+    # Whoever learns by the metric from rows that lack the single one of class 2 cannot be judged.
+    y = np.array([0, 1] * 20 + [2])
+    votes = np.random.default_rng(0).dirichlet([1, 1, 1], (2, 41)) + np.eye(3)[y]
+    honest = HonestVotes(votes / 2, y, None, None, np.arange(41))
+    names = {each.name for each in judge_rules(honest, "roc_auc_ovr", np.inf)}
+    assert {"mean", "cawpe"} <= names and "greedy" not in names
 
 
 def test_dynamic_selection_is_tried_for_numbers():
@@ -227,12 +261,29 @@ def test_dynamic_selection_is_tried_for_numbers():
         ({"cv": 3}, 3),
         ({"preset": "fast", "time_limit": 1e4}, 5),
         ({"time_limit": 0.9}, 5),
+        ({"time_limit": 0.9, "run": "folder"}, 8),
     ],
 )
 def test_small_tables_have_more_folds_if_there_is_time(given, n_folds):
     automatic = CommitteeClassifier(["c45"], random_state=0, **given)
     lesson = Lesson.of(automatic._task_type, X, Y, None, None)
     assert len(automatic._repeats(lesson, np.random.default_rng(0))[0]) == n_folds
+
+
+@pytest.mark.parametrize(
+    ("given", "n_rows", "n_repeats"),
+    [
+        ({}, 150, 1),
+        ({"time_limit": 9}, 150, 16),
+        ({"time_limit": 9}, 60_000, 4),
+        ({"preset": "best"}, 150, 3),
+    ],
+)
+def test_folds_are_repeated_more_often_if_there_is_time(given, n_rows, n_repeats):
+    automatic = CommitteeClassifier(["c45"], random_state=0, **given)
+    rows = np.arange(n_rows) % 150
+    lesson = Lesson.of(automatic._task_type, X[rows], Y[rows], None, None)
+    assert len(automatic._repeats(lesson, np.random.default_rng(0))) == n_repeats
 
 
 def test_groups_are_held_out_together():
@@ -267,10 +318,6 @@ def test_an_error_of_a_metric_is_not_hidden_where_all_rows_have_votes():
 
     with pytest.raises(ValueError, match="I judge constants only"):
         CommitteeClassifier(MEMBERS, cv=2, metric=choosy, random_state=0).fit(X, Y)
-
-
-def correlation(y, decision, weights):
-    return -np.corrcoef(y, decision[:, 0])[0, 1]
 
 
 class Failing(GaussianNB):
@@ -357,18 +404,21 @@ def test_a_threshold_for_numbers_is_refused():
         CommitteeRegressor(["linear"], tune_threshold=True).fit(NUMBERS, AMOUNTS)
 
 
-def test_a_member_that_the_metric_cannot_judge_does_not_end_the_fit():
+def test_members_that_the_metric_cannot_judge_do_not_end_the_fit():
     low, usual = DummyRegressor(strategy="constant", constant=-50.0), DummyRegressor()
-    members = [("low", low), ("usual", usual)]
-    automatic = CommitteeRegressor(members, cv=2, metric="neg_mean_squared_log_error", random_state=0)
+    given = {"cv": 2, "metric": "neg_mean_squared_log_error", "random_state": 0}
+    automatic = CommitteeRegressor([("low", low), ("usual", usual)], **given)
+    with receiving(lambda event: None):
+        automatic.fit(NUMBERS, AMOUNTS)
+    assert list(automatic.named_estimators_) == ["low", "usual"]
     with (
         receiving(lambda event: None),
         pytest.warns(
             RuntimeWarning, match=r"cannot be compared on 120 rows .*the mean decides: .*Logarithmic"
         ),
     ):
-        automatic.fit(NUMBERS, AMOUNTS)
-    assert list(automatic.named_estimators_) == ["low", "usual"]
+        automatic.set_params(members=[("low", low)]).fit(NUMBERS, AMOUNTS)
+    assert list(automatic.named_estimators_) == ["low"]
 
 
 def test_auto_may_stand_among_other_members():

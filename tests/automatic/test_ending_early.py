@@ -18,8 +18,11 @@ from committee.automatic.candidates import Size
 from committee.automatic.clock import LEAST_FOR_RULE, Clock
 from committee.automatic.committee import who_counts
 from committee.automatic.portfolio import portfolio
+from committee.combining.greedy import GreedyRule
+from committee.combining.losses import NoValueError
 from committee.combining.weighted import CAWPERule
 from committee.members.lesson import Lesson
+from committee.running.serial import SerialRunner
 from committee.task import Classification
 
 X, Y = load_iris(return_X_y=True)
@@ -169,6 +172,39 @@ def test_an_interruption_while_the_rule_learns_leaves_the_decision_to_the_mean(m
     monkeypatch.setattr(CAWPERule, "fit", fit)
     automatic = CommitteeClassifier(MEMBERS, cv=2, rule="cawpe", random_state=0)
     with pytest.warns(RuntimeWarning, match=r"the mean decides\. recombine\('cawpe'\) lets the rule learn"):
+        automatic.fit(X, Y)
+    np.testing.assert_allclose(automatic.predict_proba(X), automatic.votes(X).mean(axis=0), atol=1e-6)
+
+
+def test_an_interruption_while_workers_end_keeps_all_members(monkeypatch):
+    def close(self, *arguments):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(SerialRunner, "__exit__", close)
+    automatic = CommitteeClassifier(MEMBERS, cv=2, rule="mean", runner="serial", random_state=0).fit(X, Y)
+    assert list(automatic.named_estimators_) == ["bayes", "near"]
+    with pytest.raises(KeyboardInterrupt):
+        CommitteeClassifier([("stopped", Interrupted())], cv=2, runner="serial", random_state=0).fit(X, Y)
+
+
+def test_an_interruption_while_rows_are_read_for_rules_keeps_all_members(monkeypatch):
+    def read(*arguments):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(CommitteeClassifier, "_rows_to_look_at", read)
+    automatic = CommitteeClassifier(MEMBERS, cv=2, random_state=0)
+    with pytest.warns(RuntimeWarning, match="was interrupted while rules were compared"):
+        automatic.fit(X, Y)
+    assert list(automatic.named_estimators_) == ["bayes", "near"] and automatic.score(X, Y) > 0.9
+
+
+def test_the_mean_decides_if_the_metric_has_no_value_where_the_rule_learns(monkeypatch):
+    def fit(self, *arguments, **named):
+        raise NoValueError("There is one class only.")
+
+    monkeypatch.setattr(GreedyRule, "fit", fit)
+    automatic = CommitteeClassifier(MEMBERS, cv=2, rule="greedy", time_limit=60, random_state=0)
+    with pytest.warns(RuntimeWarning, match="cannot learn from 150 rows .*the mean decides: There is one"):
         automatic.fit(X, Y)
     np.testing.assert_allclose(automatic.predict_proba(X), automatic.votes(X).mean(axis=0), atol=1e-6)
 

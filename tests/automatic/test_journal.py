@@ -13,6 +13,8 @@ import committee
 from committee import CommitteeClassifier, CommitteeRegressor
 from committee.assembling import Bank
 from committee.automatic.scheduling import timed
+from committee.learners import NetworkClassifier
+from committee.running.stopping import half_of_the_time, is_time_up, note_cut
 from every_estimator import mixed_frame
 
 X, Y = load_iris(return_X_y=True)
@@ -132,6 +134,26 @@ def test_a_fit_that_the_clock_has_cut_short_is_not_kept():
     assert not is_cut
     _, _, is_cut = timed(0.0, lambda: (None, None, None))
     assert is_cut
+
+
+def ended_in_the_first_half():
+    with half_of_the_time():
+        while not is_time_up():
+            pass
+
+
+def test_a_fit_that_has_planned_or_tried_less_for_want_of_time_is_cut_short_too():
+    assert not timed(60.0, lambda: None)[2]
+    assert timed(60.0, note_cut)[2]
+    assert timed(0.02, ended_in_the_first_half)[2]
+    network = NetworkClassifier(max_steps=10**6, random_state=0)
+    assert timed(0.05, network.fit, np.tile(X, (50, 1)), np.tile(Y, 50))[2]
+
+
+def test_a_run_may_go_on_with_another_limit_of_time(tmp_path):
+    bayes = [("bayes", GaussianNB())]
+    automatic(tmp_path, members=bayes, cv="auto", time_limit=0.9).fit(X, Y)
+    assert automatic(tmp_path, members=bayes, cv="auto", time_limit=60).fit(X, Y).score(X, Y) > 0.9
 
 
 def test_numbers_and_repeated_folds_are_kept_too(tmp_path):

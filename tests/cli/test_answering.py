@@ -141,6 +141,23 @@ def test_leaderboard_judges_members_and_rules(committee, model):
     assert all(each["score"] > 0 for each in losses["standings"])
 
 
+@pytest.mark.parametrize("metric", ["error", "balanced_error", "brier"])
+def test_leaderboard_judges_by_a_loss_of_ours_as_evaluate_does(committee, model, folder, metric):
+    found = committee("leaderboard", model, "--rule", "mean", "--metric", metric, "--json").json
+    asked = package.load(model)
+    answers = pa.csv.read_csv(folder / "flowers.csv")["kind"].to_numpy()[asked.honest_rows_]
+    votes = {"mean": asked.honest_votes_.mean(axis=0)}
+    votes |= dict(zip(asked.named_estimators_, asked.honest_votes_, strict=True))
+    expected = {
+        name: package.score(each, answers, metric, classes=asked.classes_) for name, each in votes.items()
+    }
+    assert found["metric"] == metric
+    assert {each["name"]: each["score"] for each in found["standings"]} == pytest.approx(expected)
+    assert [each["score"] for each in found["standings"]] == sorted(
+        each["score"] for each in found["standings"]
+    )
+
+
 def test_rules_that_look_at_the_rows_cannot_be_judged_without_them(committee, model):
     committee("leaderboard", model, "--rule", "mean,dynamic").complains(3, "'dynamic' looks at the rows")
 

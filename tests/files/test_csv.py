@@ -257,6 +257,24 @@ def test_words_for_missing_values_are_missing(csv):
     assert columns(table)["b"] == ["x", None, "NA", "y"]
 
 
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+@pytest.mark.parametrize("hole", ['""', '"NA"', '"  "'])
+def test_a_hole_among_whole_numbers_is_a_hole_whatever_parts_the_values(csv, delimiter, hole):
+    rows = [["age", "y"], ["31", "1"], [hole, "0"], ["54", "1"]]
+    path = csv("\n".join(delimiter.join(row) for row in rows) + "\n")
+    for types in ({}, {"age": "number"}):
+        table = read_file(path, types=types)
+        assert kinds(table)["age"] == "number"
+        np.testing.assert_array_equal(table.frame["age"].to_numpy(), [31, np.nan, 54])
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+def test_numbers_may_stand_behind_spaces_whatever_parts_the_values(csv, delimiter):
+    path = csv(f"age{delimiter}zip\n 31{delimiter} 007\n 54{delimiter} 123\n")
+    table = read_file(path)
+    assert columns(table) == {"age": [31, 54], "zip": ["007", "123"]}
+
+
 def test_kinds_are_guessed(csv):
     rows = [
         f"{i / 7},{'ab'[i % 2]},{['true', 'False'][i % 2]},2024-01-{i + 1:02d},{i % 3:03d}" for i in range(24)
@@ -265,6 +283,14 @@ def test_kinds_are_guessed(csv):
     assert kinds(table) == {"n": "number", "c": "category", "b": "boolean", "d": "date", "zip": "category"}
     assert columns(table)["zip"][:2] == ["000", "001"]
     assert str(table.frame["d"][0]) == "2024-01-01 00:00:00"
+
+
+@pytest.mark.parametrize("time", ["10:30", "10:30:00"])
+@pytest.mark.parametrize("text", ["2024-02-29", "2024/02/29", "29.02.2024"])
+def test_dates_may_have_a_time_of_day(csv, text, time):
+    table = read_file(csv(f"d\n{text} {time}\n{text} {time}\n"))
+    assert kinds(table) == {"d": "date"}
+    assert str(table.frame["d"][1]) == "2024-02-29 10:30:00"
 
 
 @pytest.mark.parametrize(

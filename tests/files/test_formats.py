@@ -197,6 +197,16 @@ def test_dates_as_text_are_as_short_as_in_csv(tmp_path):
     assert table["hour"].to_pylist() == ["2024-01-31 12:00:00", "2024-02-29 12:00:00"]
 
 
+def test_numbers_may_be_categories_as_text_may(tmp_path):
+    path = tmp_path / "t.feather"
+    machines = [i % 15 for i in range(20)]
+    columns = {"machine": machines, "serial": range(100, 120)}
+    write(path, pa.table({name: pa.array(values).dictionary_encode() for name, values in columns.items()}))
+    table = read_file(path)
+    assert [each.kind.value for each in table.guesses] == ["category", "id"]
+    assert table.frame.to_pydict() == {"machine": machines}
+
+
 def test_a_pipe_is_read(tmp_path):
     path = tmp_path / "pipe"
     os.mkfifo(path)

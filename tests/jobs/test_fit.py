@@ -176,6 +176,9 @@ def test_a_date_is_read_as_seconds():
         ([0.5 * (i % 4) for i in range(60)], "regression"),
         ([i % 20 for i in range(60)], "classification"),
         ([i % 21 for i in range(60)], "regression"),
+        ([3, 7], "classification"),
+        ([0, 1, 2] * 2, "regression"),
+        ([0, 1, 2] * 3, "classification"),
     ],
 )
 def test_the_task_is_found_by_the_target(target, task):

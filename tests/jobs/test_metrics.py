@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_classification, make_regression
 
-from committee import DecisionTreeClassifier, DecisionTreeRegressor, score
+from committee import DecisionTreeClassifier, DecisionTreeRegressor, VotingClassifier, VotingRegressor, score
+from committee.jobs.describing import standings
 from committee.jobs.metrics import scorer_name, scores_of
 
 X, CODES = make_classification(
@@ -42,3 +43,21 @@ def test_committees_are_chosen_by_the_area_that_is_told():
 def test_an_area_of_rows_of_one_class_is_told_to_have_no_value():
     with pytest.raises(ValueError, match="'auc' has no value here: all rows are of one class"):
         scores_of(MODEL, X[Y == "a"], Y[Y == "a"], "auc")
+
+
+def test_weights_count_in_a_leaderboard_by_a_loss_of_ours():
+    table, y = make_regression(60, 3, random_state=0)
+    weights = 1 + np.arange(60) / 7
+    voting = VotingRegressor([("tree", DecisionTreeRegressor(max_depth=2))], cv=3, random_state=0)
+    voting.fit(table, y, sample_weight=weights)
+    found = standings(voting, "squared_error", [])
+    rows = voting.honest_rows_
+    expected = score(voting.honest_votes_[0, :, 0], y[rows], "squared_error", sample_weight=weights[rows])
+    assert found["metric"] == "squared_error"
+    assert [each["score"] for each in found["standings"]] == pytest.approx([expected])
+
+
+def test_a_loss_of_numbers_judges_no_classes():
+    voting = VotingClassifier([("tree", DecisionTreeClassifier(max_depth=2))], cv=3, random_state=0)
+    with pytest.raises(ValueError, match="There is no metric 'squared_error' for classification"):
+        standings(voting.fit(X, Y), "squared_error", [])

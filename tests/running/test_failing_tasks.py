@@ -26,6 +26,11 @@ def test_an_error_comes_back_with_the_task_and_its_type(run):
     assert str(caught.value.__cause__) == "one class only"
 
 
+def test_an_error_of_several_lines_is_told_in_one(run):
+    with pytest.raises(ValueError, match=r"ValueError: Input X contains NaN\. See the docs\.$"):
+        run.submit(work.fail, "Input X contains NaN.\n  See the docs.").result()
+
+
 def test_gather_raises_what_failed(run):
     with pytest.raises(ValueError, match="'bad', failed"):
         run.gather([run.submit(work.doubled, 1), run.submit(work.fail, "no", name="bad")])

@@ -166,6 +166,16 @@ def test_a_column_of_nulls_is_missing_numbers(X):
     assert column.kind is Kind.NUMBER and np.isnan(values).all()
 
 
+@pytest.mark.parametrize(
+    ("value", "kind"),
+    [(1.5, Kind.NUMBER), (True, Kind.BOOLEAN), (MOMENT, Kind.DATE), ("a", Kind.CATEGORY)],
+    ids=lambda each: str(each),
+)
+def test_objects_are_what_their_values_are_however_many_are_missing_before(value, kind):
+    column, _ = only_column(pandas_series([None] * 150 + [value] * 3, object))
+    assert column.kind == kind
+
+
 @pytest.mark.parametrize("X", [pl.DataFrame({"x": [[1]]}), pa.table({"x": [{"a": 1}]})])
 def test_a_nested_column_is_an_error(X):
     with pytest.raises(TypeError, match=r"Column 'x' holds a .* in each row\. Spread it over columns\."):

@@ -23,6 +23,7 @@ from committee.combining.adjusting import OF_PROBABILITIES, AdjustedRule
 from committee.combining.losses import (
     CLASS_LOSSES,
     NUMBER_LOSSES,
+    NoValueError,
     check_metric,
     member_losses,
     metric_of_votes,
@@ -101,11 +102,18 @@ def judge_rules(
     Returns
     -------
     list of Judged
-        The one to take first; then the best, and of equal ones the simplest.
+        The one to take first; then the best, and of equal ones the simplest. Rules without a value of the
+        metric, such as those that learn by it from rows that lack a class, are left out.
+
+    Raises
+    ------
+    NoValueError
+        If no rule has a value.
     """
     began = time.monotonic()
     unit = 0.0
     found: list[Judged] = []
+    no_value: NoValueError | None = None
     rules = rules_for(honest, metric, X is not None)
     usual_name = usual_rule(honest, metric)
     # If there is time for one rule only, it is the usual one.
@@ -115,19 +123,25 @@ def judge_rules(
             gone = time.monotonic() - began
             if gone + COSTS.get(name, 1) * unit > seconds and found:
                 continue
-            decision = honest_decision(in_time(rule, seconds / (len(rules) * N_FOLDS)), honest, X)
-            found.append(Judged(name, rule, loss_of(decision, honest, metric), decision))
+            try:
+                decision = honest_decision(in_time(rule, seconds / (len(rules) * N_FOLDS)), honest, X)
+                found.append(Judged(name, rule, loss_of(decision, honest, metric), decision))
+            except NoValueError as error:
+                no_value = no_value or error
+                continue
             unit = unit or (time.monotonic() - began) / COSTS.get(name, 1)
     except KeyboardInterrupt:
         if stop is None:
             raise
         stop()
     if not found:
+        if no_value is not None:
+            raise no_value
         return []
     simplest = [name for name, _ in rules]
     found.sort(key=lambda judged: (judged.loss, simplest.index(judged.name)))
     # A rule that looks at the rows is slower and keeps them: it must be surely better too.
-    by_votes = next(each for each in found if not each.rule._looks_at_X())
+    by_votes = next((each for each in found if not each.rule._looks_at_X()), found[0])
     usual = next((each for each in found if each.name == usual_name), by_votes)
     if is_surely_better(found[0].decision, usual.decision, honest, metric):
         return found
@@ -163,11 +177,14 @@ def usual_rule(honest: HonestVotes, metric: Any) -> str | None:
 
 
 def is_surely_better(first: np.ndarray, second: np.ndarray, honest: HonestVotes, metric: Any) -> bool:
-    """Whether a decision has a lower loss than another by more than chance, row by row."""
+    """Whether a decision has a lower loss than another by more than chance, row by row.
+
+    Of a metric that is not known by rows, the error or the squared error tells it.
+    """
     both = honest.judged(np.stack([first, second]))
     name = metric_of_votes(metric, both)
     if not isinstance(name, str):
-        return True
+        name = "error" if both.votes.shape[2] > 1 else "squared_error"
     losses = (CLASS_LOSSES.get(name) or NUMBER_LOSSES[name])(both.votes, both.y)
     weights = both.weights / both.weights.sum()
     difference = losses[1] - losses[0]
@@ -200,9 +217,28 @@ def seconds_for(n_votes: int) -> float:
 
 
 def fewer(honest: HonestVotes, n_votes: int) -> HonestVotes:
-    """Honest votes on every so many-th row, so that there are no more than some."""
+    """Honest votes on every so many-th row, so that there are hardly more than some."""
     stride = -(-honest.votes.size // n_votes)
-    return honest if stride <= 1 else honest.on(slice(None, None, stride))
+    if stride <= 1:
+        return honest
+    rows: np.ndarray = np.arange(0, len(honest.y), stride)
+    if honest.votes.shape[2] > 1:
+        # Metrics of probabilities need every class, in each fold of the comparison.
+        rows = np.union1d(rows, first_of_each(honest.y, N_FOLDS))
+    return honest.on(rows)
+
+
+def first_of_each(y: np.ndarray, n: int) -> np.ndarray:
+    """The first so many rows of each class.
+
+    Examples
+    --------
+    >>> first_of_each(np.array([1, 0, 1, 1, 2]), 2)
+    array([0, 1, 2, 4])
+    """
+    order = np.argsort(y, kind="stable")
+    places = np.arange(len(y)) - np.searchsorted(y[order], y[order])
+    return np.sort(order[places < n])
 
 
 def rules_for(honest: HonestVotes, metric: Any, has_X: bool) -> list[tuple[str, Rule]]:

@@ -34,6 +34,7 @@ from committee.automatic.choosing import (
     in_time,
     seconds_for,
     votes_in,
+    without_comparison,
 )
 from committee.automatic.clock import Clock
 from committee.automatic.journal import Choice, Journal, chosen_before
@@ -58,8 +59,9 @@ from committee.running.limits import one_blas_thread
 from committee.task import Classification
 
 AUTO = "auto"
-# Folds are repeated so often while there is time left.
-REPEATS_IN_TIME = 4
+# Folds are repeated so often while there is time left, more often in tables of at most so many rows. Those
+# members that count go on, who have about as many models as all would have in the first number of repeats.
+REPEATS_IN_TIME, MANY_REPEATS_IN_TIME, ROWS_TO_REPEAT = 4, 16, 50_000
 # Folds are repeated for the members that have such a part in the mixture of votes, found on so many votes.
 LEAST_PART, MOST_TO_MIX = 0.01, 500_000
 # Rules that look at rows are slow on more of them, and may take so many seconds to be compared.
@@ -165,9 +167,9 @@ class AutomaticCommittee(CallbackSupportMixin, Reducing):
         return within_memory(members, Size.of(lesson), self.memory_limit, self._n_models(lesson))
 
     def _n_models(self, lesson: Lesson) -> int:
-        """How many models of a member are kept; a splitter is taken for the usual one before it is asked."""
+        """How many models of a member are kept, about; a splitter is taken for the usual one."""
         n_folds = self._n_folds(lesson)
-        return USUAL_FOLDS if n_folds is None else n_folds * self._n_repeats()
+        return USUAL_FOLDS if n_folds is None else n_folds * min(self._n_repeats(lesson), REPEATS_IN_TIME)
 
     def _heard(
         self, seated: list[Seated], lesson: Lesson, folds: list[Fold], clock: Clock
@@ -200,7 +202,11 @@ class AutomaticCommittee(CallbackSupportMixin, Reducing):
         seconds = clock.left_for_rule() / 2
         compared = fewer(honest, votes_in(seconds))
         with one_blas_thread():
-            rows = self._rows_to_look_at(lesson, compared, seconds)
+            try:
+                rows = self._rows_to_look_at(lesson, compared, seconds)
+            except KeyboardInterrupt:
+                stop()
+                return self._adjusted(without_comparison(compared, self.metric))
             try:
                 return self._best_rule(compared, seconds, rows, stop)
             except ValueError as error:
@@ -210,7 +216,7 @@ class AutomaticCommittee(CallbackSupportMixin, Reducing):
                     raise
                 reason = " ".join(str(error).split())
                 warnings.warn(
-                    f"Rules cannot be compared on {len(honest.rows)} rows with votes, so the mean decides: "
+                    f"Rules cannot be compared on {len(compared.rows)} rows with votes, so the mean decides: "
                     f"{reason}",
                     RuntimeWarning,
                     stacklevel=4,
@@ -220,6 +226,7 @@ class AutomaticCommittee(CallbackSupportMixin, Reducing):
     def _let_learn(self, rule: Rule, honest: HonestVotes, lesson: Lesson, clock: Clock) -> None:
         """Let the rule learn in the time that is left; at Ctrl-C the mean decides, which has nothing to."""
         rule = in_time(rule, clock.left_for_rule())
+        learnt = honest
         try:
             if clock.limit is not None and not rule._looks_at_X():
                 # A rule has little to learn, which it can learn from fewer rows if it must be quick.
@@ -228,6 +235,14 @@ class AutomaticCommittee(CallbackSupportMixin, Reducing):
                     self.rule_ = learnt.teach(rule)
             else:
                 self._fit_rule(rule, lesson.X)
+        except NoValueError as error:
+            warnings.warn(
+                f"The rule cannot learn from {len(learnt.rows)} rows with votes, so the mean decides: "
+                f"{' '.join(str(error).split())}",
+                RuntimeWarning,
+                stacklevel=4,
+            )
+            self._fit_rule(rule_named("mean"), None)
         except KeyboardInterrupt:
             clock.stop()
             again = repr(self.rule) if isinstance(self.rule, str) and self.rule != "auto" else "a rule"
@@ -260,7 +275,7 @@ class AutomaticCommittee(CallbackSupportMixin, Reducing):
                 self.cv, lesson.X, lesson.y, lesson.groups, lesson.weights, is_class_task=lesson.are_classes
             )
             return [given]
-        repeats = Repeats(n_folds, lesson, self._n_repeats(), rng)
+        repeats = Repeats(n_folds, lesson, self._n_repeats(lesson), rng)
         if is_integer(self.cv) and len(repeats[0]) < n_folds:
             what = "groups" if lesson.groups is not None else "rows"
             few = f"{what} of a class" if lesson.are_classes else what
@@ -277,14 +292,16 @@ class AutomaticCommittee(CallbackSupportMixin, Reducing):
             return int(self.cv)
         if not isinstance(self.cv, str):
             return None
-        few = FEW_ROWS if self.time_limit is None else FEW_ROWS_IN_A_SECOND * float(self.time_limit)
+        # A run that goes on with another limit needs the same folds.
+        limit = self.time_limit if self.run is None else None
+        few = FEW_ROWS if limit is None else FEW_ROWS_IN_A_SECOND * float(limit)
         return MANY_FOLDS if self.preset != "fast" and len(lesson.rows) <= few else USUAL_FOLDS
 
-    def _n_repeats(self) -> int:
+    def _n_repeats(self, lesson: Lesson) -> int:
         """How often the rows are parted into folds, if there is time."""
-        n_repeats: int = PRESETS[self.preset][1]
         if self.time_limit is not None and self.preset != "fast":
-            n_repeats = max(n_repeats, REPEATS_IN_TIME)
+            return MANY_REPEATS_IN_TIME if len(lesson.rows) <= ROWS_TO_REPEAT else REPEATS_IN_TIME
+        n_repeats: int = PRESETS[self.preset][1]
         return n_repeats
 
     def _seat(
@@ -307,16 +324,26 @@ class AutomaticCommittee(CallbackSupportMixin, Reducing):
         n_total = len(members) * n_folds_of(repeats)
         is_limit, verbose = self.time_limit is not None, int(self.verbose)
         room = Room.of(members, Size.of(lesson), self.memory_limit, self._n_models(lesson))
-        with (
-            running.runner_of(kind, room.n_at_once(self.n_jobs)) as run,
-            running.Work("folds", type(self).__name__, n_total, is_limit=is_limit, verbose=verbose) as work,
-            as_many_steps_as_told(),
-        ):
-            tell = Telling(work, lesson, self.metric, len(repeats[0]), clock, calls)
-            # Without a limit everybody goes on: what is done does not depend on who was finished when.
-            chooses = self.time_limit is not None and lesson.is_open
-            who_goes_on = partial(who_counts, lesson=lesson) if chooses else None
-            return seat_in_time(members, lesson, repeats, run, clock, room, tell, journal, who_goes_on)
+        seated: list[Seated] = []
+        try:
+            with (
+                running.runner_of(kind, room.n_at_once(self.n_jobs)) as run,
+                running.Work(
+                    "folds", type(self).__name__, n_total, is_limit=is_limit, verbose=verbose
+                ) as work,
+                as_many_steps_as_told(),
+            ):
+                tell = Telling(work, lesson, self.metric, len(repeats[0]), clock, calls)
+                # Without a limit everybody goes on: what is done does not depend on who was finished when.
+                chooses = self.time_limit is not None and lesson.is_open
+                who_goes_on = partial(who_counts, lesson=lesson) if chooses else None
+                seated = seat_in_time(members, lesson, repeats, run, clock, room, tell, journal, who_goes_on)
+        except KeyboardInterrupt:
+            # It may also come while the workers, who have nothing left to do that counts, are sent home.
+            if not seated:
+                raise
+            clock.stop()
+        return seated
 
     def recombine(self, rule: Any, X: Any = None) -> Any:
         """The committee with another rule: no member is fitted again.

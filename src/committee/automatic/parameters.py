@@ -91,7 +91,7 @@ class AutomaticParameters:
         "random order, stratified for classes, and keeps `groups` together. The models of the folds stay: a "
         'member\'s vote is the mean of theirs. "auto" makes 8 folds of small tables, where a model gains '
         "much from each row more, and 5 of others. Small are 4,000 rows, or 150 for each second of "
-        '`time_limit`; no table is with preset="fast".',
+        '`time_limit` unless a `run` may go on with another; no table is with preset="fast".',
     )
     preset: str = parameter(
         "balanced",

@@ -99,7 +99,7 @@ class Reducing(AutomaticParameters, Assembled):
         max_members : int, default=None
             How many members may stay.
         max_latency : float, default=None
-            How many seconds `predict` may take for one row, here and now: it is measured, and a fifth is
+            How many seconds `predict` may take for one row, here and now: it is measured, and two fifths are
             added for what comes between rows. It is an error if no member is quick enough; `refit_full`
             before makes all quicker.
         max_bytes : float, default=None

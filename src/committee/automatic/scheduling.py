@@ -23,7 +23,7 @@ from committee.automatic.journal import Journal, Result
 from committee.automatic.memory import Room
 from committee.members.lesson import Lesson
 from committee.running import Runner, Task, TaskError
-from committee.running.stopping import ended_after, is_time_up
+from committee.running.stopping import ended_after, is_time_up, was_cut
 
 
 @dataclass(frozen=True, eq=False)
@@ -199,14 +199,14 @@ def submit(fit: Fit, member: Member, shared: Any, clock: Clock, n_folds: int, ru
 def timed(
     seconds: float | None, function: Callable[..., Result], *arguments: Any
 ) -> tuple[Result, float, bool]:
-    """What a function returns, the seconds it took, and whether these were all it had.
+    """What a function returns, the seconds it took, and whether it may have done less for want of more.
 
     Forests and boosters end within the seconds, with the trees they have.
     """
     began = time.monotonic()
     with ended_after(seconds):
         result = function(*arguments)
-        return result, time.monotonic() - began, is_time_up()
+        return result, time.monotonic() - began, is_time_up() or was_cut()
 
 
 def take(task: Task, fit: Fit, progress: Progress) -> None:

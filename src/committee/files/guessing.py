@@ -107,12 +107,25 @@ def guess_text(name: str, column: Any, n_values: int) -> Guess:
     if n_values < FEWEST_ROWS or n_distinct <= MOST_CATEGORIES * n_values:
         return Guess(name, ColumnKind.CATEGORY, n_distinct=n_distinct)
     values = values.dictionary if pa.types.is_dictionary(values.type) else values
-    n_words = pc.add(pc.count_substring_regex(values, r"\s+"), 1)
-    if pc.mean(n_words).as_py() >= WORDS_OF_PROSE:
+    if is_prose(values):
         return Guess(name, ColumnKind.TEXT, "prose, different in most rows", n_distinct)
     if n_distinct >= FEWEST_IDS * n_values:
         return Guess(name, ColumnKind.ID, "a different text in every row", n_distinct)
     return Guess(name, ColumnKind.CATEGORY, n_distinct=n_distinct)
+
+
+def is_prose(values: Any) -> bool:
+    """Whether values have many words. Those of a dictionary may be numbers or dates, which have none.
+
+    Examples
+    --------
+    >>> is_prose(pa.array(["it rained all day"])), is_prose(pa.array(["rain"])), is_prose(pa.array([7]))
+    (True, False, False)
+    """
+    if not (pa.types.is_string(values.type) or pa.types.is_large_string(values.type)):
+        return False
+    n_words = pc.add(pc.count_substring_regex(values, r"\s+"), 1)
+    return bool(pc.mean(n_words).as_py() >= WORDS_OF_PROSE)
 
 
 def guess_integers(name: str, column: Any) -> Guess:

@@ -28,6 +28,7 @@ MISSING = (
 # as in 02/03/2024, are not guessed.
 DATE_FORMATS = (
     "%Y/%m/%d",
+    "%Y/%m/%d %H:%M",
     "%Y/%m/%d %H:%M:%S",
     "%d.%m.%Y",
     "%d.%m.%Y %H:%M",
@@ -109,8 +110,9 @@ def numbers(text: Any, decimal: str | None, *, is_told: bool) -> Any:
     them, and with more of them than a number can hold.
     """
     found = None if decimal == "," else cast_numbers(text)
-    if found is None and decimal is not None:
-        text = with_points(cleaned(text), decimal)
+    if found is None:
+        text = cleaned(text)
+        text = text if decimal is None else with_points(text, decimal)
         found = None if text is None else cast_numbers(text)
     if found is None or is_told:
         return found

@@ -7,8 +7,6 @@ import os
 from dataclasses import asdict
 from typing import Any
 
-import numpy as np
-
 from committee.assembling.leaderboard import name_of
 from committee.combining import as_rule
 from committee.files import BadTable
@@ -150,14 +148,10 @@ def standings(
 
 def with_fewer_votes(model: Any, n_votes: int) -> Any:
     """A committee with honest votes on fewer rows, for a quick look at who is good: some of each class."""
-    honest = model._known_votes()
-    stride = -(-honest.votes.size // n_votes)
-    rows: np.ndarray = np.arange(0, len(honest.y), stride)
-    if hasattr(model, "classes_"):
-        # Metrics of probabilities need every class.
-        rows = np.union1d(rows, np.unique(honest.y, return_index=True)[1])
+    from committee.automatic.choosing import fewer
+
     smaller = copy.copy(model)
-    smaller._honest = honest.on(rows)
+    smaller._honest = fewer(model._known_votes(), n_votes)
     return smaller
 
 

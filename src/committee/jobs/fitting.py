@@ -89,7 +89,8 @@ def fit(
     target : str
         The column to be predicted. Rows without a value in it are left out.
     task : {"classification", "regression"}, default=None
-        None looks: text, booleans and whole numbers of at most 20 different values are classes.
+        None looks: text and booleans are classes, and so are whole numbers of two different values, or of at
+        most 20 in at least three times as many rows.
     types : mapping of str to str, default=None
         What columns are, where the guess is wrong: "number", "category", "boolean", "date"; or "text", "id"
         and "ignore", which are left out. Dates are read as seconds since 1970. Text that is different in most

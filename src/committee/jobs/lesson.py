@@ -14,7 +14,7 @@ from committee.jobs.answering import with_answers
 from committee.jobs.tables import AS_FOUND, CSVForm, present, read_any, values_of
 from committee.saving import Origin
 
-# Whole numbers of more different values are numbers, of fewer they are classes.
+# Whole numbers of more different values are numbers.
 MOST_CLASSES = 20
 # Columns of which an error tells why they are left out.
 MOST_TOLD = 5

@@ -99,12 +99,41 @@ def committee_metric(metric: str | None, task: str, n_classes: int) -> str | Non
     return metric if metric in ours else scorer_name(metric, task, n_classes)
 
 
-def judging_scorer(metric: str | None, task: str, n_classes: int) -> str | None:
-    """The scorer that standings are judged by: the usual one for losses of ours that no scorer has."""
-    usual = CLASS_METRICS if task == "classification" else NUMBER_METRICS
-    if metric not in usual and committee_metric(metric, task, n_classes) in (*CLASS_LOSSES, *NUMBER_LOSSES):
-        return None
+def judging_scorer(metric: str | None, task: str, n_classes: int) -> Any:
+    """What standings are judged by: a name of scikit-learn's scorers, a scorer of a loss of ours, or None."""
+    ours, usual = (
+        (CLASS_LOSSES, CLASS_METRICS) if task == "classification" else (NUMBER_LOSSES, NUMBER_METRICS)
+    )
+    if metric is not None and metric in ours and metric not in usual:
+        return LossScorer(metric)
     return scorer_name(metric, task, n_classes)
+
+
+class LossScorer:
+    """Minus a loss of ours, as `committee.score` has it, for those who ask scorers of scikit-learn.
+
+    Parameters
+    ----------
+    loss : str
+    """
+
+    def __init__(self, loss: str) -> None:
+        self.loss = loss
+
+    def __call__(self, estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Judge the probabilities, or the numbers, of an estimator."""
+        from committee.evaluating.scoring import score
+
+        classes = getattr(estimator, "classes_", None)
+        decision = estimator.predict(X) if classes is None else estimator.predict_proba(X)
+        return -float(score(decision, y, self.loss, sample_weight=sample_weight, classes=classes))
+
+    def set_score_request(self, **requests: Any) -> LossScorer:
+        """Ask for nothing, as scorers of scikit-learn can be told to."""
+        return self
+
+    def __repr__(self) -> str:
+        return f"neg_{self.loss}"
 
 
 def scores_of(model: Any, X: Any, y: np.ndarray, metric: str | None = None) -> dict[str, float]:

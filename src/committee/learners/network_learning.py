@@ -15,7 +15,7 @@ import numpy as np
 from committee import _engine
 from committee.learners.network_rows import NetworkRows
 from committee.running import Work
-from committee.running.stopping import is_time_up, seconds_left
+from committee.running.stopping import is_time_up, note_cut, seconds_left
 
 # The learning rate rises and falls so often, each time for about twice as long as before. It ends a cycle
 # near 0, which is when a network is at its best.
@@ -145,7 +145,10 @@ def steps_in_time(training: _engine.NetworkTraining, plan: Plan, n_threads: int)
     training.advance(np.zeros(N_TIMED), plan.dropout, n_threads)
     of_a_step = (time.perf_counter() - began) / N_TIMED
     left = max(0.0, seconds_left() or 0.0)
-    return int(np.clip(TIME_USED * left / of_a_step, 1, plan.n_steps))
+    n_steps = int(np.clip(TIME_USED * left / of_a_step, 1, plan.n_steps))
+    if n_steps < plan.n_steps:
+        note_cut()
+    return n_steps
 
 
 def rounds_of(n_steps: int) -> list[tuple[int, int]]:

@@ -11,9 +11,27 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Deadline:
+    """When work is to end.
+
+    Parameters
+    ----------
+    at : float
+        By the monotonic clock.
+    cut : threading.Event
+        Set when work leaves something out for it.
+    """
+
+    at: float
+    cut: threading.Event = field(default_factory=threading.Event)
+
 
 EVENT: ContextVar[threading.Event | None] = ContextVar("stop", default=None)
-DEADLINE: ContextVar[float | None] = ContextVar("deadline", default=None)
+DEADLINE: ContextVar[Deadline | None] = ContextVar("deadline", default=None)
 
 
 @contextmanager
@@ -70,19 +88,26 @@ def ended_after(seconds: float | None) -> Iterator[None]:
     >>> 1 <= len(forest.estimators_) < 1_000_000
     True
     """
-    token = DEADLINE.set(None if seconds is None else time.monotonic() + seconds)
-    try:
+    with ended_by(None if seconds is None else Deadline(time.monotonic() + seconds)):
         yield
-    finally:
-        DEADLINE.reset(token)
 
 
 @contextmanager
 def half_of_the_time() -> Iterator[None]:
     """Leave half of the time, if there is a deadline, for what comes after the block."""
-    deadline = DEADLINE.get()
-    with ended_after(None if deadline is None else (deadline - time.monotonic()) / 2):
+    whole = DEADLINE.get()
+    with ended_by(None if whole is None else Deadline((time.monotonic() + whole.at) / 2, whole.cut)):
         yield
+
+
+@contextmanager
+def ended_by(deadline: Deadline | None) -> Iterator[None]:
+    """Let work within the block end by a deadline."""
+    token = DEADLINE.set(deadline)
+    try:
+        yield
+    finally:
+        DEADLINE.reset(token)
 
 
 def has_deadline() -> bool:
@@ -93,10 +118,35 @@ def has_deadline() -> bool:
 def seconds_left() -> float | None:
     """How much time the work of this context has left; None if it takes as long as it takes."""
     deadline = DEADLINE.get()
-    return None if deadline is None else deadline - time.monotonic()
+    return None if deadline is None else deadline.at - time.monotonic()
 
 
 def is_time_up() -> bool:
-    """Whether the work of this context has had its time."""
+    """Whether the work of this context has had its time. Who is told so leaves out the rest."""
     deadline = DEADLINE.get()
-    return deadline is not None and time.monotonic() >= deadline
+    if deadline is None or time.monotonic() < deadline.at:
+        return False
+    deadline.cut.set()
+    return True
+
+
+def note_cut() -> None:
+    """Note that work of this context plans less than it would without a deadline."""
+    deadline = DEADLINE.get()
+    if deadline is not None:
+        deadline.cut.set()
+
+
+def was_cut() -> bool:
+    """Whether work of this context may have left something out for want of time.
+
+    Examples
+    --------
+    >>> with ended_after(60.0):
+    ...     before = was_cut()
+    ...     note_cut()
+    ...     before, was_cut()
+    (False, True)
+    """
+    deadline = DEADLINE.get()
+    return deadline is not None and deadline.cut.is_set()

@@ -135,7 +135,7 @@ def failure(task: Task, cause: BaseException) -> TaskError:
     """The error of a task whose function raised."""
     told = type(cause).__name__
     with suppress(Exception):
-        told += f": {cause}" if str(cause) else "."
+        told += f": {' '.join(str(cause).split())}" if str(cause) else "."
     if isinstance(cause, TaskError):
         told = str(cause)  # it tells its own cause
     return failed(f"{task}, failed. {told}", cause)

@@ -76,9 +76,12 @@ def is_plain(dtype: Any) -> bool:
 
 def pandas_series(series: Any, name: str) -> Numbers | Dictionary | Untyped:
     """Take one column of pandas; a category by the shortest way, as numbers are."""
-    if not hasattr(series.dtype, "categories"):
-        return raw_series(nw.from_native(series, series_only=True), name)
-    return declared_dictionary(series.array.codes, series.dtype)
+    if hasattr(series.dtype, "categories"):
+        return declared_dictionary(series.array.codes, series.dtype)
+    # What objects are, narwhals tells by the first of them, which may all be missing.
+    if series.dtype == object and nw.from_native(series.dropna(), series_only=True).dtype != nw.String:
+        return raw_array(series.to_numpy(), name)
+    return raw_series(nw.from_native(series, series_only=True), name)
 
 
 def raw_series(series: nw.Series[Any], name: str) -> Numbers | Dictionary | Untyped:
