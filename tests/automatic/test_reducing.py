@@ -128,6 +128,18 @@ def test_a_rule_that_was_told_stays():
     assert isinstance(told.rule_, rules.CAWPERule)
 
 
+def test_a_rule_that_was_told_keeps_its_seed_and_the_weights_of_those_who_stay():
+    stacked = rules.StackingRule(DecisionTreeClassifier(max_features=1))
+    told = CommitteeClassifier(MEMBERS, rule=stacked, random_state=0).fit(X, Y)
+    smaller = told.prune(max_members=2)
+    assert smaller.rule_.final_estimator.random_state == told.rule_.final_estimator.random_state is not None
+    weighted = rules.FixedRule(weights=[1, 2, 3, 4])
+    told = CommitteeClassifier(MEMBERS, rule=weighted, random_state=0).fit(X, Y).prune(max_members=2)
+    names = [name for name, _ in MEMBERS]
+    stay = np.array([names.index(name) + 1 for name in told.named_estimators_])
+    np.testing.assert_allclose(told.rule_.weights / told.rule_.weights.sum(), stay / stay.sum())
+
+
 def test_one_model_for_each_member_has_learnt_from_all_rows():
     whole = AUTOMATIC.refit_full(X, Y)
     expected = GaussianNB().fit(X, Y)

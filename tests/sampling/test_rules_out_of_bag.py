@@ -10,6 +10,7 @@ from committee import (
     RandomForestClassifier,
     RandomForestRegressor,
     RotationForestClassifier,
+    load,
     rules,
 )
 
@@ -55,6 +56,15 @@ def test_a_rule_is_told_the_groups_of_the_rows_that_it_learns_from():
     told = clone(bagging).fit(X, numbers, groups=groups).rule_
     np.testing.assert_array_equal(told.groups_, groups[told.y_.astype(int)])
     assert bagging.fit(X, numbers).rule_.groups_ is None
+
+
+def test_a_rule_is_told_the_groups_of_the_fit_later_too(tmp_path):
+    groups, numbers = np.arange(400) // 10 % 7, np.arange(400.0)
+    bagging = BaggingRegressor(n_estimators=5, keep_votes=True, random_state=0).fit(X, numbers, groups=groups)
+    bagging.save(tmp_path / "bagging.committee")
+    for known in (bagging, load(tmp_path / "bagging.committee")):
+        told = known.recombine(Witness()).rule_
+        np.testing.assert_array_equal(told.groups_, groups[told.y_.astype(int)])
 
 
 def test_trees_are_judged_near_a_row_by_their_own_votes():

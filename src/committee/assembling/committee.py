@@ -175,17 +175,21 @@ class Committee(CallbackSupportMixin, CommitteeParameters, NamedMembers, Assembl
 
 def for_seated(rule: Rule, members: list[Member], seated: list[Seated]) -> Rule:
     """A rule, with what it was told of each member for those alone who are seated."""
-    if len(seated) == len(members):
-        return rule
     names = [each.name for each in members]
-    places = [names.index(each.member.name) for each in seated]
+    return for_places(rule, len(members), [names.index(each.member.name) for each in seated])
+
+
+def for_places(rule: Rule, n_members: int, places: list[int]) -> Rule:
+    """A rule, with what it was told of each member for those at some places alone."""
+    if len(places) == n_members:
+        return rule
     inner = rule
     while isinstance(inner, AdjustedRule) and isinstance(inner.rule, Rule):
         inner = inner.rule
     for kind, name in TOLD_OF_MEMBERS.items():
         told = getattr(inner, name) if isinstance(inner, kind) else None
         if told is not None:
-            staying = check_member_weights(told, len(members), name)[places]
+            staying = check_member_weights(told, n_members, name)[places]
             inner.set_params(**{name: check_member_weights(staying, len(places), name)})
     return rule
 

@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from committee import running
 from committee.assembling.assembled import Assembled
+from committee.assembling.committee import for_places
 from committee.assembling.fitting import Plan, seat
 from committee.assembling.members import Member, check_kind
 from committee.assembling.votes import HonestVotes
@@ -33,7 +34,7 @@ from committee.automatic.pruning import (
     some_row,
     usual_time,
 )
-from committee.combining import as_rule, rule_named
+from committee.combining import rule_named
 from committee.combining.adjusting import AdjustedRule
 from committee.combining.losses import is_made_scorer
 from committee.combining.rule import Rule
@@ -168,7 +169,7 @@ class Reducing(AutomaticParameters, Assembled):
         if self._finds_rule():
             rule = self._best_rule(smaller._honest, math.inf)
         else:
-            rule = self._adjusted(clone(as_rule(self.rule)))
+            rule = for_places(clone(self.rule_), len(self._seats), places)
         smaller._fit_rule(rule, X)
         return smaller
 

@@ -351,7 +351,9 @@ class Bagging(CallbackSupportMixin, KeptBags):
     def _keep_made(self, made: Made, plan: Plan, learning: Learning, rule: Rule) -> None:
         """Become a fitted estimator: the last step of a fit, so that one that fails changes nothing."""
         training, goes_on = plan.training, plan.first > 0
-        outside = None if made.votes is None else OutsideVotes(made.votes, training.y, training.weights)
+        outside = None
+        if made.votes is not None:
+            outside = OutsideVotes(made.votes, training.y, training.weights, learning.groups)
         columns = None if plan.columns is None else plan.columns[: made.n_members]
         members, importances, has_missing = made.members, made.importances, made.has_missing
         if goes_on:
@@ -362,14 +364,7 @@ class Bagging(CallbackSupportMixin, KeptBags):
             if importances is not None and has_missing is not None:
                 importances = np.concatenate([self._importances, importances])
                 has_missing = has_missing | self._has_missing
-        ruling = Ruling.of(
-            rule,
-            training.task,
-            outside,
-            learning.native,
-            is_judged=bool(self.oob_score),
-            groups=learning.groups,
-        )
+        ruling = Ruling.of(rule, training.task, outside, learning.native, is_judged=bool(self.oob_score))
         judged = None
         if made.out_of_bag is not None:
             sums, counts, curve = made.out_of_bag

@@ -35,6 +35,8 @@ class OutsideVotes:
     y : ndarray of shape (n_rows,)
         Codes of classes, or numbers.
     weights : ndarray of shape (n_rows,), or None
+    groups : ndarray of int of shape (n_rows,), or None
+        Rows of one group belong together.
 
     Examples
     --------
@@ -50,6 +52,7 @@ class OutsideVotes:
     votes: np.ndarray
     y: np.ndarray
     weights: np.ndarray | None
+    groups: np.ndarray | None = None
 
     @classmethod
     def take(cls, fields: Fields, n_members: int, n_rows: int | None, task: Task) -> Self:
@@ -60,13 +63,15 @@ class OutsideVotes:
         are_classes = isinstance(task, Classification)
         y = fields.array("y", np.int32 if are_classes else np.float64, (n_rows,))
         weights = fields.optional_array("weights", np.float64, (n_rows,))
+        # Older files have none.
+        groups = fields.optional_array("groups", np.int64, (n_rows,)) if "groups" in fields else None
         fields.finish()
         fields.require(not np.isinf(votes).any(), "a vote is infinite")
         if are_classes:
             fields.require(not (votes < 0).any(), "a vote is negative")
             fields.require(((y >= 0) & (y < task.n_outputs)).all(), "y is of no class")
         fields.require(weights is None or (weights >= 0).all(), "a weight is negative")
-        return cls(votes, y, weights)
+        return cls(votes, y, weights, groups)
 
     @property
     def has_voted(self) -> np.ndarray:

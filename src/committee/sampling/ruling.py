@@ -31,26 +31,17 @@ class Teaching:
     matrix : ndarray of shape (n_rows, n_numbers), or None
         The rows, for a rule that looks at them.
     classes : ndarray of shape (n_outputs,), or None
-    groups : ndarray of shape (n_rows,), or None
-        Rows of one group belong together.
     """
 
     outside: OutsideVotes
     votes: np.ndarray
     matrix: np.ndarray | None
     classes: np.ndarray | None
-    groups: np.ndarray | None
 
     @classmethod
-    def of(
-        cls,
-        outside: OutsideVotes,
-        matrix: np.ndarray | None,
-        classes: np.ndarray | None,
-        groups: np.ndarray | None,
-    ) -> Self:
+    def of(cls, outside: OutsideVotes, matrix: np.ndarray | None, classes: np.ndarray | None) -> Self:
         """Fill the votes, once for all that is learnt from them."""
-        return cls(outside, outside.filled(), matrix, classes, groups)
+        return cls(outside, outside.filled(), matrix, classes)
 
     def teach(self, rule: Rule, is_taught: Any = True) -> Rule:
         """Let a rule learn from the votes on rows that weigh something: on all of them, or those told."""
@@ -69,7 +60,7 @@ class Teaching:
             None if outside.weights is None else outside.weights[rows],
             has_voted=outside.has_voted[:, rows],
             classes=self.classes,
-            groups=None if self.groups is None else self.groups[rows],
+            groups=None if outside.groups is None else outside.groups[rows],
         )
         return rule
 
@@ -104,7 +95,8 @@ class Teaching:
         mixed = rng.random(n_members) @ self.votes[:, :, 0]
         mixed += rng.random(n_members) @ self.outside.has_voted[:, rows]
         order = np.lexsort((mixed, self.outside.y[rows]))
-        units = np.arange(len(rows)) if self.groups is None else self.groups[rows]
+        groups = self.outside.groups
+        units = np.arange(len(rows)) if groups is None else groups[rows]
         _, first, unit = np.unique(units[order], return_index=True, return_inverse=True)
         folds = np.empty(len(rows), dtype=np.int64)
         folds[order] = first.argsort().argsort()[unit] % N_FOLDS
@@ -146,7 +138,6 @@ class Ruling:
         native: Any,
         *,
         is_judged: bool,
-        groups: np.ndarray | None = None,
     ) -> Self:
         """Fit a rule, and let it decide out of bag if that is to be judged."""
         if isinstance(task, Classification) and task.n_outputs == 1:
@@ -162,7 +153,7 @@ class Ruling:
                 f"{type(rule).__name__} learns from out-of-bag votes, and none were kept. Fit with "
                 "keep_votes=True."
             )
-        teaching = Teaching.of(votes, matrix, task.classes, groups)
+        teaching = Teaching.of(votes, matrix, task.classes)
         decision = teaching.decided_by(rule) if is_judged else None
         return cls(teaching.teach(rule), encoder, votes, decision)
 
