@@ -88,6 +88,7 @@ def test_it_decides_as_scikit_learn_does_on_the_same_votes(load, drop_redundant)
 @pytest.mark.parametrize("passthrough", [False, True])
 def test_it_regresses_as_scikit_learn_does(passthrough):
     X, y = load_diabetes(return_X_y=True)
+    y /= y.std()  # our ridge regression is in this unit
     members = [Ridge(), KNeighborsRegressor(), DecisionTreeRegressor(max_depth=3, random_state=0)]
     named = [(str(number), member) for number, member in enumerate(members)]
     stacked = StackingRegressor(named, cv=3, passthrough=passthrough).fit(X, y)
@@ -193,6 +194,17 @@ def test_a_regression_on_one_row_and_by_one_member(name):
     votes, y = some_numbers()
     assert StackingRule(name).fit(votes[:1], y).combine(votes[:1]).shape == (40, 1)
     assert np.isfinite(StackingRule(name).fit(votes[:, :1], y[:1]).combine(votes)).all()
+
+
+@pytest.mark.parametrize("unit", [1e-6, 1e6])
+@pytest.mark.parametrize("passthrough", [False, True])
+def test_ridge_regression_decides_the_same_in_any_unit_of_y(unit, passthrough):
+    votes, y = some_numbers()
+    X = np.random.default_rng(1).normal(size=(len(y), 2))
+    rule = StackingRule("ridge", passthrough=passthrough)
+    decision = rule.fit(votes, y, X).combine(votes, X)
+    scaled = rule.fit(unit * votes, unit * y, X).combine(unit * votes, X)
+    np.testing.assert_allclose(scaled, unit * decision, rtol=1e-8)
 
 
 def test_a_perfect_member_gets_all_the_weight():

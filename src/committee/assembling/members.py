@@ -105,7 +105,8 @@ def default_members(is_class_task: bool) -> list[tuple[str, Any]]:
     """The members of the CAWPE paper, or the like of them for numbers.
 
     They are a linear model, a tree, a linear support vector machine, nearest neighbours and a perceptron with
-    one hidden layer. All but the tree see the table as `TableEncoder` makes it a matrix.
+    one hidden layer. All but the tree see the table as `TableEncoder` makes it a matrix, and those whose
+    penalties would hang on the unit of y see it scaled.
     """
     c45: Any = C45Classifier
     tree: Any = DecisionTreeRegressor
@@ -125,15 +126,23 @@ def default_members(is_class_task: bool) -> list[tuple[str, Any]]:
     return [
         ("ridge", encoded(RidgeCV())),
         ("tree", tree(min_samples_leaf=5)),
-        ("svm", encoded(LinearSVR(max_iter=10_000))),
+        ("svm", encoded(with_scaled_target(LinearSVR(max_iter=10_000)))),
         ("neighbours", encoded(KNeighborsRegressor())),
-        ("perceptron", encoded(MLPRegressor(max_iter=1000, tol=1e-3))),
+        ("perceptron", encoded(with_scaled_target(MLPRegressor(max_iter=1000, tol=1e-3)))),
     ]
 
 
 def encoded(estimator: Any, **parameters: Any) -> Pipeline:
     """An estimator that sees a table as a matrix of numbers, made by an encoder of some parameters."""
     return Pipeline([("encoder", new_encoder(**parameters)), ("model", estimator)])
+
+
+def with_scaled_target(regressor: Any) -> Any:
+    """A regressor that sees y with mean 0 and standard deviation 1."""
+    from sklearn.compose import TransformedTargetRegressor
+    from sklearn.preprocessing import StandardScaler
+
+    return TransformedTargetRegressor(regressor, transformer=StandardScaler())
 
 
 def positions_of(wanted: Any, schema: Schema, name: str) -> list[int]:

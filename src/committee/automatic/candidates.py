@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from committee.assembling.members import encoded
+from committee.assembling.members import encoded, with_scaled_target
 from committee.boosting import (
     AdaBoostClassifier,
     GradientBoostingClassifier,
@@ -178,14 +178,6 @@ def rotation(size: Size) -> Any:
     """A rotation forest on a matrix, in which a category has not more columns than `MOST_VALUES`."""
     forest: Any = RotationForestClassifier
     return encoded(forest(n_estimators=100))
-
-
-def with_scaled_target(regressor: Any) -> Any:
-    """A regressor that sees y with mean 0 and standard deviation 1."""
-    from sklearn.compose import TransformedTargetRegressor
-    from sklearn.preprocessing import StandardScaler
-
-    return TransformedTargetRegressor(regressor, transformer=StandardScaler())
 
 
 def plain(classifier: Any, **parameters: Any) -> Callable[[Size], Any]:

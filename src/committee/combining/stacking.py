@@ -36,6 +36,7 @@ from committee.combining.votes import (
 from committee.parameters import anything, declared, is_boolean, one_of, parameter
 from committee.saving import attributes
 from committee.saving.errors import require
+from committee.table.summaries import mean_and_deviation
 
 # Meta-learners that weigh members instead of learning from columns.
 WEIGHING = ("nnls", "convex", "mlr", "shrunken")
@@ -55,7 +56,8 @@ class StackingRule(Rule):
 
     ============ =======================================================================================
     "logistic"   logistic regression, for classes
-    "ridge"      ridge regression with the penalty by leave-one-out, for regression
+    "ridge"      ridge regression with the penalty by leave-one-out, for regression, in units of y's
+                 standard deviation
     "linear"     least squares, for regression
     "nnls"       least squares over weights >= 0, one for each member (Breiman 1996); for classes they are
                  shared by all classes and sum to one
@@ -168,6 +170,7 @@ class StackingRule(Rule):
 
     def _learn(self, honest: Honest) -> None:
         from sklearn.dummy import DummyClassifier, DummyRegressor
+        from sklearn.linear_model import RidgeCV
 
         from committee.combining.passing import arguments
 
@@ -187,7 +190,11 @@ class StackingRule(Rule):
         for what, known in (("sample_weight", weights), ("groups", honest.groups)):
             if known is not None:
                 given |= arguments(learner, what, known[counts])
-        self.final_estimator_ = learner.fit(table, y, **given)
+        if isinstance(learner, RidgeCV) and isinstance(self.final_estimator, str | None):
+            fit_in_units_of_y(learner, table, y, honest.n_members, given)
+        else:
+            learner.fit(table, y, **given)
+        self.final_estimator_ = learner
 
     def _learner(self, are_classes: bool) -> Any:
         """An unfitted estimator, or the name of a meta-learner that weighs members."""
@@ -293,6 +300,30 @@ class StackingRule(Rule):
             codes = learner.classes_
             are_codes = codes.dtype.kind in "iu" and codes.min() >= 0 and codes.max() < self.n_outputs_
             require(are_codes, "The estimator that decides was fitted on other classes")
+
+
+def fit_in_units_of_y(
+    ridge: Any, table: np.ndarray, y: np.ndarray, n_votes: int, given: Mapping[str, np.ndarray]
+) -> None:
+    """Fit a ridge regression in units of y's standard deviation, so that its penalties have no other.
+
+    The first columns are votes, which are in the unit of y as well. So are the coefficients in the end.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import Ridge
+    >>> votes, y = np.array([[1.0], [2.0], [4.0]]), np.array([1.0, 3.0, 4.0])
+    >>> small, large = Ridge(), Ridge()
+    >>> fit_in_units_of_y(small, votes, y, 1, {})
+    >>> fit_in_units_of_y(large, 1000 * votes, 1000 * y, 1, {})
+    >>> small.predict([[2.0]]).round(6), large.predict([[2000.0]]).round(3)
+    (array([2.434524]), array([2434.524]))
+    """
+    deviation = mean_and_deviation(y, given.get("sample_weight", np.ones(len(y))))[1]
+    units = np.where(np.arange(table.shape[1]) < n_votes, deviation, 1.0)
+    ridge.fit(table / units, y / deviation, **given)
+    ridge.coef_ *= deviation / units
+    ridge.intercept_ *= deviation
 
 
 def columns_of(votes: np.ndarray, kind: str, drop_redundant: bool) -> np.ndarray:
