@@ -56,6 +56,19 @@ def test_they_are_those_of_cross_val_predict():
     np.testing.assert_array_equal(voting.honest_rows_, np.arange(len(Y)))
 
 
+@pytest.mark.parametrize("n_drawn", [39, 40, 41])
+def test_a_model_of_rows_that_were_drawn_has_not_seen_the_others(n_drawn):
+    rng = np.random.default_rng(0)
+    table, y = rng.normal(size=(40, 2)), rng.integers(0, 2, 40)
+    cv = [(drawn, np.setdiff1d(np.arange(40), drawn)) for drawn in rng.integers(0, 40, (20, n_drawn))]
+    near = [("near", KNeighborsClassifier(1))]
+    voting = honest(near, table, y, cv=cv)
+    bank = Bank(table, y, cv=cv)
+    bank.collect(near)
+    for votes in (voting.honest_votes_, bank.votes()):
+        assert (votes[0].argmax(axis=1) == y[voting.honest_rows_]).mean() < 0.7
+
+
 def test_numbers_are_voted_on_in_double_precision():
     table, y = make_regression(40, 3, noise=5, random_state=0)
     stacking = StackingRegressor([("line", LinearRegression())], cv=KFold(4)).fit(table, y)

@@ -30,6 +30,7 @@ FRAME = pa.table(
 )
 Y = np.where(np.nan_to_num(NUMBERS) + rng.normal(size=N_ROWS) > 0, "yes", "no")
 ROWS = np.sort(rng.permutation(N_ROWS)[:180])
+DRAWN = np.sort(rng.choice(ROWS, len(ROWS)))
 WEIGHTS = rng.integers(1, 4, N_ROWS).astype(float)
 
 
@@ -46,8 +47,10 @@ def test_a_part_reads_as_a_copy_of_its_rows():
 
 @pytest.mark.parametrize("weights", [None, rng.integers(1, 9, len(ROWS)).astype(np.uint32)])
 @pytest.mark.parametrize("max_bins", [4, 65_535])
-def test_a_part_has_the_bins_of_its_own_rows(weights, max_bins):
-    part, copy = read(open_source(FRAME).part(ROWS)), read(take_rows(FRAME, ROWS))
+@pytest.mark.parametrize("rows", [ROWS, DRAWN], ids=["once", "drawn"])
+@pytest.mark.parametrize("frame", [FRAME, FRAME.select(["city"])], ids=["mixed", "categories"])
+def test_a_part_has_the_bins_of_its_own_rows(weights, max_bins, rows, frame):
+    part, copy = read(open_source(frame).part(rows)), read(take_rows(frame, rows))
     mine, theirs = (to_codes(each, weights, 1, max_bins).codes.__getstate__() for each in (part, copy))
     for name in theirs:
         np.testing.assert_array_equal(mine[name], theirs[name])
@@ -65,16 +68,18 @@ def test_a_part_has_the_bins_of_its_own_rows(weights, max_bins):
     ids=lambda estimator: type(estimator).__name__,
 )
 @pytest.mark.parametrize("has_weights", [False, True])
-def test_members_learn_the_same_from_a_part(monkeypatch, estimator, has_weights):
+@pytest.mark.parametrize("rows", [ROWS, DRAWN], ids=["once", "drawn"])
+@pytest.mark.parametrize("frame", [FRAME, FRAME.select(["city"])], ids=["mixed", "categories"])
+def test_members_learn_the_same_from_a_part(monkeypatch, estimator, has_weights, rows, frame):
     monkeypatch.setattr(fitting, "MANY_VALUES", 1)
-    part = fitting.rows_for(estimator, FRAME, ROWS)
+    part = fitting.rows_for(estimator, frame, rows)
     assert isinstance(part, Source) and part.native is None
-    weights = WEIGHTS[ROWS] if has_weights else None
+    weights = WEIGHTS[rows] if has_weights else None
     models = [
-        fitting.fit_member(clone(estimator), X, Y[ROWS], weights, are_classes=True)
-        for X in (part, take_rows(FRAME, ROWS))
+        fitting.fit_member(clone(estimator), X, Y[rows], weights, are_classes=True)
+        for X in (part, take_rows(frame, rows))
     ]
-    mine, theirs = (model.predict_proba(FRAME) for model in models)
+    mine, theirs = (model.predict_proba(frame) for model in models)
     np.testing.assert_array_equal(mine, theirs)
 
 

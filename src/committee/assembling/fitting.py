@@ -261,7 +261,8 @@ def fit_in_bags(lesson: Lesson, estimator: Any, columns: list[int] | None, as_sc
 def fitted(estimator: Any, lesson: Lesson, X: Any, rows: np.ndarray) -> Any:
     """A clone of an estimator, fitted on some rows."""
     answers, weights, groups = lesson.answers, lesson.weights, lesson.groups
-    if len(rows) < lesson.n_rows:
+    # To count them is not enough: rows that were drawn may be many, and not all.
+    if not np.array_equal(rows, np.arange(lesson.n_rows)):
         X, answers = rows_for(estimator, X, rows), answers[rows]
         weights, groups = (None if each is None else each[rows] for each in (weights, groups))
     return fit_member(estimator, X, answers, weights, groups, are_classes=lesson.are_classes)

@@ -69,10 +69,12 @@ class PartColumns(Sequence[np.ndarray]):
         So the numbers are read where they lie, and the bins are those of these rows. One thread does it:
         each has a sorted copy of a column.
         """
-        n_rows = next((len(values) for values in self.whole if values is not None), len(self.rows))
+        # Where all columns are categories, nothing tells of rows after the last of these.
+        known = (len(values) for values in self.whole if values is not None)
+        n_rows = next(known, int(self.rows.max()) + 1)
         rows = self.rows.astype(np.uint32)
         heavy = np.zeros(n_rows, dtype=np.uint32)
-        heavy[rows] = 1 if weights is None else weights
+        np.add.at(heavy, rows, 1 if weights is None else weights)
         columns = [self._spread(place, n_rows, n_categories[place]) for place in range(len(self))]
         return _engine.take_rows(_engine.bin_table(columns, n_categories, n_rows, heavy, max_bins, 1), rows)
 
