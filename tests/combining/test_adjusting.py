@@ -7,13 +7,22 @@ import pytest
 from sklearn.base import clone
 from sklearn.metrics import balanced_accuracy_score, f1_score, recall_score
 from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 import committee
 from committee import VotingClassifier
 from committee.combining.rule import Honest
 from committee.combining.thresholds import ByCounts, ByFunction, judge_by, thresholds
-from committee.rules import AdjustedRule, CAWPERule, GreedyRule, mean, one_hot, rule_named
+from committee.rules import (
+    AdjustedRule,
+    CAWPERule,
+    GreedyRule,
+    StackingRule,
+    mean,
+    one_hot,
+    rule_named,
+)
 from committee.saving.together import folds_of_rule
 
 RNG = np.random.default_rng(0)
@@ -98,6 +107,43 @@ def test_without_time_the_decision_is_that_of_the_rule(metric):
     rule = AdjustedRule("mean", metric=metric, time_limit=0).fit(VOTES, Y)
     assert not rule.biases_.any()
     np.testing.assert_allclose(rule.combine(VOTES), mean(VOTES), atol=1e-5)
+
+
+def noise_votes(n_rows=200):
+    rng = np.random.default_rng(1)
+    sure = rng.random((2, n_rows))
+    return np.stack([1 - sure, sure], axis=2), rng.integers(0, 2, n_rows)
+
+
+def test_decisions_on_rows_that_the_rule_has_learnt_from_do_not_calibrate_it():
+    votes, y = noise_votes()
+    rule = AdjustedRule(StackingRule(DecisionTreeClassifier(random_state=0))).fit(votes, y)
+    # The tree knows all rows by heart, and nothing of others.
+    assert (rule.rule_.combine(votes).argmax(axis=1) == y).all()
+    assert rule.power_ < 0.2
+
+
+def test_groups_are_held_out_together():
+    once, of_once = noise_votes()
+    votes, y = np.concatenate([once, once], axis=1), np.concatenate([of_once, of_once])
+    nearest = StackingRule(KNeighborsClassifier(1))
+    apart = AdjustedRule(nearest).fit(votes, y, groups=np.arange(400) % 200)
+    together = AdjustedRule(nearest).fit(votes, y)
+    assert apart.power_ < 0.2 and together.power_ > 1
+
+
+def test_a_rule_that_learns_is_fitted_once_if_there_is_no_time(monkeypatch):
+    fits = []
+    monkeypatch.setattr(CAWPERule, "_learn", lambda rule, honest: fits.append(honest.n_rows))
+    AdjustedRule("cawpe", time_limit=0).fit(VOTES, Y)
+    assert fits == [2000]
+    rule = AdjustedRule("cawpe", metric="f1", time_limit=0).fit(VOTES, Y)
+    assert rule.power_ == 1 and not rule.biases_.any()
+
+
+def test_a_rule_of_which_nothing_can_be_held_out_decides_as_it_does():
+    rule = AdjustedRule("cawpe").fit(VOTES[:, :1], Y[:1])
+    np.testing.assert_allclose(rule.combine(VOTES), rule.rule_.combine(VOTES), atol=1e-5)
 
 
 def test_it_comes_back_from_a_file_with_the_rule_inside(tmp_path):

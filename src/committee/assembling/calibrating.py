@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 from scipy.special import expit, logit, softmax
 
-from committee.assembling.folds import folds_of, most_folds
 from committee.assembling.votes import HonestVotes
 from committee.combining import one_hot
+from committee.combining.folding import numbered_folds
 from committee.combining.votes import rescaled
 from committee.saving import Fields
 
@@ -184,10 +184,8 @@ def parts_of(held_out: Iterable[np.ndarray], honest: HonestVotes) -> np.ndarray:
     parts: np.ndarray = np.unique(first[rows], return_inverse=True)[1]
     if parts.any():
         return parts % MOST_PARTS
-    counts = slice(None) if weights is None else weights > 0
-    if most_folds(y[counts], None if groups is None else groups[counts], is_class_task=True) > 1:
-        for number, (_, fold) in enumerate(folds_of(N_FOLDS, None, y, groups, weights, is_class_task=True)):
-            parts[fold] = number
+    for number, (_, fold) in enumerate(numbered_folds(N_FOLDS, y, groups, weights, is_class_task=True)):
+        parts[fold] = number
     return parts
 
 

@@ -7,18 +7,12 @@ are in neither.
 from __future__ import annotations
 
 import hashlib
-import warnings
 from typing import Any
 
 import numpy as np
-from sklearn.model_selection import (
-    GroupKFold,
-    KFold,
-    StratifiedGroupKFold,
-    StratifiedKFold,
-    check_cv,
-)
+from sklearn.model_selection import check_cv
 
+from committee.combining.folding import numbered_folds
 from committee.parameters import is_integer
 from committee.task import check_size
 
@@ -53,18 +47,12 @@ def folds_of(
     """
     if not is_class_task:
         check_size(y)  # before members are fitted: their votes will be judged by squares
-    counts = np.ones(len(y), dtype=bool) if weights is None else weights > 0
     if is_integer(cv):
-        rows = np.flatnonzero(counts)
-        groups = None if groups is None else groups[rows]
-        n_folds = min(int(cv), most_folds(y[rows], groups, is_class_task))
-        check_folds(n_folds, groups, is_class_task)
-        splitter = folds_by_number(n_folds, groups is not None, is_class_task)
-        with warnings.catch_warnings():
-            # A class that some fold lacks gets no votes there, as documented.
-            warnings.filterwarnings("ignore", "The least populated class", UserWarning)
-            split = splitter.split(np.zeros(len(rows)), y[rows], groups)
-            return [(rows[train], rows[held_out]) for train, held_out in split]
+        folds = numbered_folds(int(cv), y, groups, weights, is_class_task=is_class_task)
+        if not folds:
+            raise nothing_to_hold_out(groups, weights, is_class_task)
+        return folds
+    counts = np.ones(len(y), dtype=bool) if weights is None else weights > 0
     found = []
     for train, held_out in check_cv(cv).split(X, y, groups):
         train, held_out = positions(train, len(y)), positions(held_out, len(y))
@@ -85,37 +73,22 @@ def bags_will_do(cv: Any, groups: Any) -> bool:
 
     Examples
     --------
+    >>> from sklearn.model_selection import KFold
     >>> bags_will_do(5, None), bags_will_do(5, np.array([0, 0, 1])), bags_will_do(KFold(5), None)
     (True, False, False)
     """
     return is_integer(cv) and groups is None
 
 
-def most_folds(y: np.ndarray, groups: np.ndarray | None, is_class_task: bool) -> int:
-    """How many folds there can be; with fewer than two, there is nothing to hold out.
-
-    Examples
-    --------
-    >>> most_folds(np.array([0, 0, 0, 1]), None, is_class_task=True)
-    3
-    """
-    most = int(np.bincount(y).max()) if is_class_task else len(y)
-    return most if groups is None else min(most, len(np.unique(groups)))
-
-
-def check_folds(n_folds: int, groups: np.ndarray | None, is_class_task: bool) -> None:
-    """Raise if there is nothing to hold out."""
-    if n_folds < 2:
-        what = "one group" if groups is not None and len(np.unique(groups)) == 1 else "no two rows of a class"
-        what = what if is_class_task or groups is not None else "n_samples=1"
-        raise ValueError(f"Honest votes need rows to hold out, and there is {what}. Pass more rows.")
-
-
-def folds_by_number(n_folds: int, has_groups: bool, is_class_task: bool) -> Any:
-    """The splitter of a number of folds."""
-    if is_class_task:
-        return (StratifiedGroupKFold if has_groups else StratifiedKFold)(n_folds)
-    return (GroupKFold if has_groups else KFold)(n_folds)
+def nothing_to_hold_out(
+    groups: np.ndarray | None, weights: np.ndarray | None, is_class_task: bool
+) -> Exception:
+    """The error of rows that cannot be split."""
+    if groups is not None and weights is not None:
+        groups = groups[weights > 0]
+    what = "one group" if groups is not None and len(np.unique(groups)) == 1 else "no two rows of a class"
+    what = what if is_class_task or groups is not None else "n_samples=1"
+    return ValueError(f"Honest votes need rows to hold out, and there is {what}. Pass more rows.")
 
 
 def split_print(folds: list[Fold], groups: np.ndarray | None) -> str:

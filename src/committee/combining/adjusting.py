@@ -18,7 +18,7 @@ from committee.combining.greedy import METRIC
 from committee.combining.losses import check_metric
 from committee.combining.naming import as_rule
 from committee.combining.pooling import logarithm, lowest_log_loss, pooled
-from committee.combining.rule import Honest, Rule
+from committee.combining.rule import Honest, Rule, unfitted
 from committee.combining.thresholds import best_biases
 from committee.combining.votes import rescaled
 from committee.parameters import anything, check_parameters, declared, number, optional, parameter
@@ -44,7 +44,9 @@ class AdjustedRule(Rule):
     bias (Guo et al. 2017). For any other metric :math:`w` is one, and the :math:`b_c` are found one after the
     other, among those at which some row changes its class: for two classes, that is the best threshold for
     the metric. The probabilities are then those after the shift, so that the highest is that of the class
-    decided on.
+    decided on. A rule that learns is fitted on parts of the rows too, for decisions on the others: what it
+    decides on rows that it has learnt from tells little. If nothing can be held out, or there is no time for
+    it, decisions stay as they are.
 
     Attributes
     ----------
@@ -79,9 +81,9 @@ class AdjustedRule(Rule):
         None,
         "a number >= 0 or None",
         optional(number(0)),
-        "How many seconds the fit may take: when they are over, the best thresholds so far are taken. None "
-        "sets no limit. Metrics that count right and wrong decisions, as f1 does, need little; others are "
-        "asked about every threshold.",
+        "How many seconds the fit may take: when they are over, what has been learnt so far is taken; the "
+        "rule itself is fitted in any case. None sets no limit. Metrics that count right and wrong "
+        "decisions, as f1 does, need little; others are asked about every threshold.",
     )
 
     kept: ClassVar[Mapping[str, attributes.Kind]] = {
@@ -98,28 +100,31 @@ class AdjustedRule(Rule):
 
     def _learn(self, honest: Honest) -> None:
         deadline = math.inf if self.time_limit is None else time.monotonic() + float(self.time_limit)
-        rule = as_rule(self.rule)
-        self.rule_: Rule = type(rule)(**rule.get_params(deep=False))
-        X = honest.X if self.rule_._looks_at_X() else None
-        if self.rule_.needs_fit:
-            self.rule_.fit(
-                honest.votes,
-                honest.y,
-                X,
-                honest.weights,
-                has_voted=honest.has_voted,
-                classes=honest.classes,
-                groups=honest.groups,
-            )
-        decision = self.rule_.combine(honest.votes, X)
+        self.rule_: Rule = unfitted(as_rule(self.rule))
+        self.power_, self.biases_ = 1.0, np.zeros(honest.n_outputs)
+        decided = self._decided(honest, deadline)
+        if decided.n_rows == 0:
+            return
         if isinstance(self.metric, str | None) and self.metric in OF_PROBABILITIES:
-            powers, self.biases_ = lowest_log_loss(
-                replace(honest, votes=decision[None], has_voted=None), PENALTY, SMALLEST
-            )
+            powers, self.biases_ = lowest_log_loss(decided, PENALTY, SMALLEST)
             self.power_ = float(powers[0])
         else:
-            scores = logarithm(decision, SMALLEST)
-            self.power_, self.biases_ = 1.0, best_biases(scores, honest, self.metric, deadline)
+            scores = logarithm(decided.votes[0], SMALLEST)
+            self.biases_ = best_biases(scores, decided, self.metric, deadline)
+
+    def _decided(self, honest: Honest, deadline: float) -> Honest:
+        """Fit the rule. Its decisions on rows that it has not learnt from, as the votes of one member."""
+        if not self.rule_.needs_fit:
+            X = honest.X if self.rule_._looks_at_X() else None
+            decision = self.rule_.combine(honest.votes, X)
+            return replace(honest, votes=decision[None], has_voted=None)
+        from committee.combining.folding import decided_elsewhere
+
+        began = time.monotonic()
+        honest.teach(self.rule_)
+        ended = time.monotonic()
+        # Half of the time that is left is for the thresholds.
+        return decided_elsewhere(self.rule_, honest, ended - began, (ended + deadline) / 2)
 
     @property
     def weights_(self) -> np.ndarray:

@@ -127,6 +127,32 @@ class Honest:
         has_voted = None if self.has_voted is None else self.has_voted[members]
         return replace(self, votes=self.votes[members], has_voted=has_voted)
 
+    def on(self, rows: np.ndarray) -> Honest:
+        """The honest votes on some of the rows, by their positions."""
+        has_voted = None if self.has_voted is None else self.has_voted[:, rows]
+        return replace(
+            self,
+            votes=self.votes[:, rows],
+            y=self.y[rows],
+            weights=self.weights[rows],
+            X=None if self.X is None else rows_of(self.X, rows),
+            has_voted=has_voted,
+            groups=None if self.groups is None else self.groups[rows],
+        )
+
+    def teach(self, rule: Rule) -> Rule:
+        """Fit a rule on them."""
+        fitted: Rule = rule.fit(
+            self.votes,
+            self.y,
+            self.X if rule._looks_at_X() else None,
+            self.weights,
+            has_voted=self.has_voted,
+            classes=self.classes,
+            groups=self.groups,
+        )
+        return fitted
+
     def blocks(self) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
         """Votes as float64, y and weights of one block of rows after the other."""
         for rows, votes in blocks_of(self.votes):
@@ -323,6 +349,11 @@ class Rule(KeptRule, Parametrised):
             )
 
 
+def unfitted(rule: Rule) -> Rule:
+    """A rule with the parameters of another, even the generators among them, that has learnt nothing."""
+    return type(rule)(**rule.get_params(deep=False))
+
+
 def check_rule(
     rule: Rule, n_members: int, task: Classification | Regression, *, is_weighted: bool = False
 ) -> None:
@@ -402,3 +433,21 @@ def check_length(y: np.ndarray, n_rows: int) -> None:
 def n_rows_of(X: Any) -> int:
     """The number of rows of a table of any kind."""
     return int(X.shape[0]) if hasattr(X, "shape") else len(X)
+
+
+def rows_of(X: Any, rows: np.ndarray) -> Any:
+    """Some rows of a table of any kind, by their positions.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> rows_of(pl.DataFrame({"age": [31, 54, 27]}), np.array([2, 0]))["age"].to_list()
+    [27, 31]
+    >>> rows_of([[31], [54]], np.array([1]))
+    array([[54]])
+    """
+    import narwhals.stable.v2 as nw
+
+    if nw.dependencies.is_into_dataframe(X):
+        return nw.from_native(X, eager_only=True)[rows].to_native()
+    return (X if hasattr(X, "shape") else np.asarray(X))[rows]

@@ -14,7 +14,7 @@ from typing import Any
 
 from sklearn.base import is_classifier, is_regressor
 
-from committee.assembling.members import Member, encoded
+from committee.assembling.members import Member, encoded, with_scaled_target
 from committee.assembling.recipes import recipe_of
 from committee.automatic import candidates
 from committee.automatic.candidates import Size
@@ -75,7 +75,7 @@ def perceptron(task: str) -> Any:
 
     if task == "classification":
         return encoded(MLPClassifier(max_iter=500), scaling="robust")
-    return encoded(candidates.with_scaled_target(MLPRegressor(max_iter=500)), scaling="robust")
+    return encoded(with_scaled_target(MLPRegressor(max_iter=500)), scaling="robust")
 
 
 def sklearn_ensemble(prefix: str, **parameters: Any) -> Make:
