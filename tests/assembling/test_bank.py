@@ -10,12 +10,12 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.datasets import load_diabetes, load_iris
+from sklearn.datasets import load_diabetes, load_iris, make_classification
 from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import GroupKFold, KFold, RepeatedStratifiedKFold, TimeSeriesSplit
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
-from sklearn.svm import LinearSVC
+from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier as OtherTree
 
 import committee
@@ -179,11 +179,36 @@ def test_scores_are_calibrated_when_votes_are_asked_for(method, tmp_path):
     bank = Bank.open(tmp_path, calibrate=method)
     voting = VotingClassifier(pairs, cv=3, refit=False, calibrate=method).fit(X, Y)
     np.testing.assert_allclose(bank.votes(), voting.honest_votes_, atol=1e-6)
-    if method is not None:
-        np.testing.assert_allclose(bank.test_votes(), voting.votes(NEW), atol=1e-6)
+    np.testing.assert_allclose(bank.test_votes(), voting.votes(NEW), atol=1e-6)
     assert bank.leaks() == []
     with pytest.raises(ValueError, match="calibrate must be one of isotonic, sigmoid, temperature, or None"):
         Bank.open(tmp_path, calibrate="often")
+
+
+@pytest.mark.parametrize("shape", ["ovo", "ovr"])
+@pytest.mark.parametrize("n_classes", [3, 5])
+@pytest.mark.parametrize("calibrate", [None, "sigmoid"])
+def test_machines_vote_as_in_a_committee(shape, n_classes, calibrate):
+    table, y = make_classification(
+        200, 5, n_informative=5, n_redundant=0, n_classes=n_classes, class_sep=0.4, random_state=0
+    )
+    folds = list(RepeatedStratifiedKFold(n_splits=2, n_repeats=2, random_state=0).split(table[:150], y[:150]))
+    machine = [("machine", SVC(decision_function_shape=shape))]
+    bank = Bank(table[:150], y[:150], cv=folds, X_test=table[150:], calibrate=calibrate)
+    bank.collect(machine)
+    voting = VotingClassifier(machine, cv=folds, refit=False, calibrate=calibrate)
+    voting.fit(table[:150], y[:150])
+    np.testing.assert_allclose(bank.votes(), voting.honest_votes_, atol=1e-6)
+    np.testing.assert_allclose(bank.test_votes(), voting.votes(table[150:]), atol=1e-6)
+
+
+@pytest.mark.parametrize("rule", ["mean", "log_pool", "stacking"])
+def test_it_decides_as_the_committee_of_its_models(rule):
+    folds = list(RepeatedStratifiedKFold(n_splits=3, n_repeats=2, random_state=0).split(X, Y))
+    bank = Bank(X, Y, cv=folds, X_test=NEW)
+    bank.collect(PAIRS)
+    voting = VotingClassifier(PAIRS, rule=rule, cv=folds, refit=False, random_state=0).fit(X, Y)
+    np.testing.assert_allclose(bank.combine(rule), voting.predict_proba(NEW), atol=1e-6)
 
 
 def test_a_member_casts_votes_or_scores():

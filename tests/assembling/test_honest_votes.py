@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 import sklearn
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.datasets import load_iris, make_regression
-from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.datasets import load_iris, make_classification, make_regression
+from sklearn.linear_model import LinearRegression, LogisticRegression, RidgeClassifier
 from sklearn.model_selection import (
     GridSearchCV,
     GroupKFold,
@@ -22,7 +22,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
-from sklearn.svm import LinearSVC
+from sklearn.svm import SVC, LinearSVC
 
 from committee import (
     CAWPEClassifier,
@@ -37,6 +37,8 @@ from committee import (
 )
 from committee.assembling import Bank
 from committee.assembling.calibrating import logistic_curve
+from committee.members.votes import dtype_of, votes_of
+from committee.task import Classification
 
 X, Y = load_iris(return_X_y=True)
 MEMBERS = [("bayes", GaussianNB()), ("tree", DecisionTreeClassifier(max_depth=2))]
@@ -306,6 +308,72 @@ def test_a_fold_without_a_class_gives_it_no_votes():
         voting = honest(X=table, y=y, cv=3)
     assert voting.honest_votes_[0][18, 2] == 0
     np.testing.assert_allclose(voting.honest_votes_.sum(axis=2), 1, atol=1e-6)
+
+
+@pytest.mark.parametrize("calibrate", [None, "sigmoid", "isotonic", "temperature"])
+def test_a_fold_of_one_class_votes_for_it(calibrate, tmp_path):
+    y = np.array(["rare"] + ["often"] * 29)
+    members = [
+        ("linear", LogisticRegression()),
+        ("ridge", RidgeClassifier()),
+        ("machine", LinearSVC(random_state=0)),
+        ("tree", DecisionTreeClassifier()),
+    ]
+    voting = honest(members, X[:30], y, cv=KFold(3), calibrate=calibrate, refit=False)
+    np.testing.assert_array_equal(voting.honest_votes_[:, :10], np.tile([1, 0], (4, 10, 1)))
+    kinds = [[type(model).__name__ for model in models] for models in voting.estimators_]
+    assert [each[0] for each in kinds] == ["DummyClassifier"] * 3 + ["DecisionTreeClassifier"]
+    assert [each[1] for each in kinds] == [type(member).__name__ for _, member in members]
+    voting.save(tmp_path / "m.committee")
+    np.testing.assert_array_equal(load(tmp_path / "m.committee").predict_proba(X), voting.predict_proba(X))
+    bank = Bank(X[:30], y, cv=KFold(3), X_test=X, calibrate=calibrate)
+    bank.collect(members)
+    names = [name for name, _ in members]
+    np.testing.assert_allclose(bank.votes(names), voting.honest_votes_, atol=1e-6)
+    np.testing.assert_allclose(bank.test_votes(names), voting.votes(X), atol=1e-6)
+
+
+def test_members_that_refuse_one_class_sit_where_there_is_no_other():
+    machine = [("machine", LinearSVC()), ("linear", LogisticRegression())]
+    assert honest(machine, y=np.full(150, "a"), calibrate="sigmoid").predict(X).tolist() == ["a"] * 150
+    of_weight = honest(machine, cv=None, fit={"sample_weight": (Y == 1).astype(float)})
+    assert of_weight.predict(X).tolist() == [1] * 150
+
+
+@pytest.mark.parametrize("n_classes", [3, 5])
+def test_scores_of_pairs_of_classes_are_not_taken_for_scores_of_classes(n_classes):
+    table, y = make_classification(
+        120, 5, n_informative=5, n_redundant=0, n_classes=n_classes, class_sep=0.6, random_state=0
+    )
+    machine = [("machine", SVC(decision_function_shape="ovo"))]
+    crisp = honest(machine, table, y, cv=3)
+    for method in ("sigmoid", "isotonic", "temperature"):
+        soft = honest(machine, table, y, cv=3, calibrate=method)
+        np.testing.assert_allclose(soft.honest_votes_.sum(axis=2), 1, atol=1e-6)
+        assert soft.score(table, y) == crisp.score(table, y) > 0.6
+        np.testing.assert_array_equal(soft.honest_votes_.argmax(axis=2), crisp.honest_votes_.argmax(axis=2))
+
+
+def test_two_classes_are_one_pair():
+    rows = Y > 0
+    votes = [
+        honest([("m", SVC(decision_function_shape=shape))], X[rows], Y[rows], calibrate="sigmoid")
+        for shape in ("ovo", "ovr")
+    ]
+    np.testing.assert_array_equal(votes[0].honest_votes_, votes[1].honest_votes_)
+
+
+def test_the_highest_score_is_that_of_the_class_that_is_predicted():
+    table, y = make_classification(
+        300, 4, n_informative=4, n_redundant=0, n_classes=4, class_sep=0.3, random_state=0
+    )
+    machine, (task, _) = SVC().fit(table[:150], y[:150]), Classification.of(y)
+    predicted, highest = machine.predict(table), machine.decision_function(table).argmax(axis=1)
+    assert (predicted != highest).any(), "or this shows nothing"
+    scores = votes_of(machine, table, task, as_scores=True).astype(dtype_of(task))
+    np.testing.assert_array_equal(scores.argmax(axis=1), predicted)
+    same = predicted == highest
+    np.testing.assert_allclose(scores[same], machine.decision_function(table)[same], rtol=1e-6)
 
 
 def test_members_without_probabilities_cast_crisp_or_calibrated_votes():

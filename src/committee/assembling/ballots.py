@@ -16,6 +16,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from committee.assembling.poll import Poll
+from committee.combining import one_hot
 from committee.combining.votes import NEARLY_ONE, as_shares, check_block
 from committee.members.votes import dtype_of
 from committee.saving.container import write_container
@@ -88,6 +89,13 @@ class Ballot:
         on_test = None if self.test_votes is None else as_shares(self.test_votes, NEARLY_ONE)
         return replace(self, votes=as_shares(self.votes, NEARLY_ONE), test_votes=on_test)
 
+    def crisp(self) -> Ballot:
+        """The same; scores become votes for the class of the highest."""
+        if not self.are_scores:
+            return self
+        on_test = None if self.test_votes is None else for_highest(self.test_votes)
+        return replace(self, votes=for_highest(self.votes), test_votes=on_test, are_scores=False)
+
     def _check_numbers(self, what: str, votes: np.ndarray, shape: tuple[int, int]) -> None:
         """Raise unless votes have a shape and are such numbers as votes are; scores may be below 0."""
         if votes.shape != shape:
@@ -97,6 +105,17 @@ class Ballot:
             check_block(votes[votes > -np.inf].reshape(1, -1, 1) if self.are_scores else votes[None])
         except ValueError as error:
             raise ValueError(f"{what}: {error}") from error
+
+
+def for_highest(scores: np.ndarray) -> np.ndarray:
+    """Crisp votes for the classes of the highest scores.
+
+    Examples
+    --------
+    >>> for_highest(np.array([[-3.0, -2.0]]))
+    array([[0., 1.]])
+    """
+    return one_hot(scores.argmax(axis=1), scores.shape[1]).astype(scores.dtype)
 
 
 class Box(Protocol):

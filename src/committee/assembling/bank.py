@@ -61,7 +61,8 @@ class Bank(Polled):
     calibrate : {"isotonic", "sigmoid", "temperature"} or None, default=None
         How the scores of members that have a `decision_function` and no `predict_proba` become votes: by a
         curve that is fitted on the honest ones, and on those of the other folds for the honest votes
-        themselves. With None, they are crisp. The scores are what is kept.
+        themselves. With None, they are crisp. The scores are what is kept; of a member that scores pairs of
+        classes, as SVC(decision_function_shape="ovo"), it is 1 for the class that it predicts.
     folder : str or path, default=None
         Where votes are kept; it is made if it is not there. None keeps them in memory.
 
@@ -351,10 +352,9 @@ class Bank(Polled):
         """Put a ballot into the box, and warn if its member has voted on all rows and has a leak."""
         ballot.check(self._poll)
         ballot = ballot.in_shares()
-        if ballot.member in self._folds_by_member():
-            before = next(self._ballots(ballot.member))
-            if before.are_scores != ballot.are_scores:
-                raise ValueError(f"Member {ballot.member!r} casts votes in one fold and scores in another.")
+        before = self._folds_by_member().get(ballot.member)
+        if before and self._box.take((ballot.member, before[0])).are_scores != ballot.are_scores:
+            raise ValueError(f"Member {ballot.member!r} casts votes in one fold and scores in another.")
         self._box.put(ballot)
         if self._are_whole(self._folds_by_member()[ballot.member]):
             leak = self._leak(ballot.member)

@@ -212,7 +212,7 @@ def calibrate(
     if honest is None or method is None or honest.votes.shape[2] == 1:
         return found
     for place, each in enumerate(seated):
-        if gives_scores(each.models[0]):
+        if gives_scores(each.member.estimator):
             curves = Curves.of(method, honest, place, [rows for rows, _ in each.held_out])
             honest.votes[place] = curves.honest_votes(honest.votes[place], honest.rows)
             found[place] = curves.whole

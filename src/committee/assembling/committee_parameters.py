@@ -90,9 +90,11 @@ class CommitteeParameters:
         one_of(None, *METHODS),
         "How a member that has a `decision_function` and no `predict_proba` gets probabilities: by a curve "
         "that is fitted on its honest scores, so `cv` must ask for honest votes. These themselves are "
-        "calibrated by curves of the other folds, so that none of them knows the answer. With None it casts "
-        "crisp votes, as members with neither do; the machine among the members of `estimators=None` is "
-        "calibrated by a sigmoid wherever there are honest votes.",
+        "calibrated by curves of the other folds, so that none of them knows the answer. Scores of pairs of "
+        'classes, as those of SVC(decision_function_shape="ovo"), are left aside: the class that is '
+        "predicted has the score 1, the others 0. With None it casts crisp votes, as members with neither "
+        "do; the machine among the members of `estimators=None` is calibrated by a sigmoid wherever there "
+        "are honest votes.",
     )
     on_error: str = parameter(
         "raise",

@@ -26,7 +26,7 @@ from committee.members.failing import naming
 from committee.members.fitting import fit_member
 from committee.members.lesson import Lesson
 from committee.members.seeing import take_rows
-from committee.members.votes import dtype_of, votes_of
+from committee.members.votes import dtype_of, gives_scores, votes_of
 from committee.running import Runner, Task, TaskError
 from committee.sampling.bagged import Bagging
 from committee.sampling.growing import Forest
@@ -215,7 +215,7 @@ def fit_fold(
     """Fit on some rows and vote on others: the model if it is kept, the others, and the votes on them."""
     X = take_columns(lesson.X, columns)
     model = fitted(estimator, lesson, X, train)
-    dtype = dtype_of(lesson.task)
+    dtype, as_scores = dtype_of(lesson.task), as_scores and gives_scores(estimator)
     votes: list[np.ndarray] = [
         votes_of(model, take_rows(X, rows), lesson.task, as_scores=as_scores).astype(dtype)
         for rows in blocks_of(held_out, X.shape[1])
@@ -313,6 +313,7 @@ def take_fitted(member: Member, lesson: Lesson, as_scores: bool) -> Seated:
         if n_columns != X.shape[1]:
             raise ValueError(f"It was fitted on {n_columns} columns, and sees {X.shape[1]}.")
         rows = lesson.rows
+        as_scores = as_scores and gives_scores(member.estimator)
         votes = votes_of(member.estimator, take_rows(X, rows), lesson.task, as_scores=as_scores)
     return Seated(member, [member.estimator], [(rows, votes.astype(dtype_of(lesson.task)))])
 

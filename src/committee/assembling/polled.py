@@ -13,13 +13,14 @@ from committee.assembling.folds import Fold
 from committee.assembling.leaderboard import Leaderboard, leaderboard_of
 from committee.assembling.leaks import Leak, leak_of
 from committee.assembling.poll import Poll
-from committee.assembling.votes import HonestVotes, mean_of_models, mean_votes
-from committee.combining import as_rule, one_hot
+from committee.assembling.votes import HonestVotes, folded_scores, mean_votes
+from committee.combining import as_rule
 from committee.combining.rule import Rule
 from committee.members.encoding import TableEncoder
 from committee.members.lesson import Lesson
 from committee.members.seeding import generator_of, seeded
 from committee.members.votes import dtype_of
+from committee.saving.together import decided_by_fold, folds_of_rule
 
 # From what ballots hold on rows of the table, or on test rows (None), to votes.
 Voting = Callable[[np.ndarray, np.ndarray | None], np.ndarray]
@@ -157,14 +158,7 @@ class Polled:
         -------
         ndarray of shape (n_members, n_test_rows, n_outputs)
         """
-        if not self._poll.test:
-            raise ValueError("The bank has no test rows. Make it with Bank(X, y, X_test=...).")
-        chosen = self._chosen(names)
-        shape = (self._poll.n_test_rows, self._poll.task.n_outputs)
-        votes: np.ndarray = np.empty((len(chosen), *shape), dtype=dtype_of(self._poll.task))
-        for place, name in enumerate(chosen):
-            mean, _ = mean_of_models(self._cast_on_test(name), *shape)
-            votes[place] = self._from_scores(name)(mean, None)
+        votes: np.ndarray = self._test_votes_by_fold(self._chosen(names), 1)[0]
         return votes
 
     def fit_rule(self, rule: Any, names: Iterable[str] | None = None) -> Rule:
@@ -196,10 +190,11 @@ class Polled:
         ndarray of shape (n_test_rows, n_outputs)
             Probabilities in the order of the sorted classes, or numbers.
         """
-        chosen = self._chosen(names)
-        votes = self.test_votes(chosen)
+        chosen, voted_in = self._chosen(names), self._folds_by_member()
         fitted, encoder = self._fit_rule(rule, chosen)
-        return fitted.combine(votes, None if encoder is None else encoder.transform(self._X_test))
+        n_folds = folds_of_rule(fitted, [len(voted_in[name]) for name in chosen])
+        votes = self._test_votes_by_fold(chosen, n_folds)
+        return decided_by_fold(fitted, votes, None if encoder is None else encoder.transform(self._X_test))
 
     def leaderboard(
         self, rules: Any = None, names: Iterable[str] | None = None, *, scoring: Any = None
@@ -268,15 +263,33 @@ class Polled:
         return found
 
     def _ballots(self, member: str) -> Iterator[Ballot]:
-        """The ballots of a member one after the other: each is mapped while it is looked at."""
-        return (self._box.take((member, fold)) for fold in self._folds_by_member()[member])
+        """The ballots of a member one after the other: each is mapped while it is looked at.
 
-    def _cast_on_test(self, member: str) -> Iterator[tuple[slice, np.ndarray]]:
+        There are scores among them only if they are to be calibrated.
+        """
+        for fold in self._folds_by_member()[member]:
+            ballot = self._box.take((member, fold))
+            yield ballot.crisp() if self._calibrate is None else ballot
+
+    def _test_votes_by_fold(self, chosen: list[str], n_folds: int) -> np.ndarray:
+        """The votes of the models of each of some folds, of shape (n_folds, n_members, n_rows, n_outputs)."""
+        poll = self._poll
+        if not poll.test:
+            raise ValueError("The bank has no test rows. Make it with Bank(X, y, X_test=...).")
+        shape = (n_folds, len(chosen), poll.n_test_rows, poll.task.n_outputs)
+        votes: np.ndarray = np.empty(shape, dtype=dtype_of(poll.task))
+        for place, name in enumerate(chosen):
+            as_votes = self._from_scores(name)
+            each = folded_scores(list(self._cast_on_test(name)), n_folds)
+            votes[:, place] = [as_votes(mean, None) for mean in each]
+        return votes
+
+    def _cast_on_test(self, member: str) -> Iterator[np.ndarray]:
         """What each model of a member says of the test rows."""
         for ballot in self._ballots(member):
             if ballot.test_votes is None:
                 raise ValueError(f"Member {member!r} has not voted on the test rows in fold {ballot.fold}.")
-            yield slice(None), ballot.test_votes
+            yield ballot.test_votes
 
     def _are_whole(self, folds: list[int | None]) -> bool:
         """Whether some folds hold out every row that any does, or there are votes out of bag."""
@@ -293,12 +306,10 @@ class Polled:
         return leak_of(member, self._ballots(member), self._poll, self._from_scores(member))
 
     def _from_scores(self, member: str) -> Voting:
-        """What makes votes of what a member's ballots hold: itself, or, for scores, what `calibrate` says."""
-        if not next(self._ballots(member)).are_scores:
+        """What makes votes of what a member's ballots hold: for scores, the curves that `calibrate` names."""
+        if self._calibrate is None or not next(self._ballots(member)).are_scores:
             return lambda votes, rows: votes
         poll = self._poll
-        if self._calibrate is None:
-            return lambda scores, rows: one_hot(scores.argmax(axis=1), poll.task.n_outputs)
         cast = ((ballot.rows, ballot.votes) for ballot in self._ballots(member))
         alone = HonestVotes.of(
             *mean_votes([cast], poll.n_rows, poll.task), poll.task, poll.y, poll.weights, poll.groups

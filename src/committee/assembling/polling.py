@@ -92,12 +92,11 @@ def cast_ballot(
         model, rows, votes = fit_in_bags(lesson, estimator, columns, False)
     else:
         model, rows, votes = fit_fold(lesson, estimator, columns, True, train, held_out, True)
-    ballot = Ballot(
-        member.name, fold, rows, votes, None, are_scores=lesson.are_classes and gives_scores(model)
-    )
+    are_scores = lesson.are_classes and gives_scores(estimator)
+    ballot = Ballot(member.name, fold, rows, votes, None, are_scores=are_scores)
     if X_test is None:
         return ballot
-    test_votes = votes_of(model, take_columns(X_test, columns), lesson.task, as_scores=True)
+    test_votes = votes_of(model, take_columns(X_test, columns), lesson.task, as_scores=are_scores)
     return replace(ballot, test_votes=test_votes.astype(dtype_of(lesson.task)))
 
 

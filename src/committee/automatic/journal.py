@@ -124,7 +124,7 @@ class Journal:
             return model, held_out, self.bank.ballot(member.name, number).votes
         X = take_rows(take_columns(self.lesson.X, member.columns), held_out)
         with one_blas_thread():
-            votes = votes_of(model, X, self.lesson.task, as_scores=True)
+            votes = votes_of(model, X, self.lesson.task, as_scores=gives_scores(member.estimator))
         result: Result = model, held_out, votes.astype(dtype_of(self.lesson.task))
         self._keep_votes(member, number, result)
         return result
@@ -139,10 +139,10 @@ class Journal:
 
     def _keep_votes(self, member: Member, number: int, result: Result) -> None:
         """Put votes, or scores, into the bank."""
-        model, _, votes = result
+        _, _, votes = result
         recipe = recipe_of(member)
         if not self.bank.has(member.name, number, recipe):
-            are_scores = self.lesson.are_classes and gives_scores(model)
+            are_scores = self.lesson.are_classes and gives_scores(member.estimator)
             self.bank.add(member.name, number, votes, recipe=recipe, are_scores=are_scores)
 
     def _tell(self, member: Member, error: Exception) -> None:

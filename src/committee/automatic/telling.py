@@ -65,7 +65,8 @@ class Telling:
     def _judge(self, place: int, progress: Progress) -> None:
         """Take the honest loss of a member, unless it votes by scores that are not calibrated yet."""
         held_out = [progress.results[place, fold][1:] for fold in range(self.n_folds)]
-        if self.lesson.are_classes and gives_scores(progress.results[place, 0][0]):
+        models = (progress.results[place, fold][0] for fold in range(self.n_folds))
+        if self.lesson.are_classes and any(map(gives_scores, models)):
             return
         votes, rows = mean_votes([held_out], self.lesson.n_rows, self.lesson.task)
         lesson = self.lesson

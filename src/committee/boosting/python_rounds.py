@@ -19,7 +19,7 @@ from committee import _engine
 from committee.boosting.weighting import Distribution, Scheme, reweigh, weigh
 from committee.learners.training import Training
 from committee.members.failing import naming, numbered
-from committee.members.fitting import fit_on_bag
+from committee.members.fitting import fit_member
 from committee.members.seeding import reseeded
 from committee.members.seeing import column_names, native_table, take_rows
 from committee.members.tasks import result_of, results_in_order
@@ -278,7 +278,7 @@ def fit_and_vote(
     are_classes = isinstance(rounds.task, Classification)
     answers = rounds.task.classes[y] if isinstance(rounds.task, Classification) else y
     with naming(numbered(number, member), "be fitted"):
-        model = fit_on_bag(member, X, answers, weights, are_classes=are_classes)
+        model = fit_member(member, X, answers, weights, are_classes=are_classes)
     return model, rounds.votes([model], rounds.X, plan.scheme, number)[0]
 
 

@@ -19,7 +19,7 @@ from committee.evaluating.reading import as_array
 from committee.evaluating.tasks import in_tasks
 from committee.learners.training import Training
 from committee.members.failing import naming
-from committee.members.fitting import fit_on_bag
+from committee.members.fitting import fit_member
 from committee.members.lesson import Lesson, in_order
 from committee.members.seeding import seeded
 from committee.members.seeing import take_rows
@@ -131,7 +131,7 @@ class Bagged:
         own = seeded(self.estimator, np.random.default_rng([self.seed, number, 1]))
         table, answers = take_rows(lesson.X, rows), lesson.answers[rows]
         with naming(self.called(number), "be fitted"):
-            return fit_on_bag(own, table, answers, weights, are_classes=lesson.are_classes)
+            return fit_member(own, table, answers, weights, are_classes=lesson.are_classes)
 
     def judged(
         self, judge: Callable[[int, np.ndarray], np.ndarray], X: Any = None, *, first: int = 0, **where: Any

@@ -1,4 +1,7 @@
-"""A member is fitted: with weights and groups if it takes them, with numbers for labels that it refuses."""
+"""A member is fitted: with weights and groups if it takes them, with numbers for labels that it refuses.
+
+Where rows are of one class, which many refuse, a constant is fitted instead.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.dummy import DummyClassifier
 
+from committee.learners.voting import Tabular
 from committee.members.numbered import NumberedLabels
 from committee.members.weighing import (
     group_arguments,
@@ -26,7 +30,19 @@ def fit_member(
     *,
     are_classes: bool,
 ) -> Any:
-    """A clone of an estimator, fitted. If it refuses labels, it gets their numbers."""
+    """A clone of an estimator, fitted. If it refuses labels, it gets their numbers.
+
+    On rows of one class it is a constant, unless the estimator is of our own: some refuse one class alone,
+    and others, as naive Bayes, cannot vote after it.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> fit_member(LogisticRegression(), [[1], [2]], np.array(["a", "a"]), None, are_classes=True)
+    DummyClassifier()
+    """
+    if are_classes and not isinstance(estimator, Tabular) and (answers == answers[0]).all():
+        return DummyClassifier().fit(X, answers)
     try:
         return fit_clone(estimator, X, answers, weights, groups)
     except (ValueError, TypeError) as refusal:
@@ -40,28 +56,10 @@ def fit_member(
             raise refusal from None
 
 
-def fit_on_bag(
-    estimator: Any, X: Any, answers: np.ndarray, weights: np.ndarray | None, *, are_classes: bool
-) -> Any:
-    """The same for rows that were drawn. If they are of one class, a constant.
-
-    Some members refuse one class alone, and others, as naive Bayes, cannot vote after it.
-
-    Examples
-    --------
-    >>> from sklearn.linear_model import LogisticRegression
-    >>> fit_on_bag(LogisticRegression(), [[1], [2]], np.array(["a", "a"]), None, are_classes=True)
-    DummyClassifier()
-    """
-    if are_classes and (answers == answers[0]).all():
-        return DummyClassifier().fit(X, answers)
-    return fit_member(estimator, X, answers, weights, are_classes=are_classes)
-
-
 def importances_of(model: Any, n_columns: int) -> np.ndarray:
     """What a fitted member says of the importances of its columns.
 
-    To one that stands for a bag of one class, no column is important.
+    To one that stands for rows of one class, no column is important.
 
     Examples
     --------

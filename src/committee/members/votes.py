@@ -22,9 +22,9 @@ def dtype_of(task: Task) -> type:
     return np.float32 if isinstance(task, Classification) else np.float64
 
 
-def gives_scores(model: Any) -> bool:
-    """Whether an estimator has no probabilities, but scores that can be calibrated."""
-    return hasattr(model, "decision_function") and not hasattr(model, "predict_proba")
+def gives_scores(member: Any) -> bool:
+    """Whether an estimator, fitted or not, has no probabilities, but scores that can be calibrated."""
+    return hasattr(member, "decision_function") and not hasattr(member, "predict_proba")
 
 
 def check_gives_probabilities(member: Any, wanted: str, way_out: str) -> None:
@@ -69,8 +69,7 @@ def votes_of(
     X : table
     task : Classification or Regression
     as_scores : bool, default=False
-        Whether a member without probabilities gives what its `decision_function` says, to be calibrated,
-        instead of crisp votes.
+        Whether a member that `gives_scores` gives these, to be calibrated, instead of crisp votes.
     is_crisp : bool, default=False
         Whether a member votes for one class alone, whatever it knows of the others.
     as_plausibilities : bool, default=False
@@ -94,14 +93,61 @@ def votes_of(
     with np.errstate(divide="ignore", invalid="ignore"):
         if isinstance(task, Regression):
             return finite(np.asarray(model.predict(X), dtype=np.float64).reshape(-1, 1))
+        if as_scores:
+            return class_scores(model, X, task)
         if hasattr(model, "predict_proba") and not is_crisp:
             known = finite(np.asarray(model.predict_proba(X), dtype=np.float64))
             votes = aligned(known, codes_of(model, task), task, 0.0)
             return votes if as_plausibilities else rescaled(votes)
-        if as_scores and gives_scores(model):
-            scores = finite(two_columns(np.asarray(model.decision_function(X), dtype=np.float64)))
-            return aligned(scores, codes_of(model, task), task, -np.inf)
         return one_hot(codes_in(model.predict(X), task.classes), task.n_outputs)
+
+
+def class_scores(model: Any, X: Any, task: Classification) -> np.ndarray:
+    """A score for each class, as float32 can tell them apart, the highest for the class that is predicted.
+
+    A support vector machine may predict another class than the one of its highest score: these two change
+    places. A model that has no score for each class gives 1 to the one that it predicts, and 0 to others.
+
+    Examples
+    --------
+    >>> from sklearn.svm import SVC
+    >>> task, y = Classification.of(["a", "b", "c"])
+    >>> machine = SVC(decision_function_shape="ovo").fit([[1.0], [5.0], [9.0]], task.classes)
+    >>> class_scores(machine, [[5.5]], task)
+    array([[0., 1., 0.]], dtype=float32)
+    """
+    codes, predicted = codes_of(model, task), codes_in(model.predict(X), task.classes)
+    scores = own_scores(model, X, len(codes))
+    if scores is None:
+        scores = one_hot(predicted, task.n_outputs)[:, codes]
+    every = aligned(scores, codes, task, -np.inf).astype(np.float32)
+    highest = every.argmax(axis=1)
+    rows = np.flatnonzero(highest != predicted)
+    here, there = (rows, highest[rows]), (rows, predicted[rows])
+    # A little more than the highest, which may be the same.
+    every[here], every[there] = every[there], np.nextafter(every[here], np.float32(np.inf))
+    return every
+
+
+def own_scores(model: Any, X: Any, n_classes: int) -> np.ndarray | None:
+    """What a `decision_function` says of each class; None if there is none, or it is about pairs of them."""
+    if not hasattr(model, "decision_function") or (n_classes == 3 and scores_pairs(model)):
+        return None
+    scores = finite(two_columns(np.asarray(model.decision_function(X), dtype=np.float64)))
+    return scores if scores.shape == (len(scores), n_classes) else None
+
+
+def scores_pairs(model: Any) -> bool:
+    """Whether a model is told to score pairs of classes. Of three classes there are three, as of scores.
+
+    Examples
+    --------
+    >>> from sklearn.svm import SVC
+    >>> scores_pairs(SVC()), scores_pairs(SVC(decision_function_shape="ovo"))
+    (False, True)
+    """
+    told = model.get_params().items()
+    return any(name.endswith("decision_function_shape") and value == "ovo" for name, value in told)
 
 
 def finite(votes: np.ndarray) -> np.ndarray:

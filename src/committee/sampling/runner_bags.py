@@ -15,7 +15,7 @@ import numpy as np
 from sklearn.base import clone
 
 from committee.members.failing import failed_member, numbered
-from committee.members.fitting import fit_on_bag
+from committee.members.fitting import fit_member
 from committee.members.seeding import MEMBER, reseeded, seeds_of, stream
 from committee.members.seeing import take_rows
 from committee.members.tasks import results_in_order
@@ -172,7 +172,7 @@ def fit_one(
     is_all = len(rows) == len(counts) and counts.all()
     seen = X if is_all else take_rows(X, rows)
     are_classes = isinstance(shared.task, Classification)
-    model = fit_on_bag(member, seen, shared.answers[rows], weights, are_classes=are_classes)
+    model = fit_member(member, seen, shared.answers[rows], weights, are_classes=are_classes)
     outside = np.flatnonzero(counts == 0) if votes else np.empty(0, dtype=np.int64)
     if len(outside) == 0:
         return model, (outside, np.empty((0, shared.task.n_outputs)))
