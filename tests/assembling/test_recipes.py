@@ -11,9 +11,11 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from scipy.sparse import csr_array
+from scipy.stats import loguniform, norm, randint, rv_discrete, rv_histogram, uniform
 from sklearn.datasets import load_iris
 from sklearn.decomposition import PCA
 from sklearn.frozen import FrozenEstimator
+from sklearn.model_selection import RandomizedSearchCV
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
@@ -100,14 +102,44 @@ def test_tables_of_other_names_and_types_are_other_recipes():
     assert len({written_out(each) for each in (frame, *others)}) == 5
 
 
+def test_what_a_search_draws_from_is_told_by_its_numbers_whatever_was_drawn_elsewhere():
+    values = ([1, 2], [0.5, 0.5]), ([1, 2], [0.25, 0.75])
+    for made, one, other in (
+        (lambda high: loguniform(1e-3, high), 10.0, 20.0),
+        (lambda high: randint(1, high=high), 5, 6),
+        (lambda each: rv_discrete(values=each), *values),
+        (lambda rows: rv_histogram(np.histogram(rows))(), [1.0, 2.0], [1.0, 3.0]),
+        (lambda seed: RandomizedSearchCV(GaussianNB(), {"a": norm}, random_state=seed), 0, 1),
+    ):
+        first = written_out(made(one))
+        np.random.rand()
+        assert first == written_out(made(one)) != written_out(made(other))
+    assert written_out(loguniform(1, 2)) != written_out(uniform(1, 2))
+    assert written_out(np.random.RandomState(0)) != written_out(np.random.RandomState(1))
+
+
+def test_functions_of_libraries_are_told_by_their_names():
+    found = [np.nan_to_num, np.clip, np.linalg.norm, np.where]
+    assert [*map(written_out, found)] == [
+        "numpy.nan_to_num",
+        "numpy.clip",
+        "numpy.linalg.norm",
+        "numpy.where",
+    ]
+    with pytest.raises(ValueError, match="Nothing tells one builtin_function_or_method from another"):
+        written_out("text".upper)
+
+
 RECIPE = """
+from scipy.stats import loguniform
+from numpy import nan_to_num
 from committee.assembling.recipes import written_out
 N_COLUMNS = {n}
 def near(x):
     return x[:, :N_COLUMNS]
 def own(x):
     return near(x) if x[0] in {{"alpha", "beta", "gamma", "delta"}} else own(x)
-print(written_out((own, {{"alpha", "beta", "gamma", "delta"}})))
+print(written_out((own, {{"alpha", "beta", "gamma", "delta"}}, loguniform(1e-3, 1e3), nan_to_num)))
 """
 
 

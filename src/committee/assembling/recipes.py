@@ -2,13 +2,15 @@
 
 In: a member. Out: the names of its classes, all their parameters and its columns. Two members that would
 learn otherwise have other recipes: so functions are told by what they do and by the values that they know,
-generators of random numbers by their state, and frozen estimators, which learn no more, by what they are.
+generators of random numbers by their state, unless it is numpy's own, which every process has anew, and
+frozen estimators, which learn no more, by what they are.
 """
 
 from __future__ import annotations
 
 import hashlib
 import pickle
+import sys
 from collections.abc import Iterator
 from functools import partial
 from types import CodeType, FunctionType, MethodType, ModuleType
@@ -16,6 +18,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.frozen import FrozenEstimator
+from sklearn.utils import check_random_state
 
 from committee.assembling.members import Member
 
@@ -76,6 +79,8 @@ def written_out(value: Any, above: tuple[Any, ...] = ()) -> str:
         return f"{{{', '.join(sorted(f'{name}: {each}' for name, each in pairs))}}}"
     if isinstance(value, np.ndarray):
         return f"array({written_out(value.tolist(), within)})"
+    if value is check_random_state(None):
+        return "numpy.random"
     if isinstance(value, np.random.RandomState):
         return f"RandomState:{digest(written_out(value.get_state(legacy=False), within))}"
     if isinstance(value, np.random.Generator):
@@ -92,15 +97,31 @@ def written_out(value: Any, above: tuple[Any, ...] = ()) -> str:
     if held:
         return f"{type(value).__module__}.{type(value).__qualname__}:{digest(written_out(held, within))}"
     kind: Any = type(value)
-    if kind.__repr__ is object.__repr__ and hasattr(value, "__dict__"):
-        return named_parts(value, vars(value), within)
+    if kind.__repr__ is object.__repr__ and isinstance(kept := value.__getstate__(), dict):
+        return named_parts(value, {name: kept[name] for name in kept.keys() - {"__doc__"}}, within)
     text = repr(value)
+    if " at 0x" in text and is_found_by_name(value):
+        return f"{value.__module__}.{value.__qualname__}"
     if " at 0x" in text:
         raise ValueError(
             f"Nothing tells one {kind.__name__} from another but where it is in memory. Give its class a "
             "__repr__, or use another value."
         )
     return text
+
+
+def is_found_by_name(value: Any) -> bool:
+    """Whether a module has a value under its own name, as those of compiled functions have.
+
+    Examples
+    --------
+    >>> is_found_by_name(np.nan_to_num), is_found_by_name("a".upper)
+    (True, False)
+    """
+    found: Any = sys.modules.get(getattr(value, "__module__", None) or "")
+    for name in getattr(value, "__qualname__", "").split("."):
+        found = getattr(found, name, None)
+    return found is value
 
 
 def held_values(value: Any) -> list[Any]:
