@@ -52,7 +52,7 @@ void MemberGrower::grow(std::span<const std::uint32_t> weights, std::uint64_t ke
         seen_rows_.push_back(row);
         seen_weights_.push_back(weights[row]);
     }
-    tree_ = grow_tree_(seen_rows_, seen_weights_, key, {});
+    tree_ = grow_tree_({seen_rows_, seen_weights_}, key, {});
     if (parameters_.ccp_alpha > 0) {
         tree_ = prune_grown(tree_, parameters_.ccp_alpha, target_.n_outputs(), table_.n_columns());
     }

@@ -24,6 +24,7 @@ struct Bag {
     std::vector<std::uint32_t> rows;    // those with a count and a mass
     std::vector<std::uint64_t> masses;  // of these rows: how much of them the tree sees
     std::vector<std::uint32_t> weights;
+    double row_weight = 1;               // of a row that stands there once
     std::vector<std::uint32_t> outside;  // the others
 };
 
@@ -81,7 +82,8 @@ class ForestGrower {
             const std::uint64_t key = derive_key(parameters_.seed, parameters_.first_tree + task);
             fill_bag(key, worker.bag);
             Finished finished;
-            finished.tree = worker.grow(worker.bag.rows, worker.bag.weights, key, seen_columns(task));
+            const Bag& bag = worker.bag;
+            finished.tree = worker.grow({bag.rows, bag.weights, bag.row_weight}, key, seen_columns(task));
             if (parameters_.ccp_alpha > 0) {
                 finished.tree =
                     prune_grown(finished.tree, parameters_.ccp_alpha, target_.n_outputs(), table_.n_columns());
@@ -150,9 +152,14 @@ class ForestGrower {
     void weigh(Bag& bag, bool are_counts) const {
         bag.weights.clear();
         const std::uint64_t mass = std::accumulate(bag.masses.begin(), bag.masses.end(), std::uint64_t{0});
+        // Large masses are no repetitions: as of weights in fixed point, only their ratios mean something.
+        constexpr std::uint64_t most_repetitions = 64;
+        const std::size_t n_rows = bag.rows.size();
+        const std::uint64_t n_times = are_counts || mass <= most_repetitions * n_rows ? mass : n_rows;
         std::vector<double> factors = class_factors(bag);
         if (factors.empty() && mass < std::uint64_t{1} << 31) {
             bag.weights.assign(bag.masses.begin(), bag.masses.end());
+            bag.row_weight = static_cast<double>(mass) / static_cast<double>(n_times);
             return;
         }
         double total = factors.empty() ? 0 : weighed_mass(bag, factors);
@@ -175,6 +182,8 @@ class ForestGrower {
             bag.rows[n_kept++] = bag.rows[i];
         }
         bag.rows.resize(n_kept);
+        const std::uint64_t weight = std::accumulate(bag.weights.begin(), bag.weights.end(), std::uint64_t{0});
+        bag.row_weight = static_cast<double>(weight) / static_cast<double>(n_times);
     }
 
     std::uint32_t class_of(std::uint32_t row) const { return target_.n_classes > 0 ? target_.labels[row] : 0; }

@@ -11,8 +11,9 @@ namespace {
 template <class Code, class Stat, Criterion criterion>
 GrowTree grower_of(const Table& table, const Target& target, const GrowParameters& parameters, const Stop& stop) {
     auto grower = std::make_shared<Grower<Code, Stat, criterion>>(table, target, parameters, stop);
-    return [grower](std::span<const std::uint32_t> rows, std::span<const std::uint32_t> weights, std::uint64_t key,
-                    const SeenColumns& seen) { return grower->grow(rows, weights, key, seen); };
+    return [grower](const SeenRows& seen, std::uint64_t key, const SeenColumns& columns) {
+        return grower->grow(seen, key, columns);
+    };
 }
 
 template <class Code, class Stat>

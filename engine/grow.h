@@ -54,11 +54,15 @@ struct SeenColumns {
     std::uint32_t max_features = 0;  // 0: all of them
 };
 
+// The rows of a tree, increasing, at least one, and their fixed-point weights, all positive, summing to less than 2^31.
+struct SeenRows {
+    std::span<const std::uint32_t> rows;
+    std::span<const std::uint32_t> weights;
+    double row_weight = 1;  // what a row weighs that stands there once
+};
+
 // Grows one tree; keeps buffers from call to call, so each thread has its own.
-// rows: those that take part, increasing, at least one; weights: their fixed-point weights, all positive, summing to
-// less than 2^31.
-using GrowTree = std::function<Tree(std::span<const std::uint32_t> rows, std::span<const std::uint32_t> weights,
-                                    std::uint64_t key, const SeenColumns& seen)>;
+using GrowTree = std::function<Tree(const SeenRows& seen, std::uint64_t key, const SeenColumns& columns)>;
 
 // Table, target and stop must outlive the result, which throws Stopped if a poll says so.
 GrowTree make_grower(const Table& table, const Target& target, const GrowParameters& parameters, const Stop& stop);

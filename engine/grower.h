@@ -41,12 +41,11 @@ class Grower {
         assert(parameters.monotonic.empty() || parameters.monotonic.size() == table.n_columns());
     }
 
-    Tree grow(std::span<const std::uint32_t> rows, std::span<const std::uint32_t> weights, std::uint64_t key,
-              const SeenColumns& seen) {
-        assert(!rows.empty() && weights.size() == rows.size());
-        start(rows, weights);
-        search_.see(seen);
-        Pending root{.end = rows.size(), .key = key};
+    Tree grow(const SeenRows& seen, std::uint64_t key, const SeenColumns& columns) {
+        assert(!seen.rows.empty() && seen.weights.size() == seen.rows.size());
+        start(seen);
+        search_.see(columns);
+        Pending root{.end = seen.rows.size(), .key = key};
         sum_up(root);
         if (parameters_.max_leaf_nodes == 0) {
             grow_depth_first(root);
@@ -78,7 +77,8 @@ class Grower {
         double weight = 0;
     };
 
-    void start(std::span<const std::uint32_t> rows, std::span<const std::uint32_t> weights) {
+    void start(const SeenRows& seen) {
+        const auto [rows, weights, row_weight] = seen;
         tree_ = {};
         tree_.nodes.push_back(0);
         tree_.importances.assign(n_columns_, 0.0);
@@ -100,7 +100,7 @@ class Grower {
                 items_[i] = Stat::item(weights[i], target_.labels[rows[i]]);
             }
         }
-        search_.start_tree(rows.size(),
+        search_.start_tree(rows.size(), row_weight,
                            static_cast<std::uint64_t>(
                                std::ceil(parameters_.min_weight_fraction_leaf * static_cast<double>(total_weight_))),
                            std::ranges::max(weights));
@@ -202,7 +202,7 @@ class Grower {
             cursor.move_left(low);
             gain = sides.gain(cursor.merit());
         }
-        tree_.importances[split.column] += gain / (target_.scale * target_.scale);
+        tree_.importances[split.column] += gain / target_.scale / target_.scale;
     }
 
     static bool is_same_target(const Item& a, const Item& b) {
@@ -312,7 +312,7 @@ class Grower {
                               table_.has_missing[split.column], split);
         if (!split.is_category && !parameters_.random_thresholds) split.threshold = centred_threshold(split, divided);
         if (!divided.has_missing) split.missing_right = split.is_category || split.left_weight < right_weight;
-        tree_.importances[split.column] += decided.gain / (target_.scale * target_.scale);
+        tree_.importances[split.column] += decided.gain / target_.scale / target_.scale;
 
         const std::uint32_t left = add_children(tree_);
         tree_.nodes[parent.node] =

@@ -96,10 +96,14 @@ class Histogram {
     Histogram(std::size_t n_classes, bool exact, bool count_rows)
         : n_classes_(n_classes), exact_(exact), count_rows_(count_rows) {}
 
+    // What a row of the tree weighs that stands there once.
+    void start_tree(double row_weight) { row_weight_ = row_weight; }
+
     // What the rows of the next node weigh. It decides how finely they are looked at where splits need not be exact, so
     // that a row of weight 2 is the row twice.
     void start_node(double weight) {
-        if (!exact_) most_bits_ = weight <= rank_sort_limit ? 16 : std::clamp(std::ilogb(weight), 6, coarse_bits);
+        const double n_rows = std::round(weight / row_weight_);
+        if (!exact_) most_bits_ = n_rows <= rank_sort_limit ? 16 : std::clamp(std::ilogb(n_rows), 6, coarse_bits);
     }
 
     // is_category asks for an entry per category whatever the cost.
@@ -273,6 +277,7 @@ class Histogram {
     std::size_t n_classes_;
     bool exact_;
     int most_bits_ = 16;  // of bins
+    double row_weight_ = 1;
     bool count_rows_;
     std::vector<std::uint32_t> counts_;
     std::vector<std::uint32_t> by_low_digit_;

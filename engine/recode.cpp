@@ -94,7 +94,10 @@ void append_trees(Forest& forest, Forest more) {
     for (std::size_t j = 0; j < columns.size(); ++j) {
         columns[j].is_used = columns[j].is_used || more.binning.columns[j].is_used;
         if (columns[j].is_category) continue;
-        if (merged[j].size() >= 65535) throw std::length_error("The cuts of the two forests outgrow 16-bit codes.");
+        if (merged[j].size() >= 65535) {
+            throw std::length_error("The trees of all fits ask for 65,535 thresholds of column " + std::to_string(j) +
+                                    " or more. Go on with the same rows, with smaller trees, or round that column.");
+        }
         columns[j].cuts = std::move(merged[j]);
         columns[j].n_bins = static_cast<std::uint32_t>(columns[j].cuts.size()) + 1;
     }

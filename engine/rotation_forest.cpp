@@ -164,7 +164,7 @@ class RotationGrower {
                 is_count ? std::accumulate(weights.begin(), weights.end(), std::uint64_t{0}) : rows.size();
             grow.min_weight_fraction_leaf = (parameters_.min_leaf_rows - 0.5) / static_cast<double>(total);
         }
-        const Tree tree = make_grower(table, table_.target, grow, stop_)(rows, weights, key, {});
+        const Tree tree = make_grower(table, table_.target, grow, stop_)({rows, weights}, key, {});
         return rotated_tree(tree, *table.binning, std::move(rotation));
     }
 

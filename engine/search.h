@@ -72,8 +72,9 @@ class SplitSearch {
     }
 
     // heaviest: the most that a row weighs.
-    void start_tree(std::size_t n_rows, std::uint64_t min_weight, std::uint32_t heaviest) {
+    void start_tree(std::size_t n_rows, double row_weight, std::uint64_t min_weight, std::uint32_t heaviest) {
         codes_.resize(std::max(codes_.size(), n_rows));
+        histogram_.start_tree(row_weight);
         if (draws_) draws_->start_tree(n_rows, heaviest);
         limits_.min_weight = min_weight;
         compares_draws_ = is_unlimited() && criterion != Criterion::gain_ratio &&

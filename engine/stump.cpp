@@ -386,11 +386,10 @@ GrowTree make_stumps(const Table& table, const Target& target, Criterion criteri
         std::vector<std::uint32_t> weights;  // by row
     };
     auto stumps = std::make_shared<Stumps>(table, target, criterion, stop);
-    return [stumps, &table](std::span<const std::uint32_t> rows, std::span<const std::uint32_t> weights, std::uint64_t,
-                            const SeenColumns& seen) {
+    return [stumps, &table](const SeenRows& seen, std::uint64_t, const SeenColumns& columns) {
         stumps->weights.assign(table.n_rows(), 0);
-        for (std::size_t i = 0; i < rows.size(); ++i) stumps->weights[rows[i]] = weights[i];
-        Tree tree = stumps->grow(stumps->weights, seen.columns);
+        for (std::size_t i = 0; i < seen.rows.size(); ++i) stumps->weights[seen.rows[i]] = seen.weights[i];
+        Tree tree = stumps->grow(stumps->weights, columns.columns);
         tree.importances.assign(table.n_columns(), 0.0);
         if (!is_leaf(tree.nodes[0])) tree.importances[column_of(tree.nodes[0])] = 1;
         return tree;

@@ -114,7 +114,7 @@ inline Tree grow_one(const Table& table, const Target& target, const GrowParamet
         rows.push_back(i);
         own.push_back(weight);
     }
-    return make_grower(table, target, parameters, {})(rows, own, 1, seen);
+    return make_grower(table, target, parameters, {})({rows, own}, 1, seen);
 }
 
 inline Forest forest_of(const Table& table, const Target& target, std::vector<Tree> trees) {

@@ -383,3 +383,15 @@ def test_the_order_of_the_rows_does_not_change_which_are_kept_back():
     for learner in tree, members:
         expected = learner.fit(X, y).predict_proba(X)
         np.testing.assert_array_equal(learner.fit(X[order], y[order]).predict_proba(X), expected)
+
+
+def test_categories_of_rows_without_weight_are_not_there():
+    rng = np.random.default_rng(0)
+    letters, numbers = rng.choice(["a", "b"], 60), rng.normal(size=60)
+    y = ((letters == "a") ^ (numbers > 0)).astype(int)
+    X = pd.DataFrame({"letter": letters, "number": numbers})
+    more = pd.DataFrame({"letter": [f"k{i}" for i in range(40)], "number": 0.0})
+    expected = C45Classifier().fit(X, y)
+    weights = np.r_[np.ones(60), np.zeros(40)]
+    found = C45Classifier().fit(pd.concat([X, more], ignore_index=True), np.r_[y, y[:40]], weights)
+    assert found.export_text() == expected.export_text() and found.get_n_leaves() == 4

@@ -276,3 +276,19 @@ def test_a_balanced_class_counts_rows_that_weigh_something():
     tree = DecisionTreeClassifier(class_weight="balanced")
     assert tree.fit(X, y).predict_proba(X[:1]).tolist() == [[0.5, 0.5]]
     assert tree.fit(X, y, sample_weight=[1, 1, 0, 0, 3, 3]).predict_proba(X[:1]).tolist() == [[0.25, 0.75]]
+
+
+@pytest.mark.parametrize("limit", ["min_samples_split", "min_samples_leaf"])
+def test_a_share_of_the_rows_is_of_those_that_weigh_something(limit):
+    X, y = load_iris(return_X_y=True)
+    weights = np.arange(150) % 2
+    tree = DecisionTreeClassifier(**{limit: 0.2}).fit(X, y, weights)
+    expected = DecisionTreeClassifier(**{limit: 0.2}).fit(X[1::2], y[1::2])
+    assert tree.export_text() == expected.export_text()
+
+
+def test_importances_of_tiny_targets_are_those_of_others():
+    X, y = load_diabetes(return_X_y=True)
+    expected = DecisionTreeRegressor(max_depth=4).fit(X, y).feature_importances_
+    found = DecisionTreeRegressor(max_depth=4).fit(X, y * 2.0**-500).feature_importances_
+    np.testing.assert_allclose(found, expected)

@@ -295,3 +295,18 @@ def test_dates_that_are_categories_stay_dates(there_and_back):
     assert loaded.schema_ == model.schema_
     later = frame + pd.Timedelta(days=100)
     assert np.array_equal(loaded.predict_proba(later), model.predict_proba(later))
+
+
+def test_categories_that_no_file_holds_are_named(tmp_path):
+    periods = pd.DataFrame({"month": pd.period_range("2024-01", periods=6, freq="M").astype("category")})
+    tree = DecisionTreeClassifier().fit(periods, [0, 0, 0, 1, 1, 1])
+    with pytest.raises(TypeError, match="Column 'month' has categories of type Period"):
+        tree.save(tmp_path / "tree.committee")
+
+
+def test_a_category_of_dates_is_saved(tmp_path):
+    dates = pd.date_range("2024-01-01", periods=6).astype("category")
+    tree = DecisionTreeClassifier().fit(pd.DataFrame({"day": dates}), [0, 1, 0, 1, 0, 1])
+    tree.save(tmp_path / "tree.committee")
+    found = committee.load(tmp_path / "tree.committee").predict(pd.DataFrame({"day": dates}))
+    np.testing.assert_array_equal(found, [0, 1, 0, 1, 0, 1])

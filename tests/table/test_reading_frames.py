@@ -282,3 +282,21 @@ def test_integers_with_a_hole_are_read_in_every_frame():
     ):
         (column,) = read(frame).columns
         np.testing.assert_array_equal(column, [1, np.nan, 3])
+
+
+def test_the_order_of_objects_does_not_matter():
+    numbers = pd.Series(["1", "2"] * 60 + [1, 2] * 60, dtype=object)
+    for order in (numbers, numbers[::-1]):
+        table = read(pd.DataFrame({"x": order}))
+        assert table.schema.columns[0].kind is Kind.NUMBER
+        np.testing.assert_array_equal(table.columns[0], order.astype(float))
+    with pytest.raises(TypeError, match="Column 'x': every argument must be a string or a number"):
+        read(pd.DataFrame({"x": pd.Series(["1"] * 200 + [["a", "list"]], dtype=object)}))
+
+
+@pytest.mark.parametrize("zone", [None, "Europe/Rome"])
+def test_a_pandas_category_of_dates_is_that_of_their_seconds(zone):
+    dates = pd.to_datetime(["2024-03-01", "2024-01-01", None]).tz_localize(zone)
+    table = read(pd.DataFrame({"x": pd.Categorical(dates)}))
+    marked = read(pd.DataFrame({"x": dates}), categorical_features=["x"])
+    assert table.schema == marked.schema and table.columns[0].tolist() == [2, 1, 0]

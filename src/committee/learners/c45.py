@@ -32,8 +32,8 @@ from committee.parameters import (
 from committee.saving import Fields
 from committee.saving.deciding import C45Decider
 from committee.saving.models import check_c45_tree
-from committee.table import Kind, Schema, read
-from committee.task import Classification, Regression
+from committee.table import Kind, Schema, forget_weightless, read
+from committee.task import Classification, Regression, row_weights
 
 Task = Classification | Regression
 
@@ -155,6 +155,7 @@ class C45Classifier(Classifies, Tabular):
         """
         check_parameters(self)
         table = read(X, categorical_features=self.categorical_features)
+        table = forget_weightless(table, row_weights(sample_weight, table.n_rows))
         training = training_of(self, table, y, sample_weight, self.class_weight)
         schema, codes, weights = table.schema, training.y, training.weights
         if weights is None:

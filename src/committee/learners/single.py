@@ -186,7 +186,8 @@ class SingleTree(Voter):
 
 def set_conditions(column: Column, categories: Sequence[Any]) -> tuple[str, str]:
     """The conditions on the branches of some categories and of all others."""
-    others = [category for category in column.categories if category not in set(categories)]
+    these = set(categories)
+    others = [category for category in column.categories if category not in these]
     return any_of(column, categories), any_of(column, others)
 
 

@@ -89,6 +89,11 @@ class Training:
         """The number of classes, 0 in regression."""
         return self.task.n_outputs if isinstance(self.task, Classification) else 0
 
+    @property
+    def n_rows(self) -> int:
+        """The number of rows that weigh something."""
+        return self.table.n_rows if self.weights is None else int(np.count_nonzero(self.weights))
+
     @cached_property
     def fixed(self) -> np.ndarray | None:
         """The weights in fixed point, for the engine: uint32 of shape (n_rows,), or None."""
@@ -158,11 +163,15 @@ class Training:
         return grown
 
     def grow_until_stopped(
-        self, options: dict[str, Any], n_threads: int, progress: Any = None, *, most_weight: int = 0
+        self,
+        options: dict[str, Any],
+        n_threads: int,
+        progress: Any = None,
+        most_weight: int | None = None,
     ) -> dict[str, Any]:
         """The same, with what has ended it before its time as `interruption`; the trees so far are whole.
 
-        `most_weight` is what the rows that a tree sees may weigh, if it is more than all rows do.
+        `most_weight` is what the rows that a tree sees may weigh, if that is not what all rows do.
         """
         options = OPTIONS | options
         if not options["keep_records"]:
@@ -176,7 +185,7 @@ class Training:
             self.y,
             self.n_classes,
             self.fixed,
-            max(self.total_weight, most_weight),
+            self.total_weight if most_weight is None else most_weight,
             options,
             progress,
             n_threads,

@@ -82,13 +82,15 @@ class Growing(Voter):
         2,
         "an integer >= 2 or a float in (0, 1]",
         either(integer(2, ANY_SIZE), share(whole=True)),
-        "How many rows a node must have to be split; a float is a share of all rows.",
+        "How many rows a node must have to be split, whatever they weigh; a float is a share of all rows "
+        "that weigh something.",
     )
     min_samples_leaf: int | float = parameter(
         1,
         "an integer >= 1 or a float in (0, 1)",
         either(integer(1, ANY_SIZE), share(whole=False)),
-        "How many rows a leaf must have; a float is a share of all rows.",
+        "How many rows a leaf must have, whatever they weigh; a float is a share of all rows that weigh "
+        "something.",
     )
     min_weight_fraction_leaf: float = parameter(
         0.0,
@@ -112,7 +114,7 @@ class Growing(Voter):
     categorical_features: Any = parameter("from_dtype", *CATEGORICAL_FEATURES)
 
     def _options(self, training: Training) -> dict[str, Any]:
-        n_rows = training.table.n_rows
+        n_rows = training.n_rows
         return {
             "max_depth": NO_LIMIT if self.max_depth is None else min(int(self.max_depth), NO_LIMIT),
             "min_samples_split": max(2, rows_of(self.min_samples_split, n_rows)),

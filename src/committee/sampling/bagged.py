@@ -291,9 +291,8 @@ class Bagging(CallbackSupportMixin, KeptBags):
             repeats=learning.repeats,
             n_threads=n_threads(self.n_jobs),
         )
-        is_majority = name_of_sum(rule) == "majority"
         if first > 0:
-            self._check_goes_on(learning, bags, is_majority)
+            self._check_goes_on(learning, bags, rule)
         is_judged = bool(self.oob_score) or self.n_estimators == "auto"
         has_to_learn = learns(rule, training.task)
         keeps_votes = bool(self.keep_votes) or has_to_learn or (bool(self.oob_score) and not sums_votes(rule))
@@ -315,7 +314,7 @@ class Bagging(CallbackSupportMixin, KeptBags):
             is_auto=self.n_estimators == "auto",
             is_judged=is_judged,
             keeps_votes=keeps_votes,
-            is_majority=is_majority,
+            is_majority=name_of_sum(rule) == "majority",
             before=before,
         )
 

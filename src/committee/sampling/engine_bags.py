@@ -88,7 +88,7 @@ def grow_trees(plan: Plan, binned: BinnedTable, options: dict[str, Any], n_threa
     check_options(options)
     weights = plan.training.weights if plan.weights is None else plan.weights
     seen = replace(plan.training, table=binned, weights=weights)
-    return seen.grow_until_stopped(options, n_threads, plan.progress, most_weight=plan.bags.most_weight)
+    return seen.grow_until_stopped(options, n_threads, plan.progress, plan.bags.most_weight)
 
 
 def grow_c45(plan: Plan, options: dict[str, Any], n_threads: int) -> dict[str, Any]:

@@ -56,7 +56,8 @@ class ForestBags:
         if not (np.array_equal(*units) and np.array_equal(*weights)):  # type: ignore[arg-type]
             raise ValueError(
                 "The trees of the fit before were judged out of bag on other rows, or on rows of other "
-                "weights. With warm_start=True, pass the same X, y and sample_weight, or set oob_score=False."
+                "weights. With warm_start=True, pass the same X, y and sample_weight, or set oob_score=False "
+                "and a rule that does not learn."
             )
 
     def rows(self, seed: int, n_trees: int) -> list[np.ndarray]:

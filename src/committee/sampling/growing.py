@@ -147,21 +147,23 @@ class Forest(CallbackSupportMixin, ImportancesByTree, JudgedByColumn, RuledTrees
         self._check_bags()
         goes_on = self.warm_start and hasattr(self, "_forest")
         training = self._read_training(X, y, sample_weight, goes_on)
+        if goes_on:
+            self._check_prunes_alike()
         seed = self._seed if goes_on else self._draw_seed()
         first_tree = self._forest.n_trees if goes_on else 0
         rule = self._new_rule(seed)
         options = self._options(training) | self._forest_options(training, first_tree, rule) | {"seed": seed}
         is_auto = self.n_estimators == "auto"
+        binned = training.bin_for(options, n_threads(self.n_jobs))
+        bags = self._bags_of(training, binned, sample_weight)
+        if goes_on and (options["before"] is not None or self._needs_votes(rule, training.task)):
+            self._bags.check_rows(bags)
         if options["n_trees"] == first_tree:
             if not is_auto:
                 message = "Warm-start fitting without increasing n_estimators does not fit new trees."
                 warnings.warn(message, stacklevel=3)
             self._judge_again(training)
             return self
-        binned = training.bin_for(options, n_threads(self.n_jobs))
-        bags = self._bags_of(training, binned, sample_weight)
-        if options["before"] is not None:
-            self._bags.check_rows(bags)
         options |= self._bag_options(bags)
         calls = task_calls(self, X, y, "tree", None if is_auto else options["n_trees"] - first_tree)
         grown = self._grow(replace(training, table=binned), options, bags, calls)
@@ -171,9 +173,8 @@ class Forest(CallbackSupportMixin, ImportancesByTree, JudgedByColumn, RuledTrees
         )
         if interruption is None or is_kept:
             ruling = self._fit_rule(rule, grown, training, X, goes_on)
-            self._seed: int = seed
-            self._bags: ForestBags = (self._bags if goes_on else ForestBags()).and_then(bags, first_tree)
-            self._keep_grown(grown, training, goes_on, ruling)
+            all_bags = (self._bags if goes_on else ForestBags()).and_then(bags, first_tree)
+            self._keep_grown(grown | {"seed": seed, "bags": all_bags}, training, goes_on, ruling)
         if interruption is not None:
             raise interruption
         if calls:
@@ -275,6 +276,15 @@ class Forest(CallbackSupportMixin, ImportancesByTree, JudgedByColumn, RuledTrees
                 "other rows. With warm_start=True, pass the same rows, or set rule='mean'."
             )
 
+    def _check_prunes_alike(self) -> None:
+        """Raise if the trees before know what pruning needs and further ones would not, or the reverse."""
+        if ("weight" in _engine.describe_tree(self._forest, 0)) != (self.ccp_alpha > 0):
+            raise ValueError(
+                "warm_start=True goes on with trees that are all pruned, or none. Got "
+                f"ccp_alpha={self.ccp_alpha} after a fit that did otherwise. Leave it as it was, or set "
+                "warm_start=False."
+            )
+
     def _fit_rule(
         self, rule: Rule, grown: dict[str, Any], training: Training, X: Any, goes_on: bool
     ) -> Ruling:
@@ -298,6 +308,7 @@ class Forest(CallbackSupportMixin, ImportancesByTree, JudgedByColumn, RuledTrees
         before = None
         if is_judged and first_tree > 0:
             check_goes_on(self._out_of_bag, training.table.n_rows, self.oob_importances)
+            self._check_judged_alike(rule)
             before = self._judgement().to_go_on()
         return {
             "random_thresholds": self._random_thresholds,
@@ -340,13 +351,14 @@ class Forest(CallbackSupportMixin, ImportancesByTree, JudgedByColumn, RuledTrees
         ) as work:
             tell = hook_of(work, calls)
             grown = training.grow_until_stopped(
-                options, n_threads(self.n_jobs), tell, most_weight=bags.most_weight
+                options, n_threads(self.n_jobs), tell, bags.most_weight if self.bootstrap else None
             )
             if tell is not None and grown["interruption"] is None:
                 tell(grown["forest"].n_trees)
         return grown
 
     def _keep_grown(self, grown: dict[str, Any], training: Training, goes_on: bool, ruling: Ruling) -> None:
+        """Become a fitted forest: the last step of a fit, so that one that fails changes nothing."""
         forest, importances, before = grown["forest"], grown["importances"], None
         schema, has_missing = training.table.schema, grown["has_missing"]
         if goes_on:
@@ -357,6 +369,8 @@ class Forest(CallbackSupportMixin, ImportancesByTree, JudgedByColumn, RuledTrees
         out_of_bag = None
         if grown["out_of_bag_sums"] is not None:
             out_of_bag = OutOfBag.of(grown, training, self.oob_score, before, ruling.decision)
+        self._seed: int = grown["seed"]
+        self._bags: ForestBags = grown["bags"]
         self._out_of_bag = out_of_bag
         self._importances: np.ndarray = importances
         self._data = training.data

@@ -23,7 +23,6 @@ from committee.sampling.bags import Bags
 from committee.sampling.engine_bags import are_members_of
 from committee.sampling.out_of_bag import OutOfBag, check_goes_on
 from committee.sampling.plan import Learning
-from committee.sampling.ruled import is_open
 from committee.saving import Fields
 from committee.saving.deciding import Decider, sums_votes
 from committee.saving.errors import require
@@ -101,7 +100,7 @@ class KeptBags(BaggingParameters):
         before = [every] * self._n_members() if self._columns is None else self._columns
         return [*before, *([every] * n_more if more is None else more)]
 
-    def _check_goes_on(self, learning: Learning, bags: Bags, is_majority: bool) -> None:
+    def _check_goes_on(self, learning: Learning, bags: Bags, rule: Rule) -> None:
         """Raise if a fit cannot go on with these members: other rows, bags, kinds or rules."""
         training = learning.training
         check_same_task(training.task, self._task)
@@ -119,11 +118,7 @@ class KeptBags(BaggingParameters):
             )
         if self.oob_score or self.n_estimators == "auto":
             check_goes_on(self._out_of_bag, training.table.n_rows, False)
-            if is_open(self._task) and is_majority != (self._rule == "majority"):
-                raise ValueError(
-                    "The members of the fit before were judged by another rule than the majority, or these "
-                    "are not. Leave the rule as it was, or set warm_start=False."
-                )
+            self._check_judged_alike(rule)
 
     def _each_vote(self, source: Source) -> Iterator[np.ndarray]:
         """The votes of members that are not of the engine, one after the other."""

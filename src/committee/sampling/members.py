@@ -11,10 +11,7 @@ from committee import _engine
 
 def take_member(forest: Any, position: int) -> Any:
     """One tree of a forest as a fitted estimator with the forest's schema, classes and parameters."""
-    member = forest._member_type()
-    names = member.get_params().keys() & forest.get_params().keys()
-    member.set_params(**{name: getattr(forest, name) for name in names})
-    member.set_params(splitter="random" if forest._random_thresholds else "best")
+    member = forest.estimator_
     member._importances = forest._importances[position]
     member.max_features_ = member._n_columns_tried(forest.n_features_in_)
     # The engine keeps the weights of a forest's nodes for pruning only, and they count what was drawn.

@@ -254,7 +254,7 @@ class RotationForest(CallbackSupportMixin, ImportancesByTree, RuledTrees):
                 training.y,
                 training.n_classes,
                 training.fixed,
-                max(training.total_weight, n_drawn),
+                n_drawn if self.bootstrap else training.total_weight,
                 options,
                 tell,
                 n_threads(self.n_jobs),

@@ -173,6 +173,14 @@ class Ruled(Judged, Combining):
         judged = self._scored()
         return judged.decision if self._decision_outside is None else self._decision_outside
 
+    def _check_judged_alike(self, rule: Rule) -> None:
+        """Raise if votes of further members cannot be added to the sums out of bag of those before."""
+        if is_open(self._task) and (name_of_sum(rule) == "majority") != (self._rule == "majority"):
+            raise ValueError(
+                "The members of the fit before were judged by another rule than the majority, or these are "
+                "not. Leave the rule as it was, or set warm_start=False."
+            )
+
     def _judge_again(self, training: Training) -> None:
         """Score the decision that is there: `oob_score` may be another metric than in the fit before."""
         if self.oob_score and self._out_of_bag is not None:

@@ -26,11 +26,23 @@ def write_schema(schema: Schema, encoder: Encoder, path: str) -> Json:
         [
             column.name,
             (column.seconds_of or column.kind).value if column.categories else column.kind.value,
-            encoder.value(list(column.categories), join(path, column.name)),
+            write_categories(column, encoder, path),
         ]
         for column in schema.columns
     ]
     return {"schema": {"columns": columns, "named": schema.named}}
+
+
+def write_categories(column: Column, encoder: Encoder, path: str) -> Json:
+    """The categories of a column, or an error that names it."""
+    try:
+        return encoder.value(list(column.categories), join(path, column.name))
+    except TypeError as error:
+        kinds = " and ".join(sorted({type(category).__name__ for category in column.categories}))
+        raise TypeError(
+            f"Column {column.name!r} has categories of type {kinds}, which no saved file holds. Convert it "
+            "to text, and fit again."
+        ) from error
 
 
 def read_schema(written: Json, decoder: Decoder, path: str) -> Schema:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from committee.table.binning import bin_table, to_codes
-    from committee.table.categories import forget_unseen
+    from committee.table.categories import forget_unseen, forget_weightless
     from committee.table.estimating import keep_schema, predict_table, takes_any_table
     from committee.table.raw import is_missing
     from committee.table.reading import read, read_like
@@ -29,6 +29,7 @@ __all__ = [
     "TargetStatistics",
     "bin_table",
     "forget_unseen",
+    "forget_weightless",
     "is_missing",
     "keep_schema",
     "predict_table",
@@ -41,7 +42,7 @@ __all__ = [
 _PLACES = {
     "schema": ("BinnedTable", "Column", "Kind", "Schema", "Table"),
     "binning": ("bin_table", "to_codes"),
-    "categories": ("forget_unseen",),
+    "categories": ("forget_unseen", "forget_weightless"),
     "raw": ("is_missing",),
     "estimating": ("keep_schema", "predict_table", "takes_any_table"),
     "reading": ("read", "read_like"),

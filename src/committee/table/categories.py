@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from dataclasses import replace
 
 import numpy as np
@@ -62,10 +62,35 @@ def forget_unseen(table: Table, weights: np.ndarray | None) -> Table:
     ('Rome',)
     """
     weighs = slice(None) if weights is None or weights.all() else weights > 0
+    return with_categories(table, lambda codes, n: np.bincount(codes[weighs], minlength=n) > 0)
+
+
+def forget_weightless(table: Table, weights: np.ndarray | None) -> Table:
+    """Leave out the categories that only rows of weight 0 have. Those that no row has are declared, and stay.
+
+    Examples
+    --------
+    >>> schema = Schema((Column("city", Kind.CATEGORY, ("Bonn", "Oslo", "Rome")),), named=True)
+    >>> table = Table(schema, (np.array([1, 3, 0], dtype=np.int32),), n_rows=3)
+    >>> forget_weightless(table, np.array([0.0, 1.0, 1.0])).schema.columns[0].categories
+    ('Oslo', 'Rome')
+    """
+    if weights is None or weights.all():
+        return table
+
+    def stay(codes: np.ndarray, n: int) -> np.ndarray:
+        n_rows, n_weighing = np.bincount(codes, minlength=n), np.bincount(codes[weights > 0], minlength=n)
+        return (n_weighing > 0) | (n_rows == 0)
+
+    return with_categories(table, stay)
+
+
+def with_categories(table: Table, stay: Callable[[np.ndarray, int], np.ndarray]) -> Table:
+    """The table with some of its categories: a boolean for each, by the codes of rows. Others are missing."""
     columns, found = list(table.schema.columns), dict[int, np.ndarray]()
     for position in np.flatnonzero(table.schema.is_category).tolist():
         column, codes = columns[position], table.columns[position]
-        is_seen = np.bincount(codes[weighs], minlength=len(column.categories) + 1) > 0
+        is_seen = stay(codes, len(column.categories) + 1)
         is_seen[0] = True
         if is_seen.all():
             continue

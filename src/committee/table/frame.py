@@ -78,10 +78,17 @@ def pandas_series(series: Any, name: str) -> Numbers | Dictionary | Untyped:
     """Take one column of pandas; a category by the shortest way, as numbers are."""
     if hasattr(series.dtype, "categories"):
         return declared_dictionary(series.array.codes, series.dtype)
-    # What objects are, narwhals tells by the first of them, which may all be missing.
-    if series.dtype == object and nw.from_native(series.dropna(), series_only=True).dtype != nw.String:
+    # What objects are, narwhals tells by the first of them.
+    if series.dtype == object and not is_text(series):
         return raw_array(series.to_numpy(), name)
     return raw_series(nw.from_native(series, series_only=True), name)
+
+
+def is_text(series: Any) -> bool:
+    """Whether all values of a column of pandas are text, but for missing ones."""
+    from pandas.api.types import infer_dtype
+
+    return bool(infer_dtype(series, skipna=True) == "string")
 
 
 def raw_series(series: nw.Series[Any], name: str) -> Numbers | Dictionary | Untyped:
@@ -148,7 +155,15 @@ def categorical_dictionary(series: nw.Series[Any], name: str) -> Dictionary:
 def declared_dictionary(codes: Any, dtype: Any) -> Dictionary:
     """The codes of a column of pandas, or of what is like it, with the categories that its dtype declares."""
     numbered = np.asarray(codes).astype(np.int32) + np.int32(1)
-    return Dictionary(numbered, plain(dtype.categories.tolist()), declared=True)
+    categories = dtype.categories
+    if getattr(categories.dtype, "kind", None) not in ("m", "M"):
+        return Dictionary(numbered, plain(categories.tolist()), declared=True)
+    # Dates are seconds, as they are where they are no categories.
+    if getattr(categories, "tz", None) is not None:
+        categories = categories.tz_convert(None)
+    times = raw_array(categories.to_numpy(), "")
+    assert isinstance(times, Numbers)
+    return Dictionary(numbered, times.values.tolist(), declared=True, seconds_of=times.kind)
 
 
 def arrow_dictionary(column: Any) -> Dictionary | None:

@@ -31,8 +31,9 @@ def match_columns(source: Source, schema: Schema) -> list[int]:
     [1, 0]
     """
     if source.named and schema.named and source.names != schema.names:
-        missing = [name for name in schema.names if name not in source.names]
-        unseen = [name for name in source.names if name not in schema.names]
+        here, there = set(source.names), set(schema.names)
+        missing = [name for name in schema.names if name not in here]
+        unseen = [name for name in source.names if name not in there]
         if missing or unseen:
             raise ValueError(
                 "The feature names should match those that were passed during fit. "
