@@ -314,6 +314,27 @@ def are_repetitions(weights: np.ndarray) -> bool:
     return bool((positive == np.floor(positive)).all() and positive.mean() < REPETITIONS_END)
 
 
+def scaled(weights: np.ndarray) -> np.ndarray:
+    """Weights whose mean over the positive ones is 1, unless they say how often a row stands there.
+
+    Penalties and priors are compared with sums of weights, which therefore must not depend on the unit that
+    the weights happen to have.
+
+    Examples
+    --------
+    >>> scaled(np.array([1e-9, 3e-9])), scaled(np.array([1.0, 2.0]))
+    (array([0.5, 1.5]), array([1., 2.]))
+    """
+    return weights if are_repetitions(weights) else of_mean_one(weights)
+
+
+def of_mean_one(weights: np.ndarray) -> np.ndarray:
+    """Weights whose mean over the positive ones is 1."""
+    # By the largest first: the sum of huge weights is no number.
+    shares = weights / weights.max()
+    return shares / shares[shares > 0].mean()
+
+
 def check_target(y: Any, name: str = "y") -> np.ndarray:
     """Turn y, from any container, into a 1-D array."""
     import narwhals.stable.v2 as nw

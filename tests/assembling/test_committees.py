@@ -529,11 +529,12 @@ def test_weights_are_those_of_members_alone():
     members = [("tree", DecisionTreeClassifier(max_depth=2)), ("bayes", GaussianNB())]
     X, y = load_iris(return_X_y=True)
     assert VotingClassifier(members, weights=[1, 3]).fit(X, y).weights_.tolist() == [1, 3]
-    dynamic = DynamicSelectionClassifier(members).fit(X, y, sample_weight=np.arange(1, 151))
+    weights = 1 + np.arange(150) % 3
+    dynamic = DynamicSelectionClassifier(members).fit(X, y, sample_weight=weights)
     for without in (dynamic, VotingClassifier(members).fit(X, y)):
         with pytest.raises(AttributeError, match="has no weights for members"):
             without.weights_  # noqa: B018
-    np.testing.assert_array_equal(dynamic.rule_.row_weights_, np.arange(1, 151))
+    np.testing.assert_array_equal(dynamic.rule_.row_weights_, weights)
 
 
 @pytest.mark.parametrize("of_rows", [DynamicSelectionClassifier, RegionSelectionClassifier])

@@ -165,6 +165,16 @@ def test_a_row_of_weight_two_is_the_row_twice(name):
 
 
 @every_rule
+def test_the_unit_of_weights_changes_nothing(name):
+    weights = 0.5 + RNG.random(N_ROWS)
+    given, scaled = (made(name).fit(VOTES, Y, X, unit * weights).combine(VOTES, X) for unit in (1, 1e-3))
+    np.testing.assert_allclose(scaled, given, rtol=1e-6, atol=1e-9)
+    if rule_named(name).needs_fit:
+        equal = made(name).fit(VOTES, Y, X, np.full(N_ROWS, 1 / N_ROWS)).combine(VOTES, X)
+        np.testing.assert_array_equal(equal, made(name).fit(VOTES, Y, X).combine(VOTES, X))
+
+
+@every_rule
 def test_a_row_of_weight_zero_is_not_there(name):
     weights = (np.arange(N_ROWS) % 3 > 0).astype(float)
     rows = weights > 0

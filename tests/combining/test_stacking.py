@@ -302,6 +302,13 @@ def test_weights_and_groups_reach_a_meta_learner_inside_another(around, routing)
         assert np.abs(without).max() > 0.01
 
 
+def test_equal_weights_need_not_reach_a_meta_learner():
+    votes, y = some_votes()
+    rule = StackingRule(KNeighborsClassifier())
+    equal = rule.fit(votes, y, sample_weight=np.full(len(y), 0.1)).combine(votes)
+    np.testing.assert_array_equal(equal, rule.fit(votes, y).combine(votes))
+
+
 @pytest.mark.parametrize("routing", [False, True])
 def test_a_meta_learner_that_weights_do_not_reach_is_refused(routing):
     votes, y = some_votes()

@@ -20,6 +20,7 @@ from committee.combining import one_hot
 from committee.combining.folding import numbered_folds
 from committee.combining.votes import rescaled
 from committee.saving import Fields
+from committee.task import scaled
 
 METHODS = ("isotonic", "sigmoid", "temperature")
 # Of members that a committee brings itself.
@@ -147,7 +148,8 @@ class Curves:
                [0.33, 0.67],
                [0.  , 1.  ]])
         """
-        scores, y, weights = honest.votes[place], honest.y, honest.weights
+        scores, y = honest.votes[place], honest.y
+        weights = None if honest.weights is None else scaled(honest.weights)
         parts = parts_of(held_out, honest)
         by_part = []
         for part in range(parts.max() + 1) if parts.any() else ():

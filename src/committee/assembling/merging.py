@@ -11,13 +11,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from committee.boosting.rows import scaled
 from committee.learners.training import Training
 from committee.members.encoding import TableEncoder
 from committee.members.votes import Task
 from committee.table import Table
 from committee.table.summaries import as_numbers, mean_and_deviation
-from committee.task import Regression
+from committee.task import Regression, scaled
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,7 +21,9 @@ from committee.task import (
     are_repetitions,
     check_lengths,
     class_weights,
+    of_mean_one,
     row_weights,
+    scaled,
     to_numbers,
 )
 
@@ -171,27 +173,6 @@ def spare_rows(classes: np.ndarray, seed: int) -> np.ndarray:
     chance = np.random.Generator(np.random.Philox(key=seed + 1)).random(len(classes))
     order = np.lexsort([chance, classes])
     return order[np.diff(classes[order], prepend=-1) == 0]
-
-
-def scaled(weights: np.ndarray) -> np.ndarray:
-    """Weights whose mean over the positive ones is 1, unless they say how often a row stands there.
-
-    `reg_lambda` and `min_child_weight` are compared with sums of weights, which therefore must not depend on
-    the unit that the weights happen to have.
-
-    Examples
-    --------
-    >>> scaled(np.array([1e-9, 3e-9])), scaled(np.array([1.0, 2.0]))
-    (array([0.5, 1.5]), array([1., 2.]))
-    """
-    return weights if are_repetitions(weights) else of_mean_one(weights)
-
-
-def of_mean_one(weights: np.ndarray) -> np.ndarray:
-    """Weights whose mean over the positive ones is 1."""
-    # By the largest first: the sum of huge weights is no number.
-    shares = weights / weights.max()
-    return shares / shares[shares > 0].mean()
 
 
 def initial_scores(init_score: Any, n_rows: int, n_scores: int, name: str) -> np.ndarray | None:

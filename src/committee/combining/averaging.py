@@ -34,7 +34,7 @@ SMALLEST_CONCENTRATION = 0.01
 EFFECTIVE_ROWS = (
     "a number > 0 or None",
     optional(lambda value: number(0)(value) and value > 0),
-    "The likelihood counts as that of so many rows. None: of as many as the weights of the rows sum to. "
+    "The likelihood counts as that of so many rows. None: of all of them, each as often as it stands there. "
     "Fewer make for weights that differ less, for rows that are not independent.",
 )
 

@@ -16,6 +16,8 @@ from committee.combining.rule import Honest
 # From the weights of the rows of each class that are decided right, are decided on and are there, each of
 # shape (n_decisions, n_classes), to a score for each decision.
 Score = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
+# What is left of one, at most, when shares that sum to it are taken from it.
+ROUNDING = 1e-12
 
 
 def count_score(metric: Any, honest: Honest) -> Score | None:
@@ -79,8 +81,14 @@ def correlation(right: np.ndarray, decided: np.ndarray, there: np.ndarray) -> np
     """The correlation of Matthews (Gorodkin 2004), of shares of all."""
     total = there.sum(axis=1)
     right, decided, there = (each / total[:, None] for each in (right, decided, there))
-    spread = (1 - (decided**2).sum(axis=1)) * (1 - (there**2).sum(axis=1))
-    return ratio(right.sum(axis=1) - (decided * there).sum(axis=1), np.sqrt(np.maximum(spread, 0.0)))
+    spread = spread_of(decided) * spread_of(there)
+    return ratio(right.sum(axis=1) - (decided * there).sum(axis=1), np.sqrt(spread))
+
+
+def spread_of(shares: np.ndarray) -> np.ndarray:
+    """How far shares are from being all of one class, which is 0 whatever rounding says."""
+    spread: np.ndarray = 1 - (shares**2).sum(axis=1)
+    return np.where(spread > ROUNDING, spread, 0.0)
 
 
 def accuracy(right: np.ndarray, decided: np.ndarray, there: np.ndarray) -> np.ndarray:

@@ -25,6 +25,7 @@ from committee.task import (
     Regression,
     check_size,
     row_weights,
+    scaled,
     to_numbers,
 )
 
@@ -40,7 +41,7 @@ class Honest:
     y : ndarray of shape (n_rows,)
         int64 codes of classes from 0 to n_outputs - 1, or float64.
     weights : ndarray of float64 of shape (n_rows,)
-        Of the rows; ones if none were given.
+        Of the rows: how often they stand there, or of mean 1; ones if none were given.
     X : table or None
     has_voted : ndarray of bool of shape (n_members, n_rows), or None
         Whether a member has voted on a row; None if all have, on all rows. Where it has not, as on the rows
@@ -85,6 +86,7 @@ class Honest:
         if X is not None and n_rows_of(X) != n_rows:
             raise ValueError(f"X must have the {n_rows} rows of the votes. Got {n_rows_of(X)}.")
         weights = row_weights(sample_weight, n_rows)
+        weights = np.ones(n_rows) if weights is None else scaled(weights)
         if has_voted is not None:
             has_voted = np.asarray(has_voted, dtype=bool)
             if has_voted.shape != votes.shape[:2]:
@@ -96,7 +98,7 @@ class Honest:
         if largest > LARGEST_SQUARED and not are_classes(votes):
             # A member that has lost all measure is bad enough with votes whose squares are finite.
             votes = np.clip(votes, -LARGEST_SQUARED, LARGEST_SQUARED)
-        return cls(votes, y, np.ones(n_rows) if weights is None else weights, X, has_voted, classes)
+        return cls(votes, y, weights, X, has_voted, classes)
 
     @property
     def n_members(self) -> int:
@@ -231,7 +233,8 @@ class Rule(KeptRule, Parametrised):
         X : table of shape (n_rows, n_columns), default=None
             The rows that the votes are on, for the rules that look at them.
         sample_weight : array-like of shape (n_rows,), default=None
-            Weights of the rows. None gives every row the weight 1.
+            Weights of the rows. Small integers say how often a row stands there; of others, the ratios
+            count. None gives every row the weight 1.
         has_voted : array-like of bool of shape (n_members, n_rows), default=None
             Whether each vote is the member's own; something stands for the others, as the mean of those who
             have voted there. Rules that judge members by themselves or by their mean judge them by their own
@@ -368,8 +371,8 @@ def check_rule(
 
 
 def differ(weights: np.ndarray | None) -> bool:
-    """Whether rows that count at all have other weights than one."""
-    return weights is not None and bool((weights[weights > 0] != 1).any())
+    """Whether rows that count at all have other weights than one, in whatever unit."""
+    return weights is not None and bool((scaled(weights)[weights > 0] != 1).any())
 
 
 def check_judging(rule: Any, task: Classification | Regression) -> None:
