@@ -2,8 +2,7 @@
 
 In: a member. Out: the names of its classes, all their parameters and its columns. Two members that would
 learn otherwise have other recipes: so functions are told by what they do and by the values that they know,
-generators of random numbers by their state, unless it is numpy's own, which every process has anew, and
-frozen estimators, which learn no more, by what they are.
+generators of random numbers by their state, and frozen estimators, which learn no more, by what they are.
 """
 
 from __future__ import annotations
@@ -17,8 +16,8 @@ from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 import numpy as np
+from scipy.stats import rv_continuous, rv_discrete
 from sklearn.frozen import FrozenEstimator
-from sklearn.utils import check_random_state
 
 from committee.assembling.members import Member
 
@@ -79,8 +78,6 @@ def written_out(value: Any, above: tuple[Any, ...] = ()) -> str:
         return f"{{{', '.join(sorted(f'{name}: {each}' for name, each in pairs))}}}"
     if isinstance(value, np.ndarray):
         return f"array({written_out(value.tolist(), within)})"
-    if value is check_random_state(None):
-        return "numpy.random"
     if isinstance(value, np.random.RandomState):
         return f"RandomState:{digest(written_out(value.get_state(legacy=False), within))}"
     if isinstance(value, np.random.Generator):
@@ -98,7 +95,7 @@ def written_out(value: Any, above: tuple[Any, ...] = ()) -> str:
         return f"{type(value).__module__}.{type(value).__qualname__}:{digest(written_out(held, within))}"
     kind: Any = type(value)
     if kind.__repr__ is object.__repr__ and isinstance(kept := value.__getstate__(), dict):
-        return named_parts(value, {name: kept[name] for name in kept.keys() - {"__doc__"}}, within)
+        return named_parts(value, {name: kept[name] for name in kept.keys() - unsaid(value)}, within)
     text = repr(value)
     if " at 0x" in text and is_found_by_name(value):
         return f"{value.__module__}.{value.__qualname__}"
@@ -108,6 +105,14 @@ def written_out(value: Any, above: tuple[Any, ...] = ()) -> str:
             "__repr__, or use another value."
         )
     return text
+
+
+def unsaid(value: Any) -> set[str]:
+    """The attributes of an object that do not tell what it is.
+
+    A distribution has a copy of numpy's own generator, which nobody draws from: searches bring theirs.
+    """
+    return {"__doc__", "_random_state"} if isinstance(value, rv_continuous | rv_discrete) else set()
 
 
 def is_found_by_name(value: Any) -> bool:
