@@ -16,7 +16,6 @@ from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 import numpy as np
-from scipy.stats import rv_continuous, rv_discrete
 from sklearn.frozen import FrozenEstimator
 
 from committee.assembling.members import Member
@@ -112,7 +111,7 @@ def unsaid(value: Any) -> set[str]:
 
     A distribution has a copy of numpy's own generator, which nobody draws from: searches bring theirs.
     """
-    return {"__doc__", "_random_state"} if isinstance(value, rv_continuous | rv_discrete) else set()
+    return {"__doc__", "_random_state"} if hasattr(value, "rvs") else set()
 
 
 def is_found_by_name(value: Any) -> bool:
