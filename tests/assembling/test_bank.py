@@ -588,6 +588,20 @@ def test_honest_members_are_not_suspected():
         assert bank.leaks() == []
 
 
+@pytest.mark.parametrize("n_test", [1, 2, 4])
+@pytest.mark.parametrize("is_known", [False, True])
+def test_nobody_is_suspected_by_a_few_test_rows(n_test, is_known):
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        table = rng.normal(size=(60 + n_test, 3))
+        y = (table[:, 0] + rng.normal(size=60 + n_test) > 0).astype(int)
+        bank = Bank(table[:60], y[:60], cv=3, X_test=table[60:], y_test=y[60:] if is_known else None)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            fill(bank, ["bayes", "near", "tree"], table[:60], y[:60], table[60:])
+        assert bank.leaks() == []
+
+
 def test_a_test_class_that_is_none_is_refused():
     with pytest.raises(ValueError, match=r"y_test has 9, and the classes are \[0, 1, 2\]"):
         Bank(X, Y, X_test=NEW, y_test=np.full(len(NEW), 9))

@@ -14,6 +14,8 @@ from committee.task import Classification
 
 # A loss on test rows that is higher by so many standard errors, and by such a share, is not chance.
 N_STANDARD_ERRORS, SHARE = 5.0, 0.1
+# The standard error of fewer rows is itself so much a matter of chance that honest members were suspected.
+FEWEST_ROWS = 10
 
 
 @dataclass(frozen=True)
@@ -87,6 +89,8 @@ def leak_of(
         on_test += losses(as_votes(ballot.test_votes, None), poll.y_test)
         n_models += 1
     voted = counts > 0
+    if min(voted.sum(), poll.n_test_rows) < FEWEST_ROWS:
+        return None
     weights = np.ones(voted.sum()) if poll.weights is None else poll.weights[voted]
     honest_loss, honest_error = mean_and_error(total[voted] / counts[voted], weights)
     test_loss, test_error = mean_and_error(on_test / n_models, np.ones(len(on_test)))
@@ -113,6 +117,5 @@ def mean_and_error(values: np.ndarray, weights: np.ndarray) -> tuple[float, floa
     (2.0, 1.0)
     """
     mean = float(np.average(values, weights=weights))
-    n_others = max(len(values) - 1, 1)
-    spread = np.sqrt(np.square(weights * (values - mean)).sum() * len(values) / n_others)
+    spread = np.sqrt(np.square(weights * (values - mean)).sum() * len(values) / (len(values) - 1))
     return mean, float(spread / weights.sum())

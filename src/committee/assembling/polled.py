@@ -227,7 +227,8 @@ class Polled:
         the member has a leak: what it votes on is known to it, say by a column that was made with y. Or the
         test rows are of another kind. The loss is that of Brier for classes and the squared error for
         numbers. If `y_test` is not known, it is how far the highest vote for a class is from one: models
-        are surer of rows that they know. Without test votes nothing can be measured.
+        are surer of rows that they know. Without test votes nothing can be measured, nor with fewer than ten
+        rows of either sort.
 
         Parameters
         ----------
