@@ -201,8 +201,6 @@ class StackingRule(Rule):
         from sklearn import linear_model
         from sklearn.base import clone, is_classifier, is_regressor
 
-        from committee.combining.passing import request
-
         ready = FOR_CLASSES if are_classes else FOR_NUMBERS
         learner = ready[0] if self.final_estimator is None else self.final_estimator
         if not isinstance(learner, str):
@@ -213,17 +211,14 @@ class StackingRule(Rule):
                 raise ValueError(
                     f"final_estimator must be a {kind} or one of {', '.join(ready)}. Got {learner!r}."
                 )
-            learner = clone(learner)
-            request(learner, "sample_weight")
-            request(learner, "groups")
-            return learner
+            return requesting(clone(learner))
         if learner not in ready:
             task = "classes" if are_classes else "regression"
             raise ValueError(
                 f"final_estimator for {task} must be one of {', '.join(ready)}. Got {learner!r}."
             )
         if learner not in WEIGHING:
-            return getattr(linear_model, ESTIMATORS[learner])()
+            return requesting(getattr(linear_model, ESTIMATORS[learner])())
         if self.passthrough or self.votes == "log_odds":
             setting = "passthrough=True" if self.passthrough else "votes='log_odds'"
             raise ValueError(f"{learner!r} weighs votes and cannot use {setting}. Use an estimator.")
@@ -300,6 +295,15 @@ class StackingRule(Rule):
             codes = learner.classes_
             are_codes = codes.dtype.kind in "iu" and codes.min() >= 0 and codes.max() < self.n_outputs_
             require(are_codes, "The estimator that decides was fitted on other classes")
+
+
+def requesting(learner: Any) -> Any:
+    """A meta-learner that requests weights and groups, if it takes them and has not said otherwise."""
+    from committee.combining.passing import request
+
+    request(learner, "sample_weight")
+    request(learner, "groups")
+    return learner
 
 
 def fit_in_units_of_y(
