@@ -468,7 +468,8 @@ def tree(**parameters):
         ({"cv": 1}, "cv must be an integer >= 2"),
         ({"cv": "often"}, "cv must be an integer >= 2"),
         ({"cv": [(np.arange(5), np.arange(3, 8))]}, "Fold 0 of cv learns from rows that it holds out"),
-        ({"cv": [(np.arange(5), np.arange(300, 302))]}, "cv has row 301, and X has 150 rows."),
+        ({"cv": [(np.arange(5), np.arange(300, 302))]}, "cv has row 300, and X has 150 rows."),
+        ({"cv": [(np.arange(5), [40, -1])]}, "cv has row -1, and X has 150 rows."),
         ({"columns": {"bush": [0]}}, "columns names the member 'bush', which is none."),
         ({"columns": {"tree": ["age"]}}, r"columns\['tree'\] has 'age', which is no column of X."),
         ({"columns": {"tree": []}}, r"columns\['tree'\] is empty."),
@@ -535,6 +536,8 @@ def test_weights_are_those_of_members_alone():
         with pytest.raises(AttributeError, match="has no weights for members"):
             without.weights_  # noqa: B018
     np.testing.assert_array_equal(dynamic.rule_.row_weights_, weights)
+    with pytest.raises(AttributeError, match=r"^y had one class, so there is nothing to decide.$"):
+        VotingClassifier(members).fit(X, np.zeros(150)).weights_  # noqa: B018
 
 
 @pytest.mark.parametrize("of_rows", [DynamicSelectionClassifier, RegionSelectionClassifier])

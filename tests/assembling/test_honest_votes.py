@@ -6,14 +6,16 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.datasets import load_iris, make_classification, make_regression
+from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression, RidgeClassifier
 from sklearn.model_selection import (
     GridSearchCV,
     GroupKFold,
     KFold,
     RepeatedStratifiedKFold,
+    ShuffleSplit,
     StratifiedKFold,
     TimeSeriesSplit,
     cross_val_predict,
@@ -258,6 +260,27 @@ def test_members_that_are_fitted_vote_on_the_rows_that_are_given():
         CAWPEClassifier(fitted, cv="prefit").fit(X[50:], Y[50:])
 
 
+def test_copies_of_members_that_are_fitted_have_to_be_frozen():
+    voting = VotingClassifier([("bayes", GaussianNB().fit(X, Y))], cv="prefit")
+    with pytest.raises(ValueError, match=r"not fitted.* pass sklearn.frozen.FrozenEstimator\(m") as caught:
+        clone(voting).fit(X, Y)
+    assert len(str(caught.value).splitlines()) == 1
+    frozen = VotingClassifier([("bayes", FrozenEstimator(voting.estimators[0][1]))], cv="prefit")
+    np.testing.assert_array_equal(clone(frozen).fit(X, Y).votes(X), voting.fit(X, Y).votes(X))
+    in_folds = frozen.set_params(cv=3).fit(X, Y)
+    np.testing.assert_array_equal(in_folds.honest_votes_, voting.honest_votes_)
+
+
+@pytest.mark.parametrize(
+    "cv", [KFold(3, shuffle=True), RepeatedStratifiedKFold(n_splits=2, n_repeats=2), ShuffleSplit(4)]
+)
+def test_a_seed_is_that_of_the_split_too(cv):
+    first, same, other = (honest(cv=cv, random_state=seed).honest_votes_ for seed in (0, 0, 1))
+    np.testing.assert_array_equal(first, same)
+    assert first.shape != other.shape or (first != other).any()
+    assert cv.random_state is None
+
+
 def test_members_that_are_fitted_may_know_fewer_classes():
     fewer = GaussianNB().fit(X[50:], Y[50:])
     voting = CAWPEClassifier([("all", GaussianNB().fit(X, Y)), ("fewer", fewer)], cv="prefit").fit(X, Y)
@@ -345,13 +368,19 @@ def test_scores_of_pairs_of_classes_are_not_taken_for_scores_of_classes(n_classe
     table, y = make_classification(
         120, 5, n_informative=5, n_redundant=0, n_classes=n_classes, class_sep=0.6, random_state=0
     )
-    machine = [("machine", SVC(decision_function_shape="ovo"))]
-    crisp = honest(machine, table, y, cv=3)
-    for method in ("sigmoid", "isotonic", "temperature"):
-        soft = honest(machine, table, y, cv=3, calibrate=method)
-        np.testing.assert_allclose(soft.honest_votes_.sum(axis=2), 1, atol=1e-6)
-        assert soft.score(table, y) == crisp.score(table, y) > 0.6
-        np.testing.assert_array_equal(soft.honest_votes_.argmax(axis=2), crisp.honest_votes_.argmax(axis=2))
+    own = SVC(decision_function_shape="ovo")
+    for machine in (
+        own,
+        make_pipeline(FunctionTransformer(), own),
+        FrozenEstimator(clone(own).fit(table, y)),
+    ):
+        crisp = honest([("machine", machine)], table, y, cv=3)
+        for method in ("sigmoid", "isotonic", "temperature"):
+            soft = honest([("machine", machine)], table, y, cv=3, calibrate=method)
+            np.testing.assert_allclose(soft.honest_votes_.sum(axis=2), 1, atol=1e-6)
+            assert soft.score(table, y) == crisp.score(table, y) > 0.6
+            votes = soft.honest_votes_, crisp.honest_votes_
+            np.testing.assert_array_equal(*(each.argmax(axis=2) for each in votes))
 
 
 def test_two_classes_are_one_pair():

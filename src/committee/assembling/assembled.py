@@ -248,6 +248,8 @@ class Assembled(TransformerMixin, KeptCommittee):
     def weights_(self) -> np.ndarray:
         """The weights of the members, if the rule has such."""
         check_is_fitted(self)
+        if self.rule_ is None:
+            raise AttributeError(ONE_CLASS)
         weights = getattr(self.rule_, "weights_", None)
         if weights is None:
             raise AttributeError(f"{type(self.rule_).__name__} has no weights for members.")

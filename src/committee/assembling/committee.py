@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, Self
 
+import numpy as np
+
 from committee import running
 from committee.assembling.assembled import Assembled
 from committee.assembling.calibrating import CALIBRATION, Calibration, Curves
@@ -34,7 +36,7 @@ from committee.learners.callbacks import (
 )
 from committee.members.encoding import new_encoder
 from committee.members.lesson import Lesson
-from committee.members.seeding import generator_of, seeded
+from committee.members.seeding import generator_of, seeded, seeded_split
 from committee.members.votes import gives_scores
 from committee.parameters import check_parameters, declared
 from committee.task import Classification
@@ -86,7 +88,7 @@ class Committee(CallbackSupportMixin, CommitteeParameters, NamedMembers, Assembl
                 calls.tell(len(members))
         else:
             members = [replace(each, estimator=seeded(each.estimator, rng)) for each in members]
-            folds = self._folds(lesson, rule)
+            folds = self._folds(lesson, rule, rng)
             plan = self._plan(lesson, folds)
             calls = task_calls(self, X, y, plan.what, n_fits(members, lesson, plan))
             seated = self._seat(members, lesson, plan, calls)
@@ -138,8 +140,8 @@ class Committee(CallbackSupportMixin, CommitteeParameters, NamedMembers, Assembl
                 "Set cv=5, or calibrate=None."
             )
 
-    def _folds(self, lesson: Lesson, rule: Rule) -> list[Fold]:
-        cv = N_FOLDS if self.cv is None and rule.needs_fit else self.cv
+    def _folds(self, lesson: Lesson, rule: Rule, rng: np.random.Generator) -> list[Fold]:
+        cv = N_FOLDS if self.cv is None and rule.needs_fit else seeded_split(self.cv, rng)
         if cv is None or not lesson.is_open:
             return []
         return folds_of(

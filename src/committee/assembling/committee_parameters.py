@@ -61,7 +61,8 @@ class CommitteeParameters:
         "are averaged; rows that no fold holds out, as the first ones in time order, are left out of the fit "
         'of the rule; a class that a fold lacks gets no votes there. "prefit": the estimators are fitted, '
         "and vote on the rows that they are given with: these votes are honest only if the members have not "
-        "learnt from these rows. None: no honest votes, unless the rule learns from them; then 5 folds.",
+        "learnt from these rows; a committee that is cloned needs them in `FrozenEstimator`. None: no honest "
+        "votes, unless the rule learns from them; then 5 folds.",
     )
     refit: bool = parameter(
         True,
@@ -109,6 +110,7 @@ class CommitteeParameters:
         None,
         "an integer, a RandomState or None",
         anything,
-        "Draws every `random_state` of members and rule that is None. An integer makes fits repeatable.",
+        "Draws every `random_state` of members, rule and the splitter `cv` that is None. An integer makes "
+        "fits repeatable.",
     )
     verbose: int = parameter(0, *VERBOSE)

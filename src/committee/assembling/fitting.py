@@ -36,6 +36,10 @@ from committee.task import Classification
 
 # A table of so many values is not copied for each of its folds if that can be helped.
 MANY_VALUES = 2**22
+NOT_FITTED = (
+    'This %(name)s is not fitted, as cv="prefit" wants members. Copies that clone or a cross-validation '
+    "makes are not: pass sklearn.frozen.FrozenEstimator(member), which stays fitted."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -308,7 +312,7 @@ def take_fitted(member: Member, lesson: Lesson, as_scores: bool) -> Seated:
     """Let a member that is fitted vote on the rows that are given."""
     X = take_columns(lesson.X, member.columns)
     with naming(f"Member {member.name!r}", "vote"):
-        check_is_fitted(member.estimator)
+        check_is_fitted(member.estimator, msg=NOT_FITTED)
         n_columns = getattr(member.estimator, "n_features_in_", X.shape[1])
         if n_columns != X.shape[1]:
             raise ValueError(f"It was fitted on {n_columns} columns, and sees {X.shape[1]}.")

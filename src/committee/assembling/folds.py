@@ -104,6 +104,7 @@ def positions(rows: Any, n_rows: int) -> np.ndarray:
     """Rows of a split as positions, if they are rows of the table."""
     rows = np.asarray(rows)
     rows = np.flatnonzero(rows) if rows.dtype == bool else rows.astype(np.int64)
-    if len(rows) and not (rows.min() >= 0 and rows.max() < n_rows):
-        raise ValueError(f"cv has row {rows.max()}, and X has {n_rows} rows. Split the table of the fit.")
+    unknown = rows[(rows < 0) | (rows >= n_rows)]
+    if len(unknown):
+        raise ValueError(f"cv has row {unknown[0]}, and X has {n_rows} rows. Split the table of the fit.")
     return rows

@@ -1,7 +1,8 @@
-"""Seeds of members: drawn from one generator, so that all fits can be repeated."""
+"""Seeds of members and splits: drawn from one generator, so that all fits can be repeated."""
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import numpy as np
@@ -47,12 +48,35 @@ def seeded(estimator: Any, rng: np.random.Generator) -> Any:
         for name, value in sorted(estimator.get_params(deep=True).items())
         if value is None and (name == "random_state" or name.endswith("__random_state"))
     ]
-    return estimator.set_params(**{name: int(rng.integers(LARGEST_SEED)) for name in names})
+    return with_seeds(estimator, names, rng)
+
+
+def seeded_split(cv: Any, rng: np.random.Generator) -> Any:
+    """A copy of a splitter, whose `random_state` is drawn if it is None; what else `cv` may be, as it is.
+
+    Examples
+    --------
+    >>> from sklearn.model_selection import KFold
+    >>> seeded_split(KFold(2, shuffle=True), np.random.default_rng(0))
+    KFold(n_splits=2, random_state=1826701614, shuffle=True)
+    """
+    if not hasattr(cv, "random_state") or cv.random_state is not None:
+        return cv
+    splitter = copy.copy(cv)
+    splitter.random_state = int(rng.integers(LARGEST_SEED))
+    return splitter
 
 
 def reseeded(member: Any, rng: np.random.Generator) -> Any:
     """A clone of an estimator, every `random_state` of it and of its parts drawn anew."""
-    return clone(member).set_params(**{name: int(rng.integers(LARGEST_SEED)) for name in seeds_of(member)})
+    return with_seeds(clone(member), seeds_of(member), rng)
+
+
+def with_seeds(estimator: Any, names: list[str], rng: np.random.Generator) -> Any:
+    """An estimator, some parameters of which are drawn."""
+    # In two steps: `set_params` of a frozen estimator returns nothing.
+    estimator.set_params(**{name: int(rng.integers(LARGEST_SEED)) for name in names})
+    return estimator
 
 
 def seeds_of(member: Any) -> list[str]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from sklearn.frozen import FrozenEstimator
 
 from committee.combining import one_hot
 from committee.combining.metrics import judges_probabilities, name_of_metric
@@ -146,7 +147,7 @@ def scores_pairs(model: Any) -> bool:
     >>> scores_pairs(SVC()), scores_pairs(SVC(decision_function_shape="ovo"))
     (False, True)
     """
-    told = model.get_params().items()
+    told = (model.estimator if isinstance(model, FrozenEstimator) else model).get_params().items()
     return any(name.endswith("decision_function_shape") and value == "ovo" for name, value in told)
 
 
