@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 import committee
 from committee.combining import dynamic, dynamic_known
+from committee.combining import votes as votes_module
 from committee.combining.dynamic_known import Question
 from committee.combining.dynamic_meta import SURE, in_tenths
 from committee.combining.dynamic_methods import METHODS, REGRESSION_METHODS
@@ -180,6 +181,16 @@ def test_members_are_judged_by_their_own_votes_whatever_stands_for_the_others(me
         np.testing.assert_array_equal(one, other)
     as_they_are = DynamicRule(method=method).fit(votes, y, X).selected(votes, X)
     assert np.abs(rules[0].selected(votes, X)[0] - as_they_are[0]).max() > 0.1
+
+
+@every_method
+def test_a_whole_block_of_rows_of_weight_zero_is_not_there(method, monkeypatch):
+    X, y, votes = some_table()
+    monkeypatch.setattr(votes_module, "BLOCK_SIZE", 120)  # ten rows
+    weights = np.where(np.arange(50) < 20, 0, 1)
+    weighted = DynamicRule(method=method).fit(votes, y, X, weights).combine(votes, X)
+    there = DynamicRule(method=method).fit(votes[:, 20:], y[20:], X[20:]).combine(votes, X)
+    np.testing.assert_allclose(weighted, there)
 
 
 @every_method

@@ -117,7 +117,7 @@ class AdjustedRule(Rule):
         if not self.rule_.needs_fit:
             X = honest.X if self.rule_._looks_at_X() else None
             decision = self.rule_.combine(honest.votes, X)
-            return replace(honest, votes=decision[None], has_voted=None)
+            return replace(honest, votes=decision[None], X=None, has_voted=None)
         from committee.combining.folding import decided_elsewhere
 
         began = time.monotonic()

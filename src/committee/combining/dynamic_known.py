@@ -159,8 +159,9 @@ def support_of(votes: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 def profiles_of(votes: np.ndarray) -> np.ndarray:
     """All votes on a row, side by side; of two classes those for the second, from which the others follow."""
-    told = votes[:, :, 1:] if votes.shape[2] == 2 else votes
-    return told.transpose(1, 0, 2).reshape(votes.shape[1], -1)
+    n_members, n_rows, n_outputs = votes.shape
+    told = votes[:, :, 1:] if n_outputs == 2 else votes
+    return told.transpose(1, 0, 2).reshape(n_rows, n_told(n_members, n_outputs))
 
 
 def n_told(n_members: int, n_outputs: int) -> int:

@@ -39,6 +39,8 @@ def best_biases(scores: np.ndarray, honest: Honest, metric: Any, deadline: float
     -------
     ndarray of shape (n_classes,)
     """
+    counts = np.flatnonzero(honest.weights)
+    scores, honest = scores[counts], honest.on(counts)
     judge = judge_by(metric, honest, deadline)
     n_classes = scores.shape[1]
     biases = np.zeros(n_classes)
