@@ -231,7 +231,45 @@ def test_fewer_votes_are_votes_on_every_class():
     rows = fewer(HonestVotes(votes, y, None, None, np.arange(1000)), 600).rows
     assert set(y[rows]) == {0, 1, 2} and 100 <= len(rows) <= 110
     numbers = HonestVotes(votes[:, :, :1], y + 0.5, None, None, np.arange(1000))
-    np.testing.assert_array_equal(fewer(numbers, 200).rows, np.arange(0, 1000, 10))
+    assert len(fewer(numbers, 200).rows) == 100
+
+
+@pytest.mark.parametrize("period", [2, 3, 10, 24])
+def test_fewer_votes_are_of_all_sorts_of_rows_in_whatever_order_they_come(period):
+    y = np.arange(24_000) % period
+    votes = np.full((1, 24_000, period), 1 / period)
+    rows = fewer(HonestVotes(votes, y, None, None, np.arange(24_000)), 2400 * period).rows
+    np.testing.assert_array_equal(np.bincount(y[rows]), np.full(period, 2400 // period))
+    numbers = fewer(HonestVotes(votes[:, :, :1], y + 0.5, None, None, np.arange(24_000)), 2400).rows
+    assert np.bincount(y[numbers]).min() > 0.5 * 2400 / period
+
+
+def test_the_order_of_the_rows_does_not_decide_which_rule_is_taken():
+    rng = np.random.default_rng(0)
+    y = rng.normal(size=400)
+    # The first is right but for high numbers, which nobody knows of who has not seen any.
+    votes = np.stack([y.clip(None, 0.5), y + rng.normal(size=400)])[:, :, None]
+    found = []
+    for order in (np.argsort(y), rng.permutation(400)):
+        honest = HonestVotes(votes[:, order], y[order], None, None, np.arange(400))
+        found.append({each.name: each.loss for each in judge_rules(honest, None, np.inf)})
+    for name, loss in found[0].items():
+        assert loss == pytest.approx(found[1][name], rel=0.1), name
+
+
+@pytest.mark.parametrize(
+    ("scorer", "metric"), [("neg_log_loss", "log_loss"), ("neg_root_mean_squared_error", "squared_error")]
+)
+def test_a_scorer_that_is_a_loss_of_ours_is_taken_for_it(scorer, metric):
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 200)
+    votes = rng.dirichlet([1, 1], (3, 200)) + np.eye(2)[y]
+    votes /= votes.sum(axis=2, keepdims=True)
+    if metric == "squared_error":
+        y, votes = y + 0.5, votes[:, :, 1:]
+    honest = HonestVotes(votes, y, None, None, np.arange(200))
+    taken = [repr(judge_rules(honest, each, np.inf)[0].rule) for each in (scorer, metric, None)]
+    assert taken[0] == taken[1] == taken[2]
 
 
 def test_rules_that_the_metric_has_no_value_for_are_left_out_of_the_comparison():
@@ -267,7 +305,7 @@ def test_dynamic_selection_is_tried_for_numbers():
 def test_small_tables_have_more_folds_if_there_is_time(given, n_folds):
     automatic = CommitteeClassifier(["c45"], random_state=0, **given)
     lesson = Lesson.of(automatic._task_type, X, Y, None, None)
-    assert len(automatic._repeats(lesson, np.random.default_rng(0))[0]) == n_folds
+    assert len(automatic._every_repeat(lesson, np.random.default_rng(0))[0]) == n_folds
 
 
 @pytest.mark.parametrize(
@@ -283,7 +321,7 @@ def test_folds_are_repeated_more_often_if_there_is_time(given, n_rows, n_repeats
     automatic = CommitteeClassifier(["c45"], random_state=0, **given)
     rows = np.arange(n_rows) % 150
     lesson = Lesson.of(automatic._task_type, X[rows], Y[rows], None, None)
-    assert len(automatic._repeats(lesson, np.random.default_rng(0))) == n_repeats
+    assert automatic._n_repeats(lesson) == n_repeats
 
 
 def test_groups_are_held_out_together():

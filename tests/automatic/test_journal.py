@@ -156,6 +156,15 @@ def test_a_run_may_go_on_with_another_limit_of_time(tmp_path):
     assert automatic(tmp_path, members=bayes, cv="auto", time_limit=60).fit(X, Y).score(X, Y) > 0.9
 
 
+def test_a_run_may_go_on_without_a_limit_of_time(tmp_path, monkeypatch):
+    bayes = [("bayes", GaussianNB())]
+    limited = automatic(tmp_path, members=bayes, time_limit=60).fit(X, Y)
+    monkeypatch.setattr(GaussianNB, "fit", None)
+    again = automatic(tmp_path, members=bayes).fit(X, Y).named_estimators_["bayes"]
+    for first, second in zip(limited.named_estimators_["bayes"][: len(again)], again, strict=True):
+        np.testing.assert_array_equal(first.predict_proba(X), second.predict_proba(X))
+
+
 def test_numbers_and_repeated_folds_are_kept_too(tmp_path):
     frame, signal = mixed_frame()
     given = {"members": ["booster", "linear"], "cv": 2, "preset": "best", "random_state": 0}

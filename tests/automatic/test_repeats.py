@@ -13,7 +13,7 @@ WEIGHTS = np.where(np.arange(150) % 10 == 0, 0.0, 1.0)
 
 def repeats_of(weights=None, groups=None, seed=0):
     lesson = Lesson.of(Classification, X, Y, weights, groups)
-    return Repeats(5, lesson, 3, np.random.default_rng(seed))
+    return Repeats.drawn(5, lesson, 3, np.random.default_rng(seed))
 
 
 def test_every_row_that_counts_is_held_out_once_each_time():

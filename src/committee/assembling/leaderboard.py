@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from committee.assembling.folds import folds_of
+from committee.assembling.folds import nothing_to_hold_out
 from committee.assembling.votes import HonestVotes
 from committee.combining import as_rule, rule_names
+from committee.combining.folding import N_FOLDS, drawn_folds
 from committee.combining.rule import Rule
 from committee.members.seeding import generator_of, seeded
-
-N_FOLDS = 5
+from committee.running.limits import one_blas_thread
 
 
 @dataclass(frozen=True)
@@ -126,9 +126,11 @@ def leaderboard_of(
         if own is not None and (has_X or not own._looks_at_X()):
             wanted.append(("committee", name_of(own), clone(own)))
         wanted += [("rule", name, rule) for name, rule in usable_rules(task, has_X)]
-    for kind, title, given in wanted:
-        decision = honest_decision(seeded(as_rule(given), generator_of(random_state)), honest, honest.X)
-        found.append(Standing(kind, title, -loss(known.y, decision, known.weights)))
+    # What rules solve is small, and threads would only wait for each other.
+    with one_blas_thread():
+        for kind, title, given in wanted:
+            decision = honest_decision(seeded(as_rule(given), generator_of(random_state)), honest, honest.X)
+            found.append(Standing(kind, title, -loss(known.y, decision, known.weights)))
     return Leaderboard(found, name_of_scorer(scorer))
 
 
@@ -158,7 +160,9 @@ def honest_decision(rule: Rule, honest: HonestVotes, X: np.ndarray | None) -> np
     if not rule.needs_fit:
         return rule.combine(honest.votes)
     is_class_task = honest.votes.shape[2] > 1
-    folds = folds_of(N_FOLDS, None, honest.y, honest.groups, honest.weights, is_class_task=is_class_task)
+    folds = drawn_folds(N_FOLDS, honest.y, honest.groups, honest.weights, is_class_task=is_class_task)
+    if not folds:
+        raise nothing_to_hold_out(honest.groups, honest.weights, is_class_task)
     decision = np.zeros(honest.votes.shape[1:])
     for train, held_out in folds:
         fitted = replace(honest, X=X).on(train).teach(clone(rule))

@@ -17,9 +17,10 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from committee.assembling.leaderboard import N_FOLDS, honest_decision
+from committee.assembling.leaderboard import honest_decision
 from committee.assembling.votes import HonestVotes
 from committee.combining.adjusting import OF_PROBABILITIES, AdjustedRule
+from committee.combining.folding import N_FOLDS
 from committee.combining.losses import (
     CLASS_LOSSES,
     NUMBER_LOSSES,
@@ -49,6 +50,12 @@ COSTS = {
 DIFFERENCES_IN_A_SECOND = 2e8
 # The rule that is taken unless another is surely better, by the loss of a row.
 USUAL = {"log_loss": "log_pool", "squared_error": "shrunken stacking"}
+# Scorers of scikit-learn that put decisions into the order of a loss of ours, which is known by rows.
+SAME_ORDER = {
+    "neg_log_loss": "log_loss",
+    "neg_mean_squared_error": "squared_error",
+    "neg_root_mean_squared_error": "squared_error",
+}
 # Surely: by so many standard errors of the mean difference of the losses of rows.
 SURELY = 2.0
 
@@ -112,6 +119,7 @@ def judge_rules(
     """
     began = time.monotonic()
     unit = 0.0
+    metric = known_by_rows(metric)
     found: list[Judged] = []
     no_value: NoValueError | None = None
     rules = rules_for(honest, metric, X is not None)
@@ -165,8 +173,20 @@ def in_time(rule: Rule, seconds: float) -> Rule:
 
 def without_comparison(honest: HonestVotes, metric: Any) -> Rule:
     """The rule that decides where none is judged: the usual one, or the mean if no rule is known to be."""
+    metric = known_by_rows(metric)
     rules = dict(rules_for(honest, metric, has_X=False))
     return rules.get(usual_rule(honest, metric) or "mean") or rule_named("mean")
+
+
+def known_by_rows(metric: Any) -> Any:
+    """The loss of ours for a scorer that is the same but for its name; others stay.
+
+    Examples
+    --------
+    >>> known_by_rows("neg_root_mean_squared_error"), known_by_rows("roc_auc"), known_by_rows(None)
+    ('squared_error', 'roc_auc', None)
+    """
+    return SAME_ORDER.get(metric, metric) if isinstance(metric, str) else metric
 
 
 def usual_rule(honest: HonestVotes, metric: Any) -> str | None:
@@ -217,28 +237,30 @@ def seconds_for(n_votes: int) -> float:
 
 
 def fewer(honest: HonestVotes, n_votes: int) -> HonestVotes:
-    """Honest votes on every so many-th row, so that there are hardly more than some."""
-    stride = -(-honest.votes.size // n_votes)
-    if stride <= 1:
+    """Honest votes on some rows, drawn at random, so that there are hardly more than so many."""
+    share = n_votes / honest.votes.size
+    if share >= 1:
         return honest
-    rows: np.ndarray = np.arange(0, len(honest.y), stride)
-    if honest.votes.shape[2] > 1:
-        # Metrics of probabilities need every class, in each fold of the comparison.
-        rows = np.union1d(rows, first_of_each(honest.y, N_FOLDS))
-    return honest.on(rows)
+    are_classes = honest.votes.shape[2] > 1
+    # Metrics of probabilities need every class, in each fold of the comparison.
+    return honest.on(drawn_of_each(honest.y if are_classes else np.zeros(len(honest.y)), share, N_FOLDS))
 
 
-def first_of_each(y: np.ndarray, n: int) -> np.ndarray:
-    """The first so many rows of each class.
+def drawn_of_each(classes: np.ndarray, share: float, fewest: int) -> np.ndarray:
+    """Some rows of each class, always the same: a share of them, and so many at least.
 
     Examples
     --------
-    >>> first_of_each(np.array([1, 0, 1, 1, 2]), 2)
-    array([0, 1, 2, 4])
+    >>> drawn_of_each(np.array([0, 0, 0, 0, 0, 0, 1]), share=0.5, fewest=1)
+    array([2, 3, 4, 6])
     """
-    order = np.argsort(y, kind="stable")
-    places = np.arange(len(y)) - np.searchsorted(y[order], y[order])
-    return np.sort(order[places < n])
+    drawn = np.random.default_rng(0).permutation(len(classes))
+    order = drawn[np.argsort(classes[drawn], kind="stable")]
+    _, first, code, counts = np.unique(
+        classes[order], return_index=True, return_inverse=True, return_counts=True
+    )
+    wanted = np.maximum(np.round(share * counts), fewest)
+    return np.sort(order[np.arange(len(order)) - first[code] < wanted[code]])
 
 
 def rules_for(honest: HonestVotes, metric: Any, has_X: bool) -> list[tuple[str, Rule]]:

@@ -41,7 +41,7 @@ from committee.automatic.journal import Choice, Journal, chosen_before
 from committee.automatic.memory import Room, within_memory
 from committee.automatic.portfolio import PRESETS, as_many_steps_as_told, named, portfolio
 from committee.automatic.reducing import Reducing
-from committee.automatic.repeats import Repeats, n_folds_of
+from committee.automatic.repeats import MOST_REPEATS, Repeats, n_folds_of
 from committee.automatic.scheduling import seat_in_time
 from committee.automatic.telling import Telling
 from committee.combining import as_rule, rule_named
@@ -61,7 +61,7 @@ from committee.task import Classification
 AUTO = "auto"
 # Folds are repeated so often while there is time left, more often in tables of at most so many rows. Those
 # members that count go on, who have about as many models as all would have in the first number of repeats.
-REPEATS_IN_TIME, MANY_REPEATS_IN_TIME, ROWS_TO_REPEAT = 4, 16, 50_000
+REPEATS_IN_TIME, MANY_REPEATS_IN_TIME, ROWS_TO_REPEAT = 4, MOST_REPEATS, 50_000
 # Folds are repeated for the members that have such a part in the mixture of votes, found on so many votes.
 LEAST_PART, MOST_TO_MIX = 0.01, 500_000
 # Rules that look at rows are slow on more of them, and may take so many seconds to be compared.
@@ -119,11 +119,13 @@ class AutomaticCommittee(CallbackSupportMixin, Reducing):
             if rule is not None:
                 check_rule(rule, len(members), lesson.task, is_weighted=differ(lesson.weights))
         clock.keep_for_rule(seconds_for(len(members) * len(lesson.rows) * lesson.task.n_outputs))
-        repeats = self._repeats(lesson, rng)
+        every = self._every_repeat(lesson, rng)
+        repeats = every.first(self._n_repeats(lesson)) if isinstance(every, Repeats) else every
         seed = int(rng.integers(LARGEST_SEED))
         members = [seeded_by_name(each, seed) for each in members]
         calls = task_calls(self, X, y, "fold", len(members) * n_folds_of(repeats))
-        seated = self._seat(members, lesson, repeats, clock, choice, calls)
+        journal = self._journal(members, lesson, every, choice)
+        seated = self._seat(members, lesson, repeats, clock, journal, calls)
         rule = None if rule is None else for_seated(rule, members, seated)
         # What is done in some time is not known by its folds.
         folds = [] if self.time_limit is not None else [fold for each in repeats for fold in each]
@@ -265,8 +267,8 @@ class AutomaticCommittee(CallbackSupportMixin, Reducing):
         matrix: np.ndarray = encoder.transform(take_rows(lesson.X, honest.rows))
         return matrix
 
-    def _repeats(self, lesson: Lesson, rng: np.random.Generator) -> Sequence[list[Fold]]:
-        """The folds, once or several times."""
+    def _every_repeat(self, lesson: Lesson, rng: np.random.Generator) -> Sequence[list[Fold]]:
+        """The folds, as often as they may be repeated at most."""
         if not lesson.is_open:
             return [[]]
         n_folds = self._n_folds(lesson)
@@ -275,7 +277,7 @@ class AutomaticCommittee(CallbackSupportMixin, Reducing):
                 self.cv, lesson.X, lesson.y, lesson.groups, lesson.weights, is_class_task=lesson.are_classes
             )
             return [given]
-        repeats = Repeats(n_folds, lesson, self._n_repeats(lesson), rng)
+        repeats = Repeats.drawn(n_folds, lesson, most_repeats(lesson), rng)
         if is_integer(self.cv) and len(repeats[0]) < n_folds:
             what = "groups" if lesson.groups is not None else "rows"
             few = f"{what} of a class" if lesson.are_classes else what
@@ -300,9 +302,22 @@ class AutomaticCommittee(CallbackSupportMixin, Reducing):
     def _n_repeats(self, lesson: Lesson) -> int:
         """How often the rows are parted into folds, if there is time."""
         if self.time_limit is not None and self.preset != "fast":
-            return MANY_REPEATS_IN_TIME if len(lesson.rows) <= ROWS_TO_REPEAT else REPEATS_IN_TIME
+            return most_repeats(lesson)
         n_repeats: int = PRESETS[self.preset][1]
         return n_repeats
+
+    def _journal(
+        self, members: list[Member], lesson: Lesson, every: Sequence[list[Fold]], choice: Choice | None
+    ) -> Journal | None:
+        """The journal of the run, if there is one, which may go on with another limit of time, or without."""
+        if self.run is None or not lesson.is_open:
+            return None
+        journal = Journal(self.run, lesson, [fold for folds in every for fold in folds])
+        if choice is not None:
+            journal.keep_choice(choice)
+        for member in members:
+            journal.check(member)
+        return journal
 
     def _seat(
         self,
@@ -310,16 +325,9 @@ class AutomaticCommittee(CallbackSupportMixin, Reducing):
         lesson: Lesson,
         repeats: Sequence[list[Fold]],
         clock: Clock,
-        choice: Choice | None,
+        journal: Journal | None,
         calls: TaskCalls | None,
     ) -> list[Seated]:
-        journal = None
-        if self.run is not None and lesson.is_open:
-            journal = Journal(self.run, lesson, [fold for folds in repeats for fold in folds])
-            if choice is not None:
-                journal.keep_choice(choice)
-            for member in members:
-                journal.check(member)
         kind = self._kind_of_runner()
         n_total = len(members) * n_folds_of(repeats)
         is_limit, verbose = self.time_limit is not None, int(self.verbose)
@@ -454,6 +462,11 @@ def named_in(members: Any) -> list[str]:
     if isinstance(members, str):
         return [members]
     return [each for each in members if isinstance(each, str)] if isinstance(members, Sequence) else []
+
+
+def most_repeats(lesson: Lesson) -> int:
+    """How often the rows are parted into folds at most."""
+    return MANY_REPEATS_IN_TIME if len(lesson.rows) <= ROWS_TO_REPEAT else REPEATS_IN_TIME
 
 
 def who_counts(seated: list[Seated], lesson: Lesson) -> list[str]:

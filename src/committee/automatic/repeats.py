@@ -6,7 +6,7 @@ In: `cv`, and the table to part. Out: folds, those of each time when they are as
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import overload
+from typing import Self, overload
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from committee.members.lesson import Lesson
 from committee.members.seeding import LARGEST_SEED
 
 LARGEST_SMALL = np.iinfo(np.int32).max
+MOST_REPEATS = 16
 
 
 class Repeats(Sequence[list[Fold]]):
@@ -26,15 +27,22 @@ class Repeats(Sequence[list[Fold]]):
     ----------
     n_folds : int
     lesson : Lesson
-    n_repeats : int
-    rng : Generator
-        What is drawn from it is a seed for each time.
+    seeds : ndarray of int
+        One for each time.
     """
 
-    def __init__(self, n_folds: int, lesson: Lesson, n_repeats: int, rng: np.random.Generator) -> None:
-        self._n_asked, self._lesson = n_folds, lesson
-        self._seeds = rng.integers(LARGEST_SEED, size=n_repeats)
+    def __init__(self, n_folds: int, lesson: Lesson, seeds: np.ndarray) -> None:
+        self._n_asked, self._lesson, self._seeds = n_folds, lesson, seeds
         self._last: tuple[int, list[Fold]] | None = None
+
+    @classmethod
+    def drawn(cls, n_folds: int, lesson: Lesson, n_repeats: int, rng: np.random.Generator) -> Self:
+        """So many repeats. What is drawn from the generator does not depend on how many."""
+        return cls(n_folds, lesson, rng.integers(LARGEST_SEED, size=MOST_REPEATS)[:n_repeats])
+
+    def first(self, n_repeats: int) -> Self:
+        """The first so many of them."""
+        return type(self)(self._n_asked, self._lesson, self._seeds[:n_repeats])
 
     def __len__(self) -> int:
         return len(self._seeds)

@@ -63,6 +63,27 @@ def numbered_folds(
         return [(rows[train], rows[held_out]) for train, held_out in split]
 
 
+def drawn_folds(
+    n_folds: int,
+    y: np.ndarray,
+    groups: np.ndarray | None,
+    weights: np.ndarray | None,
+    *,
+    is_class_task: bool,
+) -> list[tuple[np.ndarray, np.ndarray]]:
+    """The same of rows in a random order, always the same: a table may be sorted by what is asked.
+
+    Examples
+    --------
+    >>> drawn_folds(2, np.array([0.0, 1.0, 2.0, 3.0]), None, None, is_class_task=False)
+    [(array([1, 3]), array([0, 2])), (array([0, 2]), array([1, 3]))]
+    """
+    drawn = np.random.default_rng(0).permutation(len(y) if weights is None else np.flatnonzero(weights))
+    groups = None if groups is None else groups[drawn]
+    folds = numbered_folds(n_folds, y[drawn], groups, None, is_class_task=is_class_task)
+    return [(np.sort(drawn[train]), np.sort(drawn[held_out])) for train, held_out in folds]
+
+
 def most_folds(y: np.ndarray, groups: np.ndarray | None, is_class_task: bool) -> int:
     """How many folds there can be; with fewer than two, there is nothing to hold out.
 
@@ -114,7 +135,7 @@ def decided_elsewhere(rule: Rule, honest: Honest, seconds: float, deadline: floa
     """
     decision = np.zeros(honest.votes.shape[1:])
     is_decided = np.zeros(honest.n_rows, dtype=bool)
-    folds = numbered_folds(N_FOLDS, honest.y, honest.groups, honest.weights, is_class_task=honest.are_classes)
+    folds = drawn_folds(N_FOLDS, honest.y, honest.groups, honest.weights, is_class_task=honest.are_classes)
     for train, held_out in folds:
         if time.monotonic() + seconds > deadline:
             break
