@@ -306,6 +306,27 @@ def test_days_and_months_that_could_be_swapped_are_not_guessed(csv):
     assert kinds(read_file(csv("d\n02/03/2024\n03/02/2024\n"))) == {"d": "category"}
 
 
+@pytest.mark.parametrize("text", ["15/03/24", "15.03.24", "24.03.15", "1.2.3", "15.03.24 10:30"])
+def test_years_of_two_digits_are_not_guessed(csv, text):
+    assert kinds(read_file(csv(f"d;y\n{text};0\n{text};1\n"))) == {"d": "category", "y": "number"}
+
+
+@pytest.mark.parametrize(
+    "hole", ["None", "NaT", "n.a.", "N.A.", "#N/A N/A", "-", ".", "#DIV/0!", "0000-00-00"]
+)
+def test_what_programs_write_for_a_hole_is_a_hole_among_numbers_and_dates(csv, hole):
+    table = read_file(csv(f"n,i,d,b\n0.5,7,2024-02-29,true\n{hole},{hole},{hole},{hole}\n"))
+    assert kinds(table) == {"n": "number", "i": "number", "d": "date", "b": "boolean"}
+    assert [np.isnan(table.frame[name].to_numpy()[1]) for name in "ni"] == [True, True]
+    assert [table.frame[name][1].as_py() for name in "db"] == [None, None]
+
+
+@pytest.mark.parametrize("n_first", [1, 600_000])
+def test_words_for_holes_among_numbers_are_words_among_words(csv, n_first):
+    table = read_file(csv("a,b\n" + "None,1\n" * n_first + "-,1\nred,2\n"))
+    assert table.frame["a"].to_pylist()[n_first - 1 :] == ["None", "-", "red"]
+
+
 def test_columns_that_name_the_rows_are_left_out(csv):
     rows = [f"{i + 1},{1000 + 7 * i},u{i},{i % 5}" for i in range(30)]
     table = read_file(csv("row,user_id,name,n\n" + "\n".join(rows) + "\n"))

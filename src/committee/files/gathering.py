@@ -19,7 +19,7 @@ import pyarrow as pa
 from committee.files.decimals import SIGNS, Decimal, Decimals, proved_by
 from committee.files.delimited import Delimited
 from committee.files.errors import BadTable
-from committee.files.kinds import LARGEST_EXACT, ColumnKind, Convert, cleaned, converters
+from committee.files.kinds import BLANK, HOLES, LARGEST_EXACT, ColumnKind, Convert, cleaned, converters
 
 Kinds = tuple[ColumnKind, ...]
 
@@ -106,7 +106,7 @@ class Gathered:
         """Take the next values."""
         if self.is_mixed:
             return
-        if self._way is None and cleaned(text).null_count == len(text):
+        if self._way is None and self._are_holes(text):
             self._n_rows += len(text)
             self._n_missing_first += len(text)
             return
@@ -143,6 +143,11 @@ class Gathered:
             chunks = [chunk.cast(pa.string()) for chunk in chunks]
         return pa.chunked_array([pa.nulls(self._n_missing_first, chunks[0].type), *chunks])
 
+    def _are_holes(self, text: Any) -> bool:
+        """Whether no row has a value, whatever the column turns out to be."""
+        words = HOLES if self._is_guess or self.kind is not ColumnKind.CATEGORY else BLANK
+        return bool(cleaned(text, words).null_count == len(text))
+
     def _convert(self, text: Any) -> Any:
         """Values of the column's kind, or None. The first values of a column decide what it is."""
         if self._way is not None:
@@ -151,6 +156,8 @@ class Gathered:
             self.decimal = self._decimals.of(self.name, text, is_told=not self._is_guess)
         ways_of = converters(self.decimal.sign, is_told=not self._is_guess)
         for kind in self._kinds:
+            if kind is ColumnKind.CATEGORY and self._is_guess and self._n_missing_first:
+                return None  # the rows before are read again: among text, what fills them may be text
             for way in ways_of[kind]:
                 found = way(text)
                 if found is not None:

@@ -11,15 +11,14 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from committee.files.errors import BadTable
 from committee.files.kinds import ColumnKind
 
-# So many rows tell enough of text.
-MOST_ROWS = 100_000
+# So many different values tell whether text is prose.
+MOST_VALUES = 100_000
 # With fewer rows, values that are all different mean nothing.
 FEWEST_ROWS = 20
 # Of the rows: with more different values, text is no category.
@@ -27,8 +26,15 @@ MOST_CATEGORIES = 0.5
 FEWEST_IDS = 0.95
 # Words in a value, on average: with as many, it is prose.
 WORDS_OF_PROSE = 3.0
-ID_NAME = re.compile(r"(^|[\W_])(id|uuid|guid|key|index|rownum|row)$|[a-z]I[Dd]$|^unnamed: 0$", re.IGNORECASE)
+ID_NAME = re.compile(r"(?i:(^|[\W_])(id|uuid|guid|key|index|rownum|row)$|^unnamed: 0$)|[a-z]I[Dd]$")
 ROW_NUMBER_STARTS = (0, 1)
+# How numbers and dates are written. Digits behind a zero are the name of something.
+FORMS = {
+    "numbers": r"^[+-]?(0|[1-9]\d*([.,]\d{3})*)?([.,]\d+)?([eE][+-]?\d+)?$",
+    "dates": r"^\d{4}-\d{2}-\d{2}([T ].*)?$",
+}
+# Of the different values: with more that are no numbers, a column was never meant to be one of numbers.
+MOST_STRAYS = 0.05
 
 
 @dataclass(frozen=True)
@@ -42,7 +48,9 @@ class Guess:
     why : str
         Empty, or why it is left out, in a few words.
     n_distinct : int or None
-        The number of different values of text, in the rows that were looked at.
+        The number of different values of text.
+    stray : str
+        Empty, or which value makes text of what would be numbers or dates.
 
     Examples
     --------
@@ -54,6 +62,7 @@ class Guess:
     kind: ColumnKind
     why: str = ""
     n_distinct: int | None = None
+    stray: str = ""
 
 
 def guess(name: str, column: Any) -> Guess:
@@ -98,20 +107,51 @@ def kind_of_type(name: str, dtype: Any) -> ColumnKind:
 
 
 def guess_text(name: str, column: Any, n_values: int) -> Guess:
-    """Whether text is a category, prose, or names the rows: by some of the rows, if there are many."""
-    if len(column) > MOST_ROWS:
-        column = column.take(pa.array(np.linspace(0, len(column) - 1, MOST_ROWS).astype(np.int64)))
-        n_values = len(column) - column.null_count
+    """Whether text is a category, prose, or names the rows."""
     values = pc.unique(column.drop_null())
     n_distinct = len(values)
-    if n_values < FEWEST_ROWS or n_distinct <= MOST_CATEGORIES * n_values:
-        return Guess(name, ColumnKind.CATEGORY, n_distinct=n_distinct)
     values = values.dictionary if pa.types.is_dictionary(values.type) else values
-    if is_prose(values):
+    stray = stray_in(column, values)
+    if n_values < FEWEST_ROWS or n_distinct <= MOST_CATEGORIES * n_values:
+        return Guess(name, ColumnKind.CATEGORY, "", n_distinct, stray)
+    if is_prose(values[:MOST_VALUES]):
         return Guess(name, ColumnKind.TEXT, "prose, different in most rows", n_distinct)
     if n_distinct >= FEWEST_IDS * n_values:
-        return Guess(name, ColumnKind.ID, "a different text in every row", n_distinct)
-    return Guess(name, ColumnKind.CATEGORY, n_distinct=n_distinct)
+        return Guess(name, ColumnKind.ID, stray or "a different text in every row", n_distinct, stray)
+    return Guess(name, ColumnKind.CATEGORY, "", n_distinct, stray)
+
+
+def stray_in(column: Any, values: Any) -> str:
+    """The first value that is no number, or no date, if nearly all others are; else nothing.
+
+    Examples
+    --------
+    >>> texts = pa.array([*map(str, range(30)), "many"])
+    >>> stray_in(texts, texts)
+    "row 31 has 'many', and nearly all other values are numbers"
+    """
+    if not is_text(values.type):
+        return ""
+    for what, form in FORMS.items():
+        if len(others_than(form, values[:MOST_VALUES])) > MOST_STRAYS * min(len(values), MOST_VALUES):
+            continue
+        strays = others_than(form, values)
+        # Some of the digits that name something begin with a zero.
+        if len(strays) and not pc.match_substring_regex(strays, r"^\d+$").true_count:
+            texts = column.cast(values.type) if pa.types.is_dictionary(column.type) else column
+            row = pc.index(texts, strays[0]).as_py() + 1
+            return f"row {row} has {strays[0].as_py()!r}, and nearly all other values are {what}"
+    return ""
+
+
+def others_than(form: str, values: Any) -> Any:
+    """The values that are not written in a form."""
+    return values.filter(pc.invert(pc.match_substring_regex(values, form)))
+
+
+def is_text(dtype: Any) -> bool:
+    """Whether a type of Arrow is one of text."""
+    return bool(pa.types.is_string(dtype) or pa.types.is_large_string(dtype))
 
 
 def is_prose(values: Any) -> bool:
@@ -122,7 +162,7 @@ def is_prose(values: Any) -> bool:
     >>> is_prose(pa.array(["it rained all day"])), is_prose(pa.array(["rain"])), is_prose(pa.array([7]))
     (True, False, False)
     """
-    if not (pa.types.is_string(values.type) or pa.types.is_large_string(values.type)):
+    if not is_text(values.type):
         return False
     n_words = pc.add(pc.count_substring_regex(values, r"\s+"), 1)
     return bool(pc.mean(n_words).as_py() >= WORDS_OF_PROSE)

@@ -21,11 +21,18 @@ LARGEST_EXACT = 2.0**53
 MOST_DIGITS = 310
 # Text that stands for a missing value in columns of any kind. In quotes, it is text in columns of text.
 MISSING = (
-    "", "?", "NA", "N/A", "n/a", "#N/A", "#NA", "NaN", "nan", "-nan", "-NaN", "NULL", "null", "<NA>",
-    "1.#QNAN", "-1.#QNAN", "1.#IND", "-1.#IND",
+    "", "?", "NA", "N/A", "n/a", "#N/A", "#N/A N/A", "#NA", "NaN", "nan", "-nan", "-NaN", "NULL", "null",
+    "<NA>", "1.#QNAN", "-1.#QNAN", "1.#IND", "-1.#IND",
 )  # fmt: skip
+# Beside those, in columns of numbers, booleans and dates. Among words, they may be words.
+HOLES = (
+    *MISSING, "None", "none", "NONE", "NaT", "n.a.", "N.A.", "-", "--", ".", "#DIV/0!", "#VALUE!", "#REF!",
+    "#NUM!", "0000-00-00", "0000-00-00 00:00:00",
+)  # fmt: skip
+# In columns of text, where other words stand in quotes.
+BLANK = ("",)
 # Beside those of ISO 8601, which Arrow reads by itself. Days and months that could be taken for each other,
-# as in 02/03/2024, are not guessed.
+# as in 02/03/2024, are not guessed, nor is what two digits such as 02/03/24 mean.
 DATE_FORMATS = (
     "%Y/%m/%d",
     "%Y/%m/%d %H:%M",
@@ -35,6 +42,8 @@ DATE_FORMATS = (
     "%d.%m.%Y %H:%M:%S",
     "%Y.%m.%d",
 )
+# `strptime` takes fewer digits for a year as well.
+WRITTEN_YEAR = r"(^|\D)\d{4}(\D|$)"
 TRUE, FALSE = ("true", "1"), ("false", "0")
 
 
@@ -97,7 +106,7 @@ def converters(decimal: str | None, *, is_told: bool) -> dict[ColumnKind, list[C
     }
 
 
-def cleaned(text: Any, missing: tuple[str, ...] = MISSING) -> Any:
+def cleaned(text: Any, missing: tuple[str, ...] = HOLES) -> Any:
     """Text without spaces around it, null where it is a word for a missing value."""
     trimmed = pc.utf8_trim_whitespace(text)
     return pc.if_else(pc.is_in(trimmed, pa.array(missing)), pa.scalar(None, trimmed.type), trimmed)
@@ -190,8 +199,11 @@ def dates_written(form: str) -> Convert:
     """The way from text to dates that are written in one form."""
 
     def convert(text: Any) -> Any:
+        text = cleaned(text)
+        if not pc.all(pc.match_substring_regex(text, WRITTEN_YEAR), min_count=0).as_py():
+            return None
         try:
-            return pc.strptime(cleaned(text), format=form, unit="us")
+            return pc.strptime(text, format=form, unit="us")
         except pa.ArrowInvalid:
             return None
 
@@ -203,6 +215,6 @@ def categories(text: Any) -> Any:
 
     Words for missing values stand in quotes here, so they are text.
     """
-    text = cleaned(text, ("",))
+    text = cleaned(text, BLANK)
     encoded = text.dictionary_encode()
     return encoded if 2 * len(encoded.dictionary) <= len(text) else text

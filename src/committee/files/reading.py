@@ -236,7 +236,8 @@ class Wanted:
             return Guess(name, self.types[name])
         made = guess(name, column)
         if name in self.labels and not made.kind.is_used:
-            return Guess(name, made.kind if made.kind is ColumnKind.IGNORE else ColumnKind.CATEGORY)
+            kind = made.kind if made.kind is ColumnKind.IGNORE else ColumnKind.CATEGORY
+            return Guess(name, kind, stray=made.stray)
         return made
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,12 +10,15 @@ import numpy as np
 import pyarrow.compute as pc
 
 from committee.files import BadTable, ColumnKind, Guess, require_columns
+from committee.jobs.amounts import number_of
 from committee.jobs.answering import with_answers
 from committee.jobs.tables import AS_FOUND, CSVForm, present, read_any, values_of
 from committee.saving import Origin
 
 # Whole numbers of more different values are numbers.
 MOST_CLASSES = 20
+# What can be done about a value that is of another kind than all others.
+CORRECT = " Correct it, or leave the cell empty."
 # Columns of which an error tells why they are left out.
 MOST_TOLD = 5
 # Columns that are told of one by one.
@@ -81,9 +84,8 @@ def read_lesson(
             "class is there twice."
         )
     if found == "regression" and y.dtype.kind not in "iufb":
-        such_as = y.tolist()[0]
         raise BadTable(
-            f"The target {target!r} holds text, such as {such_as!r}, and regression needs numbers."
+            f"The target {target!r} holds text, such as {first_text(y)!r}, and regression needs numbers."
         )
     guesses = tuple(each for each in read.guesses if each.name not in special)
     unused = tuple(name for name in read.names if name not in used and name != target)
@@ -93,6 +95,7 @@ def read_lesson(
         *dropping_notes(n_dropped, target),
         *alone,
         *index_notes(read.index),
+        *stray_notes(each for each in read.guesses if each.name != groups),
         *left_out_notes(guesses),
     )
     decimals = {name: sign for name, sign in read.decimals.items() if name in used or name == target}
@@ -132,8 +135,22 @@ def complete(column: Any, name: str, role: str) -> np.ndarray:
         raise BadTable(f"Column {name!r} is to be the {role}, and {n_missing} rows have no value in it.")
     values = values_of(column)
     if role == "weights" and values.dtype.kind not in "iufb":
-        raise BadTable(f"Column {name!r} is to be the weights, and holds text, such as {values[0]!r}.")
+        raise BadTable(
+            f"Column {name!r} is to be the weights, and holds text, such as {first_text(values)!r}."
+        )
     return values
+
+
+def first_text(values: np.ndarray) -> Any:
+    """The first value that is no number; the first of all if there is none.
+
+    Examples
+    --------
+    >>> first_text(np.array(["0.5", "many"])), first_text(np.array(["007"]))
+    ('many', '007')
+    """
+    found = values.tolist()
+    return next((each for each in found if number_of(each) is None), found[0])
 
 
 def why_none(guesses: tuple[Guess, ...]) -> str:
@@ -186,6 +203,21 @@ def index_notes(index: tuple[str, ...]) -> list[str]:
     ]
 
 
+def stray_notes(guesses: Iterable[Guess]) -> list[str]:
+    """What is said of columns that some value makes a category.
+
+    Examples
+    --------
+    >>> stray_notes([Guess("age", ColumnKind.CATEGORY, stray="row 3 has 'old'")])
+    ["Column 'age' is taken for a category: row 3 has 'old'. Correct it, or leave the cell empty."]
+    """
+    return [
+        f"Column {each.name!r} is taken for a category: {each.stray}.{CORRECT}"
+        for each in guesses
+        if each.stray and each.kind is ColumnKind.CATEGORY
+    ]
+
+
 def left_out_notes(guesses: tuple[Guess, ...]) -> list[str]:
     """What is said of columns that are left out by a guess."""
     notes = [
@@ -199,5 +231,7 @@ def way_to_keep(guess: Guess) -> str:
     """How a column stays that a guess leaves out."""
     if guess.kind is ColumnKind.IGNORE:
         return ""
+    if guess.stray:
+        return CORRECT
     kind = "number" if guess.n_distinct is None else "category"
     return f" To keep it, give it a type: {guess.name}={kind}."
