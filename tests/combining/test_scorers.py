@@ -8,6 +8,7 @@ from sklearn.naive_bayes import GaussianNB
 
 import committee
 from committee.combining.metrics import judges_probabilities
+from committee.combining.scorers import decision_scorer
 from committee.rules import AdjustedRule, BestMemberRule, GreedyRule
 
 rng = np.random.default_rng(0)
@@ -148,6 +149,31 @@ def test_leaderboards_take_the_class_one_for_the_positive_one(labels, tmp_path):
     for each in (made, committee.load(tmp_path / "model")):
         for scoring in ("recall", recall_of(1)):
             assert {place.name: place.score for place in each.leaderboard([], scoring=scoring)} == expected
+
+
+def rows_that_lack_a_class(scorer, weights=None):
+    decision = np.array([[0.7, 0.2, 0.1], [0.2, 0.3, 0.5]])
+    weights = np.ones(2) if weights is None else weights
+    return decision_scorer(scorer, 3, np.array(["c", "a", "b"]))(np.array([0, 2]), decision, weights)
+
+
+def test_the_log_loss_judges_rows_that_lack_a_class():
+    assert rows_that_lack_a_class("neg_log_loss") == pytest.approx(np.log([0.7, 0.5]).mean())
+    assert rows_that_lack_a_class("neg_log_loss", np.array([1, 0])) == pytest.approx(np.log(0.7))
+
+
+@pytest.mark.parametrize("scorer", ["roc_auc_ovr", make_scorer(log_loss, response_method="predict_proba")])
+def test_a_scorer_that_cannot_judge_rows_that_lack_a_class_names_one_that_can(scorer):
+    with pytest.raises(ValueError, match=r"No row is of the class 'a': 'neg_log_loss' judges such rows\.$"):
+        rows_that_lack_a_class(scorer)
+
+
+def test_committees_judge_by_the_log_loss_where_a_class_is_absent():
+    y = np.repeat(["a", "b", "c"], 40)
+    cv = [(np.arange(0, 120, 2), np.arange(1, 80, 2)), (np.arange(1, 120, 2), np.arange(0, 80, 2))]
+    selecting = committee.EnsembleSelectionClassifier(MEMBERS, metric="neg_log_loss", cv=cv).fit(X, y)
+    scores = [each.score for each in selecting.leaderboard(["mean"], scoring="neg_log_loss")]
+    assert np.isfinite(scores).all()
 
 
 def test_a_study_scores_labels():

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
-from sklearn.metrics import get_scorer, get_scorer_names
+from sklearn.metrics import get_scorer, get_scorer_names, log_loss, make_scorer
 
 from committee.combining.losses import Loss, NoMetricError, NoValueError, is_made_scorer, on_decisions
 from committee.combining.metrics import check_has_value, metric_of, some_decision
@@ -126,8 +126,8 @@ def decision_scorer(scorer: Any, n_outputs: int, classes: np.ndarray | None) -> 
     >>> [decision_scorer("recall", 2, np.array(each))(y, decision, np.ones(3)) for each in ([0, 1], [1, 2])]
     [0.5, 1.0]
     """
-    ask, name = get_scorer(scorer), name_of_scorer(scorer)
-    labels = np.arange(n_outputs) if classes is None else classes
+    name, labels = name_of_scorer(scorer), np.arange(n_outputs) if classes is None else classes
+    ask = asked_of_labels(scorer, labels)
     echo: Any = EchoRegressor() if n_outputs == 1 else EchoClassifier(labels)
     echo.fit()
 
@@ -143,9 +143,34 @@ def decision_scorer(scorer: Any, n_outputs: int, classes: np.ndarray | None) -> 
             return float(ask(echo, decision, y if n_outputs == 1 else labels[y], **given))
         except (ValueError, TypeError) as error:
             reason = " ".join(str(error).split()).rstrip(".")
-            raise NoValueError(f"The scorer {name} has no value here: {reason}.") from error
+            raise NoValueError(
+                f"The scorer {name} has no value here: {reason}.{absence(y, labels)}"
+            ) from error
 
     return scored
+
+
+def asked_of_labels(scorer: Any, labels: np.ndarray) -> Any:
+    """A scorer; that of the log loss knows all labels, of which it would else ask y, which may lack some."""
+    if scorer != "neg_log_loss" or len(labels) == 1:
+        return get_scorer(scorer)
+    return make_scorer(
+        log_loss, response_method="predict_proba", greater_is_better=False, labels=np.sort(labels)
+    )
+
+
+def absence(y: np.ndarray, labels: np.ndarray) -> str:
+    """What to do if no row is of some class, which many scorers cannot judge; empty if all are there.
+
+    Examples
+    --------
+    >>> absence(np.array([0, 2, 2]), np.array(["bird", "cat", "dog"]))
+    " No row is of the class 'cat': 'neg_log_loss' judges such rows."
+    """
+    absent = np.setdiff1d(np.arange(len(labels)), y)
+    if len(labels) == 1 or len(absent) == 0:
+        return ""
+    return f" No row is of the class {labels[absent].tolist()[0]!r}: 'neg_log_loss' judges such rows."
 
 
 def asks_for_probabilities(scorer: Any) -> bool:
