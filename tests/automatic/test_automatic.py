@@ -324,6 +324,12 @@ def test_folds_are_repeated_more_often_if_there_is_time(given, n_rows, n_repeats
     assert automatic._n_repeats(lesson) == n_repeats
 
 
+def test_a_committee_of_folds_that_came_once_is_recombined():
+    folds = ((np.arange(150)[np.arange(150) % 3 != k], np.arange(k, 150, 3)) for k in range(3))
+    found = CommitteeClassifier(MEMBERS, cv=folds, random_state=0).fit(X, Y).recombine("median")
+    np.testing.assert_allclose(found.predict_proba(X), np.median(found.votes(X), axis=0), atol=1e-6)
+
+
 def test_groups_are_held_out_together():
     groups = np.arange(150) % 30
     bayes = CommitteeClassifier(MEMBERS[:1], cv=5, random_state=0)
@@ -393,7 +399,8 @@ def test_events_tell_member_fold_best_score_and_time_left():
         ({"members": ["linear", "linear"]}, "Two members are named 'linear'."),
         ({"members": [("line", committee.DecisionTreeRegressor())]}, "'line' must be a classifier."),
         ({"rule": "best"}, "There is no rule 'best'."),
-        ({"time_limit": 0}, "time_limit must be a number > 0 or None. Got 0."),
+        ({"time_limit": 0}, "time_limit must be a finite number > 0 or None. Got 0."),
+        ({"time_limit": np.inf}, "time_limit must be a finite number > 0 or None. Got inf."),
         (
             {"memory_limit": "4GB"},
             "memory_limit must be a number of bytes > 0, such as 4e9, or None. Got '4GB'",

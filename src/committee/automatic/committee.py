@@ -14,7 +14,6 @@ from functools import partial
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from committee import running
@@ -385,7 +384,7 @@ class AutomaticCommittee(CallbackSupportMixin, Reducing):
         return another if self.rule_ is None else another._with_only(list(range(len(self._seats))), X)
 
     def _another(self, rule: Any) -> Any:
-        another = clone(self).set_params(rule=rule)
+        another = copy.copy(self).set_params(rule=rule)  # a generator of folds has no clone
         check_parameters(another)
         return another
 

@@ -29,8 +29,8 @@ def is_folding(value: Any) -> bool:
 
 
 def is_positive(value: Any) -> bool:
-    """Whether a value is a number above 0."""
-    return is_number(value) and value > 0
+    """Whether a value is a finite number above 0."""
+    return is_number(value) and 0 < value < float("inf")
 
 
 @declared
@@ -60,7 +60,7 @@ class AutomaticParameters:
     )
     time_limit: float | None = parameter(
         None,
-        "a number > 0 or None",
+        "a finite number > 0 or None",
         optional(is_positive),
         "How many seconds the fit may take. Members are told their part of it: forests and boosters end with "
         "the trees they have by then, others are not begun if time is too short. When it is over, what is "
