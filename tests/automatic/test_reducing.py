@@ -153,6 +153,17 @@ def test_one_model_for_each_member_has_learnt_from_all_rows():
         AUTOMATIC.refit_full(X[:100], Y[:100])
 
 
+@pytest.mark.parametrize("group", [0, 1, 2])
+def test_a_member_learns_from_all_rows_though_a_fold_has_one_class(group):
+    groups = np.arange(30) % 3
+    y = (groups == group).astype(int)
+    automatic = CommitteeClassifier([("near", KNeighborsClassifier(1))], cv=3, random_state=0)
+    whole = automatic.fit(X[:30], y, groups=groups).refit_full(X[:30], y)
+    found = {type(each).__name__ for each in automatic.named_estimators_["near"]}
+    assert found == {"DummyClassifier", "KNeighborsClassifier"}
+    assert isinstance(whole.named_estimators_["near"], KNeighborsClassifier)
+
+
 def test_a_student_learns_what_the_committee_decides():
     student = AUTOMATIC.distil(X)
     assert isinstance(student, committee.GradientBoostingClassifier)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.dummy import DummyClassifier
 
 from committee.assembling.calibrating import Calibration
 from committee.assembling.votes import folded_scores
@@ -35,6 +36,11 @@ class Seat:
     models: list[Any]
     columns: list[int] | None = None
     calibration: Calibration | None = None
+
+    @property
+    def learner(self) -> Any:
+        """A model whose clone learns as the member does: none that stands for a fold of one class."""
+        return next((each for each in self.models if not isinstance(each, DummyClassifier)), self.models[0])
 
     def votes(self, source: Source, task: Task) -> np.ndarray:
         """The votes on a table, of shape (n_rows, n_outputs)."""

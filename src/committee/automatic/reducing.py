@@ -210,7 +210,7 @@ class Reducing(AutomaticParameters, Assembled):
         known: Any = honest.weights
         if not np.array_equal(weights, known):
             raise ValueError("sample_weight must be that of the fit, as X and y must.")
-        members = [Member(each.name, each.models[0], each.columns) for each in self._seats]
+        members = [Member(each.name, each.learner, each.columns) for each in self._seats]
         plan = Plan(folds=[], refit=True, uses_bags=False, as_scores=False)
         kind = self._kind_of_runner()
         with (
