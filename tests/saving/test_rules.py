@@ -11,6 +11,7 @@ from committee.combining.dynamic_methods import METHODS
 from committee.combining.naming import rule_places
 from committee.rules import (
     AccuracyWeightedRule,
+    AdjustedRule,
     BehaviourKnowledgeRule,
     CAWPERule,
     DecisionTemplateRule,
@@ -193,3 +194,40 @@ def test_an_attribute_that_is_missing_or_too_much_is_refused(tmp_path):
     change(path, lambda description, arrays: description["model"]["fitted"].update(alpha_=3))
     with pytest.raises(DamagedFile, match=r"nothing is known of \['alpha_'\]"):
         committee.load(path)
+
+
+MEMBERS = [("linear", LogisticRegression()), ("ridge", RidgeClassifier())]
+
+
+def share_of_errors(y, decision, weights):
+    return float((decision.argmax(axis=1) != y).mean())
+
+
+def ask_in_vain(model, path, name, way):
+    with pytest.raises(TypeError, match=rf"^{name} is a function .* to something else with {way} before"):
+        model.save(path)
+
+
+def test_the_way_out_of_a_metric_that_is_a_function_leads_out(tmp_path):
+    path = tmp_path / "model.committee"
+    rule = AdjustedRule(GreedyRule(metric=share_of_errors))
+    model = committee.VotingClassifier(MEMBERS, rule=rule, cv=2).fit(X, Y)
+    ask_in_vain(model, path, "rule__rule__metric", "set_params")
+    model.set_params(rule__rule__metric=None)
+    ask_in_vain(model, path, r"rule_\.rule__metric", r"rule_\.set_params")
+    model.rule_.set_params(rule__metric=None)
+    ask_in_vain(model, path, r"rule_\.rule_\.metric", r"rule_\.rule_\.set_params")
+    model.rule_.rule_.set_params(metric=None)
+    model.save(path)
+    np.testing.assert_array_equal(committee.load(path).predict(X), model.predict(X))
+
+
+def test_the_way_out_of_a_rule_that_is_a_function_leads_out(tmp_path):
+    path = tmp_path / "model.committee"
+    model = committee.VotingClassifier(MEMBERS, rule=lambda votes: votes[0], cv=2).fit(X, Y)
+    ask_in_vain(model, path, "rule", "set_params")
+    model.set_params(rule="mean")
+    ask_in_vain(model, path, r"rule_\.rule", r"rule_\.set_params")
+    model.rule_.set_params(rule="mean")
+    model.save(path)
+    np.testing.assert_array_equal(committee.load(path).predict(X), model.predict(X))

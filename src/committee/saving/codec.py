@@ -51,6 +51,36 @@ READER_MODULES = {
 }
 
 
+@dataclass(frozen=True)
+class Holder:
+    """Whose parameters are written: the model, or what it has learnt, as a rule that it has fitted.
+
+    Parameters
+    ----------
+    attributes : str, default=""
+        By which one comes to it from the model, each with a dot after it.
+    path : str, default=""
+        Its own.
+    """
+
+    attributes: str = ""
+    path: str = ""
+
+    def holding(self, attribute: str | None, path: str) -> Holder:
+        """What stands in an attribute; itself, if it is in none."""
+        return self if attribute is None else Holder(f"{self.attributes}{attribute}.", path)
+
+    def named(self, path: str) -> str:
+        """The name of a parameter, as `set_params` takes it.
+
+        Examples
+        --------
+        >>> Holder("rule_.", "rule").named("rule__metric")
+        'metric'
+        """
+        return path.removeprefix(f"{self.path}__")
+
+
 @dataclass
 class Encoder:
     """Writes values as JSON, and puts their arrays aside.
@@ -72,6 +102,7 @@ class Encoder:
     arrays: dict[str, np.ndarray] = field(default_factory=dict)
     depth: int = 0
     padding: int = 0
+    holder: Holder = field(default_factory=lambda: Holder())
 
     def value(self, value: Any, path: str) -> Json:
         """Write one value. The path says where it stands, in messages and in the names of arrays."""
@@ -86,6 +117,15 @@ class Encoder:
     def named(self, values: Mapping[str, Any], path: str) -> dict[str, Json]:
         """Write some named values, each at its own path."""
         return {name: self.value(value, join(path, name)) for name, value in values.items()}
+
+    def learnt(self, estimator: Any, values: Mapping[str, Any], path: str) -> dict[str, Json]:
+        """Write what an estimator has learnt, by name. What cannot be saved is told by its attribute."""
+        holder, written = self.holder, {}
+        for name, value in values.items():
+            self.holder = holder.holding(attribute_of(estimator, value), join(path, name))
+            written[name] = self.value(value, join(path, name))
+        self.holder = holder
+        return written
 
     def put(self, array: np.ndarray, path: str) -> str:
         """Put an array aside, and return its name. It is a contiguous one of the dtypes of a container."""
@@ -194,11 +234,19 @@ def is_estimator(written: Json) -> bool:
     return isinstance(written, dict) and written.keys() == {"estimator", "parameters", "fitted"}
 
 
+def attribute_of(estimator: Any, value: Any) -> str | None:
+    """The public attribute in which an estimator has another that it has fitted; None for all else."""
+    if not hasattr(value, "get_params"):
+        return None
+    return next((name for name, each in vars(estimator).items() if each is value and name[0] != "_"), None)
+
+
 def refuse(value: Any, encoder: Encoder, path: str) -> Json:
     """Say that something cannot be saved."""
+    holder, name = encoder.holder.attributes, encoder.holder.named(path)
     what = getattr(value, "__name__", type(value).__name__)
     kind = "a function" if callable(value) and hasattr(value, "__name__") else f"a {type(value).__name__}"
     raise TypeError(
-        f"{path} is {kind} ({what}), and a saved file holds no code. Set {path} to something else with "
-        "set_params before saving."
+        f"{holder}{name} is {kind} ({what}), and a saved file holds no code. Set {name} to something else "
+        f"with {holder}set_params before saving."
     )

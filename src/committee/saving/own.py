@@ -46,7 +46,7 @@ class OwnEstimator:
         learnt = estimator._learnt() if estimator._has_learnt() else None
         return {
             "parameters": encoder.named(parameters, path),
-            "fitted": None if learnt is None else encoder.named(learnt, path),
+            "fitted": None if learnt is None else encoder.learnt(estimator, learnt, path),
         }
 
     def restore(self, described: Described, path: str) -> Any:
