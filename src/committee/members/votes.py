@@ -78,7 +78,7 @@ def votes_of(
 
     Returns
     -------
-    ndarray of float64 of shape (n_rows, n_outputs)
+    ndarray of float64, or of float32 for scores, of shape (n_rows, n_outputs)
         A class that the member has not seen gets no vote, or the score minus infinity. Probabilities that
         do not sum to one are rescaled.
 
@@ -118,7 +118,8 @@ def class_scores(model: Any, X: Any, task: Classification) -> np.ndarray:
     array([[0., 1., 0.]], dtype=float32)
     """
     codes, predicted = codes_of(model, task), codes_in(model.predict(X), task.classes)
-    scores = own_scores(model, X, len(codes))
+    are_pairs = task.n_outputs > 2 and scores_pairs(model)
+    scores = None if are_pairs else own_scores(model, X, len(codes))
     if scores is None:
         scores = one_hot(predicted, task.n_outputs)[:, codes]
     every = aligned(scores, codes, task, -np.inf).astype(np.float32)
@@ -131,15 +132,15 @@ def class_scores(model: Any, X: Any, task: Classification) -> np.ndarray:
 
 
 def own_scores(model: Any, X: Any, n_classes: int) -> np.ndarray | None:
-    """What a `decision_function` says of each class; None if there is none, or it is about pairs of them."""
-    if not hasattr(model, "decision_function") or (n_classes == 3 and scores_pairs(model)):
+    """What a `decision_function` says of each class; None if there is none, or it says something else."""
+    if not hasattr(model, "decision_function"):
         return None
     scores = finite(two_columns(np.asarray(model.decision_function(X), dtype=np.float64)))
     return scores if scores.shape == (len(scores), n_classes) else None
 
 
 def scores_pairs(model: Any) -> bool:
-    """Whether a model is told to score pairs of classes. Of three classes there are three, as of scores.
+    """Whether a model is told to score pairs of classes: of three there are three, so that no shape tells.
 
     Examples
     --------
