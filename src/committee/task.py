@@ -314,6 +314,17 @@ def are_repetitions(weights: np.ndarray) -> bool:
     return bool((positive == np.floor(positive)).all() and positive.mean() < REPETITIONS_END)
 
 
+def repeats_of(weights: np.ndarray) -> np.ndarray:
+    """How often each row stands there: as its weight says, if weights are repetitions, else once or never.
+
+    Examples
+    --------
+    >>> repeats_of(np.array([2.0, 0.0, 5.0])), repeats_of(np.array([0.5, 0.0, 2.5]))
+    (array([2, 0, 5]), array([1, 0, 1]))
+    """
+    return (weights if are_repetitions(weights) else weights > 0).astype(np.int64)
+
+
 def scaled(weights: np.ndarray) -> np.ndarray:
     """Weights whose mean over the positive ones is 1, unless they say how often a row stands there.
 

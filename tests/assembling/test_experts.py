@@ -60,6 +60,15 @@ def test_a_tree_of_one_level_is_one_gate(mixture_type):
     np.testing.assert_array_equal(flat.log_likelihoods_, tree.log_likelihoods_)
 
 
+@both
+def test_one_expert_is_a_tree_of_any_branching(mixture_type, tmp_path):
+    X, y = problem(mixture_type)
+    flat, tree = (mixture_type(n_experts=1, branching=each).fit(X, y) for each in (None, 2))
+    np.testing.assert_array_equal(votes_of(flat, X), votes_of(tree, X))
+    tree.save(tmp_path / "tree.committee")
+    np.testing.assert_array_equal(votes_of(committee.load(tmp_path / "tree.committee"), X), votes_of(tree, X))
+
+
 def test_a_tree_of_gates_multiplies_along_paths():
     tree = Branches.of(4, 2)
     top, left, right = (np.array([[p, 1 - p]]) for p in (0.6, 0.1, 0.5))

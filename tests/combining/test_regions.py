@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.exceptions import NotFittedError
 from sklearn.metrics import log_loss
 from sklearn.tree import DecisionTreeRegressor
 
@@ -75,6 +76,19 @@ def test_a_small_region_is_left_to_the_best_of_all():
     lonely = rule.region([[100.0, 100.0]])[0]
     assert rule.n_rows_[lonely] == 1
     assert rule.members_[lonely] == rule.best_
+
+
+@pytest.mark.parametrize("partition", PARTITIONS)
+def test_a_row_of_weight_two_counts_twice_in_a_region(partition):
+    X, y, votes = two_halves(n_rows=16)
+    rule = RegionRule(partition=partition, n_regions=2, min_rows=10, random_state=0)
+    rule.fit(votes, y, X, sample_weight=np.full(16, 2))
+    assert rule.n_rows_.tolist() == [16, 16] and sorted(rule.members_) == [0, 1]
+
+
+def test_regions_are_not_known_before_a_fit():
+    with pytest.raises(NotFittedError, match="This RegionRule is not fitted yet"):
+        RegionRule().region([[1.0]])
 
 
 @pytest.mark.parametrize("partition", PARTITIONS)

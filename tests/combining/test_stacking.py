@@ -207,6 +207,16 @@ def test_ridge_regression_decides_the_same_in_any_unit_of_y(unit, passthrough):
     np.testing.assert_allclose(scaled, unit * decision, rtol=1e-8)
 
 
+@pytest.mark.parametrize("name", ["linear", "nnls", "convex", "shrunken"])
+def test_a_row_of_weight_three_is_the_row_thrice_in_a_regression(name):
+    votes, y = some_numbers(n_rows=14)
+    weights = np.where(np.arange(14) % 2, 3, 1)
+    rows = np.repeat(np.arange(14), weights)
+    weighted = StackingRule(name).fit(votes, y, sample_weight=weights).combine(votes)
+    repeated = StackingRule(name).fit(votes[:, rows], y[rows]).combine(votes)
+    np.testing.assert_allclose(weighted, repeated, atol=1e-6)
+
+
 def test_a_perfect_member_gets_all_the_weight():
     votes, y = some_votes()
     votes = np.concatenate([votes, one_hot(y, 3)[None]])

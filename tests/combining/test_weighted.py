@@ -104,6 +104,15 @@ def test_log_odds_are_zero_at_chance_and_finite_for_a_member_that_is_always_righ
     np.testing.assert_allclose(rule.scores_, [math.log(19.5 / 0.5), 0, 0, math.log(3)], atol=1e-12)
 
 
+def test_a_row_of_weight_two_is_the_row_twice_to_log_odds():
+    labels = one_hot([Y, np.where(np.arange(20) < 15, Y, 1 - Y)], 2)
+    weights = 1 + np.arange(20) % 2
+    rows = np.repeat(np.arange(20), weights)
+    weighted = AccuracyWeightedRule(score="log_odds").fit(labels, Y, sample_weight=weights)
+    repeated = AccuracyWeightedRule(score="log_odds").fit(labels[:, rows], Y[rows])
+    np.testing.assert_allclose(weighted.scores_, repeated.scores_)
+
+
 def test_inverse_loss_is_one_divided_by_the_brier_score():
     rng = np.random.default_rng(0)
     votes, y = rng.dirichlet([1, 1, 1], size=(4, 60)), rng.integers(0, 3, 60)

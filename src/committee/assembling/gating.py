@@ -39,6 +39,8 @@ class Branches:
     >>> tree = Branches.of(8, 2)
     >>> tree.depth, tree.n_gates
     (3, 7)
+    >>> Branches.of(1, 2)
+    Branches(n_experts=1, n_branches=1)
     >>> Branches.of(6, 2)
     Traceback (most recent call last):
     ValueError: n_experts must be a power of branching=2. Got 6. Set branching=None for one gate.
@@ -50,7 +52,8 @@ class Branches:
     @classmethod
     def of(cls, n_experts: int, branching: int | None) -> Branches:
         """The tree for the parameters of an estimator."""
-        tree = cls(n_experts, n_experts if branching is None else branching)
+        # One expert is a power of any number: it has one gate of one branch.
+        tree = cls(n_experts, n_experts if branching is None or n_experts == 1 else branching)
         if tree.n_branches**tree.depth != n_experts:
             raise ValueError(
                 f"n_experts must be a power of branching={branching}. Got {n_experts}. Set branching=None "

@@ -93,7 +93,10 @@ class RegionRule(Rule):
     )
     n_regions: int = parameter(8, "an integer >= 2", integer(2), "How many regions there are at most.")
     min_rows: int = parameter(
-        10, "an integer >= 1", integer(1), "How many rows a region needs to have a member of its own."
+        10,
+        "an integer >= 1",
+        integer(1),
+        "How many rows a region needs to have a member of its own. One of weight 2 is two.",
     )
     metric: str | None = parameter(
         None,
@@ -116,6 +119,10 @@ class RegionRule(Rule):
         -------
         ndarray of int of shape (n_rows,)
         """
+        self._check_fitted()
+        return self._region(X)
+
+    def _region(self, X: Any) -> np.ndarray:
         points = Space(self.center_, self.spread_).points(as_matrix(X))
         if len(points) == 0:
             return np.empty(0, dtype=np.intp)
@@ -144,21 +151,29 @@ class RegionRule(Rule):
         own = np.ones(losses.shape) if honest.has_voted is None else honest.has_voted.T[rows]
         space = Space.of(X, honest.weights[rows])
         self.center_, self.spread_ = space.center, space.spread
-        self._divide(space.points(X), losses, own, honest.weights[rows])
+        repeats = honest.repeats[rows]
+        self._divide(space.points(X), losses, own, honest.weights[rows], repeats)
 
-        regions = self.region(X)
+        regions = self._region(X)
         n_regions = self._tree().n_regions if self.partition == "tree" else len(self.centroids_)
         total = np.zeros((n_regions, honest.n_members))
         size = np.zeros_like(total)
         np.add.at(total, regions, losses * own * weights[:, None])
         np.add.at(size, regions, own * weights[:, None])
         self.losses_ = mean_losses(total, size)
-        self.n_rows_ = np.bincount(regions, minlength=n_regions)
+        self.n_rows_ = np.bincount(regions, repeats, n_regions).astype(np.int64)
         self.best_ = lowest_of(mean_losses(total.sum(axis=0), size.sum(axis=0)))
         own_best = np.array([lowest_of(losses) for losses in self.losses_])
         self.members_ = np.where(self.n_rows_ >= self.min_rows, own_best, self.best_)
 
-    def _divide(self, points: np.ndarray, losses: np.ndarray, own: np.ndarray, weights: np.ndarray) -> None:
+    def _divide(
+        self,
+        points: np.ndarray,
+        losses: np.ndarray,
+        own: np.ndarray,
+        weights: np.ndarray,
+        repeats: np.ndarray,
+    ) -> None:
         """Find the regions."""
         self.centroids_ = np.empty((0, points.shape[1]))
         self.columns_, self.thresholds_ = np.empty(0, dtype=np.int64), np.empty(0)
@@ -170,7 +185,9 @@ class RegionRule(Rule):
             tree = DecisionTreeRegressor(
                 max_leaf_nodes=self.n_regions, min_samples_leaf=self.min_rows, random_state=self.random_state
             )
-            found = RegionTree.of(tree.fit(points, relative, weights))
+            # The least rows of a leaf are counted as often as they stand there.
+            each = np.repeat(np.arange(len(points)), repeats)
+            found = RegionTree.of(tree.fit(points[each], relative[each], (weights / repeats)[each]))
             self.columns_, self.thresholds_, self.children_ = found.columns, found.thresholds, found.children
             return
         from sklearn.cluster import KMeans
@@ -195,7 +212,7 @@ class RegionRule(Rule):
         return RegionTree(self.columns_, self.thresholds_, self.children_)
 
     def _combine(self, votes: np.ndarray, X: Any) -> np.ndarray:
-        members = self.members_[self.region(X)]
+        members = self.members_[self._region(X)]
         decision = np.empty(votes.shape[1:])
         for rows, block in blocks_of(votes):
             chosen = np.take_along_axis(block, members[rows][None, :, None], axis=0)[0]

@@ -24,6 +24,7 @@ from committee.task import (
     Classification,
     Regression,
     check_size,
+    repeats_of,
     row_weights,
     scaled,
     to_numbers,
@@ -119,6 +120,11 @@ class Honest:
     def are_classes(self) -> bool:
         """Whether the votes are for classes."""
         return are_classes(self.votes)
+
+    @property
+    def repeats(self) -> np.ndarray:
+        """How often each row stands there: as its weight says, or once; a row of weight 0 never."""
+        return repeats_of(self.weights)
 
     def own_rows(self) -> Sequence[np.ndarray | None]:
         """The rows that each member has voted on, as a mask; None for all of them."""
@@ -296,16 +302,19 @@ class Rule(KeptRule, Parametrised):
 
     def _check_combine(self, votes: Any, X: Any) -> np.ndarray:
         """Votes as an array, if the rule is fitted and can decide on them."""
-        if self.needs_fit and not hasattr(self, "n_members_"):
-            from sklearn.exceptions import NotFittedError
-
-            raise NotFittedError(f"This {type(self).__name__} is not fitted yet. Call fit with honest votes.")
+        self._check_fitted()
         votes = check_votes(votes)
         if hasattr(self, "n_members_"):
             self._check_shape(votes)
         self._check_task(votes)
         self._check_X(X, votes.shape[1])
         return votes
+
+    def _check_fitted(self) -> None:
+        if self.needs_fit and not hasattr(self, "n_members_"):
+            from sklearn.exceptions import NotFittedError
+
+            raise NotFittedError(f"This {type(self).__name__} is not fitted yet. Call fit with honest votes.")
 
     def _check_task(self, votes: np.ndarray) -> None:
         task = "classification" if are_classes(votes) else "regression"

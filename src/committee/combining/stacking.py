@@ -228,7 +228,7 @@ class StackingRule(Rule):
         if not honest.are_classes:
             triangle = triangle_of(self._tables(honest, slice(None)))
             if name == "shrunken":
-                return shrunken_weights(triangle, int(np.count_nonzero(honest.weights)))
+                return shrunken_weights(triangle, int(honest.repeats.sum()))
             return nonnegative_weights(triangle) if name == "nnls" else convex_weights(triangle)
         if name == "convex":
             parts = [votes_for(self._seen(votes), y).T for votes, y, _ in honest.blocks()]

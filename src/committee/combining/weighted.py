@@ -22,6 +22,7 @@ from committee.combining.rule import Honest, Rule
 from committee.combining.votes import labels_of, rescaled, weighted_sum
 from committee.parameters import declared, is_boolean, number, one_of, parameter
 from committee.saving.attributes import Kind, either, floats, shares
+from committee.task import are_repetitions
 
 # A member without any loss counts as one with so small a share of the largest loss.
 SMALLEST_LOSS = 1e-9
@@ -206,13 +207,15 @@ def log_odds(accuracies: np.ndarray, n_classes: int, n_rows: float) -> np.ndarra
 
 
 def effective_rows(weights: np.ndarray) -> float:
-    """How many rows of equal weight tell as much (Kish); the scale of the weights does not matter.
+    """How many rows there are, as often as they stand there, or how many of equal weight tell as much (Kish).
 
     Examples
     --------
-    >>> effective_rows(np.array([2.0, 2.0, 0.0]))
-    2.0
+    >>> effective_rows(np.array([2.0, 2.0, 0.0])), effective_rows(np.array([0.2, 0.2, 0.0]))
+    (4.0, 2.0)
     """
+    if are_repetitions(weights):
+        return float(weights.sum())
     weights = weights / weights.max()
     return float(weights.sum() ** 2 / (weights**2).sum())
 
