@@ -214,7 +214,7 @@ def test_a_disk_that_becomes_full_leaves_nothing_half_written(folder, more):
         *more,
     ]
     ended = subprocess.run(
-        [sys.executable, "-c", FULL, "10000", *given], capture_output=True, text=True, check=False
+        [sys.executable, "-c", FULL, "20000", *given], capture_output=True, text=True, check=False
     )
     assert ended.returncode == 5, ended.stderr
     (line,) = ended.stderr.splitlines()
