@@ -45,31 +45,84 @@ def test_quotes_keep_delimiters_line_breaks_and_quotes(csv):
     assert columns(read_file(path))["b"] == ["x, y", "two\nlines", 'say "no"']
 
 
+@pytest.mark.parametrize("quote", ['"', "'"])
+@pytest.mark.parametrize("ending", ["\n", "\r\n"])
+def test_blanks_may_stand_before_quotes(csv, quote, ending):
+    rows = ['"name", "kind, 2", "y"', '"a",  "x, \ty", 1', ' "b", "two\nlines", "2"', "c, d, 3"]
+    path = csv("".join(row.replace('"', quote) + ending for row in rows))
+    table = columns(read_file(path))
+    assert table == {"name": ["a", "b", "c"], "kind, 2": ["x, \ty", "two\nlines", "d"], "y": [1, 2, 3]}
+
+
+def test_quotes_behind_blanks_that_are_a_part_of_a_value_stay(csv):
+    path = csv('a,b\n1, the "old" one\n2, 5"\n3,"x, ""y"", z"\n4, "lonely\n5, "q"\n')
+    assert columns(read_file(path))["b"] == ['the "old" one', '5"', 'x, "y", z', '"lonely', "q"]
+
+
+def test_blanks_before_quotes_change_no_line_that_an_error_names(csv):
+    with pytest.raises(BadTable, match="line 4 has 3 values instead of 2"):
+        read_file(csv('a, "b"\n1, "two\nlines"\n2, "x", 3\n'))
+
+
+def test_a_backslash_before_a_doubled_quote_is_a_backslash(csv):
+    path = csv('a,b\n"{""k"": ""x\\""y""}",1\n"C:\\new",2\n')
+    assert columns(read_file(path))["a"] == ['{"k": "x\\"y"}', "C:\\new"]
+
+
 def test_quotes_may_be_single_or_escaped(csv):
     assert columns(read_file(csv("a,b\n'1','x, y'\n'2','z'\n"))) == {"a": [1, 2], "b": ["x, y", "z"]}
     assert columns(read_file(csv('a,b\n1,"say \\"no\\""\n')))["b"] == ['say "no"']
 
 
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "latin-1"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32", "cp1252"])
 def test_the_encoding_is_found(csv, encoding):
-    table = read_file(csv("größe,ort\n1,Köln\n2,Bonn\n", encoding=encoding))
-    assert columns(table) == {"größe": [1, 2], "ort": ["Köln", "Bonn"]}
-    assert bool(table.notes) == (encoding == "latin-1")
+    table = read_file(csv("größe,ort\n1,Köln\n2,5 €\n", encoding=encoding))
+    assert columns(table) == {"größe": [1, 2], "ort": ["Köln", "5 €"]}
+    assert bool(table.notes) == (encoding == "cp1252")
 
 
-def test_text_that_is_utf_8_at_its_start_only_is_read_again(csv, tmp_path):
-    path = tmp_path / "late.csv"
-    path.write_bytes(b"a,b\n" + b"1,x\n" * 400_000 + "2,Köln\n".encode("latin-1"))
+def test_bytes_that_are_no_cp1252_are_latin_1(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_bytes(b"a,b\n1,K\xf6ln\n2,\x81\n")
     table = read_file(path)
-    assert table.frame["b"][-1].as_py() == "Köln"
-    assert "latin-1" in table.notes[0]
+    assert columns(table)["b"] == ["Köln", "\x81"] and "latin-1" in table.notes[0]
+
+
+@pytest.mark.parametrize(("last", "encoding"), [(b"K\xf6ln", "cp1252"), (b"K\xf6ln\x81", "latin-1")])
+def test_text_that_is_utf_8_at_its_start_only_is_read_again(tmp_path, last, encoding):
+    path = tmp_path / "late.csv"
+    path.write_bytes(b"a,b\n" + b"1,x\n" * 400_000 + b"2," + last + b"\n")
+    table = read_file(path)
+    assert table.frame["b"][-1].as_py() == last.decode(encoding)
+    assert encoding in table.notes[0]
+    for told in ("utf-8", "ascii"):
+        with pytest.raises(BadTable, match=rf"late.csv is not written in {told}\."):
+            read_file(path, encoding=told)
+
+
+@pytest.mark.parametrize("text", ["a,b\n1,2\n", '"a",b\n1,2\n'])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16-le", "utf-16-be"])
+def test_a_mark_of_the_encoding_is_no_part_of_a_name(csv, text, encoding):
+    path = csv(f"\ufeff{text}", encoding=encoding)
+    assert columns(read_file(path, encoding=encoding)) == {"a": [1], "b": [2]}
+    path = csv("\ufeff1,2\n3,4\n", encoding=encoding)
+    assert columns(read_file(path, encoding=encoding)) == {"x0": [1, 3], "x1": [2, 4]}
 
 
 def test_an_encoding_that_is_not_is_an_error(csv):
     with pytest.raises(BadTable, match="There is no encoding 'klingon'"):
         read_file(csv("a\n1\n"), encoding="klingon")
+    for encoding in ("base64", "rot13"):
+        with pytest.raises(BadTable, match=f"There is no encoding '{encoding}'"):
+            read_file(csv("a\n1\n"), encoding=encoding)
     with pytest.raises(BadTable, match="not written in ascii"):
         read_file(csv("a\nü\n"), encoding="ascii")
+
+
+@pytest.mark.parametrize("delimiter", ["§", '"', "\n"])
+def test_a_delimiter_that_cannot_be_one_is_an_error(csv, delimiter):
+    with pytest.raises(BadTable, match="A delimiter is one character of ASCII, no quote, no line break"):
+        read_file(csv("a,b\n1,2\n"), delimiter=delimiter)
 
 
 def test_numbers_may_have_a_decimal_comma(csv):
@@ -228,6 +281,12 @@ def test_a_header_may_begin_like_a_comment(csv):
     assert columns(read_file(csv("# ours\n#a,b\n1,2\n3,4\n"))) == {"#a": [1, 3], "b": [2, 4]}
 
 
+def test_a_comment_above_a_header_is_a_comment_whatever_it_looks_like(csv):
+    text = "# Smith, 2020\nage,y\n31,0\n45,1\n"
+    assert columns(read_file(csv(text))) == {"age": [31, 45], "y": [0, 1]}
+    assert columns(read_file(csv("#a,b\nNA,2\n3,4\n")))["b"] == [2, 4]
+
+
 def test_values_may_begin_like_a_comment(csv):
     assert columns(read_file(csv("tag,n\n#red,1\n#blue,2\n"))) == {"tag": ["#red", "#blue"], "n": [1, 2]}
 
@@ -245,6 +304,30 @@ def test_a_row_of_numbers_is_no_header(csv):
     assert "no header" in table.notes[0]
     assert read_file(csv("1,2\n3,4\n"), header=True).frame.column_names == ["1", "2"]
     assert read_file(csv("a,b\n3,4\n"), header=False).frame.num_rows == 2
+
+
+@pytest.mark.parametrize("first", ["1,,3", "1,NA,3", "?,2,n.a.", '"1,200",5,3', '"1,5",-2,1e3'])
+def test_a_row_of_numbers_and_missing_values_is_no_header(csv, first):
+    table = read_file(csv(f"{first}\n3,4,5\n"))
+    assert table.names == ("x0", "x1", "x2") and table.frame.num_rows == 2
+
+
+def test_names_that_pandas_gives_columns_without_names_are_names(csv):
+    assert read_file(csv(",0,1\n5,1.5,2\n7,2.5,3\n")).names == ("Unnamed: 0", "0", "1")
+    assert read_file(csv(",,\n5,1.5,2\n")).names == ("Unnamed: 0", "Unnamed: 1", "Unnamed: 2")
+
+
+@pytest.mark.parametrize("text", ["1,5;2,5\n3,5;4,5\n", "Oslo;1,5\nBonn;2,5\n", "1,5;2\n2,5;3\n"])
+def test_decimal_commas_part_no_values_without_a_header(csv, text):
+    table = read_file(csv(text), header=False).frame
+    assert table.num_columns == 2
+    assert [1.5, 2.5] in table.to_pydict().values() or table["x0"].to_pylist() == [1.5, 3.5]
+
+
+def test_an_empty_line_is_a_row_of_a_single_column(csv):
+    table = read_file(csv("z\n1.5\n\n2.5\n"))
+    np.testing.assert_array_equal(table.frame["z"].to_numpy(), [1.5, np.nan, 2.5])
+    assert columns(read_file(csv("a,b\n1,2\n\n3,4\n"))) == {"a": [1, 3], "b": [2, 4]}
 
 
 def test_empty_lines_before_the_header_are_skipped(csv):

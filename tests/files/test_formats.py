@@ -109,6 +109,19 @@ def test_sparse_arff_is_read(tmp_path):
     assert table["b"].to_pylist() == ["y z", "x", "x"]
 
 
+@pytest.mark.parametrize("encoding", ["utf-8", "cp1252"])
+def test_arff_may_have_blanks_before_quotes_and_quotes_of_both_kinds(tmp_path, encoding):
+    path = tmp_path / "t.arff"
+    rows = ["1, 'ä b', x", '2,"ä b","it\'s"', " 3 , \"ä b\" , 'it\\'s'", "4, c, '5\"'", "5,'a, \"b\"','x'"]
+    header = "@relation r\n@attribute n numeric\n@attribute ä {'ä b', c}\n@attribute t string\n@data\n"
+    path.write_bytes((header + "\n".join(rows) + "\n").encode(encoding))
+    assert read_file(path).frame.to_pydict() == {
+        "n": [1, 2, 3, 4, 5],
+        "ä": ["ä b", "ä b", "ä b", "c", 'a, "b"'],
+        "t": ["x", "it's", "it's", '5"', "x"],
+    }
+
+
 def test_dates_of_arff_may_be_years(tmp_path):
     path = tmp_path / "t.arff"
     path.write_text(

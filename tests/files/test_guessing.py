@@ -41,7 +41,14 @@ def test_the_value_is_named_that_makes_text_of_numbers_or_dates(texts, what):
         assert found.why == found.stray == f"row 7 has 'many', and nearly all other values are {what}"
 
 
+def test_a_value_is_a_stray_by_its_rows_however_few_values_there_are():
+    column = pa.chunked_array([["1", "2"] * 50, ["2", None, "many"]])
+    for each in (column, column.dictionary_encode()):
+        assert guess("n", each).stray == "row 103 has 'many', and nearly all other values are numbers"
+
+
 def test_a_value_is_no_stray_among_others_like_it():
     assert guess("size", pa.array(["many", "few", *map(str, range(30))])).stray == ""
+    assert guess("size", pa.array(["1", "2", "many"] * 30)).stray == ""
     assert guess("zip", pa.array(["01067", *(str(10115 + i) for i in range(60))])).stray == ""
     assert guess("zip", pa.array([f"{i:05d}" for i in range(60)])).stray == ""

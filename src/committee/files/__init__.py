@@ -1,9 +1,10 @@
 """Tables in files: from CSV, Parquet, Arrow, Feather, JSON lines and ARFF to frames, and back.
 
-The data's way: `opening` gets the bytes, packed or not; `formats` says what they are, `dialect` how CSV is
-written; `delimited` and `arff` give columns of text, which `gathering` turns into values by `kinds`, numbers
-by the sign that `decimals` finds; `typed` reads files whose columns have types; `guessing` says what a column
-is; `reading` puts it together; `writing` goes the other way.
+The data's way: `opening` gets the bytes, packed or not; `formats` says what they are, `encodings` how they
+spell text, `dialect` how CSV is written, and `quoting` makes its quotes plain; `delimited` and `arff` give
+columns of text, which `gathering` turns into values by `kinds`, numbers by the sign that `decimals` finds;
+`typed` reads files whose columns have types; `guessing` says what a column is; `reading` puts it together;
+`writing` goes the other way.
 """
 
 try:

@@ -6,6 +6,7 @@ the columns themselves.
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -15,10 +16,12 @@ import numpy as np
 import pyarrow as pa
 
 from committee.files.delimited import Delimited
-from committee.files.dialect import Dialect, check_names, encoding_of, lines_of
+from committee.files.dialect import Dialect, check_names, lines_of
+from committee.files.encodings import encoding_of
 from committee.files.errors import BadTable
 from committee.files.kinds import ColumnKind
 from committee.files.opening import HEAD_BYTES, OpenedFile
+from committee.files.quoting import Quoting, plainly_quoted
 
 QUOTED = r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\""
 ATTRIBUTE = re.compile(rf"@attribute\s+({QUOTED}|[^\s{{]+)\s*(.+)", re.IGNORECASE)
@@ -91,17 +94,24 @@ def read_header(file: OpenedFile) -> Header:
     return Header(tuple(names), kinds, first_values, found.end(), encoding)
 
 
-def open_rows(file: OpenedFile, header: Header) -> Delimited:
+@contextlib.contextmanager
+def open_rows(file: OpenedFile, header: Header) -> Iterator[Delimited]:
     """The rows of a file, if they are not sparse."""
     sample = "\n".join(first_rows(file, header))
-    quote = '"' if re.search(r"""(^|,)\s*"[^"]*"\s*(,|$)""", sample, re.MULTILINE) else "'"
-    dialect = Dialect(header.encoding, ",", quote, "\\", ".", header.names, 0, has_header=False)
-    return Delimited(file, dialect, header.start, comment="%", title="ARFF")
+    is_double = re.search(r"""(^|,)\s*"[^"]*"\s*(,|$)""", sample, re.MULTILINE) is not None
+    quoting = Quoting(",", "\"'" if is_double else "'\"", "\\")
+    dialect = Dialect(
+        header.encoding, ",", quoting.quotes[0], quoting.escape, ".", header.names, 0, has_header=False
+    )
+    with contextlib.ExitStack() as stack:
+        if quoting.plain(sample) != sample:
+            file = stack.enter_context(plainly_quoted(file, header.encoding, quoting, header.start))
+        yield Delimited(file, dialect, header.start, comment="%", title="ARFF")
 
 
 def are_sparse(file: OpenedFile, header: Header) -> bool:
     """Whether rows are written as positions and values."""
-    return any(row.startswith("{") for row in first_rows(file, header)[:1])
+    return first_rows(file, header)[0].lstrip().startswith("{")
 
 
 def first_rows(file: OpenedFile, header: Header) -> list[str]:
@@ -109,10 +119,10 @@ def first_rows(file: OpenedFile, header: Header) -> list[str]:
     with file.stream() as stream, file.reading():
         stream.read(header.start)
         lines = lines_of(bytes(stream.read(HEAD_BYTES)).decode(header.encoding, errors="replace"))
-    found = [line.strip() for line in lines if line.strip() and not line.lstrip().startswith("%")]
+    found = [line for line in lines if line.strip() and not line.lstrip().startswith("%")]
     if not found:
         raise BadTable(f"{file.name} has no rows.")
-    return found[:100]
+    return found
 
 
 def read_sparse(file: OpenedFile, header: Header) -> dict[str, Any]:

@@ -155,10 +155,14 @@ def look_at(text: Any, *, is_told: bool = False) -> Seen:
 
 
 def is_written(values: Any, sign: str) -> bool:
-    """Whether all values are numbers with a decimal sign; thousands never begin with 0."""
+    """Whether all values are numbers with a decimal sign."""
+    return bool(pc.all(pc.match_substring_regex(values, number_form(sign)), min_count=0).as_py())
+
+
+def number_form(sign: str) -> str:
+    """How numbers with a decimal sign are written; thousands never begin with 0."""
     between = re.escape(other(sign))
-    form = rf"^[+-]?(\d+|[1-9]\d{{0,2}}({between}\d{{3}})+)?({re.escape(sign)}\d*)?([eE][+-]?\d+)?$"
-    return bool(pc.all(pc.match_substring_regex(values, form), min_count=0).as_py())
+    return rf"^[+-]?(\d+|[1-9]\d{{0,2}}({between}\d{{3}})+)?({re.escape(sign)}\d*)?([eE][+-]?\d+)?$"
 
 
 def are_names(signed: Any, sign: str, n_values: int) -> bool:

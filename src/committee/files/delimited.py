@@ -10,7 +10,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.csv
 
-from committee.files.dialect import OTHER_ENCODING, Dialect, lines_of
+from committee.files.dialect import Dialect, lines_of
+from committee.files.encodings import WrongEncoding, decoding
 from committee.files.errors import BadTable
 from committee.files.kinds import MISSING
 from committee.files.opening import OpenedFile
@@ -67,6 +68,8 @@ class Delimited:
             quote_char=dialect.quote,
             escape_char=dialect.escape or False,
             newlines_in_values=True,
+            # A row without a value is an empty line, if there is one column.
+            ignore_empty_lines=len(dialect.names) > 1,
             invalid_row_handler=self._on_wrong_row(faults),
         )
         convert = pa.csv.ConvertOptions(
@@ -76,7 +79,7 @@ class Delimited:
             quoted_strings_can_be_null=False,
             null_values=MISSING,
         )
-        with self.file.stream() as stream, self.file.reading():
+        with self.file.stream() as stream, self.file.reading(), decoding(self.file.name, dialect.encoding):
             stream.read(self.start)
             try:
                 with pa.csv.open_csv(stream, read, parse, convert) as reader:
@@ -113,8 +116,8 @@ class Delimited:
 
     def _error(self, error: Exception, faults: list[Any]) -> Exception:
         reason = " ".join(str(error).split())
-        if "UTF8" in reason and self.dialect.encoding == "utf-8":
-            return NotUtf8(f"{self.file.name} is not all UTF-8. Name its encoding, such as {OTHER_ENCODING}.")
+        if "UTF8" in reason:
+            return WrongEncoding(self.file.name, self.dialect.encoding)
         if "Empty CSV file" in reason:
             return BadTable(f"{self.file.name} has no rows.")
         fault = self._fault(faults[0]) if faults else reason.removeprefix("CSV parse error: ")
@@ -122,7 +125,3 @@ class Delimited:
             f"{self.file.name} cannot be read as {self.title} with {self.dialect.delimiter!r} between "
             f"values: {fault}."
         )
-
-
-class NotUtf8(BadTable):
-    """A file whose first bytes are UTF-8, and later ones not."""

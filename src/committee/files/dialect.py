@@ -5,29 +5,27 @@ In: the first bytes of a file. Out: a `Dialect`, by which Arrow reads the whole 
 
 from __future__ import annotations
 
-import codecs
 import csv
 import re
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from committee.files.decimals import SIGNS, number_form
+from committee.files.encodings import decoded, encoding_of
 from committee.files.errors import BadTable
+from committee.files.kinds import HOLES
 from committee.files.opening import HEAD_BYTES
+from committee.files.quoting import Quoting
 
 DELIMITERS = (",", ";", "\t", "|")
 # Lines that are looked at.
 N_LINES = 100
-MARKS = (
-    (codecs.BOM_UTF8, "utf-8-sig"),
-    (codecs.BOM_UTF16_LE, "utf-16"),
-    (codecs.BOM_UTF16_BE, "utf-16"),
-)
-# What text is that is no UTF-8: every byte is a character of it.
-OTHER_ENCODING = "latin-1"
 # What a column is called whose name is empty, by its place: as pandas calls it, which writes its index so.
 UNNAMED = "Unnamed: {}"
 # What Excel puts before the header to tell the delimiter.
 TOLD_DELIMITER = re.compile(r'"?sep=(.)"?', re.IGNORECASE)
+INFINITE = ("inf", "+inf", "-inf", "infinity")
 # What a line begins with that is no row, unless it has as many values as the rows.
 COMMENT = "#"
 
@@ -52,6 +50,8 @@ class Dialect:
         Lines at the start that are empty or comments.
     has_header : bool
         Whether the first row holds the names.
+    is_spaced : bool, default=False
+        Whether blanks stand before quotes, see `quoting`.
 
     Examples
     --------
@@ -67,6 +67,12 @@ class Dialect:
     names: tuple[str, ...]
     n_skipped: int
     has_header: bool
+    is_spaced: bool = False
+
+    @property
+    def quoting(self) -> Quoting:
+        """How values in quotes stand in its rows."""
+        return Quoting(self.delimiter, self.quote, self.escape)
 
 
 def sniff(
@@ -88,7 +94,8 @@ def sniff(
     encoding : str, default=None
     delimiter : str, default=None
     header : bool, default=None
-        Whether the first row holds the names of the columns. None looks: a row of numbers does not.
+        Whether the first row holds the names of the columns. None looks: a row of numbers and missing values
+        does not.
     decimal : {".", ","}, default=None
         None is a point where commas part the values, and is found column by column where they do not.
 
@@ -107,9 +114,11 @@ def sniff(
         raise BadTable(f"{name} is empty.")
     rows = [line for line in lines if not is_comment(line)] or lines
     quote = quote_of(rows)
-    # At the end of a value, as of a folder in Windows, a backslash before a quote is a backslash.
-    escape = "\\" if re.search(rf"\\{quote}[^,;\t|\r\n]", text) else None
+    escape = escape_of(text, quote)
     delimiter = delimiter or delimiter_of(rows, quote, escape)
+    check_delimiter(delimiter)
+    quoting = Quoting(delimiter, quote, escape)
+    lines, rows = list(map(quoting.plain, lines)), list(map(quoting.plain, rows))
     n_comments = comments_before(lines, parsed(rows, delimiter, quote, escape), delimiter)
     begin, *rest = lines[n_comments:]
     records = parsed([begin, *(line for line in rest if not is_comment(line))], delimiter, quote, escape)
@@ -118,44 +127,13 @@ def sniff(
             f"{name} cannot be read as CSV: a quote that begins on one of its first lines never ends."
         )
     first = [cell.strip() for cell in records[0]]
-    has_header = not all(map(is_number, first)) if header is None else header
-    names = first if has_header else [""] * len(first)
-    unnamed = UNNAMED if has_header else "x{}"
-    names = [each or unnamed.format(position) for position, each in enumerate(names)]
+    has_header = not are_values(first) if header is None else header
+    names = names_of(first if has_header else [""] * len(first), UNNAMED if has_header else "x{}")
     check_names(name, names)
     n_skipped = position_of(n_comments + (told is not None), text)
     decimal = decimal or ("." if delimiter == "," else None)
-    return Dialect(encoding, delimiter, quote, escape, decimal, tuple(names), n_skipped, has_header)
-
-
-def encoding_of(head: bytes) -> str:
-    """The encoding of first bytes, whose last character may be cut.
-
-    Examples
-    --------
-    >>> [encoding_of("Köln".encode(encoding)) for encoding in ("utf-8", "latin-1", "utf-16")]
-    ['utf-8', 'latin-1', 'utf-16']
-    """
-    for mark, encoding in MARKS:
-        if head.startswith(mark):
-            return encoding
-    try:
-        codecs.getincrementaldecoder("utf-8")().decode(head)
-    except UnicodeDecodeError:
-        return OTHER_ENCODING
-    return "utf-8"
-
-
-def decoded(name: str, head: bytes, encoding: str) -> str:
-    """First bytes as text."""
-    try:
-        return codecs.getincrementaldecoder(encoding)().decode(head)
-    except LookupError as error:
-        raise BadTable(f"There is no encoding {encoding!r}. utf-8, latin-1 and utf-16 are some.") from error
-    except UnicodeDecodeError as error:
-        raise BadTable(
-            f"{name} is not written in {encoding}. Leave the encoding out to have it found."
-        ) from error
+    is_spaced = quoting.plain(text) != text
+    return Dialect(encoding, delimiter, quote, escape, decimal, names, n_skipped, has_header, is_spaced)
 
 
 def whole_lines(text: str, is_cut: bool) -> list[str]:
@@ -189,17 +167,35 @@ def is_comment(line: str) -> bool:
 def comments_before(lines: list[str], rows: list[list[str]], delimiter: str) -> int:
     """How many first lines are comments: the last may be the header, which has as many values as the rows.
 
+    It is none if the row after it is a header.
+
     Examples
     --------
     >>> comments_before(["# ours", "a,b", "1,2"], [["a", "b"], ["1", "2"]], ",")
     1
     >>> comments_before(["#a,b", "1,2"], [["1", "2"]], ",")
     0
+    >>> comments_before(["# Smith, 2020", "a,b", "1,2"], [["a", "b"], ["1", "2"]], ",")
+    1
     """
     n_first = next((number for number, line in enumerate(lines) if not is_comment(line)), 0)
     width = Counter(map(len, rows)).most_common(1)[0][0] if rows else 0
     is_header = n_first > 0 and width > 1 and len(lines[n_first - 1].split(delimiter)) == width
-    return n_first - 1 if is_header else n_first
+    return n_first - 1 if is_header and not has_header_first(rows) else n_first
+
+
+def has_header_first(rows: list[list[str]]) -> bool:
+    """Whether a number stands below a word of the first row.
+
+    Examples
+    --------
+    >>> has_header_first([["age", "city"], ["31", "Oslo"]])
+    True
+    >>> has_header_first([["31", "Oslo"], ["54", "Bonn"]])
+    False
+    """
+    pairs = zip(*rows[:2], strict=False) if len(rows) > 1 else ()
+    return any(is_number(below) and not is_value(word) for word, below in pairs)
 
 
 def position_of(number: int, text: str) -> int:
@@ -218,31 +214,76 @@ def quote_of(lines: list[str]) -> str:
     """The quote of a file: ' if most lines have a value in such quotes and none has double ones, else "."""
     if any('"' in line for line in lines):
         return '"'
-    in_single = sum(bool(re.search(r"(^|[,;\t|])'[^']*'($|[,;\t|])", line)) for line in lines)
+    in_single = sum(bool(re.search(r"(^|[,;\t|]) *'[^']*' *($|[,;\t|])", line)) for line in lines)
     return "'" if 2 * in_single > len(lines) else '"'
 
 
-def delimiter_of(lines: list[str], quote: str, escape: str | None) -> str:
-    """What parts the values: the delimiter by which most rows have one number of values, and most of them.
+def escape_of(text: str, quote: str) -> str | None:
+    r"""What stands before a quote inside quotes, if it is not another quote.
+
+    Before the quote that ends a value, as of a folder in Windows, a backslash is a backslash.
 
     Examples
     --------
-    >>> delimiter_of(["a;b", "1,5;2", "1;2,5"], '"', None)
-    ';'
+    >>> escape_of(r'"say \"no\"",1', '"'), escape_of(r'"C:\",1', '"'), escape_of(r'"{""a\"": 1}"', '"')
+    ('\\', None, None)
     """
-    best, best_score = ",", (0.0, 1)
+    end = r"(?:[,;\t|\r\n]|$)"
+    is_escaped = re.search(rf"\\{quote}(?:(?!{quote}|{end})|{quote}{end})", text)
+    is_doubled = re.search(rf"[^\\,;\t|\r\n{quote}]{quote}{quote}", text)
+    return "\\" if is_escaped and not is_doubled else None
+
+
+def delimiter_of(lines: list[str], quote: str, escape: str | None) -> str:
+    """What parts the values.
+
+    It is the delimiter by which most rows have one number of values, with the fewest other delimiters in
+    them, and of those the one with most values.
+
+    Examples
+    --------
+    >>> delimiter_of(["a;b", "1,5;2", "1;2,5"], '"', None), delimiter_of(["1,5;2,5"], '"', None)
+    (';', ';')
+    """
+    best, best_score = ",", (0.0, 0.0, 1)
     for delimiter in (*DELIMITERS, " "):
-        widths = Counter(map(len, parsed(lines, delimiter, quote, escape)))
-        if not widths:
+        rows = parsed(lines, delimiter, quote, escape)
+        if not rows:
             continue
-        width, n_agreeing = widths.most_common(1)[0]
-        share = n_agreeing / widths.total()
+        width, n_agreeing = Counter(map(len, rows)).most_common(1)[0]
+        score = (n_agreeing / len(rows), share_of_plain(rows, delimiter), width)
         is_likely = width > 1 and (
-            delimiter != " " or (share == 1.0 and len(lines) > 1 and best_score[1] == 1)
+            delimiter != " " or (score[0] == 1.0 and len(lines) > 1 and best_score[2] == 1)
         )
-        if is_likely and (share, width) > best_score:
-            best, best_score = delimiter, (share, width)
+        if is_likely and score > best_score:
+            best, best_score = delimiter, score
     return best
+
+
+def share_of_plain(rows: list[list[str]], delimiter: str) -> float:
+    """The share of the values that have no other delimiter in them, but for those of numbers.
+
+    Examples
+    --------
+    >>> share_of_plain([["1,5", "2,5"]], ";"), share_of_plain([["1", "5;2"]], ",")
+    (1.0, 0.5)
+    """
+    others = [each for each in DELIMITERS if each != delimiter]
+    cells = [cell for row in rows for cell in row]
+    return sum(is_number(cell) or not any(map(cell.__contains__, others)) for cell in cells) / len(cells)
+
+
+def check_delimiter(delimiter: str) -> None:
+    """Raise for what cannot part values.
+
+    Examples
+    --------
+    >>> check_delimiter("§")
+    Traceback (most recent call last):
+    committee.files.errors.BadTable: A delimiter is one character of ASCII, no quote, no line break. Got '§'.
+    """
+    if len(delimiter) != 1 or not delimiter.isascii() or delimiter in "\"'\r\n":
+        raise BadTable(f"A delimiter is one character of ASCII, no quote, no line break. Got {delimiter!r}.")
 
 
 def parsed(lines: list[str], delimiter: str, quote: str, escape: str | None) -> list[list[str]]:
@@ -260,7 +301,7 @@ def parsed(lines: list[str], delimiter: str, quote: str, escape: str | None) -> 
         return []
 
 
-def check_names(name: str, names: list[str]) -> None:
+def check_names(name: str, names: Sequence[str]) -> None:
     """Raise if two columns have one name."""
     positions: dict[str, int] = {}
     for position, each in enumerate(names, start=1):
@@ -272,10 +313,38 @@ def check_names(name: str, names: list[str]) -> None:
         positions[each] = position
 
 
+def names_of(told: list[str], unnamed: str) -> tuple[str, ...]:
+    """The names of columns; those that have none are called by their places."""
+    return tuple(each or unnamed.format(position) for position, each in enumerate(told))
+
+
+def are_values(first: list[str]) -> bool:
+    """Whether a first row holds numbers and missing values, and no names.
+
+    Examples
+    --------
+    >>> are_values(["1,5", "", "NA"]), are_values(["age", "2"]), are_values(["", "0", "1"])
+    (True, False, False)
+    """
+    if first == ["", *map(str, range(len(first) - 1))]:
+        return False  # so pandas writes the names of its index, and of columns that have none
+    return any(map(is_number, first)) and all(map(is_value, first))
+
+
+def is_value(cell: str) -> bool:
+    """Whether a cell holds a number, or a word for a missing one."""
+    return is_number(cell) or cell.strip() in HOLES
+
+
 def is_number(cell: str) -> bool:
-    """Whether a cell holds a number."""
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True
+    """Whether a cell holds a number, with a decimal point or comma.
+
+    Examples
+    --------
+    >>> [is_number(cell) for cell in ("1", "-1,5", "1,200", " .5e3", "inf", "", "-", "1_000", "v1")]
+    [True, True, True, True, True, False, False, False, False]
+    """
+    cell = cell.strip()
+    return cell.lower() in INFINITE or (
+        any(map(str.isdigit, cell)) and any(re.fullmatch(number_form(sign), cell) for sign in SIGNS)
+    )

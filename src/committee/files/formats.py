@@ -11,6 +11,7 @@ import json
 from collections.abc import Mapping
 from pathlib import PurePath
 
+from committee.files.encodings import MARKS, decoder_of
 from committee.files.errors import BadTable
 
 GZIP = b"\x1f\x8b"
@@ -82,7 +83,7 @@ BEGINNINGS: tuple[tuple[bytes, Format | str], ...] = (
 )
 # Unless its encoding is told: UTF-16 has such bytes, and a mark at its beginning or not.
 NO_TEXT = "no table: it has bytes that no text has. If it is CSV, tell its encoding, such as utf-16-le"
-BYTE_ORDER_MARKS = (b"\xff\xfe", b"\xfe\xff", b"\xef\xbb\xbf")
+BYTE_ORDER_MARKS = tuple(mark for mark, _ in MARKS)
 
 
 def format_of(name: str, head: bytes, encoding: str | None = None) -> Format:
@@ -145,9 +146,9 @@ def recognise(head: bytes) -> Format | str:
     for beginning, meaning in BEGINNINGS:
         if head.startswith(beginning):
             return meaning
-    if not head.startswith(BYTE_ORDER_MARKS[:2]) and b"\0" in head:
+    if not head.startswith(BYTE_ORDER_MARKS) and b"\0" in head:
         return NO_TEXT
-    text = head.removeprefix(BYTE_ORDER_MARKS[2]).lstrip()
+    text = head.removeprefix(codecs.BOM_UTF8).lstrip()
     lowered = text[:2048].lower()
     if lowered.startswith((b"<!doctype html", b"<html", b"<?xml")):
         return "a web page or XML. Save its table as CSV"
@@ -162,11 +163,8 @@ def recognise(head: bytes) -> Format | str:
 
 
 def in_utf8(head: bytes, encoding: str) -> bytes:
-    """First bytes of text in an encoding that Python knows, as UTF-8; others as they are."""
-    try:
-        return codecs.getincrementaldecoder(encoding)("replace").decode(head).encode()
-    except LookupError:
-        return head
+    """First bytes of text in an encoding, as UTF-8."""
+    return bytes(decoder_of(encoding)("replace").decode(head).encode())
 
 
 def is_json_object(line: bytes) -> bool:

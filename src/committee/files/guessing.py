@@ -33,7 +33,7 @@ FORMS = {
     "numbers": r"^[+-]?(0|[1-9]\d*([.,]\d{3})*)?([.,]\d+)?([eE][+-]?\d+)?$",
     "dates": r"^\d{4}-\d{2}-\d{2}([T ].*)?$",
 }
-# Of the different values: with more that are no numbers, a column was never meant to be one of numbers.
+# Of the rows: with more that are no numbers, a column was never meant to be one of numbers.
 MOST_STRAYS = 0.05
 
 
@@ -108,10 +108,10 @@ def kind_of_type(name: str, dtype: Any) -> ColumnKind:
 
 def guess_text(name: str, column: Any, n_values: int) -> Guess:
     """Whether text is a category, prose, or names the rows."""
-    values = pc.unique(column.drop_null())
+    values, counts = column.drop_null().value_counts().flatten()
     n_distinct = len(values)
-    values = values.dictionary if pa.types.is_dictionary(values.type) else values
-    stray = stray_in(column, values)
+    values = values.cast(values.type.value_type) if pa.types.is_dictionary(values.type) else values
+    stray = stray_in(column, values, counts)
     if n_values < FEWEST_ROWS or n_distinct <= MOST_CATEGORIES * n_values:
         return Guess(name, ColumnKind.CATEGORY, "", n_distinct, stray)
     if is_prose(values[:MOST_VALUES]):
@@ -121,21 +121,29 @@ def guess_text(name: str, column: Any, n_values: int) -> Guess:
     return Guess(name, ColumnKind.CATEGORY, "", n_distinct, stray)
 
 
-def stray_in(column: Any, values: Any) -> str:
+def stray_in(column: Any, values: Any, counts: Any) -> str:
     """The first value that is no number, or no date, if nearly all others are; else nothing.
+
+    Parameters
+    ----------
+    column : pyarrow.Array or pyarrow.ChunkedArray
+    values : pyarrow.Array
+        The different ones, as they come.
+    counts : pyarrow.Array
+        The rows of each.
 
     Examples
     --------
     >>> texts = pa.array([*map(str, range(30)), "many"])
-    >>> stray_in(texts, texts)
+    >>> stray_in(texts, *texts.value_counts().flatten())
     "row 31 has 'many', and nearly all other values are numbers"
     """
     if not is_text(values.type):
         return ""
     for what, form in FORMS.items():
-        if len(others_than(form, values[:MOST_VALUES])) > MOST_STRAYS * min(len(values), MOST_VALUES):
+        if not are_nearly_all(form, values[:MOST_VALUES], counts[:MOST_VALUES]):
             continue
-        strays = others_than(form, values)
+        strays = values.filter(pc.invert(pc.match_substring_regex(values, form)))
         # Some of the digits that name something begin with a zero.
         if len(strays) and not pc.match_substring_regex(strays, r"^\d+$").true_count:
             texts = column.cast(values.type) if pa.types.is_dictionary(column.type) else column
@@ -144,9 +152,10 @@ def stray_in(column: Any, values: Any) -> str:
     return ""
 
 
-def others_than(form: str, values: Any) -> Any:
-    """The values that are not written in a form."""
-    return values.filter(pc.invert(pc.match_substring_regex(values, form)))
+def are_nearly_all(form: str, values: Any, counts: Any) -> bool:
+    """Whether nearly all rows have a value that is written in a form."""
+    n_written = pc.sum(counts.filter(pc.match_substring_regex(values, form))).as_py() or 0
+    return bool(n_written >= (1 - MOST_STRAYS) * pc.sum(counts).as_py())
 
 
 def is_text(dtype: Any) -> bool:

@@ -5,6 +5,7 @@ In: a path, or `-` for the standard input. Out: a `FileTable`, whose frame is an
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -13,9 +14,10 @@ from typing import Any
 import pyarrow as pa
 
 from committee.files import arff, typed
-from committee.files.decimals import notes_of_doubts
-from committee.files.delimited import Delimited, NotUtf8
-from committee.files.dialect import COMMENT, OTHER_ENCODING, Dialect, sniff
+from committee.files.decimals import Decimal, notes_of_doubts
+from committee.files.delimited import Delimited
+from committee.files.dialect import COMMENT, Dialect, sniff
+from committee.files.encodings import ENCODINGS, WrongEncoding, encodings_after
 from committee.files.errors import BadTable
 from committee.files.formats import Format, format_of
 from committee.files.gathering import Kinds, gather
@@ -23,6 +25,7 @@ from committee.files.guessing import Guess, guess
 from committee.files.kinds import ColumnKind
 from committee.files.naming import require_columns
 from committee.files.opening import OpenedFile, open_file
+from committee.files.quoting import plainly_quoted
 from committee.files.typed import UNNAMED_INDEX
 
 ANY_KIND: Kinds = (ColumnKind.NUMBER, ColumnKind.BOOLEAN, ColumnKind.DATE, ColumnKind.CATEGORY)
@@ -139,7 +142,14 @@ def read_file(
             # Between commas a point needs no proof, and proves nothing of other files.
             is_plain = decimal is None and dialect.decimal == "."
             known = known_decimals if decimal is None else None
-            return read_csv(file, wanted, dialect, known, keeps_decimals=not is_plain)
+            return read_csv(
+                file,
+                wanted,
+                dialect,
+                known,
+                is_encoding_told=encoding is not None,
+                keeps_decimals=not is_plain,
+            )
         if found is Format.ARFF:
             return read_arff(file, wanted)
         with typed.open_columns(file, found) as columns:
@@ -256,18 +266,16 @@ def read_csv(
     dialect: Dialect,
     known_decimals: Mapping[str, str] | None,
     *,
+    is_encoding_told: bool,
     keeps_decimals: bool,
 ) -> FileTable:
-    """Read CSV; if it turns out not to be UTF-8 far behind its start, once more."""
+    """Read CSV, in another encoding if bytes far behind its start are not of the one that was found."""
     kinds = wanted.kinds(dialect.names, file.name)
-    try:
-        columns, decimals = gather(Delimited(file, dialect, comment=COMMENT), kinds, known_decimals)
-    except NotUtf8:
-        dialect = replace(dialect, encoding=OTHER_ENCODING)
-        columns, decimals = gather(Delimited(file, dialect, comment=COMMENT), kinds, known_decimals)
+    others = () if is_encoding_told else encodings_after(dialect.encoding)
+    columns, decimals, encoding = gather_csv(file, dialect, kinds, known_decimals, others)
     notes = notes_of_doubts(file.name, decimals)
-    if dialect.encoding == OTHER_ENCODING:
-        notes.append(f"{file.name} is not UTF-8: it is read as {OTHER_ENCODING}.")
+    if not is_encoding_told and encoding in ENCODINGS[1:]:
+        notes.append(f"{file.name} is not UTF-8: it is read as {encoding}.")
     if not dialect.has_header:
         notes.append(f"{file.name} has no header: its columns are called {dialect.names[0]} and so on.")
     table = wanted.table(file.name, Format.CSV, dialect.names, columns, *notes)
@@ -275,6 +283,26 @@ def read_csv(
         return table
     signs = {name: each.sign for name, each in decimals.items() if each.sign is not None}
     return replace(table, decimals=signs)
+
+
+def gather_csv(
+    file: OpenedFile,
+    dialect: Dialect,
+    kinds: Mapping[str, Kinds],
+    known_decimals: Mapping[str, str] | None,
+    other_encodings: tuple[str, ...],
+) -> tuple[dict[str, Any], dict[str, Decimal], str]:
+    """Columns, their decimal signs, and the first encoding that all of a file is written in."""
+    try:
+        with contextlib.ExitStack() as stack:
+            if dialect.is_spaced:
+                file = stack.enter_context(plainly_quoted(file, dialect.encoding, dialect.quoting))
+            return *gather(Delimited(file, dialect, comment=COMMENT), kinds, known_decimals), dialect.encoding
+    except WrongEncoding:
+        if not other_encodings:
+            raise
+    other, *rest = other_encodings
+    return gather_csv(file, replace(dialect, encoding=other), kinds, known_decimals, tuple(rest))
 
 
 def read_arff(file: OpenedFile, wanted: Wanted) -> FileTable:
@@ -288,7 +316,8 @@ def read_arff(file: OpenedFile, wanted: Wanted) -> FileTable:
         every = arff.read_sparse(file, header)
         columns = {name: typed.converted(name, every[name], kinds[name]) for name in kinds}
     else:
-        columns, _ = gather(arff.open_rows(file, header), kinds)
+        with arff.open_rows(file, header) as rows:
+            columns, _ = gather(rows, kinds)
     return wanted.table(file.name, Format.ARFF, header.names, columns)
 
 
