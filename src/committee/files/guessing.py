@@ -95,15 +95,18 @@ def kind_of_type(name: str, dtype: Any) -> ColumnKind:
     types = pa.types
     if types.is_boolean(dtype):
         return ColumnKind.BOOLEAN
-    if types.is_temporal(dtype):
+    if types.is_temporal(dtype) and not types.is_interval(dtype):
         return ColumnKind.DATE
     if types.is_integer(dtype) or types.is_floating(dtype) or types.is_decimal(dtype) or types.is_null(dtype):
         return ColumnKind.NUMBER
     if types.is_dictionary(dtype):
+        kind_of_type(name, dtype.value_type)
         return ColumnKind.CATEGORY
     if types.is_string(dtype) or types.is_large_string(dtype) or types.is_string_view(dtype):
         return ColumnKind.CATEGORY
-    raise BadTable(f"Column {name!r} holds a {dtype} in each row. Spread it over columns, or ignore it.")
+    raise BadTable(
+        f"Column {name!r} holds a {dtype} in each row. Spread it over columns, make text of it, or ignore it."
+    )
 
 
 def guess_text(name: str, column: Any, n_values: int) -> Guess:

@@ -156,7 +156,7 @@ def converted(name: str, column: Any, kinds: Kinds) -> Any:
     if pa.types.is_null(column.type):
         return column.cast(pa.float64())
     if is_kind not in kinds and not (len(kinds) > 1 and is_kind is ColumnKind.BOOLEAN):
-        column = to_kind(name, column, is_kind, kinds[-1])
+        column = to_kind(name, column, kinds[-1])
     return column if kind_of_type(name, column.type) is ColumnKind.CATEGORY else flat(column)
 
 
@@ -188,12 +188,13 @@ def plain(column: Any) -> Any:
     return column
 
 
-def to_kind(name: str, column: Any, is_kind: ColumnKind, kind: ColumnKind) -> Any:
-    """A column of one kind as another."""
+def to_kind(name: str, column: Any, kind: ColumnKind) -> Any:
+    """A column of one kind as another; one of codes and values is of the kind of its values."""
     column = flat(column)
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
-    if {is_kind, kind} == {ColumnKind.NUMBER, ColumnKind.BOOLEAN}:
+    is_kind = kind_of_type(name, column.type)
+    if is_kind is kind or {is_kind, kind} == {ColumnKind.NUMBER, ColumnKind.BOOLEAN}:
         return column
     if kind is ColumnKind.CATEGORY:
         return printed(column)

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from committee.files import BadTable, FileTable, read_file, read_frame
 from committee.files.guessing import flat
-from committee.table import Kind, Schema
+from committee.table import Column, Kind, Schema
 from committee.task import Classification
 
 KINDS = {
@@ -126,8 +126,9 @@ def table_for(
             f"{table.name} has columns that the fit has not seen: {shown(extra)}. Remove them, or pass "
             "--ignore-extra."
         )
-    answers = None if target is None else as_classes(table.frame[target], model)
-    return table.frame.select(list(schema.names)), answers, table
+    X = pa.table({each.name: spelled_as(table.frame[each.name], each.categories) for each in schema.columns})
+    answers = None if target is None else as_answers(table.frame[target], model)
+    return X, answers, table
 
 
 def for_matrix(model: Any, place: Any, labels: tuple[str, ...], form: CSVForm) -> tuple[Any, Any, FileTable]:
@@ -141,14 +142,28 @@ def for_matrix(model: Any, place: Any, labels: tuple[str, ...], form: CSVForm) -
             f"{model.schema_.n_columns}, which have no names."
         )
     matrix = np.column_stack([values_of(column) for column in frame.columns])
-    return matrix, as_classes(table.frame[labels[0]], model) if labels else None, table
+    answers = as_answers(table.frame[labels[0]], model) if labels else None
+    return matrix, answers, table
 
 
-def kind_in_file(column: Any) -> str:
-    """How a column of a schema is read: numbers that are categories stay numbers."""
-    if column.kind is Kind.CATEGORY and not any(isinstance(each, str) for each in column.categories):
-        return "number"
-    return KINDS[column.kind]
+def kind_in_file(column: Column) -> str:
+    """How a column of a schema is read: categories that are numbers, booleans or dates are read as such.
+
+    Examples
+    --------
+    >>> kind_in_file(Column("machine", Kind.CATEGORY, (7, 12))), kind_in_file(Column("age", Kind.NUMBER))
+    ('number', 'number')
+    >>> kind_in_file(Column("day", Kind.CATEGORY, (0.0, 86400.0), seconds_of=Kind.DATE))
+    'date'
+    """
+    if column.seconds_of is not None:
+        return KINDS[column.seconds_of]
+    if column.kind is not Kind.CATEGORY or not column.categories:
+        return KINDS[column.kind]
+    if all(isinstance(each, bool) for each in column.categories):
+        return KINDS[Kind.BOOLEAN]
+    are_numbers = not any(isinstance(each, str) for each in column.categories)
+    return KINDS[Kind.NUMBER if are_numbers else Kind.CATEGORY]
 
 
 def label_kind(model: Any) -> str:
@@ -160,25 +175,46 @@ def label_kind(model: Any) -> str:
     )
 
 
-def as_classes(answers: Any, model: Any) -> Any:
-    """Answers that are text, true and false spelled as the model has learnt them: every program has its way.
+def as_answers(column: Any, model: Any) -> Any:
+    """A column of answers, its text spelled as the classes of a model are."""
+    return spelled_as(column, model.classes_.tolist() if isinstance(model._task, Classification) else ())
+
+
+def spelled_as(column: Any, known: Iterable[Any]) -> Any:
+    """Text as the model has learnt it, whatever blanks are around it: files and frames differ in them.
+
+    True and false may be in any case: every program has its way.
 
     Parameters
     ----------
-    answers : pyarrow column
-    model : estimator
+    column : pyarrow column
+        Others than text are not changed.
+    known : iterable
+        Categories or classes.
 
     Returns
     -------
     pyarrow column
+
+    Examples
+    --------
+    >>> spelled_as(pa.array(["b", "TRUE", "new"]).dictionary_encode(), ["b ", "True"]).to_pylist()
+    ['b ', 'True', 'new']
     """
-    if not pa.types.is_dictionary(answers.type):
-        return answers
-    spelled = {str(label).lower(): str(label) for label in model.classes_.tolist()}
-    truths = {each: spelled[each] for each in ("true", "false") if each in spelled}
-    answers = flat(answers)
-    words = [truths.get(each.lower(), each) for each in answers.dictionary.to_pylist()]
-    return pa.DictionaryArray.from_arrays(answers.indices, pa.array(words, pa.string()))
+    if not pa.types.is_dictionary(column.type):
+        return column
+    texts = [each for each in known if isinstance(each, str)]
+    # One that is spelled like the text itself goes before all others.
+    spelled = {bare(each): each for each in texts} | {each: each for each in texts}
+    column = flat(column)
+    words = [spelled.get(each, spelled.get(bare(each), each)) for each in column.dictionary.to_pylist()]
+    return pa.DictionaryArray.from_arrays(column.indices, pa.array(words, pa.string()))
+
+
+def bare(text: str) -> str:
+    """Text without blanks around it; true and false in small letters."""
+    text = text.strip()
+    return text.lower() if text.lower() in ("true", "false") else text
 
 
 def values_of(column: Any) -> np.ndarray:

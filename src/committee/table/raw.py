@@ -124,6 +124,7 @@ def to_dictionary(raw: Raw) -> Dictionary:
         missing = np.isnan(raw.values)
         distinct, inverse = np.unique(raw.values[~missing], return_inverse=True)
         seconds_of = raw.kind if raw.kind in TIMES else None
+        distinct = distinct.astype(bool) if raw.kind is Kind.BOOLEAN else distinct
         return Dictionary(with_missing_code(inverse + 1, missing), distinct.tolist(), seconds_of=seconds_of)
     missing, present = split_missing(raw.values)
     values = plain(present)

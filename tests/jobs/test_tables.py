@@ -1,0 +1,105 @@
+"""A model reads every table as it has read that of its fit, whatever file or frame it comes in."""
+
+from datetime import date, datetime
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.feather
+import pytest
+
+import committee
+from committee.files import BadTable
+from committee.jobs import evaluate, predict
+
+FAST = {"members": ["linear", "c45"], "rule": "mean", "cv": 2, "random_state": 0, "n_jobs": 1}
+# Of two rows each.
+SIZES = [(7 * (i // 2)) % 40 / 4 for i in range(60)]
+
+
+def flowers(values):
+    """A column that tells the kind where the size does not."""
+    kinds = np.where([size > 5 or i % 2 == 0 for i, size in enumerate(SIZES)], "rose", "lily")
+    return {"size": SIZES, "c": values, "kind": kinds.tolist()}
+
+
+def answers(model, place):
+    return predict(model, place, proba=True)["probability_rose"].to_numpy()
+
+
+@pytest.mark.parametrize(
+    "pair",
+    [
+        (True, False),
+        (True, None),
+        (datetime(2024, 1, 31), datetime(2024, 2, 29, 12, 30)),
+        (3, 7),
+        (0.5, None),
+        ("01", "7"),
+        (" a", "b "),
+        ("True", "false"),
+    ],
+    ids=str,
+)
+def test_a_category_of_pandas_is_known_in_csv(tmp_path, pair):
+    frame = pd.DataFrame(flowers(pd.Categorical(list(pair) * 30)))
+    model = committee.fit(frame, "kind", **FAST)
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    expected = model.predict_proba(frame.drop(columns="kind"))[:, 1]
+    assert (expected[::2] != expected[1::2]).any()
+    np.testing.assert_array_equal(answers(model, tmp_path / "t.csv"), expected)
+
+
+@pytest.mark.parametrize(
+    "pair",
+    [(date(2024, 1, 31), date(2024, 2, 29)), (True, False), (True, None), (3, 7), ("a", "b")],
+    ids=str,
+)
+def test_a_dictionary_of_arrow_is_known_in_the_file_of_the_fit(tmp_path, pair):
+    path = tmp_path / "t.arrow"
+    table = pa.table(flowers(pa.array(list(pair) * 30).dictionary_encode()))
+    pa.feather.write_feather(table, path)
+    model = committee.fit(path, "kind", **FAST)
+    expected = model.predict_proba(table.drop_columns("kind"))[:, 1]
+    np.testing.assert_array_equal(answers(model, path), expected)
+
+
+def test_blanks_around_text_are_no_other_category_in_another_file(tmp_path):
+    plain, spaced = (pd.DataFrame(flowers(pair * 30)) for pair in (["a", "b"], ["a ", " b"]))
+    for name, frame in (("plain", plain), ("spaced", spaced)):
+        frame.to_parquet(tmp_path / f"{name}.parquet")
+        frame.to_csv(tmp_path / f"{name}.csv", index=False)
+    for frame in (plain, spaced):
+        model = committee.fit(frame, "kind", **FAST)
+        expected = model.predict_proba(frame.drop(columns="kind"))[:, 1]
+        for place in tmp_path.iterdir():
+            np.testing.assert_array_equal(answers(model, place), expected)
+
+
+def test_blanks_around_a_class_make_no_other_class(tmp_path):
+    frame = pd.DataFrame(flowers(["a", "b"] * 30))
+    model = committee.fit(frame, "kind", **FAST)
+    frame.assign(kind=frame["kind"] + " ").to_parquet(tmp_path / "t.parquet")
+    assert evaluate(model, tmp_path / "t.parquet").scores == evaluate(model, frame).scores
+
+
+def test_categories_that_differ_by_blanks_alone_stay_apart(tmp_path):
+    frame = pd.DataFrame(flowers(["a", "a "] * 30))
+    frame.to_parquet(tmp_path / "t.parquet")
+    model = committee.fit(frame, "kind", **FAST)
+    expected = model.predict_proba(frame.drop(columns="kind"))[:, 1]
+    np.testing.assert_array_equal(answers(model, tmp_path / "t.parquet"), expected)
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        pd.cut(SIZES, 3),
+        pd.Series(pa.array([b"a", b"b"] * 30).dictionary_encode().to_pandas()),
+        pd.period_range("2024-01", periods=60, freq="M"),
+    ],
+    ids=["intervals", "bytes", "periods"],
+)
+def test_what_is_no_number_text_or_date_is_told_in_one_line(column):
+    with pytest.raises(BadTable, match=r"Column 'c' holds a .* in each row\. Spread it .* make text of it"):
+        committee.fit(pd.DataFrame(flowers(column)), "kind", **FAST)
