@@ -18,6 +18,7 @@ from committee.evaluating.results import USUAL, check_metrics, is_for
 from committee.evaluating.store import FILE, Store
 from committee.files import BadTable
 from committee.files.formats import format_by_suffix
+from committee.files.naming import suggestion
 from committee.jobs.amounts import bytes_of, seconds_of
 from committee.jobs.lesson import read_lesson
 from committee.jobs.tables import read_any
@@ -293,34 +294,55 @@ def find_tables(places: Sequence[str], target: str | None) -> dict[str, TableFil
         path = Path(place)
         if not path.exists():
             raise FileNotFoundError(f"There is no file or folder {place}.")
-        tables = in_folder(path, target) if path.is_dir() else {name_of(path): table_file(path, target)}
-        for name, table in tables.items():
+        tables = in_folder(path, target) if path.is_dir() else [(name_of(path), table_file(path, target))]
+        for name, table in tables:
             if name in found:
-                raise BadTable(f"Two tables are named {name!r}: {found[name].path} and {table.path}.")
+                raise same_name(name, found[name].path, table.path)
             found[name] = table
     return found
 
 
-def in_folder(folder: Path, target: str | None) -> dict[str, TableFile]:
-    """The tables of a folder."""
+def in_folder(folder: Path, target: str | None) -> list[tuple[str, TableFile]]:
+    """The tables of a folder, and their names."""
     files = sorted(path for path in folder.iterdir() if is_table(path))
-    by_name = {name_of(path): path for path in files}
     manifest = folder / MANIFEST
     if manifest.exists():
-        with manifest.open(newline="", encoding="utf-8-sig") as lines:
-            rows = list(csv.DictReader(lines))
-        if not rows or not {"name", "target"} <= rows[0].keys():
-            raise BadTable(f"{manifest} must have the columns name and target.")
-        return {
-            row["name"]: TableFile(
-                str(by_name[row["name"]].resolve()), target or row["target"], row.get("task") or None
-            )
-            for row in rows
-            if row["name"] in by_name
-        }
+        return in_manifest(manifest, files, target)
     if not files:
         raise BadTable(f"There is no table in {folder}: CSV, Parquet, Arrow, JSON lines or ARFF.")
-    return {name: table_file(path, target) for name, path in by_name.items()}
+    return [(name_of(path), table_file(path, target)) for path in files]
+
+
+def in_manifest(manifest: Path, files: list[Path], target: str | None) -> list[tuple[str, TableFile]]:
+    """The tables that a manifest names, by some files, and their names."""
+    with manifest.open(newline="", encoding="utf-8-sig") as lines:
+        rows = list(csv.DictReader(lines))
+    if not rows or not {"name", "target"} <= rows[0].keys():
+        raise BadTable(f"{manifest} must have the columns name and target.")
+    found = []
+    for row in rows:
+        told = target or row["target"]
+        if not told:
+            raise BadTable(f"{manifest} names no target of {row['name']!r}. Add it, or pass --target.")
+        path = str(file_named(row["name"], files, manifest).resolve())
+        found.append((row["name"], TableFile(path, told, row.get("task") or None)))
+    return found
+
+
+def file_named(name: str, files: list[Path], manifest: Path) -> Path:
+    """The file of a table of a manifest."""
+    paths = [path for path in files if name_of(path) == name]
+    if not paths:
+        near = suggestion(name, list(map(name_of, files)))
+        raise BadTable(f"{manifest} names {name!r}, and there is no such table in its folder. {near}")
+    if len(paths) > 1:
+        raise same_name(name, *map(str, paths[:2]))
+    return paths[0]
+
+
+def same_name(name: str, one: str, other: str) -> BadTable:
+    """The error for two tables of one name."""
+    return BadTable(f"Two tables are named {name!r}: {one} and {other}. Rename one of them, or leave it out.")
 
 
 def is_table(path: Path) -> bool:
