@@ -50,6 +50,12 @@ def test_another_rule_remembers_the_table_and_the_target():
     assert another._origin == model._origin and another._data == model._data
 
 
+def test_another_fit_forgets_the_table_and_the_target():
+    model = committee.fit(pd.DataFrame(columns()), "kind", **FAST)
+    model.fit([[size] for size in columns()["size"]], columns()["colour"])
+    assert model._origin is None
+
+
 def test_a_frame_is_not_changed():
     frame = pd.DataFrame(columns())
     before = frame.copy()

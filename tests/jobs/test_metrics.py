@@ -45,6 +45,22 @@ def test_an_area_of_rows_of_one_class_is_told_to_have_no_value():
         scores_of(MODEL, X[Y == "a"], Y[Y == "a"], "auc")
 
 
+@pytest.mark.parametrize(
+    ("seen", "metrics"),
+    [
+        ("abc", ["accuracy", "balanced_accuracy", "log_loss", "auc"]),
+        ("ab", ["accuracy", "balanced_accuracy", "log_loss", "auc"]),
+        ("a", ["accuracy", "log_loss"]),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:y_pred contains classes not in y_true")
+def test_what_has_a_value_is_told_whatever_classes_are_there(seen, metrics):
+    rows = np.isin(Y, list(seen))
+    told = scores_of(MODEL, X[rows], Y[rows])
+    assert list(told) == metrics
+    assert all(scores_of(MODEL, X[rows], Y[rows], metric)[metric] == told[metric] for metric in metrics)
+
+
 def test_weights_count_in_a_leaderboard_by_a_loss_of_ours():
     table, y = make_regression(60, 3, random_state=0)
     weights = 1 + np.arange(60) / 7

@@ -64,6 +64,14 @@ def test_a_dictionary_of_arrow_is_known_in_the_file_of_the_fit(tmp_path, pair):
     np.testing.assert_array_equal(answers(model, path), expected)
 
 
+def test_an_error_of_predict_tells_a_way_that_predict_has(tmp_path):
+    model = committee.fit(pd.DataFrame(flowers([0.5, 1.5] * 30)), "kind", **FAST)
+    path = tmp_path / "t.csv"
+    path.write_text("size,c\n1.5,0.5\n2.5,many\n")
+    with pytest.raises(BadTable, match=r"row 2 has 'many'\. Correct it, or leave the cell empty\."):
+        predict(model, path)
+
+
 def test_blanks_around_text_are_no_other_category_in_another_file(tmp_path):
     plain, spaced = (pd.DataFrame(flowers(pair * 30)) for pair in (["a", "b"], ["a ", " b"]))
     for name, frame in (("plain", plain), ("spaced", spaced)):

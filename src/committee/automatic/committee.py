@@ -132,7 +132,7 @@ class AutomaticCommittee(CallbackSupportMixin, Reducing):
         if rule is None and honest is not None:
             rule = self._compared_rule(honest, lesson, clock)
         self._keep_task(lesson.schema, lesson.task)
-        self._data = lesson.data
+        self._data, self._origin = lesson.data, None
         self._seats = [
             Seat(each.member.name, each.models, each.member.columns, calibration)
             for each, calibration in zip(seated, calibrations, strict=True)

@@ -176,15 +176,11 @@ class Gathered:
             ways = [self._way]
         rows = (i for i in range(len(text)) if all(way(text[i : i + 1]) is None for way in ways))
         wrong = next(rows, None)
-        fault = (
-            "has several forms"
-            if wrong is None
-            else f"row {n_before + wrong + 1} has {text[wrong].as_py()!r}"
-        )
-        return BadTable(
-            f"Column {self.name!r} is to be a {self.kind.value}, and {fault}. Correct it, or give the column "
-            "another type."
-        )
+        about = f"Column {self.name!r} is to be a {self.kind.value}, and"
+        if wrong is None:
+            return BadTable(f"{about} has several forms. Choose one.")
+        row, value = n_before + wrong + 1, text[wrong].as_py()
+        return BadTable(f"{about} row {row} has {value!r}. Correct it, or leave the cell empty.")
 
 
 class GrowingArray:

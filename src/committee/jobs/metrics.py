@@ -30,6 +30,9 @@ TOLD = {
     "regression": ("rmse", "mae", "r2"),
 }
 
+# Of rows of one class, the area has no value, and the balanced accuracy is the accuracy.
+OF_CLASSES = ("auc", "balanced_accuracy")
+
 
 def scorer_name(metric: str | None, task: str, n_classes: int = 2) -> str | None:
     """The name that scikit-learn's scorers have for a metric.
@@ -160,11 +163,8 @@ def scores_of(model: Any, X: Any, y: np.ndarray, metric: str | None = None) -> d
     task = "classification" if hasattr(model, "classes_") else "regression"
     n_classes = len(model.classes_) if task == "classification" else 0
     wanted = TOLD[task] if metric is None else (metric,)
-    n_seen = len(np.unique(y))
-    if metric is None and n_seen < n_classes:
-        # These need rows of every class; of one class alone, the balanced accuracy is the accuracy.
-        without = {"auc", "log_loss"} | ({"balanced_accuracy"} if n_seen == 1 else set())
-        wanted = tuple(name for name in wanted if name not in without)
+    if metric is None and len(np.unique(y)) == 1:
+        wanted = tuple(name for name in wanted if name not in OF_CLASSES)
     found = {}
     if METRICS.keys() & set(wanted):
         decision = model.predict_proba(X) if task == "classification" else model.predict(X)
