@@ -37,7 +37,8 @@ class Grower {
           n_columns_(table.n_columns()),
           n_outputs_(target.n_outputs()),
           search_(table, target_, parameters_, stop),
-          most_local_rows_(LocalCodes<Code>::most_rows(table.n_rows(), table.n_columns())) {
+          most_local_rows_(LocalCodes<Code>::most_rows(table.n_rows(), table.n_columns())),
+          unit_(1 / target.scale) {
         assert(parameters.monotonic.empty() || parameters.monotonic.size() == table.n_columns());
     }
 
@@ -202,7 +203,7 @@ class Grower {
             cursor.move_left(low);
             gain = sides.gain(cursor.merit());
         }
-        tree_.importances[split.column] += gain / target_.scale / target_.scale;
+        tree_.importances[split.column] += gain * unit_ * unit_;
     }
 
     static bool is_same_target(const Item& a, const Item& b) {
@@ -312,7 +313,7 @@ class Grower {
                               table_.has_missing[split.column], split);
         if (!split.is_category && !parameters_.random_thresholds) split.threshold = centred_threshold(split, divided);
         if (!divided.has_missing) split.missing_right = split.is_category || split.left_weight < right_weight;
-        tree_.importances[split.column] += decided.gain / target_.scale / target_.scale;
+        tree_.importances[split.column] += decided.gain * unit_ * unit_;
 
         const std::uint32_t left = add_children(tree_);
         tree_.nodes[parent.node] =
@@ -432,6 +433,7 @@ class Grower {
     LocalCodes<Code> local_codes_;
     std::vector<double> local_numbers_;  // targets of the rows that were copied
     std::size_t most_local_rows_;
+    double unit_;  // of a fixed-point target. The square of the scale itself may have no place in a double.
     std::uint64_t total_weight_ = 0;
     double min_gain_ = 0;
     bool splits_pairs_ = false;

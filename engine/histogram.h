@@ -102,8 +102,9 @@ class Histogram {
     // What the rows of the next node weigh. It decides how finely they are looked at where splits need not be exact, so
     // that a row of weight 2 is the row twice.
     void start_node(double weight) {
+        if (exact_) return;
         const double n_rows = std::round(weight / row_weight_);
-        if (!exact_) most_bits_ = n_rows <= rank_sort_limit ? 16 : std::clamp(std::ilogb(n_rows), 6, coarse_bits);
+        most_bits_ = n_rows <= rank_sort_limit ? 16 : std::clamp(std::ilogb(n_rows), 6, coarse_bits);
     }
 
     // is_category asks for an entry per category whatever the cost.
