@@ -7,10 +7,10 @@ from committee.files.guessing import guess
 
 
 def test_sorted_text_is_a_category_however_long_the_table():
-    column = pa.array([f"u{i // 30}" for i in range(300_000)])
+    column = pa.array([f"u{i // 3}" for i in range(300_000)])
     for each in (column, column.dictionary_encode(), pa.chunked_array([column[:7], column[7:]])):
         found = guess("shop", each)
-        assert found.kind.value == "category" and found.n_distinct == 10_000
+        assert found.kind.value == "category" and found.n_distinct == 100_000
 
 
 @pytest.mark.parametrize("name", ["amount_paid", "bid", "covid", "COVID", "monkey", "arrow"])

@@ -43,6 +43,24 @@ def test_what_python_writes_is_read(tmp_path_factory, columns, delimiter, ending
         assert [same(value) for value in table[name]] == [same(value) for value in column]
 
 
+@given(columns=tables(), delimiter=st.sampled_from(",;|"), blanks=st.sampled_from(["", " ", "  "]))
+def test_blanks_before_quotes_change_nothing(tmp_path_factory, columns, delimiter, blanks):
+    names = [f"column{place}" for place in range(len(columns))]
+    rows = [[quoted(cell) for cell in row] for row in (names, *zip(*columns, strict=True))]
+    path = tmp_path_factory.mktemp("csv") / "table.csv"
+    path.write_bytes("".join(f"{delimiter}{blanks}".join(row) + "\n" for row in rows).encode())
+    table = read_file(path, keep_all=True).frame.to_pydict()
+    for name, column in zip(names, columns, strict=True):
+        assert [same(value) for value in table[name]] == [same(value) for value in column]
+
+
+def quoted(cell):
+    """Text in quotes; numbers as they are, and nothing for None."""
+    if isinstance(cell, str):
+        return '"{}"'.format(cell.replace('"', '""'))
+    return "" if cell is None else str(cell)
+
+
 def same(value):
     """Numbers as numbers, whatever their type; NaN as None."""
     if isinstance(value, int | float):

@@ -25,6 +25,7 @@ N_LINES = 100
 UNNAMED = "Unnamed: {}"
 # What Excel puts before the header to tell the delimiter.
 TOLD_DELIMITER = re.compile(r'"?sep=(.)"?', re.IGNORECASE)
+NUMBER_FORMS = tuple(re.compile(number_form(sign)) for sign in SIGNS)
 INFINITE = ("inf", "+inf", "-inf", "infinity")
 # What a line begins with that is no row, unless it has as many values as the rows.
 COMMENT = "#"
@@ -270,7 +271,7 @@ def share_of_plain(rows: list[list[str]], delimiter: str) -> float:
     """
     others = [each for each in DELIMITERS if each != delimiter]
     cells = [cell for row in rows for cell in row]
-    return sum(is_number(cell) or not any(map(cell.__contains__, others)) for cell in cells) / len(cells)
+    return sum(not any(map(cell.__contains__, others)) or is_number(cell) for cell in cells) / len(cells)
 
 
 def check_delimiter(delimiter: str) -> None:
@@ -346,5 +347,5 @@ def is_number(cell: str) -> bool:
     """
     cell = cell.strip()
     return cell.lower() in INFINITE or (
-        any(map(str.isdigit, cell)) and any(re.fullmatch(number_form(sign), cell) for sign in SIGNS)
+        any(map(str.isdigit, cell)) and any(form.match(cell) for form in NUMBER_FORMS)
     )
