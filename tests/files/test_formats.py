@@ -122,6 +122,12 @@ def test_arff_may_have_blanks_before_quotes_and_quotes_of_both_kinds(tmp_path, e
     }
 
 
+def test_empty_lines_of_arff_are_no_rows(tmp_path):
+    path = tmp_path / "t.arff"
+    path.write_text("@relation r\n@attribute a real\n@data\n1\n\n?\n2\n\n")
+    assert len(read_file(path).frame) == 3
+
+
 def test_dates_of_arff_may_be_years(tmp_path):
     path = tmp_path / "t.arff"
     path.write_text(

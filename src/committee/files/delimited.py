@@ -36,6 +36,8 @@ class Delimited:
         What a line begins with that is no row.
     title : str, default="CSV"
         What such a file is called.
+    keeps_empty : bool, default=False
+        Whether an empty line is a row without a value, if there is one column.
     """
 
     file: OpenedFile
@@ -43,6 +45,7 @@ class Delimited:
     start: int = 0
     comment: str | None = None
     title: str = "CSV"
+    keeps_empty: bool = False
 
     def batches(self, names: list[str]) -> Generator[Any]:
         """Some columns as batches of text, from the first row to the last; a row too long is an error.
@@ -68,8 +71,7 @@ class Delimited:
             quote_char=dialect.quote,
             escape_char=dialect.escape or False,
             newlines_in_values=True,
-            # A row without a value is an empty line, if there is one column.
-            ignore_empty_lines=len(dialect.names) > 1,
+            ignore_empty_lines=not self.keeps_empty or len(dialect.names) > 1,
             invalid_row_handler=self._on_wrong_row(faults),
         )
         convert = pa.csv.ConvertOptions(

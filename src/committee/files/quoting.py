@@ -51,11 +51,11 @@ class Quoting:
         return self._cells.sub(lambda cell: cell[1] + self._with_first_quote(cell[2]), text)
 
     def _with_first_quote(self, cell: str) -> str:
-        first = self.quotes[0]
-        if cell[0] == first:
+        first, own = self.quotes[0], cell[0]
+        if own == first:
             return cell
-        inside = cell[1:-1].replace(f"\\{cell[0]}", cell[0])
-        return f"{first}{inside.replace(first, chr(92) + first)}{first}"
+        inside = cell[1:-1].replace(f"\\{own}", own).replace(first, f"\\{first}")
+        return f"{first}{inside}{first}"
 
     @cached_property
     def _cells(self) -> re.Pattern[str]:

@@ -297,7 +297,8 @@ def gather_csv(
         with contextlib.ExitStack() as stack:
             if dialect.is_spaced:
                 file = stack.enter_context(plainly_quoted(file, dialect.encoding, dialect.quoting))
-            return *gather(Delimited(file, dialect, comment=COMMENT), kinds, known_decimals), dialect.encoding
+            rows = Delimited(file, dialect, comment=COMMENT, keeps_empty=True)
+            return *gather(rows, kinds, known_decimals), dialect.encoding
     except WrongEncoding:
         if not other_encodings:
             raise

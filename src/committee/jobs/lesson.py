@@ -132,7 +132,8 @@ def complete(column: Any, name: str, role: str) -> np.ndarray:
     """The values of a column that must have one in every row."""
     n_missing = len(column) - (pc.sum(present(column)).as_py() or 0)
     if n_missing:
-        raise BadTable(f"Column {name!r} is to be the {role}, and {n_missing} rows have no value in it.")
+        rows = "1 row has" if n_missing == 1 else f"{n_missing} rows have"
+        raise BadTable(f"Column {name!r} is to be the {role}, and {rows} no value in it.")
     values = values_of(column)
     if role == "weights" and values.dtype.kind not in "iufb":
         raise BadTable(
