@@ -17,13 +17,14 @@ import numpy as np
 from committee.assembling.assembled import Assembled
 from committee.assembling.ballots import Ballot, FolderBox, MemoryBox
 from committee.assembling.calibrating import METHODS
-from committee.assembling.folds import Fold, bags_will_do, folds_of
+from committee.assembling.folds import bags_will_do, folds_of
 from committee.assembling.members import members_of
 from committee.assembling.poll import Poll, table_print
 from committee.assembling.polled import Polled
 from committee.assembling.polling import ask, places_of, seeded_by_name
 from committee.assembling.recipes import recipe_of
 from committee.assembling.votes import HonestVotes
+from committee.combining.folding import Fold
 from committee.members.lesson import Lesson, in_order
 from committee.members.votes import dtype_of
 from committee.parameters import integer, is_integer

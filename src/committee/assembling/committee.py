@@ -16,7 +16,7 @@ from committee.assembling.assembled import Assembled
 from committee.assembling.calibrating import CALIBRATION, Calibration, Curves
 from committee.assembling.committee_parameters import CommitteeParameters
 from committee.assembling.fitting import Plan, Seated, n_fits, seat, take_prefit
-from committee.assembling.folds import Fold, bags_will_do, folds_of, split_print
+from committee.assembling.folds import bags_will_do, folds_of, split_print
 from committee.assembling.members import Member, members_of
 from committee.assembling.named import NamedMembers
 from committee.assembling.seats import Seat
@@ -25,6 +25,7 @@ from committee.combining import rule_named
 from committee.combining.adjusting import AdjustedRule
 from committee.combining.averaging import BayesianAveragingRule
 from committee.combining.fixed_rule import FixedRule
+from committee.combining.folding import Fold
 from committee.combining.rule import Rule, check_rule, differ
 from committee.combining.votes import check_member_weights
 from committee.learners.callbacks import (

@@ -17,9 +17,9 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from committee.assembling.folds import Fold
 from committee.assembling.members import Member
 from committee.boosting.rounds import Rounds
+from committee.combining.folding import Fold
 from committee.learners.network import Network
 from committee.members.encoding import TableEncoder
 from committee.members.failing import naming

@@ -12,11 +12,9 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import check_cv
 
-from committee.combining.folding import numbered_folds
+from committee.combining.folding import Fold, numbered_folds
 from committee.parameters import is_integer
 from committee.task import check_size
-
-Fold = tuple[np.ndarray, np.ndarray]
 
 
 def folds_of(

@@ -15,7 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from committee.assembling.folds import Fold, split_print
+from committee.assembling.folds import split_print
+from committee.combining.folding import Fold
 from committee.members.lesson import Lesson
 from committee.members.votes import Task
 from committee.saving import Data, Fields

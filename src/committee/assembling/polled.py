@@ -9,12 +9,12 @@ import numpy as np
 
 from committee.assembling.ballots import Ballot, Box
 from committee.assembling.calibrating import Curves
-from committee.assembling.folds import Fold
 from committee.assembling.leaderboard import Leaderboard, leaderboard_of
 from committee.assembling.leaks import Leak, leak_of
 from committee.assembling.poll import Poll
 from committee.assembling.votes import HonestVotes, folded_scores, mean_votes
 from committee.combining import as_rule
+from committee.combining.folding import Fold
 from committee.combining.rule import Rule
 from committee.members.encoding import TableEncoder
 from committee.members.lesson import Lesson

@@ -15,9 +15,9 @@ import numpy as np
 from committee import running
 from committee.assembling.ballots import Ballot, Place
 from committee.assembling.fitting import carry_out, fit_fold, fit_in_bags, has_bags, warn_of_dropped
-from committee.assembling.folds import Fold
 from committee.assembling.members import Member
 from committee.assembling.recipes import recipe_of
+from committee.combining.folding import Fold
 from committee.members.lesson import Lesson
 from committee.members.seeding import seeded
 from committee.members.votes import dtype_of, gives_scores, votes_of

@@ -20,7 +20,7 @@ from committee import running
 from committee.assembling.calibrating import CALIBRATION, Calibration
 from committee.assembling.committee import calibrate, for_seated, honest_of
 from committee.assembling.fitting import Seated
-from committee.assembling.folds import Fold, folds_of
+from committee.assembling.folds import folds_of
 from committee.assembling.members import Member, check_kind, check_pairs
 from committee.assembling.polling import seeded_by_name
 from committee.assembling.seats import Seat
@@ -44,6 +44,7 @@ from committee.automatic.repeats import MOST_REPEATS, Repeats, n_folds_of
 from committee.automatic.scheduling import seat_in_time
 from committee.automatic.telling import Telling
 from committee.combining import as_rule, rule_named
+from committee.combining.folding import Fold
 from committee.combining.losses import NoValueError
 from committee.combining.rule import Rule, check_rule, differ
 from committee.learners import DecisionTreeClassifier

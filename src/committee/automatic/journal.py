@@ -19,10 +19,10 @@ import numpy as np
 
 from committee.assembling.ballots import file_name
 from committee.assembling.bank import Bank
-from committee.assembling.folds import Fold
 from committee.assembling.members import Member
 from committee.assembling.recipes import recipe_of
 from committee.automatic.candidates import library_of
+from committee.combining.folding import Fold
 from committee.members.lesson import Lesson
 from committee.members.seeing import take_rows
 from committee.members.votes import dtype_of, gives_scores, votes_of

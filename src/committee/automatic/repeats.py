@@ -10,7 +10,8 @@ from typing import Self, overload
 
 import numpy as np
 
-from committee.assembling.folds import Fold, folds_of
+from committee.assembling.folds import folds_of
+from committee.combining.folding import Fold
 from committee.members.lesson import Lesson
 from committee.members.seeding import LARGEST_SEED
 

@@ -16,11 +16,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from committee.assembling.fitting import Plan, Seated, fits_of, warn_of_dropped
-from committee.assembling.folds import Fold
 from committee.assembling.members import Member
 from committee.automatic.clock import Clock
 from committee.automatic.journal import Journal, Result
 from committee.automatic.memory import Room
+from committee.combining.folding import Fold
 from committee.members.lesson import Lesson
 from committee.running import Runner, Task, TaskError
 from committee.running.stopping import ended_after, is_time_up, was_cut

@@ -15,18 +15,15 @@ import numpy as np
 from committee.combining.losses import NoValueError
 from committee.combining.rule import Honest, Rule, rows_of, unfitted
 
+# The rows to learn from, and those that are held out.
+Fold = tuple[np.ndarray, np.ndarray]
 # The folds of a rule whose decisions are asked for.
 N_FOLDS = 5
 
 
 def numbered_folds(
-    n_folds: int,
-    y: np.ndarray,
-    groups: np.ndarray | None,
-    weights: np.ndarray | None,
-    *,
-    is_class_task: bool,
-) -> list[tuple[np.ndarray, np.ndarray]]:
+    n_folds: int, y: np.ndarray, groups: np.ndarray | None, weights: np.ndarray | None, *, is_class_task: bool
+) -> list[Fold]:
     """At most so many folds of rows in their order, stratified for classes; groups stay together.
 
     Parameters
@@ -64,13 +61,8 @@ def numbered_folds(
 
 
 def drawn_folds(
-    n_folds: int,
-    y: np.ndarray,
-    groups: np.ndarray | None,
-    weights: np.ndarray | None,
-    *,
-    is_class_task: bool,
-) -> list[tuple[np.ndarray, np.ndarray]]:
+    n_folds: int, y: np.ndarray, groups: np.ndarray | None, weights: np.ndarray | None, *, is_class_task: bool
+) -> list[Fold]:
     """The same of rows in a random order, always the same: a table may be sorted by what is asked.
 
     Examples

@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from committee.assembling.folds import Fold, folds_of
+from committee.assembling.folds import folds_of
+from committee.combining.folding import Fold
 from committee.parameters import is_integer
 
 
