@@ -193,7 +193,7 @@ def test_classes_that_are_numbers_stay_whole_beside_missing_ones(committee, fold
         ("a,y\n1,x\n2,z\n", ["--target", "y", "--types", "a=float"], 3, "one of number, category"),
         ("a,y\n1,x\n2,z\n", ["--target", "y", "--types", "b=number"], 3, "no column 'b'"),
         ("a,y\n1,x\n2,z\n", ["--target", "y", "--groups", "y"], 3, "cannot be two of target, groups"),
-        ("a,g,y\n1,,x\n2,1,z\n", ["--target", "y", "--groups", "g"], 3, "1 rows have no value"),
+        ("a,g,y\n1,,x\n2,1,z\n", ["--target", "y", "--groups", "g"], 3, "1 row has no value"),
         ("a,w,y\n1,p,x\n2,q,z\n", ["--target", "y", "--weights", "w"], 3, "holds text, such as 'p'"),
         ("a,y\n1,x\n2,z\n", ["--target", "y", "--task", "regression"], 3, "regression needs numbers"),
         ("a,y\n1,x\n2,z\n", ["--target", "y", "--task", "guess"], 2, "'classification', 'regression'"),
