@@ -39,7 +39,7 @@ def predict(
 
     check_places(model, table)
     check_output(out)
-    check_place(out)
+    check_place(out, table, model)
     form = options.csv_form(encoding, delimiter, header, decimal)
     asked = load_fitted(model, trust)
     answers = jobs.predict(asked, table, proba=proba, votes=votes, ignore_extra=ignore_extra, form=form)

@@ -89,7 +89,7 @@ def fit(
     from committee.running.memory import give_back_at_once
 
     check_standard_output(out, json)
-    check_place(out)
+    check_place(out, table)
     check_run(run, resume)
     keep_nothing_freed()
     give_back_at_once()

@@ -9,16 +9,18 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-STANDARD_OUTPUT = "-"
+STANDARD = "-"
 
 
-def check_place(place: str | os.PathLike[str]) -> None:
-    """Raise if a model cannot be saved in a place, before anything is fitted.
+def check_place(place: str | os.PathLike[str], *inputs: str | os.PathLike[str]) -> None:
+    """Raise if an output cannot be written to a place, or would replace an input, before any work is done.
 
     Parameters
     ----------
     place : str or path
         `-` is the standard output.
+    *inputs : str or path
+        The files that the command reads. `-` is the standard input, which may be a file too.
 
     Examples
     --------
@@ -26,9 +28,13 @@ def check_place(place: str | os.PathLike[str]) -> None:
     Traceback (most recent call last):
     FileNotFoundError: There is no folder no/such/folder to save in. Make it first.
     """
-    if os.fspath(place) == STANDARD_OUTPUT:
+    if os.fspath(place) == STANDARD:
         return
     path = Path(place)
+    for given in inputs:
+        if is_same_file(path, given):
+            name = "standard input" if os.fspath(given) == STANDARD else f"input {given}"
+            raise ValueError(f"{path} is the {name} itself. Give the output another name.")
     if path.is_dir():
         raise IsADirectoryError(f"{path} is a folder. Give the file a name in it.")
     if path.exists() and not path.is_file():
@@ -40,6 +46,15 @@ def check_place(place: str | os.PathLike[str]) -> None:
             pass
     except OSError as error:
         raise type(error)(f"Cannot save in {path.parent}: {error.strerror}.") from error
+
+
+def is_same_file(path: Path, given: str | os.PathLike[str]) -> bool:
+    """Whether a path leads to the file of an input, perhaps by a link."""
+    try:
+        status = os.fstat(sys.stdin.fileno()) if os.fspath(given) == STANDARD else os.stat(given)
+        return os.path.samestat(status, path.stat())
+    except (OSError, ValueError):  # one of them does not exist, or the standard input is not a file
+        return False
 
 
 def check_run(run: str | None, resume: bool) -> None:
@@ -88,7 +103,7 @@ def keep(model: Any, place: str | os.PathLike[str]) -> int:
     int
         The size of the file.
     """
-    if os.fspath(place) != STANDARD_OUTPUT:
+    if os.fspath(place) != STANDARD:
         model.save(place)
         return Path(place).stat().st_size
     with tempfile.TemporaryDirectory(prefix="committee-") as folder:
