@@ -32,7 +32,9 @@ def test_the_model_is_not_replaced_by_its_answers(committee, model, folder):
 def test_a_table_on_the_standard_input_is_not_replaced(committee, model, folder, monkeypatch):
     with open("flowers.csv") as table:
         monkeypatch.setattr("sys.stdin", table)
-        committee("predict", model, "-", "--out", "flowers.csv").complains(3, "flowers.csv", "standard input itself")
+        committee("predict", model, "-", "--out", "flowers.csv").complains(
+            3, "flowers.csv", "standard input itself"
+        )
 
 
 def test_another_file_is_replaced(committee, model, folder):

@@ -1,0 +1,236 @@
+"""Measure the structure of the code: its size, the depth of its classes, and how many files a fit passes.
+
+In: the source tree. Out: a table on stdout, one row per measure, so that before and after mean the same.
+
+    python benchmarks/structure.py
+"""
+
+import ast
+import contextlib
+import io
+import os
+import re
+import sys
+import tempfile
+import threading
+import warnings
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "src" / "committee"
+# A run of equal lines that is shorter than this is no twin.
+TWIN_LINES = 8
+
+
+def trees():
+    """The syntax tree of each module of the package."""
+    return {path: ast.parse(path.read_text()) for path in sorted(PACKAGE.rglob("*.py"))}
+
+
+def code_lines(parsed):
+    """Lines that hold code: not blank, and neither comment nor docstring."""
+    return sum(len(lines_of_code(tree, path.read_text())) for path, tree in parsed.items())
+
+
+def lines_of_code(tree, text):
+    """The numbers of the lines of one module that hold code."""
+    kept = {
+        number
+        for number, line in enumerate(text.splitlines(), start=1)
+        if line.strip() and not line.strip().startswith("#")
+    }
+    for node in ast.walk(tree):
+        if (
+            isinstance(node, ast.Expr)
+            and isinstance(node.value, ast.Constant)
+            and type(node.value.value) is str
+        ):
+            kept -= set(range(node.lineno, node.end_lineno + 1))
+    return kept
+
+
+def count_any(parsed):
+    """How often the word `Any` stands in the package, its imports included."""
+    return sum(len(re.findall(r"\bAny\b", path.read_text())) for path in parsed)
+
+
+def count_inner_imports(parsed):
+    """Import statements inside functions."""
+    functions = (ast.FunctionDef, ast.AsyncFunctionDef)
+    found = {
+        (path, inner.lineno)
+        for path, tree in parsed.items()
+        for node in ast.walk(tree)
+        if isinstance(node, functions)
+        for inner in ast.walk(node)
+        if isinstance(inner, ast.Import | ast.ImportFrom)
+    }
+    return len(found)
+
+
+def fold_places(parsed):
+    """The modules that define a function which returns folds or rows that are held out."""
+    return sorted(
+        {
+            str(path.relative_to(PACKAGE))
+            for path, tree in parsed.items()
+            for node in ast.walk(tree)
+            if isinstance(node, ast.FunctionDef) and splits_rows(node)
+        }
+    )
+
+
+def splits_rows(function):
+    """Whether a function draws or numbers folds itself: it is named for that, and does arithmetic on rows."""
+    is_named = any(word in function.name for word in ("fold", "hold_out", "held_out", "holdout"))
+    draws = {"permutation", "argsort", "lexsort", "check_cv", "KFold", "StratifiedKFold", "shuffle"}
+    called = {
+        getattr(node.func, "attr", getattr(node.func, "id", ""))
+        for node in ast.walk(function)
+        if isinstance(node, ast.Call)
+    }
+    return is_named and bool(called & draws)
+
+
+def vote_containers(parsed):
+    """The classes that hold votes together with the targets of their rows, or with who has voted on them."""
+    found = []
+    for tree in parsed.values():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ClassDef):
+                fields = {each.target.id for each in node.body if is_field(each)}
+                holds_votes = any(name == "votes" or name.endswith("_votes") for name in fields)
+                if holds_votes and fields & {"y", "has_voted", "outside"}:
+                    found.append(node.name)
+    return sorted(found)
+
+
+def is_field(node):
+    """Whether a statement of a class declares a field."""
+    return isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)
+
+
+def twins(parsed):
+    """Pairs of modules that share a run of equal lines of code."""
+    runs = {}
+    for path, tree in parsed.items():
+        text = path.read_text()
+        numbers = sorted(lines_of_code(tree, text))
+        lines = [line.strip() for line in text.splitlines()]
+        code = [lines[i - 1] for i in numbers if len(lines[i - 1]) > 2 and not is_import(lines[i - 1])]
+        for start in range(len(code) - TWIN_LINES + 1):
+            runs.setdefault(tuple(code[start : start + TWIN_LINES]), set()).add(path)
+    shared = {pair for paths in runs.values() if len(paths) < 9 for pair in combinations(sorted(paths), 2)}
+    return sorted(f"{a.relative_to(PACKAGE)} ~ {b.relative_to(PACKAGE)}" for a, b in shared)
+
+
+def is_import(line):
+    """Whether a line is one of an import."""
+    return line.startswith(("import ", "from ")) or line.rstrip(",").isidentifier()
+
+
+def own_ancestors(name):
+    """The classes of our own above a public one."""
+    import committee
+
+    above = getattr(committee, name).__mro__[1:]
+    return [each.__name__ for each in above if each.__module__.startswith("committee.")]
+
+
+def learner_files(names):
+    """The files of the package and of the bindings that name a learner or its state."""
+    files = [
+        *PACKAGE.rglob("*.py*"),
+        *(ROOT / "engine").rglob("*python*"),
+        *(ROOT / "engine").glob("python/*"),
+    ]
+    texts = ((path, path.read_text()) for path in set(files) if path.suffix in {".py", ".pyi", ".cpp", ".h"})
+    return sorted(str(path.relative_to(ROOT)) for path, text in texts if any(name in text for name in names))
+
+
+def files_passed(work):
+    """The files of the package that have a function called while some work is done."""
+    seen = set()
+
+    def note(frame, event, _):
+        if event == "call" and frame.f_code.co_name != "<module>":
+            seen.add(frame.f_code.co_filename)
+
+    threading.setprofile(note)
+    sys.setprofile(note)
+    try:
+        with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+            work()
+    finally:
+        sys.setprofile(None)
+        threading.setprofile(None)
+    return sorted(path for path in seen if path.startswith(str(PACKAGE)))
+
+
+def fit_forest():
+    """Fit one forest, once everything is imported."""
+    from committee import RandomForestClassifier
+
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 4)), rng.integers(0, 2, 60)
+    RandomForestClassifier(5, random_state=0).fit(X, y)
+    return lambda: RandomForestClassifier(5, random_state=0).fit(X, y)
+
+
+def fit_file(folder):
+    """Run `committee fit` with two members and two folds, once everything is imported."""
+    from committee.cli.main import run
+
+    rng = np.random.default_rng(0)
+    rows = "".join(f"{a:.3f},{b:.3f},{int(a > 0)}\n" for a, b in rng.normal(size=(80, 2)))
+    table = Path(folder, "train.csv")
+    table.write_text("a,b,y\n" + rows)
+    words = ["fit", str(table), "--target", "y", "--folds", "2"]
+    members = ["--members", "forest,linear"]
+
+    def fit(out):
+        try:
+            run([*words, *members, "--out", str(Path(folder, out))])
+        except SystemExit as ended:
+            if ended.code:
+                raise
+
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+        fit("first.committee")
+    return lambda: fit("second.committee")
+
+
+def main():
+    """Print all measures."""
+    warnings.simplefilter("ignore")
+    parsed = trees()
+    ancestors = own_ancestors("RandomForestClassifier")
+    forest = files_passed(fit_forest())
+    with tempfile.TemporaryDirectory() as folder:
+        command = files_passed(fit_file(folder))
+    learner = learner_files(("NetworkClassifier", "_engine.Network", "take_network", '"Network"'))
+    rows = [
+        ("code lines of src/committee", code_lines(parsed), ""),
+        ("modules of src/committee", len(parsed), ""),
+        ("own classes above RandomForestClassifier", len(ancestors), ", ".join(ancestors)),
+        ("files passed by RandomForestClassifier.fit", len(forest), ""),
+        ("files passed by committee fit", len(command), ""),
+        ("files that know the network learner", len(learner), ", ".join(learner)),
+        ("places that split rows into folds", len(fold_places(parsed)), ", ".join(fold_places(parsed))),
+        ("containers of honest votes", len(vote_containers(parsed)), ", ".join(vote_containers(parsed))),
+        (f"module pairs that share {TWIN_LINES} lines", len(twins(parsed)), ", ".join(twins(parsed))),
+        ("imports inside functions", count_inner_imports(parsed), ""),
+        ("Any", count_any(parsed), ""),
+    ]
+    for name, count, detail in rows:
+        print(f"{count:7,d}  {name}" + (f": {detail}" if detail and "--all" in sys.argv else ""))
+    if "--files" in sys.argv:
+        for path in (*forest, "", *command):
+            print(os.path.relpath(path, ROOT) if path else "")
+
+
+if __name__ == "__main__":
+    main()
