@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -198,6 +199,17 @@ def test_a_page_that_answers_the_pointer_needs_no_network(demsar, tmp_path):
 def test_a_format_that_is_not_known_is_told(demsar, tmp_path):
     with pytest.raises(ValueError, match="saved as one of svg, png, pdf, html"):
         save_picture(rank_boxes(demsar), tmp_path / "ranks.bmp")
+
+
+def test_a_notebook_shows_charts_with_altair_alone(demsar, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "vl_convert", None)
+    chart = rank_boxes(demsar)
+    assert "vegaEmbed" in chart._repr_mimebundle_()["text/html"]
+    with pytest.raises(ImportError, match=r"need vl-convert-python\. Install committee\[report\]"):
+        save_picture(chart, tmp_path / "boxes.svg")
+    monkeypatch.setitem(sys.modules, "altair", None)
+    with pytest.raises(ImportError, match=r"need altair\. Install committee\[plot\]"):
+        rank_boxes(demsar)
 
 
 def test_tables_are_markdown_and_latex(demsar):

@@ -1,12 +1,14 @@
-"""Pictures as files: SVG, PNG and PDF for papers, and HTML that answers the pointer without a network."""
+"""Write charts to files: SVG, PNG and PDF for papers, and HTML that needs no network."""
 
 from __future__ import annotations
 
-import importlib.util
+import importlib
 import os
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
+
+from committee.reporting.style import altair
 
 FORMATS = ("svg", "png", "pdf", "html")
 # Pixels of a PNG for each of the picture.
@@ -47,7 +49,9 @@ def save_pictures(charts: dict[str, Any], folder: Path, formats: Iterable[str] =
 
 
 def require_renderer() -> None:
-    """Raise unless pictures can be drawn here."""
-    for library in ("altair", "vl_convert"):
-        if importlib.util.find_spec(library) is None:
-            raise ImportError("Pictures need altair and vl-convert-python. Install committee[report].")
+    """Raise unless charts can be written to files here."""
+    altair()
+    try:
+        importlib.import_module("vl_convert")
+    except ImportError as error:
+        raise ImportError("Pictures in files need vl-convert-python. Install committee[report].") from error

@@ -1,4 +1,4 @@
-"""How all pictures look, and where altair comes from: it is imported when a picture is drawn."""
+"""Give every chart the same fonts and colours, and import altair when the first one is drawn."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def altair() -> Any:
     try:
         return importlib.import_module("altair")
     except ImportError as error:
-        raise ImportError("Pictures need altair and vl-convert-python. Install committee[report].") from error
+        raise ImportError("Charts need altair. Install committee[plot].") from error
 
 
 def dressed(chart: Any, title: str = "", subtitle: str = "") -> Any:
