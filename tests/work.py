@@ -214,8 +214,3 @@ class Failing(ClassifierMixin, BaseEstimator):
 
     def predict(self, X):
         return np.full(len(X), self.classes_[0])
-
-
-def right(model, X, y):
-    """A scorer of a model."""
-    return float(np.mean(model.predict(X) == np.asarray(y)))

@@ -34,8 +34,7 @@ class NoMetricError(ValueError):
         reason = " ".join(told.split())
         return cls(
             f"The metric {name} fails ({reason}). A function gets y, a decision of shape (n_rows, n_outputs) "
-            "and the weights of the rows. Of scikit-learn's scorers, take a name or what make_scorer makes; "
-            "bootstrap_error asks any, by scoring=."
+            "and the weights of the rows. Of scikit-learn's scorers, take a name or what make_scorer makes."
         )
 
 
@@ -142,8 +141,7 @@ def on_decisions(function: Callable[..., Any]) -> Loss:
     Traceback (most recent call last):
     committee.combining.losses.NoMetricError: The metric <lambda> fails (AttributeError: 'numpy.ndarray' \
 object has no attribute 'score'). A function gets y, a decision of shape (n_rows, n_outputs) and the weights \
-of the rows. Of scikit-learn's scorers, take a name or what make_scorer makes; bootstrap_error asks any, by \
-scoring=.
+of the rows. Of scikit-learn's scorers, take a name or what make_scorer makes.
     """
     name = name_of_function(function)
     if not takes_arguments(function, 3):

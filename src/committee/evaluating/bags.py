@@ -1,8 +1,8 @@
-"""An estimator fitted on bags: rows drawn with replacement. What is kept of each fit is what it says of rows.
+"""Fit an estimator on bags, which are rows drawn with replacement, and judge the votes of every fit.
 
-In: an estimator, a table, and how often to draw. Out: what is made of every bag's model, or of what it
-votes on the rows to be judged; and which rows the bag has. Fit number 0 is on all rows; the bags follow. They
-are drawn as those of bagging, so that the order of the rows changes none.
+In: an estimator, a table, and the number of bags. Out: what a judge makes of the votes of every fit, and
+which rows each bag has. Fit number 0 is on all rows; the bags follow. Bags are drawn as in bagging, so the
+order of the rows changes none.
 """
 
 from __future__ import annotations
@@ -136,7 +136,7 @@ class Bagged:
     def judged(
         self, judge: Callable[[int, np.ndarray], np.ndarray], X: Any = None, *, first: int = 0, **where: Any
     ) -> list[np.ndarray]:
-        """What is made of the votes of every fit, in their order.
+        """Judge the votes of every fit, in order.
 
         Parameters
         ----------
@@ -149,37 +149,20 @@ class Bagged:
         **where : dict
             `by`, `runner`, `n_jobs` and `verbose`, as for `in_tasks`.
         """
-        return self.asked(OnVotes(self, judge, self.lesson.X if X is None else X), first=first, **where)
-
-    def asked(self, ask: Callable[[int, Any], Any], *, first: int = 0, **where: Any) -> list[Any]:
-        """The same from the number of a fit and its model, which is not kept."""
+        table = self.lesson.X if X is None else X
         n_fits = self.n_bags + 1 - first
-        return in_tasks(fit_and_ask, (self, ask, first), n_fits, step=1, what="bags", **where)
+        return in_tasks(fit_and_judge, (self, judge, table, first), n_fits, step=1, what="bags", **where)
+
+    def votes(self, number: int, X: Any) -> np.ndarray:
+        """Return the votes of a fit on rows, of shape (n_rows, n_outputs). The model is not kept."""
+        model = self.fitted(number)
+        with naming(self.called(number), "vote"):
+            return votes_of(model, X, self.lesson.task)
 
 
-@dataclass(frozen=True, eq=False)
-class OnVotes:
-    """What is made of a model by its votes on rows.
-
-    Parameters
-    ----------
-    bagged : Bagged
-    judge : callable
-    X : table
-    """
-
-    bagged: Bagged
-    judge: Callable[[int, np.ndarray], np.ndarray]
-    X: Any
-
-    def __call__(self, number: int, model: Any) -> np.ndarray:
-        """Let the model of a fit vote."""
-        with naming(self.bagged.called(number), "vote"):
-            votes = votes_of(model, self.X, self.bagged.lesson.task)
-        return self.judge(number, votes)
-
-
-def fit_and_ask(shared: tuple[Bagged, Callable[[int, Any], Any], int], begin: int, end: int) -> list[Any]:
-    """Fit on some bags, and keep what is made of the models."""
-    bagged, ask, first = shared
-    return [ask(first + at, bagged.fitted(first + at)) for at in range(begin, end)]
+def fit_and_judge(
+    shared: tuple[Bagged, Callable[[int, np.ndarray], np.ndarray], Any, int], begin: int, end: int
+) -> list[np.ndarray]:
+    """Fit on some bags, and judge their votes."""
+    bagged, judge, X, first = shared
+    return [judge(number, bagged.votes(number, X)) for number in range(first + begin, first + end)]

@@ -12,7 +12,6 @@ from committee.combining.metrics import Metric, check_has_value, metric_of
 from committee.evaluating.bags import Bagged
 from committee.evaluating.estimates import KINDS, Estimates, Parts
 from committee.evaluating.intervals import Interval
-from committee.evaluating.model_scores import ModelEstimates, Scorer
 from committee.members.votes import check_judged
 
 
@@ -53,7 +52,7 @@ class BootstrapError:
     point_632: float
     point_632_plus: float
     n_bags: int
-    _estimates: Estimates | ModelEstimates = field(repr=False, compare=False)
+    _estimates: Estimates = field(repr=False, compare=False)
 
     def interval(
         self,
@@ -71,8 +70,7 @@ class BootstrapError:
         The fits stay as they are, so what they would differ on other tables is not in it; nor is what the
         no-information rate would differ. A metric that is no mean over rows, as "auc", is taken of every bag
         for every drawing: with 200 bags of 300 rows, 1000 drawings take one thread some ten seconds by "auc",
-        and nine minutes by scikit-learn's "roc_auc". With `scoring`, every model is fitted once more, as it
-        was, and answers to the rows of every drawing.
+        and nine minutes by scikit-learn's "roc_auc".
 
         Parameters
         ----------
@@ -99,7 +97,6 @@ def bootstrap_error(
     *,
     kind: str = ".632+",
     metric: Any = None,
-    scoring: Any = None,
     sample_weight: Any = None,
     random_state: Any = None,
     runner: Any = "threads",
@@ -122,12 +119,6 @@ def bootstrap_error(
     no-information rate is the mean over 100 drawings of the answers, as is that of more than 1000 different
     numbers.
 
-    With `scoring`, models are judged instead of decisions: S is called with a fitted model, rows and their
-    answers. "plain" is the mean over the bags of S(f[b], X, y), "out_of_bag" that of S on the rows which are
-    not in bag b, and the apparent score is S of the fit on all rows. Without information, that model gets
-    the rows with answers drawn for them from all of y, in the place of their own: the mean over 100
-    drawings. Whatever S looks at, that is what it says of answers that do not depend on rows.
-
     Parameters
     ----------
     estimator : classifier or regressor
@@ -141,14 +132,6 @@ def bootstrap_error(
     metric : str or callable, default=None
         What judges decisions, as for `score`: any metric of ours, any scorer of scikit-learn, or a function
         of y, a decision and weights. None is the error, or the mean squared error.
-    scoring : str or callable, default=None
-        What judges models, as in scikit-learn: the name of a scorer, a scorer, or a function of a fitted
-        estimator, X and y that gives a number, of which more is better. It sees rows as X has them, with
-        their index; labels or numbers, as a series if y is one; and, if it takes `sample_weight`, weights
-        that are not repetitions. A model is asked what the scorer asks for: `predict` and
-        `decision_function` too, where a decision is what `predict_proba` says. A bag on which the scorer
-        raises a ValueError or gives NaN is left out, with a warning. Functions are called by several threads
-        at a time, unless `n_jobs` or `runner` say otherwise.
     sample_weight : array-like of shape (n_rows,), default=None
         Small whole weights are rows that many times; others go along with their row into the fits and the
         means. A row is out of a bag if none of its repetitions is in it: were they rows of their own, each
@@ -180,28 +163,13 @@ def bootstrap_error(
     >>> found = bootstrap_error(DecisionTreeClassifier(), X, y, 50, random_state=0)
     >>> found.apparent, round(found.plain, 2), round(found.out_of_bag, 2), round(found.value, 2)
     (0.0, 0.19, 0.52, 0.51)
-
-    A function of the model:
-
-    >>> def share_found(model, X, y):
-    ...     return model.predict(X)[y == 1].mean()
-    >>> found = bootstrap_error(DecisionTreeClassifier(), X, y, 50, scoring=share_found, random_state=0)
-    >>> found.apparent, round(found.no_information, 2), round(found.value, 2)
-    (1.0, 0.54, 0.54)
     """
     if kind not in KINDS:
         raise ValueError(f'kind must be "plain", "out_of_bag", ".632" or ".632+". Got {kind!r}.')
-    if scoring is not None and metric is not None:
-        raise ValueError("metric judges decisions, and scoring judges models. Pass one of them.")
     bagged = Bagged.of(estimator, X, y, B, sample_weight, random_state)
     where = {"by": type(estimator).__name__, "runner": runner, "n_jobs": n_jobs, "verbose": verbose}
-    estimates: Estimates | ModelEstimates
-    if scoring is not None:
-        judge: Any = Scorer.of(scoring, bagged, y)
-        estimates = ModelEstimates.of(judge, bagged, **where)
-    else:
-        judge = metric_for(metric, bagged)
-        estimates = Estimates.of(judge, bagged, **where)
+    judge = metric_for(metric, bagged)
+    estimates = Estimates.of(judge, bagged, **where)
     parts = estimates.parts()
     if np.isnan(parts.value(kind)):
         raise no_value(kind, judge.name, parts)

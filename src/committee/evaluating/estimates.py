@@ -228,14 +228,9 @@ def no_information_rate(metric: Metric, votes: np.ndarray, bagged: Bagged) -> fl
     if metric.row_losses is not None and len(answers) <= MOST_ANSWERS:
         if_all = [metric.row_losses(np.full_like(y, answer), votes) @ shares for answer in answers]
         return float(np.bincount(places, weights=shares) @ if_all)
-    drawn = drawn_answers(bagged)
+    rng = np.random.default_rng([bagged.seed, 0, 2])
+    drawn = [rng.choice(len(y), size=len(y), p=shares) for _ in range(N_SHUFFLES)]
     return mean_known([known(metric.prepare(y[rows], votes))(weights) for rows in drawn])
-
-
-def drawn_answers(bagged: Bagged) -> list[np.ndarray]:
-    """Whose answer each row gets if answers do not depend on rows: any row's, by its weight, drawn often."""
-    shares, rng = bagged.weights / bagged.weights.sum(), np.random.default_rng([bagged.seed, 0, 2])
-    return [rng.choice(len(shares), size=len(shares), p=shares) for _ in range(N_SHUFFLES)]
 
 
 def point_632_plus(
