@@ -233,32 +233,32 @@ def optional(test: Test) -> Test:
     return lambda value: value is None or test(value)
 
 
-def is_boolean(value: Any) -> bool:
+def is_boolean(value: object) -> bool:
     """Whether a value is True or False."""
     return isinstance(value, bool | np.bool_)
 
 
-def is_integer(value: Any) -> bool:
+def is_integer(value: object) -> bool:
     """Whether a value is an integer; True is none."""
     return isinstance(value, numbers.Integral) and not is_boolean(value)
 
 
-def is_float(value: Any) -> bool:
+def is_float(value: object) -> bool:
     """Whether a value is a number of a type other than integers."""
     return isinstance(value, numbers.Real) and not isinstance(value, numbers.Integral)
 
 
-def is_number(value: Any) -> bool:
+def is_number(value: object) -> bool:
     """Whether a value is a number; True is none."""
     return is_integer(value) or is_float(value)
 
 
-def is_mapping(value: Any) -> bool:
+def is_mapping(value: object) -> bool:
     """Whether a value is a dict or the like."""
     return isinstance(value, Mapping)
 
 
-def anything(value: Any) -> bool:
+def anything(value: object) -> bool:
     """The test of parameters that are checked where they are read."""
     return True
 

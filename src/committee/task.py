@@ -13,11 +13,12 @@ import math
 import numbers
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from committee.table.raw import is_missing
+from committee.table.typing import ArrayLike, Label, TargetLike
 
 if TYPE_CHECKING:
     import narwhals.stable.v2 as nw
@@ -29,6 +30,8 @@ REPETITIONS_END = 4
 LARGEST_SQUARED = 1e90
 # Weights above this are divided by a power of two, which changes no ratio, so that sums of them are finite.
 LARGEST_WEIGHT = 2.0**64
+
+ClassWeight: TypeAlias = Mapping[Label, float] | str | None
 
 # Kinds of dtypes that need no further look.
 INTEGRAL = "biu"
@@ -58,7 +61,7 @@ class Classification:
     classes: np.ndarray
 
     @classmethod
-    def of(cls, y: Any, name: str = "y") -> tuple[Classification, np.ndarray]:
+    def of(cls, y: TargetLike, name: str = "y") -> tuple[Classification, np.ndarray]:
         """Find the classes of y, and the code of each row as int32. Errors call it by its name."""
         from sklearn.utils.multiclass import check_classification_targets
 
@@ -86,7 +89,8 @@ class Classification:
 
     def decode(self, votes: np.ndarray) -> np.ndarray:
         """The label with the largest vote for each row, the first of equal ones."""
-        return self.classes.take(votes.argmax(1))
+        labels: np.ndarray = self.classes.take(votes.argmax(1))
+        return labels
 
 
 @dataclass(frozen=True)
@@ -103,7 +107,7 @@ class Regression:
     """
 
     @classmethod
-    def of(cls, y: Any, name: str = "y") -> tuple[Regression, np.ndarray]:
+    def of(cls, y: TargetLike, name: str = "y") -> tuple[Regression, np.ndarray]:
         """Read y as float64. Errors call it by its name."""
         values = to_numbers(check_target(y, name), name, "Convert it, or use a classifier.")
         check_finite(values, name)
@@ -145,10 +149,11 @@ def weighted_median(votes: np.ndarray, weights: np.ndarray) -> np.ndarray:
     reached = weights[order].cumsum(axis=0)
     at = (reached >= 0.5 * reached[-1]).argmax(axis=0)
     rows = np.arange(votes.shape[1])
-    return votes[order[at, rows], rows]
+    medians: np.ndarray = votes[order[at, rows], rows]
+    return medians
 
 
-def codes_in(labels: Any, classes: np.ndarray) -> np.ndarray:
+def codes_in(labels: ArrayLike, classes: np.ndarray) -> np.ndarray:
     """The positions of labels among classes, whose order is any.
 
     Examples
@@ -162,7 +167,7 @@ def codes_in(labels: Any, classes: np.ndarray) -> np.ndarray:
     labels = np.asarray(labels)
     check_one_sort(labels, classes)
     order = np.argsort(classes)
-    codes = order[np.searchsorted(classes, labels, sorter=order).clip(max=len(classes) - 1)]
+    codes: np.ndarray = order[np.searchsorted(classes, labels, sorter=order).clip(max=len(classes) - 1)]
     is_unknown = classes[codes] != labels
     if is_unknown.any():
         unknown = labels[is_unknown].tolist()[0]
@@ -179,7 +184,7 @@ def check_one_sort(labels: np.ndarray, others: np.ndarray) -> None:
         )
 
 
-def check_lengths(n_rows: int, y: Any) -> None:
+def check_lengths(n_rows: int, y: object) -> None:
     """Raise scikit-learn's error unless y has as many rows as the table.
 
     Examples
@@ -195,7 +200,9 @@ def check_lengths(n_rows: int, y: Any) -> None:
     check_consistent_length(range(n_rows), y)
 
 
-def row_weights(sample_weight: Any, n_rows: int, name: str = "sample_weight") -> np.ndarray | None:
+def row_weights(
+    sample_weight: ArrayLike | None, n_rows: int, name: str = "sample_weight"
+) -> np.ndarray | None:
     """Check the weights of the rows.
 
     Parameters
@@ -243,11 +250,12 @@ def summable(weights: np.ndarray) -> np.ndarray:
     largest = weights.max(initial=0.0)
     if largest <= LARGEST_WEIGHT:
         return weights
-    return np.ldexp(weights, math.frexp(LARGEST_WEIGHT)[1] - math.frexp(largest)[1])
+    divided: np.ndarray = np.ldexp(weights, math.frexp(LARGEST_WEIGHT)[1] - math.frexp(largest)[1])
+    return divided
 
 
 def class_weights(
-    class_weight: Any, task: Classification, codes: np.ndarray, row_weights: np.ndarray | None
+    class_weight: ClassWeight, task: Classification, codes: np.ndarray, row_weights: np.ndarray | None
 ) -> np.ndarray | None:
     """Multiply the weights of the rows by those of their classes.
 
@@ -287,7 +295,7 @@ def class_weights(
 
 def balancing_weights(
     task: Classification, codes: np.ndarray, row_weights: np.ndarray | None
-) -> dict[Any, float]:
+) -> dict[Label, float]:
     """Weights of classes that are inverse to what their rows weigh; one whose rows weigh nothing has 1.
 
     Examples
@@ -342,8 +350,9 @@ def scaled(weights: np.ndarray) -> np.ndarray:
 def of_mean_one(weights: np.ndarray) -> np.ndarray:
     """Weights whose mean over the positive ones is 1."""
     # By the largest first: the sum of huge weights is no number.
-    shares = weights / weights.max()
-    return shares / shares[shares > 0].mean()
+    shares: np.ndarray = weights / weights.max()
+    shares /= shares[shares > 0].mean()
+    return shares
 
 
 def check_target(y: Any, name: str = "y") -> np.ndarray:
@@ -381,7 +390,8 @@ def check_target(y: Any, name: str = "y") -> np.ndarray:
             f"{name} should be a 1d array, got an array of shape {array.shape} instead. Fit one model per "
             "column."
         )
-    return column_or_1d(array, warn=True)
+    target: np.ndarray = column_or_1d(array, warn=True)
+    return target
 
 
 def series_target(series: nw.Series[Any], name: str) -> np.ndarray:
@@ -441,7 +451,7 @@ def check_weights(weights: np.ndarray, name: str) -> None:
         raise ValueError(f"{name} leaves every row with weight zero. Give at least one row a weight > 0.")
 
 
-def dict_weights(class_weight: Mapping[Any, float], task: Classification) -> np.ndarray:
+def dict_weights(class_weight: Mapping[Label, float], task: Classification) -> np.ndarray:
     """The weight of each class."""
     labels = task.classes.tolist()
     unknown = [label for label in class_weight if label not in labels]
@@ -451,8 +461,8 @@ def dict_weights(class_weight: Mapping[Any, float], task: Classification) -> np.
     return to_numbers([class_weight.get(label, 1.0) for label in labels], "class_weight")
 
 
-def to_numbers(values: Any, name: str, way_out: str = "Convert them.") -> np.ndarray:
-    """Read values as float64, or say in one line whose values are no numbers.
+def to_numbers(values: ArrayLike, name: str, way_out: str = "Convert them.") -> np.ndarray:
+    """Read values as float64, or raise an error that names what is not a number.
 
     Examples
     --------
@@ -471,5 +481,5 @@ def to_numbers(values: Any, name: str, way_out: str = "Convert them.") -> np.nda
 
 
 def missing_error(name: str) -> ValueError:
-    """The error for a y with holes."""
+    """Return the error for a y with missing values."""
     return ValueError(f"Input {name} contains NaN. Drop the rows without a target.")

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
-
 import numpy as np
 
 from committee import _engine
 from committee.running import n_threads
 from committee.table.categories import forget_unseen
 from committee.table.part import PartColumns, no_values
-from committee.table.reading import read
+from committee.table.reading import Marks, read
 from committee.table.schema import BinnedTable, Table
+from committee.table.typing import TableLike
 
 # Codes are at most 16 bits wide, so splits are exact for columns of up to as many distinct values.
 MAX_BINS = 65_535
 
 
 def bin_table(
-    X: Any, *, categorical_features: str | Iterable[Any] = "from_dtype", n_jobs: int | None = None
+    X: TableLike, *, categorical_features: str | Marks = "from_dtype", n_jobs: int | None = None
 ) -> BinnedTable:
     """Read and bin a table once, to fit many estimators on it.
 

@@ -80,7 +80,8 @@ def forget_weightless(table: Table, weights: np.ndarray | None) -> Table:
 
     def stay(codes: np.ndarray, n: int) -> np.ndarray:
         n_rows, n_weighing = np.bincount(codes, minlength=n), np.bincount(codes[weights > 0], minlength=n)
-        return (n_weighing > 0) | (n_rows == 0)
+        is_kept: np.ndarray = (n_weighing > 0) | (n_rows == 0)
+        return is_kept
 
     return with_categories(table, stay)
 

@@ -5,15 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from sklearn.utils import Tags
 from sklearn.utils.validation import validate_data
 
 from committee.table.reading import read_like
 from committee.table.schema import Schema, Table
-from committee.table.source import open_source
+from committee.table.source import Source, open_source
+from committee.table.typing import TableLike
 
 
-def takes_any_table(tags: Any) -> Any:
-    """The tags of an estimator, which tell scikit-learn that X may be a table of any kind with holes in it.
+def takes_any_table(tags: Tags) -> Tags:
+    """Set the tags that let X be a table of any kind, with missing values.
 
     Parameters
     ----------
@@ -66,7 +68,7 @@ def keep_schema(estimator: Any, schema: Schema) -> None:
         del estimator.feature_names_in_
 
 
-def predict_table(estimator: Any, X: Any) -> Table:
+def predict_table(estimator: Any, X: TableLike | Source) -> Table:
     """Read a table for a fitted estimator, with scikit-learn's messages and its warning about names.
 
     Unlike scikit-learn, a frame whose columns are in another order is read by their names.

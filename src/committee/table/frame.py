@@ -69,7 +69,7 @@ def columns_by_dtype(native: Any) -> list[np.ndarray | None]:
     return found
 
 
-def is_plain(dtype: Any) -> bool:
+def is_plain(dtype: object) -> bool:
     """Whether a dtype of pandas is one of numpy for numbers."""
     return isinstance(dtype, np.dtype) and dtype.kind in "biuf"
 

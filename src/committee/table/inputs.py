@@ -173,7 +173,7 @@ def edges_of(numbers: np.ndarray, weights: np.ndarray, n_bins: int) -> list[floa
         # Some number is frequent. There may be others that are not, but not many.
         distinct = np.unique(numbers)
         edges = distinct if len(distinct) <= n_bins + 1 else edges
-    return edges.tolist()
+    return list(map(float, edges))
 
 
 def center_and_spread(numbers: np.ndarray, weights: np.ndarray, median: float) -> tuple[float, float]:

@@ -142,7 +142,7 @@ def to_dictionary(raw: Raw) -> Dictionary:
 def recode(dictionary: Dictionary, codes: Mapping[Hashable, int]) -> np.ndarray:
     """Give each row the code of its value in `codes`, 0 if it is missing or not there."""
     new = np.array([0, *(codes.get(value, 0) for value in dictionary.values)], dtype=np.int32)
-    return new[dictionary.codes]
+    return new.take(dictionary.codes)
 
 
 def take_raw(raw: Raw, rows: np.ndarray) -> Numbers | Dictionary | Untyped:
@@ -184,7 +184,7 @@ def seconds(values: np.ndarray) -> np.ndarray:
     return with_missing(whole + rest / ticks_per_second, missing)
 
 
-def moments(present: Iterable[Any]) -> np.ndarray:
+def moments(present: Iterable[datetime.date]) -> np.ndarray:
     """Dates and datetimes as datetime64; those with a time zone in UTC."""
     naive = [
         value.astimezone(datetime.UTC).replace(tzinfo=None)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 
@@ -13,9 +13,13 @@ from committee.table.part import PartColumns
 from committee.table.raw import Numbers, Raw, settle, take_raw, to_dictionary
 from committee.table.schema import Column, Kind, Schema, Table
 from committee.table.source import Source, open_source
+from committee.table.typing import TableLike
+
+# Columns to take as categories: a mask, indices or names.
+Marks: TypeAlias = Iterable[bool | int | str]
 
 
-def read(X: Any, *, categorical_features: str | Iterable[Any] = "from_dtype") -> Table:
+def read(X: TableLike | Source, *, categorical_features: str | Marks = "from_dtype") -> Table:
     """Read a table and make its schema.
 
     Columns of text and of a categorical dtype are categories. Dates, spans and times of day become seconds.
@@ -56,7 +60,7 @@ def read(X: Any, *, categorical_features: str | Iterable[Any] = "from_dtype") ->
     return Table(schema, tuple(values for _, values in read_columns), source.n_rows)
 
 
-def read_like(X: Any, schema: Schema) -> Table:
+def read_like(X: TableLike | Source, schema: Schema) -> Table:
     """Read a table as a schema says.
 
     The columns of a frame are matched by name, whatever their order; those of a matrix by position. A
@@ -126,7 +130,7 @@ def read_column(raw: Raw, name: str, is_marked: bool) -> tuple[Column, np.ndarra
     return Column(name, Kind.CATEGORY, categories, settled.seconds_of), codes
 
 
-def marked_columns(source: Source, categorical_features: str | Iterable[Any]) -> np.ndarray:
+def marked_columns(source: Source, categorical_features: str | Marks) -> np.ndarray:
     """A boolean for each column: whether `categorical_features` names it."""
     n_columns = len(source.columns)
     marked = np.zeros(n_columns, dtype=bool)
@@ -149,7 +153,7 @@ def marked_columns(source: Source, categorical_features: str | Iterable[Any]) ->
     return np.isin(source.names, marks)
 
 
-def marks_of(categorical_features: Iterable[Any]) -> np.ndarray:
+def marks_of(categorical_features: Marks) -> np.ndarray:
     """A mask, indices or names as a vector."""
     error = ValueError(
         'categorical_features must be "from_dtype", or a mask, indices or names of columns. '

@@ -16,7 +16,7 @@ from committee.table.frame import is_plain, pandas_series
 from committee.table.raw import Cell, Dictionary, Numbers, Raw, Untyped, raw_array
 
 
-def is_one_row(X: Any) -> bool:
+def is_one_row(X: object) -> bool:
     """Whether X is a pandas frame of one row, whose columns have each a name of its own."""
     return nw.dependencies.is_pandas_dataframe(X) and len(X) == 1 and X.columns.is_unique
 

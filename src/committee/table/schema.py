@@ -161,7 +161,8 @@ class Schema:
         >>> first.changes(second)
         (1,)
         """
-        compared, changes = self.__dict__.get("_changes", (None, None))
+        compared, remembered = self.__dict__.get("_changes", (None, None))
+        changes: tuple[int, ...] | None = remembered
         if compared is not other:
             changes = None
             if (self.named, self.names) == (other.named, other.names):

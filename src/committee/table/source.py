@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib.util
 import math
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -21,6 +21,11 @@ from committee.table.frame import raw_columns
 from committee.table.raw import Raw, raw_array, take_raw
 from committee.table.row import is_one_row, raw_cells
 from committee.table.schema import BinnedTable, Schema, Table
+from committee.table.typing import TableLike
+
+if TYPE_CHECKING:
+    from narwhals.stable.v2.typing import IntoDataFrame
+    from scipy.sparse import sparray, spmatrix
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +73,7 @@ class Source:
         return raw if self.rows is None else take_raw(raw, self.rows)
 
 
-def open_source(X: Any) -> Source:
+def open_source(X: TableLike | Source) -> Source:
     """Open X, or say in one line why it cannot be read. What is open stays as it is."""
     if isinstance(X, Source):
         return X
@@ -91,7 +96,7 @@ def open_source(X: Any) -> Source:
 
 
 def open_frame(X: Any) -> Source:
-    """Open a frame. Names that are not all text are no names, as in scikit-learn."""
+    """Open a frame. Names that are not all text are ignored, as in scikit-learn."""
     if is_one_row(X):
         check_shape(X.shape)
         names, named = names_of(X.columns.tolist())
@@ -107,7 +112,7 @@ def open_frame(X: Any) -> Source:
     return Source(nw.to_native(frame), names, named, raw_columns(frame, names), len(frame))
 
 
-def names_of(labels: list[Any]) -> tuple[tuple[str, ...], bool]:
+def names_of(labels: list[str]) -> tuple[tuple[str, ...], bool]:
     """The names of columns, and whether they are the user's own: those that are all text are."""
     are_text = [isinstance(label, str) for label in labels]
     named = all(are_text)
@@ -126,7 +131,7 @@ def open_matrix(X: np.ndarray) -> Source:
     return Source(X, names, False, columns, len(X))
 
 
-def as_matrix(X: Any) -> np.ndarray:
+def as_matrix(X: object) -> np.ndarray:
     """Turn an array-like into a matrix of at least one row and one column, or say in one line what it is.
 
     Examples
@@ -151,7 +156,8 @@ def as_matrix(X: Any) -> np.ndarray:
     if array.dtype.kind in "US" and not hasattr(X, "dtype"):
         # Beside text, numpy turns the numbers and the NaN of a list into text.
         array = np.asarray(X, dtype=object)
-    return check_array(array, dtype=None, ensure_all_finite=False)
+    matrix: np.ndarray = check_array(array, dtype=None, ensure_all_finite=False)
+    return matrix
 
 
 def check_dimensions(X: Any, array: np.ndarray) -> None:
@@ -195,15 +201,16 @@ def take_columns(X: Any, positions: list[int] | None) -> Any:
     return X[:, positions]
 
 
-def arrow_frame(X: Any) -> Any:
+def arrow_frame(X: Any) -> IntoDataFrame:
     """Read a stream of Arrow data with the first library at hand."""
     for reader in (nw.Implementation.PYARROW, nw.Implementation.POLARS):
         if importlib.util.find_spec(reader.value) is not None:
-            return nw.from_arrow(X, backend=reader).to_native()
+            frame: IntoDataFrame = nw.from_arrow(X, backend=reader).to_native()
+            return frame
     raise ImportError(f"X is a {type(X).__name__}, which pyarrow or polars can read. Install one.")
 
 
-def densify(X: Any) -> np.ndarray:
+def densify(X: spmatrix | sparray) -> np.ndarray:
     """Turn a sparse matrix into a dense one, column by column, if there is memory for it."""
     check_shape(X.shape)
     needed, free = math.prod(X.shape) * X.dtype.itemsize, available_bytes()

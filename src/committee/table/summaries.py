@@ -84,7 +84,8 @@ def quantiles_of(numbers: np.ndarray, weights: np.ndarray, shares: np.ndarray) -
     numbers, weights = numbers[counts], weights[counts]
     order = numbers.argsort(kind="stable")
     reached = weights[order].cumsum()
-    return numbers[order][np.searchsorted(reached, reached[-1] * shares)]
+    found: np.ndarray = numbers[order][np.searchsorted(reached, reached[-1] * shares)]
+    return found
 
 
 def drawn_in(scaled: np.ndarray) -> np.ndarray:
