@@ -1,32 +1,20 @@
-"""How much of an error is bias and how much variance, by fits on rows drawn again (Domingos, James)."""
+"""Split the error of an estimator into bias and variance, by fits on rows drawn again (Domingos, James)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
 
 from committee.combining.fixed import one_hot
-from committee.combining.losses import is_made_scorer, name_of_function
+from committee.combining.losses import SMALLEST
 from committee.evaluating.bags import Bagged
-from committee.evaluating.loss_parts import (
-    absolute_parts,
-    check_row_loss,
-    class_losses,
-    class_parts,
-    likelihood_parts,
-    number_parts,
-    row_losses,
-    square_parts,
-)
 from committee.members.votes import check_gives_probabilities
 
-# The losses that have a name, the usual one first.
-LOSSES = {"classification": ("error", "brier", "log_loss"), "regression": ("squared_error", "mae")}
-# Those that are about probabilities.
+# The losses of each task, the default first.
+LOSSES = {"classification": ("error", "brier", "log_loss"), "regression": ("squared_error",)}
+# Losses of probabilities.
 OF_PROBABILITIES = ("brier", "log_loss")
 
 
@@ -76,7 +64,7 @@ def bias_variance(
     y_test: Any = None,
     *,
     B: int = 200,
-    loss: Any = None,
+    loss: str | None = None,
     sample_weight: Any = None,
     random_state: Any = None,
     runner: Any = "threads",
@@ -87,14 +75,13 @@ def bias_variance(
 
     The estimator is fitted on rows drawn with replacement. The main answer to a row is what loses least, on
     average, if what the fits say is right: the class that most of them name, the first of equal ones; for
-    squared errors the mean of their numbers or probabilities; for absolute errors the median; for the log
-    loss the geometric mean of their probabilities. Its loss is the bias, and what the fits lose more than it,
-    the net variance; so error = bias + net variance by any loss (James 2003).
+    squared errors the mean of their numbers or probabilities; for the log loss the geometric mean of their
+    probabilities. Its loss is the bias, and what the fits lose more than it is the net variance; so
+    error = bias + net variance by any loss (James 2003).
 
     For squared errors and the log loss the net variance is the variance. For the error of classes it is c
     times that, with c = 1 on rows where the main answer is right, and minus the probability that an answer
-    other than the main one is right where it is not; -1 with two classes (Domingos 2000). By other losses it
-    may be more or less than the variance, and below 0.
+    other than the main one is right where it is not; -1 with two classes (Domingos 2000).
 
     Parameters
     ----------
@@ -107,12 +94,9 @@ def bias_variance(
     y_test : array-like, default=None
     B : int, default=200
         How often rows are drawn.
-    loss : str or callable, default=None
+    loss : {"error", "brier", "log_loss", "squared_error"}, default=None
         For classes "error", "brier", the sum over the classes of squared distances of probabilities, or
-        "log_loss"; for numbers "squared_error" or "mae". Or a function of answers and predictions, labels or
-        numbers in arrays of the same length, that gives a loss for each of them: as a matrix of costs, or a
-        loss that counts too little for more than too much. What is no mean over rows, as the area under a
-        curve, has no such parts. None is "error" or "squared_error".
+        "log_loss"; for numbers "squared_error". None is "error" or "squared_error".
     sample_weight : array-like of shape (n_rows,), default=None
         Of the rows of X. Small whole weights are rows that many times; others go along with their row.
     random_state : int, RandomState or None, default=None
@@ -149,26 +133,15 @@ def bias_variance(
     ...     print(f"{found.error:.4f} = {found.bias:.4f} + {found.variance:.4f}")
     0.0904 = 0.0818 + 0.0087
     0.0005 = 0.0001 + 0.0004
-
-    With a loss of one's own:
-
-    >>> def overtime(truth, said):
-    ...     return np.where(truth > said, 3, 1) * np.abs(truth - said)
-    >>> found = bias_variance(DecisionTreeRegressor(), X, y, B=50, loss=overtime, random_state=0)
-    >>> print(f"{found.error:.4f} = {found.bias:.4f} + {found.net_variance:.4f}")
-    0.0292 = 0.0171 + 0.0121
     """
     if (X_test is None) != (y_test is None):
         raise ValueError("X_test and y_test go together. Pass both, or none.")
     bagged = Bagged.of(estimator, X, y, B, sample_weight, random_state)
     lesson = bagged.lesson
-    check_loss(loss, estimator, are_classes=lesson.are_classes)
-    if loss is None:
-        loss = LOSSES["classification" if lesson.are_classes else "regression"][0]
-    parts_of = parts_by(loss, bagged)
+    name = named_loss(loss, estimator, are_classes=lesson.are_classes)
     table, answers = (None, lesson.y) if X_test is None else bagged.test_rows(X_test, y_test)
     where = {"by": type(estimator).__name__, "runner": runner, "n_jobs": n_jobs, "verbose": verbose}
-    keeps_votes = not lesson.are_classes or loss in OF_PROBABILITIES
+    keeps_votes = not lesson.are_classes or name in OF_PROBABILITIES
     decided = np.array(bagged.judged(as_voted if keeps_votes else decided_class, table, first=1, **where))
     counts, weights = np.ones(decided.shape[:2]), np.ones(len(answers))
     if X_test is None:
@@ -176,56 +149,125 @@ def bias_variance(
     is_known = (counts.sum(axis=0) > 0) & (weights > 0)
     if not is_known.any():
         raise ValueError(f"Every row is in every bag. Draw more bags than B={bagged.n_bags}.")
-    of_rows = parts_of(decided[:, is_known], counts[:, is_known], answers[is_known])
+    decided, counts, answers = decided[:, is_known], counts[:, is_known], answers[is_known]
+    if name == "brier":
+        answers = one_hot(answers, lesson.task.n_outputs)
+    split = {"error": class_parts, "log_loss": likelihood_parts}.get(name, square_parts)
+    of_rows = split(decided, counts, answers)
     means = np.average(of_rows, axis=1, weights=weights[is_known])
     error, bias, variance, unbiased, biased = means.tolist()
-    name = loss if isinstance(loss, str) else name_of_function(loss)
     return BiasVariance(name, error, bias, variance, unbiased, biased, bagged.n_bags)
 
 
-def check_loss(loss: Any, estimator: Any, *, are_classes: bool) -> None:
-    """Raise unless a loss is one of the task, or a function, and the estimator has what it is about.
+def named_loss(loss: Any, estimator: Any, *, are_classes: bool) -> str:
+    """Return the name of the loss, after checking that the task and the estimator have it.
 
     Examples
     --------
-    >>> check_loss("accuracy", None, are_classes=True)
+    >>> named_loss("accuracy", None, are_classes=True)
     Traceback (most recent call last):
-    ValueError: loss must be 'error', 'brier', 'log_loss', a function of answers and predictions or None for \
-classification. Got 'accuracy'.
+    ValueError: loss must be 'error', 'brier', 'log_loss' or None for classification. Got 'accuracy'.
     """
     task = "classification" if are_classes else "regression"
-    if callable(loss) and not is_made_scorer(loss):
-        check_row_loss(loss)
-    elif loss is not None and (not isinstance(loss, str) or loss not in LOSSES[task]):
-        known = ", ".join(map(repr, LOSSES[task]))
-        raise ValueError(
-            f"loss must be {known}, a function of answers and predictions or None for {task}. Got {loss!r}."
-        )
-    elif loss in OF_PROBABILITIES:
-        check_gives_probabilities(estimator, f"the loss {loss!r}", "Set loss='error'")
-
-
-def parts_by(loss: Any, bagged: Bagged) -> Callable[..., list[np.ndarray]]:
-    """What splits the losses of rows; a function is tried before any work."""
-    lesson = bagged.lesson
-    if callable(loss) and not lesson.are_classes:
-        row_losses(lesson.y, lesson.y[::-1], loss)
-        return partial(number_parts, loss=loss)
-    if callable(loss):
-        return partial(class_parts, losses=class_losses(loss, np.asarray(lesson.task.classes)))
-    if loss == "error":
-        return partial(class_parts, losses=1.0 - np.eye(lesson.task.n_outputs))
-    if loss == "brier":
-        return lambda decided, counts, y: square_parts(decided, counts, one_hot(y, lesson.task.n_outputs))
-    return {"log_loss": likelihood_parts, "squared_error": square_parts, "mae": absolute_parts}[loss]
+    losses = LOSSES[task]
+    name = losses[0] if loss is None else loss
+    if name not in losses:
+        raise ValueError(f"loss must be {', '.join(map(repr, losses))} or None for {task}. Got {loss!r}.")
+    if name in OF_PROBABILITIES:
+        check_gives_probabilities(estimator, f"the loss {name!r}", "Set loss='error'")
+    return str(name)
 
 
 def decided_class(number: int, votes: np.ndarray) -> np.ndarray:
-    """The class of the highest vote, the first of equal ones."""
+    """Return the class of the highest vote, the first of equal ones."""
     classes: np.ndarray = votes.argmax(axis=1)
     return classes
 
 
 def as_voted(number: int, votes: np.ndarray) -> np.ndarray:
-    """The number of each row, or its probabilities."""
+    """Return the number of each row, or its probabilities."""
     return votes[:, 0] if votes.shape[1] == 1 else votes
+
+
+def class_parts(decided: np.ndarray, counts: np.ndarray, y: np.ndarray) -> list[np.ndarray]:
+    """Split the errors of classes; the main answer is the class that most fits name.
+
+    Parameters
+    ----------
+    decided : ndarray of int of shape (n_bags, n_rows)
+    counts : ndarray of float64 of shape (n_bags, n_rows)
+        1 where a decision counts, and else 0.
+    y : ndarray of int of shape (n_rows,)
+
+    Returns
+    -------
+    list of five ndarray of shape (n_rows,)
+        The loss, its bias, the variance, what variance adds to the loss, and what it takes away.
+
+    Examples
+    --------
+    Of three fits two are wrong about the first row, and one about the second:
+
+    >>> error, bias, variance, unbiased, biased = class_parts(
+    ...     np.array([[1, 0], [1, 0], [0, 1]]), np.ones((3, 2)), np.array([0, 0])
+    ... )
+    >>> error.round(2), bias, variance.round(2), unbiased.round(2), biased.round(2)
+    (array([0.67, 0.33]), array([1., 0.]), array([0.33, 0.33]), array([0.  , 0.33]), array([0.33, 0.  ]))
+    """
+    n_classes = max(decided.max(), y.max()) + 1
+    # How often each class is named: whole numbers, so that equal losses are equal.
+    named = np.stack([(counts * (decided == code)).sum(axis=0) for code in range(n_classes)])
+    n_fits, rows = counts.sum(axis=0), np.arange(len(y))
+    main = named.argmax(axis=0)
+    error, variance = (1 - named[answer, rows] / n_fits for answer in (y, main))
+    bias = (main != y).astype(np.float64)
+    # Variance helps where the main answer is wrong (James 2003).
+    return [error, bias, variance, np.maximum(error - bias, 0.0), np.maximum(bias - error, 0.0)]
+
+
+def square_parts(decided: np.ndarray, counts: np.ndarray, y: np.ndarray) -> list[np.ndarray]:
+    """Split squared errors; the main answer is the mean, and all variance hurts.
+
+    Parameters
+    ----------
+    decided : ndarray of float64 of shape (n_bags, n_rows) or (n_bags, n_rows, n_classes)
+        Numbers, or probabilities.
+    counts : ndarray of float64 of shape (n_bags, n_rows)
+    y : ndarray of float64 of shape (n_rows,) or (n_rows, n_classes)
+
+    Examples
+    --------
+    >>> [part.tolist() for part in square_parts(np.array([[1.0], [3.0]]), np.ones((2, 1)), np.array([5.0]))]
+    [[10.0], [9.0], [1.0], [1.0], [0.0]]
+    """
+    decided, y = decided.reshape(*counts.shape, -1), y.reshape(len(y), -1)
+    shares = counts / counts.sum(axis=0)
+    main = (shares[:, :, None] * decided).sum(axis=0)
+    error = (shares * np.square(decided - y).sum(axis=2)).sum(axis=0)
+    variance = (shares * np.square(decided - main).sum(axis=2)).sum(axis=0)
+    return [error, np.square(main - y).sum(axis=1), variance, variance, np.zeros_like(variance)]
+
+
+def likelihood_parts(decided: np.ndarray, counts: np.ndarray, y: np.ndarray) -> list[np.ndarray]:
+    """Split the log loss; the main answer is the geometric mean, scaled to sum to one.
+
+    The variance, the mean Kullback-Leibler divergence of the fits from it, is the logarithm of that scale,
+    and adds to the loss whatever the answer (Heskes 1998).
+
+    Parameters
+    ----------
+    decided : ndarray of float64 of shape (n_bags, n_rows, n_classes)
+    counts : ndarray of float64 of shape (n_bags, n_rows)
+    y : ndarray of int of shape (n_rows,)
+
+    Examples
+    --------
+    >>> votes = np.array([[[0.8, 0.2]], [[0.2, 0.8]]])
+    >>> [part.round(3).item() for part in likelihood_parts(votes, np.ones((2, 1)), np.array([0]))]
+    [0.916, 0.693, 0.223, 0.223, 0.0]
+    """
+    shares = counts / counts.sum(axis=0)
+    logs = (shares[:, :, None] * np.log(np.maximum(decided, SMALLEST))).sum(axis=0)
+    variance = np.maximum(-np.log(np.exp(logs).sum(axis=1)), 0.0)
+    error = -logs[np.arange(len(y)), y]
+    return [error, error - variance, variance, variance, np.zeros_like(variance)]
