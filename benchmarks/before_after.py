@@ -1,7 +1,7 @@
 """Compare the speed of two versions of committee in one run, in interleaved pairs.
 
-In: the Python of an environment that holds the version before a change; the one that runs this script holds the
-version after it. Out: for each task, the median ratio of the times, after over before, with its 90 % interval.
+In: the Python of an environment with the version before; the one that runs this script has the version
+after. Out: for each task, the median ratio of the times, after over before, with its 90 % interval.
 
     python benchmarks/before_after.py path/to/before/bin/python --pairs 20
 """
