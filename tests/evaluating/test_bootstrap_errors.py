@@ -516,7 +516,7 @@ def test_bad_options_are_told():
             bootstrap_error(Refusing(), X, Y, metric=metric)
     with pytest.raises(ValueError, match=r"^loss must be 'error', .* None for classification\. Got 'mae'"):
         bias_variance(GaussianNB(), X, Y, loss="mae")
-    with pytest.raises(ValueError, match=r"^loss must be 'squared_error' or None for regression\. Got 'brier'"):
+    with pytest.raises(ValueError, match=r"^loss must be 'squared_error' or None for reg.* Got 'brier'"):
         bias_variance(LinearRegression(), NUMBERS_X, NUMBERS, loss="brier")
     with pytest.raises(ValueError, match="X_test and y_test go together"):
         bias_variance(GaussianNB(), X, Y, X)
