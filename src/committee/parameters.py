@@ -18,11 +18,10 @@ import sys
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Self, TypeVar, dataclass_transform
 
-import numpy as np
-
 from committee.documentation import (
     attributes_of,
     parameter_entry,
+    with_parameters,
     with_section,
     without_section,
 )
@@ -34,6 +33,7 @@ LARGEST_INTEGER = 2**31 - 1
 Declaration = tuple[str, Test, str]
 DeclaredField = tuple[dataclasses.Field[Any], Mapping[str, Any]]
 Estimator = TypeVar("Estimator")
+Function = TypeVar("Function", bound=Callable[..., Any])
 # numpydoc's order of the sections.
 AFTER_ATTRIBUTES = ("See Also", "Notes", "References", "Examples")
 AFTER_PARAMETERS = ("Attributes", *AFTER_ATTRIBUTES)
@@ -100,14 +100,51 @@ def check_defaults(cls: type[Any]) -> None:
 
 def documented(cls: type[Any], declared_fields: list[DeclaredField]) -> str:
     """The docstring of a class with its parameters, and the attributes of all its ancestors."""
-    entries = [
-        parameter_entry(field.name, declaration["allowed"], field.default, declaration["meaning"])
-        for field, declaration in declared_fields
-    ]
+    entries = [entry_of(each) for each in declared_fields]
     own = without_section(inspect.cleandoc(cls.__doc__ or ""), "Attributes")
     if entries:
         own = with_section(own, "Parameters", entries, before=AFTER_PARAMETERS)
     return with_section(own, "Attributes", attributes_of(cls), before=AFTER_ATTRIBUTES)
+
+
+def entry_of(declared_field: DeclaredField) -> str:
+    """The documentation of a declared parameter."""
+    field, declaration = declared_field
+    return parameter_entry(field.name, declaration["allowed"], field.default, declaration["meaning"])
+
+
+def taking_parameters_of(cls: type[Any]) -> Callable[[Function], Function]:
+    """Make a decorator for a function whose `**parameters` are those of a class: it shows and documents them.
+
+    Examples
+    --------
+    >>> from committee import DecisionStumpRegressor
+    >>> @taking_parameters_of(DecisionStumpRegressor)
+    ... def stump(*, depth=1, **parameters):
+    ...     '''Fit a stump.
+    ...
+    ...     Parameters
+    ...     ----------
+    ...     depth : int, default=1
+    ...     '''
+    >>> list(inspect.signature(stump).parameters)[:2]
+    ['depth', 'categorical_features']
+    """
+
+    def decorate(function: Function) -> Function:
+        signature = inspect.signature(function)
+        own = [each for each in signature.parameters.values() if each.kind is not each.VAR_KEYWORD]
+        taken = [
+            inspect.Parameter(
+                field.name, inspect.Parameter.KEYWORD_ONLY, default=field.default, annotation=field.type
+            )
+            for field, _ in cls._declarations
+        ]
+        function.__signature__ = signature.replace(parameters=[*own, *taken])  # type: ignore[attr-defined]
+        entries = {each[0].name: entry_of(each) for each in cls._declarations}
+        return with_parameters(entries)(function)
+
+    return decorate
 
 
 def check_parameters(estimator: Any) -> None:
@@ -234,8 +271,9 @@ def optional(test: Test) -> Test:
 
 
 def is_boolean(value: object) -> bool:
-    """Whether a value is True or False."""
-    return isinstance(value, bool | np.bool_)
+    """Whether a value is True or False, of Python or of numpy, which nothing needs to import for this."""
+    numpy = sys.modules.get("numpy")
+    return isinstance(value, bool) or (numpy is not None and isinstance(value, numpy.bool_))
 
 
 def is_integer(value: object) -> bool:

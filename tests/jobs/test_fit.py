@@ -1,6 +1,7 @@
 """`committee.fit`: from a file or a frame to a committee."""
 
 import decimal
+import inspect
 import warnings
 
 import numpy as np
@@ -223,6 +224,18 @@ def test_limits_may_be_text():
 def test_bad_input_is_an_error_before_the_fit(given, error, words):
     with pytest.raises(error, match=words):
         committee.fit(**{"table": pa.table(columns()), "target": "kind", **FAST, **given})
+
+
+def test_fit_shows_and_documents_every_parameter_of_the_committee():
+    shown = inspect.signature(committee.fit).parameters
+    for name, parameter in inspect.signature(committee.CommitteeClassifier).parameters.items():
+        assert shown[name].default == parameter.default
+        assert f"\n{name} : " in committee.fit.__doc__
+
+
+def test_an_unknown_parameter_is_an_error_that_names_the_others():
+    with pytest.raises(TypeError, match="no parameter 'limit'"):
+        committee.fit(pa.table(columns()), "kind", limit=3)
 
 
 def test_columns_of_a_frame_that_arrow_cannot_take_are_an_error():

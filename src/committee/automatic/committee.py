@@ -38,7 +38,8 @@ from committee.automatic.choosing import (
 from committee.automatic.clock import Clock
 from committee.automatic.journal import Choice, Journal, chosen_before
 from committee.automatic.memory import Room, within_memory
-from committee.automatic.portfolio import PRESETS, as_many_steps_as_told, named, portfolio
+from committee.automatic.parameters import PRESETS
+from committee.automatic.portfolio import as_many_steps_as_told, named, portfolio
 from committee.automatic.reducing import Reducing
 from committee.automatic.repeats import MOST_REPEATS, Repeats, n_folds_of
 from committee.automatic.scheduling import seat_in_time

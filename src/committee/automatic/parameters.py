@@ -1,31 +1,36 @@
-"""The parameters of the automatic committee."""
+"""The parameters of the automatic committee: declared for its classes, `committee.fit` and the command.
+
+The first sentence of a meaning is the help of the command's option. Nothing that learns is imported here, so
+that help comes at once.
+"""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from typing import Any
 
-from committee import running
-from committee.assembling.committee_parameters import is_cv
-from committee.automatic.portfolio import PRESETS
-from committee.combining.greedy import METRIC
-from committee.learners.tree_parameters import N_JOBS
 from committee.parameters import (
     anything,
     declared,
     either,
     integer,
     is_boolean,
+    is_integer,
     is_number,
     one_of,
     optional,
     parameter,
 )
 
+# How many members of the portfolio a preset takes, if time allows, and how often folds are repeated.
+PRESETS = {"fast": (5, 1), "balanced": (12, 1), "best": (None, 3)}
+
 
 def is_folding(value: Any) -> bool:
-    """Whether a value says which rows are held out: there are always some."""
-    return is_cv(value) and value is not None and not isinstance(value, str)
+    """Whether a value says which rows are held out."""
+    can_split = hasattr(value, "split") or isinstance(value, Iterable)
+    return integer(2)(value) or (can_split and not isinstance(value, str))
 
 
 def is_positive(value: Any) -> bool:
@@ -33,9 +38,16 @@ def is_positive(value: Any) -> bool:
     return is_number(value) and 0 < value < float("inf")
 
 
+def is_runner(value: Any) -> bool:
+    """Whether a value is a runner."""
+    from committee.running import Runner
+
+    return isinstance(value, Runner)
+
+
 @declared
 class AutomaticParameters:
-    """What can be told an automatic committee; nothing must be."""
+    """The parameters of the automatic committee."""
 
     members: Any = parameter(
         "auto",
@@ -49,39 +61,47 @@ class AutomaticParameters:
         "auto",
         '"auto", the name of a rule, a function of votes or a rule',
         anything,
-        'What decides. "auto" compares rules on honest votes, each on rows that it has not learnt from: for '
-        "classes the best member, the mean, CAWPE, greedy selection, calibrated or not, stacking with convex "
-        "weights and, on log-probabilities, the logarithmic pool; for numbers the best member, the mean, "
-        "greedy selection and shrunken stacking; for both dynamic selection, on tables of at most 5,000 rows "
-        'if there is time to find neighbours: about two seconds, longer with preset="best", and never with '
-        '"fast". The logarithmic pool and shrunken stacking decide unless another is better by more than two '
-        "standard errors; with a metric other than log loss and squared error, the best decides, dynamic "
-        "selection if it is surely so.",
+        'The rule that decides. "auto" compares rules on honest votes, each on rows that it has not learnt '
+        "from: for classes the best member, the mean, CAWPE, greedy selection, calibrated or not, stacking "
+        "with convex weights and, on log-probabilities, the logarithmic pool; for numbers the best member, "
+        "the mean, greedy selection and shrunken stacking; for both dynamic selection, on tables of at most "
+        '5,000 rows if there is time to find neighbours: about two seconds, longer with preset="best", and '
+        'never with "fast". The logarithmic pool and shrunken stacking decide unless another is better by '
+        "more than two standard errors; with a metric other than log loss and squared error, the best "
+        "decides, dynamic selection if it is surely so.",
     )
     time_limit: float | None = parameter(
         None,
         "a finite number > 0 or None",
         optional(is_positive),
-        "How many seconds the fit may take. Members are told their part of it: forests and boosters end with "
-        "the trees they have by then, others are not begun if time is too short. When it is over, what is "
-        "finished decides. None fits all members of the preset.",
+        "The time that the fit may take, in seconds. Each member gets its share: forests and boosters end "
+        "with the trees they have by then, others are not begun if time is too short. When it is over, what "
+        "is finished decides. None fits all members of the preset.",
     )
     memory_limit: float | None = parameter(
         None,
         "a number of bytes > 0, such as 4e9, or None",
         optional(is_positive),
-        "How many bytes the fits of a member may take beside the table, by a rough guess. Members too big "
+        "The memory that the fits may take besides the table, in bytes, by a rough guess. Members too big "
         'for it are left out with a warning. None is what is free if "auto" is among the members, and no '
         "limit if all are named.",
     )
-    metric: Any = parameter(None, *METRIC)
+    metric: Any = parameter(
+        None,
+        "the name of a loss or of a scorer of scikit-learn, a scorer, a function or None",
+        either(lambda value: value is None or isinstance(value, str), callable),
+        "What is to be low. None is log_loss for classes and squared_error for regression. The losses are "
+        "log_loss, error, balanced_error, brier and squared_error. Scorers are negated, and see labels where "
+        "they are known. A function gets y, classes by their numbers, the decision of shape (n_rows, "
+        "n_outputs) and the weights of the rows.",
+    )
     tune_threshold: bool = parameter(
         False,
         "True or False",
         is_boolean,
-        "Whether the classes are decided on by thresholds that suit the `metric`, such as balanced_error or "
-        "f1: probabilities are shifted so that the highest is that of the class decided on; see "
-        "`AdjustedRule`. For the log loss and the Brier score they are calibrated. For classes only.",
+        "Whether to decide by thresholds that suit the `metric`, such as balanced_error or f1. Probabilities "
+        "are shifted so that the highest is that of the class decided on; see `AdjustedRule`. For the log "
+        "loss and the Brier score they are calibrated. For classes only.",
     )
     cv: Any = parameter(
         "auto",
@@ -97,15 +117,13 @@ class AutomaticParameters:
         "balanced",
         '"fast", "balanced" or "best"',
         one_of(*PRESETS),
-        'How much is tried, if time allows: "fast" has few members, "best" all, in folds that are repeated '
+        'How much is tried, if time allows. "fast" has few members, "best" all, in folds that are repeated '
         "unless `cv` gives them.",
     )
     runner: Any = parameter(
         "auto",
         '"auto", "serial", "threads", "processes" or a Runner',
-        either(
-            one_of("auto", "serial", "threads", "processes"), lambda value: isinstance(value, running.Runner)
-        ),
+        either(one_of("auto", "serial", "threads", "processes"), is_runner),
         'Where members are fitted. It changes nothing but the time. "auto" is threads: processes take a '
         "second or two to begin, and the members of the portfolio hold the interpreter's lock for a small "
         "part of their time only. Processes pay for members of your own that are written in Python. A serial "
@@ -113,8 +131,8 @@ class AutomaticParameters:
     )
     n_jobs: int | None = parameter(
         None,
-        N_JOBS[0],
-        N_JOBS[1],
+        "an integer other than 0, or None",
+        optional(lambda value: is_integer(value) and value != 0),
         "How many fits run at the same time. None is as many as there are cores (it is one in scikit-learn), "
         "or one, on all cores, if each of them takes more than 128 MB. -1 is as many as there are cores, -2 "
         "is one fewer.",
@@ -123,16 +141,16 @@ class AutomaticParameters:
         None,
         "an integer, a RandomState or None",
         anything,
-        "Draws the folds, and every `random_state` of members and rule that is None. An integer makes fits "
-        "without a `time_limit` repeatable.",
+        "The seed of the folds, and of members and rules that have none. An integer makes fits without a "
+        "`time_limit` repeatable.",
     )
     run: Any = parameter(
         None,
         "the name of a folder, or None",
         optional(lambda value: isinstance(value, str | os.PathLike)),
-        "Where every finished fit is kept: the same call after a crash, or after `kill -9`, goes on where "
-        "the run was and gives the same model as if it had never stopped, unless there is a `time_limit`: "
-        "who was left out for want of memory stays out. It needs an integer `random_state`. A run on "
+        "A folder that keeps every finished fit. The same call after a crash, or after `kill -9`, resumes "
+        "the run and gives the same model as if it had never stopped, unless there is a `time_limit`. "
+        "Members that were skipped for want of memory stay out. It needs an integer `random_state`. A run on "
         "another table is refused, and fits that the time limit has cut short are done again. The folder is "
         "a `Bank` of votes too.",
     )

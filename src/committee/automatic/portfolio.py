@@ -12,10 +12,9 @@ from contextlib import contextmanager
 
 from committee.assembling.members import Member
 from committee.automatic.candidates import ASKED_FOR, CANDIDATES, Size
+from committee.automatic.parameters import PRESETS
 from committee.parameters import unknown_name
 
-# How many members of the portfolio a preset takes, if time allows, and how often folds are repeated.
-PRESETS = {"fast": (5, 1), "balanced": (12, 1), "best": (None, 3)}
 # As `benchmarks/results/portfolio.json` has them. After the first dozen, members add less than can be told.
 ORDERS = {
     "classification": (

@@ -11,12 +11,11 @@ from committee.cli.options import Json, Table
 
 STANDARD = "-"
 Task = Literal["classification", "regression"]
-Preset = Literal["fast", "balanced", "best"]
 # By how many votes a fit with a time limit is judged after it: in less than half a second.
 QUICKLY_JUDGED = 100_000
-LARGEST_SEED = 2**32 - 1
 
 
+@options.with_committee_options
 def fit(
     table: Table,
     target: Annotated[str, typer.Option(help="The column to be predicted.", show_default=False)],
@@ -26,27 +25,7 @@ def fit(
     task: Annotated[
         Task | None, typer.Option(help="What is learnt; else it is found.", show_default=False)
     ] = None,
-    time_limit: Annotated[str | None, typer.Option(help="How long it may take: 90s, 10m, 1h30m.")] = None,
-    memory_limit: Annotated[str | None, typer.Option(help="How much memory it may take: 500MB, 4GB.")] = None,
-    preset: Annotated[Preset | None, typer.Option(help="How much is tried.")] = None,
     metric: options.Metric = None,
-    tune_threshold: Annotated[
-        bool,
-        typer.Option(
-            "--tune-threshold", help="Decide by thresholds that suit --metric, such as f1; for classes."
-        ),
-    ] = False,
-    members: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Members by name, with commas; auto, which may be one, is those that suit the table.",
-            autocompletion=options.known_members,
-        ),
-    ] = None,
-    rule: Annotated[
-        str | None,
-        typer.Option(help="The name of a rule; else the best is found.", autocompletion=options.known_rules),
-    ] = None,
     groups: Annotated[
         str | None, typer.Option(help="A column: rows of one group are held out together.")
     ] = None,
@@ -55,26 +34,14 @@ def fit(
         list[str] | None,
         typer.Option(help="What columns are: age=number,zip=category; boolean, date, text, id, ignore."),
     ] = None,
-    folds: Annotated[int | None, typer.Option(min=2, help="Into how many parts rows are held out.")] = None,
-    jobs: Annotated[
-        int | None, typer.Option(help="How many fits run at a time; else as many as cores.")
-    ] = None,
-    seed: Annotated[
-        int,
-        typer.Option(
-            min=0, max=LARGEST_SEED, help="The same seed gives the same model, without a time limit."
-        ),
-    ] = 0,
-    run: Annotated[str | None, typer.Option(help="A folder that journals what is done.")] = None,
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with what is in the folder of --run.")
-    ] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Resume the run in the folder of --run.")] = False,
     encoding: options.Encoding = None,
     delimiter: options.Delimiter = None,
     header: options.Header = None,
     decimal: options.Decimal = "auto",
     quiet: Annotated[bool, typer.Option("--quiet", help="Do not show how far it is.")] = False,
     json: Json = False,
+    **parameters: Any,
 ) -> None:
     """Turn a table into the best committee that time and memory allow, in one file.
 
@@ -90,21 +57,12 @@ def fit(
 
     check_standard_output(out, json)
     check_place(out, table)
-    check_run(run, resume)
+    check_run(parameters["run"], resume)
     keep_nothing_freed()
     give_back_at_once()
-    given = {
-        "time_limit": time_limit,
-        "memory_limit": memory_limit,
-        "preset": preset,
+    parameters |= {
         "metric": metric,
-        "tune_threshold": tune_threshold,
-        "members": options.words(members) or None,
-        "rule": rule,
-        "cv": folds,
-        "n_jobs": jobs,
-        "random_state": seed,
-        "run": run,
+        "members": options.words(parameters["members"]) or None,
         "verbose": 0 if quiet else 1,
     }
     done = fit_table(
@@ -115,7 +73,7 @@ def fit(
         groups=groups,
         weights=weights,
         form=options.csv_form(encoding, delimiter, header, decimal),
-        parameters={name: value for name, value in given.items() if value is not None},
+        parameters={name: value for name, value in parameters.items() if value is not None},
         tell=None if json or quiet else show_lesson,
     )
     n_bytes = keep(done.model, out)

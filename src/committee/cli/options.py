@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Annotated, Literal
+import inspect
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 import typer
 
+from committee.automatic.parameters import PRESETS, AutomaticParameters
+from committee.parameters import declarations
+
 if TYPE_CHECKING:
     from committee.jobs.tables import CSVForm
+
+LARGEST_SEED = 2**32 - 1
+Command = TypeVar("Command", bound=Callable[..., Any])
 
 Table = Annotated[str, typer.Argument(metavar="TABLE", help="A file with a table, or -.", show_default=False)]
 Model = Annotated[str, typer.Argument(metavar="MODEL", help="A saved model, or -.", show_default=False)]
@@ -35,6 +42,75 @@ Decimal = Annotated[
     Literal[".", ",", "auto"],
     typer.Option(help="What stands before the decimals in CSV; auto finds it, column by column."),
 ]
+
+
+def committee_option(name: str, kind: Any, *flags: str, more: str = "", **settings: Any) -> inspect.Parameter:
+    """Make an option of a declared parameter of the committee.
+
+    Parameters
+    ----------
+    name : str
+        The declaration says the default and, in its first sentence, the help.
+    kind : type
+        What typer reads the text as.
+    *flags : str
+        What the option is called, if not by the name of the parameter.
+    more : str, default=""
+        Added to the help.
+    **settings : object
+        For typer.
+
+    Returns
+    -------
+    inspect.Parameter
+    """
+    field, declaration = next(each for each in declarations(AutomaticParameters) if each[0].name == name)
+    first_sentence = declaration["meaning"].partition(". ")[0].replace("`", "")
+    text = f"{first_sentence.removesuffix('.')}. {more}".strip()
+    default = settings.pop("default", None if field.default == "auto" else field.default)
+    return inspect.Parameter(
+        name,
+        inspect.Parameter.KEYWORD_ONLY,
+        default=typer.Option(default, *flags, help=text, **settings),
+        annotation=kind if default is not None else kind | None,
+    )
+
+
+def with_committee_options(command: Command) -> Command:
+    """Let the `**parameters` of a command be those of the committee that a shell can give, after `metric`."""
+    signature = inspect.signature(command, eval_str=True)
+    own = [each.replace(kind=each.KEYWORD_ONLY) for each in signature.parameters.values()]
+    place = list(signature.parameters).index("metric") + 1
+    command.__signature__ = signature.replace(  # type: ignore[attr-defined]
+        parameters=[
+            *own[:place],
+            committee_option("time_limit", str, more="Also 90s, 10m, 1h30m."),
+            committee_option("memory_limit", str, more="Also 500MB, 4GB."),
+            committee_option("preset", Literal[tuple(PRESETS)]),
+            committee_option("tune_threshold", bool, "--tune-threshold"),
+            committee_option(
+                "members",
+                list[str],
+                more="Names with commas; auto, which may be one, is those that suit the table.",
+                autocompletion=known_members,
+            ),
+            committee_option("rule", str, more="Else the best is found.", autocompletion=known_rules),
+            committee_option("cv", int, "--folds", more="The number of folds.", min=2),
+            committee_option("n_jobs", int, "--jobs", more="Else as many as there are cores."),
+            committee_option(
+                "random_state",
+                int,
+                "--seed",
+                more="The same seed gives the same model, without a time limit.",
+                default=0,
+                min=0,
+                max=LARGEST_SEED,
+            ),
+            committee_option("run", str),
+            *own[place:-1],
+        ]
+    )
+    return command
 
 
 def csv_form(

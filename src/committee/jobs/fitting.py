@@ -14,12 +14,14 @@ from typing import Any
 
 import numpy as np
 
+from committee import automatic
+from committee.automatic.parameters import AutomaticParameters
 from committee.files import Guess
 from committee.jobs.amounts import bytes_of, seconds_of
 from committee.jobs.lesson import Lesson, read_lesson
 from committee.jobs.metrics import check_metric_name, committee_metric
 from committee.jobs.tables import AS_FOUND, CSVForm
-from committee.parameters import check_parameters, unknown_name
+from committee.parameters import check_parameters, taking_parameters_of, unknown_name
 
 TASKS = ("classification", "regression")
 
@@ -58,6 +60,7 @@ class Fitted:
     seconds: float
 
 
+@taking_parameters_of(AutomaticParameters)
 def fit(
     table: Any,
     target: str,
@@ -66,18 +69,7 @@ def fit(
     types: Mapping[str, str] | None = None,
     groups: str | None = None,
     weights: str | None = None,
-    members: Any = "auto",
-    rule: Any = "auto",
-    time_limit: float | str | None = None,
-    memory_limit: float | str | None = None,
-    metric: Any = None,
-    tune_threshold: bool = False,
-    cv: Any = "auto",
-    preset: str = "balanced",
-    n_jobs: int | None = None,
-    random_state: Any = None,
-    run: Any = None,
-    verbose: int = 0,
+    **parameters: Any,
 ) -> Any:
     """Fit the automatic committee to a table in a file or a frame.
 
@@ -85,12 +77,12 @@ def fit(
     ----------
     table : str, path or frame
         CSV, Parquet, Arrow, Feather, JSON lines or ARFF, packed with gzip or not; or a frame of pandas,
-        polars or Arrow. The index of pandas is no column.
+        polars or Arrow. The index of pandas is not a column.
     target : str
         The column to be predicted. Rows without a value in it are left out.
     task : {"classification", "regression"}, default=None
-        None looks: text and booleans are classes, and so are whole numbers of two different values, or of at
-        most 20 in at least three times as many rows.
+        None infers it from the target: text and booleans are classes, and so are whole numbers of two
+        different values, or of at most 20 in at least three times as many rows.
     types : mapping of str to str, default=None
         What columns are, where the guess is wrong: "number", "category", "boolean", "date"; or "text", "id"
         and "ignore", which are left out. Dates are read as seconds since 1970. Text that is different in most
@@ -99,15 +91,13 @@ def fit(
         A column: rows of one group are held out together.
     weights : str, default=None
         A column with the weights of the rows.
-    members, rule : see `CommitteeClassifier`
     time_limit : float or str, default=None
-        Seconds, or text such as "10m", for reading and fitting.
+        The time for reading and fitting: seconds, or text such as "10m".
     memory_limit : float or str, default=None
-        Bytes, or text such as "4GB", for the table and the fits.
+        The memory for the table and the fits: bytes, or text such as "4GB".
     metric : str or callable, default=None
         As in `CommitteeClassifier`, or "auc", "accuracy", "log_loss", "f1" (the mean over classes), "rmse",
         "mae".
-    tune_threshold, cv, preset, n_jobs, random_state, run, verbose : see `CommitteeClassifier`
 
     Returns
     -------
@@ -124,20 +114,6 @@ def fit(
     >>> model.predict(frame.drop("kind"))[:3]
     array([0, 0, 0])
     """
-    parameters = {
-        "members": members,
-        "rule": rule,
-        "time_limit": time_limit,
-        "memory_limit": memory_limit,
-        "metric": metric,
-        "tune_threshold": tune_threshold,
-        "cv": cv,
-        "preset": preset,
-        "n_jobs": n_jobs,
-        "random_state": random_state,
-        "run": run,
-        "verbose": verbose,
-    }
     done = fit_table(
         table,
         target,
@@ -236,9 +212,8 @@ def check_settings(task: str | None, parameters: Mapping[str, Any]) -> None:
 
 def new_committee(task: str, parameters: Mapping[str, Any]) -> Any:
     """The automatic committee for a task."""
-    from committee.automatic import CommitteeClassifier, CommitteeRegressor
-
-    made: Any = CommitteeClassifier if task == "classification" else CommitteeRegressor
+    are_classes = task == "classification"
+    made: Any = automatic.CommitteeClassifier if are_classes else automatic.CommitteeRegressor
     known = made().get_params(deep=False)
     for name in parameters:
         if name not in known:
