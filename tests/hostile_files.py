@@ -76,7 +76,7 @@ THINGS = [
     {"dict": []},
 ]
 # The exponential of a finite number may be infinite: a changed coefficient is a model of its own.
-EXPONENTIAL = ("PoissonRegressor", "GammaRegressor", "TransformedTargetRegressor")
+EXPONENTIAL = "TransformedTargetRegressor"
 METHODS = ("predict", "predict_proba", "decision_function", "transform")
 
 

@@ -4,13 +4,14 @@ import random
 
 import numpy as np
 import pytest
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import TransformedTargetRegressor
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-from sklearn.linear_model import LogisticRegression, PoissonRegressor
-from sklearn.naive_bayes import BernoulliNB
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder, PolynomialFeatures, StandardScaler
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import SVC
 
 import committee
@@ -108,6 +109,22 @@ def set_fitted(name, value):
     return edit
 
 
+def change_curve(value):
+    """An edit of the first threshold of a calibrated classifier."""
+
+    def edit(model, arrays):
+        next(array for name, array in sorted(arrays.items()) if "X_thresholds_" in name)[0] = value
+
+    return edit
+
+
+def first_curve(edit):
+    """An edit of the curves of the first classifier of a calibrated one, a list of dicts."""
+    return lambda model, arrays: edit(dict(model["fitted"]["calibrated_classifiers_"][0]["dict"])["curves"])
+
+
+ISOTONIC = CalibratedClassifierCV(GaussianNB(), method="isotonic", cv=2)
+SIGMOID = CalibratedClassifierCV(GaussianNB(), cv=2)
 ATTACKS = [
     (SVC(), change("_n_support", 7), "_n_support does not add up"),
     (SVC(), change("_n_support", -7), "_n_support"),
@@ -130,16 +147,14 @@ ATTACKS = [
     (LogisticRegression(), lambda model, arrays: model.update(estimator="sklearn.svm.Evil"), "no estimator"),
     (LogisticRegression(), lambda model, arrays: model.update(estimator="os.system"), "no estimator"),
     (LogisticRegression(), set_parameter("evil", 1), "has no parameter 'evil'"),
-    (PoissonRegressor(), change("coef_", np.inf), "coef_ holds inf"),
     (LinearDiscriminantAnalysis(), change("intercept_", -np.inf), "infinite for a class that is possible"),
-    (BernoulliNB(), change("feature_log_prob_", -np.inf), "infinite in spite of the smoothing"),
-    (BernoulliNB(), change("feature_log_prob_", 0.5), "no logarithm of a share"),
-    (BernoulliNB(), change("feature_log_prob_", -1e-310), "no logarithm of a share"),
-    (BernoulliNB(), set_parameter("alpha", "much"), "alpha"),
+    (ISOTONIC, change_curve(2.0), "not in ascending order"),
+    (ISOTONIC, change_curve(np.nan), "X_thresholds_ holds nan"),
+    (ISOTONIC, set_parameter("method", "sigmoid"), "a curve without a_, b_"),
+    (ISOTONIC, set_parameter("method", "system"), "method is 'system' instead of one of"),
+    (SIGMOID, first_curve(lambda curves: curves.append(curves[0])), "does not hold a curve for each class"),
     (StandardScaler(), change("scale_", 0.0), "scale_ holds 0"),
     (StandardScaler(), change("mean_", np.nan), "missing for other columns"),
-    (PolynomialFeatures(), set_parameter("degree", 2**20), "degree is"),
-    (PolynomialFeatures(), set_fitted("n_features_in_", 2**60), "more than"),
     (OneHotEncoder(), set_fitted("_n_features_outs", [1, 1, 1]), "_n_features_outs does not fit"),
     (make_pipeline(StandardScaler()), set_parameter("memory", "/tmp"), "memory is '/tmp' instead of None"),
     (make_pipeline(StandardScaler()), set_parameter("steps", [1]), "steps"),

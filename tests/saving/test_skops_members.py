@@ -4,9 +4,13 @@ import ast
 import sys
 
 import numpy as np
+import pandas as pd
 import pytest
+from sklearn.compose import ColumnTransformer, make_column_selector
+from sklearn.decomposition import PCA
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
+from sklearn.preprocessing import StandardScaler
 
 import committee
 from committee.saving import UntrustedMember, load, save, verify
@@ -77,3 +81,19 @@ def test_without_skops_the_error_names_the_extra(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "skops", None)
     with pytest.raises(ModuleNotFoundError, match=r"committee\[foreign\]"):
         save(RandomForestClassifier(3).fit(X, y), tmp_path / "model")
+
+
+def test_a_selector_of_columns_is_stored_through_skops_inside_of_a_listed_class(tmp_path):
+    table = pd.DataFrame({"size": [1.0, 2.0, 4.0], "city": ["Oslo", "Rome", "Oslo"]})
+    numbers = make_column_selector(dtype_include=np.number)
+    model = ColumnTransformer([("scaled", StandardScaler(), numbers)]).fit(table)
+    save(model, tmp_path / "model")
+    asked = list_to_paste(tmp_path / "model", [])
+    assert "sklearn.compose._column_transformer.make_column_selector" in asked
+    loaded = load(tmp_path / "model", trusted=asked)
+    assert np.array_equal(loaded.transform(table), model.transform(table))
+
+
+def test_an_estimator_off_the_list_that_is_not_fitted_comes_back_through_skops(tmp_path):
+    save(PCA(2), tmp_path / "model")
+    assert load(tmp_path / "model", trusted=["sklearn.decomposition"]).n_components == 2

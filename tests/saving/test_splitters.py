@@ -1,4 +1,4 @@
-"""scikit-learn's splitters rest in files, as the cv of a committee, and load without trust."""
+"""scikit-learn's splitters are stored, as the cv of a committee, and load without trust."""
 
 import numpy as np
 import pytest
@@ -10,23 +10,16 @@ import committee
 from committee import CommitteeClassifier, StackingClassifier
 from committee.saving.errors import DamagedFile
 from committee.saving.registry import Described
-from committee.saving.splitters import NAMES, SPLITTERS
+from committee.saving.scikit_learn.splitters import NAMES, SPLITTERS
 
 X, Y = load_iris(return_X_y=True)
 X, Y = X[::5], Y[::5]
 GROUPS = np.arange(30) // 3
 GIVEN = {
     "GroupKFold": {"n_splits": 3},
-    "GroupShuffleSplit": {"n_splits": 2, "random_state": 0},
-    "LeavePGroupsOut": {"n_groups": 1},
-    "LeavePOut": {"p": 1},
-    "PredefinedSplit": {"test_fold": np.arange(30) % 3},
     "RepeatedKFold": {"n_splits": 3, "n_repeats": 2, "random_state": 0},
     "RepeatedStratifiedKFold": {"n_splits": 2, "n_repeats": 2, "random_state": 0},
-    "ShuffleSplit": {"n_splits": 2, "test_size": 0.3, "random_state": 0},
     "StratifiedKFold": {"n_splits": 3, "shuffle": True, "random_state": np.random.RandomState(0)},
-    "StratifiedShuffleSplit": {"n_splits": 2, "test_size": 6, "random_state": 0},
-    "TimeSeriesSplit": {"n_splits": 3, "gap": 1},
 }
 
 
@@ -49,6 +42,16 @@ def test_a_fitted_committee_with_a_splitter_needs_no_trust(tmp_path):
     stacking.fit(X, Y).save(tmp_path / "stacking.committee")
     loaded = committee.load(tmp_path / "stacking.committee")
     np.testing.assert_array_equal(loaded.predict_proba(X), stacking.predict_proba(X))
+
+
+def test_any_other_splitter_is_stored_through_skops_and_needs_trust(tmp_path):
+    CommitteeClassifier(cv=model_selection.ShuffleSplit(2, random_state=0)).save(tmp_path / "automatic")
+    with pytest.raises(
+        committee.saving.UntrustedMember, match=r"sklearn\.model_selection\._split\.ShuffleSplit"
+    ):
+        committee.load(tmp_path / "automatic")
+    loaded = committee.load(tmp_path / "automatic", trusted=["sklearn.model_selection"])
+    assert loaded.cv.get_n_splits() == 2
 
 
 @pytest.mark.parametrize(

@@ -34,7 +34,7 @@ WRITER_MODULES = {
     "committee": "committee.saving.registry",
     "sklearn": "committee.saving.registry",
     "numpy": "committee.saving.random_states",
-    "scipy": "committee.saving.scipy_values",
+    "scipy": "committee.saving.scikit_learn.sparse_matrices",
     "lightgbm": "committee.saving.boosters",
     "xgboost": "committee.saving.boosters",
     "catboost": "committee.saving.boosters",
@@ -43,7 +43,7 @@ OTHER_WRITERS = "committee.saving.skops_members"
 READER_MODULES = {
     "estimator": "committee.saving.registry",
     "random_state": "committee.saving.random_states",
-    "sparse": "committee.saving.scipy_values",
+    "sparse": "committee.saving.scikit_learn.sparse_matrices",
     "lightgbm": "committee.saving.boosters",
     "xgboost": "committee.saving.boosters",
     "catboost": "committee.saving.boosters",

@@ -34,7 +34,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     Parameters
     ----------
     model : estimator
-        One of ours, or one of scikit-learn that our list knows.
+        One of committee's own or of scikit-learn. Some classes need skops to be installed.
     path : str or path
         A file that is there is replaced at once; if anything goes wrong, it stays as it is.
 
@@ -71,8 +71,8 @@ def load(path: str | os.PathLike[str], trusted: Iterable[str] = ()) -> Any:
     ----------
     path : str or path
     trusted : iterable of str, default=()
-        Types of other libraries that may be made of the file, for members that are not on our list. The error
-        for a file that needs them gives the whole list.
+        Types of other libraries that may be made of the file, for members of classes that committee does not
+        check itself. The error for a file that needs them gives the whole list.
 
     Returns
     -------

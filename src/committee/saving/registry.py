@@ -62,7 +62,7 @@ def read(written: Json, decoder: Decoder, path: str) -> Any:
     library = name.partition(".")[0] if isinstance(name, str) else ""
     module = importlib.import_module(MODULES[library]) if library in MODULES else None
     if module is None or not module.knows(name):
-        raise DamagedFile(f"{path}: there is no estimator {name!r}.")
+        raise DamagedFile(f"{path}: there is no estimator {name!r} in this committee.")
     fitted = written["fitted"]
     described = Described(
         name,

@@ -18,8 +18,8 @@ from committee.saving.registry import Described
 from committee.saving.trust import require_trust
 
 MISSING = (
-    "{path} is stored by skops, which is not installed. Install it, or committee with the extra 'foreign': "
-    "pip install 'committee[foreign]'."
+    "{path} is of a class that committee does not store itself but through skops, which is not installed. "
+    "Install it: pip install 'committee[foreign]'."
 )
 
 
@@ -32,8 +32,8 @@ def write(estimator: Any, encoder: Encoder, path: str) -> Json:
         returned = skops.loads(data, trusted=types)
     except Exception as error:  # skops raises what the estimator's own methods raise
         raise TypeError(
-            f"{path or type(estimator).__name__} is on no list of committee, and skops cannot store it: "
-            f"{error}"
+            f"{path or type(estimator).__name__} is of a class that committee does not store itself, and "
+            f"skops cannot store it: {error}"
         ) from error
     if type(returned) is not type(estimator):
         raise TypeError(f"skops makes a {type(returned).__name__} of {path or type(estimator).__name__}.")

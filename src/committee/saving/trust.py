@@ -15,7 +15,7 @@ OF_A_LIBRARY = {"class", "parameters", "beside", "data"}
 def require_trust(
     types: Iterable[str], trusted: Iterable[str], path: str, what: str, described: Any = None
 ) -> None:
-    """Raise unless the caller trusts some types. The error tells all that the file needs.
+    """Raise unless the caller trusts some types. The error lists all types that the file needs.
 
     Parameters
     ----------
@@ -36,8 +36,8 @@ def require_trust(
     >>> whole = [{"skops": {"types": ["sklearn.svm.SVC", "numpy.Own"], "data": "a"}}]
     >>> require_trust(["numpy.Own"], ["sklearn"], "estimator", "by skops", whole)
     Traceback (most recent call last):
-    committee.saving.errors.UntrustedMember: estimator is stored by skops, whose arrays committee cannot
-    check. If you trust who wrote the file, load it with trusted=['sklearn', 'numpy.Own'].
+    committee.saving.errors.UntrustedMember: estimator is stored by skops: it is of a class that committee
+    does not check itself. If you trust who wrote the file, load it with trusted=['sklearn', 'numpy.Own'].
     """
     trusted, types = tuple(trusted), tuple(types)
     if all(is_trusted(name, trusted) for name in types):
@@ -46,8 +46,8 @@ def require_trust(
     given = [each for each in trusted if any(is_trusted(name, (each,)) for name in needed)]
     further = [name for name in needed if not is_trusted(name, trusted)]
     raise UntrustedMember(
-        f"{path or 'The model'} is stored {what}, whose arrays committee cannot check. If you trust who "
-        f"wrote the file, load it with trusted={[*given, *further]!r}."
+        f"{path or 'The model'} is stored {what}: it is of a class that committee does not check itself. "
+        f"If you trust who wrote the file, load it with trusted={[*given, *further]!r}."
     )
 
 

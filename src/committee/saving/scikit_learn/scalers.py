@@ -1,8 +1,7 @@
-"""Scalers, imputers, selections and components of scikit-learn: what each of them keeps."""
+"""Scalers, transformers of single columns and imputers of scikit-learn: what each of them keeps."""
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -15,23 +14,17 @@ from committee.saving.attributes import (
     dtype,
     either,
     floats,
-    integer,
     integers,
     number,
     one_of,
     optional,
     scalar,
-    told,
     tuple_of,
     values,
 )
-from committee.saving.functions import Functions, Ufuncs
-from committee.saving.listed import COLUMNS, Listed, Named, listed_estimator, set_attributes
-from committee.saving.scikit_learn_machines import fit_rows
+from committee.saving.scikit_learn.listed import Listed, Named, listed_estimator, set_attributes
 
-PREPROCESSING, IMPUTE, SELECTION = "sklearn.preprocessing", "sklearn.impute", "sklearn.feature_selection"
-# More columns than this would take more memory than a file may ask for.
-MOST_COLUMNS = 10_000_000
+PREPROCESSING, IMPUTE = "sklearn.preprocessing", "sklearn.impute"
 # A number for each column; a column without values has none.
 BY_COLUMN = floats("features", missing=True)
 DIVISORS = floats("features", low=1e-60, missing=True)
@@ -70,14 +63,6 @@ def both(*checks: Any) -> Any:
     return check
 
 
-def check_products(fitted: Named, parameters: Named, sizes: Sizes) -> None:
-    """The number of products of columns is bounded; it follows from the degree."""
-    degree = parameters["degree"]
-    most = degree if isinstance(degree, int) else degree[1]
-    if max(sizes["features"], math.comb(sizes["features"] + most, most)) > MOST_COLUMNS:
-        raise Wrong(f"degree makes more than {MOST_COLUMNS} columns")
-
-
 def check_scaler(fitted: Named, parameters: Named, sizes: Sizes) -> None:
     """A power transform that standardises has a scaler."""
     if parameters["standardize"] and "_scaler" not in fitted:
@@ -90,12 +75,6 @@ def no_arguments(value: Any, sizes: Sizes) -> None:
         raise Wrong("holds arguments, and a function of numpy takes none")
 
 
-def fit_zeros(estimator: Any, fitted: Named) -> None:
-    """Fit what learns nothing but the number of columns."""
-    estimator.fit(np.zeros((1, fitted["n_features_in_"])))
-    set_attributes(estimator, {name: fitted[name] for name in COLUMNS if name in fitted})
-
-
 def set_with_dtypes(estimator: Any, fitted: Named) -> None:
     """Set the attributes, and the two dtypes of the rows; scikit-learn before 1.8 has but one of them."""
     set_attributes(estimator, fitted)
@@ -105,52 +84,9 @@ def set_with_dtypes(estimator: Any, fitted: Named) -> None:
     estimator._fit_dtype, estimator._fill_dtype = dtypes[0], dtypes[-1]
 
 
-def stateless(name: str, **more: Any) -> Listed:
-    """A transformer that learns nothing but the names of the columns."""
-    return Listed(PREPROCESSING, name, **more)
-
-
-def selection(name: str) -> Listed:
-    """A choice of columns by a score of each."""
-    any_number = floats("features", low=-np.inf, high=np.inf, missing=True)
-    by_score = name in ("SelectKBest", "SelectPercentile")
-    return Listed(
-        SELECTION,
-        name,
-        {"scores_": any_number, "pvalues_": optional(any_number) if by_score else any_number},
-        parameters={
-            "k": either(one_of("all"), integer()),
-            "percentile": number(0.0, 100.0),
-            "alpha": number(0.0, 1.0),
-            "mode": one_of("percentile", "k_best", "fpr", "fdr", "fwe"),
-            "param": either(one_of("all"), number()),
-        },
-        functions={
-            "score_func": Functions(
-                SELECTION,
-                (
-                    "chi2",
-                    "f_classif",
-                    "f_oneway",
-                    "f_regression",
-                    "mutual_info_classif",
-                    "mutual_info_regression",
-                    "r_regression",
-                ),
-            )
-        },
-    )
-
-
-COMPONENTS = {
-    "components_": floats("components", "features"),
-    "explained_variance_": floats("components", low=0.0),
-    "explained_variance_ratio_": floats("components", missing=True),
-    "singular_values_": floats("components"),
-}
 INDICATOR = optional(listed_estimator("sklearn.impute.MissingIndicator"))
 
-COLUMN_WISE = (
+SCALERS = (
     Listed(
         PREPROCESSING,
         "StandardScaler",
@@ -188,9 +124,9 @@ COLUMN_WISE = (
             needed(with_centering="center_", with_scaling="scale_"), missing_together("center_", "scale_")
         ),
     ),
-    stateless("Normalizer", parameters={"norm": one_of("l1", "l2", "max")}),
-    stateless("Binarizer", parameters={"threshold": number()}),
-    stateless(
+    # What TransformedTargetRegressor makes of its functions.
+    Listed(
+        PREPROCESSING,
         "FunctionTransformer",
         parameters={
             "validate": boolean,
@@ -200,20 +136,7 @@ COLUMN_WISE = (
             "kw_args": no_arguments,
             "inv_kw_args": no_arguments,
         },
-        functions={"func": Ufuncs(), "inverse_func": Ufuncs()},
-    ),
-    stateless(
-        "PolynomialFeatures",
-        attributes={"n_features_in_": count("features")},
-        parameters={
-            "degree": either(integer(0, 64), tuple_of(integer(0, 64), integer(0, 64))),
-            "interaction_only": boolean,
-            "include_bias": boolean,
-            "order": one_of("C", "F"),
-        },
-        left_out=("_min_degree", "_max_degree", "_n_out_full", "n_output_features_"),
-        check=check_products,
-        complete=fit_zeros,
+        functions=("func", "inverse_func"),
     ),
     Listed(
         PREPROCESSING,
@@ -249,13 +172,6 @@ COLUMN_WISE = (
     ),
     Listed(
         IMPUTE,
-        "KNNImputer",
-        {"_fit_X": floats("rows", "features", missing=True)},
-        left_out=("_mask_fit_X", "_valid_mask", "indicator_"),
-        complete=fit_rows,
-    ),
-    Listed(
-        IMPUTE,
         "MissingIndicator",
         {
             "_n_features": count("features"),
@@ -269,20 +185,4 @@ COLUMN_WISE = (
             "error_on_new": boolean,
         },
     ),
-    Listed(
-        "sklearn.decomposition",
-        "PCA",
-        {
-            **COMPONENTS,
-            "mean_": floats("features"),
-            "noise_variance_": number(),
-            "n_components_": count("components"),
-            "n_samples_": integer(),
-        },
-        {"_fit_svd_solver": told},
-        parameters={"whiten": boolean},
-    ),
-    Listed("sklearn.decomposition", "TruncatedSVD", COMPONENTS),
-    *map(selection, ("SelectKBest", "SelectPercentile", "SelectFpr", "SelectFdr", "SelectFwe")),
-    Listed(SELECTION, "VarianceThreshold", {"variances_": BY_COLUMN}, parameters={"threshold": number()}),
 )

@@ -29,12 +29,11 @@ from committee.saving.attributes import (
     scalar,
     values,
 )
-from committee.saving.listed import Listed, Named, listed_estimator, set_attributes
+from committee.saving.scikit_learn.listed import Listed, Named
 
 PREPROCESSING = "sklearn.preprocessing"
 CATEGORIES = {"categories_": list_of(categories, "features")}
 INFREQUENT = {
-    "_infrequent_enabled": boolean,
     "_infrequent_indices": list_of(optional(integers(None)), "features"),
     "_default_to_infrequent_mappings": list_of(optional(integers(None)), "features"),
 }
@@ -105,31 +104,6 @@ def check_targets(fitted: Named, parameters: Named, sizes: Sizes) -> None:
         raise Wrong("target_mean_ does not fit classes_")
 
 
-def check_bins(fitted: Named, parameters: Named, sizes: Sizes) -> None:
-    """Each column has as many edges as it has bins, and one more, in ascending order."""
-    for i, (edges, n) in enumerate(zip(fitted["bin_edges_"], fitted["n_bins_"], strict=True)):
-        if len(edges) != n + 1 or not (edges[:-1] <= edges[1:]).all():
-            raise Wrong(f"bin_edges_[{i}] does not make {n} bins")
-    encoder = fitted.get("_encoder")
-    if (encoder is None) is not (parameters["encode"] == "ordinal"):
-        raise Wrong("_encoder does not fit encode")
-    if encoder is not None and [len(each) for each in encoder.categories_] != fitted["n_bins_"].tolist():
-        raise Wrong("_encoder does not fit n_bins_")
-
-
-def list_edges(estimator: Any, fitted: Named) -> Named:
-    """The edges of the bins as a list of arrays."""
-    return {**fitted, "bin_edges_": list(fitted["bin_edges_"])}
-
-
-def set_edges(estimator: Any, fitted: Named) -> None:
-    """Set the attributes; the edges of all columns are one array of arrays."""
-    edges = np.empty(len(fitted["bin_edges_"]), dtype=object)
-    for i, each in enumerate(fitted["bin_edges_"]):
-        edges[i] = each
-    set_attributes(estimator, {**fitted, "bin_edges_": edges})
-
-
 def is_integer(value: Any) -> bool:
     """Whether a value is an integer of Python or numpy."""
     return isinstance(value, int | np.integer) and not isinstance(value, bool)
@@ -194,15 +168,5 @@ ENCODERS = (
             "sparse_input_": boolean,
         },
         parameters={"neg_label": integer(-(2**31)), "pos_label": integer(-(2**31)), "sparse_output": boolean},
-    ),
-    Listed(
-        PREPROCESSING,
-        "KBinsDiscretizer",
-        {"bin_edges_": list_of(floats(None), "features"), "n_bins_": integers("features", low=1)},
-        {"_encoder": listed_estimator("sklearn.preprocessing.OneHotEncoder")},
-        parameters={"encode": one_of("onehot", "onehot-dense", "ordinal"), "dtype": number_type},
-        check=check_bins,
-        shorten=list_edges,
-        complete=set_edges,
     ),
 )

@@ -1,4 +1,4 @@
-"""How one class of scikit-learn rests in a file: what it has learnt, from a written list.
+"""How an estimator of scikit-learn is stored: its parameters, and what it has learnt, from a written list.
 
 In: an estimator. Out: its parameters and the attributes on its list, and back. An attribute is kept only if
 it is on the list, and believed only if it is what the list says, together with all others. So nothing is lost
@@ -14,6 +14,8 @@ import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
+
+import numpy as np
 
 from committee.saving.attributes import (
     MOST_JOBS,
@@ -35,7 +37,6 @@ from committee.saving.attributes import (
 )
 from committee.saving.codec import Encoder, Json
 from committee.saving.errors import DamagedFile
-from committee.saving.functions import Written
 from committee.saving.registry import Described
 
 Named = dict[str, Any]
@@ -87,8 +88,8 @@ class Listed:
         What it has with some parameters or in some versions of scikit-learn.
     parameters : dict of str to Kind
         Those that methods of a fitted estimator read: the constructor takes anything.
-    functions : dict of str to Written
-        Parameters that are functions, which are written by name.
+    functions : tuple of str
+        Parameters that are functions of numpy on one array, such as `numpy.log1p`, stored by their names.
     left_out : tuple of str
         What only more training needs, or what follows from the rest.
     check : callable
@@ -104,7 +105,7 @@ class Listed:
     attributes: Mapping[str, Kind] = field(default_factory=dict)
     optional: Mapping[str, Kind] = field(default_factory=dict)
     parameters: Mapping[str, Kind] = field(default_factory=dict)
-    functions: Mapping[str, Written] = field(default_factory=dict)
+    functions: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
     check: Callable[[Named, Named, Sizes], None] = agree
     shorten: Callable[[Any, Named], Named] = as_they_are
@@ -192,22 +193,23 @@ class Listed:
         """A parameter as it is written: a function by its name."""
         if name not in self.functions or value is None:
             return value
-        found = self.functions[name].name_of(value)
-        if found is None:
+        called = getattr(value, "__name__", type(value).__name__)
+        if not is_ufunc(value) or getattr(np, called, None) is not value:
             raise Wrong(
-                f"{name} is a function ({getattr(value, '__name__', type(value).__name__)}), and a saved "
-                f"file holds no code. {self.functions[name].advice}"
+                f"{name} is a function ({called}), and a saved file holds no code. Set it to a function of "
+                "numpy on one array, or put the function into a class of your own"
             )
-        return found
+        return called
 
     def function_named(self, name: str, value: Any) -> Any:
         """The function that a parameter was."""
-        if not isinstance(value, str):
-            raise Wrong(f"{name} is {described(value)} instead of the name of a function")
-        try:
-            return self.functions[name].named(value)
-        except Wrong as fault:
-            raise Wrong(sentence(name, fault)) from fault
+        is_name = isinstance(value, str) and value.isidentifier() and not value.startswith("_")
+        function = getattr(np, value, None) if is_name else None
+        if not is_ufunc(function):
+            raise Wrong(
+                f"{name} is {described(value)} instead of the name of a function of numpy on one array"
+            )
+        return function
 
     def check_all(self, parameters: Named, fitted: Named) -> None:
         """Raise `Wrong` if anything is not what it may be."""
@@ -227,6 +229,11 @@ class Listed:
             raise Wrong("feature_names_in_ holds something other than names")
         if is_fitted:
             self.check(fitted, parameters, sizes)
+
+
+def is_ufunc(value: Any) -> bool:
+    """Whether a value is a function of numpy on one array."""
+    return isinstance(value, np.ufunc) and value.nin == value.nout == 1
 
 
 def new(cls: type[Any], parameters: Named) -> Any:

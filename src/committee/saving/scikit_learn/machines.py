@@ -28,20 +28,18 @@ from committee.saving.attributes import (
     number,
     one_of,
     optional,
-    shares,
     text,
     told,
     tuple_of,
 )
-from committee.saving.listed import COLUMNS, Listed, Named, listed_estimator, set_attributes
-from committee.saving.sparse import sparse
+from committee.saving.scikit_learn.listed import COLUMNS, Listed, Named, listed_estimator, set_attributes
+from committee.saving.scikit_learn.sparse_matrices import sparse
 
 SVM_PARAMETERS = {
     "kernel": one_of("linear", "poly", "rbf", "sigmoid", "precomputed"),
     "degree": integer(0, 100),
     "coef0": number(),
     "C": number(),
-    "nu": number(),
     "epsilon": number(),
     "tol": number(),
     "shrinking": boolean,
@@ -146,7 +144,7 @@ NEIGHBOUR_PARAMETERS = {
     ),
     "weights": one_of("uniform", "distance", None),
 }
-REGROWN = ("_tree", "n_samples_fit_", "effective_metric_params_", "outlier_label_")
+REGROWN = ("_tree", "n_samples_fit_", "effective_metric_params_")
 NEIGHBOURS = {
     "_fit_X": ROWS,
     "_fit_method": one_of("kd_tree", "ball_tree", "brute"),
@@ -185,15 +183,10 @@ def fit_numbers(estimator: Any, fitted: Named) -> None:
     fit_again(estimator, fitted, fitted["_y"])
 
 
-def fit_rows(estimator: Any, fitted: Named) -> None:
-    """Fit the rows again."""
-    fit_again(estimator, fitted, None)
-
-
-def fit_again(estimator: Any, fitted: Named, y: np.ndarray | None) -> None:
+def fit_again(estimator: Any, fitted: Named, y: np.ndarray) -> None:
     """Fit what keeps its rows anyway; the names of the columns are set after it."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # they were told at the first fit
+        warnings.simplefilter("ignore")  # The first fit has shown them.
         estimator.fit(fitted["_fit_X"], y)
     for name in ("_fit_method", "effective_metric_", "n_features_in_"):
         if name in fitted and getattr(estimator, name) != fitted[name]:
@@ -267,29 +260,10 @@ def network(name: str, learnt: Any) -> Listed:
 
 
 MACHINES = (
-    *(machine(name, classifies=True) for name in ("SVC", "NuSVC")),
-    *(machine(name, classifies=False) for name in ("SVR", "NuSVR")),
-    *(
-        neighbours(name, CLASS_CODES, check=check_codes, complete=fit_classes)
-        for name in ("KNeighborsClassifier", "RadiusNeighborsClassifier")
-    ),
-    *(
-        neighbours(name, NUMBERS, complete=fit_numbers)
-        for name in ("KNeighborsRegressor", "RadiusNeighborsRegressor")
-    ),
-    neighbours("NearestNeighbors", {}, complete=fit_rows),
-    Listed(
-        "sklearn.neighbors",
-        "NearestCentroid",
-        {
-            "classes_": labels(),
-            "centroids_": floats("classes", "features"),
-            "class_prior_": shares("classes"),
-            "within_class_std_dev_": floats("features", low=0.0),
-            "deviations_": floats("classes", "features"),
-        },
-        parameters={"metric": one_of("euclidean", "manhattan")},
-    ),
+    machine("SVC", classifies=True),
+    machine("SVR", classifies=False),
+    neighbours("KNeighborsClassifier", CLASS_CODES, check=check_codes, complete=fit_classes),
+    neighbours("KNeighborsRegressor", NUMBERS, complete=fit_numbers),
     network(
         "MLPClassifier",
         {"classes_": labels(), "_label_binarizer": listed_estimator("sklearn.preprocessing.LabelBinarizer")},
