@@ -26,6 +26,11 @@ def test_a_name_that_is_not_there_is_an_attribute_error():
         _ = committee.RandomJungle
 
 
+def test_a_removed_name_says_what_to_use_now():
+    with pytest.raises(AttributeError, match=r"bootstrap_interval was removed\. Use scipy\.stats\.bootstrap"):
+        _ = committee.bootstrap_interval
+
+
 @pytest.mark.parametrize("module", [committee.rules, committee.diversity])
 def test_a_module_of_functions_is_a_sorted_list(module):
     assert module.__all__ == sorted(set(module.__all__))

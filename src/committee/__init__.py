@@ -40,7 +40,6 @@ if TYPE_CHECKING:
         Study,
         bias_variance,
         bootstrap_error,
-        bootstrap_interval,
         bootstrap_variance,
         decompose,
         decompose_intervals,
@@ -127,7 +126,6 @@ __all__ = [
     "VotingRegressor",
     "bias_variance",
     "bootstrap_error",
-    "bootstrap_interval",
     "bootstrap_variance",
     "decompose",
     "decompose_intervals",
@@ -157,6 +155,12 @@ _MODULES = (
 )
 
 
+# What to write instead of a public name that was removed.
+_REMOVED = {
+    "bootstrap_interval": "scipy.stats.bootstrap, or score_interval for the score of a decision",
+}
+
+
 def __getattr__(name: str) -> Any:
     if name in _MODULES:
         return importlib.import_module(f"committee.{name}")
@@ -165,6 +169,8 @@ def __getattr__(name: str) -> Any:
             module = importlib.import_module(f"committee.{place}")
             if name in module.__all__:
                 return globals().setdefault(name, getattr(module, name))
+    if name in _REMOVED:
+        raise AttributeError(f"committee.{name} was removed. Use {_REMOVED[name]}.")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -6,9 +6,9 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import sparse, stats
+from scipy import sparse
 
-from committee import bootstrap_interval, bootstrap_variance
+from committee import bootstrap_variance
 from committee.evaluating.intervals import Draws
 from committee.running import receiving, runner
 
@@ -51,10 +51,6 @@ def test_a_statistic_may_be_an_array():
     found = bootstrap_variance(lambda rows: rows.mean(axis=0), TABLE, 50, random_state=1)
     expected = [bootstrap_variance(np.mean, column, 50, random_state=1) for column in TABLE.T]
     np.testing.assert_allclose(found, expected)
-    interval = bootstrap_interval(lambda rows: rows.mean(axis=0), TABLE, 50, kind="bca", random_state=1)
-    for at, column in enumerate(TABLE.T):
-        alone = bootstrap_interval(np.mean, column, 50, kind="bca", random_state=1)
-        assert (interval.low[at], interval.high[at]) == pytest.approx((alone.low, alone.high))
 
 
 def test_tables_of_a_tuple_are_drawn_together():
@@ -62,21 +58,8 @@ def test_tables_of_a_tuple_are_drawn_together():
         return np.polyfit(x, y, 1)[0]
 
     x, y = TABLE[:, 0], 3 * TABLE[:, 0] + 0.1 * TABLE[:, 1]
-    interval = bootstrap_interval(slope, (x, y), 200, random_state=0)
-    assert interval.low < 3.05
-    assert interval.high > 2.95
-    assert interval.high - interval.low < 0.2
-
-
-@pytest.mark.parametrize("kind", ["percentile", "bca"])
-def test_intervals_are_about_those_of_scipy(kind):
-    ours = bootstrap_interval(np.mean, ROWS, 4000, kind=kind, level=0.9, random_state=0)
-    method = {"percentile": "percentile", "bca": "BCa"}[kind]
-    theirs = stats.bootstrap(
-        (ROWS,), np.mean, n_resamples=4000, method=method, confidence_level=0.9, rng=0
-    ).confidence_interval
-    width = theirs.high - theirs.low
-    np.testing.assert_allclose([ours.low, ours.high], [theirs.low, theirs.high], atol=0.05 * width)
+    # Rows drawn apart from each other would have a slope near 0.
+    assert bootstrap_variance(slope, (x, y), 200, random_state=0) < 0.01
 
 
 def test_any_container_gives_the_same():
@@ -96,11 +79,11 @@ def test_any_container_gives_the_same():
 
 
 def test_the_runner_and_the_number_of_jobs_change_nothing():
-    expected = bootstrap_interval(np.ptp, ROWS, 40, kind="bca", random_state=3, runner="serial")
+    expected = bootstrap_variance(np.ptp, ROWS, 40, random_state=3, runner="serial")
     for options in ({"n_jobs": 1}, {"n_jobs": 2}, {"runner": "processes", "n_jobs": 2}):
-        assert bootstrap_interval(np.ptp, ROWS, 40, kind="bca", random_state=3, **options) == expected
+        assert bootstrap_variance(np.ptp, ROWS, 40, random_state=3, **options) == expected
     with runner("threads", 2) as run:
-        assert bootstrap_interval(np.ptp, ROWS, 40, kind="bca", random_state=3, runner=run) == expected
+        assert bootstrap_variance(np.ptp, ROWS, 40, random_state=3, runner=run) == expected
 
 
 def test_progress_is_told():
@@ -119,9 +102,9 @@ def test_progress_is_told():
 def test_many_rows_are_left_out_in_groups():
     draws = Draws.of(np.ones(2500), 0)
     assert draws.n_left_out == 1000
-    left = [draws.rows_left(number) for number in range(1000)]
-    assert {len(rows) for rows in left} == {2497, 2498}
-    assert sum(2500 - len(rows) for rows in left) == 2500
+    left = [draws.row_weights_left(number).sum() for number in range(1000)]
+    assert set(left) == {2497, 2498}
+    assert sum(2500 - n_rows for n_rows in left) == 2500
 
 
 @pytest.mark.parametrize(
@@ -139,8 +122,3 @@ def test_many_rows_are_left_out_in_groups():
 def test_bad_input_is_told(arguments, message):
     with pytest.raises(ValueError, match=message):
         bootstrap_variance(*arguments)
-
-
-def test_one_row_alone_has_an_interval_of_no_width():
-    found = bootstrap_interval(np.mean, [3.0], 10, kind="bca")
-    assert (found.low, found.value, found.high) == (3.0, 3.0, 3.0)

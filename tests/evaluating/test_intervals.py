@@ -17,7 +17,7 @@ def test_bounds_are_those_of_scipy_on_the_same_draws(kind, method):
     sample = rng.exponential(size=40)
     draws = Draws.of(np.ones(40), 0)
     drawn = np.array([sample[draws.rows(number)].mean() for number in range(500)])
-    left = np.array([sample[draws.rows_left(number)].mean() for number in range(draws.n_left_out)])
+    left = np.array([sample[draws.row_weights_left(number) > 0].mean() for number in range(draws.n_left_out)])
     ours = bounds_of(sample.mean(), drawn, left, kind=kind, level=0.9)
 
     there = stats.bootstrap((sample,), np.mean, n_resamples=9, random_state=0)
@@ -125,3 +125,8 @@ def test_bad_options_are_told_in_one_line(options, message):
 def test_a_stack_of_votes_has_no_single_interval():
     with pytest.raises(ValueError, match="score_interval judges one decision"):
         score_interval(DECISION[None], Y)
+
+
+def test_one_row_alone_has_an_interval_of_no_width():
+    found = score_interval([1], [0], "error", kind="bca", B=10)
+    assert (found.low, found.value, found.high) == (1.0, 1.0, 1.0)

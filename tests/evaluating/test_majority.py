@@ -102,46 +102,6 @@ def test_members_that_are_one_are_as_good_as_one(n, p):
     )
 
 
-@given(st.integers(2, 9), accuracies, st.floats(0, 1))
-def test_the_expansion_of_bahadur_has_the_correlation_and_its_known_limits(n, p, where):
-    q = 1 - p
-    # Bahadur's limits for members that are alike.
-    low = -2 / (n * (n - 1)) * min(p / q, q / p)
-    nearest = min((k - (n - 1) * p - 0.5) ** 2 for k in range(n + 1))
-    high = 2 * p * q / ((n - 1) * p * q + 0.25 - nearest)
-    between = low + where * (min(high, 1) - low)
-    chances = right_votes(n, p, correlation=between, model="bahadur")
-    right = np.arange(n + 1)
-    assert chances.min() >= 0
-    assert chances.sum() == pytest.approx(1)
-    assert chances @ np.square(right - n * p) == pytest.approx(
-        n * p * q * (1 + (n - 1) * between), rel=1e-6, abs=1e-9
-    )
-    for beyond in (low * 1.01, high * 1.01):
-        if abs(beyond) <= 1:
-            with pytest.raises(ValueError, match="correlation must be from"):
-                right_votes(n, p, correlation=beyond, model="bahadur")
-
-
-@given(st.integers(2, 6), st.floats(0.3, 0.7))
-def test_unequal_members_that_are_equal_are_equal(n, p):
-    matrix = np.full((n, n), 0.02)
-    expected = right_votes(n, p, correlation=0.02, model="bahadur")
-    np.testing.assert_allclose(right_votes(n, [p] * n, correlation=0.02, model="bahadur"), expected)
-    np.testing.assert_allclose(right_votes(n, p, correlation=matrix, model="bahadur"), expected)
-
-
-def test_three_members_by_hand():
-    # Two that are right together more often: P(both) = 0.36 + 0.1 * 0.24, and a third that is independent.
-    matrix = np.eye(3)
-    matrix[0, 1] = matrix[1, 0] = 0.1
-    both = 0.36 + 0.1 * 0.24
-    one = 2 * (0.6 - both)
-    expected = both + one * 0.7
-    found = majority_vote_accuracy(3, [0.6, 0.6, 0.7], correlation=matrix, model="bahadur")
-    assert found == pytest.approx(expected)
-
-
 def test_the_limits_of_kuncheva_and_others_hold_the_forecast():
     # The pattern of success: nine of ten right, three members of accuracy 0.6, correlated by -0.25.
     success = np.array([[1, 1, 0], [1, 0, 1], [0, 1, 1]]).repeat(3, axis=0)
@@ -178,39 +138,12 @@ def test_a_forecast_for_members_that_are_never_wrong():
         ((3, 1.2), {}, "p must be from 0 to 1. Got 1.2."),
         ((3, [0.6, 0.7]), {}, "p must be one number, or one for each of 3 members. Got (2,)."),
         ((3, 0.6), {"ties": "first"}, 'ties must be "half", "won" or "lost". Got \'first\'.'),
-        ((3, 0.6), {"model": "x"}, 'model must be "beta_binomial" or "bahadur". Got \'x\'.'),
-        ((3, 0.6), {"correlation": 2}, "correlation must be from -1 to 1. Got 2."),
-        ((3, 0.6), {"correlation": [1, 2]}, "correlation must be one number, or (3, 3) of them. Got (2,)."),
-        (
-            (3, 0.6),
-            {"correlation": -0.1},
-            'correlation must be from 0 to 1 in the model "beta_binomial". Got -0.1. Use "bahadur".',
-        ),
+        ((3, 0.6), {"correlation": 2}, "correlation must be a number from 0 to 1. Got 2."),
+        ((3, 0.6), {"correlation": -0.1}, "correlation must be a number from 0 to 1. Got -0.1."),
         (
             (3, [0.6, 0.7, 0.8]),
             {"correlation": 0.1},
-            'The model "beta_binomial" takes one p and one correlation for all members. Pass the means, or '
-            'use "bahadur".',
-        ),
-        (
-            (17, [0.6] * 17),
-            {"correlation": 0.1, "model": "bahadur"},
-            'The model "bahadur" takes at most 16 members that are not all alike. Got 17. Use their means.',
-        ),
-        (
-            (3, 1.0),
-            {"correlation": 0.1, "model": "bahadur"},
-            'p must be above 0 and below 1 in the model "bahadur". Leave such members out.',
-        ),
-        (
-            (3, 0.6),
-            {"correlation": [[1, 0.9, 0], [0.9, 1, 0.9], [0, 0.9, 1]], "model": "bahadur"},
-            'These correlations are too far from 0 for the model "bahadur". Use their mean.',
-        ),
-        (
-            (2, 0.6),
-            {"correlation": [[1, 0.1], [0.2, 1]], "model": "bahadur"},
-            "correlation must be the same matrix if rows and columns change places.",
+            "With a correlation, p must be one number for all members. Pass their mean.",
         ),
     ],
 )

@@ -10,7 +10,6 @@ from committee.assembling.bank import Bank
 from committee.assembling.cawpe import CAWPEClassifier
 from committee.assembling.experts import MixtureOfExpertsClassifier, MixtureOfExpertsRegressor
 from committee.assembling.leaderboard import Leaderboard, Standing
-from committee.assembling.leaks import Leak
 from committee.assembling.selecting import (
     DynamicSelectionClassifier,
     DynamicSelectionRegressor,
@@ -33,7 +32,6 @@ __all__ = [
     "EnsembleSelectionClassifier",
     "EnsembleSelectionRegressor",
     "Leaderboard",
-    "Leak",
     "MixtureOfExpertsClassifier",
     "MixtureOfExpertsRegressor",
     "NumberedLabels",

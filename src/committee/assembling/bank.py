@@ -18,6 +18,7 @@ from committee.assembling.assembled import Assembled
 from committee.assembling.ballots import Ballot, FolderBox, MemoryBox
 from committee.assembling.calibrating import METHODS
 from committee.assembling.folds import bags_will_do, folds_of
+from committee.assembling.leaks import leak_of
 from committee.assembling.members import members_of
 from committee.assembling.poll import Poll, table_print
 from committee.assembling.polled import Polled
@@ -58,7 +59,7 @@ class Bank(Polled):
     X_test : table of shape (n_test_rows, n_columns), default=None
         Rows to decide on. A member's vote on them is the mean of its models'.
     y_test : array-like of shape (n_test_rows,), default=None
-        Their answers, if they are known, which may be later. They are used for nothing but to find leaks.
+        Their answers, if they are known. They only serve to find members that know rows held out.
     calibrate : {"isotonic", "sigmoid", "temperature"} or None, default=None
         How the scores of members that have a `decision_function` and no `predict_proba` become votes: by a
         curve that is fitted on the honest ones, and on those of the other folds for the honest votes
@@ -182,7 +183,8 @@ class Bank(Polled):
     ) -> None:
         """Keep the votes of one fitted model.
 
-        A member that has voted on all rows is looked at for a leak, see `leaks`.
+        Once a member has voted on all rows, its votes on them are compared with those on the test rows. If it
+        does implausibly well on the former, a warning says that it may know their answers.
 
         Parameters
         ----------
@@ -350,7 +352,7 @@ class Bank(Polled):
         self._box = FolderBox(place, self._poll)
 
     def _keep(self, ballot: Ballot) -> None:
-        """Put a ballot into the box, and warn if its member has voted on all rows and has a leak."""
+        """Put a ballot into the box, and warn if its member has voted on all rows and may know them."""
         ballot.check(self._poll)
         ballot = ballot.in_shares()
         before = self._folds_by_member().get(ballot.member)
@@ -358,9 +360,14 @@ class Bank(Polled):
             raise ValueError(f"Member {ballot.member!r} casts votes in one fold and scores in another.")
         self._box.put(ballot)
         if self._are_whole(self._folds_by_member()[ballot.member]):
-            leak = self._leak(ballot.member)
-            if leak is not None:
-                warnings.warn(str(leak), UserWarning, stacklevel=3)
+            self._warn_of_leak(ballot.member)
+
+    def _warn_of_leak(self, member: str) -> None:
+        if not self._poll.n_test_rows:
+            return
+        leak = leak_of(member, self._ballots(member), self._poll, self._from_scores(member))
+        if leak is not None:
+            warnings.warn(leak, UserWarning, stacklevel=4)
 
 
 def check_calibrate(calibrate: str | None) -> str | None:

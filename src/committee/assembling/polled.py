@@ -1,4 +1,4 @@
-"""What can be asked of a poll and its ballots: honest votes, decisions of any rule, a leaderboard, leaks."""
+"""What can be asked of a poll and its ballots: honest votes, decisions of any rule, a leaderboard."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import numpy as np
 from committee.assembling.ballots import Ballot, Box
 from committee.assembling.calibrating import Curves
 from committee.assembling.leaderboard import Leaderboard, leaderboard_of
-from committee.assembling.leaks import Leak, leak_of
 from committee.assembling.poll import Poll
 from committee.assembling.votes import HonestVotes, folded_scores, mean_votes
 from committee.combining import as_rule
@@ -219,28 +218,6 @@ class Polled:
             _, honest = honest.looked_at(self._lesson.X)
         return leaderboard_of(honest, chosen, rules, scoring, SEED)
 
-    def leaks(self, names: Iterable[str] | None = None) -> list[Leak]:
-        """The members whose models do so much better on rows held out than on test rows that they know them.
-
-        The models of a member have seen neither: so their mean loss should be the same on both, up to
-        chance. If it is higher on the test rows by more than five standard errors and by more than a tenth,
-        the member has a leak: what it votes on is known to it, say by a column that was made with y. Or the
-        test rows are of another kind. The loss is that of Brier for classes and the squared error for
-        numbers. If `y_test` is not known, it is how far the highest vote for a class is from one: models
-        are surer of rows that they know. Without test votes nothing can be measured, nor with fewer than ten
-        rows of either sort.
-
-        Parameters
-        ----------
-        names : iterable of str, default=None
-
-        Returns
-        -------
-        list of Leak
-        """
-        found = (self._leak(name) for name in self._chosen(names))
-        return [leak for leak in found if leak is not None]
-
     def _chosen(self, names: Iterable[str] | None) -> list[str]:
         whole = self.members
         if names is None:
@@ -300,11 +277,6 @@ class Polled:
                 return True
             voted[self._poll.held_out[fold]] = True
         return bool(voted[self._poll.is_held_out].all())
-
-    def _leak(self, member: str) -> Leak | None:
-        if not self._poll.test:
-            return None
-        return leak_of(member, self._ballots(member), self._poll, self._from_scores(member))
 
     def _from_scores(self, member: str) -> Voting:
         """What makes votes of what a member's ballots hold: for scores, the curves that `calibrate` names."""

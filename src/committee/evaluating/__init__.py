@@ -2,7 +2,7 @@
 
 from committee.combining.metrics import METRICS, Metric, metric_of
 from committee.evaluating.bias_variances import BiasVariance, bias_variance
-from committee.evaluating.bootstrap import bootstrap_interval, bootstrap_variance
+from committee.evaluating.bootstrap import bootstrap_variance
 from committee.evaluating.bootstrap_errors import BootstrapError, bootstrap_error
 from committee.evaluating.comparison import Comparison
 from committee.evaluating.decomposing import Decomposition, decompose, decompose_intervals
@@ -41,7 +41,6 @@ __all__ = [
     "Study",
     "bias_variance",
     "bootstrap_error",
-    "bootstrap_interval",
     "bootstrap_variance",
     "decompose",
     "decompose_intervals",

@@ -122,16 +122,9 @@ class Draws:
         """How many times something can be left out: one row or, if there are many, one group of them."""
         return min(len(self.units), MOST_LEFT_OUT) if len(self.units) > 1 else 0
 
-    def rows_left(self, number: int) -> np.ndarray:
-        """The rows without some."""
-        return self.units[self._left(number)]
-
     def row_weights_left(self, number: int) -> np.ndarray:
         """What the rows weigh without some."""
-        return self._weigh(self._left(number))
-
-    def _left(self, number: int) -> np.ndarray:
-        return np.flatnonzero(self._groups != number)
+        return self._weigh(np.flatnonzero(self._groups != number))
 
     @cached_property
     def _groups(self) -> np.ndarray:
@@ -185,7 +178,7 @@ def on_rows_again(
 def weigh_again(
     shared: tuple[Callable[[np.ndarray], Any], Draws, int], begin: int, end: int
 ) -> list[np.ndarray]:
-    """The function in some drawings; the numbers behind the last are rows left out."""
+    """Evaluate the function on each of some drawings; numbers from n_draws on leave rows out."""
     weighed, draws, n_draws = shared
     again = known(weighed)
     return [
