@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.naive_bayes import GaussianNB
 
 from committee.running import Work, n_threads, runner
-from committee.running.threads import MOST_THREADS
+from committee.running.resources import MOST_THREADS
 
 told: ContextVar[str] = ContextVar("told", default="nothing")
 

@@ -22,7 +22,7 @@ from committee.combining.greedy import GreedyRule
 from committee.combining.losses import NoValueError
 from committee.combining.weighted import CAWPERule
 from committee.members.lesson import Lesson
-from committee.running.serial import SerialRunner
+from committee.running.local_runners import SerialRunner
 from committee.task import Classification
 
 X, Y = load_iris(return_X_y=True)

@@ -31,8 +31,8 @@ from committee.boosting.python_rounds import Plan, PythonRounds
 from committee.boosting.weighting import Distribution, Scheme
 from committee.members import NumberedLabels
 from committee.running import WorkerDiedError, receiving
-from committee.running.serial import SerialRunner
-from committee.running.threads import usable_cores
+from committee.running.local_runners import SerialRunner
+from committee.running.resources import usable_cores
 from committee.task import Classification
 from work import Asking, Deadly, Tired
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from committee.running import threads
+from committee.running import resources
 from runners import IN_OTHER_PROCESSES, PARALLEL, RUNNERS
 
 
@@ -25,12 +25,12 @@ def control_groups(tmp_path):
 @pytest.fixture(scope="module")
 def open_runners():
     """One runner of each kind for all tests that leave it as it was."""
-    cores, threads.usable_cores = threads.usable_cores, lambda: 4
+    cores, resources.usable_cores = resources.usable_cores, lambda: 4
     runners = {name: make() for name, make in RUNNERS.items()}
     yield runners
     for each in runners.values():
         each.close()
-    threads.usable_cores = cores
+    resources.usable_cores = cores
 
 
 @pytest.fixture(params=RUNNERS)
@@ -51,6 +51,6 @@ def remote(request, open_runners):
 @pytest.fixture(params=RUNNERS)
 def fresh(request, monkeypatch):
     """A runner for a test that closes it."""
-    monkeypatch.setattr(threads, "usable_cores", lambda: 4)
+    monkeypatch.setattr(resources, "usable_cores", lambda: 4)
     with RUNNERS[request.param]() as own:
         yield own

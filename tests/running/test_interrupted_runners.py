@@ -17,12 +17,12 @@ SCRIPT = """
 import json, os, sys, threading, time
 import numpy as np
 import work
-from committee.running import runner, threads
+from committee.running import runner, resources
 
 def files():
     return len(os.listdir("/proc/self/fd"))
 
-threads.usable_cores = lambda: 4
+resources.usable_cores = lambda: 4
 kind, folder = sys.argv[1:]
 before, began, where = files(), None, None
 try:

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from committee.running import available_bytes, memory
+from committee.running import available_bytes, resources
 
 
 def test_this_process_may_take_some():
@@ -16,12 +16,12 @@ def test_this_process_may_take_some():
 
 def test_free_memory_is_read_in_kilobytes(tmp_path):
     (tmp_path / "meminfo").write_text("MemTotal:  9 kB\nMemAvailable:   2 kB\n")
-    assert memory.machine_bytes(tmp_path / "meminfo") == 2048
+    assert resources.machine_bytes(tmp_path / "meminfo") == 2048
 
 
 def test_a_machine_of_unknown_memory_is_trusted(tmp_path, monkeypatch):
-    monkeypatch.setattr(memory.os, "sysconf_names", {})
-    assert memory.machine_bytes(tmp_path / "nothing") == math.inf
+    monkeypatch.setattr(resources.os, "sysconf_names", {})
+    assert resources.machine_bytes(tmp_path / "nothing") == math.inf
 
 
 @pytest.mark.parametrize(
@@ -45,12 +45,12 @@ def test_a_machine_of_unknown_memory_is_trusted(tmp_path, monkeypatch):
     ],
 )
 def test_control_groups_limit_the_memory(control_groups, files, expected):
-    assert memory.allowed_bytes(*control_groups(files)) == expected
+    assert resources.allowed_bytes(*control_groups(files)) == expected
 
 
 KEPT = """
 import numpy as np
-from committee.running.memory import give_back_at_once
+from committee.running.resources import give_back_at_once
 
 def resident():
     with open("/proc/self/statm", encoding="ascii") as file:

@@ -20,8 +20,7 @@ from committee import (
     RandomForestClassifier,
 )
 from committee.running import Event, Work, receiving
-from committee.running.display import Bars, Lines, display
-from committee.running.progress import tell, within
+from committee.running.progress import Bars, Lines, display, tell, within
 
 CLASSES, NUMBERS = load_breast_cancer(return_X_y=True), load_diabetes(return_X_y=True)
 EVERY_FAMILY = pytest.mark.parametrize(
@@ -136,11 +135,11 @@ def test_events_from_elsewhere_become_parts_of_the_work_at_hand():
 
 
 def test_lines_tell_of_parts_too_but_not_of_their_ends(capsys, monkeypatch):
-    monkeypatch.setattr("committee.running.display.SECONDS_BETWEEN_LINES", 0.0)
+    monkeypatch.setattr("committee.running.progress.SECONDS_BETWEEN_LINES", 0.0)
     lines = Lines()
     lines(Event("rounds", "Booster", 3, 40, 1.25, within=("fold 1 of 5",)))
     lines(Event("folds", "Booster", 1, 5, 1.25, -0.5, is_limit=True))
-    monkeypatch.setattr("committee.running.display.SECONDS_BETWEEN_LINES", 100.0)
+    monkeypatch.setattr("committee.running.progress.SECONDS_BETWEEN_LINES", 100.0)
     lines(Event("rounds", "Booster", 40, 40, 1.25, is_over=True, within=("fold 1 of 5",)))
     lines(Event("folds", "Booster", 5, None, 2.0, is_over=True))
     assert capsys.readouterr().err.splitlines() == [
@@ -157,7 +156,7 @@ class Terminal(io.StringIO):
 
 def test_bars_show_work_and_its_parts_and_leave_the_outermost(monkeypatch):
     console = pytest.importorskip("rich.console")
-    monkeypatch.setattr("committee.running.display.SECONDS_BETWEEN_PICTURES", 0.0)
+    monkeypatch.setattr("committee.running.progress.SECONDS_BETWEEN_PICTURES", 0.0)
     screen = io.StringIO()
     bars = Bars(console.Console(file=screen, force_terminal=True, width=100))
     with receiving(bars):

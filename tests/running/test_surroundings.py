@@ -4,7 +4,7 @@ import pytest
 import sklearn
 
 import work
-from committee.running import n_threads, receiving, runner, threads
+from committee.running import n_threads, receiving, resources, runner
 from committee.running.progress import within
 
 
@@ -15,7 +15,7 @@ def test_workers_times_threads_are_no_more_than_the_cores(open_runners):
 
 @pytest.mark.parametrize("n_workers", [None, -1, 1, 2, 3, 64])
 def test_more_workers_than_cores_are_not_made(monkeypatch, n_workers):
-    monkeypatch.setattr(threads, "usable_cores", lambda: 4)
+    monkeypatch.setattr(resources, "usable_cores", lambda: 4)
     for kind in ("threads", "processes"):
         with runner(kind, n_workers=n_workers) as run:
             assert run.n_workers * run.threads_per_worker <= 4
@@ -28,7 +28,7 @@ def test_whatever_takes_threads_in_a_task_takes_its_share(parallel):
 
 
 def test_the_caller_gets_its_threads_back(monkeypatch):
-    monkeypatch.setattr(threads, "usable_cores", lambda: 2)
+    monkeypatch.setattr(resources, "usable_cores", lambda: 2)
     before = work.told_threads()
     with runner("threads", n_workers=2) as run:
         for _ in range(3):

@@ -2,12 +2,12 @@
 
 import pytest
 
-from committee.running import n_threads, threads
+from committee.running import n_threads, resources
 
 
 @pytest.fixture
 def four_cores(monkeypatch):
-    monkeypatch.setattr(threads, "usable_cores", lambda: 4)
+    monkeypatch.setattr(resources, "usable_cores", lambda: 4)
 
 
 @pytest.mark.parametrize(
@@ -24,8 +24,8 @@ def test_no_job_at_all_is_an_error():
 
 @pytest.mark.parametrize(("asked", "expected"), [("1", 1), ("1,4", 1), ("", 8), ("0", 8), ("many", 8)])
 def test_the_environment_may_ask_for_fewer(monkeypatch, asked, expected):
-    monkeypatch.setattr(threads.os, "sched_getaffinity", lambda process: set(range(8)), raising=False)
-    monkeypatch.setattr(threads, "quota", lambda groups, own: 64)
+    monkeypatch.setattr(resources.os, "sched_getaffinity", lambda process: set(range(8)), raising=False)
+    monkeypatch.setattr(resources, "quota", lambda groups, own: 64)
     monkeypatch.setenv("OMP_NUM_THREADS", asked)
     assert n_threads(None) == expected
 
@@ -34,13 +34,13 @@ def test_the_environment_may_ask_for_fewer(monkeypatch, asked, expected):
     ("files", "expected"),
     [
         ({"cpu.max": "150000 100000"}, 2),
-        ({"cpu.max": "max 100000"}, threads.NO_QUOTA),
+        ({"cpu.max": "max 100000"}, resources.NO_QUOTA),
         ({"cpu/cpu.cfs_quota_us": "50000", "cpu/cpu.cfs_period_us": "100000"}, 1),
-        ({"cpu/cpu.cfs_quota_us": "-1", "cpu/cpu.cfs_period_us": "100000"}, threads.NO_QUOTA),
+        ({"cpu/cpu.cfs_quota_us": "-1", "cpu/cpu.cfs_period_us": "100000"}, resources.NO_QUOTA),
         ({"job/cpu.max": "300000 100000"}, 3),
         ({"job/step/cpu.max": "max 100000", "job/cpu.max": "200000 100000"}, 2),
-        ({}, threads.NO_QUOTA),
+        ({}, resources.NO_QUOTA),
     ],
 )
 def test_control_groups_limit_the_cores(control_groups, files, expected):
-    assert threads.quota(*control_groups(files)) == expected
+    assert resources.quota(*control_groups(files)) == expected

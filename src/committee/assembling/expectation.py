@@ -24,10 +24,10 @@ from committee.assembling.expert_learners import (
 )
 from committee.assembling.gating import Branches, Gating, OtherGating, SoftmaxGating, joined_logs
 from committee.assembling.merging import Rows
-from committee.members.failing import naming, numbered
+from committee.members.tasks import naming, numbered
 from committee.running import Work
-from committee.running.limits import BlasLimit
 from committee.running.stopping import check, is_time_up
+from committee.running.surroundings import BlasLimit
 from committee.task import Classification
 
 # How much of a row is shared out evenly at the start, whatever is near it.

@@ -20,7 +20,7 @@ from committee.assembling.softmax import (
     fit_softmax,
     softmax_penalty,
 )
-from committee.members.failing import naming, numbered
+from committee.members.tasks import naming, numbered
 from committee.members.votes import votes_of
 from committee.task import Classification
 

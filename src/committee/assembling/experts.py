@@ -22,7 +22,7 @@ from committee.learners.training import Training, read_training
 from committee.learners.tree_parameters import CATEGORICAL_FEATURES, draw_seed
 from committee.learners.voting import Classifies, Regresses
 from committee.members.encoding import new_encoder
-from committee.members.failing import naming, numbered
+from committee.members.tasks import naming, numbered
 from committee.members.votes import votes_of
 from committee.members.weighing import request_weights, weights_reach
 from committee.parameters import anything, declared, integer, number, one_of, optional, parameter

@@ -22,10 +22,10 @@ from committee.boosting.rounds import Rounds
 from committee.combining.folding import Fold
 from committee.learners.network import Network
 from committee.members.encoding import TableEncoder
-from committee.members.failing import naming
 from committee.members.fitting import fit_member
 from committee.members.lesson import Lesson
 from committee.members.seeing import take_rows
+from committee.members.tasks import naming
 from committee.members.votes import dtype_of, gives_scores, votes_of
 from committee.running import Runner, Task, TaskError
 from committee.sampling.bagged import Bagging

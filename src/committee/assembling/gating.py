@@ -15,8 +15,8 @@ from sklearn.base import is_classifier
 from sklearn.dummy import DummyClassifier
 
 from committee.assembling.softmax import SoftmaxModel, fit_softmax, softmax_penalty
-from committee.members.failing import naming, numbered
 from committee.members.seeding import seeded
+from committee.members.tasks import naming, numbered
 from committee.members.weighing import request_weights, weight_arguments
 
 # What a probability is at least, so that its logarithm is a number.

@@ -19,7 +19,7 @@ from committee.combining import as_rule, rule_names
 from committee.combining.folding import N_FOLDS, drawn_folds
 from committee.combining.rule import Rule
 from committee.members.seeding import generator_of, seeded
-from committee.running.limits import one_blas_thread
+from committee.running.surroundings import one_blas_thread
 
 
 @dataclass(frozen=True)

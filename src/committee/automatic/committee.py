@@ -56,7 +56,7 @@ from committee.members.lesson import Lesson
 from committee.members.seeding import LARGEST_SEED, generator_of, seeded
 from committee.members.seeing import take_rows
 from committee.parameters import check_parameters, declared, is_integer
-from committee.running.limits import one_blas_thread
+from committee.running.surroundings import one_blas_thread
 from committee.task import Classification
 
 AUTO = "auto"

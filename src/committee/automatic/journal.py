@@ -26,7 +26,7 @@ from committee.combining.folding import Fold
 from committee.members.lesson import Lesson
 from committee.members.seeing import take_rows
 from committee.members.votes import dtype_of, gives_scores, votes_of
-from committee.running.limits import one_blas_thread
+from committee.running.surroundings import one_blas_thread
 from committee.saving import DamagedFile, UntrustedMember, load, save
 from committee.saving.writing import replace_file
 from committee.table.source import take_columns

@@ -44,9 +44,8 @@ from committee.learners.callbacks import CallbackSupportMixin, hook_of, task_cal
 from committee.learners.members import Members
 from committee.learners.training import check_same_task, fit_table, table_to_go_on, training_of
 from committee.learners.tree_parameters import draw_seed
-from committee.members.engine_kinds import takes_codes
 from committee.members.fitting import importances_of
-from committee.members.kinds import check_engine_member, check_estimator
+from committee.members.kinds import check_engine_member, check_estimator, takes_codes
 from committee.members.seeing import native_table
 from committee.members.weighing import all_take_weights
 from committee.parameters import check_parameters, declared

@@ -14,7 +14,7 @@ from committee.boosting.weighting import Distribution, Scheme
 from committee.learners import C45Classifier
 from committee.learners.c45 import branches_by_column
 from committee.learners.training import OPTIONS, Training
-from committee.members.engine_kinds import (
+from committee.members.kinds import (
     CARTS,
     STUMPS,
     are_trees_of,

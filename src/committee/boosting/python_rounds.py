@@ -18,11 +18,10 @@ import numpy as np
 from committee import _engine
 from committee.boosting.weighting import Distribution, Scheme, reweigh, weigh
 from committee.learners.training import Training
-from committee.members.failing import naming, numbered
 from committee.members.fitting import fit_member
 from committee.members.seeding import reseeded
 from committee.members.seeing import column_names, native_table, take_rows
-from committee.members.tasks import result_of, results_in_order
+from committee.members.tasks import naming, numbered, result_of, results_in_order
 from committee.members.votes import Task, votes_of
 from committee.running import Handle, Runner, runner
 from committee.running.progress import beside

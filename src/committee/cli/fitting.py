@@ -53,7 +53,7 @@ def fit(
     from committee.files import keep_nothing_freed
     from committee.jobs import fit_table
     from committee.jobs.keeping import check_place, check_run, keep
-    from committee.running.memory import give_back_at_once
+    from committee.running.resources import give_back_at_once
 
     check_standard_output(out, json)
     check_place(out, table)

@@ -18,11 +18,11 @@ from committee.evaluating.intervals import check_n_draws, seed_of
 from committee.evaluating.reading import as_array
 from committee.evaluating.tasks import in_tasks
 from committee.learners.training import Training
-from committee.members.failing import naming
 from committee.members.fitting import fit_member
 from committee.members.lesson import Lesson, in_order
 from committee.members.seeding import seeded
 from committee.members.seeing import take_rows
+from committee.members.tasks import naming
 from committee.members.votes import votes_of
 from committee.members.weighing import request_weights, weights_reach
 from committee.sampling.bags import Bags

@@ -11,7 +11,8 @@ import ctypes
 import os
 import threading
 import time
-from collections.abc import Callable
+import weakref
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from contextvars import Context
 from dataclasses import dataclass, field
@@ -19,8 +20,10 @@ from queue import Empty, SimpleQueue
 from typing import Any, Protocol
 
 from committee.running.messages import Frame
-from committee.running.settings import Configuration, configuration
-from committee.running.tasks import Task, TaskError, failure
+from committee.running.resources import share_cores
+from committee.running.runner import Runner
+from committee.running.surroundings import Configuration, configuration
+from committee.running.tasks import Task, TaskError, failure, in_order_of_completion
 
 # What a thread that is asked to stop may take until it is left alone.
 SECONDS_TO_STOP = 0.8
@@ -181,3 +184,37 @@ class _Seat:
 def abandon(thread: int) -> None:
     """Raise Abandoned in another thread at its next step in Python."""
     ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(Abandoned))
+
+
+class PooledRunner(Runner):
+    """Shares the cores among workers, and gives each of them a desk.
+
+    Parameters
+    ----------
+    n_workers : int or None
+    make_desk : callable
+        Given the number of threads that a task may use.
+    """
+
+    def __init__(self, n_workers: int | None, make_desk: Callable[[int], Callable[[], Desk]]) -> None:
+        super().__init__(*share_cores(n_workers))
+        self._asked = n_workers
+        self._pool = Pool(self.n_workers, make_desk(self.threads_per_worker))
+        # Also when the interpreter exits.
+        weakref.finalize(self, self._pool.stop, "its runner is gone")
+
+    def as_completed(self, tasks: Iterable[Task]) -> Iterator[Task]:
+        """Yield tasks as they end."""
+        try:
+            yield from in_order_of_completion(tasks)
+        except KeyboardInterrupt:
+            self._pool.stop("it was interrupted")
+            raise
+
+    def close(self) -> None:
+        """End all that has not ended, and leave neither a thread nor a process nor a file behind."""
+        self._is_closed = True
+        self._pool.stop("its runner was closed")
+
+    def __reduce__(self) -> Any:
+        return type(self), (self._asked,)

@@ -29,12 +29,10 @@ from functools import partial
 from typing import Any
 
 from committee.running import messages
-from committee.running.limits import environment_of
-from committee.running.pool import Order
-from committee.running.pooled import PooledRunner
+from committee.running.pool import Order, PooledRunner
 from committee.running.progress import RECEIVER, tell
-from committee.running.settings import Configuration, warning_filters
 from committee.running.sharing import Mapped, NotShared, live_keys
+from committee.running.surroundings import Configuration, environment_of, warning_filters
 from committee.running.tasks import Task, TaskError, WorkerDiedError, failed, failure
 
 N_TRIES = 2

@@ -14,11 +14,16 @@ from queue import SimpleQueue
 from typing import IO, Any
 
 from committee.running import messages
-from committee.running.limits import TASK_THREADS, ThreadLimit
 from committee.running.messages import Frame
 from committee.running.progress import Event, receiving
-from committee.running.settings import Configuration, configured, filter_warnings
 from committee.running.sharing import keep_only
+from committee.running.surroundings import (
+    TASK_THREADS,
+    Configuration,
+    ThreadLimit,
+    configured,
+    filter_warnings,
+)
 
 
 def main() -> None:

@@ -24,9 +24,8 @@ from committee.learners.callbacks import CallbackSupportMixin, hook_of, task_cal
 from committee.learners.members import Members
 from committee.learners.training import fit_table, table_to_go_on, training_of
 from committee.learners.tree_parameters import draw_seed
-from committee.members.engine_kinds import grows_in_engine, takes_codes
 from committee.members.fitting import importances_of
-from committee.members.kinds import check_estimator
+from committee.members.kinds import check_estimator, grows_in_engine, takes_codes
 from committee.members.lesson import group_codes, in_order
 from committee.members.votes import check_judged
 from committee.parameters import check_parameters

@@ -12,15 +12,15 @@ from committee import _engine
 from committee.learners import C45Classifier
 from committee.learners.c45 import branches_by_column
 from committee.learners.training import check_numbers, check_options
-from committee.members.engine_kinds import (
+from committee.members.kinds import (
     STUMPS,
     are_trees_of,
+    check_engine_member,
     grows_in_engine,
     stump_criterion,
     takes_codes,
     tree_options,
 )
-from committee.members.kinds import check_engine_member
 from committee.sampling.bags import class_options
 from committee.sampling.outside import votes_outside
 from committee.sampling.plan import FLAT_MEMBERS, Made, Plan

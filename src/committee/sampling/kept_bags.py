@@ -13,10 +13,9 @@ from committee.combining.rule import Rule
 from committee.learners.training import check_same_task
 from committee.learners.voting import Tabular, is_plain
 from committee.members.encoding import TableEncoder
-from committee.members.failing import naming, numbered
 from committee.members.kinds import is_member
 from committee.members.seeing import asked
-from committee.members.tasks import results_in_order
+from committee.members.tasks import naming, numbered, results_in_order
 from committee.members.votes import dtype_of, votes_of
 from committee.sampling.bagging_parameters import BaggingParameters
 from committee.sampling.bags import Bags

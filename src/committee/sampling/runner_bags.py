@@ -14,11 +14,10 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from committee.members.failing import failed_member, numbered
 from committee.members.fitting import fit_member
 from committee.members.seeding import MEMBER, reseeded, seeds_of, stream
 from committee.members.seeing import take_rows
-from committee.members.tasks import results_in_order
+from committee.members.tasks import failed_member, numbered, results_in_order
 from committee.members.votes import Task as Answering
 from committee.members.votes import dtype_of, votes_of
 from committee.members.weighing import all_take_weights, request_weights, weights_reach

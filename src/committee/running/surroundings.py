@@ -1,20 +1,62 @@
-"""Inner threads times workers stay within the cores.
+"""What holds inside of a task: the caller's settings, and no more threads than its share of the cores.
+
+scikit-learn keeps its configuration for each thread, and Python the filters of warnings for each process: one
+that makes a warning an error, or ignores it, must do so in a task too.
 
 A runner gives each of its tasks a number of threads. Inside the task `n_threads` answers no more than that,
-and what others bring along is held to it too: BLAS and OpenMP, and joblib, which scikit-learn's estimators
-use. A process is told by its environment when it starts. A thread is told by a context variable, and by what
-threadpoolctl and joblib can set for a thread.
+and the same limit holds for BLAS, for OpenMP, and for joblib, which scikit-learn's estimators use. A process
+gets it by its environment when it starts. A thread gets it by a context variable, and by what threadpoolctl
+and joblib can set for a thread.
 """
 
 from __future__ import annotations
 
 import sys
 import threading
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import lru_cache
 from typing import Any
+
+Configuration = dict[str, Any] | None
+Filters = list[tuple[Any, ...]]
+
+
+def configuration() -> Configuration:
+    """scikit-learn's configuration in this thread; None if it is not loaded, and so not changed."""
+    sklearn = sys.modules.get("sklearn")
+    return None if sklearn is None else sklearn.get_config()
+
+
+@contextmanager
+def configured(configuration: Configuration) -> Iterator[None]:
+    """Let scikit-learn have a configuration for a while."""
+    if configuration is None:
+        yield
+        return
+    import sklearn
+
+    with sklearn.config_context(**configuration):
+        yield
+
+
+def warning_filters() -> Filters:
+    """The filters of warnings of this process."""
+    return list(warnings.filters)
+
+
+def filter_warnings(filters: Filters) -> None:
+    """Let this process have some filters of warnings."""
+    warnings.resetwarnings()
+    for action, message, category, module, line in reversed(filters):
+        warnings.filterwarnings(action, _text(message), category, _text(module), line)
+
+
+def _text(pattern: Any) -> str:
+    return "" if pattern is None else getattr(pattern, "pattern", pattern)
+
 
 TASK_THREADS: ContextVar[int | None] = ContextVar("task_threads", default=None)
 

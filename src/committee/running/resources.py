@@ -1,4 +1,4 @@
-"""How many threads a call of the engine takes.
+"""What this process may use: cores and memory, as the machine, its control groups and its runner allow.
 
 In: the `n_jobs` of an estimator. Out: a number of threads. The engine itself takes no more of them than it
 has work for.
@@ -6,14 +6,20 @@ has work for.
 
 from __future__ import annotations
 
+import ctypes
 import functools
 import math
 import os
+import sys
 from pathlib import Path
 
-from committee.running.control_groups import CONTROL_GROUPS, OWN_GROUPS, folders_of, read
-from committee.running.limits import TASK_THREADS
+from committee.running.surroundings import TASK_THREADS
 
+CONTROL_GROUPS = Path("/sys/fs/cgroup")
+OWN_GROUPS = Path("/proc/self/cgroup")
+MEMORY = Path("/proc/meminfo")
+# The option of glibc for pieces that are mapped one by one, and how many bytes such a piece has.
+MMAP_THRESHOLD, LARGE_PIECE = -3, 2**22
 NO_QUOTA = 2**31
 # Every thread has memory of its own, and no machine has as many cores.
 MOST_THREADS = 1024
@@ -107,3 +113,87 @@ def quota_of_folder(folder: Path) -> int:
     if not all(word.isdecimal() and int(word) > 0 for word in words):
         return NO_QUOTA
     return math.ceil(int(words[0]) / int(words[1]))
+
+
+def available_bytes() -> float:
+    """The memory this process may still take: what the machine has and its control groups allow.
+
+    Examples
+    --------
+    >>> available_bytes() > 0
+    True
+    """
+    return min(machine_bytes(MEMORY), allowed_bytes(CONTROL_GROUPS, OWN_GROUPS))
+
+
+def give_back_at_once() -> None:
+    """Let this process give large pieces of memory back to the system as soon as they are free.
+
+    glibc keeps a piece of up to 32 MB for later, once one like it was freed: of a large table, several copies
+    of every column. It is a setting of the whole process, so it is for programs, not for a library. Other C
+    libraries stay as they are.
+    """
+    set_option = getattr(ctypes.CDLL(None), "mallopt", None) if sys.platform == "linux" else None
+    if set_option is not None:
+        set_option(MMAP_THRESHOLD, LARGE_PIECE)
+
+
+def machine_bytes(memory: Path) -> float:
+    """The free memory of the machine, or all it has where that is not told; infinity if nothing is."""
+    for line in read(memory).splitlines():
+        name, _, amount = line.partition(":")
+        if name == "MemAvailable":
+            return float(amount.split()[0]) * 1024
+    if "SC_PHYS_PAGES" in getattr(os, "sysconf_names", {}):
+        return float(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    return math.inf
+
+
+def allowed_bytes(groups: Path, own_groups: Path) -> float:
+    """What the process's control groups leave; infinity if they set no limit."""
+    return min(map(bytes_of_folder, folders_of("memory", groups, own_groups)))
+
+
+def bytes_of_folder(folder: Path) -> float:
+    """What one control group leaves, of version 2 (memory.max) or 1 (memory.limit_in_bytes)."""
+    for limit_name, used_name in (
+        ("memory.max", "memory.current"),
+        ("memory.limit_in_bytes", "memory.usage_in_bytes"),
+    ):
+        limit, used = read(folder / limit_name).strip(), read(folder / used_name).strip()
+        if limit.isdecimal() and used.isdecimal():
+            return max(0.0, float(limit) - float(used))
+    return math.inf
+
+
+def folders_of(controller: str, groups: Path, own_groups: Path) -> list[Path]:
+    """The folders of the groups that the process is in, of one controller ("cpu", "memory") and of all.
+
+    Parameters
+    ----------
+    controller : str
+    groups : Path
+        Where the control groups are mounted. In a container, the process's own group may be mounted there.
+    own_groups : Path
+        The file that names the groups of the process.
+
+    Returns
+    -------
+    list of Path
+        Some may not exist.
+    """
+    folders = [groups, groups / controller]
+    for line in read(own_groups).splitlines():
+        _, controllers, path = line.split(":", 2)
+        if controllers == "" or controller in controllers.split(","):
+            own = (groups / controller if controllers else groups) / path.lstrip("/")
+            folders += [own, *(parent for parent in own.parents if parent.is_relative_to(groups))]
+    return folders
+
+
+def read(path: Path) -> str:
+    """The text of a small file; nothing if it cannot be read."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError:
+        return ""
