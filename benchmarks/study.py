@@ -20,10 +20,11 @@ from pathlib import Path
 import pandas as pd
 
 import results
-from committee import Study, read_published, running
+from committee import Study, running
 from committee.evaluating import known_learners
 from committee.reporting import rank_table, save_picture
 from committee.reporting.study_report import charts_of, tests_of
+from published import beside
 
 FOLDER = results.FOLDER / "raw" / "study"
 PAGE = Path(__file__).parents[1] / "docs" / "study.md"
@@ -143,9 +144,9 @@ def write_page(study, tables, published, page, pictures):
     if published and "classification" in tasks:
         names = {name: row.cawpe_name for name, row in tables.iterrows() if isinstance(row.cawpe_name, str)}
         path = Path(published) / "cawpe_uci121_ACC.csv"
-        theirs = read_published(path, learners=PAPER, names=names)
+        compared = beside(study.compare("error"), path, PAPER, names)
         title = "error, beside the means that the CAWPE paper published"
-        lines += section(study.compare("error", published=theirs), title, "paper", pictures, page)
+        lines += section(compared, title, "paper", pictures, page)
     if failures:
         lines += ["## Cells that failed", ""]
         lines += [f"- {cell}: {error}" for cell, (error, _) in sorted(failures.items())[:30]]

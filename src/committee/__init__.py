@@ -49,7 +49,6 @@ if TYPE_CHECKING:
         majority_vote_forecast,
         margins,
         oracle_accuracy,
-        read_published,
         score,
         score_interval,
     )
@@ -139,7 +138,6 @@ __all__ = [
     "margins",
     "oracle_accuracy",
     "predictor",
-    "read_published",
     "rules",
     "save",
     "score",
@@ -158,6 +156,7 @@ _MODULES = (
 # What to write instead of a public name that was removed.
 _REMOVED = {
     "bootstrap_interval": "scipy.stats.bootstrap, or score_interval for the score of a decision",
+    "read_published": "pandas.read_csv and committee.evaluating.Comparison.of",
 }
 
 

@@ -124,30 +124,6 @@ def test_learners_are_offered_to_the_shell():
     assert "tree,bayes" in known_learners("tree,ba")
 
 
-def test_published_results_stand_in_the_report(committee, tables):
-    begin(committee, "--quiet")
-    (tables.parent / "theirs_ACC.csv").write_text("dataset,RotF\nsmall,0.9\nbig,0.8\n")
-    ended = committee(
-        *("compare", "--report", "study", "--published", "theirs_ACC.csv", "--published-names", "large=big"),
-        *("--formats", "svg", "--json"),
-    )
-    (found,) = ended.json["comparisons"]
-    assert [each["name"] for each in found["learners"]] == ["tree", "bayes", "RotF (paper)"]
-
-
-def test_learners_of_several_published_files_are_marked_by_the_files(committee, tables):
-    begin(committee, "--quiet")
-    for name, accuracy in (("old_ACC", 0.5), ("new_ACC", 0.75)):
-        (tables.parent / f"{name}.csv").write_text(f"dataset,RotF\nsmall,{accuracy}\nlarge,{accuracy}\n")
-    ended = committee(
-        *("compare", "--report", "study", "--published", "old_ACC.csv", "--published", "new_ACC.csv"),
-        *("--formats", "svg", "--json"),
-    )
-    (found,) = ended.json["comparisons"]
-    means = {each["name"]: each["mean"] for each in found["learners"][2:]}
-    assert means == {"RotF (old_ACC)": 0.5, "RotF (new_ACC)": 0.25}
-
-
 def test_a_study_of_the_command_is_one_of_python(committee, tables):
     begin(committee, "--quiet")
     with Study.open(tables.parent / "study") as study:
@@ -175,13 +151,7 @@ def test_a_study_of_the_command_is_one_of_python(committee, tables):
             ("no table that 'r2' is for",),
         ),
         (("tables", "--learners", "tree", "--time-limit", "0", "--out", "new"), 3, ("time limit",)),
-        (
-            ("tables", "--out", "new", "--published", "theirs_ACC.csv"),
-            2,
-            ("--published", "--report DIR only"),
-        ),
         (("tables", "--out", "new", "--formats", "svg"), 2, ("--formats", "--report DIR only")),
-        (("--resume", "study", "--published-learners", "RotF"), 2, ("--published-learners", "--report")),
         (("tables", "--out", "new", "--retry-failed"), 2, ("--retry-failed", "--resume DIR only")),
         (("--resume", "study", "--target", "kind"), 2, ("--target does nothing without tables",)),
         (("--report", "study", "--resamples", "3"), 2, ("--resamples does nothing to --report",)),
@@ -192,7 +162,6 @@ def test_a_study_of_the_command_is_one_of_python(committee, tables):
         (("--report", "study", "--memory-limit", "1GB"), 2, ("--memory-limit does nothing to --report",)),
         (("--report", "study", "--jobs", "1"), 2, ("--jobs does nothing to --report",)),
         (("--report", "study", "--retry-failed"), 2, ("--retry-failed does nothing to --report",)),
-        (("--report", "study", "--published-names", "a=b"), 2, ("nothing without --published FILE",)),
         (("--report", "study", "--formats", "svg,bmp"), 2, ("svg, png, pdf, html", "'bmp'")),
     ],
 )

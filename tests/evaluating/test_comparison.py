@@ -155,7 +155,7 @@ def test_resamples_without_any_difference_have_the_p_value_one():
         ),
         (lambda: Comparison.of([[1.0, 2.0]], "abc"), "a column for each of the 3 learners"),
         (lambda: Comparison.of([[1.0, np.nan]], "ab"), "must be numbers"),
-        (lambda: Comparison.of([[1.0, 2.0]], "aa"), "Two learners of a comparison are named 'a'. Name each"),
+        (lambda: Comparison.of([[1.0, 2.0]], "aa"), "Two learners of a comparison are named 'a'. Give each"),
         (lambda: Comparison.of([[1.0, 2.0]], "ab").only("bb"), "Two learners of a comparison are named 'b'"),
         (lambda: Comparison.of([[1.0, 2.0]], "ab").place("c"), "no learner 'c'. There are a, b"),
         (lambda: Comparison.of([[1.0, 2.0]] * 3, "ab").nemenyi(alpha=5), "alpha must be a number between"),

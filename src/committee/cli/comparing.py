@@ -54,16 +54,6 @@ def compare(
     retry_failed: Annotated[
         bool, typer.Option("--retry-failed", help="With --resume: run what failed again.")
     ] = False,
-    published: Annotated[
-        list[str] | None,
-        typer.Option(help="With --report: a CSV file of published means, such as ..._ACC.csv; repeat it."),
-    ] = None,
-    published_learners: Annotated[
-        list[str] | None, typer.Option(help="Columns of these files, with commas; else all.")
-    ] = None,
-    published_names: Annotated[
-        list[str] | None, typer.Option(help="Tables that are called otherwise there: heart=heart-cleveland.")
-    ] = None,
     formats: Annotated[
         list[str] | None,
         typer.Option(help="With --report: of pictures, svg,png,pdf,html; else all of them."),
@@ -89,19 +79,10 @@ def compare(
         "--jobs": jobs,
         "--retry-failed": retry_failed or None,
     }
-    of_report = {
-        "--published": published,
-        "--published-learners": published_learners,
-        "--published-names": published_names,
-        "--formats": formats,
-    }
     if report is not None:
         if places:
             raise typer.BadParameter("--report is of a study that has its tables. Add them with --resume.")
         refuse(of_run, "nothing to --report, which trains nothing. Pass it with --out or --resume.")
-        if not published:
-            del of_report["--published"], of_report["--formats"]
-            refuse(of_report, "nothing without --published FILE.")
         check_formats(options.words(formats))
         write_report(
             Path(report),
@@ -109,13 +90,10 @@ def compare(
             is_quiet=quiet,
             metrics=options.words(metrics),
             learners=options.words(learners) or None,
-            published=published or [],
-            published_learners=options.words(published_learners) or None,
-            published_names=options.pairs(published_names),
             formats=options.words(formats),
         )
         return
-    refuse(of_report, "something with --report DIR only.")
+    refuse({"--formats": formats}, "something with --report DIR only.")
     if out is not None:
         refuse({"--retry-failed": retry_failed or None}, "something with --resume DIR only.")
     if not places:
@@ -168,28 +146,12 @@ def check_formats(formats: list[str]) -> None:
             raise typer.BadParameter(f"--formats takes {', '.join(FORMATS)}. Got {form!r}.")
 
 
-def write_report(
-    folder: Path,
-    *,
-    json: bool,
-    is_quiet: bool,
-    published: list[str],
-    published_learners: list[str] | None,
-    published_names: dict[str, str],
-    **given: Any,
-) -> None:
+def write_report(folder: Path, *, json: bool, is_quiet: bool, **given: Any) -> None:
     """Write the report of a study, and say where it is."""
     from committee.cli.showing import say, show_json
-    from committee.evaluating import read_published
     from committee.jobs.comparing import report_study
 
-    # Two papers may call their learners by the same names.
-    marks = [Path(path).stem if len(published) > 1 else "paper" for path in published]
-    theirs = [
-        read_published(path, learners=published_learners, names=published_names, mark=mark)
-        for path, mark in zip(published, marks, strict=True)
-    ]
-    found, report = report_study(folder, published=theirs, **given)
+    found, report = report_study(folder, **given)
     if json:
         show_json(as_plain(found) | {"page": str(report.page), "files": [str(path) for path in report.files]})
         return

@@ -22,7 +22,6 @@ from committee.evaluating.picturing import (
     margins,
     oracle_accuracy,
 )
-from committee.evaluating.published import Published, read_published
 from committee.evaluating.scoring import score, score_interval
 from committee.evaluating.study import Study
 
@@ -37,7 +36,6 @@ __all__ = [
     "Interval",
     "KappaError",
     "Metric",
-    "Published",
     "Study",
     "bias_variance",
     "bootstrap_error",
@@ -52,7 +50,6 @@ __all__ = [
     "margins",
     "metric_of",
     "oracle_accuracy",
-    "read_published",
     "right_votes",
     "score",
     "score_interval",

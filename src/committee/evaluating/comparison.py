@@ -82,7 +82,7 @@ class Comparison:
     scores : ndarray of shape (n_tables, n_learners)
         Means over the resamples that all learners of the study have finished.
     runs : tuple of ndarray of shape (n_resamples, n_learners), default=()
-        For each table, the scores of these resamples; NaN for published results, which are means.
+        For each table, the scores of these resamples; NaN for results that are known as means alone.
     test_ratios : tuple of float, default=()
         For each table, the rows that are judged on for each row that is learnt from.
     seconds : ndarray of shape (n_tables, n_learners), default=None
@@ -120,8 +120,7 @@ class Comparison:
         for name, number in Counter(self.learners).items():
             if number > 1:
                 raise ValueError(
-                    f"Two learners of a comparison are named {name!r}. Name each once; published ones get "
-                    "other names by the mark of read_published, or by other names of their files."
+                    f"Two learners of a comparison are named {name!r}. Give each a name of its own."
                 )
 
     @classmethod

@@ -22,7 +22,6 @@ from committee.combining.scorers import check_of_decisions
 from committee.combining.votes import as_shares
 from committee.evaluating.cells import Cell
 from committee.evaluating.comparison import Comparison, listed
-from committee.evaluating.published import Published
 from committee.evaluating.store import Store, TableRecord
 
 BACKENDS = ("pandas", "polars", "pyarrow")
@@ -150,9 +149,7 @@ class Results:
         ]
         return {name: [row[place] for row in rows] for place, name in enumerate(names)}
 
-    def compare(
-        self, metric: Any, learners: Sequence[str] | None, published: Sequence[Published]
-    ) -> Comparison:
+    def compare(self, metric: Any, learners: Sequence[str] | None) -> Comparison:
         """The comparison of learners on the tables that all of them have results on."""
         if metric is None:
             metric = self._default_metric()
@@ -167,11 +164,6 @@ class Results:
             )
         (task,) = tasks
         known = metric_of(metric, 1 if task == "regression" else 2)
-        for each in published:
-            if each.metric != known.name:
-                raise ValueError(
-                    f"Published results are by {each.metric!r}, and the metric is {known.name!r}."
-                )
         names = self._learners(task, learners)
         if not names:
             raise ValueError(
@@ -179,7 +171,6 @@ class Results:
                 "finished. Run the study."
             )
         found = self.scores([metric])
-        others = [name for each in published for name in each.learners]
         power = power_of_unit(known)
         used, runs, seconds, means, ratios, scales, left_out = [], [], [], [], [], [], {}
         for name in tables:
@@ -187,24 +178,23 @@ class Results:
             scores = np.array([[found[cell, known.name] for cell in row] for row in cells]).reshape(
                 -1, len(names)
             )
-            theirs = np.array([score for each in published for score in of_table(each, name)])
-            why = self._why_not(name, names, scores, theirs)
+            why = self._why_not(name, names, scores)
             if why is not None:
                 left_out[name] = why
                 continue
             used.append(name)
-            runs.append(np.column_stack([scores, np.full((len(scores), len(others)), np.nan)]))
-            means.append([*scores.mean(axis=0), *theirs])
+            runs.append(scores)
+            means.append(scores.mean(axis=0))
             times = np.array([[self.finished[cell][0] for cell in row] for row in cells])
-            seconds.append([*times.mean(axis=0), *np.full(len(others), np.nan)])
+            seconds.append(times.mean(axis=0))
             is_test = self.test_rows(cells[0][0])
             ratios.append(float(is_test.sum() / (~is_test).sum()))
             scales.append(float(tables[name].y.std() ** power) or 1.0)
-        shape = len(used), len(names) + len(others)
+        shape = len(used), len(names)
         return Comparison(
             known.name,
             known.more_is_better,
-            (*names, *others),
+            tuple(names),
             tuple(used),
             np.array(means).reshape(shape),
             tuple(runs),
@@ -243,20 +233,13 @@ class Results:
         rows = [[Cell(number, table, learner) for learner in learners] for number in numbers]
         return [row for row in rows if all(cell in self.finished for cell in row)]
 
-    def _why_not(self, table: str, learners: list[str], scores: np.ndarray, theirs: np.ndarray) -> str | None:
+    def _why_not(self, table: str, learners: list[str], scores: np.ndarray) -> str | None:
         """Why a table is left out of a comparison; None if it is not."""
         if len(scores) == 0:
             done = {cell.learner for cell in self._of_table[table]}
             missing = [name for name in learners if name not in done]
             return f"not finished by {listed(missing)}" if missing else "no resample that all have finished"
-        if np.isnan(scores).any():
-            return "the metric has no value on it"
-        return "not among the published results" if np.isnan(theirs).any() else None
-
-
-def of_table(published: Published, table: str) -> np.ndarray:
-    """What is published of a table."""
-    return published.scores.get(table, np.full(len(published.learners), np.nan))
+        return "the metric has no value on it" if np.isnan(scores).any() else None
 
 
 def frame_of(columns: dict[str, list[Any]], backend: str | None) -> Any:

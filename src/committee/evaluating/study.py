@@ -19,7 +19,6 @@ from committee.evaluating.comparison import Comparison
 from committee.evaluating.learners import learners_of
 from committee.evaluating.limits import Limits
 from committee.evaluating.pace import Pace
-from committee.evaluating.published import Published
 from committee.evaluating.resamples import held_out_rows, numbers_of
 from committee.evaluating.results import Results, check_metrics, frame_of, metrics_for, names_of, scores_of
 from committee.evaluating.store import FILE, Store, TableRecord
@@ -236,7 +235,6 @@ class Study:
         metric: Any = None,
         *,
         learners: Sequence[str] | None = None,
-        published: Published | Sequence[Published] = (),
     ) -> Comparison:
         """Compare learners by one metric, on the tables that all of them have results on.
 
@@ -246,15 +244,12 @@ class Study:
             Any, also one that the study was not run with. None is the first of the study's.
         learners : list of str, default=None
             None takes all that the store knows.
-        published : Published, or list of Published, default=()
-            Results of others, as `read_published` reads them: more columns.
 
         Returns
         -------
         Comparison
         """
-        others = [published] if isinstance(published, Published) else list(published)
-        return Results(self.store, self.metrics).compare(metric, learners, others)
+        return Results(self.store, self.metrics).compare(metric, learners)
 
     def votes(
         self, learner: str, table: str, resample: int

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from committee.evaluating import Comparison, Published, Study
+from committee.evaluating import Comparison, Study
 from committee.evaluating.results import USUAL, check_metrics, is_for
 from committee.evaluating.store import FILE, Store
 from committee.files import BadTable
@@ -193,11 +193,7 @@ def run_study(plan: Plan, folder: Path, *, n_jobs: int | None, retry_failed: boo
 
 
 def outcome_of(
-    study: Study,
-    folder: Path,
-    metrics: Sequence[str] = (),
-    learners: Sequence[str] | None = None,
-    published: Sequence[Published] = (),
+    study: Study, folder: Path, metrics: Sequence[str] = (), learners: Sequence[str] | None = None
 ) -> Compared:
     """What a study has come to: a comparison for each metric that is for a table with finished cells."""
     finished, failed = study.store.finished(), study.store.failures()
@@ -206,19 +202,7 @@ def outcome_of(
     tasks = sorted(tasks_of(study, learners))
     asked = metrics or [metric for task in tasks for metric in USUAL[task]]
     wanted = [metric for metric in asked if any(is_for(metric, task) for task in tasks)]
-    told = {each.metric for each in published}
-    by_metric = [metric for metric in wanted if not told or metric in told]
-    if told - set(by_metric):
-        raise ValueError(
-            f"The published results are by {', '.join(sorted(told))}, and the metrics of the study are "
-            f"{', '.join(wanted)}."
-        )
-    comparisons = [
-        study.compare(
-            metric, learners=learners, published=[each for each in published if each.metric == metric]
-        )
-        for metric in (by_metric if finished else [])
-    ]
+    comparisons = [study.compare(metric, learners=learners) for metric in (wanted if finished else [])]
     some = {str(cell): error for cell, (error, _) in sorted(failed.items())[:5]}
     without = [
         name for name, table in tables.items() if not any(is_for(each, table.task) for each in metrics)
@@ -245,7 +229,6 @@ def report_study(
     *,
     metrics: Sequence[str] = (),
     learners: Sequence[str] | None = None,
-    published: Sequence[Published] = (),
     formats: Sequence[str] = (),
 ) -> tuple[Compared, Any]:
     """Write the report of a study into its folder.
@@ -256,7 +239,6 @@ def report_study(
     metrics : sequence of str
         Without any, those that the study was run with.
     learners : sequence of str or None
-    published : sequence of Published
     formats : sequence of str
         Of pictures; without any, all.
 
@@ -271,7 +253,7 @@ def report_study(
     require_renderer()
     with Study.open(folder) as study:
         asked = study_metrics(metrics) or study.metrics or ()
-        found = outcome_of(study, folder, asked, learners, published)
+        found = outcome_of(study, folder, asked, learners)
     if not found.comparisons:
         named = f" on a table that {', '.join(metrics)} is for" if metrics and found.n_finished else ""
         raise ValueError(

@@ -29,8 +29,8 @@ def time_against_error(comparison: Comparison, *, title: str = "") -> Any:
     """Draw learners by the time of a fit and their error, or what else they are compared by.
 
     The error is the mean over tables; the time is the geometric mean over tables, so that no large table
-    decides alone. The line joins those that are beaten in both by nobody. Learners whose time is not known,
-    as of published results, are left out.
+    decides alone. The line joins those that are beaten in both by nobody. Learners whose time is not known
+    are left out.
 
     Parameters
     ----------
