@@ -150,7 +150,7 @@ def test_the_decimal_sign_is_taken_and_remembered(committee, folder):
     assert "such as 1,126 in 'price', which are read as 1.126" in guessed.json["notes"][0]
     assert "pass --decimal . if that is wrong" in guessed.json["notes"][0]
     assert committee(*fit, "--decimal", ".").json["notes"] == []
-    assert package.load("model.committee")._origin.decimals == {"price": "."}
+    assert package.load("model.committee")._origin.decimal == "."
     (folder / "more.csv").write_text("price;kind\n1,126;a\n8,133;b\n")
     read = committee("predict", "model.committee", "more.csv")
     assert read.out.split() == ['"prediction"', '"a"', '"b"'] and read.err == ""
@@ -185,7 +185,7 @@ def test_classes_that_are_numbers_stay_whole_beside_missing_ones(committee, fold
         ("y\nx\nz\n", ["--target", "y"], 3, "no column to learn from"),
         ("a,a,y\n1,2,x\n", ["--target", "y"], 3, "Two columns of t.csv are called 'a'"),
         ("", ["--target", "y"], 3, "t.csv is empty"),
-        ("PAR1", ["--target", "y"], 3, "not CSV but Parquet"),
+        ("PAR1", ["--target", "y"], 3, "cannot be read as Parquet"),
         ("a,y\n1,x\n2,z\n", ["--target", "y", "--time-limit", "0"], 3, "more than 0 seconds"),
         ("a,y\n1,x\n2,z\n", ["--target", "y", "--time-limit", "soon"], 3, "90s, 10m or 1h30m"),
         ("a,y\n1,x\n2,z\n", ["--target", "y", "--memory-limit", "lots"], 3, "500MB or 4GB"),

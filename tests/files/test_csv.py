@@ -6,7 +6,7 @@ import io
 import numpy as np
 import pytest
 
-from committee.files import BadTable, ColumnKind, read_file
+from committee.files import BadTable, ColumnKind, CSVForm, read_file
 from committee.files.opening import HEAD_BYTES
 
 
@@ -37,7 +37,7 @@ def test_the_delimiter_is_found(csv, delimiter):
 
 def test_a_delimiter_that_is_given_is_not_looked_for(csv):
     path = csv("a,b:c\n1,2:3\n")
-    assert read_file(path, delimiter=":").frame.column_names == ["a,b", "c"]
+    assert read_file(path, form=CSVForm(delimiter=":")).frame.column_names == ["a,b", "c"]
 
 
 def test_quotes_keep_delimiters_line_breaks_and_quotes(csv):
@@ -55,8 +55,15 @@ def test_blanks_may_stand_before_quotes(csv, quote, ending):
 
 
 def test_quotes_behind_blanks_that_are_a_part_of_a_value_stay(csv):
-    path = csv('a,b\n1, the "old" one\n2, 5"\n3,"x, ""y"", z"\n4, "lonely\n5, "q"\n')
-    assert columns(read_file(path))["b"] == ['the "old" one', '5"', 'x, "y", z', '"lonely', "q"]
+    path = csv('a,b\n1, the "old" one\n2, 5"\n3,"x, ""y"", z"\n5, "q"\n')
+    assert columns(read_file(path))["b"] == ['the "old" one', '5"', 'x, "y", z', "q"]
+
+
+def test_comments_and_empty_lines_stay_what_they_are_where_blanks_stand_before_quotes(csv):
+    path = csv('# "ours", he said\na, "b"\n1, "x, y"\n# a "remark"\n\n   \n2, "z"\n')
+    assert columns(read_file(path)) == {"a": [1, 2], "b": ["x, y", "z"]}
+    single = read_file(csv('z\n "1.5"\n\n ""\n "2.5"\n')).frame["z"]
+    np.testing.assert_array_equal(single.to_numpy(), [1.5, np.nan, np.nan, 2.5])
 
 
 def test_blanks_before_quotes_change_no_line_that_an_error_names(csv):
@@ -97,32 +104,32 @@ def test_text_that_is_utf_8_at_its_start_only_is_read_again(tmp_path, last, enco
     assert encoding in table.notes[0]
     for told in ("utf-8", "ascii"):
         with pytest.raises(BadTable, match=rf"late.csv is not written in {told}\."):
-            read_file(path, encoding=told)
+            read_file(path, form=CSVForm(encoding=told))
 
 
 @pytest.mark.parametrize("text", ["a,b\n1,2\n", '"a",b\n1,2\n'])
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16-le", "utf-16-be"])
 def test_a_mark_of_the_encoding_is_no_part_of_a_name(csv, text, encoding):
     path = csv(f"\ufeff{text}", encoding=encoding)
-    assert columns(read_file(path, encoding=encoding)) == {"a": [1], "b": [2]}
+    assert columns(read_file(path, form=CSVForm(encoding=encoding))) == {"a": [1], "b": [2]}
     path = csv("\ufeff1,2\n3,4\n", encoding=encoding)
-    assert columns(read_file(path, encoding=encoding)) == {"x0": [1, 3], "x1": [2, 4]}
+    assert columns(read_file(path, form=CSVForm(encoding=encoding))) == {"x0": [1, 3], "x1": [2, 4]}
 
 
 def test_an_encoding_that_is_not_is_an_error(csv):
     with pytest.raises(BadTable, match="There is no encoding 'klingon'"):
-        read_file(csv("a\n1\n"), encoding="klingon")
+        read_file(csv("a\n1\n"), form=CSVForm(encoding="klingon"))
     for encoding in ("base64", "rot13"):
         with pytest.raises(BadTable, match=f"There is no encoding '{encoding}'"):
-            read_file(csv("a\n1\n"), encoding=encoding)
+            read_file(csv("a\n1\n"), form=CSVForm(encoding=encoding))
     with pytest.raises(BadTable, match="not written in ascii"):
-        read_file(csv("a\nü\n"), encoding="ascii")
+        read_file(csv("a\nü\n"), form=CSVForm(encoding="ascii"))
 
 
 @pytest.mark.parametrize("delimiter", ["§", '"', "\n"])
 def test_a_delimiter_that_cannot_be_one_is_an_error(csv, delimiter):
     with pytest.raises(BadTable, match="A delimiter is one character of ASCII, no quote, no line break"):
-        read_file(csv("a,b\n1,2\n"), delimiter=delimiter)
+        read_file(csv("a,b\n1,2\n"), form=CSVForm(delimiter=delimiter))
 
 
 def test_numbers_may_have_a_decimal_comma(csv):
@@ -169,11 +176,30 @@ def test_commas_that_part_no_thousands_are_text(csv):
     assert kinds(read_file(csv('a,b\n"1,234,5",x\n')))["a"] == "category"
 
 
-def test_every_column_has_its_own_decimal_sign(csv):
-    text = "w;v;n\n1,125;1.5;1\n0,126;2.5;2\n"
-    table = read_file(csv(text))
-    assert columns(table) == {"w": [1.125, 0.126], "v": [1.5, 2.5], "n": [1, 2]}
-    assert table.decimals == {"w": ",", "v": "."} and table.notes == ()
+def test_a_file_has_one_decimal_sign_and_a_column_that_does_not_fit_it_is_text(csv):
+    path = csv("w;v;u;n\n1,125;1.5;0,5;1\n0,126;2.5;1,5;2\n")
+    table = read_file(path)
+    assert columns(table) == {"w": [1.125, 0.126], "v": ["1.5", "2.5"], "u": [0.5, 1.5], "n": [1, 2]}
+    assert table.decimal == ","
+    (note,) = table.notes
+    assert (
+        "Column 'v' of" in note and "is read as text: 1.5 is not a number with the decimal sign ','" in note
+    )
+    assert "Pass --decimal . if" in note and "--types v=category if 1.5 is a name" in note
+    assert read_file(path, types={"v": "category"}).notes == ()
+    with pytest.raises(BadTable, match=r"row 1 has '1.5', while .* ','\. Correct it, or pass --decimal \.\."):
+        read_file(path, types={"v": "number"})
+
+
+def test_most_columns_that_prove_a_sign_decide_which_one_the_file_has(csv):
+    table = read_file(csv("a;b;c\n0,5;1.5;2.5\n0,6;1.5;2.5\n"))
+    assert table.decimal == "." and columns(table) == {"a": ["0,5", "0,6"], "b": [1.5, 1.5], "c": [2.5, 2.5]}
+    assert columns(read_file(csv("a;b\n0,5;1.5\n")))["a"] == [0.5]
+
+
+def test_decimal_commas_between_commas_are_text_and_reported(csv):
+    table = read_file(csv('w,v\n"1,5",x\n"2,25",y\n'))
+    assert columns(table)["w"] == ["1,5", "2,25"] and "Pass --decimal ," in table.notes[0]
 
 
 @pytest.mark.parametrize(
@@ -223,21 +249,22 @@ def test_no_thousands_begin_with_0(csv):
 
 def test_a_decimal_sign_that_is_told_is_not_looked_for(csv):
     path = csv("w;v\n1,125;x\n2,126;y\n")
-    table = read_file(path, decimal=".")
+    table = read_file(path, form=CSVForm(decimal="."))
     assert columns(table)["w"] == [1125, 2126] and table.notes == ()
-    assert columns(read_file(csv('w,v\n"1,5",x\n'), decimal=","))["w"] == [1.5]
+    assert columns(read_file(csv('w,v\n"1,5",x\n'), form=CSVForm(decimal=",")))["w"] == [1.5]
 
 
-def test_a_column_without_proof_is_read_as_it_was_in_the_fit(csv):
+def test_a_file_without_proof_is_read_as_that_of_the_fit(csv):
     path = csv("w;v\n1,125;1.5\n")
-    table = read_file(path, known_decimals={"w": ","})
+    fit = CSVForm(known_decimal=",")
+    table = read_file(path, only=["w"], form=fit)
     assert columns(table)["w"] == [1.125] and table.notes == ()
-    assert columns(read_file(csv("w;v\n1.5;x\n"), known_decimals={"w": ","}))["w"] == [1.5]
-    between_commas = csv('w,v\n1.125,"1,125"\n')
-    assert columns(read_file(between_commas, known_decimals={"w": ",", "v": ","})) == {
-        "w": [1.125],
-        "v": [1.125],
-    }
+    assert columns(read_file(csv("w;v\n1.5;x\n"), form=fit))["w"] == [1.5]
+    assert columns(read_file(csv("w;v\n12.000;x\n"), form=fit))["w"] == [12_000]
+    assert columns(read_file(csv('w,v\n"1,125",x\n'), form=fit))["w"] == [1.125]
+    assert columns(read_file(csv("w,v\n1.125,x\n"), form=fit))["w"] == [1.125]
+    mixed = read_file(csv('w,v\n1.125,"1,125"\n'), form=fit)
+    assert columns(mixed) == {"w": [1.125], "v": [1125]} and "1,125 in 'v'" in mixed.notes[0]
 
 
 def test_whole_numbers_of_too_many_digits_are_text(csv):
@@ -302,8 +329,8 @@ def test_a_row_of_numbers_is_no_header(csv):
     table = read_file(csv("1,2\n3,4\n"))
     assert columns(table) == {"x0": [1, 3], "x1": [2, 4]}
     assert "no header" in table.notes[0]
-    assert read_file(csv("1,2\n3,4\n"), header=True).frame.column_names == ["1", "2"]
-    assert read_file(csv("a,b\n3,4\n"), header=False).frame.num_rows == 2
+    assert read_file(csv("1,2\n3,4\n"), form=CSVForm(header=True)).frame.column_names == ["1", "2"]
+    assert read_file(csv("a,b\n3,4\n"), form=CSVForm(header=False)).frame.num_rows == 2
 
 
 @pytest.mark.parametrize("first", ["1,,3", "1,NA,3", "?,2,n.a.", '"1,200",5,3', '"1,5",-2,1e3'])
@@ -319,7 +346,7 @@ def test_names_that_pandas_gives_columns_without_names_are_names(csv):
 
 @pytest.mark.parametrize("text", ["1,5;2,5\n3,5;4,5\n", "Oslo;1,5\nBonn;2,5\n", "1,5;2\n2,5;3\n"])
 def test_decimal_commas_part_no_values_without_a_header(csv, text):
-    table = read_file(csv(text), header=False).frame
+    table = read_file(csv(text), form=CSVForm(header=False)).frame
     assert table.num_columns == 2
     assert [1.5, 2.5] in table.to_pydict().values() or table["x0"].to_pylist() == [1.5, 3.5]
 
@@ -533,9 +560,12 @@ def test_thousands_of_columns_are_read(csv):
 @pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be", "utf-32"])
 def test_text_with_zero_bytes_is_read_if_its_encoding_is_told(csv, encoding):
     path = csv("a,city\n1,Köln\n2,Oslo\n", encoding=encoding)
-    assert columns(read_file(path, encoding=encoding)) == {"a": [1, 2], "city": ["Köln", "Oslo"]}
+    assert columns(read_file(path, form=CSVForm(encoding=encoding))) == {
+        "a": [1, 2],
+        "city": ["Köln", "Oslo"],
+    }
     if encoding != "utf-32":
-        with pytest.raises(BadTable, match=r"bytes that no text has. If it is CSV, tell its encoding"):
+        with pytest.raises(BadTable, match=r"bytes that no text has. If it is CSV, specify its encoding"):
             read_file(path)
 
 

@@ -1,6 +1,7 @@
 """Tables are written whole or not at all."""
 
 import pyarrow as pa
+import pyarrow.csv
 import pytest
 
 from committee.files import BadTable, read_file, write_file
@@ -8,12 +9,14 @@ from committee.files import BadTable, read_file, write_file
 TABLE = pa.table({"y": ["no", "yes, surely"], "p": [0.25, 0.5]})
 
 
-@pytest.mark.parametrize("packed", ["", ".gz"])
+@pytest.mark.parametrize("packed", ["", ".gz", ".bz2", ".zst", ".lz4", ".br"])
 @pytest.mark.parametrize("suffix", ["csv", "tsv", "parquet", "arrow", "feather", "jsonl"])
 def test_what_is_written_can_be_read(tmp_path, suffix, packed):
     path = tmp_path / f"t.{suffix}{packed}"
     write_file(TABLE, path)
     assert read_file(path).frame.to_pydict() == TABLE.to_pydict()
+    if suffix == "csv" and packed != ".br":
+        assert pa.csv.read_csv(path).to_pydict() == TABLE.to_pydict()
 
 
 def test_the_standard_output_gets_csv_or_json(capsys):

@@ -130,7 +130,7 @@ def test_a_sign_without_proof_is_read_as_in_the_fit(tmp_path):
     train, test = tmp_path / "train.csv", tmp_path / "test.csv"
     train.write_text("w;kind\n" + "".join(f"{i % 3},{125 + i};{'ab'[i % 3 == 2]}\n" for i in range(N_ROWS)))
     model = committee.fit(train, "kind", **FAST)
-    assert model._origin.decimals == {"w": ","}
+    assert model._origin.decimal == ","
     test.write_text("w;note\n1,125;1.5\n2,126;2.5\n")
     assert predict(model, test, ignore_extra=True)["prediction"].to_pylist() == ["a", "b"]
     model._origin = Origin("kind")

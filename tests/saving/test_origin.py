@@ -6,7 +6,7 @@ import committee
 from committee.saving import DamagedFile, Origin
 from committee.saving.container import read_container, write_container
 
-ORIGIN = Origin("y", ("id", "note"), {"price": ","})
+ORIGIN = Origin("y", ("id", "note"), ",")
 
 
 @pytest.fixture
@@ -22,10 +22,21 @@ def test_the_origin_of_a_model_comes_back(path):
     assert committee.verify(path).origin == ORIGIN
 
 
-def test_an_origin_without_decimal_signs_is_read(path):
+@pytest.mark.parametrize(
+    ("signs", "sign"),
+    [
+        ({}, None),
+        ({"price": ","}, ","),
+        ({"price": ",", "size": ","}, ","),
+        ({"price": ",", "size": "."}, None),
+    ],
+)
+def test_the_signs_of_columns_in_an_older_origin_are_that_of_the_file_if_they_agree(path, signs, sign):
     description, arrays = read_container(path)
-    write_container(path, description | {"origin": {"target": "y", "left_out": ["id"]}}, arrays)
-    assert committee.load(path)._origin == Origin("y", ("id",))
+    for decimals in ({"decimals": signs}, {}) if sign is None else ({"decimals": signs},):
+        origin = {"target": "y", "left_out": ["id"], **decimals}
+        write_container(path, description | {"origin": origin}, arrays)
+        assert committee.load(path)._origin == Origin("y", ("id",), sign)
 
 
 def test_a_model_without_origin_has_none(tmp_path):
@@ -45,6 +56,7 @@ def test_a_model_without_origin_has_none(tmp_path):
         {"target": "y", "left_out": [1]},
         {"target": "y", "left_out": [], "decimals": {"price": "'"}},
         {"target": "y", "left_out": [], "decimals": [","]},
+        {"target": "y", "left_out": [], "decimal": ";"},
     ],
 )
 def test_an_origin_that_is_not_told_right_is_refused(path, wrong):

@@ -23,8 +23,8 @@ app = typer.Typer(
     help="Ensemble learning for tables: members vote, a rule decides.",
     epilog="Exit codes: 0 done; 1 an error of committee itself; 2 the command cannot be understood; 3 the "
     "table or a value does not fit; 4 the model is damaged or not trusted; 5 a file cannot be read or "
-    "written; 130 interrupted. TABLE is CSV, Parquet, Arrow, Feather, JSON lines or ARFF, packed with gzip "
-    "or not, or - for the standard input. With COMMITTEE_TRACEBACK=1, errors tell where they come from.",
+    "written; 130 interrupted. TABLE is CSV, Parquet, Arrow, Feather, JSON lines or ARFF, packed or not, "
+    "or - for the standard input. With COMMITTEE_TRACEBACK=1, errors tell where they come from.",
 )
 for command in (
     fitting.fit,

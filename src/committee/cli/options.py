@@ -12,7 +12,7 @@ from committee.automatic.parameters import PRESETS, AutomaticParameters
 from committee.parameters import declarations
 
 if TYPE_CHECKING:
-    from committee.jobs.tables import CSVForm
+    from committee.files import CSVForm
 
 LARGEST_SEED = 2**32 - 1
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -40,7 +40,7 @@ Header = Annotated[
 ]
 Decimal = Annotated[
     Literal[".", ",", "auto"],
-    typer.Option(help="What stands before the decimals in CSV; auto finds it, column by column."),
+    typer.Option(help="What stands before the decimals in CSV; auto finds it."),
 ]
 
 
@@ -116,8 +116,8 @@ def with_committee_options(command: Command) -> Command:
 def csv_form(
     encoding: str | None, delimiter: str | None, header: bool | None, decimal: str | None
 ) -> CSVForm:
-    """How CSV is written, as options tell."""
-    from committee.jobs.tables import CSVForm
+    """Return what options say of how CSV is written."""
+    from committee.files import CSVForm
 
     if delimiter is not None:
         delimiter = {"\\t": "\t", "tab": "\t"}.get(delimiter, delimiter)

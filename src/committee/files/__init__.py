@@ -1,9 +1,8 @@
 """Tables in files: from CSV, Parquet, Arrow, Feather, JSON lines and ARFF to frames, and back.
 
-The data's way: `opening` gets the bytes, packed or not; `formats` says what they are, `encodings` how they
-spell text, `dialect` how CSV is written, and `quoting` makes its quotes plain; `delimited` and `arff` give
-columns of text, which `gathering` turns into values by `kinds`, numbers by the sign that `decimals` finds;
-`typed` reads files whose columns have types; `guessing` says what a column is; `reading` puts it together;
+The way of a table: `reading` puts it together. `opening` gets the bytes, packed or not, and recognises their
+format. `encodings` and `dialect` find how CSV is written. `delimited` turns its rows, and those of `arff`,
+into values by `kinds`. `typed` reads files whose columns have types. `guessing` says what a column is.
 `writing` goes the other way.
 """
 
@@ -12,15 +11,17 @@ try:
 except ModuleNotFoundError as error:
     raise ModuleNotFoundError("Tables in files are read by pyarrow. Install committee[cli].") from error
 
-from committee.files.errors import BadTable
+from committee.files.dialect import AS_FOUND, CSVForm
+from committee.files.errors import BadTable, require_columns
 from committee.files.guessing import Guess
 from committee.files.kinds import ColumnKind
-from committee.files.naming import require_columns
 from committee.files.reading import FileTable, read_file, read_frame
 from committee.files.writing import check_output, write_file
 
 __all__ = [
+    "AS_FOUND",
     "BadTable",
+    "CSVForm",
     "ColumnKind",
     "FileTable",
     "Guess",
@@ -34,5 +35,5 @@ __all__ = [
 
 
 def keep_nothing_freed() -> None:
-    """Let Arrow give freed memory back, which its own pools keep. It is for programs, not for a library."""
+    """Let Arrow give freed memory back, which its own pools keep. Programs call this, libraries do not."""
     pa.set_memory_pool(pa.system_memory_pool())

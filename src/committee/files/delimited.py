@@ -1,19 +1,46 @@
-"""Rows of text with a delimiter, as CSV and ARFF have them: batches of columns of text."""
+"""Rows of text with a delimiter, as CSV and ARFF have them, become columns of values.
+
+In: a file and its `Dialect`. Out: `Gathered` columns. A column is what its first values are, until a later
+value is not. Numbers that were read cannot be turned back into their text, so such a column is read again
+from the file as categories. That costs a second pass over the file for it, and keeps the text of all others
+out of the memory.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import csv
 import io
-from collections.abc import Callable, Generator
-from dataclasses import dataclass
-from typing import Any
+import tempfile
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import chain, islice
+from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 
 from committee.files.dialect import Dialect, lines_of
 from committee.files.encodings import WrongEncoding, decoding
-from committee.files.errors import BadTable
-from committee.files.kinds import MISSING
+from committee.files.errors import BadTable, some
+from committee.files.kinds import (
+    BLANK,
+    COMMA,
+    HOLES,
+    MISSING,
+    POINT,
+    ColumnKind,
+    Convert,
+    DecimalSign,
+    Kinds,
+    cleaned,
+    converters,
+    find_sign,
+    look_at,
+    narrowed,
+    other,
+)
 from committee.files.opening import OpenedFile
 
 # Arrow reads some dozens of blocks ahead. A block of few rows costs more time, and it must hold one at least.
@@ -32,23 +59,60 @@ class Delimited:
     dialect : Dialect
     start : int, default=0
         The bytes before the first row.
-    comment : str or None, default=None
-        What a line begins with that is no row.
+    comment : str, default="#"
+        How a line begins that is not a row.
     title : str, default="CSV"
         What such a file is called.
-    keeps_empty : bool, default=False
+    keeps_empty : bool, default=True
         Whether an empty line is a row without a value, if there is one column.
     """
 
     file: OpenedFile
     dialect: Dialect
     start: int = 0
-    comment: str | None = None
+    comment: str = "#"
     title: str = "CSV"
-    keeps_empty: bool = False
+    keeps_empty: bool = True
 
-    def batches(self, names: list[str]) -> Generator[Any]:
-        """Some columns as batches of text, from the first row to the last; a row too long is an error.
+    @contextlib.contextmanager
+    def rewritten(self, parse: Callable[[Iterable[str]], Iterable[list[str]]]) -> Iterator[Delimited]:
+        """Copy rows to a temporary file, for Arrow takes quotes behind blanks for a part of the value.
+
+        Line breaks stay where they are, so that errors name the same lines.
+
+        Parameters
+        ----------
+        parse : callable
+            From lines to rows of values.
+
+        Yields
+        ------
+        Delimited
+        """
+        name, dialect = self.file.name, self.dialect
+        with tempfile.NamedTemporaryFile("w", prefix="committee-", encoding="utf-8", newline="") as copy:
+            writer = csv.writer(copy, delimiter=dialect.delimiter)
+            with self.file.stream() as stream, decoding(name, dialect.encoding):
+                stream.read(self.start)
+                text = io.TextIOWrapper(stream, dialect.encoding, newline="")
+                lines = chain([text.readline().removeprefix("\ufeff")], text)
+                copy.writelines(islice(lines, dialect.n_skipped))
+                try:
+                    writer.writerows(map(self._unquoted, parse(lines)))
+                except csv.Error as error:
+                    raise BadTable(f"{name} cannot be read as {self.title}: {error}.") from error
+            copy.flush()
+            plain = replace(dialect, encoding="utf-8", quote='"', escape=None)
+            yield replace(self, file=OpenedFile(name, Path(copy.name)), dialect=plain, start=0)
+
+    def _unquoted(self, row: list[str]) -> list[str]:
+        """Return a row; a comment, and an empty value on its own, get no quotes when they are written."""
+        if row and row[0].startswith(self.comment) and len(row) != len(self.dialect.names):
+            return [self.comment] * len(row)
+        return [] if row == [""] else row
+
+    def batches(self, names: list[str]) -> Generator[pa.RecordBatch]:
+        """Read some columns as batches of text, from the first row to the last; a row too long is an error.
 
         Parameters
         ----------
@@ -58,7 +122,15 @@ class Delimited:
         ------
         pyarrow.RecordBatch
         """
-        dialect, faults = self.dialect, list[Any]()
+        dialect, faults = self.dialect, list[pa.csv.InvalidRow]()
+
+        def on_wrong_row(row: pa.csv.InvalidRow) -> str:
+            text = row.text.strip()
+            if not text or text.startswith(self.comment):
+                return "skip"
+            faults.append(row)
+            return "error"
+
         read = pa.csv.ReadOptions(
             column_names=list(dialect.names),
             skip_rows=dialect.n_skipped,
@@ -72,7 +144,7 @@ class Delimited:
             escape_char=dialect.escape or False,
             newlines_in_values=True,
             ignore_empty_lines=not self.keeps_empty or len(dialect.names) > 1,
-            invalid_row_handler=self._on_wrong_row(faults),
+            invalid_row_handler=on_wrong_row,
         )
         convert = pa.csv.ConvertOptions(
             include_columns=names,
@@ -81,43 +153,16 @@ class Delimited:
             quoted_strings_can_be_null=False,
             null_values=MISSING,
         )
-        with self.file.stream() as stream, self.file.reading(), decoding(self.file.name, dialect.encoding):
+        with self.file.stream() as stream, decoding(self.file.name, dialect.encoding):
             stream.read(self.start)
             try:
                 with pa.csv.open_csv(stream, read, parse, convert) as reader:
                     yield from reader
             except pa.ArrowInvalid as error:
-                raise self._error(error, faults) from error
+                raise self._error(" ".join(str(error).split()), faults) from error
 
-    def _on_wrong_row(self, faults: list[Any]) -> Callable[[Any], str]:
-        """What is done with a row that has more or fewer values than there are columns."""
-
-        def decide(row: Any) -> str:
-            text = row.text.strip()
-            if not text or (self.comment is not None and text.startswith(self.comment)):
-                return "skip"
-            faults.append(row)
-            return "error"
-
-        return decide
-
-    def _fault(self, row: Any) -> str:
-        """What is wrong with a row."""
-        text = row.text.strip()
-        shown = text if len(text) <= LARGEST_SHOWN else f"{text[:LARGEST_SHOWN]}..."
-        line = self._line_of(text)
-        where = "a row" if line is None else f"line {line}"
-        return f"{where} has {row.actual_columns} values instead of {row.expected_columns}: {shown!r}"
-
-    def _line_of(self, text: str) -> int | None:
-        """The number of the line where a row begins. Arrow forgets it, so the file is read once more."""
-        first, *_ = lines_of(text)
-        with self.file.stream() as stream, self.file.reading():
-            lines = io.TextIOWrapper(stream, encoding=self.dialect.encoding, errors="replace")
-            return next((number for number, line in enumerate(lines, start=1) if line.strip() == first), None)
-
-    def _error(self, error: Exception, faults: list[Any]) -> Exception:
-        reason = " ".join(str(error).split())
+    def _error(self, reason: str, faults: list[pa.csv.InvalidRow]) -> BadTable:
+        """Say in one line why rows cannot be read."""
         if "UTF8" in reason:
             return WrongEncoding(self.file.name, self.dialect.encoding)
         if "Empty CSV file" in reason:
@@ -127,3 +172,248 @@ class Delimited:
             f"{self.file.name} cannot be read as {self.title} with {self.dialect.delimiter!r} between "
             f"values: {fault}."
         )
+
+    def _fault(self, row: pa.csv.InvalidRow) -> str:
+        """Say what is wrong with a row. Arrow forgets its line, so the file is read once more."""
+        text = row.text.strip()
+        first, *_ = lines_of(text)
+        with self.file.stream() as stream:
+            lines = enumerate(io.TextIOWrapper(stream, self.dialect.encoding, errors="replace"), start=1)
+            number = next((number for number, line in lines if line.strip() == first), None)
+        shown = text if len(text) <= LARGEST_SHOWN else f"{text[:LARGEST_SHOWN]}..."
+        where = "a row" if number is None else f"line {number}"
+        return f"{where} has {row.actual_columns} values instead of {row.expected_columns}: {shown!r}"
+
+
+@dataclass(frozen=True)
+class Gathering:
+    """The columns of a file.
+
+    Parameters
+    ----------
+    columns : dict of str to pyarrow.Array or pyarrow.ChunkedArray
+        Text is plain where most values are distinct, else codes and values.
+    decimal : {".", ",", None}
+        The decimal sign of the file; None if it has none.
+    notes : list of str
+        What the user should know of the sign.
+    """
+
+    columns: dict[str, pa.ChunkedArray]
+    decimal: str | None
+    notes: list[str]
+
+
+def gather(source: Delimited, kinds: Mapping[str, Kinds], known_decimal: str | None = None) -> Gathering:
+    """Read columns of a file.
+
+    Parameters
+    ----------
+    source : Delimited
+    kinds : mapping of str to tuple of ColumnKind
+        The columns that are wanted, and what each of them may be. Of several kinds, it is the first that all
+        values have. A value that is not of the only kind is an error.
+    known_decimal : {".", ",", None}
+        The decimal sign in the fit of a model.
+
+    Returns
+    -------
+    Gathering
+    """
+    told = [name for name, each in kinds.items() if len(each) == 1]
+
+    def sign_of(texts: Mapping[str, pa.Array]) -> DecimalSign:
+        return find_sign(texts, told, source.dialect.delimiter, known_decimal)
+
+    decimal = DecimalSign(source.dialect.decimal, is_proved=True)
+    if decimal.sign is None:
+        decimal = sign_of(first_values(source, [name for name in kinds if ColumnKind.NUMBER in kinds[name]]))
+    while True:
+        columns = gathered(source, kinds, decimal.sign)
+        wrong = {name: each.wrong for name, each in columns.items() if each.wrong is not None}
+        # A later value may prove the sign that the first ones have left open.
+        later = decimal if decimal.is_proved else sign_of(wrong)
+        if later.sign in (None, decimal.sign):
+            break
+        decimal = later
+    mixed = [each for each in columns.values() if each.is_mixed]
+    for each in mixed:
+        if each.name in told:
+            raise each.error()
+    columns |= gathered(source, {each.name: (ColumnKind.CATEGORY,) for each in mixed}, decimal.sign)
+    # Arrow keeps what it has freed, for the next file.
+    pa.default_memory_pool().release_unused()
+    notes = [*notes_of_doubts(source.file.name, decimal), *notes_of_misfits(source.file.name, decimal, wrong)]
+    return Gathering({name: columns.pop(name).array() for name in kinds}, decimal.sign, notes)
+
+
+def first_values(source: Delimited, names: list[str]) -> dict[str, pa.Array]:
+    """Read the text of some columns in the first rows."""
+    if not names:
+        return {}
+    with contextlib.closing(source.batches(names)) as batches:
+        first = next(batches, None)
+    return {} if first is None else dict(zip(names, first.columns, strict=True))
+
+
+def gathered(source: Delimited, kinds: Mapping[str, Kinds], decimal: str | None) -> dict[str, Gathered]:
+    """Read columns by one decimal sign."""
+    columns = {name: Gathered(name, each, decimal) for name, each in kinds.items()}
+    for batch in source.batches(list(columns)) if columns else ():
+        for name, text in zip(batch.schema.names, batch.columns, strict=True):
+            columns[name].take(text)
+    return columns
+
+
+def notes_of_doubts(name: str, decimal: DecimalSign) -> list[str]:
+    """Report columns that may as well have the other decimal sign."""
+    if decimal.sign is None or not decimal.doubtful:
+        return []
+    value, between = next(iter(decimal.doubtful.values())), other(decimal.sign)
+    read = value.replace(between, "").replace(decimal.sign, POINT)
+    return [
+        f"{name} has numbers such as {value} in {some(map(repr, decimal.doubtful))}, which are read as "
+        f"{read}. Nothing proves it: pass --decimal {between} if that is wrong."
+    ]
+
+
+def notes_of_misfits(name: str, decimal: DecimalSign, wrong: Mapping[str, pa.Array]) -> list[str]:
+    """Report columns of numbers with another decimal sign than the file."""
+    if decimal.sign is None:
+        return []
+    between = other(decimal.sign)
+    seen = {column: look_at(text) for column, text in wrong.items()}
+    misfits = {column: each.example for column, each in seen.items() if each.possible == between}
+    return [
+        f"Column {column!r} of {name} is read as text: {value} is not a number with the decimal sign "
+        f"{decimal.sign!r}. Pass --decimal {between} if that is the sign of the file, or --types "
+        f"{column}=category if {value} is a name."
+        for column, value in misfits.items()
+    ]
+
+
+class Gathered:
+    """The values of a column so far.
+
+    Parameters
+    ----------
+    name : str
+    kinds : tuple of ColumnKind
+        What it may be.
+    decimal : {".", ",", None}
+    """
+
+    def __init__(self, name: str, kinds: Kinds, decimal: str | None) -> None:
+        self.name, self.kind, self.is_mixed = name, kinds[0], False
+        # The first values that are not numbers, or not of the kind of those before.
+        self.wrong: pa.Array | None = None
+        self._kinds, self._decimal, self._is_guess = kinds, decimal, len(kinds) > 1
+        self._ways = converters(decimal, is_told=not self._is_guess)
+        self._way: Convert | None = None
+        self._numbers = GrowingArray()
+        self._chunks: list[pa.Array] = []
+        self._n_missing_first = 0
+        self._n_rows = 0
+
+    def take(self, text: pa.Array) -> None:
+        """Take the next values."""
+        if self.is_mixed:
+            return
+        if self._way is None and self._are_holes(text):
+            self._n_missing_first += len(text)
+        else:
+            found = self._convert(text)
+            if found is None:
+                self.is_mixed, self.wrong = True, text
+                self._numbers, self._chunks = GrowingArray(), []
+                return
+            if isinstance(found, np.ndarray):
+                self._numbers.append(found)
+            else:
+                self._chunks.append(found)
+        self._n_rows += len(text)
+
+    def array(self) -> pa.Array | pa.ChunkedArray:
+        """Return all values, numbers in as few bytes as they need."""
+        if self._way is None:
+            return pa.nulls(self._n_rows, pa.float64())
+        if self.kind is ColumnKind.NUMBER:
+            return pa.array(narrowed(self._numbers.whole()))
+        chunks, self._chunks = self._chunks, []
+        if len({chunk.type for chunk in chunks}) > 1:
+            chunks = [chunk.cast(pa.string()) for chunk in chunks]
+        return pa.chunked_array([pa.nulls(self._n_missing_first, chunks[0].type), *chunks])
+
+    def error(self) -> BadTable:
+        """Return the error for a value that is not of the kind that was asked for."""
+        text: pa.Array = self.wrong
+        signs = (self._decimal,) if self._decimal else (POINT, COMMA)
+        ways = [way for sign in signs for way in converters(sign, is_told=True)[self.kind]]
+        if self.kind is not ColumnKind.NUMBER and self._way is not None:
+            ways = [self._way]
+        wrong = next((i for i in range(len(text)) if all(way(text[i : i + 1]) is None for way in ways)), None)
+        about = f"Column {self.name!r} is to be a {self.kind.value}, and"
+        if wrong is None:
+            return BadTable(f"{about} has several forms. Choose one.")
+        about += f" row {self._n_rows + wrong + 1} has {text[wrong].as_py()!r}"
+        if self._decimal and look_at(text[wrong : wrong + 1], is_told=True).possible == other(self._decimal):
+            between = other(self._decimal)
+            about += f", while the decimal sign is {self._decimal!r}"
+            return BadTable(f"{about}. Correct it, or pass --decimal {between}.")
+        return BadTable(f"{about}. Correct it, or leave the cell empty.")
+
+    def _are_holes(self, text: pa.Array) -> bool:
+        """Whether no row has a value, whatever the column turns out to be."""
+        words = HOLES if self._is_guess or self.kind is not ColumnKind.CATEGORY else BLANK
+        return bool(cleaned(text, words).null_count == len(text))
+
+    def _convert(self, text: pa.Array) -> np.ndarray | pa.Array | None:
+        """Return values of the column's kind, or None. The first values of a column decide what it is."""
+        if self._way is not None:
+            return self._way(text)
+        for kind in self._kinds:
+            if kind is ColumnKind.CATEGORY and self._is_guess and self._n_missing_first:
+                return (
+                    None  # the rows before are read again: among text, words for missing values may be text
+                )
+            for way in self._ways[kind]:
+                found = way(text)
+                if found is not None:
+                    self.kind, self._way = kind, way
+                    if kind is ColumnKind.NUMBER:
+                        self._numbers.append(np.full(self._n_missing_first, np.nan))
+                    return found
+            if kind is ColumnKind.NUMBER:
+                self.wrong = text
+        return None
+
+
+class GrowingArray:
+    """Numbers in one piece that grows in its place, so that pieces need not be joined at the end.
+
+    Examples
+    --------
+    >>> array = GrowingArray()
+    >>> array.append(np.array([1.0, 2.0]))
+    >>> array.append(np.array([3.0]))
+    >>> array.whole()
+    array([1., 2., 3.])
+    """
+
+    def __init__(self) -> None:
+        self._room = np.empty(0)
+        self._n = 0
+
+    def append(self, values: np.ndarray) -> None:
+        """Put values at the end."""
+        n = self._n + len(values)
+        if n > len(self._room):
+            # Memory is moved in its place where the system can do that.
+            self._room.resize(max(n, len(self._room) + len(self._room) // 4), refcheck=False)
+        self._room[self._n : n] = values
+        self._n = n
+
+    def whole(self) -> np.ndarray:
+        """Return all values; nothing can be put at the end any more."""
+        self._room.resize(self._n, refcheck=False)
+        return self._room

@@ -1,6 +1,7 @@
 """How a CSV file is written: its encoding, delimiter, quotes and header.
 
-In: the first bytes of a file. Out: a `Dialect`, by which Arrow reads the whole of it.
+In: the first bytes of a file, and a `CSVForm` with what is known. Out: a `Dialect`, by which Arrow reads the
+whole of it.
 """
 
 from __future__ import annotations
@@ -8,27 +9,51 @@ from __future__ import annotations
 import csv
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from committee.files.decimals import SIGNS, number_form
 from committee.files.encodings import decoded, encoding_of
 from committee.files.errors import BadTable
-from committee.files.kinds import HOLES
+from committee.files.kinds import COMMA, HOLES, POINT, number_form
 from committee.files.opening import HEAD_BYTES
-from committee.files.quoting import Quoting
 
 DELIMITERS = (",", ";", "\t", "|")
 # Lines that are looked at.
 N_LINES = 100
-# What a column is called whose name is empty, by its place: as pandas calls it, which writes its index so.
+# The name of a column whose name is empty, by its place: as pandas calls it, which writes its index so.
 UNNAMED = "Unnamed: {}"
-# What Excel puts before the header to tell the delimiter.
+# What Excel puts before the header to specify the delimiter.
 TOLD_DELIMITER = re.compile(r'"?sep=(.)"?', re.IGNORECASE)
-NUMBER_FORMS = tuple(re.compile(number_form(sign)) for sign in SIGNS)
+NUMBER_FORMS = tuple(re.compile(number_form(sign)) for sign in (POINT, COMMA))
 INFINITE = ("inf", "+inf", "-inf", "infinity")
-# What a line begins with that is no row, unless it has as many values as the rows.
+# How a line begins that is not a row, unless it has as many values as the rows.
 COMMENT = "#"
+
+
+@dataclass(frozen=True)
+class CSVForm:
+    """What is known of how a CSV file is written; None is found.
+
+    Parameters
+    ----------
+    encoding, delimiter : str, default=None
+    header : bool, default=None
+        Whether the first row holds the names of the columns. None looks: a row of numbers and missing values
+        does not.
+    decimal : {".", ","}, default=None
+        The decimal sign.
+    known_decimal : {".", ","}, default=None
+        The decimal sign in the fit of a model, for files that could be read with either.
+    """
+
+    encoding: str | None = None
+    delimiter: str | None = None
+    header: bool | None = None
+    decimal: str | None = None
+    known_decimal: str | None = None
+
+
+AS_FOUND = CSVForm()
 
 
 @dataclass(frozen=True)
@@ -44,15 +69,15 @@ class Dialect:
     escape : str or None
         What stands before a quote inside quotes, if it is not another quote.
     decimal : {".", ",", None}
-        Of numbers; None where every column is asked, see `decimals`.
+        Of numbers; None where the first rows show it.
     names : tuple of str
         Of the columns.
-    n_skipped : int
+    n_skipped : int, default=0
         Lines at the start that are empty or comments.
-    has_header : bool
+    has_header : bool, default=False
         Whether the first row holds the names.
     is_spaced : bool, default=False
-        Whether blanks stand before quotes, see `quoting`.
+        Whether blanks stand before quotes.
 
     Examples
     --------
@@ -66,79 +91,72 @@ class Dialect:
     escape: str | None
     decimal: str | None
     names: tuple[str, ...]
-    n_skipped: int
-    has_header: bool
+    n_skipped: int = 0
+    has_header: bool = False
     is_spaced: bool = False
 
-    @property
-    def quoting(self) -> Quoting:
-        """How values in quotes stand in its rows."""
-        return Quoting(self.delimiter, self.quote, self.escape)
+    def parsed(self, lines: Iterable[str]) -> Iterator[list[str]]:
+        """Parse lines to rows of values, without the blanks before them."""
+        return parsed(lines, self.delimiter, self.quote, self.escape)
 
 
-def sniff(
-    name: str,
-    head: bytes,
-    *,
-    encoding: str | None = None,
-    delimiter: str | None = None,
-    header: bool | None = None,
-    decimal: str | None = None,
-) -> Dialect:
-    """Find out how a file is written; what is given is not looked for.
+def sniff(name: str, head: bytes, form: CSVForm = AS_FOUND) -> Dialect:
+    """Find out how a file is written.
 
     Parameters
     ----------
     name : str
         Of the file, for messages.
     head : bytes
-    encoding : str, default=None
-    delimiter : str, default=None
-    header : bool, default=None
-        Whether the first row holds the names of the columns. None looks: a row of numbers and missing values
-        does not.
-    decimal : {".", ","}, default=None
-        None is a point where commas part the values, and is found column by column where they do not.
+    form : CSVForm
+        What is given is not looked for.
 
     Returns
     -------
     Dialect
     """
-    encoding = encoding or encoding_of(head)
+    encoding = form.encoding or encoding_of(head)
     text = decoded(name, head, encoding)
     lines = whole_lines(text, is_cut=len(head) >= HEAD_BYTES)
     told = TOLD_DELIMITER.fullmatch(lines[0]) if lines else None
     if told is not None:
-        delimiter = delimiter or told[1]
         lines = lines[1:]
     if not lines:
         raise BadTable(f"{name} is empty.")
     rows = [line for line in lines if not is_comment(line)] or lines
     quote = quote_of(rows)
     escape = escape_of(text, quote)
-    delimiter = delimiter or delimiter_of(rows, quote, escape)
+    delimiter = form.delimiter or (told[1] if told else delimiter_of(rows, quote, escape))
     check_delimiter(delimiter)
-    quoting = Quoting(delimiter, quote, escape)
-    lines, rows = list(map(quoting.plain, lines)), list(map(quoting.plain, rows))
-    n_comments = comments_before(lines, parsed(rows, delimiter, quote, escape), delimiter)
+    n_comments = comments_before(lines, records_of(rows, delimiter, quote, escape), delimiter)
     begin, *rest = lines[n_comments:]
-    records = parsed([begin, *(line for line in rest if not is_comment(line))], delimiter, quote, escape)
+    kept = [begin, *(line for line in rest if not is_comment(line))]
+    records = records_of(kept, delimiter, quote, escape)
     if not records:
         raise BadTable(
             f"{name} cannot be read as CSV: a quote that begins on one of its first lines never ends."
         )
     first = [cell.strip() for cell in records[0]]
-    has_header = not are_values(first) if header is None else header
+    has_header = not are_values(first) if form.header is None else form.header
     names = names_of(first if has_header else [""] * len(first), UNNAMED if has_header else "x{}")
     check_names(name, names)
-    n_skipped = position_of(n_comments + (told is not None), text)
-    decimal = decimal or ("." if delimiter == "," else None)
-    is_spaced = quoting.plain(text) != text
-    return Dialect(encoding, delimiter, quote, escape, decimal, names, n_skipped, has_header, is_spaced)
+    # Where a comma parts the values, decimals stand behind a point.
+    is_point = delimiter == COMMA and form.known_decimal != COMMA
+    return Dialect(
+        encoding,
+        delimiter,
+        quote,
+        escape,
+        form.decimal or (POINT if is_point else None),
+        names,
+        position_of(n_comments + (told is not None), text),
+        has_header,
+        are_spaced(text, delimiter, quote, escape),
+    )
 
 
 def whole_lines(text: str, is_cut: bool) -> list[str]:
-    r"""The first lines that are not empty; of a text that is cut, without the last one.
+    r"""Return the first lines that are not empty; of a text that is cut, without the last one.
 
     Examples
     --------
@@ -150,7 +168,7 @@ def whole_lines(text: str, is_cut: bool) -> list[str]:
 
 
 def lines_of(text: str) -> list[str]:
-    r"""The lines of a text; other signs than these break no line in a table.
+    r"""Split a text into lines; only these signs break lines in a table.
 
     Examples
     --------
@@ -166,9 +184,9 @@ def is_comment(line: str) -> bool:
 
 
 def comments_before(lines: list[str], rows: list[list[str]], delimiter: str) -> int:
-    """How many first lines are comments: the last may be the header, which has as many values as the rows.
+    """Count the first lines that are comments.
 
-    It is none if the row after it is a header.
+    The last of them may be the header: it has as many values as the rows, and the row after it is not one.
 
     Examples
     --------
@@ -200,7 +218,7 @@ def has_header_first(rows: list[list[str]]) -> bool:
 
 
 def position_of(number: int, text: str) -> int:
-    r"""Which line of a text one of those is that are not empty.
+    r"""Return the position of a line in a text by its number among those that are not empty.
 
     Examples
     --------
@@ -212,7 +230,7 @@ def position_of(number: int, text: str) -> int:
 
 
 def quote_of(lines: list[str]) -> str:
-    """The quote of a file: ' if most lines have a value in such quotes and none has double ones, else "."""
+    """Find the quote of a file: ' if most lines have a value in such quotes and none has ", else "."""
     if any('"' in line for line in lines):
         return '"'
     in_single = sum(bool(re.search(r"(^|[,;\t|]) *'[^']*' *($|[,;\t|])", line)) for line in lines)
@@ -220,7 +238,7 @@ def quote_of(lines: list[str]) -> str:
 
 
 def escape_of(text: str, quote: str) -> str | None:
-    r"""What stands before a quote inside quotes, if it is not another quote.
+    r"""Find what stands before a quote inside quotes, if it is not another quote.
 
     Before the quote that ends a value, as of a folder in Windows, a backslash is a backslash.
 
@@ -236,7 +254,7 @@ def escape_of(text: str, quote: str) -> str | None:
 
 
 def delimiter_of(lines: list[str], quote: str, escape: str | None) -> str:
-    """What parts the values.
+    """Find what separates the values.
 
     It is the delimiter by which most rows have one number of values, with the fewest other delimiters in
     them, and of those the one with most values.
@@ -248,7 +266,7 @@ def delimiter_of(lines: list[str], quote: str, escape: str | None) -> str:
     """
     best, best_score = ",", (0.0, 0.0, 1)
     for delimiter in (*DELIMITERS, " "):
-        rows = parsed(lines, delimiter, quote, escape)
+        rows = records_of(lines, delimiter, quote, escape)
         if not rows:
             continue
         width, n_agreeing = Counter(map(len, rows)).most_common(1)[0]
@@ -262,7 +280,7 @@ def delimiter_of(lines: list[str], quote: str, escape: str | None) -> str:
 
 
 def share_of_plain(rows: list[list[str]], delimiter: str) -> float:
-    """The share of the values that have no other delimiter in them, but for those of numbers.
+    """Return the share of the values that are numbers or have no other delimiter in them.
 
     Examples
     --------
@@ -275,7 +293,7 @@ def share_of_plain(rows: list[list[str]], delimiter: str) -> float:
 
 
 def check_delimiter(delimiter: str) -> None:
-    """Raise for what cannot part values.
+    """Raise for what cannot separate values.
 
     Examples
     --------
@@ -287,19 +305,47 @@ def check_delimiter(delimiter: str) -> None:
         raise BadTable(f"A delimiter is one character of ASCII, no quote, no line break. Got {delimiter!r}.")
 
 
-def parsed(lines: list[str], delimiter: str, quote: str, escape: str | None) -> list[list[str]]:
-    """Lines as rows of values; none if a value is longer than any can be."""
-    reader = csv.reader(
-        (f"{line}\n" for line in lines),
+def parsed(
+    lines: Iterable[str], delimiter: str, quote: str, escape: str | None, *, skips_blanks: bool = True
+) -> Iterator[list[str]]:
+    """Parse lines to rows of values."""
+    return csv.reader(
+        lines,
         delimiter=delimiter,
         quotechar=quote,
         escapechar=escape,
         doublequote=escape is None,
+        skipinitialspace=skips_blanks and delimiter != " ",
     )
+
+
+def records_of(
+    lines: list[str], delimiter: str, quote: str, escape: str | None, *, skips_blanks: bool = True
+) -> list[list[str]]:
+    """Parse lines without their line breaks; return no row if a value is longer than any can be."""
+    ended = (f"{line}\n" for line in lines)
     try:
-        return [row for row in reader if row]
+        return [row for row in parsed(ended, delimiter, quote, escape, skips_blanks=skips_blanks) if row]
     except csv.Error:
         return []
+
+
+def are_spaced(text: str, delimiter: str, quote: str, escape: str | None) -> bool:
+    """Whether blanks before quotes change the values of a text.
+
+    Examples
+    --------
+    >>> are_spaced('1, "a, b"', ",", '"', None), are_spaced('1, a "b"', ",", '"', None)
+    (True, False)
+    """
+    if not re.search(rf"(^|{re.escape(delimiter)}) +{quote}", text, re.MULTILINE):
+        return False
+    skipped, kept = (
+        records_of(lines_of(text), delimiter, quote, escape, skips_blanks=skips) for skips in (True, False)
+    )
+    return [[cell.lstrip() for cell in row] for row in skipped] != [
+        [cell.lstrip() for cell in row] for row in kept
+    ]
 
 
 def check_names(name: str, names: Sequence[str]) -> None:
@@ -314,13 +360,13 @@ def check_names(name: str, names: Sequence[str]) -> None:
         positions[each] = position
 
 
-def names_of(told: list[str], unnamed: str) -> tuple[str, ...]:
-    """The names of columns; those that have none are called by their places."""
-    return tuple(each or unnamed.format(position) for position, each in enumerate(told))
+def names_of(written: list[str], unnamed: str) -> tuple[str, ...]:
+    """Return the names of columns; those that have none are named by their places."""
+    return tuple(each or unnamed.format(position) for position, each in enumerate(written))
 
 
 def are_values(first: list[str]) -> bool:
-    """Whether a first row holds numbers and missing values, and no names.
+    """Whether a first row holds numbers and missing values rather than names.
 
     Examples
     --------

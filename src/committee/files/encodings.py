@@ -1,11 +1,10 @@
-"""The encoding of text: as somebody tells it, as a mark at its beginning tells it, or found by its bytes."""
+"""The encoding of text: as somebody specifies it, by a mark at its beginning, or found by its bytes."""
 
 from __future__ import annotations
 
 import codecs
 import contextlib
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator
 
 from committee.files.errors import BadTable
 
@@ -17,7 +16,7 @@ MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
-# In which text without a mark may be, the likely ones first; the last one knows every byte.
+# Encodings to try for text without a mark, the likely ones first. The last one knows every byte.
 ENCODINGS = ("utf-8", "cp1252", "latin-1")
 
 
@@ -35,7 +34,7 @@ class WrongEncoding(BadTable):
 
 
 def encoding_of(head: bytes) -> str:
-    """The encoding of first bytes, whose last character may be cut.
+    """Find the encoding of first bytes, whose last character may be cut.
 
     Examples
     --------
@@ -53,7 +52,7 @@ def encoding_of(head: bytes) -> str:
 
 
 def encodings_after(encoding: str) -> tuple[str, ...]:
-    """In which text may be that is not in an encoding which was found; those with a mark are sure.
+    """Return encodings to try when decoding with the detected one fails; a mark is never second-guessed.
 
     Examples
     --------
@@ -64,7 +63,7 @@ def encodings_after(encoding: str) -> tuple[str, ...]:
 
 
 def decoded(name: str, head: bytes, encoding: str) -> str:
-    r"""First bytes as text, without a mark at the beginning.
+    r"""Decode first bytes, without a mark at the beginning.
 
     Examples
     --------
@@ -75,13 +74,13 @@ def decoded(name: str, head: bytes, encoding: str) -> str:
     committee.files.errors.BadTable: There is no encoding 'base64'. utf-8, latin-1 and utf-16 are some.
     """
     with decoding(name, encoding):
-        return str(decoder_of(encoding)().decode(head)).removeprefix("\ufeff")
+        return decoder_of(encoding)().decode(head).removeprefix("\ufeff")
 
 
-def decoder_of(encoding: str) -> Any:
-    """What makes decoders of an encoding of text."""
+def decoder_of(encoding: str) -> Callable[..., codecs.IncrementalDecoder]:
+    """Return what makes decoders of an encoding of text."""
     try:
-        "".encode(encoding)  # some that Python knows are none of text
+        "".encode(encoding)  # some codecs of Python are not for text
         return codecs.getincrementaldecoder(encoding)
     except LookupError as error:
         raise BadTable(f"There is no encoding {encoding!r}. utf-8, latin-1 and utf-16 are some.") from error
@@ -89,7 +88,7 @@ def decoder_of(encoding: str) -> Any:
 
 @contextlib.contextmanager
 def decoding(name: str, encoding: str) -> Iterator[None]:
-    """Say in one line that text is not written in an encoding."""
+    """Raise an error in one line for text that is not written in an encoding."""
     try:
         yield
     except UnicodeDecodeError as error:

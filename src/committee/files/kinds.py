@@ -1,15 +1,18 @@
-"""What the values of a column mean, and how text becomes such values.
+"""The kinds of columns, how text becomes values of each kind, and the decimal sign that numbers have.
 
 In: Arrow arrays of text, as CSV and ARFF have them. Out: arrays of numbers, booleans, dates or text, or None
-if some value is none of the kind.
+if some value is not of the kind; and the `DecimalSign` of a file.
 """
 
 from __future__ import annotations
 
 import enum
 import re
-from collections.abc import Callable
-from typing import Any
+from collections import Counter
+from collections.abc import Callable, Container, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -24,14 +27,14 @@ MISSING = (
     "", "?", "NA", "N/A", "n/a", "#N/A", "#N/A N/A", "#NA", "NaN", "nan", "-nan", "-NaN", "NULL", "null",
     "<NA>", "1.#QNAN", "-1.#QNAN", "1.#IND", "-1.#IND",
 )  # fmt: skip
-# Beside those, in columns of numbers, booleans and dates. Among words, they may be words.
+# Besides those, in columns of numbers, booleans and dates. Among words, they may be words.
 HOLES = (
     *MISSING, "None", "none", "NONE", "NaT", "n.a.", "N.A.", "-", "--", ".", "#DIV/0!", "#VALUE!", "#REF!",
     "#NUM!", "0000-00-00", "0000-00-00 00:00:00",
 )  # fmt: skip
-# In columns of text, where other words stand in quotes.
+# In columns of text, where other words for missing values stand in quotes.
 BLANK = ("",)
-# Beside those of ISO 8601, which Arrow reads by itself. Days and months that could be taken for each other,
+# Besides those of ISO 8601, which Arrow reads by itself. Days and months that could be taken for each other,
 # as in 02/03/2024, are not guessed, nor is what two digits such as 02/03/24 mean.
 DATE_FORMATS = (
     "%Y/%m/%d",
@@ -45,6 +48,7 @@ DATE_FORMATS = (
 # `strptime` takes fewer digits for a year as well.
 WRITTEN_YEAR = r"(^|\D)\d{4}(\D|$)"
 TRUE, FALSE = ("true", "1"), ("false", "0")
+POINT, COMMA = ".", ","
 
 
 class ColumnKind(enum.Enum):
@@ -73,11 +77,13 @@ class ColumnKind(enum.Enum):
         return self in (ColumnKind.NUMBER, ColumnKind.CATEGORY, ColumnKind.BOOLEAN, ColumnKind.DATE)
 
 
-Convert = Callable[[Any], Any]
+Kinds = tuple[ColumnKind, ...]
+# Numbers are arrays of numpy, all others arrays of Arrow.
+Convert = Callable[[pa.Array], Any]
 
 
 def converters(decimal: str | None, *, is_told: bool) -> dict[ColumnKind, list[Convert]]:
-    """The ways from text to values of each kind; a way returns None for what is not of its kind.
+    """Return the ways from text to values of each kind; a way returns None for what is not of its kind.
 
     Parameters
     ----------
@@ -101,22 +107,26 @@ def converters(decimal: str | None, *, is_told: bool) -> dict[ColumnKind, list[C
     return {
         ColumnKind.NUMBER: [lambda text: numbers(text, decimal, is_told=is_told)],
         ColumnKind.BOOLEAN: [booleans],
-        ColumnKind.DATE: [iso_dates, zoned_dates, *(dates_written(each) for each in DATE_FORMATS)],
+        ColumnKind.DATE: [
+            cast_dates,
+            partial(cast_dates, zone="UTC"),
+            *(dates_written(each) for each in DATE_FORMATS),
+        ],
         ColumnKind.CATEGORY: [categories],
     }
 
 
-def cleaned(text: Any, missing: tuple[str, ...] = HOLES) -> Any:
-    """Text without spaces around it, null where it is a word for a missing value."""
+def cleaned(text: pa.Array, missing: tuple[str, ...] = HOLES) -> pa.Array:
+    """Strip spaces around text; words for missing values become null."""
     trimmed = pc.utf8_trim_whitespace(text)
     return pc.if_else(pc.is_in(trimmed, pa.array(missing)), pa.scalar(None, trimmed.type), trimmed)
 
 
-def numbers(text: Any, decimal: str | None, *, is_told: bool) -> Any:
-    """Text as float64 in numpy, NaN for missing; None for what is none, or would not stay what it is.
+def numbers(text: pa.Array, decimal: str | None, *, is_told: bool) -> np.ndarray | None:
+    """Convert text to float64, NaN for missing; return None if some value is not a number.
 
-    Unless somebody has told that it is numbers, that is digits with zeros in front, as postal codes have
-    them, and with more of them than a number can hold.
+    Digits with zeros in front, as postal codes have them, and more digits than a number can hold are numbers
+    only if somebody has said so.
     """
     found = None if decimal == "," else cast_numbers(text)
     if found is None:
@@ -128,19 +138,18 @@ def numbers(text: Any, decimal: str | None, *, is_told: bool) -> Any:
     return None if has_zeros_in_front(text) or loses_digits(text, found) else found
 
 
-def with_points(text: Any, decimal: str) -> Any:
-    """Numbers with a decimal point and nothing between thousands; None where one has other signs in it."""
-    between = "," if decimal == "." else "."
+def with_points(text: pa.Array, decimal: str) -> pa.Array | None:
+    """Write numbers with a decimal point and nothing between thousands; None where one has other signs."""
+    between = other(decimal)
     is_parted = pc.match_substring(text, between)
     if is_parted.true_count:
-        form = rf"^[+-]?[1-9]\d{{0,2}}({re.escape(between)}\d{{3}})+({re.escape(decimal)}\d*)?$"
-        if not pc.all(pc.match_substring_regex(text.filter(is_parted), form), min_count=0).as_py():
+        if not are_numbers(text.filter(is_parted), decimal):
             return None
         text = pc.replace_substring(text, between, "")
-    return text if decimal == "." else pc.replace_substring(text, decimal, ".")
+    return text if decimal == POINT else pc.replace_substring(text, decimal, POINT)
 
 
-def has_zeros_in_front(text: Any) -> bool:
+def has_zeros_in_front(text: pa.Array) -> bool:
     """Whether digits begin with 0 somewhere."""
     starts = pc.starts_with(text, "0")
     if not starts.true_count:
@@ -148,7 +157,7 @@ def has_zeros_in_front(text: Any) -> bool:
     return bool(pc.match_substring_regex(text.filter(starts), r"^0\d").true_count)
 
 
-def loses_digits(text: Any, found: np.ndarray) -> bool:
+def loses_digits(text: pa.Array, found: np.ndarray) -> bool:
     """Whether some whole number has other digits as float64."""
     is_large = np.abs(found) > LARGEST_EXACT
     if not is_large.any():
@@ -160,16 +169,16 @@ def loses_digits(text: Any, found: np.ndarray) -> bool:
     )
 
 
-def cast_numbers(text: Any) -> Any:
-    """Text as Arrow reads numbers, or None."""
+def cast_numbers(text: pa.Array) -> np.ndarray | None:
+    """Convert text as Arrow reads numbers, or return None."""
     try:
         return pc.cast(text, pa.float64()).to_numpy(zero_copy_only=False)
     except pa.ArrowInvalid:
         return None
 
 
-def booleans(text: Any) -> Any:
-    """Text as booleans: true and false in any case, or 1 and 0."""
+def booleans(text: pa.Array) -> pa.Array | None:
+    """Convert text to booleans: true and false in any case, or 1 and 0."""
     lowered = pc.utf8_lower(cleaned(text))
     if not pc.all(pc.is_in(lowered.drop_null(), pa.array([*TRUE, *FALSE])), min_count=0).as_py():
         return None
@@ -177,18 +186,8 @@ def booleans(text: Any) -> Any:
     return pc.if_else(pc.is_null(lowered), pa.scalar(None, pa.bool_()), is_true)
 
 
-def iso_dates(text: Any) -> Any:
-    """Text as dates of ISO 8601."""
-    return cast_dates(text, None)
-
-
-def zoned_dates(text: Any) -> Any:
-    """Text as dates of ISO 8601 with a time zone, in UTC."""
-    return cast_dates(text, "UTC")
-
-
-def cast_dates(text: Any, zone: str | None) -> Any:
-    """Text as Arrow reads dates."""
+def cast_dates(text: pa.Array, zone: str | None = None) -> pa.Array | None:
+    """Convert text as Arrow reads dates, or return None."""
     try:
         return pc.cast(pc.cast(cleaned(text), pa.timestamp("us", zone)), pa.timestamp("us"))
     except pa.ArrowInvalid:
@@ -196,9 +195,9 @@ def cast_dates(text: Any, zone: str | None) -> Any:
 
 
 def dates_written(form: str) -> Convert:
-    """The way from text to dates that are written in one form."""
+    """Return the way from text to dates that are written in one form."""
 
-    def convert(text: Any) -> Any:
+    def convert(text: pa.Array) -> pa.Array | None:
         text = cleaned(text)
         if not pc.all(pc.match_substring_regex(text, WRITTEN_YEAR), min_count=0).as_py():
             return None
@@ -210,11 +209,149 @@ def dates_written(form: str) -> Convert:
     return convert
 
 
-def categories(text: Any) -> Any:
-    """Text as codes and distinct values, or as it is if most values are distinct, which takes less memory.
+def categories(text: pa.Array) -> pa.Array:
+    """Encode text as codes and distinct values, or return it if most are distinct, to take less memory.
 
     Words for missing values stand in quotes here, so they are text.
     """
     text = cleaned(text, BLANK)
     encoded = text.dictionary_encode()
     return encoded if 2 * len(encoded.dictionary) <= len(text) else text
+
+
+def narrowed(values: np.ndarray) -> np.ndarray:
+    """Return numbers in the smallest dtype of integers that holds them all, or as they are.
+
+    Examples
+    --------
+    >>> narrowed(np.array([1.0, 300.0])).dtype, narrowed(np.array([1.0, np.nan])).dtype
+    (dtype('int16'), dtype('float64'))
+    """
+    if len(values) == 0 or not np.isfinite(values).all() or np.abs(values).max() > LARGEST_EXACT:
+        return values
+    least, most = float(values.min()), float(values.max())
+    for dtype in (np.int8, np.int16, np.int32, np.int64):
+        bounds = np.iinfo(dtype)
+        if bounds.min <= least and most <= bounds.max:
+            whole = values.astype(dtype)
+            return whole if np.array_equal(whole, values) else values
+    return values
+
+
+@dataclass(frozen=True)
+class DecimalSign:
+    """The decimal sign of a file.
+
+    Parameters
+    ----------
+    sign : {".", ",", None}
+        The other one may stand between thousands. None is a point, and nothing between thousands, for as long
+        as no value has a comma.
+    is_proved : bool, default=False
+        Whether some value can be read with this sign only, or somebody has specified it.
+    doubtful : mapping of str to str
+        The columns that may as well have the other sign, each with one of its values.
+    """
+
+    sign: str | None
+    is_proved: bool = False
+    doubtful: Mapping[str, str] = field(default_factory=dict)
+
+
+def find_sign(
+    columns: Mapping[str, pa.Array], told: Container[str], delimiter: str, known: str | None
+) -> DecimalSign:
+    """Find the decimal sign of a file.
+
+    A value such as `0,125` or `1.234,5` proves the sign of its column, and most of the columns that prove one
+    that of the file. `1,125` proves nothing: it is read as in the fit, or else as a decimal.
+
+    Parameters
+    ----------
+    columns : mapping of str to pyarrow.Array
+        The text of columns that may hold numbers.
+    told : container of str
+        The columns that must hold numbers, so that no value is a name.
+    delimiter : str
+    known : {".", ",", None}
+        The sign in the fit of the model that reads the file.
+
+    Examples
+    --------
+    >>> find_sign({"w": pa.array(["1,125"]), "v": pa.array(["37,5"])}, (), ";", None)
+    DecimalSign(sign=',', is_proved=True, doubtful={})
+    >>> find_sign({"w": pa.array(["1,125"]), "v": pa.array(["37.5"])}, (), ";", None)
+    DecimalSign(sign='.', is_proved=True, doubtful={'w': '1,125'})
+    """
+    seen = {name: look_at(text, is_told=name in told) for name, text in columns.items()}
+    proofs = Counter(each.possible for each in seen.values() if len(each.possible) == 1)
+    unclear = {name: each for name, each in seen.items() if each.written and each.possible == POINT + COMMA}
+    # Where commas part the values, a point says nothing about thousands.
+    is_point = delimiter == COMMA and any(POINT in each.written for each in unclear.values())
+    expected = POINT if known and is_point else known
+    sign: str | None
+    if proofs:
+        sign = max((POINT, COMMA), key=lambda each: (proofs[each], each == expected, each == COMMA))
+    elif expected and unclear:
+        sign = expected
+    else:
+        sign = COMMA if any(COMMA in each.written for each in unclear.values()) else None
+    is_sure = bool(proofs or expected)
+    doubtful = {name: each.example for name, each in unclear.items() if not is_sure or each.written != sign}
+    return DecimalSign(sign, bool(proofs), {} if sign in (None, known) else doubtful)
+
+
+class Seen(NamedTuple):
+    """The signs by which all values of a column are numbers, those in some value, and such a value."""
+
+    possible: str
+    written: str
+    example: str
+
+
+def look_at(text: pa.Array, *, is_told: bool = False) -> Seen:
+    """Look which decimal signs the values of a column may have.
+
+    Examples
+    --------
+    >>> [look_at(pa.array(each)).possible for each in (["1,5"], ["0.125"], ["1.234.567", "12.000"])]
+    [',', '.', ',']
+    >>> [look_at(pa.array(each)).possible for each in (["1,125", "7"], ["212.555.123", "212.555.987"])]
+    ['.,', '']
+    """
+    filled = cleaned(text).drop_null()
+    signed = filled.filter(pc.match_substring_regex(filled, "[.,]"))
+    written = [sign for sign in (POINT, COMMA) if pc.match_substring(signed, sign).true_count]
+    possible = [
+        sign
+        for sign in (POINT, COMMA)
+        if are_numbers(filled, sign) and (is_told or not are_names(signed, sign, len(filled)))
+    ]
+    return Seen("".join(possible), "".join(written), signed[0].as_py() if len(signed) else "")
+
+
+def are_numbers(values: pa.Array, sign: str) -> bool:
+    """Whether all values are numbers with a decimal sign."""
+    return bool(pc.all(pc.match_substring_regex(values, number_form(sign)), min_count=0).as_py())
+
+
+def number_form(sign: str) -> str:
+    """Return how numbers with a decimal sign are written; thousands never begin with 0."""
+    between = re.escape(other(sign))
+    return rf"^[+-]?(\d+|[1-9]\d{{0,2}}({between}\d{{3}})+)?({re.escape(sign)}\d*)?([eE][+-]?\d+)?$"
+
+
+def are_names(signed: pa.Array, sign: str, n_values: int) -> bool:
+    """Whether values may as well be names with signs in them, as telephone numbers are.
+
+    All of them have the same number of signs between thousands, more than one, and no decimal sign.
+    """
+    if len(signed) == 0 or len(signed) < n_values or pc.match_substring(signed, sign).true_count:
+        return False
+    bounds = pc.min_max(pc.count_substring(signed, other(sign))).as_py()
+    return bool(bounds["min"] == bounds["max"] > 1)
+
+
+def other(sign: str) -> str:
+    """Return the sign that may stand between thousands."""
+    return COMMA if sign == POINT else POINT

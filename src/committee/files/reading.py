@@ -8,29 +8,24 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pyarrow as pa
 
 from committee.files import arff, typed
-from committee.files.decimals import Decimal, notes_of_doubts
-from committee.files.delimited import Delimited
-from committee.files.dialect import COMMENT, Dialect, sniff
+from committee.files.delimited import Delimited, Gathering, gather
+from committee.files.dialect import AS_FOUND, CSVForm, Dialect, sniff
 from committee.files.encodings import ENCODINGS, WrongEncoding, encodings_after
-from committee.files.errors import BadTable
-from committee.files.formats import Format, format_of
-from committee.files.gathering import Kinds, gather
-from committee.files.guessing import Guess, guess
-from committee.files.kinds import ColumnKind
-from committee.files.naming import require_columns
-from committee.files.opening import OpenedFile, open_file
-from committee.files.quoting import plainly_quoted
-from committee.files.typed import UNNAMED_INDEX
+from committee.files.errors import BadTable, require_columns
+from committee.files.guessing import Guess, flat, guess
+from committee.files.kinds import POINT, ColumnKind, Kinds
+from committee.files.opening import Format, OpenedFile, format_of, open_file
 
 ANY_KIND: Kinds = (ColumnKind.NUMBER, ColumnKind.BOOLEAN, ColumnKind.DATE, ColumnKind.CATEGORY)
 # What a target or a group may be: its text stays what it is.
 LABEL: Kinds = (ColumnKind.NUMBER, ColumnKind.CATEGORY)
+Columns = dict[str, pa.Array | pa.ChunkedArray]
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,18 +49,18 @@ class FileTable:
     index : tuple of str
         Columns that are the index of a frame of pandas, and are no columns unless they are asked for by name.
         One without a name counts in files only: in a frame nobody takes it for a column.
-    decimals : dict of str to str
-        The decimal signs by which columns of numbers were read, where that was not plain.
+    decimal : {".", ",", None}
+        The decimal sign, where a comma does not separate the values or somebody has specified the sign.
     """
 
     name: str
     format: Format | None
-    frame: Any
+    frame: pa.Table
     guesses: tuple[Guess, ...]
     names: tuple[str, ...]
     notes: tuple[str, ...] = ()
     index: tuple[str, ...] = ()
-    decimals: Mapping[str, str] = field(default_factory=dict)
+    decimal: str | None = None
 
 
 def read_file(
@@ -75,13 +70,9 @@ def read_file(
     labels: Iterable[str] = (),
     only: Iterable[str] | None = None,
     keep_all: bool = False,
-    encoding: str | None = None,
-    delimiter: str | None = None,
-    header: bool | None = None,
-    decimal: str | None = None,
-    known_decimals: Mapping[str, str] | None = None,
+    form: CSVForm = AS_FOUND,
 ) -> FileTable:
-    r"""Read a table from CSV, Parquet, Arrow, Feather, JSON lines or ARFF, packed with gzip or not.
+    r"""Read a table from CSV, Parquet, Arrow, Feather, JSON lines or ARFF, packed or not.
 
     Parameters
     ----------
@@ -96,14 +87,8 @@ def read_file(
         The columns that are wanted; None for all.
     keep_all : bool, default=False
         Whether text and ids stay, as categories and numbers.
-    encoding, delimiter : str, default=None
-        Of CSV. None finds them.
-    header : bool, default=None
-        Whether the first row of CSV names the columns. None looks.
-    decimal : {".", ","}, default=None
-        The decimal sign of CSV. None finds it, column by column.
-    known_decimals : mapping of str to str, default=None
-        What it was in the file that a model was fitted on, for columns that could be read in two ways.
+    form : CSVForm
+        How CSV is written, where that is not to be found.
 
     Returns
     -------
@@ -134,22 +119,9 @@ def read_file(
     )
     with open_file(place) as file:
         head = file.head()
-        found = format_of(file.name, head, encoding)
+        found = format_of(file.name, head, form.encoding)
         if found is Format.CSV:
-            dialect = sniff(
-                file.name, head, encoding=encoding, delimiter=delimiter, header=header, decimal=decimal
-            )
-            # Between commas a point needs no proof, and proves nothing of other files.
-            is_plain = decimal is None and dialect.decimal == "."
-            known = known_decimals if decimal is None else None
-            return read_csv(
-                file,
-                wanted,
-                dialect,
-                known,
-                is_encoding_told=encoding is not None,
-                keeps_decimals=not is_plain,
-            )
+            return read_csv(file, head, wanted, form)
         if found is Format.ARFF:
             return read_arff(file, wanted)
         with typed.open_columns(file, found) as columns:
@@ -184,7 +156,7 @@ def read_frame(
         reason = " ".join(str(error).split())
         raise BadTable(f"The table is no path and no frame that Arrow can take ({reason}).") from error
     read = read_typed("The table", None, typed.Columns.of("the table", table.schema, table.column), wanted)
-    return replace(read, index=tuple(name for name in read.index if not UNNAMED_INDEX.fullmatch(name)))
+    return replace(read, index=tuple(name for name in read.index if not typed.UNNAMED_INDEX.fullmatch(name)))
 
 
 @dataclass(frozen=True)
@@ -210,7 +182,7 @@ class Wanted:
         return name in self.labels or name in self.types or name in (self.only or ())
 
     def kinds(self, names: tuple[str, ...], where: str) -> dict[str, Kinds]:
-        """What each column that has to be read may be."""
+        """Return what each column that has to be read may be."""
         require_columns(self.labels, names, where)
         require_columns(self.types, names, where)
         require_columns(self.only or (), names, where)
@@ -226,22 +198,27 @@ class Wanted:
         return LABEL if name in self.labels else ANY_KIND
 
     def table(
-        self, where: str, found: Format | None, names: tuple[str, ...], columns: dict[str, Any], *notes: str
+        self,
+        where: str,
+        found: Format | None,
+        names: tuple[str, ...],
+        columns: dict[str, pa.Array],
+        *notes: str,
     ) -> FileTable:
-        """The columns that are used, and what all were taken for."""
+        """Return the columns that are used, and what all were taken for."""
         if columns and len(next(iter(columns.values()))) == 0:
             raise BadTable(f"{where} has no rows.")
         guesses = [
             self._guess(name, columns.get(name)) for name in names if name in columns or self.only is None
         ]
         used = {
-            each.name: typed.in_one_piece(columns.pop(each.name))
+            each.name: in_one_piece(columns.pop(each.name))
             for each in guesses
             if each.name in columns and (each.kind.is_used or each.name in self.labels or self.keeps_all)
         }
         return FileTable(where, found, pa.table(used), tuple(guesses), names, notes)
 
-    def _guess(self, name: str, column: Any) -> Guess:
+    def _guess(self, name: str, column: pa.Array | pa.ChunkedArray | None) -> Guess:
         if name in self.types:
             return Guess(name, self.types[name])
         made = guess(name, column)
@@ -260,70 +237,61 @@ def read_typed(where: str, found: Format | None, columns: typed.Columns, wanted:
     return replace(wanted.table(where, found, names, values), index=index)
 
 
-def read_csv(
-    file: OpenedFile,
-    wanted: Wanted,
-    dialect: Dialect,
-    known_decimals: Mapping[str, str] | None,
-    *,
-    is_encoding_told: bool,
-    keeps_decimals: bool,
-) -> FileTable:
+def read_csv(file: OpenedFile, head: bytes, wanted: Wanted, form: CSVForm) -> FileTable:
     """Read CSV, in another encoding if bytes far behind its start are not of the one that was found."""
+    dialect = sniff(file.name, head, form)
     kinds = wanted.kinds(dialect.names, file.name)
-    others = () if is_encoding_told else encodings_after(dialect.encoding)
-    columns, decimals, encoding = gather_csv(file, dialect, kinds, known_decimals, others)
-    notes = notes_of_doubts(file.name, decimals)
-    if not is_encoding_told and encoding in ENCODINGS[1:]:
-        notes.append(f"{file.name} is not UTF-8: it is read as {encoding}.")
+    notes = []
+    for other in () if form.encoding else encodings_after(dialect.encoding):
+        try:
+            gathering = gather_csv(file, dialect, kinds, form.known_decimal)
+            break
+        except WrongEncoding:
+            dialect = replace(dialect, encoding=other)
+    else:
+        gathering = gather_csv(file, dialect, kinds, form.known_decimal)
+    if form.encoding is None and dialect.encoding in ENCODINGS[1:]:
+        notes.append(f"{file.name} is not UTF-8: it is read as {dialect.encoding}.")
     if not dialect.has_header:
         notes.append(f"{file.name} has no header: its columns are called {dialect.names[0]} and so on.")
-    table = wanted.table(file.name, Format.CSV, dialect.names, columns, *notes)
-    if not keeps_decimals:
-        return table
-    signs = {name: each.sign for name, each in decimals.items() if each.sign is not None}
-    return replace(table, decimals=signs)
+    table = wanted.table(file.name, Format.CSV, dialect.names, gathering.columns, *gathering.notes, *notes)
+    # Between commas a point needs no proof, and proves nothing of other files.
+    is_plain = form.decimal is None and dialect.decimal == POINT
+    return table if is_plain else replace(table, decimal=gathering.decimal)
 
 
 def gather_csv(
-    file: OpenedFile,
-    dialect: Dialect,
-    kinds: Mapping[str, Kinds],
-    known_decimals: Mapping[str, str] | None,
-    other_encodings: tuple[str, ...],
-) -> tuple[dict[str, Any], dict[str, Decimal], str]:
-    """Columns, their decimal signs, and the first encoding that all of a file is written in."""
-    try:
-        with contextlib.ExitStack() as stack:
-            if dialect.is_spaced:
-                file = stack.enter_context(plainly_quoted(file, dialect.encoding, dialect.quoting))
-            rows = Delimited(file, dialect, comment=COMMENT, keeps_empty=True)
-            return *gather(rows, kinds, known_decimals), dialect.encoding
-    except WrongEncoding:
-        if not other_encodings:
-            raise
-    other, *rest = other_encodings
-    return gather_csv(file, replace(dialect, encoding=other), kinds, known_decimals, tuple(rest))
+    file: OpenedFile, dialect: Dialect, kinds: Mapping[str, Kinds], known_decimal: str | None
+) -> Gathering:
+    """Read columns of CSV, from a copy if Arrow would take quotes behind blanks for a part of a value."""
+    rows = Delimited(file, dialect)
+    with rows.rewritten(dialect.parsed) if dialect.is_spaced else contextlib.nullcontext(rows) as plain:
+        return gather(plain, kinds, known_decimal)
 
 
 def read_arff(file: OpenedFile, wanted: Wanted) -> FileTable:
-    """Read ARFF, whose types are told; those of strings are guessed."""
+    """Read ARFF, whose header has the types; those of strings and dates are guessed."""
     header = arff.read_header(file)
     kinds = wanted.kinds(header.names, file.name)
     for name, kind in header.kinds.items():
         if name in kinds and name not in wanted.types and name not in wanted.labels:
             kinds[name] = (kind,)
-    if arff.are_sparse(file, header):
-        every = arff.read_sparse(file, header)
-        columns = {name: typed.converted(name, every[name], kinds[name]) for name in kinds}
-    else:
-        with arff.open_rows(file, header) as rows:
-            columns, _ = gather(rows, kinds)
+    with arff.open_rows(file, header) as rows:
+        columns = gather(rows, kinds).columns
     return wanted.table(file.name, Format.ARFF, header.names, columns)
 
 
+def in_one_piece(column: pa.Array | pa.ChunkedArray) -> pa.Array:
+    """Return a column without chunks; text as codes and distinct values."""
+    if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+        column = column.dictionary_encode()
+    if isinstance(column, pa.ChunkedArray) and pa.types.is_dictionary(column.type):
+        column = column.unify_dictionaries()
+    return flat(column)
+
+
 def as_kind(name: str, kind: str | ColumnKind) -> ColumnKind:
-    """The kind of a word."""
+    """Return the kind that a word means."""
     try:
         return ColumnKind(kind)
     except ValueError as error:

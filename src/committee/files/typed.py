@@ -14,11 +14,9 @@ import pyarrow.parquet
 
 from committee.files.dialect import check_names
 from committee.files.errors import BadTable
-from committee.files.formats import Format
-from committee.files.gathering import Kinds
 from committee.files.guessing import flat, kind_of_type
-from committee.files.kinds import ColumnKind, converters
-from committee.files.opening import OpenedFile
+from committee.files.kinds import POINT, ColumnKind, Kinds, converters
+from committee.files.opening import Format, OpenedFile
 
 BLOCK_BYTES = 2**24
 STREAM_START = b"\xff\xff\xff\xff"
@@ -110,7 +108,7 @@ def open_columns(file: OpenedFile, found: Format) -> Iterator[Columns]:
 
 def read_json_lines(file: OpenedFile) -> Any:
     """All columns of JSON lines."""
-    with file.stream() as stream, file.reading():
+    with file.stream() as stream:
         return pa.json.read_json(stream, pa.json.ReadOptions(block_size=BLOCK_BYTES))
 
 
@@ -128,7 +126,7 @@ def reporting(file: OpenedFile, found: Format) -> Iterator[None]:
         yield
     except (pa.ArrowException, UnicodeDecodeError, OSError) as error:
         reason = " ".join(str(error).split())
-        raise BadTable(f"{file.name} cannot be read as {found.title}: {reason}") from error
+        raise BadTable(f"{file.name} cannot be read as {found.value}: {reason}") from error
 
 
 def converted(name: str, column: Any, kinds: Kinds) -> Any:
@@ -158,15 +156,6 @@ def converted(name: str, column: Any, kinds: Kinds) -> Any:
     if is_kind not in kinds and not (len(kinds) > 1 and is_kind is ColumnKind.BOOLEAN):
         column = to_kind(name, column, kinds[-1])
     return column if kind_of_type(name, column.type) is ColumnKind.CATEGORY else flat(column)
-
-
-def in_one_piece(column: Any) -> Any:
-    """A column without chunks; text as codes and distinct values."""
-    if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
-        column = column.dictionary_encode()
-    if isinstance(column, pa.ChunkedArray) and pa.types.is_dictionary(column.type):
-        column = column.unify_dictionaries()
-    return flat(column)
 
 
 def plain(column: Any) -> Any:
@@ -200,7 +189,7 @@ def to_kind(name: str, column: Any, kind: ColumnKind) -> Any:
         return printed(column)
     if is_kind is ColumnKind.CATEGORY:
         text = column.cast(pa.string())
-        for way in converters(".", is_told=True)[kind]:
+        for way in converters(POINT, is_told=True)[kind]:
             found = way(text)
             if found is not None:
                 return pa.array(found) if kind is ColumnKind.NUMBER else found

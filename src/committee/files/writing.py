@@ -1,4 +1,4 @@
-"""From a frame to a file: CSV, Parquet, Arrow or JSON lines, by the suffix; or the standard output."""
+"""Write a table to a file: CSV, Parquet, Arrow or JSON lines, by the suffix; or to the standard output."""
 
 from __future__ import annotations
 
@@ -7,28 +7,28 @@ import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 
 from committee.files.errors import BadTable
-from committee.files.formats import Format, format_by_suffix
+from committee.files.opening import PACKINGS, Format, format_by_suffix
 from committee.saving.writing import replace_file
 
 STANDARD_OUTPUT = "-"
 ROWS_AT_ONCE = 10_000
 
 
-def write_file(frame: Any, place: str | os.PathLike[str], *, as_json: bool = False) -> None:
+def write_file(frame: pa.Table, place: str | os.PathLike[str], *, as_json: bool = False) -> None:
     """Write a table, whole or not at all.
 
     Parameters
     ----------
     frame : pyarrow.Table
     place : str or path
-        The suffix says the format, `.gz` after it packs. `-` is the standard output, as CSV.
+        The suffix says the format; `.gz`, `.bz2`, `.zst`, `.lz4` or `.br` after it packs. `-` is the standard
+        output, as CSV.
     as_json : bool, default=False
         Whether the standard output gets JSON lines.
 
@@ -52,18 +52,17 @@ def write_file(frame: Any, place: str | os.PathLike[str], *, as_json: bool = Fal
         return
     path = Path(place)
     found = check_output(path)
-    is_packed = path.suffix.lower() == ".gz"
     delimiter = "\t" if ".tsv" in path.name.lower() else ","
 
     def write(temporary: Path) -> None:
-        with pa.output_stream(str(temporary), compression="gzip" if is_packed else None) as stream:
+        with pa.output_stream(str(temporary), compression=PACKINGS.get(path.suffix.lower())) as stream:
             write_stream(frame, stream, found, delimiter)
 
     replace_file(path, write)
 
 
 def check_output(place: str | os.PathLike[str]) -> Format:
-    """The format of a file that is to be written, so that a wrong name is known before the work is done.
+    """Return the format of a file that is to be written; a wrong name is an error before the work is done.
 
     Examples
     --------
@@ -79,7 +78,7 @@ def check_output(place: str | os.PathLike[str]) -> Format:
     return found
 
 
-def write_stream(frame: Any, stream: Any, found: Format, delimiter: str) -> None:
+def write_stream(frame: pa.Table, stream: pa.NativeFile, found: Format, delimiter: str) -> None:
     """Write a table to an open file."""
     if found is Format.PARQUET:
         pa.parquet.write_table(frame, stream)
@@ -93,14 +92,14 @@ def write_stream(frame: Any, stream: Any, found: Format, delimiter: str) -> None
             stream.write(text.encode())
 
 
-def json_lines(frame: Any) -> Iterator[str]:
-    """A table as JSON, a line for each row."""
+def json_lines(frame: pa.Table) -> Iterator[str]:
+    """Write a table as JSON, a line for each row."""
     for batch in frame.to_batches(max_chunksize=ROWS_AT_ONCE):
         yield "".join(json.dumps(row, default=str, ensure_ascii=False) + "\n" for row in batch.to_pylist())
 
 
-def csv_text(frame: Any) -> Iterator[str]:
-    """A table as CSV."""
+def csv_text(frame: pa.Table) -> Iterator[str]:
+    """Write a table as CSV."""
     for start in range(0, max(frame.num_rows, 1), ROWS_AT_ONCE):
         sink = pa.BufferOutputStream()
         options = pa.csv.WriteOptions(include_header=start == 0)

@@ -9,10 +9,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from committee.files import BadTable
-from committee.files.gathering import narrowed
+from committee.files import AS_FOUND, BadTable, CSVForm
+from committee.files.kinds import narrowed
 from committee.jobs.metrics import scores_of
-from committee.jobs.tables import AS_FOUND, CSVForm, present, table_for, values_of
+from committee.jobs.tables import present, table_for, values_of
 from committee.task import Classification
 
 

@@ -17,8 +17,8 @@ from committee.evaluating import Comparison, Study
 from committee.evaluating.results import USUAL, check_metrics, is_for
 from committee.evaluating.store import FILE, Store
 from committee.files import BadTable
-from committee.files.formats import format_by_suffix
-from committee.files.naming import suggestion
+from committee.files.errors import suggestion
+from committee.files.opening import format_by_suffix, without_packing
 from committee.jobs.amounts import bytes_of, seconds_of
 from committee.jobs.lesson import read_lesson
 from committee.jobs.tables import read_any
@@ -345,7 +345,7 @@ def name_of(path: Path) -> str:
     >>> name_of(Path("tables/heart.csv.gz"))
     'heart'
     """
-    name = path.name.removesuffix(".gz")
+    name = without_packing(path.name).name
     return name.removesuffix(Path(name).suffix)
 
 

@@ -16,11 +16,10 @@ import numpy as np
 
 from committee import automatic
 from committee.automatic.parameters import AutomaticParameters
-from committee.files import Guess
+from committee.files import AS_FOUND, CSVForm, Guess
 from committee.jobs.amounts import bytes_of, seconds_of
 from committee.jobs.lesson import Lesson, read_lesson
 from committee.jobs.metrics import check_metric_name, committee_metric
-from committee.jobs.tables import AS_FOUND, CSVForm
 from committee.parameters import check_parameters, taking_parameters_of, unknown_name
 
 TASKS = ("classification", "regression")
@@ -76,7 +75,7 @@ def fit(
     Parameters
     ----------
     table : str, path or frame
-        CSV, Parquet, Arrow, Feather, JSON lines or ARFF, packed with gzip or not; or a frame of pandas,
+        CSV, Parquet, Arrow, Feather, JSON lines or ARFF, packed or not; or a frame of pandas,
         polars or Arrow. The index of pandas is not a column.
     target : str
         The column to be predicted. Rows without a value in it are left out.

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pyarrow.compute as pc
 
-from committee.files import BadTable, ColumnKind, Guess, require_columns
+from committee.files import AS_FOUND, BadTable, ColumnKind, CSVForm, Guess, require_columns
 from committee.jobs.amounts import number_of
 from committee.jobs.answering import with_answers
-from committee.jobs.tables import AS_FOUND, CSVForm, present, read_any, values_of
+from committee.jobs.tables import present, read_any, values_of
 from committee.saving import Origin
 
 # Whole numbers of more different values are numbers.
@@ -98,7 +98,6 @@ def read_lesson(
         *stray_notes(each for each in read.guesses if each.name != groups),
         *left_out_notes(guesses),
     )
-    decimals = {name: sign for name, sign in read.decimals.items() if name in used or name == target}
     return Lesson(
         frame.select(used),
         y,
@@ -106,7 +105,7 @@ def read_lesson(
         None if weights is None else complete(frame[weights], weights, "weights"),
         found,
         guesses,
-        Origin(target, (*unused, *read.index), decimals),
+        Origin(target, (*unused, *read.index), read.decimal),
         notes,
         n_dropped,
     )

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from committee.combining.losses import CLASS_LOSSES, NUMBER_LOSSES
-from committee.files.naming import suggestion
+from committee.files.errors import suggestion
 from committee.parameters import unknown_name
 
 # What people call them, and how scikit-learn's scorers are called: of two classes, of more, of numbers.

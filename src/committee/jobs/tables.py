@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from committee.files import BadTable, FileTable, read_file, read_frame
+from committee.files import AS_FOUND, BadTable, CSVForm, FileTable, read_file, read_frame
 from committee.files.guessing import flat
 from committee.table import Column, Kind, Schema
 from committee.task import Classification
@@ -26,26 +26,6 @@ KINDS = {
 }
 
 
-@dataclass(frozen=True)
-class CSVForm:
-    """How a CSV file is written, where that is not to be found out.
-
-    Parameters
-    ----------
-    encoding, delimiter : str, default=None
-    header : bool, default=None
-    decimal : {".", ","}, default=None
-    """
-
-    encoding: str | None = None
-    delimiter: str | None = None
-    header: bool | None = None
-    decimal: str | None = None
-
-
-AS_FOUND = CSVForm()
-
-
 def read_any(
     table: Any,
     *,
@@ -54,22 +34,10 @@ def read_any(
     only: Iterable[str] | None = None,
     keep_all: bool = False,
     form: CSVForm = AS_FOUND,
-    known_decimals: Mapping[str, str] | None = None,
 ) -> FileTable:
     """Read a file by its path, or take a frame."""
     if isinstance(table, str | os.PathLike):
-        return read_file(
-            table,
-            types=types,
-            labels=labels,
-            only=only,
-            keep_all=keep_all,
-            encoding=form.encoding,
-            delimiter=form.delimiter,
-            header=form.header,
-            decimal=form.decimal,
-            known_decimals=known_decimals,
-        )
+        return read_file(table, types=types, labels=labels, only=only, keep_all=keep_all, form=form)
     return read_frame(table, types=types, labels=labels)
 
 
@@ -107,14 +75,9 @@ def table_for(
     if target is not None:
         types[target] = label_kind(model)
     origin = model._origin
-    table = read_any(
-        place,
-        types=types,
-        labels=labels,
-        only=[*schema.names, *labels],
-        form=form,
-        known_decimals=None if origin is None else origin.decimals,
-    )
+    if origin is not None:
+        form = replace(form, known_decimal=origin.decimal)
+    table = read_any(place, types=types, labels=labels, only=[*schema.names, *labels], form=form)
     for note in table.notes:
         warnings.warn(note, UserWarning, stacklevel=3)
     known = {*schema.names, *labels}

@@ -230,12 +230,16 @@ def read_origin(written: Json) -> Origin | None:
     if written is None:
         return None
     require(isinstance(written, dict), "origin is not told")
-    body = with_keys({"decimals": {}} | written, {"target", "left_out", "decimals"}, "origin")
+    names = {"target", "left_out", "decimal", "decimals"}
+    body = with_keys({"decimal": None, "decimals": {}} | written, names, "origin")
     target, left_out, decimals = body["target"], body["left_out"], body["decimals"]
     are_names = isinstance(left_out, list) and all(isinstance(name, str) for name in left_out)
-    are_signs = isinstance(decimals, dict) and all(sign in (".", ",") for sign in decimals.values())
-    require(isinstance(target, str) and are_names and are_signs, "origin is not told")
-    return Origin(target, tuple(left_out), decimals)
+    require(isinstance(target, str) and are_names and isinstance(decimals, dict), "origin is not told")
+    # Older files have a sign for each column. Where those differ, the sign of a table is found anew.
+    signs = [body["decimal"], *decimals.values()]
+    require(all(sign in (".", ",", None) for sign in signs), "origin is not told")
+    known = set(signs) - {None}
+    return Origin(target, tuple(left_out), known.pop() if len(known) == 1 else None)
 
 
 def versions() -> dict[str, str]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -60,13 +60,13 @@ class Origin:
         The column that the model answers with.
     left_out : tuple of str
         Columns beside it that the model does not look at.
-    decimals : mapping of str to str
-        The decimal signs of columns of CSV that could be read in two ways.
+    decimal : {".", ",", None}
+        The decimal sign of CSV that could be read with either.
     """
 
     target: str
     left_out: tuple[str, ...] = ()
-    decimals: Mapping[str, str] = field(default_factory=dict)
+    decimal: str | None = None
 
 
 class Saveable:
