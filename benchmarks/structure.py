@@ -72,7 +72,7 @@ def count_inner_imports(parsed):
 
 
 def fold_places(parsed):
-    """The modules that define a function which returns folds or rows that are held out."""
+    """Find the modules that define a function which draws folds or rows that are held out."""
     return sorted(
         {
             str(path.relative_to(PACKAGE))
@@ -84,8 +84,9 @@ def fold_places(parsed):
 
 
 def splits_rows(function):
-    """Whether a function draws or numbers folds itself: it is named for that, and does arithmetic on rows."""
-    is_named = any(word in function.name for word in ("fold", "hold_out", "held_out", "holdout"))
+    """Return whether a function is named for folds or held-out rows, and draws or sorts rows itself."""
+    words = ("fold", "hold_out", "held_out", "holdout", "spare", "one_in")
+    is_named = any(word in function.name for word in words)
     draws = {"permutation", "argsort", "lexsort", "check_cv", "KFold", "StratifiedKFold", "shuffle"}
     called = {
         getattr(node.func, "attr", getattr(node.func, "id", ""))
@@ -96,14 +97,19 @@ def splits_rows(function):
 
 
 def vote_containers(parsed):
-    """The classes that hold votes together with the targets of their rows, or with who has voted on them."""
+    """Find the classes that hold an array of votes, with the targets of their rows or who has voted."""
     found = []
     for tree in parsed.values():
         for node in ast.walk(tree):
             if isinstance(node, ast.ClassDef):
-                fields = {each.target.id for each in node.body if is_field(each)}
-                holds_votes = any(name == "votes" or name.endswith("_votes") for name in fields)
-                if holds_votes and fields & {"y", "has_voted", "outside"}:
+                fields = {
+                    each.target.id: ast.unparse(each.annotation) for each in node.body if is_field(each)
+                }
+                holds_votes = any(
+                    (name == "votes" or name.endswith("_votes")) and kind.startswith("np.ndarray")
+                    for name, kind in fields.items()
+                )
+                if holds_votes and fields.keys() & {"y", "has_voted", "outside"}:
                     found.append(node.name)
     return sorted(found)
 

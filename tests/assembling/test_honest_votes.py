@@ -39,8 +39,9 @@ from committee import (
 )
 from committee.assembling import Bank
 from committee.assembling.calibrating import logistic_curve
-from committee.members.votes import dtype_of, votes_of
+from committee.members.votes import votes_of
 from committee.task import Classification
+from committee.votes.arrays import dtype_of
 
 X, Y = load_iris(return_X_y=True)
 MEMBERS = [("bayes", GaussianNB()), ("tree", DecisionTreeClassifier(max_depth=2))]

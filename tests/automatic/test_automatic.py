@@ -15,7 +15,6 @@ from sklearn.neighbors import KNeighborsClassifier
 
 import committee
 from committee import CommitteeClassifier, CommitteeRegressor, DecisionTreeClassifier
-from committee.assembling.votes import HonestVotes
 from committee.automatic.candidates import CANDIDATES, Size
 from committee.automatic.choosing import fewer, is_surely_better, judge_rules
 from committee.automatic.committee import members_of
@@ -23,6 +22,7 @@ from committee.automatic.portfolio import ORDERS, portfolio
 from committee.combining.adjusting import AdjustedRule
 from committee.members.lesson import Lesson
 from committee.running import receiving
+from committee.votes.honest import HonestVotes
 from every_estimator import mixed_frame, target_for, votes_of
 
 X, Y = load_iris(return_X_y=True)

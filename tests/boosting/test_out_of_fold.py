@@ -6,9 +6,10 @@ from sklearn.base import clone
 from sklearn.datasets import make_classification, make_regression
 
 from committee import GradientBoostingClassifier, GradientBoostingRegressor
-from committee.boosting.out_of_fold import N_FOLDS, USUAL_ROUNDS, copies_of, fold_rows
+from committee.boosting.out_of_fold import USUAL_ROUNDS, copies_of, fold_rows
 from committee.boosting.rows import Rows
 from committee.table import bin_table, read
+from committee.votes.folds import N_FOLDS
 
 NOISY = make_classification(300, 6, flip_y=0.4, random_state=0)
 PROBLEMS = [

@@ -12,7 +12,6 @@ from sklearn.tree import DecisionTreeClassifier
 
 import committee
 from committee import VotingClassifier
-from committee.combining.rule import Honest
 from committee.combining.thresholds import ByCounts, ByFunction, judge_by, thresholds
 from committee.rules import (
     AdjustedRule,
@@ -24,6 +23,7 @@ from committee.rules import (
     rule_named,
 )
 from committee.saving.together import folds_of_rule
+from committee.votes.honest import HonestVotes
 
 RNG = np.random.default_rng(0)
 Y = (RNG.random(2000) < 0.15).astype(int)
@@ -72,7 +72,7 @@ def test_counts_are_the_metric(metric, n_classes):
     rng = np.random.default_rng(0)
     y = rng.choice(n_classes - 1, 60) if n_classes > 2 else rng.choice(2, 60)
     decision = rng.dirichlet(np.ones(n_classes), 60) + 0.5 * one_hot(y, n_classes)
-    honest = Honest.of(decision[None], y, sample_weight=rng.integers(1, 4, 60) / 2)
+    honest = HonestVotes.of(decision[None], y, sample_weight=rng.integers(1, 4, 60) / 2)
     scores = np.log(decision)
     counted, asked = judge_by(metric, honest, math.inf), ByFunction(metric, honest, math.inf)
     assert isinstance(counted, ByCounts)
@@ -85,12 +85,12 @@ def test_counts_are_the_metric(metric, n_classes):
 
 
 def test_one_class_is_the_one_whose_label_is_1():
-    honest = Honest.of(VOTES[:1], Y, classes=np.array([1, 2]))
+    honest = HonestVotes.of(VOTES[:1], Y, classes=np.array([1, 2]))
     scores = np.log(VOTES[0])
     assert judge_by("recall", honest, math.inf).plain(scores) == pytest.approx(
         -recall_score(Y, scores.argmax(axis=1), pos_label=0)
     )
-    named = Honest.of(VOTES[:1], Y, classes=np.array(["no", "yes"]))
+    named = HonestVotes.of(VOTES[:1], Y, classes=np.array(["no", "yes"]))
     assert isinstance(judge_by("recall", named, math.inf), ByFunction)
 
 

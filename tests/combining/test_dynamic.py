@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 
 import committee
 from committee.combining import dynamic, dynamic_known
-from committee.combining import votes as votes_module
 from committee.combining.dynamic_known import Question
 from committee.combining.dynamic_meta import SURE, in_tenths
 from committee.combining.dynamic_methods import METHODS, REGRESSION_METHODS
 from committee.rules import DynamicRule, one_hot
+from committee.votes import arrays as votes_module
 
 SLOW = (
     "ola",

@@ -14,7 +14,6 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
 import rule_oracle
-from committee.combining import votes as votes_module
 from committee.combining.fixed_rule import FIXED, FixedRule
 from committee.rules import (
     borda,
@@ -29,6 +28,7 @@ from committee.rules import (
     product,
     trimmed_mean,
 )
+from committee.votes import arrays as votes_module
 
 TWO_AGREE = np.array([[[0.2, 0.8]], [[0.7, 0.3]], [[0.7, 0.3]]])
 THREE_MEMBERS = np.array([[[0.2, 0.8]], [[0.6, 0.4]], [[0.7, 0.3]]])

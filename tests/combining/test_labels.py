@@ -5,9 +5,9 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from committee.combining import votes as votes_module
 from committee.combining.labels import BehaviourKnowledgeRule, NaiveBayesRule
 from committee.rules import majority, mean, one_hot, plurality
+from committee.votes import arrays as votes_module
 
 # The confusions of the notes: rows are the true class, columns what the member decided.
 CONFUSIONS = [[[40, 10], [30, 20]], [[20, 30], [20, 30]], [[50, 0], [40, 10]]]

@@ -22,8 +22,8 @@ from committee.combining.metrics import METRICS
 from committee.evaluating import Study, known_learners, score
 from committee.evaluating.cells import Cell, Outcome
 from committee.evaluating.learners import LEARNERS, learner_named, learners_of
-from committee.evaluating.resamples import held_out_rows
 from committee.saving import DamagedFile
+from committee.votes.folds import drawn_share
 from studies import Failing, Hungry, Slow, content, small_learners, small_tables
 
 
@@ -391,9 +391,9 @@ def test_frames_with_categories_and_missing_values_are_tables_too():
 @pytest.mark.parametrize("resample", range(3))
 def test_a_resample_judges_on_half_of_each_class_and_learns_every_class(resample):
     y = np.repeat([0, 1, 2, 3], [10, 7, 2, 1])
-    is_test = held_out_rows(y, resample, 0.5, are_classes=True)
-    assert np.bincount(y, weights=is_test).tolist() == [5, 3, 1, 0]
-    assert not np.array_equal(is_test, held_out_rows(y, resample + 1, 0.5, are_classes=True))
+    masks = [drawn_share(y, 0.5, np.random.default_rng(seed)) for seed in (resample, resample + 1)]
+    assert np.bincount(y, weights=masks[0]).tolist() == [5, 3, 1, 0]
+    assert not np.array_equal(*masks)
 
 
 def test_every_learner_of_the_registry_fits_the_tasks_that_it_is_for():

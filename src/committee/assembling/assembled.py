@@ -13,16 +13,17 @@ from sklearn.utils.validation import check_is_fitted
 
 from committee.assembling.kept import KeptCommittee
 from committee.assembling.leaderboard import Leaderboard, leaderboard_of
-from committee.assembling.votes import HonestVotes
 from committee.combining import as_rule
 from committee.combining.rule import Rule, check_rule, differ
 from committee.members.lesson import in_order
 from committee.members.seeding import generator_of, seeded
-from committee.members.votes import dtype_of
+from committee.members.seeing import look_at_rows
 from committee.saving.saveable import fingerprint
 from committee.saving.together import decided_by_fold, folds_of_rule
 from committee.table.source import Source, open_source
 from committee.task import Classification
+from committee.votes.arrays import dtype_of
+from committee.votes.honest import HonestVotes
 
 ONE_CLASS = "y had one class, so there is nothing to decide."
 # What a fit leaves beside attributes that end with an underscore.
@@ -225,7 +226,7 @@ class Assembled(TransformerMixin, KeptCommittee):
         honest = self._known_votes()
         scoring = self._usual_scoring() if scoring is None else scoring
         if X is not None:
-            _, honest = honest.looked_at(self._table_of_fit(X))
+            _, honest = look_at_rows(honest, self._table_of_fit(X))
         names = [seat.name for seat in self._seats]
         return leaderboard_of(honest, names, rules, scoring, self.random_state, self.rule_)
 
@@ -280,7 +281,7 @@ class Assembled(TransformerMixin, KeptCommittee):
         if not rule._looks_at_X():
             self._encoder = None
         elif X is not None:
-            self._encoder, self._honest = self._known_votes().looked_at(self._table_of_fit(X))
+            self._encoder, self._honest = look_at_rows(self._known_votes(), self._table_of_fit(X))
         elif self._encoder is None or self._known_votes().X is None:
             raise ValueError(f"{type(rule).__name__} looks at the rows. Pass X, the table of the fit.")
         if self._honest is not None:

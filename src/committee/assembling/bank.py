@@ -17,21 +17,20 @@ import numpy as np
 from committee.assembling.assembled import Assembled
 from committee.assembling.ballots import Ballot, FolderBox, MemoryBox
 from committee.assembling.calibrating import METHODS
-from committee.assembling.folds import bags_will_do, folds_of
 from committee.assembling.leaks import leak_of
 from committee.assembling.members import members_of
 from committee.assembling.poll import Poll, table_print
 from committee.assembling.polled import Polled
 from committee.assembling.polling import ask, places_of, seeded_by_name
 from committee.assembling.recipes import recipe_of
-from committee.assembling.votes import HonestVotes
-from committee.combining.folding import Fold
 from committee.members.lesson import Lesson, in_order
-from committee.members.votes import dtype_of
 from committee.parameters import integer, is_integer
 from committee.saving import Data
 from committee.table.source import open_source
 from committee.task import Classification, Regression
+from committee.votes.arrays import dtype_of
+from committee.votes.folds import Fold, bags_will_do, folds_of
+from committee.votes.honest import HonestVotes
 
 POLL_FILE = "bank.poll"
 TASKS = {"classification": Classification, "regression": Regression}

@@ -15,19 +15,19 @@ from typing import Any
 import numpy as np
 from scipy.special import expit, logit, softmax
 
-from committee.assembling.votes import HonestVotes
 from committee.combining import one_hot
-from committee.combining.folding import numbered_folds
-from committee.combining.votes import rescaled
 from committee.saving import Fields
 from committee.task import scaled
+from committee.votes.arrays import rescaled
+from committee.votes.folds import N_FOLDS, numbered_folds
+from committee.votes.honest import HonestVotes
 
 METHODS = ("isotonic", "sigmoid", "temperature")
 # Of members that a committee brings itself.
 CALIBRATION = "sigmoid"
-# The rows that a curve has learnt from are put through others, one for each of at most so many parts of them:
-# the members' folds or, where there is one fold alone, as many as these.
-MOST_PARTS, N_FOLDS = 10, 5
+# Rows that a curve has learnt from are put through other curves, one for each of at most this many parts: the
+# folds of the members or, if there is only one fold, N_FOLDS new ones.
+MOST_PARTS = 10
 # Scores are divided by temperatures between the exponentials of these.
 LOWEST, HIGHEST = -7.0, 7.0
 # Of Newton's method, which needs a few of each.
@@ -140,7 +140,7 @@ class Curves:
         Of two folds, each is put through the curve of the other:
 
         >>> scores = np.array([[2.0, -2.0], [1.0, -1.0], [-1.0, 1.0], [-2.0, 2.0]])
-        >>> honest = HonestVotes(scores[None], np.array([0, 0, 1, 1]), None, None, np.arange(4))
+        >>> honest = HonestVotes(scores[None], np.array([0, 0, 1, 1]), np.ones(4), np.arange(4))
         >>> curves = Curves.of("isotonic", honest, 0, [np.array([0, 2]), np.array([1, 3])])
         >>> curves.honest_votes(scores, np.arange(4)).round(2)
         array([[1.  , 0.  ],
@@ -149,13 +149,12 @@ class Curves:
                [0.  , 1.  ]])
         """
         scores, y = honest.votes[place], honest.y
-        weights = None if honest.weights is None else scaled(honest.weights)
+        weights = scaled(honest.weights)
         parts = parts_of(held_out, honest)
         by_part = []
         for part in range(parts.max() + 1) if parts.any() else ():
             others = parts != part
-            known = None if weights is None else weights[others]
-            by_part.append(Calibration.of(method, scores[others], y[others], known))
+            by_part.append(Calibration.of(method, scores[others], y[others], weights[others]))
         return cls(Calibration.of(method, scores, y, weights), honest.rows, parts, by_part)
 
     def honest_votes(self, scores: np.ndarray, rows: np.ndarray) -> np.ndarray:
@@ -175,7 +174,7 @@ def parts_of(held_out: Iterable[np.ndarray], honest: HonestVotes) -> np.ndarray:
 
     Examples
     --------
-    >>> honest = HonestVotes(np.zeros((1, 4, 2)), np.array([0, 0, 1, 1]), None, None, np.arange(4))
+    >>> honest = HonestVotes.of(np.zeros((1, 4, 2)), [0, 0, 1, 1])
     >>> parts_of([np.array([0, 3]), np.array([1, 2])], honest), parts_of([np.arange(4)], honest)
     (array([0, 1, 1, 0]), array([0, 1, 0, 1]))
     """

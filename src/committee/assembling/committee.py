@@ -16,18 +16,14 @@ from committee.assembling.assembled import Assembled
 from committee.assembling.calibrating import CALIBRATION, Calibration, Curves
 from committee.assembling.committee_parameters import CommitteeParameters
 from committee.assembling.fitting import Plan, Seated, n_fits, seat, take_prefit
-from committee.assembling.folds import bags_will_do, folds_of, split_print
 from committee.assembling.members import Member, members_of
 from committee.assembling.named import NamedMembers
 from committee.assembling.seats import Seat
-from committee.assembling.votes import HonestVotes, mean_votes
 from committee.combining import rule_named
 from committee.combining.adjusting import AdjustedRule
 from committee.combining.averaging import BayesianAveragingRule
 from committee.combining.fixed_rule import FixedRule
-from committee.combining.folding import Fold
 from committee.combining.rule import Rule, check_rule, differ
-from committee.combining.votes import check_member_weights
 from committee.learners.callbacks import (
     CallbackSupportMixin,
     TaskCalls,
@@ -38,12 +34,14 @@ from committee.learners.callbacks import (
 from committee.members.encoding import new_encoder
 from committee.members.lesson import Lesson
 from committee.members.seeding import generator_of, seeded, seeded_split
+from committee.members.seeing import look_at_rows
 from committee.members.votes import gives_scores
 from committee.parameters import check_parameters, declared
 from committee.task import Classification
+from committee.votes.arrays import check_member_weights
+from committee.votes.folds import N_FOLDS, Fold, bags_will_do, folds_of, split_print
+from committee.votes.honest import HonestVotes
 
-# The folds of a rule that needs honest votes where none are asked for.
-N_FOLDS = 5
 # The rules that are told a number for each member, and what it is called.
 TOLD_OF_MEMBERS: dict[type[Rule], str] = {FixedRule: "weights", BayesianAveragingRule: "prior"}
 
@@ -99,7 +97,7 @@ class Committee(CallbackSupportMixin, CommitteeParameters, NamedMembers, Assembl
         encoder = None
         if honest is not None:
             if rule._looks_at_X():
-                encoder, honest = honest.looked_at(lesson.X)
+                encoder, honest = look_at_rows(honest, lesson.X)
             honest.teach(rule)
         elif lesson.is_open and rule._looks_at_X():
             encoder = new_encoder().fit(lesson.X, sample_weight=lesson.weights)
@@ -201,8 +199,8 @@ def honest_of(seated: list[Seated], lesson: Lesson, folds: list[Fold]) -> Honest
     """The honest votes of members: fitted in folds, in bags or, if there are no folds, elsewhere."""
     if not lesson.is_open or not all(each.held_out for each in seated):
         return None
-    votes, rows = mean_votes([each.held_out for each in seated], lesson.n_rows, lesson.task)
-    honest = HonestVotes.of(votes, rows, lesson.task, lesson.y, lesson.weights, lesson.groups)
+    cast = [each.held_out for each in seated]
+    honest = HonestVotes.of_models(cast, lesson.task, lesson.y, lesson.weights, lesson.groups)
     split = split_print(folds, lesson.groups) if folds else ""
     return replace(honest, table=lesson.table, split=split)
 

@@ -19,20 +19,21 @@ from sklearn.utils.validation import check_is_fitted
 
 from committee.assembling.members import Member
 from committee.boosting.rounds import Rounds
-from committee.combining.folding import Fold
 from committee.learners.network import Network
 from committee.members.encoding import TableEncoder
 from committee.members.fitting import fit_member
 from committee.members.lesson import Lesson
 from committee.members.seeing import take_rows
 from committee.members.tasks import naming
-from committee.members.votes import dtype_of, gives_scores, votes_of
+from committee.members.votes import gives_scores, votes_of
 from committee.running import Runner, Task, TaskError
 from committee.sampling.bagged import Bagging
 from committee.sampling.growing import Forest
 from committee.table.raw import Dictionary, Numbers
 from committee.table.source import open_source, take_columns
 from committee.task import Classification
+from committee.votes.arrays import dtype_of
+from committee.votes.folds import Fold
 
 # A table of so many values is not copied for each of its folds if that can be helped.
 MANY_VALUES = 2**22

@@ -8,17 +8,20 @@ import numpy as np
 
 from committee.assembling.calibrating import Calibration
 from committee.assembling.seats import Seat
-from committee.assembling.votes import HonestVotes
 from committee.combining.rule import Rule
 from committee.learners.voting import Tabular
 from committee.members.encoding import TableEncoder
-from committee.members.votes import dtype_of
 from committee.saving import Fields
 from committee.saving.deciding import Decider
 from committee.saving.errors import require
 from committee.saving.predicting import Predictor
 from committee.saving.together import PreparedSeat, RuleDecider, check_rule
 from committee.task import Classification
+from committee.votes.arrays import dtype_of
+from committee.votes.honest import HonestVotes
+
+# What a file keeps of honest votes.
+KEPT_OF_HONEST = ("votes", "y", "weights", "groups", "rows", "X", "table", "split")
 
 
 class KeptCommittee(Tabular):
@@ -55,8 +58,11 @@ class KeptCommittee(Tabular):
         ]
         honest = None
         if self._honest is not None:
-            honest = {name: value for name, value in vars(self._honest).items() if name != "classes"}
-            if honest["X"] is None:
+            honest = {name: getattr(self._honest, name) for name in KEPT_OF_HONEST}
+            # Files leave out weights and rows that a committee does not have.
+            if (self._honest.weights == 1).all():
+                honest["weights"] = None
+            if self._honest.X is None:
                 del honest["X"]
         own = {"seats": seats, "honest": honest, "encoder": self._encoder, "rule": self.rule_}
         return super()._learnt() | own
@@ -112,7 +118,10 @@ class KeptCommittee(Tabular):
             fields.require(((y >= 0) & (y < self._task.n_outputs)).all(), "y is of no class")
         fields.require(weights is None or (weights >= 0).all(), "a weight is negative")
         fields.require((rows >= 0).all() and (groups is None or (groups >= 0).all()), "a row is negative")
-        return HonestVotes(votes, y, weights, groups, rows, X, self._task.classes, table, split)
+        weights = np.ones(n_rows) if weights is None else weights
+        return HonestVotes(
+            votes, y, weights, rows, groups, X, classes=self._task.classes, table=table, split=split
+        )
 
     def _check_learnt(self) -> None:
         check_rule(self.rule_, len(self._seats), self._task)

@@ -7,19 +7,19 @@ the honest votes: it decides on rows that neither it nor the members have learnt
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 
-from committee.assembling.folds import nothing_to_hold_out
-from committee.assembling.votes import HonestVotes
 from committee.combining import as_rule, rule_names
-from committee.combining.folding import N_FOLDS, drawn_folds
 from committee.combining.rule import Rule
 from committee.members.seeding import generator_of, seeded
 from committee.running.surroundings import one_blas_thread
+from committee.votes.folds import nothing_to_hold_out
+from committee.votes.honest import HonestVotes
 
 
 @dataclass(frozen=True)
@@ -129,7 +129,7 @@ def leaderboard_of(
     # What rules solve is small, and threads would only wait for each other.
     with one_blas_thread():
         for kind, title, given in wanted:
-            decision = honest_decision(seeded(as_rule(given), generator_of(random_state)), honest, honest.X)
+            decision = honest_decision(seeded(as_rule(given), generator_of(random_state)), honest)
             found.append(Standing(kind, title, -loss(known.y, decision, known.weights)))
     return Leaderboard(found, name_of_scorer(scorer))
 
@@ -155,18 +155,16 @@ def decides(rule: Rule) -> bool:
     return True
 
 
-def honest_decision(rule: Rule, honest: HonestVotes, X: np.ndarray | None) -> np.ndarray:
-    """The decision of a rule on each row, by a fit on other rows if it learns."""
+def honest_decision(rule: Rule, honest: HonestVotes) -> np.ndarray:
+    """Return the decision of a rule on each row, by a fit on other rows if it learns."""
     if not rule.needs_fit:
         return rule.combine(honest.votes)
-    is_class_task = honest.votes.shape[2] > 1
-    folds = drawn_folds(N_FOLDS, honest.y, honest.groups, honest.weights, is_class_task=is_class_task)
+    folds = honest.folds()
     if not folds:
-        raise nothing_to_hold_out(honest.groups, honest.weights, is_class_task)
-    decision = np.zeros(honest.votes.shape[1:])
-    for train, held_out in folds:
-        fitted = replace(honest, X=X).on(train).teach(clone(rule))
-        decision[held_out] = fitted.combine(honest.votes[:, held_out], None if X is None else X[held_out])
+        raise nothing_to_hold_out(honest.groups, honest.weights, honest.are_classes)
+    decision = honest.decide_out_of_fold(partial(clone, rule), folds)
+    # Rows of weight 0 are in no fold, and their decision does not count.
+    decision[honest.weights == 0] = 0.0
     return decision
 
 

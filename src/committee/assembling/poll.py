@@ -15,8 +15,6 @@ from typing import Any
 
 import numpy as np
 
-from committee.assembling.folds import split_print
-from committee.combining.folding import Fold
 from committee.members.lesson import Lesson
 from committee.members.votes import Task
 from committee.saving import Data, Fields
@@ -26,6 +24,7 @@ from committee.saving.errors import require
 from committee.saving.plain import with_keys
 from committee.table import Schema, read_like
 from committee.task import Classification, Regression, check_lengths, check_target
+from committee.votes.folds import Fold, split_print
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,15 +11,16 @@ from committee.assembling.ballots import Ballot, Box
 from committee.assembling.calibrating import Curves
 from committee.assembling.leaderboard import Leaderboard, leaderboard_of
 from committee.assembling.poll import Poll
-from committee.assembling.votes import HonestVotes, folded_scores, mean_votes
 from committee.combining import as_rule
-from committee.combining.folding import Fold
 from committee.combining.rule import Rule
 from committee.members.encoding import TableEncoder
 from committee.members.lesson import Lesson
 from committee.members.seeding import generator_of, seeded
-from committee.members.votes import dtype_of
+from committee.members.seeing import look_at_rows
 from committee.saving.together import decided_by_fold, folds_of_rule
+from committee.votes.arrays import dtype_of, folded_scores
+from committee.votes.folds import Fold
+from committee.votes.honest import HonestVotes
 
 # From what ballots hold on rows of the table, or on test rows (None), to votes.
 Voting = Callable[[np.ndarray, np.ndarray | None], np.ndarray]
@@ -141,10 +142,10 @@ class Polled:
         """
         poll, chosen = self._poll, self._chosen(names)
         held_out = [((ballot.rows, ballot.votes) for ballot in self._ballots(name)) for name in chosen]
-        votes, rows = mean_votes(held_out, poll.n_rows, poll.task)
+        honest = HonestVotes.of_models(held_out, poll.task, poll.y, poll.weights, poll.groups)
         for place, name in enumerate(chosen):
-            votes[place] = self._from_scores(name)(votes[place], rows)
-        return HonestVotes.of(votes, rows, poll.task, poll.y, poll.weights, poll.groups)
+            honest.votes[place] = self._from_scores(name)(honest.votes[place], honest.rows)
+        return honest
 
     def test_votes(self, names: Iterable[str] | None = None) -> np.ndarray:
         """The votes of each member on the test rows: the mean of its models'.
@@ -215,7 +216,7 @@ class Polled:
         chosen = self._chosen(names)
         honest = self.honest(chosen)
         if self._lesson is not None:
-            _, honest = honest.looked_at(self._lesson.X)
+            _, honest = look_at_rows(honest, self._lesson.X)
         return leaderboard_of(honest, chosen, rules, scoring, SEED)
 
     def _chosen(self, names: Iterable[str] | None) -> list[str]:
@@ -284,9 +285,7 @@ class Polled:
             return lambda votes, rows: votes
         poll = self._poll
         cast = ((ballot.rows, ballot.votes) for ballot in self._ballots(member))
-        alone = HonestVotes.of(
-            *mean_votes([cast], poll.n_rows, poll.task), poll.task, poll.y, poll.weights, poll.groups
-        )
+        alone = HonestVotes.of_models([cast], poll.task, poll.y, poll.weights, poll.groups)
         curves = Curves.of(self._calibrate, alone, 0, (ballot.rows for ballot in self._ballots(member)))
         return lambda scores, rows: (
             curves.whole.votes(scores.astype(np.float64))
@@ -304,5 +303,5 @@ class Polled:
                     f"{type(made).__name__} looks at the rows, which the folder does not hold. Make the "
                     "bank with its table: Bank(X, y, folder=...)."
                 )
-            encoder, honest = honest.looked_at(self._lesson.X)
+            encoder, honest = look_at_rows(honest, self._lesson.X)
         return honest.teach(made), encoder

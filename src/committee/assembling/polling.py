@@ -17,11 +17,12 @@ from committee.assembling.ballots import Ballot, Place
 from committee.assembling.fitting import carry_out, fit_fold, fit_in_bags, has_bags, warn_of_dropped
 from committee.assembling.members import Member
 from committee.assembling.recipes import recipe_of
-from committee.combining.folding import Fold
 from committee.members.lesson import Lesson
 from committee.members.seeding import seeded
-from committee.members.votes import dtype_of, gives_scores, votes_of
+from committee.members.votes import gives_scores, votes_of
 from committee.table.source import take_columns
+from committee.votes.arrays import dtype_of
+from committee.votes.folds import Fold
 
 
 def places_of(member: Member, n_folds: int, uses_bags: bool) -> list[Place]:

@@ -9,12 +9,12 @@ import numpy as np
 from sklearn.dummy import DummyClassifier
 
 from committee.assembling.calibrating import Calibration
-from committee.assembling.votes import folded_scores
 from committee.members.seeing import asked
 from committee.members.tasks import naming
 from committee.members.votes import Task, votes_of
 from committee.saving.together import folded
 from committee.table.source import Source
+from committee.votes.arrays import folded_scores
 
 
 @dataclass(frozen=True, eq=False)

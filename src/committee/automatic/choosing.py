@@ -11,16 +11,14 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 
 from committee.assembling.leaderboard import honest_decision
-from committee.assembling.votes import HonestVotes
 from committee.combining.adjusting import OF_PROBABILITIES, AdjustedRule
-from committee.combining.folding import N_FOLDS
 from committee.combining.losses import (
     CLASS_LOSSES,
     NUMBER_LOSSES,
@@ -31,9 +29,11 @@ from committee.combining.losses import (
 )
 from committee.combining.metrics import some_decision
 from committee.combining.naming import rule_named
-from committee.combining.rule import Honest, Rule
+from committee.combining.rule import Rule
 from committee.combining.scorers import is_scorer, task_of_scorer
 from committee.members.lesson import Lesson
+from committee.votes.folds import N_FOLDS
+from committee.votes.honest import HonestVotes
 
 # Rules are compared on so many votes at most, and on so many for each second that there is.
 MOST_COMPARED, COMPARED_IN_A_SECOND, LEAST_COMPARED = 3_000_000, 400_000, 100_000
@@ -120,6 +120,7 @@ def judge_rules(
     began = time.monotonic()
     unit = 0.0
     metric = known_by_rows(metric)
+    honest = replace(honest, X=X)
     found: list[Judged] = []
     no_value: NoValueError | None = None
     rules = rules_for(honest, metric, X is not None)
@@ -132,7 +133,7 @@ def judge_rules(
             if gone + COSTS.get(name, 1) * unit > seconds and found:
                 continue
             try:
-                decision = honest_decision(in_time(rule, seconds / (len(rules) * N_FOLDS)), honest, X)
+                decision = honest_decision(in_time(rule, seconds / (len(rules) * N_FOLDS)), honest)
                 found.append(Judged(name, rule, loss_of(decision, honest, metric), decision))
             except NoValueError as error:
                 no_value = no_value or error
@@ -302,7 +303,7 @@ def check_judges(metric: Any, lesson: Lesson) -> None:
     y = lesson.y[lesson.rows]
     weights = None if lesson.weights is None else lesson.weights[lesson.rows]
     decision = some_decision(y, lesson.task.n_outputs)
-    honest = Honest.of(decision[None], y, sample_weight=weights, classes=lesson.task.classes)
+    honest = HonestVotes.of(decision[None], y, sample_weight=weights, classes=lesson.task.classes)
     try:
         member_losses(metric_of_votes(metric, honest), honest)
     except Exception as error:
@@ -310,10 +311,10 @@ def check_judges(metric: Any, lesson: Lesson) -> None:
         raise ValueError(f"The metric {metric!r} cannot judge this y: {reason} {ways_out(task)}") from error
 
 
-def one_vote(lesson: Lesson) -> Honest:
+def one_vote(lesson: Lesson) -> HonestVotes:
     """A vote as there will be some, to ask about them before there are any."""
     n_outputs = lesson.task.n_outputs
-    return Honest.of(np.full((1, 1, n_outputs), 1 / n_outputs), lesson.y[:1])
+    return HonestVotes.of(np.full((1, 1, n_outputs), 1 / n_outputs), lesson.y[:1])
 
 
 def ways_out(task: str) -> str:

@@ -20,11 +20,9 @@ from committee import running
 from committee.assembling.calibrating import CALIBRATION, Calibration
 from committee.assembling.committee import calibrate, for_seated, honest_of
 from committee.assembling.fitting import Seated
-from committee.assembling.folds import folds_of
 from committee.assembling.members import Member, check_kind, check_pairs
 from committee.assembling.polling import seeded_by_name
 from committee.assembling.seats import Seat
-from committee.assembling.votes import HonestVotes
 from committee.automatic.candidates import Size, encoded_width
 from committee.automatic.choosing import (
     DIFFERENCES_IN_A_SECOND,
@@ -45,7 +43,6 @@ from committee.automatic.repeats import MOST_REPEATS, Repeats, n_folds_of
 from committee.automatic.scheduling import seat_in_time
 from committee.automatic.telling import Telling
 from committee.combining import as_rule, rule_named
-from committee.combining.folding import Fold
 from committee.combining.losses import NoValueError
 from committee.combining.rule import Rule, check_rule, differ
 from committee.learners import DecisionTreeClassifier
@@ -58,6 +55,8 @@ from committee.members.seeing import take_rows
 from committee.parameters import check_parameters, declared, is_integer
 from committee.running.surroundings import one_blas_thread
 from committee.task import Classification
+from committee.votes.folds import Fold, folds_of
+from committee.votes.honest import HonestVotes
 
 AUTO = "auto"
 # Folds are repeated so often while there is time left, more often in tables of at most so many rows. Those

@@ -22,14 +22,15 @@ from committee.assembling.bank import Bank
 from committee.assembling.members import Member
 from committee.assembling.recipes import recipe_of
 from committee.automatic.candidates import library_of
-from committee.combining.folding import Fold
 from committee.members.lesson import Lesson
 from committee.members.seeing import take_rows
-from committee.members.votes import dtype_of, gives_scores, votes_of
+from committee.members.votes import gives_scores, votes_of
 from committee.running.surroundings import one_blas_thread
 from committee.saving import DamagedFile, UntrustedMember, load, save
 from committee.saving.writing import replace_file
 from committee.table.source import take_columns
+from committee.votes.arrays import dtype_of
+from committee.votes.folds import Fold
 
 # A model, the rows that it has not seen, if there are any, and its votes on them.
 Result = tuple[Any, Any, Any]

@@ -12,17 +12,16 @@ import pickle
 import tempfile
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from committee.assembling.votes import HonestVotes
 from committee.combining.naming import rule_named
 from committee.saving import save
 from committee.table import Column, Kind, Schema
+from committee.votes.honest import HonestVotes
 
 # So many rows are timed, and the median counts: some have waited for something else.
 N_TIMES = 50
@@ -51,7 +50,7 @@ def affordable(honest: HonestVotes, costs: np.ndarray, most: float, metric: Any)
     Examples
     --------
     >>> votes = np.array([[[0.9, 0.1], [0.2, 0.8]], [[0.8, 0.2], [0.3, 0.7]], [[0.4, 0.6], [0.5, 0.5]]])
-    >>> honest = HonestVotes(votes, np.array([0, 1]), None, None, np.arange(2))
+    >>> honest = HonestVotes.of(votes, [0, 1])
     >>> affordable(honest, np.array([5.0, 1.0, 1.0]), 2.0, None)
     [1]
     """
@@ -70,13 +69,8 @@ def affordable(honest: HonestVotes, costs: np.ndarray, most: float, metric: Any)
 def greedy_loss(honest: HonestVotes, places: list[int], metric: Any) -> float:
     """The loss that greedy selection reaches with some members."""
     rule: Any = rule_named("greedy").set_params(metric=metric)
-    only(honest, sorted(places)).teach(rule)
+    honest.of_members(sorted(places)).teach(rule)
     return float(rule.losses_[0])
-
-
-def only(honest: HonestVotes, places: list[int]) -> HonestVotes:
-    """The honest votes of some members."""
-    return replace(honest, votes=honest.votes[places])
 
 
 def usual_time(work: Callable[[Any], object], rows: list[Any]) -> float:

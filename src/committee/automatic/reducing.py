@@ -19,7 +19,6 @@ from committee.assembling.assembled import Assembled
 from committee.assembling.committee import for_places
 from committee.assembling.fitting import Plan, seat
 from committee.assembling.members import Member, check_kind
-from committee.assembling.votes import HonestVotes
 from committee.automatic.choosing import judge_rules, without_comparison
 from committee.automatic.distilling import new_student, taught_classes, taught_numbers
 from committee.automatic.importances import importances_of
@@ -30,7 +29,6 @@ from committee.automatic.pruning import (
     N_TIMES,
     affordable,
     bytes_of,
-    only,
     some_row,
     usual_time,
 )
@@ -42,6 +40,7 @@ from committee.members.lesson import Lesson
 from committee.members.seeing import take_rows
 from committee.parameters import declared, is_integer
 from committee.task import Classification
+from committee.votes.honest import HonestVotes
 
 # What scikit-learn calls our losses, or what is 1 less them.
 SCORERS = {
@@ -165,7 +164,7 @@ class Reducing(AutomaticParameters, Assembled):
         """The committee of some members."""
         smaller = copy.copy(self)
         smaller._seats = [self._seats[place] for place in places]
-        smaller._honest = only(self._known_votes(), places)
+        smaller._honest = self._known_votes().of_members(places)
         if self._finds_rule():
             rule = self._best_rule(smaller._honest, math.inf)
         else:
@@ -206,9 +205,8 @@ class Reducing(AutomaticParameters, Assembled):
         lesson = Lesson.of(self._task_type, X, y, sample_weight, None)
         if honest.table not in ("", lesson.table) or not np.array_equal(lesson.y[honest.rows], honest.y):
             raise ValueError("X and y must be those of the fit.")
-        weights: Any = None if lesson.weights is None else lesson.weights[honest.rows]
-        known: Any = honest.weights
-        if not np.array_equal(weights, known):
+        weights = np.ones(lesson.n_rows) if lesson.weights is None else lesson.weights
+        if not np.array_equal(weights[honest.rows], honest.weights):
             raise ValueError("sample_weight must be that of the fit, as X and y must.")
         members = [Member(each.name, each.learner, each.columns) for each in self._seats]
         plan = Plan(folds=[], refit=True, uses_bags=False, as_scores=False)

@@ -1,6 +1,6 @@
 """The folds of a table, drawn several times.
 
-In: `cv`, and the table to part. Out: folds, those of each time when they are asked for.
+In: `cv`, and the table to split. Out: the folds of each repeat, drawn when they are asked for.
 """
 
 from __future__ import annotations
@@ -10,10 +10,9 @@ from typing import Self, overload
 
 import numpy as np
 
-from committee.assembling.folds import folds_of
-from committee.combining.folding import Fold
 from committee.members.lesson import Lesson
 from committee.members.seeding import LARGEST_SEED
+from committee.votes.folds import Fold, drawn_folds
 
 LARGEST_SMALL = np.iinfo(np.int32).max
 MOST_REPEATS = 16
@@ -59,38 +58,14 @@ class Repeats(Sequence[list[Fold]]):
             return [self[each] for each in range(*number.indices(len(self)))]
         if self._last is None or self._last[0] != number:
             self._last = None  # before the next ones are drawn
-            rng = np.random.default_rng(self._seeds[number])
-            self._last = number, shuffled_folds(self._n_asked, self._lesson, rng)
+            lesson, rng = self._lesson, np.random.default_rng(self._seeds[number])
+            # Folds are kept in as few bytes as their rows need.
+            rows = lesson.rows.astype(np.int32) if lesson.n_rows <= LARGEST_SMALL else lesson.rows
+            folds = drawn_folds(
+                self._n_asked, rows, lesson.y, lesson.groups, rng, is_class_task=lesson.are_classes
+            )
+            self._last = number, folds
         return self._last[1]
-
-
-def shuffled_folds(n_folds: int, lesson: Lesson, rng: np.random.Generator) -> list[Fold]:
-    """Folds of the rows that count, in a random order."""
-    drawn = rng.permutation(lesson.rows)
-    groups = None if lesson.groups is None else lesson.groups[drawn]
-    folds = folds_of(n_folds, None, lesson.y[drawn], groups, None, is_class_task=lesson.are_classes)
-    fold_of_row = np.full(lesson.n_rows, -1, dtype=np.int32)
-    n_folds = len(folds)
-    while folds:
-        _, held_out = folds.pop()
-        fold_of_row[drawn[held_out]] = len(folds)
-    is_drawn = fold_of_row >= 0
-    return [
-        (places(is_drawn & (fold_of_row != number)), places(fold_of_row == number))
-        for number in range(n_folds)
-    ]
-
-
-def places(are_there: np.ndarray) -> np.ndarray:
-    """The rows that are there, in as few bytes as they need.
-
-    Examples
-    --------
-    >>> places(np.array([True, False, True]))
-    array([0, 2], dtype=int32)
-    """
-    rows = np.flatnonzero(are_there)
-    return rows.astype(np.int32) if len(are_there) <= LARGEST_SMALL else rows
 
 
 def n_folds_of(repeats: Sequence[list[Fold]]) -> int:

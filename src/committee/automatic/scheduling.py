@@ -20,10 +20,10 @@ from committee.assembling.members import Member
 from committee.automatic.clock import Clock
 from committee.automatic.journal import Journal, Result
 from committee.automatic.memory import Room
-from committee.combining.folding import Fold
 from committee.members.lesson import Lesson
 from committee.running import Runner, Task, TaskError
 from committee.running.stopping import ended_after, is_time_up, was_cut
+from committee.votes.folds import Fold
 
 
 @dataclass(frozen=True, eq=False)

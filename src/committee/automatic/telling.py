@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from committee.assembling.votes import HonestVotes, mean_votes
 from committee.automatic.choosing import loss_of
 from committee.automatic.clock import Clock
 from committee.automatic.scheduling import Progress
@@ -15,6 +14,7 @@ from committee.learners.callbacks import TaskCalls
 from committee.members.lesson import Lesson
 from committee.members.votes import gives_scores
 from committee.running import Work
+from committee.votes.honest import HonestVotes
 
 
 class Telling:
@@ -68,9 +68,8 @@ class Telling:
         models = (progress.results[place, fold][0] for fold in range(self.n_folds))
         if self.lesson.are_classes and any(map(gives_scores, models)):
             return
-        votes, rows = mean_votes([held_out], self.lesson.n_rows, self.lesson.task)
         lesson = self.lesson
-        honest = HonestVotes.of(votes, rows, lesson.task, lesson.y, lesson.weights, lesson.groups)
+        honest = HonestVotes.of_models([held_out], lesson.task, lesson.y, lesson.weights, lesson.groups)
         # A metric may have no value for what some member decides, as logarithms have none below 0.
         with contextlib.suppress(ValueError):
-            self._losses[place] = loss_of(votes[0].astype(np.float64), honest, self.metric)
+            self._losses[place] = loss_of(honest.votes[0].astype(np.float64), honest, self.metric)

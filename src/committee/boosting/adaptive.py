@@ -39,7 +39,6 @@ from committee.boosting.stopping import (
 )
 from committee.boosting.weighting import ROUNDING, Distribution, Scheme
 from committee.combining.fixed import one_hot
-from committee.combining.votes import labels_of
 from committee.learners.callbacks import CallbackSupportMixin, hook_of, task_calls, with_callbacks
 from committee.learners.members import Members
 from committee.learners.training import check_same_task, fit_table, table_to_go_on, training_of
@@ -52,6 +51,7 @@ from committee.parameters import check_parameters, declared
 from committee.running import Work, n_threads, runner_of
 from committee.table import BinnedTable
 from committee.task import Classification, check_lengths, row_weights
+from committee.votes.arrays import labels_of
 
 
 @declared

@@ -22,7 +22,6 @@ from committee.boosting.out_of_fold import (
     MOST_ROUNDS,
     MULTI_OUTPUT_ROUNDS,
     MULTI_OUTPUT_STRIDE,
-    N_FOLDS,
     STRIDE,
     USUAL_ROUNDS,
     best_rounds,
@@ -50,6 +49,7 @@ from committee.parameters import (
 )
 from committee.running import Work, n_threads
 from committee.running.stopping import half_of_the_time
+from committee.votes.folds import N_FOLDS
 
 # Of learning_rate="auto".
 USUAL_RATE = 0.1

@@ -11,10 +11,10 @@ from collections.abc import Iterator
 import numpy as np
 
 from committee.boosting.boosted import Steps
-from committee.boosting.rows import Rows, spare_rows
+from committee.boosting.rows import Rows
 from committee.task import REPETITIONS_END
+from committee.votes.folds import N_FOLDS, spare_folds
 
-N_FOLDS = 5
 # So many validated rows tell well enough when to stop; small tables validate all folds to come close.
 ENOUGH_ROWS = 1000
 # More than two classes take a tree each in every round: some of the folds must do, unless rows are few.
@@ -87,13 +87,12 @@ def fold_rows(rows: Rows, copies: np.ndarray, n_classes: int, seed: int) -> Iter
     """
     n_rows = len(rows.y)
     first = np.flatnonzero(np.diff(copies, prepend=-1))
-    candidates = spare_rows(rows.y[first] if n_classes else np.zeros(len(first), dtype=np.int32), seed)
-    if len(candidates) < FEWEST_ROWS:
+    folds = spare_folds(rows.y[first] if n_classes else np.zeros(len(first), dtype=np.int32), seed)
+    n_spare = int(np.count_nonzero(folds >= 0))
+    if n_spare < FEWEST_ROWS:
         return
-    folds = np.full(len(first), -1)
-    folds[candidates] = np.arange(len(candidates)) % N_FOLDS
     folds = folds[copies]
-    n_needed = int(np.ceil(ENOUGH_ROWS * N_FOLDS / len(candidates)))
+    n_needed = int(np.ceil(ENOUGH_ROWS * N_FOLDS / n_spare))
     most = FOLDS_OF_MANY_CLASSES if n_classes > 2 and n_rows > FEW_ROWS else N_FOLDS
     for fold in range(min(n_needed, most)):
         yield rows.take(np.flatnonzero(folds != fold)), rows.take(np.flatnonzero(folds == fold))

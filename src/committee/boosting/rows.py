@@ -26,6 +26,7 @@ from committee.task import (
     scaled,
     to_numbers,
 )
+from committee.votes.folds import spare_share
 
 # The engine rounds the derivatives of a row, so three rows are not quite a row of weight 3, and that would
 # decide between splits that are equally good. Small tables have such splits, so their rows are repeated.
@@ -136,43 +137,8 @@ def hold_out(rows: Rows, n_classes: int, fraction: float, seed: int) -> tuple[Ro
     No class loses its last row.
     """
     classes = rows.y if n_classes else np.zeros(len(rows.y), dtype=np.int32)
-    is_held_out = held_out_mask(classes, fraction, seed)
+    is_held_out = spare_share(classes, fraction, seed)
     return rows.take(np.flatnonzero(~is_held_out)), rows.take(np.flatnonzero(is_held_out))
-
-
-def held_out_mask(classes: np.ndarray, fraction: float, seed: int) -> np.ndarray:
-    """A mask of the rows to validate by, with the same shares of the classes. No class loses its last row.
-
-    Examples
-    --------
-    >>> classes = np.array([0] * 9 + [1] * 5 + [2])
-    >>> np.bincount(classes[held_out_mask(classes, 0.5, seed=0)])
-    array([4, 2])
-    """
-    spare = spare_rows(classes, seed)
-    # Every so many rows along the classes, one is held out.
-    steps = np.floor(np.arange(len(spare) + 1) * fraction)
-    mask = np.zeros(len(classes), dtype=bool)
-    mask[spare[np.diff(steps) > 0]] = True
-    if not mask.any():
-        raise ValueError(
-            f"validation_fraction={fraction} leaves no row of {len(classes)} to validate by. Pass X_val and "
-            "y_val, or set early_stopping=False."
-        )
-    return mask
-
-
-def spare_rows(classes: np.ndarray, seed: int) -> np.ndarray:
-    """The rows that may be held out: all but one of each class, class by class, in an order of chance.
-
-    Examples
-    --------
-    >>> spare_rows(np.array([0, 1, 1, 2]), seed=0)
-    array([1])
-    """
-    chance = np.random.Generator(np.random.Philox(key=seed + 1)).random(len(classes))
-    order = np.lexsort([chance, classes])
-    return order[np.diff(classes[order], prepend=-1) == 0]
 
 
 def initial_scores(init_score: Any, n_rows: int, n_scores: int, name: str) -> np.ndarray | None:

@@ -13,15 +13,14 @@ from typing import Any
 import numpy as np
 
 from committee.boosting.python_rounds import Plan, Run
-from committee.boosting.rows import held_out_mask, spare_rows, validation_target
+from committee.boosting.rows import validation_target
 from committee.boosting.weighting import Distribution, Scheme
 from committee.combining import one_hot
 from committee.learners.callbacks import hook_of
 from committee.running import Work
 from committee.table import Table
 from committee.task import Classification, check_lengths, row_weights, weighted_median
-
-N_FOLDS = 5
+from committee.votes.folds import N_FOLDS, spare_folds, spare_share
 
 
 class Curve:
@@ -129,7 +128,7 @@ def out_of_fold_errors(rounds: Any, plan: Plan, name: str, verbose: int) -> np.n
 
     A run that ends early keeps its last error. `name` and `verbose` are those of the estimator.
     """
-    folds = fold_numbers(rounds, N_FOLDS, plan.seed)
+    folds = fold_numbers(rounds, plan.seed)
     calls = {
         f"fold {fold + 1} of {N_FOLDS}": (plan, name, folds == fold)
         for fold in range(N_FOLDS)
@@ -161,29 +160,24 @@ def errors_on_fold(rounds: Any, plan: Plan, name: str, is_held_out: np.ndarray) 
     return errors, float(len(held_out) if weights is None else weights.sum())
 
 
-def fold_numbers(rounds: Any, n_folds: int, seed: int) -> np.ndarray:
-    """The fold of each row. Every fold has its share of every class.
-
-    It is -1 for rows that are never held out: those without weight, and one of each class, which therefore
-    no fold lacks.
-    """
+def fold_numbers(rounds: Any, seed: int) -> np.ndarray:
+    """Return the number of the fold of each row; -1 for rows that no fold holds out, as those of weight 0."""
     rows, classes = rows_to_divide(rounds)
-    spare = rows[spare_rows(classes, seed)]
-    if not len(spare):
+    folds = np.full(rounds.n_rows, -1)
+    folds[rows] = spare_folds(classes, seed)
+    if (folds < 0).all():
         raise ValueError(
             f"Early stopping divides the rows of each class, and none of {len(rows)} has a second one. Set "
             "early_stopping=False."
         )
-    folds = np.full(rounds.n_rows, -1)
-    folds[spare] = np.arange(len(spare)) % n_folds
     return folds
 
 
 def held_out_rows(rounds: Any, share: float, seed: int) -> np.ndarray:
-    """A mask of the rows to hold out: their share of the rows of every class, but never all of them."""
+    """Return a mask of the rows to hold out: a share of the rows of every class, but never all of them."""
     rows, classes = rows_to_divide(rounds)
     mask = np.zeros(rounds.n_rows, dtype=bool)
-    mask[rows] = held_out_mask(classes, share, seed)
+    mask[rows] = spare_share(classes, share, seed)
     return mask
 
 

@@ -10,20 +10,22 @@ import math
 import time
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from committee.combining.greedy import METRIC
-from committee.combining.losses import check_metric
+from committee.combining.losses import NoValueError, check_metric
 from committee.combining.naming import as_rule
 from committee.combining.pooling import logarithm, lowest_log_loss, pooled
-from committee.combining.rule import Honest, Rule, unfitted
+from committee.combining.rule import Rule, unfitted
 from committee.combining.thresholds import best_biases
-from committee.combining.votes import rescaled
 from committee.parameters import anything, check_parameters, declared, number, optional, parameter
 from committee.saving import attributes
 from committee.saving.errors import require
+from committee.votes.arrays import rescaled
+from committee.votes.honest import HonestVotes
 
 # Probabilities below this are taken for it.
 SMALLEST = 1e-6
@@ -98,7 +100,7 @@ class AdjustedRule(Rule):
         check_parameters(rule)
         rule._check_kind(n_members, n_outputs, is_weighted)
 
-    def _learn(self, honest: Honest) -> None:
+    def _learn(self, honest: HonestVotes) -> None:
         deadline = math.inf if self.time_limit is None else time.monotonic() + float(self.time_limit)
         self.rule_: Rule = unfitted(as_rule(self.rule))
         self.power_, self.biases_ = 1.0, np.zeros(honest.n_outputs)
@@ -112,19 +114,26 @@ class AdjustedRule(Rule):
             scores = logarithm(decided.votes[0], SMALLEST)
             self.biases_ = best_biases(scores, decided, self.metric, deadline)
 
-    def _decided(self, honest: Honest, deadline: float) -> Honest:
+    def _decided(self, honest: HonestVotes, deadline: float) -> HonestVotes:
         """Fit the rule. Its decisions on rows that it has not learnt from, as the votes of one member."""
         if not self.rule_.needs_fit:
             X = honest.X if self.rule_._looks_at_X() else None
             decision = self.rule_.combine(honest.votes, X)
             return replace(honest, votes=decision[None], X=None, has_voted=None)
-        from committee.combining.folding import decided_elsewhere
-
         began = time.monotonic()
         honest.teach(self.rule_)
         ended = time.monotonic()
-        # Half of the time that is left is for the thresholds.
-        return decided_elsewhere(self.rule_, honest, ended - began, (ended + deadline) / 2)
+        decision = honest.decide_out_of_fold(
+            partial(unfitted, self.rule_),
+            honest.folds(),
+            seconds=ended - began,
+            # Half of the time that is left is for the thresholds.
+            deadline=(ended + deadline) / 2,
+            # A fold may lack a class that the rule's metric asks for.
+            undecided=(NoValueError,),
+        )
+        rows = np.flatnonzero(~np.isnan(decision[:, 0]))
+        return replace(honest.on(rows), votes=decision[None, rows], has_voted=None)
 
     @property
     def weights_(self) -> np.ndarray:

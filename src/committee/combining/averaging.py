@@ -15,11 +15,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from committee.combining.rule import Honest
-from committee.combining.votes import BLOCK_SIZE, check_member_weights, rescaled
 from committee.combining.weighted import WeightedRule
 from committee.parameters import anything, declared, integer, number, optional, parameter
 from committee.saving import attributes
+from committee.votes.arrays import BLOCK_SIZE, check_member_weights, rescaled
+from committee.votes.honest import HonestVotes
 
 # A vote of 0 for the true class counts as this, the precision of float32: one row must not rule a member out.
 SMALLEST_VOTE = float(np.finfo(np.float32).eps)
@@ -76,7 +76,7 @@ class BayesianAveragingRule(WeightedRule):
     def _check_kind(self, n_members: int, n_outputs: int, is_weighted: bool) -> None:
         check_member_weights(self.prior, n_members, "prior")
 
-    def _learn(self, honest: Honest) -> None:
+    def _learn(self, honest: HonestVotes) -> None:
         from scipy.special import softmax
 
         prior = check_member_weights(self.prior, honest.n_members, "prior")
@@ -134,7 +134,7 @@ class BayesianCombinationRule(WeightedRule):
         "log_likelihood_": attributes.number(),
     }
 
-    def _learn(self, honest: Honest) -> None:
+    def _learn(self, honest: HonestVotes) -> None:
         from threadpoolctl import threadpool_limits
 
         # The products are many and small: threads would wait for each other most of the time.
@@ -166,12 +166,12 @@ class Likelihood:
 
     Parameters
     ----------
-    honest : Honest
+    honest : HonestVotes
     effective_rows : float or None
         As how many rows they count.
     """
 
-    def __init__(self, honest: Honest, effective_rows: float | None) -> None:
+    def __init__(self, honest: HonestVotes, effective_rows: float | None) -> None:
         total = float(honest.weights.sum())
         self.n_rows = total if effective_rows is None else float(effective_rows)
         self.row_shares = honest.weights / total
@@ -289,7 +289,7 @@ def moved(concentration: np.ndarray, mixtures: np.ndarray, shares: np.ndarray) -
     return (max(total, 1.0) * mean).clip(SMALLEST_CONCENTRATION)
 
 
-def right_votes_of(honest: Honest) -> np.ndarray:
+def right_votes_of(honest: HonestVotes) -> np.ndarray:
     """The votes of each member for the true classes, of shape (n_members, n_rows)."""
     blocks = []
     for votes, y, _ in honest.blocks():
@@ -297,7 +297,7 @@ def right_votes_of(honest: Honest) -> np.ndarray:
     return np.concatenate(blocks, axis=1).clip(SMALLEST_VOTE)
 
 
-def errors_of(honest: Honest) -> tuple[np.ndarray, float]:
+def errors_of(honest: HonestVotes) -> tuple[np.ndarray, float]:
     """The errors of the members, of shape (n_members, n_rows), in units of the largest; 1 if there is none.
 
     A mixture errs by the mixture of the errors.

@@ -25,8 +25,8 @@ from committee.combining.losses import (
     votes_for,
     with_highest,
 )
-from committee.combining.rule import Honest
-from committee.combining.votes import BLOCK_SIZE, NEARLY_ONE, blocks_of, highest_of, rounding_of
+from committee.votes.arrays import BLOCK_SIZE, NEARLY_ONE, blocks_of, highest_of, rounding_of
+from committee.votes.honest import HonestVotes
 
 
 class Bench(Protocol):
@@ -42,7 +42,7 @@ class Bench(Protocol):
         """An empty bench of some members."""
 
 
-def bench_for(metric: str | Loss, honest: Honest) -> Bench:
+def bench_for(metric: str | Loss, honest: HonestVotes) -> Bench:
     """The bench of a loss: one that knows a short cut, where there is one for these votes."""
     if metric in ("log_loss", "brier") and not sum_to_one(honest):
         return AnyBench(honest, as_loss(metric))
@@ -58,7 +58,7 @@ def bench_for(metric: str | Loss, honest: Honest) -> Bench:
     return ErrorBench(honest.votes, honest.y, loss_weights(metric, honest.y, honest.weights))
 
 
-def sum_to_one(honest: Honest) -> bool:
+def sum_to_one(honest: HonestVotes) -> bool:
     """Whether the votes on each row are shares of one."""
     sums = (votes.sum(axis=2) for votes, _, _ in honest.blocks())
     return all(bool((np.abs(of_block - 1) <= NEARLY_ONE).all()) for of_block in sums)
@@ -69,7 +69,7 @@ def log_loss_of_right(y: np.ndarray, right: np.ndarray, weights: np.ndarray) -> 
     return float(-np.log(np.maximum(right[:, 0], SMALLEST)) @ weights / weights.sum())
 
 
-def common_squares(honest: Honest) -> np.ndarray:
+def common_squares(honest: HonestVotes) -> np.ndarray:
     """The weighted mean product of the residuals of two members, of shape (n_members, n_members)."""
     products = np.zeros((honest.n_members, honest.n_members))
     for votes, y, weights in honest.blocks():
@@ -186,7 +186,7 @@ class AnyBench:
     It is the mean of those who have voted on a row. Rows on which nobody has are left out.
     """
 
-    def __init__(self, honest: Honest, loss: Loss) -> None:
+    def __init__(self, honest: HonestVotes, loss: Loss) -> None:
         self.honest = honest
         self.loss = loss
         self.rounding = rounding_of(honest.votes)

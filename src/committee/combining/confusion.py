@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from committee.combining.rule import Honest
-from committee.combining.votes import labels_of
+from committee.votes.arrays import labels_of
+from committee.votes.honest import HonestVotes
 
 
-def confusions_of(honest: Honest) -> np.ndarray:
+def confusions_of(honest: HonestVotes) -> np.ndarray:
     """Count what each member decides on the rows of each class.
 
     Parameters
     ----------
-    honest : Honest
+    honest : HonestVotes
 
     Returns
     -------
@@ -22,7 +22,7 @@ def confusions_of(honest: Honest) -> np.ndarray:
 
     Examples
     --------
-    >>> confusions_of(Honest.of([[[0.9, 0.1], [0.4, 0.6], [0.2, 0.8]]], [0, 0, 1]))
+    >>> confusions_of(HonestVotes.of([[[0.9, 0.1], [0.4, 0.6], [0.2, 0.8]]], [0, 0, 1]))
     array([[[1., 1.],
             [0., 1.]]])
     """

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from committee.combining.rule import Honest
+from committee.votes.honest import HonestVotes
 
 # From the weights of the rows of each class that are decided right, are decided on and are there, each of
 # shape (n_decisions, n_classes), to a score for each decision.
@@ -20,14 +20,14 @@ Score = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 ROUNDING = 1e-12
 
 
-def count_score(metric: Any, honest: Honest) -> Score | None:
+def count_score(metric: Any, honest: HonestVotes) -> Score | None:
     """A metric as a function of counts, if it is known to be one; more is better.
 
     Those of one class, such as f1, are about the class whose label is 1.
 
     Examples
     --------
-    >>> honest = Honest.of(np.full((1, 4, 2), 0.5), np.array([0, 0, 0, 1]))
+    >>> honest = HonestVotes.of(np.full((1, 4, 2), 0.5), np.array([0, 0, 0, 1]))
     >>> count_score("f1_macro", honest)(*(np.array([each]) for each in ([2.0, 1.0], [2.0, 2.0], [3.0, 1.0])))
     array([0.73333333])
     >>> count_score("roc_auc", honest) is None

@@ -23,9 +23,11 @@ from committee.combining.dynamic_methods import (
 )
 from committee.combining.fixed import one_hot
 from committee.combining.neighbours import Nearest
-from committee.combining.rule import Honest, Rule
+from committee.combining.rule import Rule
 from committee.combining.space import Space, as_matrix
-from committee.combining.votes import (
+from committee.parameters import declared, integer, is_boolean, one_of, optional, parameter
+from committee.saving import DamagedFile, attributes
+from committee.votes.arrays import (
     are_classes,
     blocks_of,
     highest_of,
@@ -34,8 +36,7 @@ from committee.combining.votes import (
     rounding_of,
     settled,
 )
-from committee.parameters import declared, integer, is_boolean, one_of, optional, parameter
-from committee.saving import DamagedFile, attributes
+from committee.votes.honest import HonestVotes
 
 # What is known, and the attributes that keep it.
 KNOWN = {
@@ -231,7 +232,7 @@ class DynamicRule(Rule):
                 f"{', '.join(REGRESSION_METHODS)}."
             )
 
-    def _learn(self, honest: Honest) -> None:
+    def _learn(self, honest: HonestVotes) -> None:
         method = METHODS[self.method]
         known = Known.of(honest, method.source, method.looks_at_votes)
         has_voted = None

@@ -14,8 +14,8 @@ from functools import cached_property
 import numpy as np
 from scipy.special import betainc
 
-from committee.combining.rule import Honest
-from committee.combining.votes import highest_of, labels_of
+from committee.votes.arrays import highest_of, labels_of
+from committee.votes.honest import HonestVotes
 
 # The points at which the source of competence of DES-RRC is summed, as in its authors' program.
 N_POINTS = 20
@@ -89,7 +89,7 @@ class Known:
         )
 
     @classmethod
-    def of(cls, honest: Honest, source: str | None, with_profiles: bool) -> Known:
+    def of(cls, honest: HonestVotes, source: str | None, with_profiles: bool) -> Known:
         """Gather what is known, block by block."""
         counts = honest.weights > 0
         n_known, n_members, n_outputs = np.count_nonzero(counts), honest.n_members, honest.n_outputs

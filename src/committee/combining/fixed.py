@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from committee.combining.support import between, counted, middle, multiplied, ranked, winners
-from committee.combining.votes import (
+from committee.votes.arrays import (
     check_classes,
     check_member_weights,
     check_votes,

@@ -8,10 +8,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from committee.combining import fixed
-from committee.combining.rule import Honest, Rule
-from committee.combining.votes import are_classes, check_member_weights, rescaled
+from committee.combining.rule import Rule
 from committee.parameters import anything, check_parameters, declared, number, optional, parameter
 from committee.saving.attributes import Kind
+from committee.votes.arrays import are_classes, check_member_weights, rescaled
+from committee.votes.honest import HonestVotes
 
 Function = Callable[..., np.ndarray]
 FIXED: Mapping[str, Function] = {
@@ -79,7 +80,7 @@ class FixedRule(Rule):
         # One row tells whether the function takes such votes.
         self._combine(np.full((n_members, 1, n_outputs), 1 / n_outputs), None)
 
-    def _learn(self, honest: Honest) -> None:
+    def _learn(self, honest: HonestVotes) -> None:
         """There is nothing to learn."""
 
     def _combine(self, votes: np.ndarray, X: Any) -> np.ndarray:

@@ -18,11 +18,12 @@ from committee.combining.losses import (
     member_losses,
     metric_of_votes,
 )
-from committee.combining.rule import Honest, Rule
-from committee.combining.votes import weighted_sum
+from committee.combining.rule import Rule
 from committee.parameters import anything, declared, either, integer, optional, parameter, share
 from committee.saving import attributes
 from committee.saving.errors import require
+from committee.votes.arrays import weighted_sum
+from committee.votes.honest import HonestVotes
 
 # Losses that differ by less, relative to them, are equal.
 ROUNDING = 1e-12
@@ -132,7 +133,7 @@ class GreedyRule(Weighing):
     def _check_kind(self, n_members: int, n_outputs: int, is_weighted: bool) -> None:
         check_metric(self.metric, n_outputs)
 
-    def _learn(self, honest: Honest) -> None:
+    def _learn(self, honest: HonestVotes) -> None:
         bench = bench_for(metric_of_votes(self.metric, honest), honest)
         weights = np.zeros(honest.n_members)
         self.chosen_, self.losses_ = [], []
@@ -183,7 +184,7 @@ class BestMemberRule(Weighing):
     def _check_kind(self, n_members: int, n_outputs: int, is_weighted: bool) -> None:
         check_metric(self.metric, n_outputs)
 
-    def _learn(self, honest: Honest) -> None:
+    def _learn(self, honest: HonestVotes) -> None:
         self.losses_ = member_losses(metric_of_votes(self.metric, honest), honest)
         self.best_ = first_lowest(self.losses_)
         self.weights_ = np.zeros(honest.n_members)

@@ -12,12 +12,13 @@ import numpy as np
 
 from committee.combining.confusion import confusions_of
 from committee.combining.fixed_rule import FIXED
-from committee.combining.rule import Honest, Rule
+from committee.combining.rule import Rule
 from committee.combining.support import multiplied
-from committee.combining.votes import in_blocks, labels_of
 from committee.parameters import declared, number, one_of, optional, parameter
 from committee.saving.attributes import Kind, integers, shares
 from committee.saving.errors import require
+from committee.votes.arrays import in_blocks, labels_of
+from committee.votes.honest import HonestVotes
 
 # Labels are kept in this dtype: there are never more classes.
 LABEL = np.uint32
@@ -83,7 +84,7 @@ class NaiveBayesRule(Rule):
         "priors_": shares("outputs"),
     }
 
-    def _learn(self, honest: Honest) -> None:
+    def _learn(self, honest: HonestVotes) -> None:
         confusions = confusions_of(honest)
         n_classes = honest.n_outputs
         priors = np.bincount(honest.y, honest.weights, n_classes) / honest.weights.sum()
@@ -150,7 +151,7 @@ class BehaviourKnowledgeRule(Rule):
         "supports_": shares("cells", "outputs"),
     }
 
-    def _learn(self, honest: Honest) -> None:
+    def _learn(self, honest: HonestVotes) -> None:
         labels = [labels_of(votes).T.astype(LABEL)[weights > 0] for votes, _, weights in honest.blocks()]
         cells, cell_of = np.unique(np.concatenate(labels), axis=0, return_inverse=True)
         counted = honest.weights > 0

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from committee.combining.rule import Honest
-from committee.combining.votes import NEARLY_ONE, as_shares, labels_of, rounding_of, settled
+from committee.votes.arrays import NEARLY_ONE, as_shares, labels_of, rounding_of, settled
+from committee.votes.honest import HonestVotes
 
 # Probabilities below this are taken for it, so that no single row decides alone.
 SMALLEST = 1e-15
@@ -63,7 +63,7 @@ CLASS_LOSSES: Mapping[str, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
 NUMBER_LOSSES = {"squared_error": square_sums}
 
 
-def default_loss(honest: Honest) -> str:
+def default_loss(honest: HonestVotes) -> str:
     """The loss of a task if none is asked for."""
     return "log_loss" if honest.are_classes else "squared_error"
 
@@ -92,7 +92,7 @@ def check_metric(metric: Any, n_outputs: int) -> None:
     check_task("metric", metric, n_outputs)
 
 
-def metric_of_votes(metric: Any, honest: Honest) -> str | Loss:
+def metric_of_votes(metric: Any, honest: HonestVotes) -> str | Loss:
     """A checked metric as the name of a loss of ours, or as a function of y, a decision and weights."""
     if metric is None:
         return default_loss(honest)
@@ -172,7 +172,7 @@ def finite(metric: Loss) -> Loss:
     return loss
 
 
-def member_losses(metric: str | Loss, honest: Honest) -> np.ndarray:
+def member_losses(metric: str | Loss, honest: HonestVotes) -> np.ndarray:
     """The loss of each member alone, on the rows that it has voted on, of shape (n_members,)."""
     rounding = rounding_of(honest.votes)
     if callable(metric) or honest.has_voted is not None:
@@ -213,7 +213,7 @@ def decided(votes: np.ndarray, rounding: float) -> np.ndarray:
     return votes if votes.shape[-1] == 1 else as_shares(settled(votes, rounding), NEARLY_ONE)
 
 
-def loss_on(rows: np.ndarray | None, loss: Loss, decision: np.ndarray, honest: Honest) -> float:
+def loss_on(rows: np.ndarray | None, loss: Loss, decision: np.ndarray, honest: HonestVotes) -> float:
     """The loss of a decision on some of the rows; NaN if these tell nothing, as where they lack a class."""
     if rows is None:
         return loss(honest.y, decision, honest.weights)

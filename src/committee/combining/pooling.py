@@ -12,10 +12,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from committee.combining.rule import Honest, Rule
-from committee.combining.votes import weighted_sum
+from committee.combining.rule import Rule
 from committee.parameters import declared, number, parameter
 from committee.saving import attributes
+from committee.votes.arrays import weighted_sum
+from committee.votes.honest import HonestVotes
 
 # Probabilities below this are taken for it: a member that is sure and wrong does not decide alone.
 SMALLEST = 1e-3
@@ -72,7 +73,7 @@ class LogPoolRule(Rule):
         "biases_": attributes.floats("outputs"),
     }
 
-    def _learn(self, honest: Honest) -> None:
+    def _learn(self, honest: HonestVotes) -> None:
         self.weights_, self.biases_ = lowest_log_loss(honest, self.penalty, SMALLEST)
 
     def _decide(self, votes: np.ndarray) -> np.ndarray:
@@ -80,12 +81,12 @@ class LogPoolRule(Rule):
         return shares
 
 
-def lowest_log_loss(honest: Honest, penalty: float, smallest: float) -> tuple[np.ndarray, np.ndarray]:
+def lowest_log_loss(honest: HonestVotes, penalty: float, smallest: float) -> tuple[np.ndarray, np.ndarray]:
     """The exponents and the biases of the lowest log loss, with a penalty for their distance from the mean.
 
     Parameters
     ----------
-    honest : Honest
+    honest : HonestVotes
     penalty : float
     smallest : float
         Probabilities below this are taken for it.

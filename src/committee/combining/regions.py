@@ -19,11 +19,12 @@ from threadpoolctl import threadpool_limits
 
 from committee.combining.losses import CLASS_LOSSES, NUMBER_LOSSES, default_loss, loss_weights
 from committee.combining.region_tree import RegionTree
-from committee.combining.rule import Honest, Rule
+from committee.combining.rule import Rule
 from committee.combining.space import Space, as_matrix
-from committee.combining.votes import are_classes, blocks_of, rescaled
 from committee.parameters import anything, declared, integer, one_of, parameter
 from committee.saving import DamagedFile, attributes
+from committee.votes.arrays import are_classes, blocks_of, rescaled
+from committee.votes.honest import HonestVotes
 
 LOSSES = {**CLASS_LOSSES, **NUMBER_LOSSES}
 
@@ -138,7 +139,7 @@ class RegionRule(Rule):
                 f"metric={self.metric!r} is no loss for {task}. Use one of {', '.join(ours)}, or None."
             )
 
-    def _learn(self, honest: Honest) -> None:
+    def _learn(self, honest: HonestVotes) -> None:
         metric = self.metric or default_loss(honest)
         X = as_matrix(honest.X)
         # In an order of their own, so that the first centers do not hang on the order in which rows came.

@@ -16,9 +16,9 @@ from sklearn.metrics import get_scorer, get_scorer_names, log_loss, make_scorer
 
 from committee.combining.losses import Loss, NoMetricError, NoValueError, is_made_scorer, on_decisions
 from committee.combining.metrics import check_has_value, metric_of, some_decision
-from committee.combining.rule import Honest
-from committee.combining.votes import as_shares
 from committee.task import Classification, Regression, are_repetitions
+from committee.votes.arrays import as_shares
+from committee.votes.honest import HonestVotes
 
 
 def is_scorer(metric: Any) -> bool:
@@ -95,7 +95,7 @@ def check_task(parameter: str, scorer: Any, n_outputs: int) -> None:
     )
 
 
-def scorer_loss(scorer: Any, honest: Honest) -> Loss:
+def scorer_loss(scorer: Any, honest: HonestVotes) -> Loss:
     """The negative of a scorer of scikit-learn, as a function of y, a decision and weights."""
     scored = decision_scorer(scorer, honest.n_outputs, honest.classes)
     return lambda y, decision, weights: -scored(y, decision, weights)

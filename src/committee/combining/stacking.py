@@ -22,9 +22,13 @@ from committee.combining.meta_learners import (
     shrunken_weights,
     triangle_of,
 )
-from committee.combining.rule import Honest, Rule, differ
+from committee.combining.rule import Rule, differ
 from committee.combining.space import as_matrix
-from committee.combining.votes import (
+from committee.parameters import anything, declared, is_boolean, one_of, parameter
+from committee.saving import attributes
+from committee.saving.errors import require
+from committee.table.summaries import mean_and_deviation
+from committee.votes.arrays import (
     are_classes,
     blocks_of,
     check_votes,
@@ -33,10 +37,7 @@ from committee.combining.votes import (
     rescaled,
     weighted_sum,
 )
-from committee.parameters import anything, declared, is_boolean, one_of, parameter
-from committee.saving import attributes
-from committee.saving.errors import require
-from committee.table.summaries import mean_and_deviation
+from committee.votes.honest import HonestVotes
 
 # Meta-learners that weigh members instead of learning from columns.
 WEIGHING = ("nnls", "convex", "mlr", "shrunken")
@@ -168,7 +169,7 @@ class StackingRule(Rule):
                 "final_estimator."
             )
 
-    def _learn(self, honest: Honest) -> None:
+    def _learn(self, honest: HonestVotes) -> None:
         from sklearn.dummy import DummyClassifier, DummyRegressor
         from sklearn.linear_model import RidgeCV
 
@@ -224,7 +225,7 @@ class StackingRule(Rule):
             raise ValueError(f"{learner!r} weighs votes and cannot use {setting}. Use an estimator.")
         return learner
 
-    def _member_weights(self, name: str, honest: Honest) -> np.ndarray:
+    def _member_weights(self, name: str, honest: HonestVotes) -> np.ndarray:
         if not honest.are_classes:
             triangle = triangle_of(self._tables(honest, slice(None)))
             if name == "shrunken":
@@ -243,7 +244,7 @@ class StackingRule(Rule):
             ]
         ).T
 
-    def _tables(self, honest: Honest, outputs: slice) -> Iterator[np.ndarray]:
+    def _tables(self, honest: HonestVotes, outputs: slice) -> Iterator[np.ndarray]:
         """A column of votes for some outputs for each member, and one of the answer, in blocks."""
         for votes, y, weights in honest.blocks():
             answer = one_hot(y, honest.n_outputs) if honest.are_classes else y[:, None]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from committee.combining.votes import labels_of, weighted_sum
+from committee.votes.arrays import labels_of, weighted_sum
 
 # Sums of weights that differ by less are equal: the order of the members does not decide.
 SAME_SHARE = 1e-12

@@ -10,12 +10,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from committee.combining.rule import Honest, Rule
+from committee.combining.rule import Rule
 from committee.combining.support import multiplied
-from committee.combining.votes import rescaled
 from committee.parameters import declared, one_of, parameter
 from committee.saving.attributes import Kind, booleans, shares
 from committee.saving.errors import require
+from committee.votes.arrays import rescaled
+from committee.votes.honest import HonestVotes
 
 # From profiles of shape (n_members, n_rows, n_classes), whose votes sum to one, and a template of shape
 # (n_members, 1, n_classes) to a number in [0, 1] for each row.
@@ -41,7 +42,7 @@ class TemplateRule(Rule):
     templates_: np.ndarray
     has_rows_: np.ndarray
 
-    def _learn(self, honest: Honest) -> None:
+    def _learn(self, honest: HonestVotes) -> None:
         n_classes = honest.n_outputs
         sums = np.zeros((n_classes, honest.n_members, n_classes))
         weight_of = np.bincount(honest.y, honest.weights, n_classes)

@@ -14,8 +14,8 @@ import numpy as np
 
 from committee.combining.counting import Score, count_score
 from committee.combining.losses import member_losses, metric_of_votes
-from committee.combining.rule import Honest
-from committee.combining.votes import rescaled
+from committee.votes.arrays import rescaled
+from committee.votes.honest import HonestVotes
 
 # So many thresholds of a class are tried, in so many turns.
 N_THRESHOLDS, N_TURNS = 60, 2
@@ -23,14 +23,14 @@ N_THRESHOLDS, N_TURNS = 60, 2
 MOST_ASKED, LEAST_ASKED = 240, 8
 
 
-def best_biases(scores: np.ndarray, honest: Honest, metric: Any, deadline: float) -> np.ndarray:
+def best_biases(scores: np.ndarray, honest: HonestVotes, metric: Any, deadline: float) -> np.ndarray:
     """What must be added to the scores of the classes to lower a metric most; 0 where nothing is gained.
 
     Parameters
     ----------
     scores : ndarray of shape (n_rows, n_classes)
         Logarithms of probabilities.
-    honest : Honest
+    honest : HonestVotes
     metric : str or callable
     deadline : float
         When the best so far are taken, by `time.monotonic`.
@@ -89,12 +89,12 @@ class ByFunction:
     Parameters
     ----------
     metric : str or callable
-    honest : Honest
+    honest : HonestVotes
     deadline : float
     """
 
     metric: Any
-    honest: Honest
+    honest: HonestVotes
     deadline: float
 
     @property
@@ -170,7 +170,7 @@ class ByCounts:
         return np.bincount(self.y, self.weights, n_classes)[None]
 
 
-def judge_by(metric: Any, honest: Honest, deadline: float) -> ByFunction | ByCounts:
+def judge_by(metric: Any, honest: HonestVotes, deadline: float) -> ByFunction | ByCounts:
     """Who judges by a metric: by counts, if that will do."""
     score = count_score(metric, honest)
     if score is None:
@@ -194,7 +194,7 @@ def coarse_first(n: int) -> list[int]:
     return found
 
 
-def loss_of(scores: np.ndarray, honest: Honest, metric: Any) -> float:
+def loss_of(scores: np.ndarray, honest: HonestVotes, metric: Any) -> float:
     """The metric of the decision that scores come to."""
     decision = rescaled(np.exp(scores - scores.max(axis=1, keepdims=True)))
     judged = replace(honest, votes=decision[None], has_voted=None)

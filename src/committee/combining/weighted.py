@@ -18,11 +18,12 @@ from committee.combining.confusion import (
     one_against_the_rest,
 )
 from committee.combining.fixed import one_hot
-from committee.combining.rule import Honest, Rule
-from committee.combining.votes import labels_of, rescaled, weighted_sum
+from committee.combining.rule import Rule
 from committee.parameters import declared, is_boolean, number, one_of, parameter
 from committee.saving.attributes import Kind, either, floats, shares
 from committee.task import are_repetitions
+from committee.votes.arrays import labels_of, rescaled, weighted_sum
+from committee.votes.honest import HonestVotes
 
 # A member without any loss counts as one with so small a share of the largest loss.
 SMALLEST_LOSS = 1e-9
@@ -106,7 +107,7 @@ class AccuracyWeightedRule(WeightedRule):
             wanted = "per_class=True" if self.per_class else f"score={self.score!r}"
             raise ValueError(f"{wanted} needs votes for classes. For a regression use score='inverse_loss'.")
 
-    def _learn(self, honest: Honest) -> None:
+    def _learn(self, honest: HonestVotes) -> None:
         score = self.score
         if score == "auto":
             score = "accuracy" if honest.are_classes else "inverse_loss"
@@ -115,7 +116,7 @@ class AccuracyWeightedRule(WeightedRule):
         )
         self.weights_ = shares_of_scores(self.scores_)
 
-    def _scores(self, honest: Honest, score: str) -> np.ndarray:
+    def _scores(self, honest: HonestVotes, score: str) -> np.ndarray:
         confusions = confusions_of(honest)
         if self.per_class:
             confusions = one_against_the_rest(confusions)
@@ -126,7 +127,7 @@ class AccuracyWeightedRule(WeightedRule):
             return accuracies
         return log_odds(accuracies, confusions.shape[-1], effective_rows(honest.weights))
 
-    def _inverse_losses(self, honest: Honest) -> np.ndarray:
+    def _inverse_losses(self, honest: HonestVotes) -> np.ndarray:
         losses = np.zeros((honest.n_members, honest.n_outputs))
         totals = np.zeros((honest.n_members, 1))
         for votes, y, weights in honest.judging():
@@ -176,7 +177,7 @@ class CAWPERule(WeightedRule):
         "The exponent. 0 is the mean of the members, 1 weighs by accuracy, large ones leave only the best.",
     )
 
-    def _learn(self, honest: Honest) -> None:
+    def _learn(self, honest: HonestVotes) -> None:
         self.scores_ = accuracy_of(confusions_of(honest))
         # Relative to the best, so that no power of it is too small for a float.
         self.weights_ = shares_of_scores(rescaled_to_best(self.scores_) ** self.alpha)

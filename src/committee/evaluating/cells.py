@@ -18,10 +18,11 @@ import numpy as np
 from committee.assembling.fitting import fit_fold, fit_in_bags, fitted, has_bags
 from committee.assembling.members import Member
 from committee.assembling.polling import seeded_by_name
-from committee.evaluating.resamples import shuffled_folds
 from committee.members.lesson import Lesson
 from committee.members.seeing import take_rows
-from committee.members.votes import dtype_of, votes_of
+from committee.members.votes import votes_of
+from committee.votes.arrays import dtype_of
+from committee.votes.folds import drawn_folds
 
 
 @dataclass(frozen=True, order=True)
@@ -139,7 +140,8 @@ def asked(lesson: Lesson, X_test: Any, member: Member, cell: Cell, cv: Any) -> O
     if uses_bags:
         honest[rows] = cast
         return replace(found, honest_votes=honest)
-    for train, held_out in shuffled_folds(cv, lesson.y, cell.resample, are_classes=lesson.are_classes):
+    every, rng = np.arange(lesson.n_rows), np.random.default_rng([cell.resample, 1])
+    for train, held_out in drawn_folds(cv, every, lesson.y, None, rng, is_class_task=lesson.are_classes):
         _, rows, cast = fit_fold(lesson, member.estimator, None, False, train, held_out, False)
         honest[rows] = cast
     return replace(found, honest_votes=honest)

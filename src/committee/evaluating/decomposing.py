@@ -14,11 +14,11 @@ import numpy as np
 
 from committee.combining.fixed import majority, mean
 from committee.combining.losses import SMALLEST, NoValueError, errors, log_losses, residuals
-from committee.combining.rule import Honest
-from committee.combining.votes import shares_of, weighted_sum
 from committee.evaluating.intervals import Draws, Interval, bounds_of, check_interval, on_rows_again
 from committee.evaluating.majority import majority_vote_accuracy
 from committee.evaluating.reading import read_votes
+from committee.votes.arrays import shares_of, weighted_sum
+from committee.votes.honest import HonestVotes
 
 # The rules under which each loss is decomposed, the usual one first.
 RULES: Mapping[str, tuple[str, ...]] = {
@@ -270,7 +270,7 @@ class Parts:
         return told
 
 
-def square_parts(honest: Honest, rule: str, shares: np.ndarray) -> tuple[np.ndarray, ...]:
+def square_parts(honest: HonestVotes, rule: str, shares: np.ndarray) -> tuple[np.ndarray, ...]:
     """Squared errors, of numbers or of probabilities."""
     from_answer = residuals(honest.votes.astype(np.float64), honest.y)
     together = weighted_sum(from_answer, shares)
@@ -279,7 +279,7 @@ def square_parts(honest: Honest, rule: str, shares: np.ndarray) -> tuple[np.ndar
     return of_members, np.square(together).sum(axis=1), shares @ spread, from_answer
 
 
-def log_parts(honest: Honest, rule: str, shares: np.ndarray) -> tuple[np.ndarray, ...]:
+def log_parts(honest: HonestVotes, rule: str, shares: np.ndarray) -> tuple[np.ndarray, ...]:
     """Log losses; probabilities below 1e-15 are taken for it."""
     votes = np.maximum(honest.votes.astype(np.float64), SMALLEST)
     of_members = log_losses(votes, honest.y)
@@ -293,7 +293,7 @@ def log_parts(honest: Honest, rule: str, shares: np.ndarray) -> tuple[np.ndarray
     return of_members, of_committee, ambiguities, of_members[:, :, None]
 
 
-def error_parts(honest: Honest, rule: str, shares: np.ndarray) -> tuple[np.ndarray, ...]:
+def error_parts(honest: HonestVotes, rule: str, shares: np.ndarray) -> tuple[np.ndarray, ...]:
     """Errors of decisions: a row has good diversity if the decision is right, and else bad."""
     of_members = errors(honest.votes, honest.y)
     decision = (majority if rule == "majority" else mean)(honest.votes, shares)
@@ -323,7 +323,7 @@ def mean_correlation(deviations: np.ndarray, row_weights: np.ndarray) -> float |
     return (everything - n_varying) / (n_varying * (n_varying - 1))
 
 
-def check_loss(loss: Any, rule: Any, honest: Honest) -> tuple[str, str]:
+def check_loss(loss: Any, rule: Any, honest: HonestVotes) -> tuple[str, str]:
     """The loss and the rule that are meant.
 
     Examples

@@ -15,11 +15,11 @@ import numpy as np
 from scipy.special import gammaln, xlog1py, xlogy
 
 from committee.combining.fixed import majority
-from committee.combining.votes import labels_of
 from committee.evaluating.pairs import Oracle, average, correlation
 from committee.evaluating.reading import read_class_votes
 from committee.parameters import is_integer, is_number
 from committee.task import to_numbers
+from committee.votes.arrays import labels_of
 
 # What a tie counts.
 TIES = {"won": 1.0, "half": 0.5, "lost": 0.0}

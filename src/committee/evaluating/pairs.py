@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from committee.combining.votes import labels_of
 from committee.documentation import with_parameters
 from committee.evaluating.reading import CLASS_VOTES, read_class_votes, read_labels
+from committee.votes.arrays import labels_of
 
 
 @dataclass(frozen=True, eq=False)

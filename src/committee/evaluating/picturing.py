@@ -11,12 +11,12 @@ from committee.boosting.margins import margins_of
 from committee.combining.fixed import majority, mean, one_hot
 from committee.combining.metrics import Metric, metric_of, task_of_metric
 from committee.combining.naming import as_rule
-from committee.combining.rule import Honest
-from committee.combining.votes import check_classes, labels_of
 from committee.documentation import with_parameters
 from committee.evaluating.intervals import check_n_draws, seed_of
 from committee.evaluating.pairs import Oracle, kappa
 from committee.evaluating.reading import CLASS_VOTES, read_class_votes, read_votes
+from committee.votes.arrays import check_classes, labels_of
+from committee.votes.honest import HonestVotes
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,7 +191,7 @@ def error_curve(
     return ErrorCurve(wanted.name, in_order, np.mean(shuffled, axis=0), np.std(shuffled, axis=0))
 
 
-def scores_by_size(honest: Honest, order: np.ndarray, rule: Any, metric: Metric) -> np.ndarray:
+def scores_by_size(honest: HonestVotes, order: np.ndarray, rule: Any, metric: Metric) -> np.ndarray:
     """What the first 1, 2, ... members of an order score together."""
     scores = []
     if rule == "majority":

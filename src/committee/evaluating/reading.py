@@ -1,7 +1,7 @@
 """What is judged: votes or decisions, with the answers, as probabilities, as labels or as numbers.
 
-In: what a user has. Out: `Honest`, votes of shape (n_members, n_rows, n_outputs) with y as codes of classes
-or as numbers, and weights of the rows. A decision is the votes of one member.
+In: what a user has. Out: `HonestVotes`, votes of shape (n_members, n_rows, n_outputs) with y as codes of
+classes or as numbers, and weights of the rows. A decision is the votes of one member.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from committee.combining.fixed import one_hot
-from committee.combining.rule import Honest, check_labels, check_length
-from committee.combining.votes import as_shares, labels_of
 from committee.task import check_one_sort, check_target, codes_in, row_weights
+from committee.votes.arrays import as_shares, labels_of
+from committee.votes.honest import HonestVotes, check_labels, check_length
 
 # What those who judge votes for classes are told.
 CLASS_VOTES = {
@@ -31,7 +31,7 @@ CLASS_VOTES = {
 
 def read_decision(
     decision: Any, y: Any, *, sample_weight: Any = None, classes: Any = None, task: str | None = None
-) -> Honest:
+) -> HonestVotes:
     """Check a decision, of shape (n_rows, n_outputs) or (n_rows,), or a stack of them, as `read_votes` does.
 
     Examples
@@ -52,7 +52,7 @@ def read_decision(
 
 def read_votes(
     votes: Any, y: Any, *, sample_weight: Any = None, classes: Any = None, task: str | None = None
-) -> Honest:
+) -> HonestVotes:
     """Check the votes of members, and what belongs to them.
 
     Parameters
@@ -69,7 +69,7 @@ def read_votes(
 
     Returns
     -------
-    Honest
+    HonestVotes
         Votes for classes sum to one.
 
     Examples
@@ -89,7 +89,7 @@ def read_votes(
     return of_votes(values, answers, sample_weight, classes)
 
 
-def read_class_votes(votes: Any, y: Any, sample_weight: Any = None, classes: Any = None) -> Honest:
+def read_class_votes(votes: Any, y: Any, sample_weight: Any = None, classes: Any = None) -> HonestVotes:
     """Votes as `read_votes` has them, if they are for classes.
 
     Examples
@@ -131,7 +131,7 @@ def read_labels(votes: Any, sample_weight: Any = None) -> tuple[np.ndarray, np.n
     return labels, np.ones(labels.shape[1]) if weights is None else weights
 
 
-def of_votes(votes: np.ndarray, y: np.ndarray, sample_weight: Any, classes: Any) -> Honest:
+def of_votes(votes: np.ndarray, y: np.ndarray, sample_weight: Any, classes: Any) -> HonestVotes:
     """Votes with one output per class, or one number."""
     if classes is None and y.dtype.kind in "US":
         raise ValueError(
@@ -141,7 +141,7 @@ def of_votes(votes: np.ndarray, y: np.ndarray, sample_weight: Any, classes: Any)
     if classes is not None and votes.ndim == 3 and votes.shape[2] > 1:
         known = check_labels(as_array(classes, "classes"), votes.shape[2])
         y = codes_in(y, known)
-    honest = Honest.of(votes, y, sample_weight=sample_weight, classes=known)
+    honest = HonestVotes.of(votes, y, sample_weight=sample_weight, classes=known)
     if not honest.are_classes:
         return honest
     # Sums of float32 are a few of its last bits away from one.
@@ -149,7 +149,7 @@ def of_votes(votes: np.ndarray, y: np.ndarray, sample_weight: Any, classes: Any)
     return replace(honest, votes=votes)
 
 
-def of_labels(labels: np.ndarray, y: np.ndarray, sample_weight: Any, classes: Any) -> Honest:
+def of_labels(labels: np.ndarray, y: np.ndarray, sample_weight: Any, classes: Any) -> HonestVotes:
     """Labels as crisp votes, the classes those that are there unless they are told."""
     if labels.shape[1:] != y.shape:
         check_length(y, labels.shape[1])
@@ -159,7 +159,7 @@ def of_labels(labels: np.ndarray, y: np.ndarray, sample_weight: Any, classes: An
     known = check_labels(as_array(classes, "classes"), None)
     # Of one class alone there is nothing to decide; a second one that nobody votes for makes it classes.
     votes = one_hot(codes_in(labels, known), max(2, len(known)))
-    return Honest.of(votes, codes_in(y, known), sample_weight=sample_weight, classes=known)
+    return HonestVotes.of(votes, codes_in(y, known), sample_weight=sample_weight, classes=known)
 
 
 def check_voted(votes: np.ndarray) -> None:

@@ -19,10 +19,10 @@ from committee.combining.metrics import (
     task_of_metric,
 )
 from committee.combining.scorers import check_of_decisions
-from committee.combining.votes import as_shares
 from committee.evaluating.cells import Cell
 from committee.evaluating.comparison import Comparison, listed
 from committee.evaluating.store import Store, TableRecord
+from committee.votes.arrays import as_shares
 
 BACKENDS = ("pandas", "polars", "pyarrow")
 # What scores are in, over many tables, by the power of the unit of y that they are in on one.

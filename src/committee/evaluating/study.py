@@ -19,12 +19,12 @@ from committee.evaluating.comparison import Comparison
 from committee.evaluating.learners import learners_of
 from committee.evaluating.limits import Limits
 from committee.evaluating.pace import Pace
-from committee.evaluating.resamples import held_out_rows, numbers_of
 from committee.evaluating.results import Results, check_metrics, frame_of, metrics_for, names_of, scores_of
 from committee.evaluating.store import FILE, Store, TableRecord
 from committee.evaluating.sweep import Sweep
 from committee.evaluating.tables import tables_of
 from committee.parameters import is_float, is_integer
+from committee.votes.folds import drawn_share
 
 
 class Study:
@@ -366,7 +366,8 @@ class Study:
         known = self.store.split(table.name, resample, table.n_rows)
         if known is not None:
             return known
-        found = held_out_rows(table.y, resample, self.test_size, are_classes=table.classes is not None)
+        classes = np.zeros(table.n_rows) if table.classes is None else table.y
+        found = drawn_share(classes, self.test_size, np.random.default_rng(resample))
         if not found.any():
             raise ValueError(f"Table {table.name!r} has no row to judge on: no class has enough rows.")
         self.store.add_split(table.name, resample, found)
@@ -382,3 +383,20 @@ class Study:
             with suppress(ValueError):
                 scores = scores_of(outcome.votes, y, wanted)
         self.store.keep(cell, outcome, scores, table.dtype)
+
+
+def numbers_of(resamples: Any) -> list[int]:
+    """The numbers of resamples.
+
+    Examples
+    --------
+    >>> numbers_of(3), numbers_of([4, 7])
+    ([0, 1, 2], [4, 7])
+    """
+    if is_integer(resamples) and resamples >= 1:
+        return list(range(int(resamples)))
+    found = [] if isinstance(resamples, str) or not isinstance(resamples, Iterable) else list(resamples)
+    are_numbers = all(is_integer(each) and each >= 0 for each in found) and len(set(found)) == len(found)
+    if not are_numbers or (not found and not isinstance(resamples, list)):
+        raise ValueError(f"resamples must be an integer >= 1, or a list of integers >= 0. Got {resamples!r}.")
+    return [int(each) for each in found]

@@ -34,6 +34,7 @@ from committee.saving.deciding import C45Decider
 from committee.saving.models import check_c45_tree
 from committee.table import Kind, Schema, forget_weightless, read
 from committee.task import Classification, Regression, row_weights
+from committee.votes.folds import one_in
 
 Task = Classification | Regression
 
@@ -163,7 +164,13 @@ class C45Classifier(Classifies, Tabular):
         held_out = None
         if self.pruning == "reduced_error":
             rows = training.rows_by_content(training.bin(1), 1)
-            held_out = hold_out(rows, codes, self.reduced_error_folds, check_random_state(self.random_state))
+            n_folds = self.reduced_error_folds
+            if len(rows) < n_folds:
+                raise ValueError(
+                    f"reduced_error_folds must be at most the number of rows, {len(rows)}. Got {n_folds}."
+                )
+            mask = one_in(n_folds, rows, codes, check_random_state(self.random_state))
+            held_out = mask.astype(np.uint8)
         options = self._options()
         del options["n_folds"]
         tree = _engine.C45Tree.grow(
@@ -312,25 +319,6 @@ class C45Classifier(Classifies, Tabular):
             return [any_of(column, [category]) for category in column.categories]
         threshold = arrays["threshold"][node]
         return [at_most(column, threshold), above(column, threshold)]
-
-
-def hold_out(rows: np.ndarray, codes: np.ndarray, n_folds: int, rng: np.random.RandomState) -> np.ndarray:
-    """Choose one in n_folds rows of every class, among some rows in an order that it is drawn along.
-
-    Examples
-    --------
-    >>> hold_out(np.arange(4), np.array([0, 0, 1, 1]), 2, np.random.RandomState(0)).sum()
-    np.uint64(2)
-    """
-    if len(rows) < n_folds:
-        raise ValueError(
-            f"reduced_error_folds must be at most the number of rows, {len(rows)}. Got {n_folds}."
-        )
-    shuffled = rng.permutation(rows)
-    by_class = shuffled[np.argsort(codes[shuffled], kind="stable")]
-    chosen = np.zeros(len(codes), dtype=np.uint8)
-    chosen[by_class[n_folds - 1 :: n_folds]] = 1
-    return chosen
 
 
 def branches_by_column(schema: Schema) -> np.ndarray:

@@ -17,6 +17,7 @@ from committee.table import Table
 from committee.table.inputs import Inputs, learn_inputs
 from committee.table.summaries import mean_and_deviation
 from committee.task import Regression, are_repetitions
+from committee.votes.folds import dealt_folds
 
 # Fewer rows than these for each network are all seen by all of them.
 LEAST_ROWS_KEPT = 5
@@ -81,16 +82,10 @@ class NetworkRows:
         return cls(encoding, encoding.encode(table), classes, numbers, mean_one, start, scaling)
 
     def folds(self, n_folds: int, rng: np.random.RandomState) -> np.ndarray | None:
-        """For each row the network that it is kept from, each from a like share of every class or number.
-
-        None if there are too few rows to keep some back.
-        """
+        """Return for each row the network that does not see it; None if there are too few rows for that."""
         if n_folds < 2 or self.n_rows < n_folds * LEAST_ROWS_KEPT:
             return None
-        target = self.classes if len(self.classes) else self.numbers
-        folds = np.empty(self.n_rows, dtype=np.int32)
-        folds[np.lexsort([rng.permutation(self.n_rows), target])] = np.arange(self.n_rows) % n_folds
-        return folds
+        return dealt_folds(self.classes if len(self.classes) else self.numbers, n_folds, rng)
 
 
 def bins_of_a_column(n_bins: int, n_columns: int) -> int:

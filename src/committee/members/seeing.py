@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -13,10 +14,11 @@ from sklearn.utils.validation import check_array
 from committee.learners import C45Classifier
 from committee.learners.network import NetworkVoter
 from committee.learners.voting import Voter
-from committee.members.encoding import TableEncoder
+from committee.members.encoding import TableEncoder, new_encoder
 from committee.saving.linear import as_plain_model
 from committee.table.schema import FEW_ROWS
 from committee.table.source import Source
+from committee.votes.honest import HonestVotes
 
 
 def native_table(X: Any) -> Any:
@@ -54,6 +56,16 @@ def take_rows(X: Any, rows: np.ndarray) -> Any:
         # There is nothing to clip, but numpy copies whole rows like this.
         return X.take(rows, axis=0, mode="clip")
     return X[rows]
+
+
+def look_at_rows(honest: HonestVotes, table: Any) -> tuple[TableEncoder, HonestVotes]:
+    """Encode the rows of honest votes for a rule that looks at them.
+
+    Return the encoder, which has learnt from these rows alone, and the votes with X.
+    """
+    rows = take_rows(table, honest.rows)
+    encoder = new_encoder().fit(rows, sample_weight=honest.weights)
+    return encoder, replace(honest, X=encoder.transform(rows))
 
 
 def asked(model: Any, source: Source) -> tuple[Any, Any]:

@@ -12,15 +12,10 @@ from sklearn.frozen import FrozenEstimator
 
 from committee.combining import one_hot
 from committee.combining.metrics import judges_probabilities, name_of_metric
-from committee.combining.votes import NEARLY_ONE, as_shares
 from committee.task import Classification, Regression, codes_in
+from committee.votes.arrays import NEARLY_ONE, as_shares
 
 Task = Classification | Regression
-
-
-def dtype_of(task: Task) -> type:
-    """The dtype of votes."""
-    return np.float32 if isinstance(task, Classification) else np.float64
 
 
 def gives_scores(member: Any) -> bool:

@@ -19,7 +19,6 @@ from sklearn.utils.validation import check_is_fitted
 from committee import _engine, running
 from committee.combining.fixed_rule import FixedRule
 from committee.combining.rule import Rule, check_rule
-from committee.combining.votes import shares_of
 from committee.learners.callbacks import CallbackSupportMixin, hook_of, task_calls, with_callbacks
 from committee.learners.members import Members
 from committee.learners.training import fit_table, table_to_go_on, training_of
@@ -49,6 +48,7 @@ from committee.saving.deciding import name_of_sum, sums_votes
 from committee.table import BinnedTable
 from committee.table.source import open_source
 from committee.task import Classification
+from committee.votes.arrays import shares_of
 
 
 class Bagging(CallbackSupportMixin, KeptBags):

@@ -16,7 +16,7 @@ from committee.members.encoding import TableEncoder
 from committee.members.kinds import is_member
 from committee.members.seeing import asked
 from committee.members.tasks import naming, numbered, results_in_order
-from committee.members.votes import dtype_of, votes_of
+from committee.members.votes import votes_of
 from committee.sampling.bagging_parameters import BaggingParameters
 from committee.sampling.bags import Bags
 from committee.sampling.engine_bags import are_members_of
@@ -29,6 +29,7 @@ from committee.saving.models import TREES, check_forest, columns_asked
 from committee.saving.together import PreparedSeat, RuleDecider
 from committee.table.source import Source
 from committee.task import Classification
+from committee.votes.arrays import dtype_of
 
 # Fewer rows are voted on before a thread has begun.
 ROWS_FOR_THREADS = 2000

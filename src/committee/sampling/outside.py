@@ -13,10 +13,11 @@ from committee import _engine
 from committee.combining.fixed_rule import FixedRule
 from committee.combining.rule import Rule
 from committee.learners.training import Training
-from committee.members.votes import Task, check_gives_probabilities, dtype_of
+from committee.members.votes import Task, check_gives_probabilities
 from committee.saving import Fields
 from committee.table import BinnedTable
 from committee.task import Classification
+from committee.votes.arrays import dtype_of
 
 # Votes that are held in memory at once while they are looked at: 64 MB.
 NUMBERS_AT_ONCE = 2**23

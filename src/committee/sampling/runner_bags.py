@@ -19,7 +19,7 @@ from committee.members.seeding import MEMBER, reseeded, seeds_of, stream
 from committee.members.seeing import take_rows
 from committee.members.tasks import failed_member, numbered, results_in_order
 from committee.members.votes import Task as Answering
-from committee.members.votes import dtype_of, votes_of
+from committee.members.votes import votes_of
 from committee.members.weighing import all_take_weights, request_weights, weights_reach
 from committee.running import Runner, Task
 from committee.sampling.bags import Bags
@@ -27,6 +27,7 @@ from committee.sampling.out_of_bag import Tally
 from committee.sampling.plan import Made, Plan, is_flat
 from committee.table.source import take_columns
 from committee.task import Classification
+from committee.votes.arrays import dtype_of
 
 # Members that a task fits at most, so that progress is told now and then.
 MOST_IN_A_TASK = 8

@@ -1,28 +1,29 @@
-"""Votes: an array of shape (n_members, n_rows, n_outputs), checked once and worked on in blocks of rows.
+"""Votes: an array of shape (n_members, n_rows, n_outputs), checked once and used in blocks of rows.
 
-One output is a regression. More are classes: votes for them are not negative, and a decision on them sums to
-one. Votes stay in the dtype they came in; only a block at a time is made float64, so a large stack of float32
-is never copied as a whole.
+One output is a regression. More outputs are classes: votes for them are not negative, and a decision on them
+sums to one. Votes keep their dtype; one block at a time becomes float64, so a large array of float32 is never
+copied as a whole.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import numpy as np
 
-# So many votes make a block: two megabytes of float64, which stay in the caches while a rule works on them.
+from committee.task import Classification, Regression
+
+# Votes in a block: two megabytes of float64, which stay in the caches while a rule works on them.
 BLOCK_SIZE = 1 << 18
 LARGEST = np.finfo(np.float64).max
-# Votes for classes whose sum is this near to one are shares of one.
+# Votes for classes whose sum differs from one by less than this count as shares of one.
 NEARLY_ONE = 1e-4
-# Support that differs by so many roundings of a vote is equal, and by this share of it at any rate.
+# Support counts as equal if it differs by at most this many roundings of a vote, or by this share.
 N_ROUNDINGS, SAME_SUPPORT = 8, 1e-12
 
 
-def check_votes(votes: Any) -> np.ndarray:
-    """Votes as an array of numbers, if they have three dimensions, a member and an output.
+def check_votes(votes: object) -> np.ndarray:
+    """Return votes as an array of numbers, if they have three dimensions, a member and an output.
 
     The numbers themselves are checked block by block, in `blocks_of`.
 
@@ -44,12 +45,12 @@ def check_votes(votes: Any) -> np.ndarray:
 
 
 def are_classes(votes: np.ndarray) -> bool:
-    """Whether votes are for classes: there is more than one output."""
-    return votes.shape[2] > 1
+    """Return whether votes are for classes: there is more than one output."""
+    return bool(votes.shape[2] > 1)
 
 
-def check_classes(votes: Any, rule: str) -> np.ndarray:
-    """Votes as `check_votes` has them, if they are for classes.
+def check_classes(votes: object, rule: str) -> np.ndarray:
+    """Return votes as `check_votes` does, if they are for classes.
 
     Examples
     --------
@@ -57,16 +58,16 @@ def check_classes(votes: Any, rule: str) -> np.ndarray:
     Traceback (most recent call last):
     ValueError: borda decides on classes, and votes of one output are a regression. Use mean or median.
     """
-    votes = check_votes(votes)
-    if not are_classes(votes):
+    checked = check_votes(votes)
+    if not are_classes(checked):
         raise ValueError(
             f"{rule} decides on classes, and votes of one output are a regression. Use mean or median."
         )
-    return votes
+    return checked
 
 
 def blocks_of(votes: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
-    """The votes on some rows after those on others, as float64, each number checked.
+    """Yield the votes on one block of rows after the other, as float64, and check each number.
 
     Parameters
     ----------
@@ -76,7 +77,7 @@ def blocks_of(votes: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
     ------
     rows : slice
     block : ndarray of float64 of shape (n_members, n_rows of the block, n_outputs)
-        Not to be changed: it may be a part of the votes.
+        Must not be changed: it may be a view of the votes.
     """
     n_members, n_rows, n_outputs = votes.shape
     step = max(1, BLOCK_SIZE // (n_members * n_outputs))
@@ -90,7 +91,7 @@ def blocks_of(votes: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
 def check_block(block: np.ndarray, first_row: int = 0) -> None:
     """Raise unless all votes are finite and, for classes, not negative; the error names the first."""
     lowest = 0.0 if are_classes(block) else -LARGEST
-    # What is not a number is not between two.
+    # NaN fails both comparisons.
     if block.min(initial=0) >= lowest and block.max(initial=0) <= LARGEST:
         return
     are_sound, fault = np.isfinite(block), "finite"
@@ -102,7 +103,7 @@ def check_block(block: np.ndarray, first_row: int = 0) -> None:
 
 
 def in_blocks(decide: Callable[[np.ndarray], np.ndarray], votes: np.ndarray) -> np.ndarray:
-    """Decide on block after block. Decisions on classes are settled, and rescaled to sum to one.
+    """Decide on one block after the other. Decisions on classes are settled and rescaled to sum to one.
 
     Parameters
     ----------
@@ -123,7 +124,7 @@ def in_blocks(decide: Callable[[np.ndarray], np.ndarray], votes: np.ndarray) -> 
 
 
 def rounding_of(votes: np.ndarray) -> float:
-    """By what share of it support may differ that is equal on paper, because its votes were rounded.
+    """Return the relative difference that rounding of the votes may cause between equal supports.
 
     Examples
     --------
@@ -135,9 +136,9 @@ def rounding_of(votes: np.ndarray) -> float:
 
 
 def settled(support: np.ndarray, rounding: float) -> np.ndarray:
-    """Support of classes, those that are as high as the highest up to rounding made as high.
+    """Raise support to the highest of the row where it differs from that by rounding alone.
 
-    Of classes with the same support on paper, it is not rounding that decides, but their order.
+    So the order of the classes, not rounding, decides between classes with the same support on paper.
 
     Examples
     --------
@@ -149,7 +150,7 @@ def settled(support: np.ndarray, rounding: float) -> np.ndarray:
 
 
 def rescaled(support: np.ndarray) -> np.ndarray:
-    """Support as shares of one. Where no class has any, all classes have the same share.
+    """Rescale support to sum to one. Where no class has support, all classes get the same share.
 
     Examples
     --------
@@ -159,12 +160,13 @@ def rescaled(support: np.ndarray) -> np.ndarray:
     """
     # Divided by the largest first, so that no sum is too large or too small for a float.
     largest = support.max(axis=-1, keepdims=True, initial=0)
-    shares = np.divide(support, largest, out=np.ones_like(support), where=largest > 0)
-    return shares / shares.sum(axis=-1, keepdims=True)
+    shares: np.ndarray = np.divide(support, largest, out=np.ones_like(support), where=largest > 0)
+    shares /= shares.sum(axis=-1, keepdims=True)
+    return shares
 
 
 def as_shares(votes: np.ndarray, tolerance: float) -> np.ndarray:
-    """Votes that sum to one for each row. Those that nearly do stay as they are, so equal ones stay equal.
+    """Rescale votes to sum to one for each row. Those that nearly do stay as they are, so ties stay ties.
 
     Examples
     --------
@@ -177,9 +179,9 @@ def as_shares(votes: np.ndarray, tolerance: float) -> np.ndarray:
 
 
 def weighted_sum(votes: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """The sum of the members' votes, each times its weight.
+    """Sum the members' votes, each times its weight.
 
-    Members are added one after the other, so a row gets the same bits alone and among others.
+    Members are added one after the other, so a row gets the same bits alone and among other rows.
 
     Parameters
     ----------
@@ -190,14 +192,14 @@ def weighted_sum(votes: np.ndarray, weights: np.ndarray) -> np.ndarray:
     -------
     ndarray of shape (n_rows, n_outputs)
     """
-    total = weights[0] * votes[0]
+    total: np.ndarray = weights[0] * votes[0]
     for weight, vote in zip(weights[1:], votes[1:], strict=True):
         total += weight * vote
     return total
 
 
 def labels_of(votes: np.ndarray) -> np.ndarray:
-    """The class that each member votes for, the first of equal ones, of shape (n_members, n_rows)."""
+    """Return the class that each member votes for, the first of ties, of shape (n_members, n_rows)."""
     if votes.shape[2] == 2:
         return (votes[:, :, 1] > votes[:, :, 0]).astype(np.intp)
     labels: np.ndarray = votes.argmax(axis=2)
@@ -205,15 +207,15 @@ def labels_of(votes: np.ndarray) -> np.ndarray:
 
 
 def highest_of(votes: np.ndarray) -> np.ndarray:
-    """The highest vote of each member, of shape (n_members, n_rows)."""
+    """Return the highest vote of each member, of shape (n_members, n_rows)."""
     highest = votes[:, :, 0].copy()
     for output in range(1, votes.shape[2]):
         np.maximum(highest, votes[:, :, output], out=highest)
     return highest
 
 
-def check_member_weights(weights: Any, n_members: int, name: str = "weights") -> np.ndarray:
-    """The weights of the members as float64; ones if they are None.
+def check_member_weights(weights: object, n_members: int, name: str = "weights") -> np.ndarray:
+    """Return the weights of the members as float64; ones if they are None.
 
     Examples
     --------
@@ -224,16 +226,55 @@ def check_member_weights(weights: Any, n_members: int, name: str = "weights") ->
     if weights is None:
         return np.ones(n_members)
     try:
-        weights = np.asarray(weights, dtype=np.float64)
+        array = np.asarray(weights, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise ValueError(f"{name} must be numbers, one for each of {n_members} members.") from error
-    if weights.shape != (n_members,):
-        raise ValueError(f"{name} must be one number for each of {n_members} members. Got {weights.shape}.")
-    if not np.isfinite(weights).all() or (weights < 0).any() or not weights.any():
-        raise ValueError(f"{name} must be finite, >= 0 and not all 0. Got {weights}.")
-    return weights
+    if array.shape != (n_members,):
+        raise ValueError(f"{name} must be one number for each of {n_members} members. Got {array.shape}.")
+    if not np.isfinite(array).all() or (array < 0).any() or not array.any():
+        raise ValueError(f"{name} must be finite, >= 0 and not all 0. Got {array}.")
+    return array
 
 
-def shares_of(weights: Any, n_members: int) -> np.ndarray:
-    """Weights of the members as shares that sum to one."""
+def shares_of(weights: object, n_members: int) -> np.ndarray:
+    """Return the weights of the members as shares that sum to one."""
     return rescaled(check_member_weights(weights, n_members))
+
+
+def dtype_of(task: Classification | Regression) -> type:
+    """Return the dtype of votes: float32 for classes, which is as much as they are good for."""
+    return np.float32 if isinstance(task, Classification) else np.float64
+
+
+def mean_of_models(
+    cast: Iterable[tuple[np.ndarray | slice, np.ndarray]], n_rows: int, n_outputs: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the mean vote of one member's models on each row, and whether any model votes on it.
+
+    A class that a model does not know has the score minus infinity, and the mean leaves the model out.
+
+    Examples
+    --------
+    >>> scores = np.array([[1.0, 2.0, -np.inf]]), np.array([[3.0, -np.inf, -np.inf]])
+    >>> mean_of_models([(slice(None), each) for each in scores], n_rows=1, n_outputs=3)
+    (array([[  2.,   2., -inf]]), array([ True]))
+    """
+    total, counts = np.zeros((n_rows, n_outputs)), np.zeros((n_rows, n_outputs), dtype=np.int32)
+    for rows, votes in cast:
+        is_known = votes > -np.inf
+        total[rows] += np.where(is_known, votes, 0.0)
+        counts[rows] += is_known
+    nobody = counts == 0
+    total /= np.maximum(counts, 1)
+    total[nobody] = -np.inf
+    return total, ~nobody.all(axis=1)
+
+
+def folded_scores(scores: Sequence[np.ndarray], n_folds: int) -> list[np.ndarray]:
+    """Return the mean scores of each fold's models; models are in the order of the folds, again and again."""
+    found = []
+    for fold in range(n_folds):
+        of_fold = scores[fold::n_folds]
+        mean, _ = mean_of_models([(slice(None), each) for each in of_fold], *of_fold[0].shape)
+        found.append(mean)
+    return found

@@ -1,0 +1,83 @@
+"""Honest votes: taken by rows and members, and decided on by rules that have not learnt from them."""
+
+import numpy as np
+import pytest
+
+from committee.combining.greedy import BestMemberRule
+from committee.combining.losses import NoValueError
+from committee.task import Regression
+from committee.votes.honest import HonestVotes
+
+VOTES = np.array([[[0.9, 0.1], [0.8, 0.2], [0.3, 0.7], [0.4, 0.6]], [[0.1, 0.9]] * 4])
+Y = [0, 0, 1, 1]
+FOLDS = [(np.array([0, 2]), np.array([1, 3])), (np.array([1, 3]), np.array([0, 2]))]
+
+
+def honest(**given):
+    return HonestVotes.of(VOTES, Y, **given)
+
+
+def test_rows_take_all_that_is_known_of_them():
+    found = honest(
+        X=np.arange(8).reshape(4, 2),
+        sample_weight=[1, 2, 3, 4],
+        has_voted=np.array([[True] * 4, [True, True, False, True]]),
+        groups=np.array([7, 7, 8, 9]),
+    ).on(np.array([2, 0]))
+    assert found.rows.tolist() == [2, 0] and found.y.tolist() == [1, 0]
+    assert found.weights.tolist() == [3, 1] and found.groups.tolist() == [8, 7]
+    assert found.X.tolist() == [[4, 5], [0, 1]] and found.has_voted.tolist() == [[True] * 2, [False, True]]
+    assert found.on(np.array([1])).rows.tolist() == [0]
+
+
+def test_members_take_their_votes():
+    found = honest(has_voted=np.array([[True] * 4, [False] * 4])).of_members([1])
+    assert found.n_members == 1 and not found.has_voted.any()
+    np.testing.assert_array_equal(found.votes, VOTES[1:])
+
+
+def test_rows_that_one_member_has_not_voted_on_are_left_out():
+    first = [(np.array([0, 1]), np.array([[1.0], [2.0]])), (np.array([1, 2]), np.array([[4.0], [5.0]]))]
+    second = [(np.array([1, 2]), np.array([[6.0], [7.0]]))]
+    found = HonestVotes.of_models([first, second], Regression(), np.array([9.0, 8.0, 7.0]), None, None)
+    assert found.rows.tolist() == [1, 2] and found.y.tolist() == [8, 7]
+    assert found.votes[:, :, 0].tolist() == [[3, 5], [6, 7]]
+    with pytest.raises(ValueError, match="No row has an honest vote of every member"):
+        HonestVotes.of_models([first, second[:0]], Regression(), np.array([9.0, 8.0, 7.0]), None, None)
+
+
+def test_a_rule_decides_on_rows_that_it_has_not_learnt_from():
+    learnt = []
+
+    class Watched(BestMemberRule):
+        def _learn(self, honest):
+            learnt.append(honest.y.tolist())
+            super()._learn(honest)
+
+    decision = honest().decide_out_of_fold(lambda: Watched(metric="error"), FOLDS)
+    np.testing.assert_allclose(decision, VOTES[0])
+    assert learnt == [[0, 1], [0, 1]]
+
+
+def test_after_the_deadline_rows_stay_without_a_decision():
+    decision = honest().decide_out_of_fold(BestMemberRule, FOLDS, seconds=1.0, deadline=-np.inf)
+    assert np.isnan(decision).all()
+
+
+def test_a_fold_that_a_rule_cannot_learn_from_stays_without_a_decision_only_if_that_is_wanted():
+    class Choosy(BestMemberRule):
+        def _learn(self, honest):
+            if honest.votes[0, 0, 0] == 0.9:
+                raise NoValueError("no value")
+            super()._learn(honest)
+
+    decision = honest().decide_out_of_fold(Choosy, FOLDS, undecided=(NoValueError,))
+    assert np.isnan(decision[:, 0]).tolist() == [False, True, False, True]
+    with pytest.raises(NoValueError):
+        honest().decide_out_of_fold(Choosy, FOLDS)
+
+
+def test_folds_are_the_same_each_time_and_empty_where_nothing_can_be_held_out():
+    first, again = honest().folds(), honest().folds()
+    assert [held_out.tolist() for _, held_out in first] == [held_out.tolist() for _, held_out in again]
+    assert HonestVotes.of(VOTES[:, :2], [0, 1]).folds() == []
