@@ -53,7 +53,7 @@ def small_rows(task):
 
 def plan_of(**more):
     usual = {"tree": Branches.of(2, None), "estimator": None, "gate_estimator": None, "is_hard": False}
-    return Plan(name="", **usual | more, alpha=0.3, min_variance=0.01, tol=0.0, max_iter=1, seed=0)
+    return Plan(name="", **usual | more, alpha=0.3, tol=0.0, max_iter=1, seed=0)
 
 
 def slow_softmax(matrix, targets, alpha):

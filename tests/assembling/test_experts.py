@@ -345,7 +345,6 @@ def test_a_failure_of_a_gate_and_of_a_vote_names_who_failed():
         (MixtureOfExpertsClassifier(branching=1), "branching must be an integer >= 2 or None. Got 1."),
         (MixtureOfExpertsClassifier(gating="firm"), 'gating must be "soft" or "hard". Got \'firm\'.'),
         (MixtureOfExpertsClassifier(alpha=0), "alpha must be a number > 0. Got 0."),
-        (MixtureOfExpertsRegressor(min_variance=0.0), "min_variance must be a number > 0. Got 0.0."),
     ],
 )
 def test_bad_parameters_are_told_in_one_line(mixture, message):

@@ -46,15 +46,8 @@ def test_averaging_weighs_by_prior_and_likelihood():
     np.testing.assert_allclose(rule.combine(FEW), mean(FEW, expected))
 
 
-def test_a_member_with_no_prior_has_no_say_and_without_rows_that_count_the_prior_decides():
+def test_a_member_with_no_prior_has_no_say():
     np.testing.assert_array_equal(BayesianAveragingRule(prior=[0, 1]).fit(FEW, [0, 0, 1]).weights_, [0, 1])
-    flat = BayesianAveragingRule(prior=[1, 3], effective_rows=1e-9).fit(FEW, [0, 0, 1])
-    np.testing.assert_allclose(flat.weights_, [0.25, 0.75])
-
-
-def test_effective_rows_temper_the_likelihood():
-    rule = BayesianAveragingRule(effective_rows=1).fit(FEW, [0, 0, 1])
-    np.testing.assert_allclose(rule.scores_, np.log([0.9 * 0.8 * 0.7, 0.6 * 0.4 * 0.4]) / 3)
 
 
 def test_a_weight_is_as_many_rows():
@@ -137,7 +130,6 @@ def test_the_same_seed_draws_the_same_mixtures():
     [
         (BayesianAveragingRule(prior=[1]), "prior must be one number for each of 2 members"),
         (BayesianAveragingRule(prior=[1, -1]), "prior must be finite, >= 0 and not all 0"),
-        (BayesianAveragingRule(effective_rows=0), "effective_rows must be a number > 0 or None. Got 0."),
         (BayesianCombinationRule(n_draws=0), "n_draws must be an integer >= 1. Got 0."),
     ],
 )

@@ -144,12 +144,12 @@ def test_patience_stops_early():
 
 def test_bags_see_a_share_of_the_members_and_are_averaged():
     votes, y = some_votes(n_members=6)
-    rule = GreedyRule(n_bags=7, bag_size=0.5, random_state=0).fit(votes, y)
+    rule = GreedyRule(n_bags=7, random_state=0).fit(votes, y)
     assert len(rule.chosen_) == 7
     assert all(len(set(chosen.tolist())) <= 3 for chosen in rule.chosen_)
     expected = np.mean([np.bincount(chosen, minlength=6) / len(chosen) for chosen in rule.chosen_], axis=0)
     np.testing.assert_allclose(rule.weights_, expected)
-    again = GreedyRule(n_bags=7, bag_size=0.5, random_state=0).fit(votes, y)
+    again = GreedyRule(n_bags=7, random_state=0).fit(votes, y)
     np.testing.assert_array_equal(again.weights_, rule.weights_)
 
 
@@ -183,7 +183,6 @@ def test_crisp_votes_of_any_dtype_are_counted_alike(dtype):
         (GreedyRule(metric=3), "metric must be log_loss, error"),
         (GreedyRule(metric=lambda *given: np.nan), "metric must give a finite number. Got nan"),
         (GreedyRule(n_steps=-1), "n_steps must be an integer >= 0"),
-        (GreedyRule(bag_size=2.0), "bag_size must be a float above 0"),
         (BestMemberRule(metric="best"), "There is no metric 'best' for classes"),
     ],
 )

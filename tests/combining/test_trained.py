@@ -26,16 +26,13 @@ SCALE_FREE = [
     AccuracyWeightedRule(score="balanced_accuracy", per_class=True),
     AccuracyWeightedRule(score="inverse_loss", per_class=True),
     NaiveBayesRule(form="posteriors"),
-    NaiveBayesRule(smoothing=0),
     BehaviourKnowledgeRule(),
-    BehaviourKnowledgeRule(fallback="product"),
-    *(DecisionTemplateRule(similarity=name) for name in ("euclidean", "jaccard", "inclusion", "correlation")),
+    DecisionTemplateRule(),
     DempsterShaferRule(),
-    BayesianAveragingRule(effective_rows=5),
     LogPoolRule(),
 ]
 WITHOUT_DRAWS = [*SCALE_FREE, NaiveBayesRule(), BayesianAveragingRule()]
-TRAINED = [*WITHOUT_DRAWS, BayesianCombinationRule(n_draws=20, group_size=10, random_state=0)]
+TRAINED = [*WITHOUT_DRAWS, BayesianCombinationRule(n_draws=20, random_state=0)]
 
 
 @st.composite

@@ -51,7 +51,7 @@ class Plan:
         None is a linear one of our own.
     is_hard : bool
         Whether each row belongs to one expert.
-    alpha, min_variance, tol : float
+    alpha, tol : float
     max_iter, seed : int
     """
 
@@ -61,7 +61,6 @@ class Plan:
     gate_estimator: Any
     is_hard: bool
     alpha: float
-    min_variance: float
     tol: float
     max_iter: int
     seed: int
@@ -180,11 +179,11 @@ def first_shares(rows: Rows, plan: Plan, rng: np.random.Generator) -> np.ndarray
 def learner_of(rows: Rows, plan: Plan, seed: tuple[int, ...]) -> Learner:
     """What makes the experts."""
     if plan.estimator is not None:
-        return OtherLearner(rows, plan.estimator, plan.min_variance, seed)
+        return OtherLearner(rows, plan.estimator, seed)
     if isinstance(rows.task, Classification):
         seen, codes = np.unique(rows.y, return_inverse=True)
         return SoftmaxLearner(rows.matrix, codes, rows.task.classes[seen], plan.alpha)
-    return LinearLearner(rows, plan.alpha, plan.min_variance)
+    return LinearLearner(rows, plan.alpha)
 
 
 def gating_of(rows: Rows, plan: Plan, seed: tuple[int, ...]) -> Gating:

@@ -24,6 +24,8 @@ from committee.members.tasks import naming, numbered
 from committee.members.votes import votes_of
 from committee.task import Classification
 
+# A share of the variance of y. An expert on a few rows would otherwise be infinitely likely.
+MIN_VARIANCE = 1e-4
 LOG_OF_TWO_PI = float(np.log(2 * np.pi))
 
 
@@ -104,13 +106,10 @@ class LinearLearner:
     rows : Rows
     alpha : float
         The penalty of squared coefficients.
-    lowest : float
-        What a variance is at least.
     """
 
     rows: Rows
     alpha: float
-    lowest: float
 
     def fit(self, weights: np.ndarray, before: Expert | None, number: int) -> Expert:
         """The best line for the variance before, then the best variance for the line."""
@@ -121,7 +120,7 @@ class LinearLearner:
             before.model, weights, variance
         ):
             found = before.model
-        return Expert(found, noise_variance(errors_of(found, self.rows), weights, self.lowest))
+        return Expert(found, noise_variance(errors_of(found, self.rows), weights))
 
     def log_density(self, expert: Expert) -> np.ndarray:
         """The logarithm of the normal density of each row's number."""
@@ -144,14 +143,11 @@ class OtherLearner:
     ----------
     rows : Rows
     estimator : estimator
-    lowest : float
-        What a variance is at least.
     seed : tuple of int
     """
 
     rows: Rows
     estimator: Any
-    lowest: float
     seed: tuple[int, ...]
 
     def fit(self, weights: np.ndarray, before: Expert | None, number: int) -> Expert:
@@ -167,7 +163,7 @@ class OtherLearner:
             return Expert(model)
         with naming(numbered(number, model, "Expert"), "vote"):
             errors = errors_of(model, rows)
-        return Expert(model, noise_variance(errors, weights, self.lowest))
+        return Expert(model, noise_variance(errors, weights))
 
     def log_density(self, expert: Expert) -> np.ndarray:
         """The logarithm of the probability, or of the density, of each row's y."""
@@ -187,9 +183,9 @@ def errors_of(model: Any, rows: Rows) -> np.ndarray:
     return rows.y - votes_of(model, rows.matrix, rows.task)[:, 0]
 
 
-def noise_variance(errors: np.ndarray, weights: np.ndarray, lowest: float) -> float:
-    """The mean of squared errors, but no less than allowed."""
-    return max(float(weights @ errors**2 / weights.sum()), lowest)
+def noise_variance(errors: np.ndarray, weights: np.ndarray) -> float:
+    """Return the mean of squared errors, or the smallest variance that is allowed."""
+    return max(float(weights @ errors**2 / weights.sum()), MIN_VARIANCE)
 
 
 def log_normal(errors: np.ndarray, variance: float) -> np.ndarray:

@@ -110,13 +110,6 @@ class Experts(KeptExperts):
         "The penalty of squared coefficients in gates and experts of our own: half of it for each square, in "
         "the unit of one row's log-likelihood. Columns, and numbers as y, have the variance 1 there.",
     )
-    min_variance: float = parameter(
-        1e-4,
-        "a number > 0",
-        is_positive,
-        "What the variance of an expert's noise is at least, as a share of the variance of y: an expert on a "
-        "few rows would otherwise be infinitely likely. It counts in regression only.",
-    )
     n_init: int = parameter(
         3,
         "an integer >= 1",
@@ -234,7 +227,6 @@ class Experts(KeptExperts):
             self.gate_estimator,
             self.assignment == "hard",
             float(self.alpha),
-            float(self.min_variance),
             float(self.tol),
             int(self.max_iter),
             draw_seed(self.random_state),

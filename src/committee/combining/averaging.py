@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from committee.combining.weighted import WeightedRule
-from committee.parameters import anything, declared, integer, number, optional, parameter
+from committee.parameters import anything, declared, integer, parameter
 from committee.saving import attributes
 from committee.votes.arrays import BLOCK_SIZE, check_member_weights, rescaled
 from committee.votes.honest import HonestVotes
@@ -30,13 +30,8 @@ SMALLEST_VARIANCE = 1e-12
 N_BISECTIONS = 40
 # Below this, draws from a Dirichlet distribution are all 0 but for one.
 SMALLEST_CONCENTRATION = 0.01
-
-EFFECTIVE_ROWS = (
-    "a number > 0 or None",
-    optional(lambda value: number(0)(value) and value > 0),
-    "The likelihood counts as that of so many rows. None: of all of them, each as often as it stands there. "
-    "Fewer make for weights that differ less, for rows that are not independent.",
-)
+# Mixtures drawn from one Dirichlet distribution before the next is made.
+GROUP_SIZE = 50
 
 
 @declared
@@ -71,7 +66,6 @@ class BayesianAveragingRule(WeightedRule):
         anything,
         "How likely each member is before any row is seen, in any unit. None: all the same.",
     )
-    effective_rows: Any = parameter(None, *EFFECTIVE_ROWS)
 
     def _check_kind(self, n_members: int, n_outputs: int, is_weighted: bool) -> None:
         check_member_weights(self.prior, n_members, "prior")
@@ -80,7 +74,7 @@ class BayesianAveragingRule(WeightedRule):
         from scipy.special import softmax
 
         prior = check_member_weights(self.prior, honest.n_members, "prior")
-        likelihood = Likelihood(honest, self.effective_rows)
+        likelihood = Likelihood(honest)
         self.scores_ = likelihood.of(np.eye(honest.n_members))
         with np.errstate(divide="ignore"):
             self.weights_ = softmax(self.scores_ + np.log(prior))
@@ -121,10 +115,6 @@ class BayesianCombinationRule(WeightedRule):
     n_draws: int = parameter(
         2000, "an integer >= 1", integer(1), "The least number of mixtures that are drawn, in whole groups."
     )
-    group_size: int = parameter(
-        50, "an integer >= 1", integer(1), "So many are drawn from one distribution before the next."
-    )
-    effective_rows: Any = parameter(None, *EFFECTIVE_ROWS)
     random_state: Any = parameter(
         None, "an integer, a RandomState or None", anything, "Decides which mixtures are drawn."
     )
@@ -139,7 +129,7 @@ class BayesianCombinationRule(WeightedRule):
 
         # The products are many and small: threads would wait for each other most of the time.
         with threadpool_limits(1):
-            self._draw(Likelihood(honest, self.effective_rows), honest.n_members)
+            self._draw(Likelihood(honest), honest.n_members)
 
     def _draw(self, likelihood: Likelihood, n_members: int) -> None:
         from scipy.special import softmax
@@ -149,12 +139,12 @@ class BayesianCombinationRule(WeightedRule):
         concentrations = [np.ones(n_members)]
         mixtures, logarithms, densities = np.empty((0, n_members)), np.empty(0), np.empty(0)
         while len(mixtures) < self.n_draws:
-            group = rng.dirichlet(concentrations[-1], size=self.group_size)
+            group = rng.dirichlet(concentrations[-1], size=GROUP_SIZE)
             earlier = np.logaddexp(densities, log_density(mixtures, concentrations[-1:]))
             densities = np.concatenate([earlier, log_density(group, concentrations)])
             mixtures = np.concatenate([mixtures, group])
             logarithms = np.concatenate([logarithms, likelihood.of(group)])
-            shares = tempered(logarithms - densities, self.group_size / 2)
+            shares = tempered(logarithms - densities, GROUP_SIZE / 2)
             concentrations.append(moved(concentrations[-1], mixtures, shares))
         self.weights_ = rescaled(softmax(logarithms - densities) @ mixtures)
         self.scores_ = likelihood.of(np.eye(n_members))
@@ -167,14 +157,11 @@ class Likelihood:
     Parameters
     ----------
     honest : HonestVotes
-    effective_rows : float or None
-        As how many rows they count.
     """
 
-    def __init__(self, honest: HonestVotes, effective_rows: float | None) -> None:
-        total = float(honest.weights.sum())
-        self.n_rows = total if effective_rows is None else float(effective_rows)
-        self.row_shares = honest.weights / total
+    def __init__(self, honest: HonestVotes) -> None:
+        self.n_rows = float(honest.weights.sum())
+        self.row_shares = honest.weights / self.n_rows
         self.are_classes = honest.are_classes
         self.has_voted = None if honest.has_voted is None else honest.has_voted.astype(np.float64)
         if self.are_classes:

@@ -19,7 +19,7 @@ from committee.combining.losses import (
     metric_of_votes,
 )
 from committee.combining.rule import Rule
-from committee.parameters import anything, declared, either, integer, optional, parameter, share
+from committee.parameters import anything, declared, either, integer, optional, parameter
 from committee.saving import attributes
 from committee.saving.errors import require
 from committee.votes.arrays import weighted_sum
@@ -27,6 +27,8 @@ from committee.votes.honest import HonestVotes
 
 # Losses that differ by less, relative to them, are equal.
 ROUNDING = 1e-12
+# The share of the members in each of several bags.
+BAG_SHARE = 0.5
 METRIC: tuple[str, Any, str] = (
     f"{', '.join([*CLASS_LOSSES, *NUMBER_LOSSES])}, a scorer of scikit-learn, its name, a function or None",
     either(lambda value: value is None or isinstance(value, str), callable),
@@ -111,12 +113,6 @@ class GreedyRule(Weighing):
         integer(1),
         "How many samples of the members are selected from. 1 takes all members.",
     )
-    bag_size: float = parameter(
-        0.5,
-        "a float above 0 and at most 1",
-        share(whole=True),
-        "The share of the members in each of several bags.",
-    )
     random_state: Any = parameter(
         None,
         "an integer, a RandomState or None",
@@ -151,7 +147,7 @@ class GreedyRule(Weighing):
         from sklearn.utils import check_random_state
 
         rng = check_random_state(self.random_state)
-        size = max(1, int(np.ceil(self.bag_size * n_members)))
+        size = max(1, int(np.ceil(BAG_SHARE * n_members)))
         return [np.sort(rng.permutation(n_members)[:size]) for _ in range(self.n_bags)]
 
 

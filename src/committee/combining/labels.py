@@ -11,10 +11,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from committee.combining.confusion import confusions_of
-from committee.combining.fixed_rule import FIXED
+from committee.combining.fixed import majority
 from committee.combining.rule import Rule
 from committee.combining.support import multiplied
-from committee.parameters import declared, number, one_of, optional, parameter
+from committee.parameters import declared, one_of, parameter
 from committee.saving.attributes import Kind, integers, shares
 from committee.saving.errors import require
 from committee.votes.arrays import in_blocks, labels_of
@@ -33,10 +33,10 @@ class NaiveBayesRule(Rule):
     With N[i, j, s] the weight of the honest rows of class j that member i calls s, and s[i] its label for a
     new row, the support of class j is
 
-    - form="classical": P(j) times the product of P(s[i] | j), where P(s | j) = (N[i, j, s] + a / c) /
-      (N[i, j] + a) for c classes and the smoothing a; a class that a member has no row of tells 1 / c;
-    - form="posteriors": the product of P(j | s[i]), where P(j | s) = (N[i, j, s] + a P(j)) / (N[i, s] + a); a
-      label that a member never gave before tells P(j).
+    - form="classical": P(j) times the product of P(s[i] | j), where P(s | j) = (N[i, j, s] + 1 / c) /
+      (N[i, j] + 1) for c classes: one row is added, spread evenly over the labels;
+    - form="posteriors": the product of P(j | s[i]), where P(j | s) = N[i, j, s] / N[i, s]; for a label that a
+      member never gave before it is P(j).
 
     A probability of 0 is a veto. Where every class has one, those with the fewest remain.
 
@@ -70,15 +70,6 @@ class NaiveBayesRule(Rule):
         "Whether the probabilities of labels given classes are multiplied, with the shares of the classes, "
         "or those of classes given labels.",
     )
-    smoothing: Any = parameter(
-        None,
-        "a number >= 0 or None",
-        optional(number(0)),
-        "So many rows are added to those that were seen, spread evenly over the labels (classical), or over "
-        "the classes by their shares (posteriors). None is 1 for the classical form, as Titterington et al. "
-        "have it, and 0 for the posteriors.",
-    )
-
     kept: ClassVar[Mapping[str, Kind]] = {
         "tables_": shares("members", "outputs", "outputs"),
         "priors_": shares("outputs"),
@@ -88,19 +79,13 @@ class NaiveBayesRule(Rule):
         confusions = confusions_of(honest)
         n_classes = honest.n_outputs
         priors = np.bincount(honest.y, honest.weights, n_classes) / honest.weights.sum()
-        is_classical = self.form == "classical"
-        added = (1.0 if is_classical else 0.0) if self.smoothing is None else float(self.smoothing)
         # From here on the label is the second axis and the true class the third.
         seen = confusions.transpose(0, 2, 1)
-        if is_classical:
-            # Each member has rows of its own. A class that nobody has rows of is ruled out.
-            tables = ratio(
-                seen + added / n_classes,
-                seen.sum(axis=1, keepdims=True) + added,
-                np.where(priors > 0, 1 / n_classes, 0),
-            )
+        if self.form == "classical":
+            # Each member has rows of its own. Titterington et al. add one row, spread over the labels.
+            tables = (seen + 1 / n_classes) / (seen.sum(axis=1, keepdims=True) + 1)
         else:
-            tables = ratio(seen + added * priors, seen.sum(axis=2, keepdims=True) + added, priors)
+            tables = ratio(seen, seen.sum(axis=2, keepdims=True), priors)
         self.tables_, self.priors_ = tables.clip(0, 1), priors  # rounding may lead beyond
 
     def _decide(self, votes: np.ndarray) -> np.ndarray:
@@ -116,7 +101,7 @@ class BehaviourKnowledgeRule(Rule):
     """Look up how often each class was true when the members gave these labels, all together.
 
     The support of class j is the share of class j among the honest rows on which every member gave the same
-    label as it does now. Labels in a combination that was not seen are decided by another rule.
+    label as it does now. The majority decides on labels in a combination that was not seen.
 
     Attributes
     ----------
@@ -138,13 +123,6 @@ class BehaviourKnowledgeRule(Rule):
     >>> rule.combine(votes[:, :1]).round(2)
     array([[0.33, 0.67]])
     """
-
-    fallback: str = parameter(
-        "majority",
-        f"one of {', '.join(FIXED)}",
-        one_of(*FIXED),
-        "The rule for rows whose labels were not seen together.",
-    )
 
     kept: ClassVar[Mapping[str, Kind]] = {
         "cells_": integers("cells", "members", below="outputs", of=LABEL.__name__),
@@ -173,11 +151,11 @@ class BehaviourKnowledgeRule(Rule):
         support: np.ndarray = self.supports_[place]
         unseen = place == NOWHERE
         if unseen.any():
-            support[unseen] = FIXED[self.fallback](votes[:, unseen])
+            support[unseen] = majority(votes[:, unseen])
         return support
 
 
 def ratio(part: np.ndarray, whole: np.ndarray, otherwise: Any) -> np.ndarray:
-    """A part of a whole, and something else where there is no whole."""
+    """Divide a part by its whole, and return something else where the whole is 0."""
     result = np.array(np.broadcast_to(otherwise, part.shape), dtype=np.float64)
     return np.divide(part, whole, out=result, where=np.broadcast_to(whole > 0, part.shape))

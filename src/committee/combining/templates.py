@@ -5,22 +5,18 @@ A template is the mean of the profiles of a class's honest rows, of shape (n_mem
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import ClassVar
 
 import numpy as np
 
 from committee.combining.rule import Rule
 from committee.combining.support import multiplied
-from committee.parameters import declared, one_of, parameter
+from committee.parameters import declared
 from committee.saving.attributes import Kind, booleans, shares
 from committee.saving.errors import require
 from committee.votes.arrays import rescaled
 from committee.votes.honest import HonestVotes
-
-# From profiles of shape (n_members, n_rows, n_classes), whose votes sum to one, and a template of shape
-# (n_members, 1, n_classes) to a number in [0, 1] for each row.
-Similarity = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
 class TemplateRule(Rule):
@@ -59,56 +55,13 @@ class TemplateRule(Rule):
         require(sums.size and np.allclose(sums, 1), "The votes of a template do not sum to one")
 
 
-def euclidean(profiles: np.ndarray, template: np.ndarray) -> np.ndarray:
-    """One less the mean squared difference (N in the paper)."""
-    return 1 - ((profiles - template) ** 2).mean(axis=(0, 2))
-
-
-def manhattan(profiles: np.ndarray, template: np.ndarray) -> np.ndarray:
-    """One less the mean difference (S2)."""
-    return 1 - np.abs(profiles - template).mean(axis=(0, 2))
-
-
-def chebyshev(profiles: np.ndarray, template: np.ndarray) -> np.ndarray:
-    """One less the largest difference (S4)."""
-    return 1 - np.abs(profiles - template).max(axis=(0, 2))
-
-
-def jaccard(profiles: np.ndarray, template: np.ndarray) -> np.ndarray:
-    """What profile and template have in common, of what one of them has (S1)."""
-    common = np.minimum(profiles, template).sum(axis=(0, 2))
-    either = np.maximum(profiles, template).sum(axis=(0, 2))
-    return common / either
-
-
-def inclusion(profiles: np.ndarray, template: np.ndarray) -> np.ndarray:
-    """What profile and template have in common, of the template (I1)."""
-    return np.minimum(profiles, template).sum(axis=(0, 2)) / template.sum()
-
-
-def correlation(profiles: np.ndarray, template: np.ndarray) -> np.ndarray:
-    """The correlation of profile and template, 0 if it is negative or one of them is constant (C)."""
-    deviations = profiles - profiles.mean(axis=(0, 2), keepdims=True)
-    of_template = template - template.mean()
-    covariance = (deviations * of_template).sum(axis=(0, 2))
-    scale = np.sqrt((deviations**2).sum(axis=(0, 2)) * (of_template**2).sum())
-    # Rounding leaves a constant profile with deviations of this size.
-    is_constant = scale < 1e-12 * profiles.shape[0]
-    return np.divide(covariance, scale, out=np.zeros_like(scale), where=~is_constant).clip(0)
-
-
-SIMILARITIES: Mapping[str, Similarity] = {
-    similarity.__name__: similarity
-    for similarity in (euclidean, manhattan, chebyshev, jaccard, inclusion, correlation)
-}
-
-
 @declared
 class DecisionTemplateRule(TemplateRule):
     """Decide for the class whose template is most similar to the votes.
 
     A template holds the mean votes of all members on the honest rows of a class. The support of a class is
-    the similarity of its template and the votes. It tells which class is the most likely, less so how likely.
+    one less the mean squared difference of its template and the votes. It says which class is the most
+    likely, less so how likely.
 
     References
     ----------
@@ -123,22 +76,12 @@ class DecisionTemplateRule(TemplateRule):
     array([0, 0, 1])
     """
 
-    similarity: str = parameter(
-        "euclidean",
-        f"one of {', '.join(SIMILARITIES)}",
-        one_of(*SIMILARITIES),
-        "How similar two profiles are, from 0 to 1. euclidean: one less the mean squared difference; "
-        "manhattan: one less the mean difference; chebyshev: one less the largest difference; jaccard: what "
-        "they have in common, of what one of them has; inclusion: what they have in common, of the template; "
-        "correlation: their correlation, 0 if it is negative.",
-    )
-
     def _decide(self, votes: np.ndarray) -> np.ndarray:
-        similarity = SIMILARITIES[self.similarity]
         profiles = rescaled(votes)
         support = np.zeros(votes.shape[1:])
         for each in np.flatnonzero(self.has_rows_):
-            support[:, each] = similarity(profiles, self.templates_[each][:, np.newaxis])
+            differences = profiles - self.templates_[each][:, np.newaxis]
+            support[:, each] = 1 - (differences**2).mean(axis=(0, 2))
         # Rounding may take the similarity of opposites below 0.
         return support.clip(0)
 

@@ -25,7 +25,6 @@ from committee.parameters import (
     integer,
     is_boolean,
     is_number,
-    number,
     one_of,
     parameter,
 )
@@ -146,12 +145,6 @@ class Network(NetworkVoter):
         lambda value: is_number(value) and 0 <= value < 1,
         "The share of the units that are left out, at random, in each step.",
     )
-    weight_decay: float = parameter(
-        0.0,
-        "a number >= 0",
-        number(0),
-        "What a weight loses of itself in a step, times the learning rate.",
-    )
     categorical_features: Any = parameter("from_dtype", *CATEGORICAL_FEATURES)
     n_jobs: int | None = parameter(None, *N_JOBS)
     random_state: Any = parameter(
@@ -214,8 +207,6 @@ class Network(NetworkVoter):
             n_steps=n_steps if isinstance(self.max_steps, str) else int(self.max_steps),
             learning_rate=float(self.learning_rate),
             dropout=float(self.dropout),
-            weight_decay=float(self.weight_decay),
-            label_smoothing=float(getattr(self, "label_smoothing", 0.0)),
             seed=seed,
         )
 
@@ -251,12 +242,6 @@ class NetworkClassifier(Classifies, Network):
     True
     """
 
-    label_smoothing: float = parameter(
-        0.02,
-        "a number in [0, 1)",
-        lambda value: is_number(value) and 0 <= value < 1,
-        "The share of every label that is spread over all classes, which keeps networks from being too sure.",
-    )
     class_weight: Any = parameter(None, *CLASS_WEIGHT)
 
 

@@ -29,6 +29,10 @@ COST_OF_LOOKS = 0.75
 # The first steps tell how long one takes, if there is a deadline; the plan then uses this share of the time.
 N_TIMED = 5
 TIME_USED = 0.8
+# The share of every label that is spread over all classes, which keeps networks from being too sure.
+LABEL_SMOOTHING = 0.02
+# The engine's AdamW could let weights decay. Dropout regularises the networks instead.
+WEIGHT_DECAY = 0.0
 
 
 @dataclass(frozen=True)
@@ -45,8 +49,6 @@ class Plan:
     n_steps : int
     learning_rate : float
     dropout : float
-    weight_decay : float
-    label_smoothing : float
     seed : int
     """
 
@@ -56,8 +58,6 @@ class Plan:
     n_steps: int
     learning_rate: float
     dropout: float
-    weight_decay: float
-    label_smoothing: float
     seed: int
 
     def rows_seen(self, n_steps: int) -> int:
@@ -107,8 +107,8 @@ def learn(rows: NetworkRows, folds: np.ndarray | None, plan: Plan, n_threads: in
         plan.n_members,
         len(rows.classes) > 0,
         plan.batch_size,
-        plan.weight_decay,
-        plan.label_smoothing,
+        WEIGHT_DECAY,
+        LABEL_SMOOTHING if len(rows.classes) else 0.0,
         plan.seed,
     )
     n_steps = steps_in_time(training, plan, n_threads)

@@ -26,6 +26,44 @@ KINDS = ("Classifier", "Regressor")
 
 
 @dataclass(frozen=True)
+class RemovedParameter:
+    """A parameter that older files name, and that is a constant now.
+
+    Parameters
+    ----------
+    value : object
+        The constant.
+    only_fit : bool, default=True
+        Whether only a fit depends on it. Then a fitted model answers as before, whatever the file says.
+    """
+
+    value: Json
+    only_fit: bool = True
+
+    def check(self, name: str, value: object, described: Described) -> None:
+        """Raise if a file asks for something that the constant does not do."""
+        if value == self.value or (self.only_fit and described.fitted is not None):
+            return
+        raise ValueError(
+            f"{described.name} was saved with {name}={value!r}. The parameter was removed, and its value is "
+            f"{self.value!r} now. Fit the model again."
+        )
+
+
+REMOVED = {
+    "bag_size": RemovedParameter(0.5),
+    "effective_rows": RemovedParameter(None),
+    "fallback": RemovedParameter("majority", only_fit=False),
+    "group_size": RemovedParameter(50),
+    "label_smoothing": RemovedParameter(0.02),
+    "min_variance": RemovedParameter(1e-4),
+    "similarity": RemovedParameter("euclidean", only_fit=False),
+    "smoothing": RemovedParameter(None),
+    "weight_decay": RemovedParameter(0.0),
+}
+
+
+@dataclass(frozen=True)
 class OwnEstimator:
     """How the estimators of one of our classes are described and restored.
 
@@ -52,9 +90,12 @@ class OwnEstimator:
     def restore(self, described: Described, path: str) -> Any:
         """Parameters that are not in the file, for it is older than they are, have their defaults."""
         known = inspect.signature(self.made).parameters
-        unknown = sorted(described.parameters.keys() - known.keys())
+        parameters = dict(described.parameters)
+        for name in [name for name in REMOVED if name in parameters and name not in known]:
+            REMOVED[name].check(name, parameters.pop(name), described)
+        unknown = sorted(parameters.keys() - known.keys())
         require(not unknown, f"{described.name} has no parameters {unknown}")
-        estimator = self.made(**described.parameters)
+        estimator = self.made(**parameters)
         try:
             estimator._check_parameters()
         except ValueError as error:
