@@ -80,17 +80,18 @@ def test_another_table_or_split_is_refused(tmp_path):
         automatic(3).fit(X, Y)
 
 
-def test_a_run_that_goes_on_has_the_members_it_began_with_whatever_memory_is_free(tmp_path, monkeypatch):
+def test_a_resumed_run_has_the_members_it_began_with_whatever_memory_is_free(tmp_path, monkeypatch):
     rows, kinds = X[::3], Y[::3]
     fitted = automatic(str(tmp_path), members="auto", preset="fast").fit(rows, kinds)
     monkeypatch.setattr("committee.running.available_bytes", lambda: 1.0)
     again = automatic(str(tmp_path), members="auto", preset="fast").fit(rows, kinds)
     assert again.predict_proba(X).tobytes() == fitted.predict_proba(X).tobytes()
-    with pytest.raises(ValueError, match="There is memory for no member"):
+    with pytest.warns(RuntimeWarning, match="Member '.*' is skipped: its fits take about 1.6 kB"):
+        more = automatic(str(tmp_path), members="auto", preset="balanced").fit(rows, kinds)
+    assert list(more.named_estimators_) == list(fitted.named_estimators_)
+    (tmp_path / "skipped.json").write_text("{")
+    with pytest.warns(RuntimeWarning, match="is skipped"):
         automatic(str(tmp_path), members="auto", preset="balanced").fit(rows, kinds)
-    (tmp_path / "seats.json").write_text("{")
-    with pytest.raises(ValueError, match="There is memory for no member"):
-        automatic(str(tmp_path), members="auto", preset="fast").fit(rows, kinds)
 
 
 def test_a_model_that_is_damaged_is_fitted_again(tmp_path):
@@ -130,9 +131,9 @@ def test_who_else_sits_and_in_which_order_changes_no_member(tmp_path):
 
 
 def test_a_fit_that_the_clock_has_cut_short_is_not_kept():
-    _, _, is_cut = timed(None, lambda: (None, None, None))
+    _, _, is_cut, _ = timed(None, False, lambda: (None, None, None))
     assert not is_cut
-    _, _, is_cut = timed(0.0, lambda: (None, None, None))
+    _, _, is_cut, _ = timed(0.0, False, lambda: (None, None, None))
     assert is_cut
 
 
@@ -143,11 +144,11 @@ def ended_in_the_first_half():
 
 
 def test_a_fit_that_has_planned_or_tried_less_for_want_of_time_is_cut_short_too():
-    assert not timed(60.0, lambda: None)[2]
-    assert timed(60.0, note_cut)[2]
-    assert timed(0.02, ended_in_the_first_half)[2]
+    assert not timed(60.0, False, lambda: None)[2]
+    assert timed(60.0, False, note_cut)[2]
+    assert timed(0.02, False, ended_in_the_first_half)[2]
     network = NetworkClassifier(max_steps=10**6, random_state=0)
-    assert timed(0.05, network.fit, np.tile(X, (50, 1)), np.tile(Y, 50))[2]
+    assert timed(0.05, False, network.fit, np.tile(X, (50, 1)), np.tile(Y, 50))[2]
 
 
 def test_a_run_may_go_on_with_another_limit_of_time(tmp_path):

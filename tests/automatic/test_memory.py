@@ -8,68 +8,33 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import load_iris
 from sklearn.naive_bayes import GaussianNB
 
-import committee
-from committee import CommitteeClassifier, NetworkClassifier
-from committee.assembling.members import Member
-from committee.automatic.candidates import CANDIDATES, Size
-from committee.automatic.memory import Room, bytes_of_fit, bytes_of_model, within_memory
-from committee.members.lesson import Lesson
-from committee.task import Classification
+from committee import CommitteeClassifier
+from committee.automatic.memory import MANY_BYTES, Room, Use, measured, pickled_bytes
+from committee.running.resources import PeakMemory
 
 X, Y = load_iris(return_X_y=True)
+MB = 10**6
 
 
-def test_members_that_take_too_much_memory_are_left_out_with_a_word():
-    members = [("forest", committee.RandomForestClassifier(100)), ("bayes", GaussianNB())]
-    with pytest.warns(RuntimeWarning, match=r"Member 'forest' is left out: its fits take about .* MB"):
-        automatic = CommitteeClassifier(members, memory_limit=1e5, n_jobs=1, random_state=0).fit(X, Y)
-    assert list(automatic.named_estimators_) == ["bayes"]
-    with pytest.raises(ValueError, match=r"there are 10 bytes, and the least .* takes is [\d.]+ kB\. Set"):
-        CommitteeClassifier(memory_limit=10).fit(X, Y)
+class Hungry(ClassifierMixin, BaseEstimator):
+    """A member whose fit and whose model take some memory, and which notes how many are fitted at a time."""
 
-
-def test_the_inputs_of_networks_count_as_memory():
-    size = Size("classification", 1000, 10, 2)
-    foreign, network = (bytes_of_fit(size, each) for each in (GaussianNB(), NetworkClassifier(n_bins=8)))
-    assert network == foreign + 4 * 1000 * (10 + 9 * 10)
-
-
-def test_models_that_may_be_large_count_as_memory():
-    size = Size("classification", 1000, 10, 3)
-    models = {name: bytes_of_model(size, CANDIDATES[name].make(size)) for name in CANDIDATES}
-    assert models["neighbours"] == models["machine"] == 8 * 1000 * 10
-    assert models["booster"] == 100 * 3 * 31 * 20
-    assert models["rotation_forest"] == 100 * 1000 / 2 * 28
-    assert models["linear"] == 0
-
-
-def test_large_tables_are_not_copied_for_trees():
-    booster = CANDIDATES["booster"]
-    small, large = Size("classification", 10**4, 10, 2), Size("classification", 10**6, 10, 2)
-    of_small, of_large = (bytes_of_fit(size, booster.make(size)) / size.n_rows for size in (small, large))
-    assert of_small - of_large == 8 * 10
-
-
-def test_large_fits_run_one_at_a_time_on_all_cores():
-    room = Room(1e12, {"booster": 2e8, "linear": 5e8})
-    assert room.n_at_once(None) == 1 and room.n_at_once(2) == 2 and room.n_at_once(-1) == -1
-    assert Room(1e12, {"booster": 1e8, "linear": 5e8}).n_at_once(None) is None
-
-
-class Crowded(ClassifierMixin, BaseEstimator):
-    """A member that tells how many were fitted beside it."""
-
-    n_now, n_most = 0, 0
+    n_now, n_most, n_fits = 0, 0, 0
     alone = threading.Lock()
 
+    def __init__(self, at_once=0, model=0):
+        self.at_once, self.model = at_once, model
+
     def fit(self, X, y):
+        with self.alone:
+            Hungry.n_now, Hungry.n_fits = Hungry.n_now + 1, Hungry.n_fits + 1
+            Hungry.n_most = max(Hungry.n_most, Hungry.n_now)
         self.classes_ = np.unique(y)
+        filled = np.ones(self.at_once, dtype=np.uint8)
+        self.kept_ = np.ones(self.model, dtype=np.uint8)
+        np.sort(np.random.default_rng(0).normal(size=300_000))
         with self.alone:
-            Crowded.n_now += 1
-            Crowded.n_most = max(Crowded.n_most, Crowded.n_now)
-        np.sort(np.random.default_rng(0).normal(size=200_000))
-        with self.alone:
-            Crowded.n_now -= 1
+            Hungry.n_now -= int(filled[:1].size) if self.at_once else 1
         return self
 
     def predict_proba(self, X):
@@ -79,20 +44,81 @@ class Crowded(ClassifierMixin, BaseEstimator):
         return self.classes_[np.zeros(len(X), dtype=int)]
 
 
+@pytest.fixture(autouse=True)
+def nobody_yet(monkeypatch):
+    for name in ("n_now", "n_most", "n_fits"):
+        monkeypatch.setattr(Hungry, name, 0)
+
+
+def fitted(member, limit, **parameters):
+    members = [("hungry", member), ("bayes", GaussianNB())]
+    given = {"cv": 4, "n_jobs": 2, "random_state": 0} | parameters
+    return CommitteeClassifier(members, memory_limit=limit, **given).fit(X, Y)
+
+
+@pytest.mark.parametrize("runner", ["serial", "threads", "processes"])
+def test_a_member_whose_fit_takes_too_much_is_skipped_after_the_first(runner):
+    with pytest.warns(RuntimeWarning, match=r"'hungry' is skipped: its fits take about .* there are 60 MB"):
+        automatic = fitted(Hungry(at_once=100 * MB), 60 * MB, runner=runner)
+    assert list(automatic.named_estimators_) == ["bayes"]
+    assert Hungry.n_fits == (0 if runner == "processes" else 1)
+
+
+def test_all_models_of_a_member_must_have_room():
+    with pytest.warns(RuntimeWarning, match=r"'hungry' is skipped: its fits take about 1\d\d MB"):
+        automatic = fitted(Hungry(model=30 * MB), 100 * MB)
+    assert list(automatic.named_estimators_) == ["bayes"]
+    assert len(fitted(Hungry(model=30 * MB), 1000 * MB).named_estimators_) == 2
+
+
+def test_a_table_larger_than_the_memory_is_an_error_before_any_fit():
+    too_little = r"No member fits in memory\. .*take about 4\.8 kB, .* are 10 bytes"
+    with pytest.warns(RuntimeWarning, match="is skipped"), pytest.raises(ValueError, match=too_little):
+        fitted(Hungry(), 10)
+    assert Hungry.n_fits == 0
+
+
 def test_where_memory_is_short_members_wait_for_each_other():
-    size = Size.of(Lesson.of(Classification, X, Y, None, None))
-    limit = 1.5 * bytes_of_fit(size, Crowded())
-    automatic = CommitteeClassifier(
-        [("crowded", Crowded())], memory_limit=limit, n_jobs=3, runner="threads", random_state=0
-    )
-    assert list(automatic.fit(X, Y).named_estimators_) == ["crowded"]
-    assert Crowded.n_most == 1
+    fitted(Hungry(at_once=60 * MB), 100 * MB)
+    assert (Hungry.n_fits, Hungry.n_most) == (4, 1)
+
+
+@pytest.mark.filterwarnings("ignore:A run that goes on:RuntimeWarning")
+def test_a_skipped_member_stays_out_of_a_resumed_run(tmp_path):
+    with pytest.warns(RuntimeWarning, match="is skipped"):
+        fitted(Hungry(at_once=100 * MB), 60 * MB, run=str(tmp_path))
+    assert list(fitted(Hungry(at_once=100 * MB), 60 * MB, run=str(tmp_path)).named_estimators_) == ["bayes"]
+    assert Hungry.n_fits == 1
+    assert len(fitted(Hungry(at_once=100 * MB), 600 * MB, run=str(tmp_path)).named_estimators_) == 2
+
+
+def test_what_a_fit_takes_is_measured():
+    def fit():
+        temporary = np.ones(80 * MB, dtype=np.uint8)
+        return np.ones(20 * MB, dtype=np.uint8), int(temporary[-1])
+
+    (model, _), use = measured(fit)
+    # Some of it may be memory that the process had before.
+    assert 70 * MB < use.peak < 130 * MB
+    assert use.model == pytest.approx(len(model), abs=1000)
+    memory = PeakMemory()
+    assert memory.peak() < 20 * MB  # what was taken before does not count
+
+
+def test_a_model_without_a_pickle_has_the_size_that_memory_has_grown_by():
+    assert pickled_bytes(lambda: 3, 7.0) == 7.0
+    assert 8000 < pickled_bytes(np.ones(1000), 7.0) < 9000
 
 
 def test_members_share_the_memory_that_there_is():
-    size = Size.of(Lesson.of(Classification, X, Y, None, None))
-    forests = [Member(name, committee.RandomForestClassifier(100)) for name in "ab"]
-    each = 5 * bytes_of_model(size, forests[0].estimator) + bytes_of_fit(size, forests[0].estimator)
-    assert [kept.name for kept in within_memory(forests, size, 2 * each, 5)] == ["a", "b"]
-    with pytest.warns(RuntimeWarning, match="Member 'b' is left out"):
-        assert [kept.name for kept in within_memory(forests, size, 1.5 * each, 5)] == ["a"]
+    uses = {"a": Use(3e6, 1e6), "b": Use(3e6, 1e6)}
+    assert [Room(1e3, 5, limit, True, uses).lack("b") is None for limit in (11e6, 13e6)] == [False, True]
+    assert Room(1e3, 5, 11e6, False, uses).lack("b") is None
+    assert Room(1e3, 5, 11e6, True, {}).lack("b") is None
+
+
+def test_large_fits_run_one_at_a_time_on_all_cores_and_are_measured():
+    large, small = Room(2 * MANY_BYTES, 5), Room(MANY_BYTES / 2, 5)
+    assert large.n_at_once(None) == 1 and large.n_at_once(2) == 2 and large.n_at_once(-1) == -1
+    assert small.n_at_once(None) is None
+    assert large.measures("booster", 1) and not large.measures("booster", 2) and not small.measures("b", 1)

@@ -34,8 +34,8 @@ from committee.automatic.choosing import (
     without_comparison,
 )
 from committee.automatic.clock import Clock
-from committee.automatic.journal import Choice, Journal, chosen_before
-from committee.automatic.memory import Room, within_memory
+from committee.automatic.journal import Journal
+from committee.automatic.memory import Room
 from committee.automatic.parameters import PRESETS
 from committee.automatic.portfolio import as_many_steps_as_told, named, portfolio
 from committee.automatic.reducing import Reducing
@@ -108,11 +108,7 @@ class AutomaticCommittee(CallbackSupportMixin, Reducing):
         clock = Clock(None if self.time_limit is None else float(self.time_limit))
         lesson = Lesson.of(self._task_type, X, y, sample_weight, groups)
         rng = generator_of(self.random_state)
-        asked = self._members(lesson)
-        members = self._within_memory(asked, lesson)
-        choice = None
-        if self._minds_memory():
-            choice = Choice([each.name for each in asked], self.memory_limit, [each.name for each in members])
+        members = self._members(lesson)
         rule = None if self._finds_rule() else self._adjusted(seeded(as_rule(self.rule), rng))
         if lesson.is_open:
             check_judges(self.metric, lesson)
@@ -124,7 +120,7 @@ class AutomaticCommittee(CallbackSupportMixin, Reducing):
         seed = int(rng.integers(LARGEST_SEED))
         members = [seeded_by_name(each, seed) for each in members]
         calls = task_calls(self, X, y, "fold", len(members) * n_folds_of(repeats))
-        journal = self._journal(members, lesson, every, choice)
+        journal = self._journal(members, lesson, every)
         seated = self._seat(members, lesson, repeats, clock, journal, calls)
         rule = None if rule is None else for_seated(rule, members, seated)
         # What is done in some time is not known by its folds.
@@ -153,20 +149,6 @@ class AutomaticCommittee(CallbackSupportMixin, Reducing):
         size = Size.of(lesson)
         usual = portfolio(size, self.preset, has_limit=self.time_limit is not None)
         return members_of(self.members, size, usual)
-
-    def _minds_memory(self) -> bool:
-        """Whether it depends on memory who sits."""
-        return self.memory_limit is not None or AUTO in named_in(self.members)
-
-    def _within_memory(self, members: list[Member], lesson: Lesson) -> list[Member]:
-        """Those members that memory allows; in a run that goes on, those that it allowed at the beginning."""
-        if not lesson.is_open or not self._minds_memory():
-            return members
-        if self.run is not None:
-            chosen = chosen_before(self.run, [each.name for each in members], self.memory_limit)
-            if chosen is not None:
-                return [each for each in members if each.name in chosen]
-        return within_memory(members, Size.of(lesson), self.memory_limit, self._n_models(lesson))
 
     def _n_models(self, lesson: Lesson) -> int:
         """How many models of a member are kept, about; a splitter is taken for the usual one."""
@@ -306,15 +288,11 @@ class AutomaticCommittee(CallbackSupportMixin, Reducing):
         n_repeats: int = PRESETS[self.preset][1]
         return n_repeats
 
-    def _journal(
-        self, members: list[Member], lesson: Lesson, every: Sequence[list[Fold]], choice: Choice | None
-    ) -> Journal | None:
+    def _journal(self, members: list[Member], lesson: Lesson, every: Sequence[list[Fold]]) -> Journal | None:
         """The journal of the run, if there is one, which may go on with another limit of time, or without."""
         if self.run is None or not lesson.is_open:
             return None
         journal = Journal(self.run, lesson, [fold for folds in every for fold in folds])
-        if choice is not None:
-            journal.keep_choice(choice)
         for member in members:
             journal.check(member)
         return journal
@@ -331,7 +309,10 @@ class AutomaticCommittee(CallbackSupportMixin, Reducing):
         kind = self._kind_of_runner()
         n_total = len(members) * n_folds_of(repeats)
         is_limit, verbose = self.time_limit is not None, int(self.verbose)
-        room = Room.of(members, Size.of(lesson), self.memory_limit, self._n_models(lesson))
+        # Members that all are named are fitted whatever is free, but a limit holds for them too.
+        minds_memory = lesson.is_open and (self.memory_limit is not None or AUTO in named_in(self.members))
+        limit = self.memory_limit if minds_memory else None
+        room = Room.of(Size.of(lesson), self._n_models(lesson), limit, minds_memory)
         seated: list[Seated] = []
         try:
             with (

@@ -11,7 +11,6 @@ import hashlib
 import json
 import os
 import warnings
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -34,44 +33,7 @@ from committee.votes.folds import Fold
 
 # A model, the rows that it has not seen, if there are any, and its votes on them.
 Result = tuple[Any, Any, Any]
-CHOICE = "seats.json"
-
-
-@dataclass(frozen=True)
-class Choice:
-    """Who may sit in the memory that there was when a run began.
-
-    Parameters
-    ----------
-    asked : list of str
-        Who was asked for.
-    memory_limit : float or None
-    seated : list of str
-        Those of them whose fits were not too large.
-    """
-
-    asked: list[str]
-    memory_limit: float | None
-    seated: list[str]
-
-
-def chosen_before(
-    folder: str | os.PathLike[str], asked: list[str], memory_limit: float | None
-) -> list[str] | None:
-    """The members that a run began with, if it was asked for the same; None if there was none.
-
-    Examples
-    --------
-    >>> chosen_before("no/such/folder", ["linear"], None) is None
-    True
-    """
-    try:
-        kept = json.loads(Path(folder, CHOICE).read_text())
-        choice = Choice(**kept)
-    except (OSError, ValueError, TypeError):
-        return None
-    is_same = (choice.asked, choice.memory_limit) == (asked, memory_limit)
-    return choice.seated if is_same else None
+SKIPPED = "skipped.json"
 
 
 def libraries_of(member: Member) -> list[str]:
@@ -103,10 +65,18 @@ class Journal:
         """Raise if the folder has votes of another member of this name."""
         self.bank.has(member.name, 0, recipe_of(member))
 
-    def keep_choice(self, choice: Choice) -> None:
-        """Write down who may sit, so that a run that goes on elsewhere does not choose again."""
-        text = json.dumps(asdict(choice), indent=1)
-        replace_file(self.folder / CHOICE, lambda temporary: temporary.write_text(text))
+    def skipped(self, memory_limit: float | None) -> list[str]:
+        """The members that this run has skipped for want of memory, if it had the same limit."""
+        try:
+            known = json.loads((self.folder / SKIPPED).read_text())
+            return list(known["skipped"]) if known["memory_limit"] == memory_limit else []
+        except (OSError, ValueError, TypeError, KeyError):
+            return []
+
+    def keep_skipped(self, names: list[str], memory_limit: float | None) -> None:
+        """Write down the skipped members, so that a resumed run does not choose again."""
+        text = json.dumps({"memory_limit": memory_limit, "skipped": names}, indent=1)
+        replace_file(self.folder / SKIPPED, lambda temporary: temporary.write_text(text))
 
     def find(self, member: Member, number: int) -> Result | None:
         """What came of a fit, if it was finished before."""

@@ -1,180 +1,153 @@
-"""How much memory the fits of members take: who is left out because it is too much, and who has to wait.
+"""How much memory the fits of members take: which members are skipped, and which fits have to wait.
 
-In: members, the size of the table and a limit. Out: the members that stay, and which of their fits there is
-room for side by side. What is predicted is rough: the rows of a fold are a copy, but for those who read a
-large table where it lies; trees see a byte or two of each value, other members matrices of float64, and a
-model has the most leaves or rows that it may keep.
+In: a limit, or what is free, and the size of the table. Out: whether a fit may begin beside others, and why a
+member does not fit in memory. What a member takes is measured in its first fit, which runs alone if there is
+a limit. Until then the guess is the table as a matrix of floats.
 """
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Iterable
-from dataclasses import dataclass
+import pickle
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
 from typing import Any
 
-from sklearn.compose import TransformedTargetRegressor
-from sklearn.pipeline import Pipeline
-
 from committee import running
-from committee.assembling.fitting import MANY_VALUES
-from committee.assembling.members import Member
 from committee.automatic.candidates import Size
-from committee.boosting.gradient import GradientBoosting
-from committee.boosting.out_of_fold import MOST_ROUNDS
-from committee.learners import C45Classifier
-from committee.learners.network import Network
-from committee.learners.network_rows import bytes_of_inputs
-from committee.learners.voting import Voter
-from committee.sampling.growing import Forest
-from committee.sampling.plan import MOST_MEMBERS
-from committee.sampling.rotation import RotationForest
+from committee.running.resources import PeakMemory
 
 BYTES_OF_NUMBER = 8
-# Of a member that the engine grows: the value in the rows of a fold and what it is binned to; the place of a
-# row, its weight and its node; a score and what it is fitted to.
-BYTES_OF_VALUE, BYTES_OF_ROW, BYTES_OF_SCORE = 12, 32, 16
-# The same of a large table, whose values are read where they lie, while they are binned.
-BYTES_OF_LARGE_VALUE = 4
-# If every fit takes more than this, one at a time has all cores, and the memory of one is enough.
-ALONE_BYTES = 2**27
-# The rows of a fold, the matrix that is made of them, and what is computed from it; more where that is more.
-N_COPIES, MORE_COPIES = 3, {"LinearDiscriminantAnalysis": 7, "C45Classifier": 5}
-# Whose model is the rows themselves.
-KEEPERS = ("KNeighborsClassifier", "KNeighborsRegressor", "SVC", "SVR")
-# A leaf has a node above it, of a word each, and a float for each output.
-BYTES_OF_LEAF, BYTES_OF_OUTPUT = 16, 4
+# If the table takes more than this, one fit at a time has all cores; a model that takes more is not pickled
+# to find its size.
+MANY_BYTES = 2**27
 
 
 @dataclass(frozen=True)
-class Room:
-    """The memory in which members are fitted side by side.
+class Use:
+    """The memory that one fit has taken, in bytes.
 
     Parameters
     ----------
-    most : float
-        Bytes that fits may take together.
-    of_fit : dict from name to float
-        What a fit of each member takes.
+    peak : float
+        At most, while it ran.
+    model : float
+        By the model, which stays.
     """
 
-    most: float
-    of_fit: dict[str, float]
+    peak: float
+    model: float
+
+
+def measured(function: Callable[..., Any], *arguments: Any) -> tuple[Any, Use]:
+    """Call a function that returns a model first, and measure what it takes of the memory of the process."""
+    memory = PeakMemory()
+    result = function(*arguments)
+    peak, growth = memory.peak(), memory.growth()
+    # A small model is pickled: it may lie in memory that the process had before, and libraries that are used
+    # for the first time keep memory too, once and not for each model.
+    model = growth if growth > MANY_BYTES else pickled_bytes(result[0], growth)
+    return result, Use(max(peak, model), model)
+
+
+def pickled_bytes(model: Any, default: float) -> float:
+    """The size of a model as a pickle, or the default if it has none."""
+    buffers: list[pickle.PickleBuffer] = []
+    try:
+        text = pickle.dumps(model, protocol=5, buffer_callback=buffers.append)
+    except Exception:
+        return default
+    return float(len(text) + sum(each.raw().nbytes for each in buffers))
+
+
+@dataclass
+class Room:
+    """The memory in which members are fitted.
+
+    Parameters
+    ----------
+    table_bytes : float
+        The guess of what a fit takes that is not measured yet.
+    n_models : int
+        How many models of a member are kept, about.
+    limit : float or None, default=None
+        Bytes besides the table. None is what is free at the time.
+    skips : bool, default=False
+        Whether members that do not fit in memory are skipped.
+    uses : dict from name to Use
+        What has been measured.
+    """
+
+    table_bytes: float
+    n_models: int
+    limit: float | None = None
+    skips: bool = False
+    uses: dict[str, Use] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, members: list[Member], size: Size, limit: float | None, n_models: int) -> Room:
-        """The room for members all of whose models are kept; the parameters are those of `within_memory`."""
-        kept = n_models * sum(bytes_of_model(size, each.estimator) for each in members)
-        of_fit = {each.name: bytes_of_fit(size, each.estimator) for each in members}
-        return cls(bytes_within(limit) - kept, of_fit)
+    def of(cls, size: Size, n_models: int, limit: float | None, skips: bool) -> Room:
+        """The room for members on a table of a size."""
+        n_bytes = BYTES_OF_NUMBER * size.n_rows * (size.n_columns or size.n_encoded)
+        return cls(float(n_bytes), n_models, limit, skips)
+
+    def n_at_once(self, n_jobs: int | None) -> int | None:
+        """How many fits may run side by side, if `n_jobs` leaves it open: one if the table is large.
+
+        Examples
+        --------
+        >>> Room(1e9, 5).n_at_once(None), Room(1e9, 5).n_at_once(4), Room(1e6, 5).n_at_once(None)
+        (1, 4, None)
+        """
+        return 1 if n_jobs is None and self.table_bytes > MANY_BYTES else n_jobs
+
+    def measures(self, name: str, n_workers: int) -> bool:
+        """Whether the next fit of a member is to be measured. It then runs alone."""
+        is_alone = self.limit is not None or (n_workers == 1 and self.table_bytes > MANY_BYTES)
+        return is_alone and name not in self.uses
 
     def has(self, name: str, others: Iterable[str]) -> bool:
         """Whether a fit may begin beside others. Alone it always may.
 
         Examples
         --------
-        >>> room = Room(10.0, {"forest": 7.0, "bayes": 2.0})
+        >>> room = Room(1.0, 1, limit=10.0, uses={"forest": Use(7.0, 0.5), "bayes": Use(2.0, 0.0)})
         >>> room.has("bayes", ["forest"]), room.has("forest", ["forest"]), room.has("forest", [])
         (True, False, True)
+        >>> room.has("linear", ["bayes"])  # is not measured
+        False
         """
-        taken = [self.of_fit[other] for other in others]
-        return not taken or sum(taken) + self.of_fit[name] <= self.most
+        names = [*others, name]
+        if len(names) == 1:
+            return True
+        if self.limit is not None and not all(each in self.uses for each in names):
+            return False
+        return sum(self._use(each).peak for each in names) <= self._free(name) - self._models(name)
 
-    def n_at_once(self, n_jobs: int | None) -> int | None:
-        """How many fits may run side by side, if `n_jobs` leaves it open: one if each of them is large.
+    def lack(self, name: str) -> str | None:
+        """Why a member does not fit in memory, by what is known of its fits; None if it does.
 
         Examples
         --------
-        >>> Room(1e12, {"forest": 9e9, "bayes": 2e9}).n_at_once(None)
-        1
-        >>> Room(1e12, {"forest": 9e9, "bayes": 2e9}).n_at_once(4)
-        4
+        >>> room = Room(1.0, n_models=5, limit=2e8, skips=True, uses={"forest": Use(7e7, 6e7)})
+        >>> room.lack("forest")
+        'its fits take about 310 MB, and there are 200 MB'
         """
-        return 1 if n_jobs is None and min(self.of_fit.values()) > ALONE_BYTES else n_jobs
+        needed, free = self._models(name) + self._use(name).peak - self._use(name).model, self._free(name)
+        if not self.skips or needed <= free:
+            return None
+        return f"its fits take about {written(needed)}, and there are {written(free)}"
 
+    def _use(self, name: str) -> Use:
+        return self.uses.get(name, Use(self.table_bytes, 0.0))
 
-def within_memory(members: list[Member], size: Size, limit: float | None, n_models: int) -> list[Member]:
-    """The members whose fits take no more memory than there is; each of the others is told of in a warning.
+    def _models(self, name: str) -> float:
+        """What all models of a member take."""
+        return self.n_models * self._use(name).model
 
-    Parameters
-    ----------
-    members : list of Member
-    size : Size
-    limit : float or None
-        Bytes, beside the table. None is what is free.
-    n_models : int
-        How many models of a member are kept.
-
-    Returns
-    -------
-    list of Member
-    """
-    most = bytes_within(limit)
-    kept, left_out, taken, largest = [], [], 0.0, 0.0
-    for member in members:
-        at_once, for_ever = bytes_of_fit(size, member.estimator), bytes_of_model(size, member.estimator)
-        if taken + n_models * for_ever + max(largest, at_once) <= most:
-            taken, largest = taken + n_models * for_ever, max(largest, at_once)
-            kept.append(member)
-        else:
-            left_out.append((member.name, n_models * for_ever + at_once, most - taken))
-    if not kept:
-        least = written(min(needed for _, needed, _ in left_out))
-        raise ValueError(
-            f"There is memory for no member: beside the table there are {written(most)}, and the least that "
-            f"one takes is {least}. Set a higher memory_limit, or pass fewer rows."
-        )
-    for name, needed, free in left_out:
-        warnings.warn(
-            f"Member {name!r} is left out: its fits take about {written(needed)}, and there are "
-            f"{written(free)}.",
-            RuntimeWarning,
-            stacklevel=4,
-        )
-    return kept
-
-
-def bytes_within(limit: float | None) -> float:
-    """A limit, or what is free."""
-    return running.available_bytes() if limit is None else float(limit)
-
-
-def bytes_of_fit(size: Size, estimator: Any) -> float:
-    """What one fit takes beside the model."""
-    learner = learner_of(estimator)
-    n_columns = size.n_encoded if isinstance(estimator, Pipeline) else size.n_columns or size.n_encoded
-    if isinstance(estimator, Voter) and not isinstance(estimator, C45Classifier | Network):
-        is_large = size.n_rows * n_columns >= MANY_VALUES
-        of_value = BYTES_OF_LARGE_VALUE if is_large else BYTES_OF_VALUE
-        return size.n_rows * (of_value * n_columns + BYTES_OF_ROW + BYTES_OF_SCORE * size.n_outputs)
-    n_copies = MORE_COPIES.get(type(learner).__name__, N_COPIES)
-    n_bytes = n_copies * BYTES_OF_NUMBER * size.n_rows * n_columns
-    if isinstance(learner, Network):
-        n_bytes += bytes_of_inputs(size.n_rows, n_columns, size.n_encoded, learner.n_bins)
-    return n_bytes
-
-
-def bytes_of_model(size: Size, estimator: Any) -> float:
-    """The most that a model may take, of those that are not small whatever the table is."""
-    learner = learner_of(estimator)
-    if isinstance(learner, Forest | RotationForest):
-        n_trees = MOST_MEMBERS if isinstance(learner.n_estimators, str) else learner.n_estimators
-        n_leaves = size.n_rows / learner.min_samples_leaf if learner.min_samples_leaf >= 1 else size.n_rows
-        return n_trees * n_leaves * (BYTES_OF_LEAF + BYTES_OF_OUTPUT * size.n_outputs)
-    if isinstance(learner, GradientBoosting):
-        n_rounds = MOST_ROUNDS if isinstance(learner.n_estimators, str) else learner.n_estimators
-        n_leaves = min(learner.max_leaf_nodes or size.n_rows, size.n_rows)
-        n_trees = n_rounds * (size.n_outputs if size.n_outputs > 2 else 1)
-        return n_trees * n_leaves * (BYTES_OF_LEAF + BYTES_OF_OUTPUT)
-    if type(learner).__name__ in KEEPERS:
-        return float(BYTES_OF_NUMBER * size.n_rows * size.n_encoded)
-    return 0.0
-
-
-def learner_of(estimator: Any) -> Any:
-    """Who learns: the last of a pipeline, and who is inside of what scales its target."""
-    learner = estimator.steps[-1][1] if isinstance(estimator, Pipeline) else estimator
-    return learner.regressor if isinstance(learner, TransformedTargetRegressor) else learner
+    def _free(self, name: str) -> float:
+        """What the models of all other members leave."""
+        if self.limit is None:
+            return running.available_bytes()
+        return self.limit - sum(self._models(other) for other in self.uses if other != name)
 
 
 def written(n_bytes: float) -> str:

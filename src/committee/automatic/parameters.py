@@ -82,9 +82,9 @@ class AutomaticParameters:
         None,
         "a number of bytes > 0, such as 4e9, or None",
         optional(is_positive),
-        "The memory that the fits may take besides the table, in bytes, by a rough guess. Members too big "
-        'for it are left out with a warning. None is what is free if "auto" is among the members, and no '
-        "limit if all are named.",
+        "The memory that the fits may take besides the table, in bytes. What a member takes is measured in "
+        "its first fit, which runs alone. Members that need more than there is are skipped with a warning. "
+        'None is what is free if "auto" is among the members, and no limit if all are named.',
     )
     metric: Any = parameter(
         None,

@@ -1,9 +1,9 @@
 """Members are fitted one after the other, fold by fold, for as long as there is time.
 
 In: members in their order, folds, a runner, a clock and room in memory. Out: those members that have voted on
-every row, with the models of their folds. With no limit of time, these are all, and the same on any runner. A
-member that fails is dropped; one that would take too long is left out. When time is up, or at Ctrl-C, what is
-finished is kept.
+every row, with the models of their folds. Without limits these are all, and the same on any runner. A member
+that fails is dropped; one that would take too long, or needs more memory than there is, is skipped. When time
+is up, or at Ctrl-C, what is finished is kept.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from committee.assembling.fitting import Plan, Seated, fits_of, warn_of_dropped
 from committee.assembling.members import Member
 from committee.automatic.clock import Clock
 from committee.automatic.journal import Journal, Result
-from committee.automatic.memory import Room
+from committee.automatic.memory import Room, Use, measured
 from committee.members.lesson import Lesson
 from committee.running import Runner, Task, TaskError
 from committee.running.stopping import ended_after, is_time_up, was_cut
@@ -59,6 +59,9 @@ class Progress:
     seconds : dict from place to the longest fit of the member
     errors : dict from (place, number) to error
     left_out : set of places
+        Members that are fitted no more: time is too short, or memory.
+    lacks : dict from place to str
+        Why members do not fit in memory.
     cut : set of (place, number)
         Fits that may have ended early, by the clock. A run with more time does them again.
     """
@@ -67,6 +70,7 @@ class Progress:
     seconds: dict[int, float] = field(default_factory=dict)
     errors: dict[tuple[int, int], BaseException] = field(default_factory=dict)
     left_out: set[int] = field(default_factory=set)
+    lacks: dict[int, str] = field(default_factory=dict)
     cut: set[tuple[int, int]] = field(default_factory=set)
 
     def is_open(self, place: int) -> bool:
@@ -101,7 +105,7 @@ def seat_in_time(
     run : Runner
     clock : Clock
     room : Room
-        Who has to wait because there is no memory for one more fit.
+        Which fits have to wait and which members are skipped because memory is short.
     tell : callable
         Called after each fit, with its name, the place of its member and what has been done. The fit ends
         if it returns True.
@@ -116,6 +120,12 @@ def seat_in_time(
         In the order of the members: those that have been fitted in all folds of the first list.
     """
     progress = Progress()
+    if journal is not None:
+        skipped = journal.skipped(room.limit)
+        progress.lacks |= {
+            place: "it was skipped before" for place, each in enumerate(members) if each.name in skipped
+        }
+        progress.left_out |= progress.lacks.keys()
     n_folds = len(repeats[0])
     everybody = list(range(len(members)))
     waiting: deque[Fit] = deque()
@@ -135,22 +145,29 @@ def seat_in_time(
                 waiting.extend(fits(members, places, lesson, repeats[repeat], repeat * n_folds))
             while waiting and len(in_flight) < run.n_workers and not clock.is_over():
                 fit, member = waiting[0], members[waiting[0].place]
-                if not room.has(member.name, (members[other.place].name for other in in_flight.values())):
-                    break
-                waiting.popleft()
-                known = None if journal is None else journal.find(member, fit.number)
+                finds = journal is not None and fit.place not in progress.lacks
+                known = journal.find(member, fit.number) if journal is not None and finds else None
                 if known is not None:
                     progress.results[fit.place, fit.number] = known
                     tell(fit.name, fit.place, progress)
                 elif is_allowed(fit, progress, n_folds, clock, run.n_workers):
-                    in_flight[submit(fit, member, shared, clock, n_folds, run)] = fit
+                    if not room.has(member.name, (members[each.place].name for each in in_flight.values())):
+                        break
+                    lack = None if in_flight else room.lack(member.name)
+                    if lack is not None:
+                        skip(fit.place, lack, members, progress, room, journal, n_folds)
+                    else:
+                        in_flight[submit(fit, member, shared, clock, room, n_folds, run)] = fit
+                waiting.popleft()
             task = run.first_completed(in_flight, clock.left())
             if task is None:
                 if clock.is_over():
                     break
                 continue
             fit = in_flight.pop(task)
-            take(task, fit, progress)
+            use = take(task, fit, progress)
+            if use is not None:
+                room.uses[members[fit.place].name] = use
             is_whole = (fit.place, fit.number) in progress.results.keys() - progress.cut
             if journal is not None and is_whole:
                 journal.keep(members[fit.place], fit.number, progress.results[fit.place, fit.number])
@@ -166,6 +183,29 @@ def seat_in_time(
             task.cancel()
     warn_of_dropped(members, progress.failures)
     return finished(members, progress, n_folds, clock)
+
+
+def skip(
+    place: int,
+    lack: str,
+    members: list[Member],
+    progress: Progress,
+    room: Room,
+    journal: Journal | None,
+    n_folds: int,
+) -> None:
+    """Fit a member no more, because it needs more memory than there is; drop its models if they are few."""
+    progress.left_out.add(place)
+    name = members[place].name
+    if place in whole(members, progress, n_folds):
+        return
+    progress.lacks[place] = lack
+    for key in [key for key in progress.results if key[0] == place]:
+        del progress.results[key]
+    room.uses.pop(name, None)
+    if journal is not None:
+        journal.keep_skipped([members[each].name for each in progress.lacks], room.limit)
+    warnings.warn(f"Member {name!r} is skipped: {lack}.", RuntimeWarning, stacklevel=5)
 
 
 def fits(
@@ -189,39 +229,45 @@ def is_allowed(fit: Fit, progress: Progress, n_folds: int, clock: Clock, n_worke
     return False
 
 
-def submit(fit: Fit, member: Member, shared: Any, clock: Clock, n_folds: int, run: Runner) -> Task:
+def submit(
+    fit: Fit, member: Member, shared: Any, clock: Clock, room: Room, n_folds: int, run: Runner
+) -> Task:
     """Let a fit be done within its budget."""
     seconds = clock.budget(max(1, n_folds - fit.number), run.n_workers)
+    measures = room.measures(member.name, run.n_workers)
     arguments = (shared, member.estimator, member.columns, True, *fit.arguments)
-    return run.submit(timed, seconds, fit.function, *arguments, name=fit.name)
+    return run.submit(timed, seconds, measures, fit.function, *arguments, name=fit.name)
 
 
 def timed(
-    seconds: float | None, function: Callable[..., Result], *arguments: Any
-) -> tuple[Result, float, bool]:
+    seconds: float | None, measures: bool, function: Callable[..., Result], *arguments: Any
+) -> tuple[Result, float, bool, Use | None]:
     """What a function returns, the seconds it took, and whether it may have done less for want of more.
 
-    Forests and boosters end within the seconds, with the trees they have.
+    Forests and boosters end within the seconds, with the trees they have. Last comes the memory that was
+    taken, if it is to be measured.
     """
     began = time.monotonic()
     with ended_after(seconds):
-        result = function(*arguments)
-        return result, time.monotonic() - began, is_time_up() or was_cut()
+        result, use = measured(function, *arguments) if measures else (function(*arguments), None)
+        return result, time.monotonic() - began, is_time_up() or was_cut(), use
 
 
-def take(task: Task, fit: Fit, progress: Progress) -> None:
-    """Note what came of a task."""
+def take(task: Task, fit: Fit, progress: Progress) -> Use | None:
+    """Note what came of a task; the memory that it took, if that was measured."""
     error = task.exception()
     if error is None:
-        result, seconds, is_cut = task.result()
+        result, seconds, is_cut, use = task.result()
         progress.results[fit.place, fit.number] = result
         if is_cut:
             progress.cut.add((fit.place, fit.number))
         progress.seconds[fit.place] = max(seconds, progress.seconds.get(fit.place, 0.0))
-    elif isinstance(error, TaskError):
+        measured_use: Use | None = use
+        return measured_use
+    if isinstance(error, TaskError):
         progress.errors[fit.place, fit.number] = error
-    else:
-        raise error
+        return None
+    raise error
 
 
 def finished(members: list[Member], progress: Progress, n_folds: int, clock: Clock) -> list[Seated]:
@@ -235,6 +281,12 @@ def finished(members: list[Member], progress: Progress, n_folds: int, clock: Clo
         }
         most = max(n_done, key=lambda place: n_done[place])
         if not n_done[most]:
+            if progress.lacks:
+                place, lack = next(iter(progress.lacks.items()))
+                raise ValueError(
+                    f"No member fits in memory. Member {members[place].name!r}: {lack}. Set a higher "
+                    "memory_limit, or pass fewer rows."
+                )
             if clock.limit is None:
                 raise KeyboardInterrupt
             raise ValueError(

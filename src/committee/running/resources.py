@@ -10,14 +10,16 @@ import ctypes
 import functools
 import math
 import os
+import resource
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 from committee.running.surroundings import TASK_THREADS
 
 CONTROL_GROUPS = Path("/sys/fs/cgroup")
 OWN_GROUPS = Path("/proc/self/cgroup")
-MEMORY = Path("/proc/meminfo")
+MEMORY, STATUS, RESET_PEAK = map(Path, ("/proc/meminfo", "/proc/self/status", "/proc/self/clear_refs"))
 # The option of glibc for pieces that are mapped one by one, and how many bytes such a piece has.
 MMAP_THRESHOLD, LARGE_PIECE = -3, 2**22
 NO_QUOTA = 2**31
@@ -124,6 +126,42 @@ def available_bytes() -> float:
     True
     """
     return min(machine_bytes(MEMORY), allowed_bytes(CONTROL_GROUPS, OWN_GROUPS))
+
+
+class PeakMemory:
+    """The memory of this process from now on: what it takes at most, and what it keeps.
+
+    Examples
+    --------
+    >>> memory = PeakMemory()
+    >>> text = bytes(10**8)
+    >>> del text
+    >>> memory.growth() <= memory.peak()
+    True
+    """
+
+    def __init__(self) -> None:
+        # Linux forgets the peak so far when it is told to; elsewhere only a higher peak is seen.
+        with suppress(OSError):
+            RESET_PEAK.write_text("5")
+        self._before = resident_bytes("VmRSS")
+
+    def peak(self) -> float:
+        """The bytes that were taken at most."""
+        return max(0.0, resident_bytes("VmHWM") - self._before)
+
+    def growth(self) -> float:
+        """The bytes that are still taken."""
+        return max(0.0, resident_bytes("VmRSS") - self._before)
+
+
+def resident_bytes(name: str) -> float:
+    """The memory of this process now, VmRSS, or at most, VmHWM; the latter for both where Linux is not."""
+    for line in read(STATUS).splitlines():
+        if line.startswith(name):
+            return float(line.split()[1]) * 1024
+    highest = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return float(highest) * (1 if sys.platform == "darwin" else 1024)
 
 
 def give_back_at_once() -> None:
