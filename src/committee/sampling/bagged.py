@@ -34,7 +34,6 @@ from committee.sampling.engine_bags import check_tree, grow_members, take_member
 from committee.sampling.kept_bags import KeptBags
 from committee.sampling.out_of_bag import OutOfBag, check_metric, is_named, means, score_of
 from committee.sampling.outside import (
-    OutsideVotes,
     check_decides_outside,
     check_probabilities,
     check_values,
@@ -49,6 +48,7 @@ from committee.table import BinnedTable
 from committee.table.source import open_source
 from committee.task import Classification
 from committee.votes.arrays import shares_of
+from committee.votes.honest import HonestVotes
 
 
 class Bagging(CallbackSupportMixin, KeptBags):
@@ -351,7 +351,7 @@ class Bagging(CallbackSupportMixin, KeptBags):
         training, goes_on = plan.training, plan.first > 0
         outside = None
         if made.votes is not None:
-            outside = OutsideVotes(made.votes, training.y, training.weights, learning.groups)
+            outside = HonestVotes.of_bags(made.votes, training.y, training.weights, learning.groups)
         columns = None if plan.columns is None else plan.columns[: made.n_members]
         members, importances, has_missing = made.members, made.importances, made.has_missing
         if goes_on:

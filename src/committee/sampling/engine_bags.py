@@ -69,7 +69,7 @@ def grow_members(plan: Plan, binned: BinnedTable, n_threads: int) -> Made:
     if plan.keeps_votes and forest.n_trees > 0:
         votes = votes_outside(
             training, forest, lambda i: bags.draw(plan.seed, plan.first + i) == 0, n_threads
-        ).votes
+        )
     return Made(
         forest,
         judged,

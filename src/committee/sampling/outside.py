@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone
@@ -18,6 +17,7 @@ from committee.saving import Fields
 from committee.table import BinnedTable
 from committee.task import Classification
 from committee.votes.arrays import dtype_of
+from committee.votes.honest import HonestVotes
 
 # Votes that are held in memory at once while they are looked at: 64 MB.
 NUMBERS_AT_ONCE = 2**23
@@ -25,109 +25,69 @@ NUMBERS_AT_ONCE = 2**23
 NEED_PROBABILITIES = ("product", "geometric_mean", "minimum", "maximum")
 
 
-@dataclass(frozen=True, eq=False)
-class OutsideVotes:
-    """Out-of-bag votes, with the answers.
+def take_votes_outside(fields: Fields, n_members: int, n_rows: int | None, task: Task) -> HonestVotes:
+    """Take out-of-bag votes from a saved file, which may specify the number of rows elsewhere."""
+    shape = (n_members, n_rows, task.n_outputs)
+    votes = fields.array("votes", dtype_of(task), shape, finite=False)
+    n_rows = votes.shape[1]
+    are_classes = isinstance(task, Classification)
+    y = fields.array("y", np.int32 if are_classes else np.float64, (n_rows,))
+    weights = fields.optional_array("weights", np.float64, (n_rows,))
+    # Older files have none.
+    groups = fields.optional_array("groups", np.int64, (n_rows,)) if "groups" in fields else None
+    fields.finish()
+    fields.require(not np.isinf(votes).any(), "a vote is infinite")
+    if are_classes:
+        fields.require(not (votes < 0).any(), "a vote is negative")
+        fields.require(((y >= 0) & (y < task.n_outputs)).all(), "y is of no class")
+    fields.require(weights is None or (weights >= 0).all(), "a weight is negative")
+    return HonestVotes.of_bags(votes, y, weights, groups)
+
+
+def kept_votes_outside(honest: HonestVotes) -> dict[str, Any]:
+    """Return out-of-bag votes as a file keeps them, without weights that nobody gave."""
+    weights = None if (honest.weights == 1).all() else honest.weights
+    return {"votes": honest.votes, "y": honest.y, "weights": weights, "groups": honest.groups}
+
+
+def decided_by_voters(rule: Rule, votes: np.ndarray) -> np.ndarray:
+    """Return the decision of a rule that does not learn, by the members who have voted on each row.
 
     Parameters
     ----------
+    rule : Rule
     votes : ndarray of shape (n_members, n_rows, n_outputs)
-        NaN where a member has seen the row.
-    y : ndarray of shape (n_rows,)
-        Codes of classes, or numbers.
-    weights : ndarray of shape (n_rows,), or None
-    groups : ndarray of int of shape (n_rows,), or None
-        Rows of one group belong together.
+        NaN where a member has not voted.
+
+    Returns
+    -------
+    ndarray of shape (n_rows, n_outputs)
+        NaN where no member has voted whose vote counts.
 
     Examples
     --------
-    >>> seen = [np.nan, np.nan]
-    >>> votes = np.array([[[0.2, 0.8], seen], [[0.6, 0.4], seen], [seen, seen]])
-    >>> outside = OutsideVotes(votes, np.array([1, 0]), None)
-    >>> outside.rows, outside.filled().round(2)[:, 0]
-    (array([0]), array([[0.2, 0.8],
-           [0.6, 0.4],
-           [0.4, 0.6]]))
+    >>> votes = np.array([[[1.0], [2.0]], [[np.nan], [3.0]], [[np.nan], [7.0]]])
+    >>> decided_by_voters(FixedRule(rule="median"), votes)
+    array([[1.],
+           [3.]])
     """
-
-    votes: np.ndarray
-    y: np.ndarray
-    weights: np.ndarray | None
-    groups: np.ndarray | None = None
-
-    @classmethod
-    def take(cls, fields: Fields, n_members: int, n_rows: int | None, task: Task) -> Self:
-        """Take them from a saved file, which may know the number of rows from elsewhere."""
-        shape = (n_members, n_rows, task.n_outputs)
-        votes = fields.array("votes", dtype_of(task), shape, finite=False)
-        n_rows = votes.shape[1]
-        are_classes = isinstance(task, Classification)
-        y = fields.array("y", np.int32 if are_classes else np.float64, (n_rows,))
-        weights = fields.optional_array("weights", np.float64, (n_rows,))
-        # Older files have none.
-        groups = fields.optional_array("groups", np.int64, (n_rows,)) if "groups" in fields else None
-        fields.finish()
-        fields.require(not np.isinf(votes).any(), "a vote is infinite")
-        if are_classes:
-            fields.require(not (votes < 0).any(), "a vote is negative")
-            fields.require(((y >= 0) & (y < task.n_outputs)).all(), "y is of no class")
-        fields.require(weights is None or (weights >= 0).all(), "a weight is negative")
-        return cls(votes, y, weights, groups)
-
-    @property
-    def has_voted(self) -> np.ndarray:
-        """Whether each member has voted on each row, of shape (n_members, n_rows)."""
-        return ~np.isnan(self.votes[:, :, 0])
-
-    @property
-    def rows(self) -> np.ndarray:
-        """The rows that somebody has voted on."""
-        return np.flatnonzero(self.has_voted.any(axis=0))
-
-    def after(self, before: OutsideVotes) -> Self:
-        """These votes behind those of the members of a fit before."""
-        return replace(self, votes=np.concatenate([before.votes, self.votes]))
-
-    def filled(self) -> np.ndarray:
-        """The votes on `rows`, the mean of the other members where one has not voted."""
-        votes = self.votes[:, self.rows].copy()
-        is_own = ~np.isnan(votes)
-        mean = np.where(is_own, votes, 0.0).sum(axis=0, dtype=np.float64) / is_own.sum(axis=0)
-        np.copyto(votes, mean.astype(votes.dtype), where=~is_own)
-        return votes
-
-    def decided_by(self, rule: Rule) -> np.ndarray:
-        """The decision of a rule that does not learn, on the votes that are there.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_outputs)
-            NaN where nobody has voted whose vote counts.
-
-        Examples
-        --------
-        >>> votes = np.array([[[1.0], [2.0]], [[np.nan], [3.0]], [[np.nan], [7.0]]])
-        >>> OutsideVotes(votes, np.array([1.0, 3.0]), None).decided_by(FixedRule(rule="median"))
-        array([[1.],
-               [3.]])
-        """
-        has_voted, weights = self.has_voted, getattr(rule, "weights", None)
-        if weights is None:
-            alike = has_voted.sum(axis=0)
-        else:
-            weights = np.asarray(weights)
-            has_voted &= weights[:, np.newaxis] > 0
-            alike = np.unique(np.packbits(has_voted, axis=0), axis=1, return_inverse=True)[1]
-        decision = np.full(self.votes.shape[1:], np.nan)
-        # Rows of as many votes are decided on together; of the same members, if these weigh differently.
-        for rows in rows_by(alike.ravel()):
-            n_votes = has_voted[:, rows[0]].sum()
-            members = np.argsort(~has_voted[:, rows], axis=0, kind="stable")[:n_votes]
-            if weights is not None:
-                rule = clone(rule).set_params(weights=weights[members[:, 0]])
-            if n_votes > 0:
-                decision[rows] = rule.combine(self.votes[members, rows])
-        return decision
+    has_voted, weights = ~np.isnan(votes[:, :, 0]), getattr(rule, "weights", None)
+    if weights is None:
+        alike = has_voted.sum(axis=0)
+    else:
+        weights = np.asarray(weights)
+        has_voted &= weights[:, np.newaxis] > 0
+        alike = np.unique(np.packbits(has_voted, axis=0), axis=1, return_inverse=True)[1]
+    decision = np.full(votes.shape[1:], np.nan)
+    # Rows with the same number of votes are decided on together; if members weigh, rows with the same voters.
+    for rows in rows_by(alike.ravel()):
+        n_votes = has_voted[:, rows[0]].sum()
+        members = np.argsort(~has_voted[:, rows], axis=0, kind="stable")[:n_votes]
+        if weights is not None:
+            rule = clone(rule).set_params(weights=weights[members[:, 0]])
+        if n_votes > 0:
+            decision[rows] = rule.combine(votes[members, rows])
+    return decision
 
 
 def rows_by(keys: np.ndarray) -> list[np.ndarray]:
@@ -147,8 +107,8 @@ def votes_outside(
     forest: Any,
     outside_of: Callable[[int], np.ndarray],
     n_threads: int,
-) -> OutsideVotes:
-    """The votes of trees on rows outside of their bags, which `outside_of` tells for each; NaN elsewhere."""
+) -> np.ndarray:
+    """Return the votes of trees on the rows that `outside_of` returns for each tree; NaN on other rows."""
     table, task = training.table, training.task
     assert not isinstance(table, BinnedTable)
     votes: np.ndarray = np.full((forest.n_trees, table.n_rows, task.n_outputs), np.nan, dtype=dtype_of(task))
@@ -158,7 +118,7 @@ def votes_outside(
         for i, cast in enumerate(trees.votes(list(table.columns), table.n_rows, n_threads), start=begin):
             outside = outside_of(i)
             votes[i, outside] = cast[outside]
-    return OutsideVotes(votes, training.y, training.weights)
+    return votes
 
 
 def check_values(table: Any, rule: Rule, keeps_votes: bool) -> None:
@@ -193,8 +153,8 @@ bounds for axis 0 with size 3). Set oob_score=False.
         ) from error
 
 
-def votes_before(before: OutsideVotes | None) -> OutsideVotes:
-    """The votes that a fit goes on with, if they were kept."""
+def votes_before(before: HonestVotes | None) -> HonestVotes:
+    """Return the votes of the fit that is resumed, if they were kept."""
     if before is None:
         raise ValueError(
             "The votes of the fit before were not kept, and warm_start=True goes on with its members. Set "

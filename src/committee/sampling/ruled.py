@@ -25,8 +25,9 @@ from committee.parameters import declared, either, is_boolean, parameter
 from committee.running import n_threads
 from committee.sampling.out_of_bag import Judged, check_metric, score_of
 from committee.sampling.outside import (
-    OutsideVotes,
     check_decides_outside,
+    kept_votes_outside,
+    take_votes_outside,
     votes_before,
     votes_outside,
 )
@@ -37,6 +38,7 @@ from committee.saving.errors import require
 from committee.saving.together import check_rule as check_kept_rule
 from committee.table.source import Source, open_source
 from committee.task import Classification
+from committee.votes.honest import HonestVotes
 
 
 def is_rule(value: Any) -> bool:
@@ -99,7 +101,7 @@ class Ruled(Judged, Combining):
     rule_: Rule | None
     _encoder: TableEncoder | None
     _decision_outside: np.ndarray | None
-    _votes_outside: OutsideVotes | None
+    _votes_outside: HonestVotes | None
 
     def __len__(self) -> int:
         """The number of members."""
@@ -207,7 +209,7 @@ class Ruled(Judged, Combining):
             "rule": self.rule_,
             "encoder": self._encoder,
             "decision_outside": self._decision_outside,
-            "votes_outside": None if kept is None else vars(kept),
+            "votes_outside": None if kept is None else kept_votes_outside(kept),
         }
 
     def _take_rule(self, fields: Fields, n_members: int, n_rows: int | None) -> None:
@@ -219,7 +221,8 @@ class Ruled(Judged, Combining):
         shape = (n_rows, self._task.n_outputs)
         self._decision_outside = fields.optional_array("decision_outside", np.float64, shape, finite=False)
         kept = fields.optional_fields("votes_outside")
-        self._votes_outside = None if kept is None else OutsideVotes.take(kept, n_members, n_rows, self._task)
+        if kept is not None:
+            self._votes_outside = take_votes_outside(kept, n_members, n_rows, self._task)
         self._keep_rule(rule, encoder)
 
     def _check_kept_rule(self, n_members: int) -> None:
@@ -269,6 +272,7 @@ class RuledTrees(Ruled):
         if rule._looks_at_X():
             native = in_order(open_source(X), training.table.schema).native
         if self._needs_votes(rule, training.task):
-            votes = votes_outside(training, forest, outside_of, n_threads(self.n_jobs))
+            cast = votes_outside(training, forest, outside_of, n_threads(self.n_jobs))
+            votes = HonestVotes.of_bags(cast, training.y, training.weights)
             votes = votes.after(votes_before(self._votes_outside)) if goes_on else votes
         return Ruling.of(rule, training.task, votes, native, is_judged=bool(self.oob_score))

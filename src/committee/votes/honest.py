@@ -65,7 +65,8 @@ class HonestVotes:
     Parameters
     ----------
     votes : ndarray of shape (n_members, n_rows, n_outputs)
-        Finite, and for classes not negative, once `of` has checked them.
+        Finite, and for classes not negative, once `of` has checked them. Out-of-bag votes are NaN where a
+        member has seen the row; rules learn from what `filled` makes of them.
     y : ndarray of shape (n_rows,)
         Codes of classes from 0 to n_outputs - 1, or numbers.
     weights : ndarray of float64 of shape (n_rows,)
@@ -190,6 +191,14 @@ class HonestVotes:
         groups = None if groups is None else groups[rows]
         return cls(votes[:, : len(rows)], y[rows], weights[rows], rows, groups, classes=task.classes)
 
+    @classmethod
+    def of_bags(
+        cls, votes: np.ndarray, y: np.ndarray, weights: np.ndarray | None, groups: np.ndarray | None = None
+    ) -> HonestVotes:
+        """Take the votes of members on all rows of a table, NaN on the rows of a member's own bag."""
+        weights = np.ones(len(y)) if weights is None else weights
+        return cls(votes, y, weights, np.arange(len(y)), groups)
+
     @property
     def n_members(self) -> int:
         """The number of members."""
@@ -236,6 +245,31 @@ class HonestVotes:
             X=None if self.X is None else rows_of(self.X, rows),
             has_voted=None if self.has_voted is None else self.has_voted[:, rows],
         )
+
+    def after(self, before: HonestVotes) -> HonestVotes:
+        """Put these votes behind those of the members of an earlier fit on the same rows."""
+        return replace(self, votes=np.concatenate([before.votes, self.votes]))
+
+    def filled(self) -> HonestVotes:
+        """Replace each NaN by the mean vote of the members who have voted; leave rows out if none has.
+
+        Examples
+        --------
+        >>> seen = [np.nan, np.nan]
+        >>> votes = np.array([[[0.2, 0.8], seen], [[0.6, 0.4], seen], [seen, seen]])
+        >>> honest = HonestVotes.of_bags(votes, np.array([1, 0]), None).filled()
+        >>> honest.rows, honest.votes.round(2)[:, 0], honest.has_voted[:, 0]
+        (array([0]), array([[0.2, 0.8],
+               [0.6, 0.4],
+               [0.4, 0.6]]), array([ True,  True, False]))
+        """
+        has_voted = ~np.isnan(self.votes[:, :, 0])
+        known = replace(self, has_voted=has_voted).on(np.flatnonzero(has_voted.any(axis=0)))
+        votes = np.ascontiguousarray(known.votes)
+        is_own = ~np.isnan(votes)
+        mean = np.where(is_own, votes, 0.0).sum(axis=0, dtype=np.float64) / is_own.sum(axis=0)
+        np.copyto(votes, mean.astype(votes.dtype), where=~is_own)
+        return replace(known, votes=votes)
 
     def judged(self, votes: np.ndarray) -> HonestVotes:
         """Take other votes on the same rows, checked as losses need them."""
