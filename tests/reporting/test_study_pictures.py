@@ -8,6 +8,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from committee.charts.canvas import width_of
+from committee.charts.rank_diagram import levels_of
+from committee.charts.style import ACCENT
+from committee.charts.time_scatter import labels_of, overlap
 from committee.evaluating import Comparison
 from committee.reporting import (
     charts_of,
@@ -24,10 +28,6 @@ from committee.reporting import (
     wins_table,
     write_report,
 )
-from committee.reporting.canvas import width_of
-from committee.reporting.ranking import levels_of
-from committee.reporting.style import ACCENT
-from committee.reporting.timing import labels_of, overlap
 from demsar import AREAS, LEARNERS
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from committee.reporting.style import altair
+from committee.charts.style import altair
 
 FORMATS = ("svg", "png", "pdf", "html")
 # Pixels of a PNG for each of the picture.

@@ -12,13 +12,16 @@ from typing import Any
 import numpy as np
 
 from committee.evaluating.comparison import Comparison
-from committee.reporting.matrices import comparison_matrix
+from committee.reporting.comparison_charts import (
+    comparison_matrix,
+    critical_difference_diagram,
+    pairwise_scatter,
+    rank_boxes,
+    time_against_error,
+    time_against_rank,
+)
 from committee.reporting.pictures import FORMATS, require_renderer, save_pictures
-from committee.reporting.ranking import critical_difference_diagram
-from committee.reporting.scatters import pairwise_scatter
-from committee.reporting.spreads import rank_boxes
 from committee.reporting.tables import p_value_table, rank_table, score_table, wins_table
-from committee.reporting.timing import time_against_error, time_against_rank
 
 PAGE = "report.md"
 # Of more learners, only the pairs of the best have a scatter of their own.

@@ -1,26 +1,39 @@
-"""How ranks spread over tables: a box for each learner."""
+"""Draw how ranks spread over tables, as a box for each name."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from committee.evaluating.comparison import Comparison
-from committee.reporting.style import ACCENT, GREY, INK, SECOND, altair, dressed
+from committee.charts.style import ACCENT, GREY, INK, SECOND, altair, dressed
 
 ROW_HEIGHT, WIDTH = 34, 520
 
 
-def rank_boxes(comparison: Comparison, *, title: str = "") -> Any:
-    """Draw the ranks of each learner on all tables as a box, the best learner on top.
+def rank_box_chart(
+    names: Sequence[str],
+    ranks: np.ndarray,
+    scores: np.ndarray,
+    tables: Sequence[str],
+    *,
+    metric: str,
+    title: str = "",
+) -> Any:
+    """Draw the ranks of each name on all tables as a box, the best name on top.
 
     A box holds the middle half of the ranks, its line is the median, the diamond is the average, and each
     point is a table.
 
     Parameters
     ----------
-    comparison : Comparison
+    names : sequence of str
+    ranks, scores : ndarray of shape (n_tables, n_names)
+        Scores are shown under the pointer.
+    tables : sequence of str
+    metric : str
+        What the scores are.
     title : str, default=""
 
     Returns
@@ -28,9 +41,9 @@ def rank_boxes(comparison: Comparison, *, title: str = "") -> Any:
     altair.LayerChart
     """
     alt = altair()
-    ranks, n_learners = comparison.ranks, len(comparison.learners)
-    order = [comparison.learners[place] for place in np.argsort(comparison.mean_ranks, kind="stable")]
-    # Points of equal ranks stand beside each other, by a share of the row that does not depend on chance.
+    mean_ranks = ranks.mean(axis=0)
+    order = [names[place] for place in np.argsort(mean_ranks, kind="stable")]
+    # Points of equal ranks stand next to each other, by a share of the row that does not depend on chance.
     shifts = (np.arange(len(ranks)) * 0.618034 % 1.0 - 0.5) * 0.5
     values = [
         {
@@ -38,19 +51,17 @@ def rank_boxes(comparison: Comparison, *, title: str = "") -> Any:
             "table": table,
             "rank": float(ranks[row, column]),
             "shift": float(shifts[row]),
-            "score": float(comparison.scores[row, column]),
+            "score": float(scores[row, column]),
         }
-        for column, name in enumerate(comparison.learners)
-        for row, table in enumerate(comparison.tables)
+        for column, name in enumerate(names)
+        for row, table in enumerate(tables)
     ]
     of_learners = [
         {"learner": name, "average": float(average), "median": float(median)}
-        for name, average, median in zip(
-            comparison.learners, comparison.mean_ranks, np.median(ranks, axis=0), strict=True
-        )
+        for name, average, median in zip(names, mean_ranks, np.median(ranks, axis=0), strict=True)
     ]
-    scale = alt.Scale(domain=[0.5, n_learners + 0.5], nice=False)
-    axis = alt.Axis(values=list(range(1, n_learners + 1)), format="d", grid=True)
+    scale = alt.Scale(domain=[0.5, len(names) + 0.5], nice=False)
+    axis = alt.Axis(values=list(range(1, len(names) + 1)), format="d", grid=True)
     down = alt.Y("learner:N", sort=order, title=None, axis=alt.Axis(grid=False, ticks=False, domain=False))
 
     def across(what: str) -> Any:
@@ -66,7 +77,7 @@ def rank_boxes(comparison: Comparison, *, title: str = "") -> Any:
         yOffset=alt.YOffset("shift:Q", scale=alt.Scale(domain=[-0.5, 0.5])),
         tooltip=[
             *("table:N", "learner:N", "rank:Q"),
-            alt.Tooltip("score:Q", format=".4f", title=comparison.metric),
+            alt.Tooltip("score:Q", format=".4f", title=metric),
         ],
     )
     summary, told = alt.Chart(alt.Data(values=of_learners)), ["learner:N", "average:Q", "median:Q"]
@@ -76,6 +87,6 @@ def rank_boxes(comparison: Comparison, *, title: str = "") -> Any:
     averages = summary.mark_point(shape="diamond", filled=True, size=90, color=ACCENT, opacity=1.0).encode(
         across("average"), down, tooltip=told
     )
-    size = {"width": WIDTH, "height": ROW_HEIGHT * n_learners}
+    size = {"width": WIDTH, "height": ROW_HEIGHT * len(names)}
     chart = alt.layer(boxes, points, medians, averages).properties(**size)
-    return dressed(chart, title, f"{len(comparison.tables)} tables; lines are medians, diamonds averages")
+    return dressed(chart, title, f"{len(tables)} tables; lines are medians, diamonds averages")

@@ -11,7 +11,7 @@ ACCENT, SECOND = "#c2410c", "#1d4ed8"
 
 
 def altair() -> Any:
-    """The library of charts."""
+    """Import and return the library of charts."""
     try:
         return importlib.import_module("altair")
     except ImportError as error:
@@ -19,7 +19,7 @@ def altair() -> Any:
 
 
 def dressed(chart: Any, title: str = "", subtitle: str = "") -> Any:
-    """A chart with a title, and with the fonts and colours that all have."""
+    """Add a title to a chart, and the fonts and colours that all charts have."""
     if title or subtitle:
         chart = chart.properties(title=title_of(title, subtitle))
     return (
@@ -40,7 +40,7 @@ def dressed(chart: Any, title: str = "", subtitle: str = "") -> Any:
 
 
 def title_of(title: str, subtitle: str) -> Any:
-    """A title with a line below it, or that line alone: Vega drops what is below an empty title."""
+    """Make a title with a line below it, or of that line alone: Vega drops the line below an empty title."""
     below = {"fontSize": 12, "fontWeight": "normal", "color": GREY, "font": FONT}
     placed = {"anchor": "start", "frame": "group", "offset": 14}
     if not title:

@@ -1,7 +1,7 @@
-"""A canvas: lines, dots, boxes and words at places that are told in pixels, as one chart of Vega-Lite.
+"""Draw lines, dots, boxes and words at given pixels, as one chart of Vega-Lite.
 
-For pictures whose layout is the point, such as a critical difference diagram: what may overlap is decided
-here, and not by a library of charts. What has the same look is one layer.
+It is for pictures whose layout matters, such as a critical difference diagram: the code here decides what may
+overlap, and not a library of charts. Marks of one look are one layer.
 """
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import Any
 
-from committee.reporting.style import FONT, INK, altair, dressed
+from committee.charts.style import FONT, INK, altair, dressed
 
-# About how wide a letter is, as a share of the size of the font.
+# The width of a letter is about this share of the font size.
 LETTER = 0.56
 
 
@@ -40,7 +40,7 @@ class Canvas:
         dashes: tuple[int, ...] = (),
         about: str = "",
     ) -> None:
-        """Draw a line; `about` is what is told of it under the pointer."""
+        """Draw a line; `about` is shown under the pointer."""
         look = ("rule", thick, colour, dashes)
         self._layers[look].append({"x": x, "y": y, "x2": x2, "y2": y2, "about": about})
 
@@ -69,7 +69,7 @@ class Canvas:
         self._layers[look].append({"x": x, "y": y, "text": text, "about": about})
 
     def chart(self, title: str = "", subtitle: str = "") -> Any:
-        """All that was drawn, as a chart of altair: boxes lie below lines, these below dots, words on top."""
+        """Return everything as a chart of altair: boxes lie below lines, these below dots, words on top."""
         order = ("rect", "rule", "point", "text")
         layers = [
             self._layer(look, records)
@@ -110,7 +110,7 @@ class Canvas:
 
 
 def width_of(text: str, size: float = 13.0) -> float:
-    """About how wide a word is, in pixels.
+    """Estimate the width of a word in pixels.
 
     Examples
     --------

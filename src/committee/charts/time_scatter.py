@@ -1,4 +1,4 @@
-"""Time against error, and against rank: how long a fit takes, and what comes of it."""
+"""Draw the time of a fit against a number, such as the error or the rank."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from committee.evaluating.comparison import Comparison
-from committee.reporting.canvas import Canvas, width_of
-from committee.reporting.style import ACCENT, GREY, INK, PALE
+from committee.charts.canvas import Canvas, width_of
+from committee.charts.style import ACCENT, GREY, INK, PALE
 
 WIDTH, HEIGHT, LEFT, TOP, BOTTOM = 560.0, 400.0, 56.0, 26.0, 50.0
 # Over more powers of ten, only they themselves have numbers.
@@ -25,72 +24,40 @@ Point = tuple[float, float]
 Box = tuple[float, float, float, float]
 
 
-def time_against_error(comparison: Comparison, *, title: str = "") -> Any:
-    """Draw learners by the time of a fit and their error, or what else they are compared by.
+def time_scatter(
+    names: Sequence[str],
+    seconds: np.ndarray,
+    heights: np.ndarray,
+    *,
+    what: str,
+    more_is_better: bool,
+    title: str = "",
+    subtitle: str = "",
+) -> Any:
+    """Draw names by their time and a number that each has.
 
-    The error is the mean over tables; the time is the geometric mean over tables, so that no large table
-    decides alone. The line joins those that are beaten in both by nobody. Learners whose time is not known
-    are left out.
-
-    Parameters
-    ----------
-    comparison : Comparison
-    title : str, default=""
-
-    Returns
-    -------
-    altair.LayerChart
-    """
-    what, is_more_better = f"mean {comparison.measure}", comparison.more_is_better
-    return draw(comparison, comparison.mean_scores, what, is_more_better, title)
-
-
-def time_against_rank(comparison: Comparison, *, title: str = "") -> Any:
-    """Draw learners by the time of a fit and their average rank.
-
-    Ranks suit errors whose mean a few hard tables decide. Else it is as `time_against_error` draws it.
+    A line joins the names that no other beats in both.
 
     Parameters
     ----------
-    comparison : Comparison
-    title : str, default=""
-
-    Returns
-    -------
-    altair.LayerChart
-    """
-    return draw(comparison, comparison.mean_ranks, f"average rank by {comparison.metric}", False, title)
-
-
-def draw(comparison: Comparison, heights: np.ndarray, what: str, is_more_better: bool, title: str) -> Any:
-    """Draw learners by the time of a fit and a number that each has.
-
-    Parameters
-    ----------
-    comparison : Comparison
-    heights : ndarray of shape (n_learners,)
+    names : sequence of str
+    seconds, heights : ndarray of shape (n_names,)
     what : str
         What the number is.
-    is_more_better : bool
-    title : str
+    more_is_better : bool
+    title, subtitle : str, default=""
 
     Returns
     -------
     altair.LayerChart
     """
-    if comparison.seconds is None or not np.isfinite(comparison.seconds).any():
-        raise ValueError("Nothing is known of how long these learners took.")
-    known = np.flatnonzero(np.isfinite(comparison.seconds).all(axis=0))
-    seconds = np.exp(np.log(np.maximum(comparison.seconds[:, known], 1e-6)).mean(axis=0))
-    heights = heights[known]
-    names = [comparison.learners[place] for place in known]
     canvas = Canvas(WIDTH, HEIGHT)
     across = Axis(np.log10(seconds), LEFT, WIDTH - 20, room=0.12)
     up = Axis(heights, HEIGHT - BOTTOM, TOP, room=0.12)
-    draw_axes(canvas, across, up, f"{what} ({'more' if is_more_better else 'less'} is better)")
+    draw_axes(canvas, across, up, f"{what} ({'more' if more_is_better else 'less'} is better)")
     places = zip(np.log10(seconds), heights, strict=True)
     points = [(across.at(second), up.at(height)) for second, height in places]
-    front = unbeaten(seconds, -heights if is_more_better else heights)
+    front = unbeaten(seconds, -heights if more_is_better else heights)
     for first, second in itertools.pairwise(front):
         canvas.line(*points[first], *points[second], thick=1.6, colour=ACCENT, dashes=(5, 4))
     for place, (x, y) in enumerate(points):
@@ -99,12 +66,11 @@ def draw(comparison: Comparison, heights: np.ndarray, what: str, is_more_better:
     line = [points[place] for place in front]
     for (align, x, y), name in zip(labels_of(points, names, line), names, strict=True):
         canvas.word(x, y, name, align=align, size=13)
-    told = f"{what} on {len(comparison.tables)} tables"
-    return canvas.chart(title, f"{told}; time is the geometric mean of a fit")
+    return canvas.chart(title, subtitle)
 
 
 class Axis:
-    """From numbers to pixels.
+    """Map numbers to pixels.
 
     Parameters
     ----------
@@ -112,7 +78,7 @@ class Axis:
     start, end : float
         Pixels.
     room : float
-        What is left free at both ends, as a share.
+        The share of the range that stays free at both ends.
     """
 
     def __init__(self, numbers: np.ndarray, start: float, end: float, room: float) -> None:
@@ -122,7 +88,7 @@ class Axis:
         self.start, self.end = start, end
 
     def at(self, number: float) -> float:
-        """The pixel of a number."""
+        """Return the pixel of a number."""
         return float(self.start + (number - self.low) / (self.high - self.low) * (self.end - self.start))
 
 
@@ -148,7 +114,7 @@ def draw_axes(canvas: Canvas, across: Axis, up: Axis, name: str) -> None:
 
 
 def ticks(low: float, high: float) -> list[float]:
-    """Round numbers in a range, not more than eight.
+    """Return at most eight round numbers in a range.
 
     Examples
     --------
@@ -164,7 +130,7 @@ def ticks(low: float, high: float) -> list[float]:
 
 
 def unbeaten(seconds: np.ndarray, losses: np.ndarray) -> list[int]:
-    """Who is neither slower nor worse than any other, the fastest first.
+    """Return the places that no other beats in both, the fastest first.
 
     Examples
     --------
@@ -179,9 +145,9 @@ def unbeaten(seconds: np.ndarray, losses: np.ndarray) -> list[int]:
 
 
 def labels_of(
-    points: list[Point], names: list[str], line: Sequence[Point] = ()
+    points: list[Point], names: Sequence[str], line: Sequence[Point] = ()
 ) -> list[tuple[str, float, float]]:
-    """Where the name of each point stands, so that it meets no other name, point or line, if that can be.
+    """Place the name of each point so that it meets no other name, point or line, where possible.
 
     Examples
     --------
@@ -210,7 +176,7 @@ def labels_of(
 
 
 def overlap(first: Box, second: Box) -> float:
-    """How much of two boxes lies in both, in square pixels."""
+    """Return the area that two boxes share, in square pixels."""
     width = min(first[2], second[2]) - max(first[0], second[0])
     height = min(first[3], second[3]) - max(first[1], second[1])
     return max(0.0, width) * max(0.0, height)

@@ -1,25 +1,41 @@
-"""Two learners against each other: a point for each table, the better one's side of the diagonal named."""
+"""Draw two columns of scores against each other, with the better side of the diagonal named."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from committee.evaluating.comparison import Comparison
-from committee.reporting.style import ACCENT, GREY, SECOND, altair, dressed
+from committee.charts.style import ACCENT, GREY, SECOND, altair, dressed
 
 SIDE = 400
 
 
-def pairwise_scatter(comparison: Comparison, learner: str, other: str, *, title: str = "") -> Any:
-    """Draw the scores of two learners on all tables.
+def paired_scatter(
+    names: tuple[str, str],
+    first: np.ndarray,
+    second: np.ndarray,
+    tables: Sequence[str],
+    counts: tuple[int, int, int],
+    *,
+    metric: str,
+    more_is_better: bool,
+    title: str = "",
+) -> Any:
+    """Draw two scores of each table, one across and one up.
 
     Parameters
     ----------
-    comparison : Comparison
-    learner, other : str
-        On the axis across, and on the axis up.
+    names : tuple of two str
+    first, second : ndarray of shape (n_tables,)
+        The scores across, and up.
+    tables : sequence of str
+    counts : tuple of three int
+        How often the first is better, how often they are equal, and how often the second is better.
+    metric : str
+        What the scores are.
+    more_is_better : bool
     title : str, default=""
 
     Returns
@@ -27,17 +43,14 @@ def pairwise_scatter(comparison: Comparison, learner: str, other: str, *, title:
     altair.LayerChart
     """
     alt = altair()
-    first, second = (comparison.scores[:, comparison.place(name)] for name in (learner, other))
-    wins, ties, losses = comparison.wins.of_pair(learner, other)
+    (learner, other), (wins, ties, losses) = names, counts
     low, high = padded(float(min(first.min(), second.min())), float(max(first.max(), second.max())))
-    sides = np.where(
-        first == second, "equal", np.where((first < second) != comparison.more_is_better, "a", "b")
-    )
+    sides = np.where(first == second, "equal", np.where((first < second) != more_is_better, "a", "b"))
     values = [
         {"table": table, "a": float(a), "b": float(b), "side": str(side)}
-        for table, a, b, side in zip(comparison.tables, first, second, sides, strict=True)
+        for table, a, b, side in zip(tables, first, second, sides, strict=True)
     ]
-    across, up = f"{comparison.metric} of {learner}", f"{comparison.metric} of {other}"
+    across, up = f"{metric} of {learner}", f"{metric} of {other}"
     scale = alt.Scale(domain=[low, high], nice=False, zero=False)
     diagonal = (
         alt.Chart(alt.Data(values=[{"at": low}, {"at": high}]))
@@ -67,16 +80,16 @@ def pairwise_scatter(comparison: Comparison, learner: str, other: str, *, title:
     words = [
         corner_word(alt, f"{name} is better: {count}", colour, *corners[is_above])
         for name, count, colour, is_above in (
-            (learner, wins, ACCENT, not comparison.more_is_better),
-            (other, losses, SECOND, comparison.more_is_better),
+            (learner, wins, ACCENT, not more_is_better),
+            (other, losses, SECOND, more_is_better),
         )
     ]
     chart = alt.layer(diagonal, points, *words).properties(width=SIDE, height=SIDE)
-    return dressed(chart, title, f"{len(comparison.tables)} tables, {ties} equal")
+    return dressed(chart, title, f"{len(tables)} tables, {ties} equal")
 
 
 def corner_word(alt: Any, text: str, colour: str, baseline: str, x: float, y: float, align: str) -> Any:
-    """A line of text in a corner of the picture."""
+    """Write a line of text in a corner of the picture."""
     step = 8 if align == "left" else -8
     return (
         alt.Chart(alt.Data(values=[{"text": text}]))
@@ -88,7 +101,7 @@ def corner_word(alt: Any, text: str, colour: str, baseline: str, x: float, y: fl
 
 
 def padded(low: float, high: float) -> tuple[float, float]:
-    """A little more room at both ends.
+    """Add a little room at both ends.
 
     Examples
     --------
