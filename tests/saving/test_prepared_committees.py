@@ -297,9 +297,32 @@ def test_it_refuses_what_nothing_asks_for(estimator, path):
     ]:
         fitted.save(path)
         change(path, edit)
-        for read in (committee.load, committee.predictor):
+        with pytest.raises(DamagedFile, match=fault):
+            committee.load(path)
+        if "more" not in fault:
             with pytest.raises(DamagedFile, match=fault):
-                read(path)
+                committee.predictor(path)
+
+
+@pytest.mark.parametrize("model", [*ESTIMATORS, own_committee(make(VotingClassifier), cv=2)], ids=name_of)
+def test_one_more_learnt_attribute_is_the_business_of_the_class_alone(model, path, monkeypatch):
+    """It is saved and loaded, and the predictor answers, after an edit of one class."""
+    kind = type(model)
+    learnt, take = kind._learnt, kind._take_learnt
+
+    def take_one_more(self, fields):
+        self.n_looks_ = fields.integer("n_looks", 0, 10)
+        take(self, fields)
+
+    monkeypatch.setattr(kind, "_learnt", lambda self: learnt(self) | {"n_looks": self.n_looks_})
+    monkeypatch.setattr(kind, "_take_learnt", take_one_more)
+    fitted = clone(model).fit(MATRIX, target_for(model, SIGNAL))
+    # Members of the same class keep the attribute too.
+    monkeypatch.setattr(kind, "n_looks_", 3, raising=False)
+    fitted.save(path)
+    monkeypatch.delattr(kind, "n_looks_")
+    assert committee.load(path).n_looks_ == 3
+    np.testing.assert_array_equal(answers(committee.predictor(path), MATRIX), votes_of(fitted, MATRIX))
 
 
 @pytest.mark.parametrize(

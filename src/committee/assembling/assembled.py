@@ -11,14 +11,20 @@ import numpy as np
 from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from committee.assembling.kept import KeptCommittee
+from committee.assembling.calibrating import Calibration
 from committee.assembling.leaderboard import Leaderboard, leaderboard_of
+from committee.assembling.seats import Seat
 from committee.combining import as_rule
 from committee.combining.rule import Rule, check_rule, differ
+from committee.learners.voting import Tabular
+from committee.members.encoding import TableEncoder, fitted_rule
 from committee.members.lesson import in_order
 from committee.members.seeding import generator_of, seeded
 from committee.members.seeing import look_at_rows
+from committee.saving import Fields
 from committee.saving.saveable import fingerprint
+from committee.saving.states.committee_states import CommitteeState, SeatState, votes_like
+from committee.saving.states.state import KeptRule
 from committee.saving.together import decided_by_fold, folds_of_rule
 from committee.table.source import Source, open_source
 from committee.task import Classification
@@ -26,7 +32,9 @@ from committee.votes.arrays import dtype_of
 from committee.votes.honest import HonestVotes
 
 ONE_CLASS = "y had one class, so there is nothing to decide."
-# What a fit leaves beside attributes that end with an underscore.
+# What a file keeps of honest votes.
+KEPT_OF_HONEST = ("votes", "y", "weights", "groups", "rows", "X", "table", "split")
+# What a fit leaves besides attributes that end with an underscore.
 LEARNT = ("_task", "_seats", "_honest", "_encoder", "_data", "_origin")
 
 
@@ -34,7 +42,7 @@ class NoHonestVotesError(ValueError, AttributeError):
     """Nobody has voted on rows that it has not seen. To `hasattr`, `honest_votes_` is not there."""
 
 
-class Assembled(TransformerMixin, KeptCommittee):
+class Assembled(TransformerMixin, Tabular):
     """What can be asked of any committee once it is fitted.
 
     Attributes
@@ -54,6 +62,10 @@ class Assembled(TransformerMixin, KeptCommittee):
     """
 
     random_state: Any
+    _seats: list[Seat]
+    _honest: HonestVotes | None
+    _encoder: TableEncoder | None
+    rule_: Rule | None
 
     def votes(self, X: Any) -> np.ndarray:
         """The vote of every member.
@@ -337,3 +349,69 @@ class Assembled(TransformerMixin, KeptCommittee):
         matrix = None if self._encoder is None else self._encoder.transform(source)
         n_folds = folds_of_rule(self.rule_, [len(seat.models) for seat in self._seats])
         return decided_by_fold(self.rule_, self._votes_by_fold(source, n_folds), matrix)
+
+    def _state(self) -> CommitteeState:
+        seats = [
+            SeatState(
+                seat.name,
+                seat.models,
+                seat.columns,
+                None if seat.calibration is None else vars(seat.calibration),
+            )
+            for seat in self._seats
+        ]
+        return CommitteeState(self.schema_, self._task, seats, KeptRule(self.rule_, self._encoder))
+
+    def _has_learnt(self) -> bool:
+        return "_seats" in self.__dict__
+
+    def _learnt(self) -> dict[str, Any]:
+        honest = None
+        if self._honest is not None:
+            honest = {name: getattr(self._honest, name) for name in KEPT_OF_HONEST}
+            # Files leave out weights and rows that a committee does not have.
+            if (self._honest.weights == 1).all():
+                honest["weights"] = None
+            if self._honest.X is None:
+                del honest["X"]
+        return super()._learnt() | {"honest": honest}
+
+    def _take_learnt(self, fields: Fields) -> None:
+        state = CommitteeState.take(fields, self._task_type)
+        self._keep_task(state.schema, state.task)
+        self._seats = [self._seat_of(seat, fields) for seat in state.seats]
+        honest = fields.optional_fields("honest")
+        self._honest = None if honest is None else self._take_honest(honest)
+        self.rule_, self._encoder = fitted_rule(state.kept, len(self._seats), self.n_features_in_, self._task)
+
+    def _seat_of(self, state: SeatState, fields: Fields) -> Seat:
+        n_columns = self.n_features_in_ if state.columns is None else len(state.columns)
+        for model in state.models:
+            fits = votes_like(model, n_columns, self._task)
+            fields.require(fits, f"the member {state.name!r} votes on another table")
+        curve = state.calibration
+        calibration = None if curve is None else Calibration.take(Fields(curve), self._task.n_outputs)
+        return Seat(state.name, state.models, state.columns, calibration)
+
+    def _take_honest(self, fields: Fields) -> HonestVotes:
+        shape = (len(self._seats), None, self._task.n_outputs)
+        votes = fields.array("votes", dtype_of(self._task), shape)
+        n_rows = votes.shape[1]
+        are_classes = isinstance(self._task, Classification)
+        y = fields.array("y", np.int32 if are_classes else np.float64, (n_rows,))
+        weights = fields.optional_array("weights", np.float64, (n_rows,))
+        groups = fields.optional_array("groups", np.int64, (n_rows,))
+        rows = fields.array("rows", np.int64, (n_rows,))
+        X = fields.array("X", np.float64, (n_rows, None)) if "X" in fields else None
+        # Older files do not tell tables and splits apart.
+        table, split = (fields.take(name, str) if name in fields else "" for name in ("table", "split"))
+        fields.finish()
+        if are_classes:
+            fields.require((votes >= 0).all(), "a vote is negative")
+            fields.require(((y >= 0) & (y < self._task.n_outputs)).all(), "y is of no class")
+        fields.require(weights is None or (weights >= 0).all(), "a weight is negative")
+        fields.require((rows >= 0).all() and (groups is None or (groups >= 0).all()), "a row is negative")
+        weights = np.ones(n_rows) if weights is None else weights
+        return HonestVotes(
+            votes, y, weights, rows, groups, X, classes=self._task.classes, table=table, split=split
+        )

@@ -11,26 +11,30 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import clone, is_classifier
+from sklearn.utils.validation import check_is_fitted
 
 from committee import running
 from committee.assembling.committee_parameters import FITS_AT_ONCE, RUNNER, VERBOSE
 from committee.assembling.expectation import Mixture, Plan, climb
 from committee.assembling.gating import Branches, expert_shares
-from committee.assembling.kept_experts import KeptExperts
 from committee.assembling.merging import Rows
+from committee.assembling.softmax import SoftmaxModel, fields_of, model_from
 from committee.learners.training import Training, read_training
 from committee.learners.tree_parameters import CATEGORICAL_FEATURES, draw_seed
-from committee.learners.voting import Classifies, Regresses
-from committee.members.encoding import new_encoder
+from committee.learners.voting import Classifies, Regresses, Tabular
+from committee.members.encoding import TableEncoder, n_features_of, new_encoder
 from committee.members.tasks import naming, numbered
 from committee.members.votes import votes_of
 from committee.members.weighing import request_weights, weights_reach
 from committee.parameters import anything, declared, integer, number, one_of, optional, parameter
 from committee.running.stopping import check
+from committee.saving import Fields
+from committee.saving.predicting import Predictor
+from committee.saving.states.state import take_table
 from committee.table import BinnedTable
 from committee.task import Classification, Regression
 
-LARGEST = sys.float_info.max
+LARGEST, MOST_BRANCHES = sys.float_info.max, 2**31 - 1
 
 
 def can_fit(value: Any) -> bool:
@@ -44,7 +48,7 @@ def is_positive(value: Any) -> bool:
 
 
 @declared
-class Experts(KeptExperts):
+class Experts(Tabular):
     """The parameters and the fit of mixtures of experts.
 
     Attributes
@@ -273,6 +277,68 @@ class Experts(KeptExperts):
             check_member("The expert", self.estimator, are_classes)
         if self.gate_estimator is not None:
             check_member("The gate", self.gate_estimator, True)
+
+    @property
+    def n_iter_(self) -> int:
+        """How many iterations the best restart took."""
+        check_is_fitted(self)
+        return len(self.log_likelihoods_)
+
+    def predictor(self) -> Predictor:
+        """There is no predictor: a gate looks at the rows."""
+        raise ValueError("A gate looks at the rows, so there is no predictor. Use the mixture.")
+
+    def _has_learnt(self) -> bool:
+        return "_encoder" in self.__dict__
+
+    def _learnt(self) -> dict[str, Any]:
+        learnt = {
+            "encoder": self._encoder,
+            "n_branches": self._branches.n_branches,
+            "gates": [fields_of(gate) for gate in self.gates_],
+            "experts": [fields_of(expert) for expert in self.estimators_],
+            "log_likelihoods": self.log_likelihoods_,
+            "restart_log_likelihoods": self.restart_log_likelihoods_,
+            "converged": self.converged_,
+        }
+        if isinstance(self._task, Regression):
+            learnt |= {
+                "center": self._center,
+                "spread": self._spread,
+                "noise_deviations": self.noise_deviations_,
+            }
+        return {"schema": self.schema_, "task": self._task} | learnt
+
+    def _take_learnt(self, fields: Fields) -> None:
+        self._keep_task(*take_table(fields, self._task_type))
+        self._encoder = fields.take("encoder", TableEncoder)
+        is_same = self._encoder._has_learnt() and self._encoder.schema_ == self.schema_
+        fields.require(is_same, "the table is encoded with other columns")
+        gates, experts = fields.take("gates", list), fields.take("experts", list)
+        n_branches = fields.integer("n_branches", 1, MOST_BRANCHES)
+        fields.require(experts, "there are no experts")
+        is_tree = n_branches == len(experts) or 1 < n_branches < len(experts)
+        fields.require(is_tree, "gates do not lead to the experts")
+        self._branches = Branches(len(experts), n_branches)
+        leads = n_branches**self._branches.depth == len(experts) and self._branches.n_gates == len(gates)
+        fields.require(leads, "gates do not lead to the experts")
+        branches, n_features = np.arange(n_branches), n_features_of(self._encoder)
+        self.gates_ = [model_from(gate, n_features, branches, fields) for gate in gates]
+        are_whole = all(
+            np.array_equal(gate.classes_, branches) for gate in self.gates_ if isinstance(gate, SoftmaxModel)
+        )
+        fields.require(are_whole, "a gate leaves out a branch")
+        classes = self._task.classes if isinstance(self._task, Classification) else None
+        self.estimators_ = [model_from(expert, n_features, classes, fields) for expert in experts]
+        self._center, self._spread = 0.0, 1.0
+        if classes is None:
+            self._center, self._spread = fields.take("center", float), fields.positive("spread")
+            fields.require(np.isfinite(self._center), "the center is not finite")
+            self.noise_deviations_ = fields.array("noise_deviations", np.float64, (len(experts),))
+            fields.require((self.noise_deviations_ >= 0).all(), "a deviation is negative")
+        self.log_likelihoods_ = fields.array("log_likelihoods", np.float64, (None,))
+        self.restart_log_likelihoods_ = fields.array("restart_log_likelihoods", np.float64, (None,))
+        self.converged_ = fields.take("converged", bool)
 
 
 @declared

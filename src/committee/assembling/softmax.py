@@ -8,14 +8,19 @@ each feature, and a last one for the intercepts.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.linalg import lstsq
 from scipy.optimize import minimize
 from scipy.special import log_softmax
 
+from committee.saving import Fields
+
 # The penalty of an intercept, relative to that of other coefficients: enough to have one solution.
 INTERCEPT_SHARE = 1e-3
+# Products of the numbers of a matrix and of such coefficients are finite.
+LARGEST_COEFFICIENT = 1e100
 # EM needs a better model in each iteration, not yet the best: so many steps, or until one gains this share.
 STEPS = {"maxiter": 20, "ftol": 1e-5}
 
@@ -163,3 +168,36 @@ def fit_ridge(matrix: np.ndarray, y: np.ndarray, weights: np.ndarray, penalty: f
     # Least squares: a penalty may be too small to be seen beside the squares.
     slopes = lstsq(squares, weighed.T @ (y - mean), lapack_driver="gelsy")[0]
     return np.append(slopes, mean - center @ slopes)[:, None]
+
+
+def fields_of(model: Any) -> Any:
+    """What a file holds of a gate or an expert: its arrays, or the estimator as it is."""
+    if not isinstance(model, SoftmaxModel | LinearModel):
+        return model
+    return {"classes": getattr(model, "classes_", None), "coefficients": model.coefficients}
+
+
+def model_from(model: Any, n_features: int, classes: np.ndarray | None, fields: Fields) -> Any:
+    """Take a gate or an expert of a file, which gives probabilities of some classes, or numbers."""
+    if isinstance(model, dict):
+        inner = Fields(model)
+        found = inner.optional_array("classes", None if classes is None else classes.dtype, (None,))
+        fields.require((found is None) == (classes is None), "a model is for another task")
+        n_outputs = 1 if found is None else len(found)
+        coefficients = inner.array("coefficients", np.float64, (n_features + 1, n_outputs))
+        inner.finish()
+        fields.require(np.abs(coefficients).max() <= LARGEST_COEFFICIENT, "a coefficient is too large")
+        if found is None:
+            return LinearModel(coefficients)
+        model = SoftmaxModel(found, coefficients)
+    else:
+        asked = "predict" if classes is None else "predict_proba"
+        fields.require(hasattr(model, asked), "what decides is no fitted estimator")
+        fits = getattr(model, "n_features_in_", n_features) == n_features
+        fields.require(fits, "a model decides on other columns")
+    if classes is not None:
+        known = np.asarray(getattr(model, "classes_", []))
+        is_known = known.dtype.kind == classes.dtype.kind and np.isin(known, classes).all()
+        is_sound = is_known and 0 < len(known) == len(np.unique(known))
+        fields.require(is_sound, "a model decides on other classes")
+    return model

@@ -16,7 +16,7 @@ from committee.boosting.weighting import Scheme
 from committee.learners.voting import Classifies, Regresses
 from committee.parameters import declared, is_number, one_of, parameter
 from committee.saving.deciding import MedianDecider
-from committee.saving.linking import samme_scale, shares_of, softmax
+from committee.saving.together import shares_of, softmax
 from committee.task import Classification, check_lengths, weighted_median
 
 LEARNING_RATE = (
@@ -278,10 +278,8 @@ class AdaBoostRegressor(Regresses, AdaBoost):
         if not self._is_engine():
             return weighted_median(self.votes(X)[:, :, 0], self.estimator_weights_)[:, np.newaxis]
         table = self._read(X)
-        return self._decider().decide(table, self._threads(table.n_rows))
-
-    def _decider(self) -> MedianDecider:
-        return MedianDecider(self._members, self.estimator_weights_)
+        decider = MedianDecider(self._members, self.estimator_weights_)
+        return decider.decide(table, self._threads(table.n_rows))
 
     def _staged_decisions(self, X: Any) -> Iterator[np.ndarray]:
         votes = self.votes(X)[:, :, 0]
@@ -291,3 +289,12 @@ class AdaBoostRegressor(Regresses, AdaBoost):
 
     def _score_of(self, y: Any, prediction: np.ndarray, sample_weight: Any) -> float:
         return float(r2_score(y, prediction, sample_weight=sample_weight))
+
+
+def samme_scale(n_classes: int) -> float:
+    """By what SAMME multiplies shares of votes before it takes the softmax.
+
+    The scores are 1 for the class of a member and -1 / (n_classes - 1) for the others, in the mean of the
+    votes, and the softmax takes scores / (n_classes - 1). What does not depend on the class falls out of it.
+    """
+    return n_classes / (n_classes - 1) ** 2

@@ -13,11 +13,12 @@ from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from committee.boosting.adaptive_saving import SavedMembers
+from committee import _engine
+from committee.boosting.adaptive_parameters import Adaptive
 from committee.boosting.engine_rounds import (
     EngineRounds,
     are_members_of,
@@ -44,18 +45,22 @@ from committee.learners.members import Members
 from committee.learners.training import check_same_task, fit_table, table_to_go_on, training_of
 from committee.learners.tree_parameters import draw_seed
 from committee.members.fitting import importances_of
-from committee.members.kinds import check_engine_member, check_estimator, takes_codes
+from committee.members.kinds import check_engine_member, check_estimator, is_member, takes_codes
 from committee.members.seeing import native_table
 from committee.members.weighing import all_take_weights
 from committee.parameters import check_parameters, declared
 from committee.running import Work, n_threads, runner_of
+from committee.saving import Fields
+from committee.saving.models import TREES
+from committee.saving.states.adaboost_state import AdaBoostState, Weighing
+from committee.saving.states.committee_states import votes_like
 from committee.table import BinnedTable
-from committee.task import Classification, check_lengths, row_weights
+from committee.task import Classification, Regression, check_lengths, row_weights
 from committee.votes.arrays import labels_of
 
 
 @declared
-class AdaBoost(CallbackSupportMixin, SavedMembers):
+class AdaBoost(CallbackSupportMixin, Adaptive):
     """Members made one after the other, each for the rows that those before it got wrong.
 
     Attributes
@@ -81,6 +86,8 @@ class AdaBoost(CallbackSupportMixin, SavedMembers):
     # The decisions after each member, and what a score is: the classifier and the regressor differ in them.
     _staged_decisions: ClassVar[Callable[..., Iterator[np.ndarray]]]
     _score_of: ClassVar[Callable[..., float]]
+
+    _scheme_name: ClassVar[str]
 
     @with_callbacks
     def fit(
@@ -348,7 +355,10 @@ class AdaBoost(CallbackSupportMixin, SavedMembers):
         """Become a fitted estimator: the last step of a fit, so that one that fails changes nothing."""
         if isinstance(rounds, EngineRounds):
             assert rounds.codes is not None
-            forest = self._weighed(run.members, run.votes, plan.scheme)
+            weighing = self._weighing(plan.scheme)
+            forest = (
+                run.members if weighing is None else _engine.weigh_votes(run.members, run.votes, *weighing)
+            )
             self._keep(forest, rounds.training.table.schema, rounds.task, rounds.codes.has_missing)
             self._data = rounds.training.data
         else:
@@ -374,6 +384,93 @@ class AdaBoost(CallbackSupportMixin, SavedMembers):
         native = native_table(X)
         validate_data(self, X, reset=False, skip_check_array=True)
         return each_vote(self._members, native, self._task, self._scheme(self._task))
+
+    def _is_engine(self) -> bool:
+        check_is_fitted(self)
+        return isinstance(self._members, TREES)
+
+    def _scheme(self, task: Classification | Regression) -> Scheme:
+        n_classes = task.n_outputs if isinstance(task, Classification) else 0
+        rate, loss = getattr(self, "learning_rate", 1.0), getattr(self, "loss", "linear")
+        return Scheme(self._scheme_name, n_classes, float(rate), loss)
+
+    def _weighing(self, scheme: Scheme) -> Weighing:
+        """How the engine weighs votes: whether they are crisp, the link and its scale. None takes medians."""
+        return None
+
+    def _state(self) -> AdaBoostState:
+        if self._is_engine():
+            table: Any = self.schema_
+        else:
+            table = self.n_features_in_, getattr(self, "feature_names_in_", None)
+        weighing = self._weighing(self._scheme(self._task))
+        return AdaBoostState(self._task, self._members, self.estimator_weights_, weighing, True, table)
+
+    def _learnt(self) -> dict[str, Any]:
+        own: dict[str, Any] = {
+            "seed": self._seed,
+            "is_over": self._is_over,
+            "estimator": self.estimator_,
+            "estimator_errors": self.estimator_errors_,
+            "row_weights": self.row_weights_,
+            "validation_errors": self.validation_errors_,
+            "distribution": vars(self._distribution) if "_distribution" in self.__dict__ else None,
+        }
+        if self._is_engine():
+            own |= {"has_missing": self._has_missing, "importances": self._importances}
+        return self._state().learnt() | own
+
+    def _take_learnt(self, fields: Fields) -> None:
+        state = AdaBoostState.take(fields, self._task_type)
+        members, self._task, self.estimator_weights_ = state.members, state.task, state.weights
+        n_members, is_engine = len(state.weights), isinstance(members, TREES)
+        self._members = members
+        is_same = state.weighing == self._weighing(self._scheme(self._task))
+        fields.require(is_same or not state.is_weighing_known, "votes are weighed in another way")
+        self._seed = fields.integer("seed", 0, 2**64 - 1)
+        self._is_over = fields.take("is_over", bool)
+        self.estimator_ = fields.take("estimator", object)
+        fields.require(is_member(self.estimator_), "the estimator is none")
+        is_kind = is_classifier if isinstance(self._task, Classification) else is_regressor
+        fields.require(is_kind(self.estimator_), "the estimator is for another task")
+        fields.require(are_members_of(self.estimator_, members), "the members are not of the estimator")
+        self.estimator_errors_ = fields.array("estimator_errors", np.float64, (n_members,))
+        self.row_weights_ = fields.optional_array("row_weights", np.float64, (n_members, None))
+        self.validation_errors_ = fields.optional_array("validation_errors", np.float64, (None,))
+        self._take_distribution(fields)
+        if is_engine:
+            schema = state.table
+            has_missing = fields.array("has_missing", bool, (schema.n_columns,))
+            self._importances = fields.array("importances", np.float64, (n_members, schema.n_columns))
+            self._keep(state.weighed(), schema, self._task, has_missing)
+            return
+        n_columns, names = state.table
+        for member in members:
+            fields.require(votes_like(member, n_columns, self._task), "a member decides on another table")
+        self.n_features_in_ = n_columns
+        if names is not None:
+            self.feature_names_in_ = names
+        self._matrix_width, self._importances = -1, None
+        if isinstance(self._task, Classification):
+            self.classes_, self.n_classes_ = self._task.classes, self._task.n_outputs
+
+    def _take_distribution(self, fields: Fields) -> None:
+        found = fields.optional_fields("distribution")
+        if found is None:
+            return
+        counts = found.array("counts", np.uint32, (None,))
+        n_mislabels = self._scheme(self._task).n_mislabels
+        shape = (len(counts),) if n_mislabels is None else (len(counts), n_mislabels)
+        units = found.array("units", np.float64, shape)
+        found.require((units >= 0).all() and counts.any(), "the weights of the rows are no distribution")
+        found.finish()
+        self._distribution = Distribution(counts, units)
+
+    def _known_scores(self) -> dict[str, float]:
+        errors = self.validation_errors_
+        if errors is None or len(errors) < len(self.estimator_weights_):
+            return {}
+        return {"validation_error": float(errors[len(self.estimator_weights_) - 1])}
 
 
 def check_takes(member: Any, X: Any) -> None:

@@ -13,9 +13,8 @@ from committee.boosting.boosted import Boosted
 from committee.boosting.stages import staged_scores
 from committee.learners.voting import Classifies, Voter
 from committee.saving import Fields
-from committee.saving.deciding import Decider, TreesDecider
-from committee.saving.models import check_forest, check_statistics
-from committee.table import Table, TargetStatistics
+from committee.saving.states.tree_states import BoostedState
+from committee.table import Table
 
 
 class AdditiveTrees(Voter):
@@ -117,8 +116,8 @@ class AdditiveTrees(Voter):
         statistics = self._boosted.statistics
         return table if statistics is None else statistics.encode(table)
 
-    def _decider(self) -> Decider:
-        return TreesDecider(self._forest, self._rule, self._boosted.statistics)
+    def _state(self) -> BoostedState:
+        return BoostedState(self.schema_, self._task, self._forest, self._boosted.statistics)
 
     def _learnt(self) -> dict[str, Any]:
         boosted = self._boosted
@@ -126,7 +125,6 @@ class AdditiveTrees(Voter):
             "seed": self._seed,
             "n_rounds": boosted.n_rounds,
             "learning_rate": boosted.learning_rate,
-            "statistics": boosted.statistics,
             "gains": boosted.gains,
             "split_counts": boosted.split_counts,
             "train_score": boosted.train_score,
@@ -135,13 +133,14 @@ class AdditiveTrees(Voter):
         }
 
     def _take_learnt(self, fields: Fields) -> None:
-        super()._take_learnt(fields)
+        state = BoostedState.take(fields, self._task_type)
+        self._take_trees(state, fields)
         n_columns, n_trees = self.n_features_in_, self._forest.n_trees
         self._seed = fields.integer("seed", 0, 2**64 - 1)
         self._boosted = Boosted(
             fields.integer("n_rounds", 1, max(1, n_trees)),
             fields.positive("learning_rate"),
-            fields.optional("statistics", TargetStatistics),
+            state.statistics,
             fields.array("gains", np.float64, (n_columns,)),
             fields.array("split_counts", np.int64, (n_columns,)),
             self._has_missing,
@@ -152,13 +151,6 @@ class AdditiveTrees(Voter):
             "has_init_score" in fields and fields.take("has_init_score", bool),
         )
         fields.require(n_trees % self._boosted.n_rounds == 0, "the rounds have not all as many trees")
-
-    def _check_learnt(self) -> None:
-        statistics, schema = self._boosted.statistics, self.schema_
-        if statistics is not None:
-            check_statistics(statistics, schema)
-            schema = statistics.schema(schema)
-        check_forest(self._forest, schema, self._task)
 
     def _known_scores(self) -> dict[str, float]:
         boosted, scores = self._boosted, {}

@@ -51,9 +51,10 @@ class KeptRule(Saveable):
         task = "classification" if self.n_outputs_ > 1 else "regression"
         fields.require(self.n_members_ > 0 and self.n_outputs_ > 0, "there are no members or no outputs")
         fields.require(task in self.tasks, f"a {type(self).__name__} is no rule for {task}")
+        self._check_learnt()
 
     def _check_learnt(self) -> None:
-        """The kinds say all that there is to check."""
+        """Raise `DamagedFile` unless what was taken fits together, beyond what the kinds say."""
 
     def _kinds(self) -> Mapping[str, Kind]:
         if self.kept is None:

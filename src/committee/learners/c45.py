@@ -30,8 +30,7 @@ from committee.parameters import (
     parameter,
 )
 from committee.saving import Fields
-from committee.saving.deciding import C45Decider
-from committee.saving.models import check_c45_tree
+from committee.saving.states.c45_state import C45Decider, C45State
 from committee.table import Kind, Schema, forget_weightless, read
 from committee.task import Classification, Regression, row_weights
 from committee.votes.folds import one_in
@@ -252,7 +251,7 @@ class C45Classifier(Classifies, Tabular):
     def _decide(self, X: Any) -> np.ndarray:
         """The shares of the classes in the leaf of each row, mixed where a value is missing."""
         table = self._read(X)
-        return self._decider().decide(table, 1)
+        return C45Decider(self.tree_).decide(table, 1)
 
     def _keep_tree(self, tree: _engine.C45Tree, schema: Schema, task: Task) -> Self:
         """Become a fitted estimator."""
@@ -270,18 +269,13 @@ class C45Classifier(Classifies, Tabular):
             "n_folds": int(self.reduced_error_folds),
         }
 
-    def _decider(self) -> C45Decider:
-        return C45Decider(self.tree_)
-
-    def _learnt(self) -> dict[str, Any]:
-        return super()._learnt() | {"tree": self.tree_}
+    def _state(self) -> C45State:
+        return C45State(self.schema_, self._task, self.tree_)
 
     def _take_learnt(self, fields: Fields) -> None:
-        super()._take_learnt(fields)
-        self.tree_ = fields.take("tree", _engine.C45Tree)
-
-    def _check_learnt(self) -> None:
-        check_c45_tree(self.tree_, self.schema_, self._task)
+        state = C45State.take(fields, Classification)
+        self._keep_task(state.schema, state.task)
+        self.tree_ = state.tree
 
     def _in_words(self) -> TreeNode:
         check_is_fitted(self)

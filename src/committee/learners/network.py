@@ -30,7 +30,7 @@ from committee.parameters import (
 )
 from committee.running import Work, n_threads
 from committee.saving import Fields
-from committee.saving.networks import NetworkDecider, take_network
+from committee.saving.states.network_state import NetworkDecider, NetworkState
 from committee.task import Classification
 
 # About so many steps are taken on tables of any size, but every row is seen so often at least and at most.
@@ -76,21 +76,18 @@ class NetworkVoter(Tabular):
         table = self._read(X)
         return self._network.decide(table, n_threads(self.n_jobs))
 
-    def _decider(self) -> NetworkDecider:
-        return self._network
+    def _state(self) -> NetworkState:
+        return NetworkState(self.schema_, self._task, self._network)
 
     def _learnt(self) -> dict[str, Any]:
-        told = {"n_steps": self.n_steps_, "loss_curve": self.loss_curve_}
-        return super()._learnt() | self._network.written() | told
+        return super()._learnt() | {"n_steps": self.n_steps_, "loss_curve": self.loss_curve_}
 
     def _take_learnt(self, fields: Fields) -> None:
-        super()._take_learnt(fields)
-        self._network = take_network(fields, self.schema_, self._task)
+        state = NetworkState.take(fields, self._task_type)
+        self._keep_task(state.schema, state.task)
+        self._network = state.network
         self.n_steps_ = fields.integer("n_steps", 0, LARGEST_SEED)
         self.loss_curve_ = fields.array("loss_curve", np.float64, (None,), finite=False)
-
-    def _check_learnt(self) -> None:
-        """The fields are checked as they are taken."""
 
 
 @declared

@@ -16,16 +16,37 @@ from committee import _engine
 from committee.parameters import check_parameters
 from committee.running import n_threads
 from committee.saving import Fields, Saveable
-from committee.saving.deciding import Decider, TreesDecider
-from committee.saving.errors import require
-from committee.saving.models import check_forest
-from committee.saving.predicting import Predictor, prepare
+from committee.saving.predicting import Predictor
+from committee.saving.states.state import KeptRule, State
+from committee.saving.states.tree_states import BoostedState, TreesState
 from committee.table import Kind, Schema, Table, keep_schema, predict_table, takes_any_table
 from committee.task import Classification, Regression
 
 FLOAT64 = np.dtype(np.float64)
 # The engine does not share out fewer rows than these.
 ROWS_OF_A_THREAD = 64
+
+
+class FittedModels:
+    """Fitted models and rules, made ready to answer for `Tabular.predictor`."""
+
+    def predictor(self, model: Any, role: str) -> Predictor:
+        """The predictor of a member, if it is one of committee's own."""
+        if isinstance(model, Tabular):
+            return model.predictor()
+        raise ValueError(
+            f"The {role} is a {type(model).__name__}, and only models of our own can be prepared. Use the "
+            "ensemble itself."
+        )
+
+    def rule(self, kept: KeptRule) -> Any:
+        """The rule, if it does not look at the rows."""
+        if kept.encoder is not None:
+            raise ValueError(
+                f"{type(kept.rule).__name__} looks at the rows, so there is no predictor. Use the ensemble "
+                "itself."
+            )
+        return kept.rule
 
 
 class Tabular(Saveable, BaseEstimator):
@@ -80,10 +101,10 @@ class Tabular(Saveable, BaseEstimator):
         array([0])
         """
         check_is_fitted(self)
-        return prepare(self._decider(), self.schema_, self._task)
+        return self._state().predictor(FittedModels(), self.get_params(deep=False))
 
-    def _decider(self) -> Decider:
-        """What decides, for a predictor."""
+    def _state(self) -> State:
+        """What decides, for a predictor and for a file."""
         raise NotImplementedError
 
     def _read(self, X: Any) -> Table:
@@ -98,10 +119,7 @@ class Tabular(Saveable, BaseEstimator):
         return "_task" in self.__dict__
 
     def _learnt(self) -> dict[str, Any]:
-        return {"schema": self.schema_, "task": self._task}
-
-    def _take_learnt(self, fields: Fields) -> None:
-        self._keep_task(fields.take("schema", Schema), fields.take("task", self._task_type))
+        return self._state().learnt()
 
 
 class Voter(Tabular):
@@ -156,21 +174,18 @@ class Voter(Tabular):
         threads = self._threads(table.n_rows)
         return self._forest.predict(list(table.columns), table.n_rows, self._rule, threads)
 
-    def _decider(self) -> Decider:
-        return TreesDecider(self._forest, self._rule)
+    def _state(self) -> State:
+        return TreesState(self.schema_, self._task, self._forest)
 
     def _learnt(self) -> dict[str, Any]:
-        return super()._learnt() | {"forest": self._forest, "has_missing": self._has_missing}
+        return super()._learnt() | {"has_missing": self._has_missing}
 
     def _take_learnt(self, fields: Fields) -> None:
-        super()._take_learnt(fields)
-        forest = fields.take("forest", _engine.Forest)
-        has_missing = fields.array("has_missing", bool, (self.n_features_in_,))
-        self._keep(forest, self.schema_, self._task, has_missing)
+        self._take_trees(TreesState.take(fields, self._task_type), fields)
 
-    def _check_learnt(self) -> None:
-        check_forest(self._forest, self.schema_, self._task)
-        require(self._forest.is_mean, "The trees do not vote")
+    def _take_trees(self, state: TreesState | BoostedState, fields: Fields) -> None:
+        has_missing = fields.array("has_missing", bool, (state.schema.n_columns,))
+        self._keep(state.forest, state.schema, state.task, has_missing)
 
     def _threads(self, n_rows: int) -> int:
         return 1 if n_rows <= ROWS_OF_A_THREAD else n_threads(getattr(self, "n_jobs", None))

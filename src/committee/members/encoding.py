@@ -13,8 +13,11 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from committee.combining.rule import Rule
 from committee.parameters import check_parameters, declared, integer, one_of, parameter
 from committee.saving import Fields, Saveable
+from committee.saving.errors import require
+from committee.saving.states.state import KeptRule, check_rule
 from committee.table import Schema, Table, keep_schema, predict_table, read, takes_any_table
 from committee.table.summaries import (
     FARTHEST,
@@ -25,7 +28,7 @@ from committee.table.summaries import (
     median_of,
     spread_of,
 )
-from committee.task import row_weights
+from committee.task import Classification, Regression, row_weights
 
 # Rows that are scaled at a time: a block of them stays near the processor.
 ROWS_AT_ONCE = 1024
@@ -223,8 +226,25 @@ class TableEncoder(TransformerMixin, Saveable, BaseEstimator):
         fields.require((self.deviations_ > 0).all(), "a deviation is not above 0")
         self._layout = Layout.of(schema, self.kept_)
 
-    def _check_learnt(self) -> None:
-        """The fields are checked as they are taken."""
+
+def fitted_rule(
+    kept: KeptRule, n_members: int, n_columns: int, task: Classification | Regression
+) -> tuple[Rule | None, TableEncoder | None]:
+    """The rule of a file and the encoder of the rows; `DamagedFile` unless they fit members and columns."""
+    taken = Fields(vars(kept))
+    rule, encoder = taken.optional("rule", Rule), taken.optional("encoder", TableEncoder)
+    check_rule(rule, n_members, task)
+    if rule is not None:
+        require((encoder is not None) == rule._looks_at_X(), "The rule looks at rows that nobody encodes")
+    is_same = encoder is None or encoder.n_features_in_ == n_columns
+    require(is_same, "The rows are encoded with other columns")
+    return rule, encoder
+
+
+def n_features_of(encoder: TableEncoder) -> int:
+    """The number of columns of the matrix that an encoder makes."""
+    sizes = zip(encoder.schema_.is_category, encoder.kept_, strict=True)
+    return max(1, sum(len(codes) if is_category else 1 for is_category, codes in sizes))
 
 
 def new_encoder(**parameters: Any) -> Any:

@@ -151,8 +151,6 @@ class NumberedLabels(ClassifierMixin, Saveable, BaseEstimator):
     def _take_learnt(self, fields: Fields) -> None:
         self.estimator_ = fields.take("estimator", object)
         self.classes_ = fields.take("task", Classification).classes
-
-    def _check_learnt(self) -> None:
         known = getattr(self.estimator_, "classes_", ())
         are_numbers = np.array_equal(known, np.arange(len(self.classes_)))
         require(hasattr(self.estimator_, "predict") and are_numbers, "The labels are not numbered")

@@ -8,6 +8,7 @@ are fitted by a runner. Bags, columns and seeds are the same for both.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, ClassVar, Self
 
@@ -21,18 +22,20 @@ from committee.combining.fixed_rule import FixedRule
 from committee.combining.rule import Rule, check_rule
 from committee.learners.callbacks import CallbackSupportMixin, hook_of, task_calls, with_callbacks
 from committee.learners.members import Members
-from committee.learners.training import fit_table, table_to_go_on, training_of
+from committee.learners.training import check_same_task, fit_table, table_to_go_on, training_of
 from committee.learners.tree_parameters import draw_seed
+from committee.learners.voting import Tabular, is_plain
+from committee.members.encoding import TableEncoder
 from committee.members.fitting import importances_of
-from committee.members.kinds import check_estimator, grows_in_engine, takes_codes
+from committee.members.kinds import check_estimator, grows_in_engine, is_member, takes_codes
 from committee.members.lesson import group_codes, in_order
 from committee.members.votes import check_judged
 from committee.parameters import check_parameters
 from committee.running import Work, n_threads
+from committee.sampling.bagging_parameters import BaggingParameters
 from committee.sampling.bags import Bags, repeats_of, weights_each_time
-from committee.sampling.engine_bags import check_tree, grow_members, take_member
-from committee.sampling.kept_bags import KeptBags
-from committee.sampling.out_of_bag import OutOfBag, check_metric, is_named, means, score_of
+from committee.sampling.engine_bags import are_members_of, check_tree, grow_members, take_member
+from committee.sampling.out_of_bag import OutOfBag, check_goes_on, check_metric, is_named, means, score_of
 from committee.sampling.outside import (
     check_decides_outside,
     check_probabilities,
@@ -42,16 +45,20 @@ from committee.sampling.outside import (
 from committee.sampling.plan import Learning, Made, Plan, columns_of_members, n_members_wanted
 from committee.sampling.ruled import is_open, learns
 from committee.sampling.ruling import Ruling
-from committee.sampling.runner_bags import fit_members
+from committee.sampling.runner_bags import each_vote, fit_members
+from committee.saving import Fields
 from committee.saving.deciding import name_of_sum, sums_votes
+from committee.saving.models import TREES
+from committee.saving.states.committee_states import BaggingState, votes_like
+from committee.saving.states.state import KeptRule
 from committee.table import BinnedTable
-from committee.table.source import open_source
+from committee.table.source import Source, open_source
 from committee.task import Classification
-from committee.votes.arrays import shares_of
+from committee.votes.arrays import dtype_of, shares_of
 from committee.votes.honest import HonestVotes
 
 
-class Bagging(CallbackSupportMixin, KeptBags):
+class Bagging(CallbackSupportMixin, BaggingParameters):
     """Members of one kind that differ because each sees other rows or other columns.
 
     Attributes
@@ -78,6 +85,14 @@ class Bagging(CallbackSupportMixin, KeptBags):
     """
 
     _default_member: ClassVar[type]
+    _members: Any
+    _columns: list[np.ndarray] | None
+    _importances: np.ndarray | None
+    _has_missing: Any  # of the engine's members
+    _bags: Bags
+    _seed: int
+    _out_of_bag: OutOfBag | None
+    estimator_: Any
 
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> Self:
@@ -375,6 +390,158 @@ class Bagging(CallbackSupportMixin, KeptBags):
         self.estimator_ = learning.member
         # A fit that goes on needs the votes of the members that are there.
         self._keep_ruling(ruling, keeps_votes=bool(self.keep_votes or self.warm_start))
+
+    def votes(self, X: Any) -> np.ndarray:
+        """The vote of every member.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_columns)
+
+        Returns
+        -------
+        ndarray of shape (n_members, n_rows, n_outputs)
+            The functions of `committee.rules` combine them.
+        """
+        check_is_fitted(self)
+        if self._is_engine():
+            table = self._read(X)
+            return self._members.votes(list(table.columns), table.n_rows, self._threads(table.n_rows))
+        return self._votes(self._open(X))
+
+    def _is_engine(self) -> bool:
+        return isinstance(self._members, TREES)
+
+    def _n_members(self) -> int:
+        return self._members.n_trees if self._is_engine() else len(self._members)
+
+    def _keep_rule(self, rule: Rule | None, encoder: TableEncoder | None) -> None:
+        """Take a fitted rule. Where votes are summed, trees of the engine decide by themselves."""
+        self.__dict__.pop("_forest", None)
+        self._matrix_width = -1
+        if self._is_engine() and sums_votes(rule):
+            self._forest = self._members
+            self._matrix_width = self.schema_.n_columns if is_plain(self.schema_) else -1
+        super()._keep_rule(rule, encoder)
+
+    @property
+    def nbytes(self) -> int:
+        """The size of the members in memory, in bytes, if they are of the engine."""
+        check_is_fitted(self)
+        if not self._is_engine():
+            raise AttributeError("Only members of the engine know their size.")
+        return int(self._members.nbytes)
+
+    def _columns_with(self, more: list[np.ndarray] | None, n_more: int) -> list[np.ndarray] | None:
+        """The columns of the members that are there, and of more of them."""
+        if self._columns is None and more is None:
+            return None
+        every = np.arange(self.n_features_in_, dtype=np.uint32)
+        before = [every] * self._n_members() if self._columns is None else self._columns
+        return [*before, *([every] * n_more if more is None else more)]
+
+    def _check_goes_on(self, learning: Learning, bags: Bags, rule: Rule) -> None:
+        """Raise if a fit cannot go on with these members: other rows, bags, kinds or rules."""
+        training = learning.training
+        check_same_task(training.task, self._task)
+        if learning.is_engine != self._is_engine():
+            raise ValueError("warm_start=True goes on with members of the same kind. Set it to False.")
+        if training.table.n_rows != self._bags.n_rows:
+            raise ValueError(
+                f"X has {training.table.n_rows} rows, and the members of the fit before saw "
+                f"{self._bags.n_rows}. With warm_start=True, pass the same rows."
+            )
+        if not bags.are_those(self._bags):
+            raise ValueError(
+                "warm_start=True goes on with the bags of the fit before, and these are others. Leave rows, "
+                "weights, groups, bootstrap, max_samples and sampling as they were, or set it to False."
+            )
+        if self.oob_score or self.n_estimators == "auto":
+            check_goes_on(self._out_of_bag, training.table.n_rows, False)
+            self._check_judged_alike(rule)
+
+    def _each_vote(self, source: Source) -> Iterator[np.ndarray]:
+        runner = "serial" if self.runner == "serial" else "threads"
+        return each_vote(self._members, self._columns, source, self._task, runner, self.n_jobs)
+
+    def _votes(self, source: Source) -> np.ndarray:
+        shape = (self._n_members(), source.n_rows, self._task.n_outputs)
+        votes: np.ndarray = np.empty(shape, dtype=dtype_of(self._task))
+        for i, cast in enumerate(self._each_vote(source)):
+            votes[i] = cast
+        return votes
+
+    def _decide_table(self, X: Any) -> np.ndarray:
+        check_is_fitted(self)
+        if sums_votes(self.rule_) and not self._is_engine():
+            return self._mean(self._open(X))
+        return super()._decide_table(X)
+
+    def _mean(self, source: Source) -> np.ndarray:
+        total = np.zeros((source.n_rows, self._task.n_outputs))
+        is_majority = self._rule == "majority"
+        for votes in self._each_vote(source):
+            if is_majority:
+                total[np.arange(len(votes)), votes.argmax(axis=1)] += 1
+            else:
+                total += votes
+        return total / self._n_members()
+
+    def _scored(self) -> OutOfBag:
+        check_is_fitted(self)
+        if not self.oob_score:
+            raise AttributeError("There are out-of-bag decisions only after a fit with oob_score=True.")
+        return super()._scored()
+
+    def _state(self) -> BaggingState:
+        kept = KeptRule(self.rule_, self._encoder)
+        columns = None if self._columns is None else [each.tolist() for each in self._columns]
+        return BaggingState(self.schema_, self._task, self._members, columns, kept)
+
+    def _has_learnt(self) -> bool:
+        return "_members" in self.__dict__
+
+    def _learnt(self) -> dict[str, Any]:
+        judged = self._out_of_bag
+        return Tabular._learnt(self) | {
+            "seed": self._seed,
+            "bags": vars(self._bags),
+            "estimator": self.estimator_,
+            "out_of_bag": None if judged is None else vars(judged),
+            "importances": self._importances,
+            "has_missing": self._has_missing,
+            **self._learnt_ruling(),
+        }
+
+    def _take_learnt(self, fields: Fields) -> None:
+        state = BaggingState.take(fields, self._task_type)
+        self._keep_task(state.schema, state.task)
+        self._members = state.members
+        columns = state.columns
+        self._columns = None if columns is None else [np.array(each, dtype=np.uint32) for each in columns]
+        n_members, n_columns = self._n_members(), self.n_features_in_
+        if not self._is_engine():
+            for i, member in enumerate(self._members):
+                n_seen = n_columns if columns is None else len(columns[i])
+                fields.require(votes_like(member, n_seen, self._task), "a member votes on another table")
+        self._seed = fields.integer("seed", 0, 2**64 - 1)
+        self._bags = Bags.take(fields.fields("bags"))
+        self.estimator_ = fields.take("estimator", object)
+        fields.require(is_member(self.estimator_), "the estimator is none")
+        are_its = are_members_of(self.estimator_, self._members)
+        fields.require(are_its, "the members are not of the estimator")
+        n_outputs, judged = self._task.n_outputs, fields.optional_fields("out_of_bag")
+        self._out_of_bag = None if judged is None else OutOfBag.take(judged, n_members, n_columns, n_outputs)
+        importances = fields.optional_array("importances", np.float64, (n_members, n_columns))
+        has_missing = fields.optional_array("has_missing", bool, (n_columns,))
+        is_whole = (importances is not None and has_missing is not None) == self._is_engine()
+        fields.require(is_whole, "what is known of the columns is not that of the members")
+        self._importances, self._has_missing = importances, has_missing
+        self._take_ruling(state.kept, fields, n_members, self._bags.n_rows)
+
+    def _known_scores(self) -> dict[str, float]:
+        is_known = self._out_of_bag is not None and bool(self.oob_score)
+        return {"out_of_bag": self.oob_score_} if is_known else {}
 
 
 def joined(first: Any, second: Any) -> Any:

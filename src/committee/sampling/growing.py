@@ -56,6 +56,7 @@ from committee.sampling.ruled import RuledTrees
 from committee.sampling.ruling import Ruling
 from committee.saving import Fields
 from committee.saving.deciding import name_of_sum
+from committee.saving.states.tree_states import TreesState
 from committee.table import BinnedTable
 
 
@@ -382,11 +383,12 @@ class Forest(CallbackSupportMixin, ImportancesByTree, JudgedByColumn, RuledTrees
         judged = None if self._out_of_bag is None else vars(self._out_of_bag)
         own = {"seed": self._seed, "importances": self._importances, "out_of_bag": judged}
         own["bags"] = self._bags.learnt()
-        return super()._learnt() | own | self._learnt_rule()
+        return super()._learnt() | own | self._learnt_ruling()
 
     def _take_learnt(self, fields: Fields) -> None:
-        super()._take_learnt(fields)
-        n_trees, n_columns = self._forest.n_trees, self.n_features_in_
+        state = TreesState.take(fields, self._task_type)
+        self._take_trees(state, fields)
+        n_trees, n_columns = state.forest.n_trees, self.n_features_in_
         self._seed = fields.integer("seed", 0, 2**64 - 1)
         self._importances = fields.array("importances", np.float64, (n_trees, n_columns))
         judged = fields.optional_fields("out_of_bag")
@@ -394,11 +396,7 @@ class Forest(CallbackSupportMixin, ImportancesByTree, JudgedByColumn, RuledTrees
             None if judged is None else OutOfBag.take(judged, n_trees, n_columns, self._task.n_outputs)
         )
         self._bags = ForestBags.take(fields, n_trees)
-        self._take_rule(fields, n_trees, None)
-
-    def _check_learnt(self) -> None:
-        super()._check_learnt()
-        self._check_kept_rule(self._forest.n_trees)
+        self._take_ruling(state.kept, fields, n_trees, None)
 
     def _known_scores(self) -> dict[str, float]:
         return {} if self._out_of_bag is None else {"out_of_bag": self._out_of_bag.score}

@@ -41,7 +41,8 @@ from committee.sampling.ruled import RuledTrees
 from committee.sampling.ruling import Ruling
 from committee.saving import Fields
 from committee.saving.deciding import name_of_sum
-from committee.saving.models import check_forest
+from committee.saving.states.state import KeptRule
+from committee.saving.states.tree_states import RotationState
 from committee.table import Schema, Table
 from committee.task import are_repetitions
 
@@ -273,26 +274,25 @@ class RotationForest(CallbackSupportMixin, ImportancesByTree, RuledTrees):
         self._matrix_width = schema.n_columns if is_plain(schema) else -1
         return self
 
+    def _state(self) -> RotationState:
+        forest: Any = self._forest
+        return RotationState(self.schema_, self._task, forest, KeptRule(self.rule_, self._encoder))
+
     def _learnt(self) -> dict[str, Any]:
         judged = None if self._out_of_bag is None else vars(self._out_of_bag)
-        own = {"rotations": self._forest, "importances": self._importances, "out_of_bag": judged}
-        return Tabular._learnt(self) | own | self._learnt_rule()
+        own = {"importances": self._importances, "out_of_bag": judged}
+        return Tabular._learnt(self) | own | self._learnt_ruling()
 
     def _take_learnt(self, fields: Fields) -> None:
-        Tabular._take_learnt(self, fields)
-        forest = fields.take("rotations", _engine.RotationForest)
-        n_trees, n_columns = forest.n_trees, self.n_features_in_
+        state = RotationState.take(fields, self._task_type)
+        n_trees, n_columns = state.forest.n_trees, state.schema.n_columns
         importances = fields.array("importances", np.float64, (n_trees, n_columns))
         judged = fields.optional_fields("out_of_bag")
         out_of_bag = (
-            None if judged is None else OutOfBag.take(judged, n_trees, n_columns, self._task.n_outputs)
+            None if judged is None else OutOfBag.take(judged, n_trees, n_columns, state.task.n_outputs)
         )
-        self._keep_learnt(forest, self.schema_, self._task, importances, out_of_bag)
-        self._take_rule(fields, n_trees, None)
-
-    def _check_learnt(self) -> None:
-        check_forest(self._forest, self.schema_, self._task)
-        self._check_kept_rule(self._forest.n_trees)
+        self._keep_learnt(state.forest, state.schema, state.task, importances, out_of_bag)
+        self._take_ruling(state.kept, fields, n_trees, None)
 
     def _known_scores(self) -> dict[str, float]:
         return {} if self._out_of_bag is None else {"out_of_bag": self._out_of_bag.score}

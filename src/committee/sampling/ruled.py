@@ -17,7 +17,7 @@ from committee.combining import as_rule
 from committee.combining.rule import Rule, check_rule
 from committee.learners.training import Training
 from committee.learners.voting import Voter
-from committee.members.encoding import TableEncoder
+from committee.members.encoding import TableEncoder, fitted_rule
 from committee.members.lesson import in_order
 from committee.members.seeding import RULE, seeded, stream
 from committee.members.votes import Task
@@ -33,9 +33,9 @@ from committee.sampling.outside import (
 )
 from committee.sampling.ruling import Ruling
 from committee.saving import Fields
-from committee.saving.deciding import Decider, decider_of_trees, name_of_sum, sums_votes
-from committee.saving.errors import require
-from committee.saving.together import check_rule as check_kept_rule
+from committee.saving.deciding import name_of_sum, sums_votes
+from committee.saving.states.state import KeptRule, State
+from committee.saving.states.tree_states import TreesState
 from committee.table.source import Source, open_source
 from committee.task import Classification
 from committee.votes.honest import HonestVotes
@@ -189,50 +189,29 @@ class Ruled(Judged, Combining):
             score = score_of(self._oob_decision(), training, self.oob_score)
             self._out_of_bag = replace(self._out_of_bag, score=score)
 
-    def _decider(self) -> Decider:
-        return self._decider_of(self._forest)
+    def _state(self) -> State:
+        return TreesState(self.schema_, self._task, self._forest, KeptRule(self.rule_, self._encoder))
 
-    def _decider_of(self, trees: Any) -> Decider:
-        self._check_prepared()
-        return decider_of_trees(trees, self.rule_)
-
-    def _check_prepared(self) -> None:
-        if self._encoder is not None:
-            raise ValueError(
-                f"{type(self.rule_).__name__} looks at the rows, so there is no predictor. Use the committee."
-            )
-
-    def _learnt_rule(self) -> dict[str, Any]:
-        """The rule, and the votes that it knows, for a file."""
+    def _learnt_ruling(self) -> dict[str, Any]:
+        """What the rule has decided out of bag, and the votes that it knows, for a file."""
         kept = self._votes_outside
         return {
-            "rule": self.rule_,
-            "encoder": self._encoder,
             "decision_outside": self._decision_outside,
             "votes_outside": None if kept is None else kept_votes_outside(kept),
         }
 
-    def _take_rule(self, fields: Fields, n_members: int, n_rows: int | None) -> None:
-        """Take them from a file; one that is older than the rules of forests has the mean or the majority."""
+    def _take_ruling(self, kept: KeptRule | None, fields: Fields, n_members: int, n_rows: int | None) -> None:
+        """Take the rule and those from a file; one that is older than the rules of forests names its rule."""
         self._decision_outside = self._votes_outside = None
-        if "rule" not in fields:
+        if kept is None:
             return self._keep_rule(as_rule(self.rule) if is_open(self._task) else None, None)
-        rule, encoder = fields.optional("rule", Rule), fields.optional("encoder", TableEncoder)
+        rule, encoder = fitted_rule(kept, n_members, self.n_features_in_, self._task)
         shape = (n_rows, self._task.n_outputs)
         self._decision_outside = fields.optional_array("decision_outside", np.float64, shape, finite=False)
-        kept = fields.optional_fields("votes_outside")
-        if kept is not None:
-            self._votes_outside = take_votes_outside(kept, n_members, n_rows, self._task)
-        self._keep_rule(rule, encoder)
-
-    def _check_kept_rule(self, n_members: int) -> None:
-        """Raise `DamagedFile` unless the rule fits the members and the rows."""
-        check_kept_rule(self.rule_, n_members, self._task)
-        looks = self.rule_ is not None and self.rule_._looks_at_X()
-        require((self._encoder is not None) == looks, "The rule looks at rows that nobody encodes")
-        if self._encoder is not None:
-            is_same = self._encoder.n_features_in_ == self.n_features_in_
-            require(is_same, "The rows are encoded with other columns")
+        votes = fields.optional_fields("votes_outside")
+        if votes is not None:
+            self._votes_outside = take_votes_outside(votes, n_members, n_rows, self._task)
+        return self._keep_rule(rule, encoder)
 
 
 class RuledTrees(Ruled):

@@ -6,7 +6,7 @@ what goes to it is a few numbers, and the table is shared by all.
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
@@ -16,19 +16,21 @@ from sklearn.base import clone
 
 from committee.members.fitting import fit_member
 from committee.members.seeding import MEMBER, reseeded, seeds_of, stream
-from committee.members.seeing import take_rows
-from committee.members.tasks import failed_member, numbered, results_in_order
+from committee.members.seeing import asked, take_rows
+from committee.members.tasks import failed_member, naming, numbered, results_in_order
 from committee.members.votes import Task as Answering
 from committee.members.votes import votes_of
 from committee.members.weighing import all_take_weights, request_weights, weights_reach
-from committee.running import Runner, Task
+from committee.running import Runner, Task, runner
 from committee.sampling.bags import Bags
 from committee.sampling.out_of_bag import Tally
 from committee.sampling.plan import Made, Plan, is_flat
-from committee.table.source import take_columns
+from committee.table.source import Source, take_columns
 from committee.task import Classification
 from committee.votes.arrays import dtype_of
 
+# On fewer rows, members have voted before a thread has begun.
+ROWS_FOR_THREADS = 2000
 # Members that a task fits at most, so that progress is told now and then.
 MOST_IN_A_TASK = 8
 
@@ -203,3 +205,26 @@ def bag_of(shared: Shared, counts: np.ndarray, *, counts_weigh: bool) -> tuple[n
         return rows, None if (weights == 1).all() else weights
     times = counts[rows]
     return np.repeat(rows, times), None if weights is None else np.repeat(weights, times)
+
+
+def each_vote(
+    members: Sequence[Any],
+    columns: Sequence[np.ndarray] | None,
+    source: Source,
+    task: Answering,
+    kind: str,
+    n_jobs: int | None,
+) -> Iterator[np.ndarray]:
+    """The votes of fitted members on the columns that each sees, one member after the other."""
+
+    def votes_of_member(i: int) -> np.ndarray:
+        seen = source if columns is None else source.select(columns[i].tolist())
+        with naming(numbered(i, members[i]), "vote"):
+            return votes_of(*asked(members[i], seen), task)
+
+    if source.n_rows < ROWS_FOR_THREADS or kind == "serial":
+        yield from map(votes_of_member, range(len(members)))
+        return
+    with runner(kind, n_jobs) as run:
+        tasks = (run.submit(votes_of_member, i, name=f"member {i}, votes") for i in range(len(members)))
+        yield from results_in_order(tasks, run)

@@ -158,19 +158,3 @@ class MedianDecider(TableDecider):
             votes = self.members.votes(columns, len(columns[0]), n_threads)
             medians.append(weighted_median(votes[:, :, 0], self.weights))
         return np.concatenate(medians)[:, np.newaxis]
-
-
-@dataclass(frozen=True, eq=False)
-class C45Decider(TableDecider):
-    """A C4.5 tree.
-
-    Parameters
-    ----------
-    tree : the engine's C45Tree
-    """
-
-    tree: _engine.C45Tree
-
-    def decide(self, table: Table, n_threads: int) -> np.ndarray:
-        """The shares of the classes in the leaf of each row, mixed where a value is missing."""
-        return self.tree.predict(table.as_float64(), table.n_rows)

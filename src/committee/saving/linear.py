@@ -26,8 +26,8 @@ from committee.saving.attributes import (
     sentence,
 )
 from committee.saving.errors import DamagedFile
-from committee.saving.linking import softmax
 from committee.saving.registry import Described
+from committee.saving.together import softmax
 
 LINEAR, DUMMY = "sklearn.linear_model.", "sklearn.dummy."
 REGRESSORS = ("LinearRegression", "Ridge", "RidgeCV", "Lasso", "LassoCV", "ElasticNet", "ElasticNetCV")

@@ -233,14 +233,6 @@ def check_statistics(statistics: TargetStatistics, schema: Schema) -> None:
         )
 
 
-def check_c45_tree(tree: _engine.C45Tree, schema: Schema, task: Classification | Regression) -> None:
-    """Raise `DamagedFile` unless a C4.5 tree asks about the columns of a schema, and decides on a task."""
-    n_categories = np.where(schema.is_category, schema.n_categories, -1)
-    fits = np.array_equal(tree.arrays()["n_categories"], n_categories)
-    require(fits, "The tree asks about other columns than those of the schema")
-    require(tree.n_classes == task.n_outputs, "The tree decides on other classes")
-
-
 WRITERS |= {
     Schema: write_schema,
     Classification: write_classification,

@@ -1,7 +1,7 @@
 """Our own estimators in a file: parameters go through the constructor, what was learnt through its class.
 
 An estimator says in `_learnt` what it has learnt, by name, and takes it back in `_take_learnt`, which checks
-every value; `_check_learnt` checks that they fit together. Its class is found by its public name, among the
+every value, and that they fit together. Its class is found by its public name, among the
 estimators or among the rules.
 """
 
@@ -104,7 +104,6 @@ class OwnEstimator:
             fields = Fields(described.fitted, path)
             estimator._take_learnt(fields)
             fields.finish()
-            estimator._check_learnt()
         return estimator
 
 

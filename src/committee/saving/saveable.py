@@ -102,11 +102,7 @@ class Saveable:
         raise NotImplementedError
 
     def _take_learnt(self, fields: Fields) -> None:
-        """Become what `_learnt` told, each value checked; what is not sound is a `DamagedFile`."""
-        raise NotImplementedError
-
-    def _check_learnt(self) -> None:
-        """Raise `DamagedFile` unless what was taken fits together."""
+        """Become what `_learnt` returned, all of it checked; what is not sound is a `DamagedFile`."""
         raise NotImplementedError
 
     def _known_scores(self) -> dict[str, float]:

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from committee.saving.errors import require
-from committee.saving.linking import shares_of, softmax
 from committee.saving.predicting import Predictor
 from committee.saving.rows import check_matrix, read_rows
 from committee.table.schema import Schema
@@ -186,15 +185,35 @@ def crisp(votes: np.ndarray) -> np.ndarray:
     return labels
 
 
-def check_rule(rule: Any, n_members: int, task: Task) -> None:
-    """Raise `DamagedFile` unless a rule of a file can decide on the votes of some members."""
-    is_open = task.n_outputs > 1 or not isinstance(task, Classification)
-    require((rule is not None) == is_open, "There is a rule without a choice, or a choice without one")
-    if rule is None:
-        return
-    require(rule._has_learnt() or not rule.needs_fit, "The rule is not fitted")
-    is_same = (
-        getattr(rule, "n_members_", n_members) == n_members
-        and getattr(rule, "n_outputs_", task.n_outputs) == task.n_outputs
-    )
-    require(is_same, "The rule was fitted with other members or classes")
+def check_member(member: Predictor, n_columns: int, task: Task) -> None:
+    """Raise `DamagedFile` unless a member votes on some columns and for classes of a task."""
+    require(member.schema.n_columns == n_columns, "A member votes on other columns")
+    require(type(member.task) is type(task), "A member has another task")
+    if isinstance(task, Classification):
+        known = np.isin(member.task.classes, task.classes).all()
+        require(known, "A member votes for other classes")
+
+
+def shares_of(sums: np.ndarray) -> np.ndarray:
+    """Sums of votes as shares; all the same for a row that has none.
+
+    Examples
+    --------
+    >>> shares_of(np.array([[1.0, 3.0], [0.0, 0.0]]))
+    array([[0.25, 0.75],
+           [0.5 , 0.5 ]])
+    """
+    totals = sums.sum(axis=1, keepdims=True)
+    return np.where(totals > 0, sums / np.where(totals > 0, totals, 1.0), 1 / sums.shape[1])
+
+
+def softmax(scores: np.ndarray) -> np.ndarray:
+    """Probabilities in proportion to exp(scores).
+
+    Examples
+    --------
+    >>> softmax(np.log([[1.0, 3.0]])).round(2)
+    array([[0.25, 0.75]])
+    """
+    powers = np.exp(scores - scores.max(axis=1, keepdims=True))
+    return powers / powers.sum(axis=1, keepdims=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -11,9 +12,11 @@ import numpy as np
 from committee import _engine
 from committee.saving.deciding import TableDecider
 from committee.saving.fields import Fields
+from committee.saving.predicting import Predictor, prepare
+from committee.saving.states.state import Models, Task, state_of, take_table
 from committee.table.inputs import Inputs, fits
 from committee.table.schema import Schema, Table
-from committee.task import Classification, Regression
+from committee.task import Classification
 
 # The arrays of `Inputs` that are numbers; the others are indices or codes.
 NUMBERS = ("medians", "centers", "spreads", "lows", "widths")
@@ -63,17 +66,47 @@ class NetworkDecider(TableDecider):
         center, spread, low, high = self.scaling
         return np.clip(votes * spread + center, low, high)
 
-    def written(self) -> dict[str, Any]:
-        """What a file keeps, by name."""
+
+@state_of("NetworkClassifier", "NetworkRegressor")
+@dataclass(frozen=True, eq=False)
+class NetworkState:
+    """Networks and the table that they decide on.
+
+    Parameters
+    ----------
+    schema : Schema
+    task : Classification or Regression
+    network : NetworkDecider
+    """
+
+    schema: Schema
+    task: Task
+    network: NetworkDecider
+
+    @classmethod
+    def take(cls, fields: Fields, task_type: type[Task]) -> NetworkState:
+        """Take networks that fit the table."""
+        schema, task = take_table(fields, task_type)
+        return cls(schema, task, take_network(fields, schema, task))
+
+    def learnt(self) -> dict[str, Any]:
+        """The fields that `take` takes."""
+        network = self.network
         return {
-            "inputs": {field.name: getattr(self.inputs, field.name) for field in fields(self.inputs)},
-            "hidden": list(self.hidden),
-            "parameters": self.parameters,
-            "scaling": self.scaling,
+            "schema": self.schema,
+            "task": self.task,
+            "inputs": {field.name: getattr(network.inputs, field.name) for field in fields(network.inputs)},
+            "hidden": list(network.hidden),
+            "parameters": network.parameters,
+            "scaling": network.scaling,
         }
 
+    def predictor(self, models: Models, parameters: Mapping[str, Any]) -> Predictor:
+        """Prepare the networks to answer rows."""
+        return prepare(self.network, self.schema, self.task)
 
-def take_network(taken: Fields, schema: Schema, task: Classification | Regression) -> NetworkDecider:
+
+def take_network(taken: Fields, schema: Schema, task: Task) -> NetworkDecider:
     """The networks of a file, if all of it fits together; else raise `DamagedFile`."""
     described = taken.fields("inputs")
     arrays = {}

@@ -1,0 +1,13 @@
+"""What a file holds of each kind of model that decides: read once, for `load` and for `predictor` alike.
+
+Each module of this folder is about one kind. It says which fields of a file decide, checks them, and makes
+the predictor. It registers its states by the names of the classes that keep them, so a learner with a state
+of its own adds a module here and nothing else in `saving`. No module here needs scikit-learn. Fields that
+decide nothing, such as importances, are the business of the class alone.
+"""
+
+import importlib
+import pkgutil
+
+for _module in pkgutil.iter_modules(__path__):
+    importlib.import_module(f"{__name__}.{_module.name}")

@@ -1,0 +1,201 @@
+"""Members of any kind and a rule on their votes: committees and bagging."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from committee.saving.errors import require
+from committee.saving.fields import Fields
+from committee.saving.models import TREES, check_forest, columns_asked
+from committee.saving.predicting import Predictor, prepare
+from committee.saving.states.state import (
+    KeptRule,
+    Models,
+    Task,
+    check_rule,
+    ruled_decider,
+    state_of,
+    take_table,
+)
+from committee.saving.together import PreparedSeat, RuleDecider, check_member
+from committee.table.schema import Schema
+from committee.task import Classification
+
+
+@dataclass(frozen=True, eq=False)
+class SeatState:
+    """A member of a committee.
+
+    Parameters
+    ----------
+    name : str
+    models : list
+        One, or one for each fold.
+    columns : list of int, or None
+        The columns that it sees; None for all.
+    calibration : dict or None
+        How its scores become probabilities.
+    """
+
+    name: str
+    models: list[Any]
+    columns: list[int] | None
+    calibration: Mapping[str, Any] | None = None
+
+    @classmethod
+    def take(cls, fields: Fields, n_columns: int) -> SeatState:
+        """Take a member that sees some columns of a table."""
+        name, models = fields.take("name", str), fields.take("models", list)
+        columns = fields.optional("columns", list)
+        fields.require(
+            columns is None or are_columns(columns, n_columns), "its columns are none of the table"
+        )
+        calibration = fields.optional_fields("calibration")
+        fields.finish()
+        fields.require(models, "it has no models")
+        return cls(name, models, columns, None if calibration is None else calibration.values)
+
+    def prepared(self, schema: Schema, task: Task, models: Models) -> PreparedSeat:
+        """The member, prepared to vote."""
+        predictors = tuple(models.predictor(model, f"member {self.name!r}") for model in self.models)
+        for each in predictors:
+            check_member(each, schema.n_columns if self.columns is None else len(self.columns), task)
+        return PreparedSeat(predictors, self.columns)
+
+
+@state_of(
+    "VotingClassifier", "VotingRegressor", "StackingClassifier", "StackingRegressor", "CAWPEClassifier",
+    "BayesianAveragingClassifier", "BayesianAveragingRegressor", "EnsembleSelectionClassifier",
+    "EnsembleSelectionRegressor", "RegionSelectionClassifier", "RegionSelectionRegressor",
+    "DynamicSelectionClassifier", "DynamicSelectionRegressor", "CommitteeClassifier", "CommitteeRegressor",
+)  # fmt: skip
+@dataclass(frozen=True, eq=False)
+class CommitteeState:
+    """Members and a rule.
+
+    Parameters
+    ----------
+    schema : Schema
+    task : Classification or Regression
+    seats : list of SeatState
+    kept : KeptRule
+    """
+
+    schema: Schema
+    task: Task
+    seats: list[SeatState]
+    kept: KeptRule
+
+    @classmethod
+    def take(cls, fields: Fields, task_type: type[Task]) -> CommitteeState:
+        """Take members of different names."""
+        schema, task = take_table(fields, task_type)
+        seats = fields.take("seats", list)
+        fields.require(seats and all(isinstance(seat, dict) for seat in seats), "there are no seats")
+        taken = [
+            SeatState.take(Fields(seat, f"seats__{i}"), schema.n_columns) for i, seat in enumerate(seats)
+        ]
+        fields.require(len({seat.name for seat in taken}) == len(taken), "two seats have one name")
+        return cls(schema, task, taken, KeptRule.take(fields))
+
+    def learnt(self) -> dict[str, Any]:
+        """The fields that `take` takes."""
+        seats = [dict(vars(seat)) for seat in self.seats]
+        return {"schema": self.schema, "task": self.task, "seats": seats, **vars(self.kept)}
+
+    def predictor(self, models: Models, parameters: Mapping[str, Any]) -> Predictor:
+        """Prepare the members and the rule to answer rows."""
+        return together(self.seats, self.kept, self.schema, self.task, models)
+
+
+@state_of(
+    "BaggingClassifier", "BaggingRegressor", "RandomSubspaceClassifier", "RandomSubspaceRegressor"
+)  # fmt: skip
+@dataclass(frozen=True, eq=False)
+class BaggingState:
+    """Trees of the engine or models of any kind, the columns that each sees, and a rule.
+
+    Parameters
+    ----------
+    schema : Schema
+    task : Classification or Regression
+    members : the engine's Forest or C45Forest, or list of models
+    columns : list of list of int, or None
+        In ascending order for each member; None if all see all.
+    kept : KeptRule
+    """
+
+    schema: Schema
+    task: Task
+    members: Any
+    columns: list[list[int]] | None
+    kept: KeptRule
+
+    @classmethod
+    def take(cls, fields: Fields, task_type: type[Task]) -> BaggingState:
+        """Take members that each see their columns only."""
+        schema, task = take_table(fields, task_type)
+        members: Any = fields.take("bagged", object)
+        is_engine = isinstance(members, TREES)
+        fields.require(is_engine or isinstance(members, list), "the members are neither trees nor a list")
+        n_members = members.n_trees if is_engine else len(members)
+        fields.require(n_members > 0, "there are no members")
+        columns = fields.optional("columns", list)
+        for each in columns or []:
+            fields.require(are_columns(each, schema.n_columns), "a column is none of the table")
+            fields.require(sorted(set(each)) == each, "the columns of a member are not in their order")
+        is_whole = columns is None or len(columns) == n_members
+        fields.require(is_whole, "there are not columns for each member")
+        if is_engine:
+            check_forest(members, schema, task)
+            fields.require(members.is_mean, "the trees do not vote")
+            for i, each in enumerate(columns or []):
+                asked = columns_asked(members, i)
+                fields.require(set(asked.tolist()) <= set(each), "a tree asks about columns of others")
+        return cls(schema, task, members, columns, KeptRule.take(fields))
+
+    def learnt(self) -> dict[str, Any]:
+        """The fields that `take` takes."""
+        own = {"schema": self.schema, "task": self.task, "bagged": self.members, "columns": self.columns}
+        return own | vars(self.kept)
+
+    def predictor(self, models: Models, parameters: Mapping[str, Any]) -> Predictor:
+        """Prepare the members and the rule to answer rows."""
+        if isinstance(self.members, TREES):
+            decider = ruled_decider(self.members, self.kept, self.task, models, parameters)
+            return prepare(decider, self.schema, self.task)
+        columns: Any = self.columns or [None] * len(self.members)
+        seats = [
+            SeatState(str(i), [member], seen)
+            for i, (member, seen) in enumerate(zip(self.members, columns, strict=True))
+        ]
+        return together(seats, self.kept, self.schema, self.task, models)
+
+
+def together(seats: list[SeatState], kept: KeptRule, schema: Schema, task: Task, models: Models) -> Predictor:
+    """Prepare members and the rule on their votes."""
+    rule = models.rule(kept)
+    prepared = tuple(seat.prepared(schema, task, models) for seat in seats)
+    are_plain = all(seat.calibration is None for seat in seats)
+    require(are_plain, "committee's own members need no calibration")
+    check_rule(rule, len(seats), task)
+    return prepare(RuleDecider(prepared, rule, task), schema, task)
+
+
+def are_columns(columns: Any, n_columns: int) -> bool:
+    """Whether a value is a list of positions of columns, at least one."""
+    in_range = range(n_columns)
+    is_list = isinstance(columns, list) and len(columns) > 0
+    return is_list and all(type(each) is int and each in in_range for each in columns)
+
+
+def votes_like(model: Any, n_columns: int, task: Task) -> bool:
+    """Whether a fitted estimator, as far as it says so itself, votes on a table and classes of a task."""
+    is_same = hasattr(model, "predict") and getattr(model, "n_features_in_", n_columns) == n_columns
+    if is_same and isinstance(task, Classification) and hasattr(model, "classes_"):
+        return bool(np.isin(model.classes_, task.classes).all())
+    return is_same

@@ -1,0 +1,136 @@
+"""Trees of the engine: single trees and forests, sums of trees, rotation forests."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from committee import _engine
+from committee.saving.deciding import TreesDecider
+from committee.saving.fields import Fields
+from committee.saving.models import check_forest, check_statistics
+from committee.saving.predicting import Predictor, prepare
+from committee.saving.states.state import KeptRule, Models, Task, ruled_decider, state_of, take_table
+from committee.table.schema import Schema
+from committee.table.statistics import TargetStatistics
+
+
+@state_of(
+    "DecisionTreeClassifier", "DecisionTreeRegressor", "RandomTreeClassifier", "RandomTreeRegressor",
+    "DecisionStumpClassifier", "DecisionStumpRegressor", "RandomForestClassifier", "RandomForestRegressor",
+    "ExtraTreesClassifier", "ExtraTreesRegressor",
+)  # fmt: skip
+@dataclass(frozen=True, eq=False)
+class TreesState:
+    """One tree, or many and the rule on their votes.
+
+    Parameters
+    ----------
+    schema : Schema
+    task : Classification or Regression
+    forest : the engine's Forest
+    kept : KeptRule, or None
+        None for one tree, and in files that are older than the rules of forests.
+    """
+
+    schema: Schema
+    task: Task
+    forest: _engine.Forest
+    kept: KeptRule | None = None
+
+    @classmethod
+    def take(cls, fields: Fields, task_type: type[Task]) -> TreesState:
+        """Take trees that vote."""
+        schema, task = take_table(fields, task_type)
+        forest = fields.take("forest", _engine.Forest)
+        check_forest(forest, schema, task)
+        fields.require(forest.is_mean, "the trees do not vote")
+        return cls(schema, task, forest, KeptRule.take(fields) if "rule" in fields else None)
+
+    def learnt(self) -> dict[str, Any]:
+        """The fields that `take` takes."""
+        own = {"schema": self.schema, "task": self.task, "forest": self.forest}
+        return own if self.kept is None else own | vars(self.kept)
+
+    def predictor(self, models: Models, parameters: Mapping[str, Any]) -> Predictor:
+        """Prepare the trees to answer rows."""
+        decider = ruled_decider(self.forest, self.kept, self.task, models, parameters)
+        return prepare(decider, self.schema, self.task)
+
+
+@state_of("GradientBoostingClassifier", "GradientBoostingRegressor", "LogitBoostClassifier")
+@dataclass(frozen=True, eq=False)
+class BoostedState:
+    """Trees whose leaves add to scores.
+
+    Parameters
+    ----------
+    schema : Schema
+    task : Classification or Regression
+    forest : the engine's Forest
+    statistics : TargetStatistics, or None
+        What the trees see in place of columns of many categories.
+    """
+
+    schema: Schema
+    task: Task
+    forest: _engine.Forest
+    statistics: TargetStatistics | None
+
+    @classmethod
+    def take(cls, fields: Fields, task_type: type[Task]) -> BoostedState:
+        """Take trees that ask about the columns of a table, or about statistics of them."""
+        schema, task = take_table(fields, task_type)
+        forest = fields.take("forest", _engine.Forest)
+        statistics = fields.optional("statistics", TargetStatistics)
+        if statistics is not None:
+            check_statistics(statistics, schema)
+        check_forest(forest, schema if statistics is None else statistics.schema(schema), task)
+        return cls(schema, task, forest, statistics)
+
+    def learnt(self) -> dict[str, Any]:
+        """The fields that `take` takes."""
+        return dict(vars(self))
+
+    def predictor(self, models: Models, parameters: Mapping[str, Any]) -> Predictor:
+        """Prepare the trees to answer rows."""
+        return prepare(TreesDecider(self.forest, statistics=self.statistics), self.schema, self.task)
+
+
+@state_of("RotationForestClassifier", "RotationForestRegressor")
+@dataclass(frozen=True, eq=False)
+class RotationState:
+    """Rotations, a tree on the axes of each, and the rule on their votes.
+
+    Parameters
+    ----------
+    schema : Schema
+    task : Classification or Regression
+    forest : the engine's RotationForest
+    kept : KeptRule, or None
+        None in files that are older than the rules of forests.
+    """
+
+    schema: Schema
+    task: Task
+    forest: _engine.RotationForest
+    kept: KeptRule | None
+
+    @classmethod
+    def take(cls, fields: Fields, task_type: type[Task]) -> RotationState:
+        """Take rotations and trees on the columns of a table."""
+        schema, task = take_table(fields, task_type)
+        forest = fields.take("rotations", _engine.RotationForest)
+        check_forest(forest, schema, task)
+        return cls(schema, task, forest, KeptRule.take(fields) if "rule" in fields else None)
+
+    def learnt(self) -> dict[str, Any]:
+        """The fields that `take` takes."""
+        kept = {} if self.kept is None else vars(self.kept)
+        return {"schema": self.schema, "task": self.task, "rotations": self.forest, **kept}
+
+    def predictor(self, models: Models, parameters: Mapping[str, Any]) -> Predictor:
+        """Prepare the trees to answer rows."""
+        decider = ruled_decider(self.forest, self.kept, self.task, models, parameters)
+        return prepare(decider, self.schema, self.task)
