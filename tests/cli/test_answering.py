@@ -39,11 +39,11 @@ def test_probabilities_and_votes_stand_beside_the_answer(committee, model):
 
 @pytest.mark.parametrize("name", ["p.csv", "p.parquet", "p.jsonl.gz", "p.feather"])
 def test_predictions_go_to_a_file_of_any_format(committee, model, folder, name):
-    from committee.files import read_file
+    from committee.files import read_table
 
     ended = committee("predict", model, "flowers.csv", "--out", name)
     assert ended.code == 0 and ended.out == ""
-    assert read_file(folder / name, labels=["prediction"]).frame.num_rows == 60
+    assert read_table(folder / name, labels=["prediction"]).frame.num_rows == 60
 
 
 def test_a_score_has_the_sign_of_its_name(committee, model):

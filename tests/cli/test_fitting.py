@@ -183,7 +183,7 @@ def test_classes_that_are_numbers_stay_whole_beside_missing_ones(committee, fold
         ("a,y\n1,p\n2,q\n3,r\n", ["--target", "y"], 3, "a different value in every row, such as 'p'"),
         ("a,y\n1,.5\n2,.7\n", ["--target", "y", "--metric", "auc"], 3, "'auc' is not for regression"),
         ("y\nx\nz\n", ["--target", "y"], 3, "no column to learn from"),
-        ("a,a,y\n1,2,x\n", ["--target", "y"], 3, "Two columns of t.csv are called 'a'"),
+        ("a,a,y\n1,2,x\n", ["--target", "y"], 3, "t.csv has two columns called 'a'"),
         ("", ["--target", "y"], 3, "t.csv is empty"),
         ("PAR1", ["--target", "y"], 3, "cannot be read as Parquet"),
         ("a,y\n1,x\n2,z\n", ["--target", "y", "--time-limit", "0"], 3, "more than 0 seconds"),

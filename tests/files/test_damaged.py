@@ -9,7 +9,7 @@ import pyarrow.feather
 import pyarrow.parquet
 import pytest
 
-from committee.files import BadTable, read_file
+from committee.files import BadTable, read_table
 
 N_DAMAGES = 40
 TABLE = pa.table(
@@ -64,6 +64,6 @@ def test_a_damaged_file_is_a_table_or_an_error_in_one_line(tmp_path, suffix):
     for _ in range(N_DAMAGES):
         path.write_bytes(damaged(content, rng))
         try:
-            read_file(path)
+            read_table(path)
         except (BadTable, OSError) as error:
             assert "\n" not in str(error)

@@ -13,7 +13,7 @@ import pyarrow.feather
 import pyarrow.parquet
 import pytest
 
-from committee.files import BadTable, read_file
+from committee.files import BadTable, read_table
 
 ROWS = {"age": [31.5, 54.0, None], "city": ["Oslo", None, "Bonn"], "ok": [True, False, True]}
 ARFF = """% people
@@ -53,7 +53,7 @@ def write(path, table):
 def test_every_format_gives_the_same_table(tmp_path, suffix, packed):
     path = tmp_path / f"people.{suffix}{packed}"
     write(path, pa.table(ROWS))
-    table = read_file(path)
+    table = read_table(path)
     assert [(each.name, each.kind.value) for each in table.guesses] == [
         ("age", "number"),
         ("city", "category"),
@@ -69,7 +69,7 @@ def test_every_format_gives_the_same_table(tmp_path, suffix, packed):
 def test_types_overrule_those_of_the_file(tmp_path, suffix):
     path = tmp_path / f"t.{suffix}"
     write(path, pa.table({"zip": [10115, 53113], "n": ["1", "2"], "when": ["2024-01-01", "2024-01-02"]}))
-    table = read_file(path, types={"zip": "category", "n": "number", "when": "date"})
+    table = read_table(path, types={"zip": "category", "n": "number", "when": "date"})
     assert [each.kind.value for each in table.guesses] == ["category", "number", "date"]
     assert table.frame["zip"].to_pylist() == ["10115", "53113"]
     assert table.frame["n"].to_pylist() == [1.0, 2.0]
@@ -80,22 +80,22 @@ def test_a_type_that_values_cannot_have_is_an_error(tmp_path):
     path = tmp_path / "t.parquet"
     write(path, pa.table({"n": ["1", "many"]}))
     with pytest.raises(BadTable, match="'n' is to be a number and is a category"):
-        read_file(path, types={"n": "number"})
+        read_table(path, types={"n": "number"})
 
 
 def test_lists_in_rows_are_an_error_unless_they_are_ignored(tmp_path):
     path = tmp_path / "t.parquet"
     write(path, pa.table({"a": [1, 2], "tags": [["x"], ["y"]]}))
     with pytest.raises(BadTable, match="Column 'tags' holds a list"):
-        read_file(path)
-    assert read_file(path, types={"tags": "ignore"}).frame.column_names == ["a"]
+        read_table(path)
+    assert read_table(path, types={"tags": "ignore"}).frame.column_names == ["a"]
 
 
 @pytest.mark.parametrize("suffix", ["parquet", "feather", "arrows", "jsonl"])
 def test_names_of_columns_may_be_any_text(tmp_path, suffix):
     path = tmp_path / f"t.{suffix}"
     write(path, pa.table({"a.b": [1.5, 2.5], "größe, m": [3.5, 4.5], "a": [5.5, 6.5]}))
-    assert read_file(path).frame.to_pydict() == {"a.b": [1.5, 2.5], "größe, m": [3.5, 4.5], "a": [5.5, 6.5]}
+    assert read_table(path).frame.to_pydict() == {"a.b": [1.5, 2.5], "größe, m": [3.5, 4.5], "a": [5.5, 6.5]}
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "cp1252"])
@@ -104,7 +104,7 @@ def test_arff_may_have_blanks_before_quotes_and_quotes_of_both_kinds(tmp_path, e
     rows = ["1, 'ä b', x", '2,"ä b","it\'s"', " 3 , \"ä b\" , 'it\\'s'", "4, c, '5\"'", "5,'a, \"b\"','x'"]
     header = "@relation r\n@attribute n numeric\n@attribute ä {'ä b', c}\n@attribute t string\n@data\n"
     path.write_bytes((header + "\n".join(rows) + "\n").encode(encoding))
-    assert read_file(path).frame.to_pydict() == {
+    assert read_table(path).frame.to_pydict() == {
         "n": [1, 2, 3, 4, 5],
         "ä": ["ä b", "ä b", "ä b", "c", 'a, "b"'],
         "t": ["x", "it's", "it's", '5"', "x"],
@@ -114,7 +114,7 @@ def test_arff_may_have_blanks_before_quotes_and_quotes_of_both_kinds(tmp_path, e
 def test_empty_lines_of_arff_are_no_rows(tmp_path):
     path = tmp_path / "t.arff"
     path.write_text("@relation r\n@attribute a real\n@data\n1\n\n?\n2\n\n")
-    assert len(read_file(path).frame) == 3
+    assert len(read_table(path).frame) == 3
 
 
 def test_dates_of_arff_may_be_years(tmp_path):
@@ -122,7 +122,7 @@ def test_dates_of_arff_may_be_years(tmp_path):
     path.write_text(
         '@relation r\n@attribute a date "yyyy"\n@attribute b date\n@data\n1999,2024-01-31\n2001,?\n'
     )
-    assert [each.kind.value for each in read_file(path).guesses] == ["number", "date"]
+    assert [each.kind.value for each in read_table(path).guesses] == ["number", "date"]
 
 
 @pytest.mark.parametrize(
@@ -140,7 +140,7 @@ def test_arff_that_is_wrong_is_told_in_one_line(tmp_path, text, fault):
     path = tmp_path / "t.arff"
     path.write_text(text)
     with pytest.raises(BadTable, match=fault):
-        read_file(path)
+        read_table(path)
 
 
 @pytest.mark.parametrize(
@@ -164,7 +164,7 @@ def test_a_file_that_cannot_be_read_is_an_error_in_one_line(tmp_path, name, cont
     path = tmp_path / name
     path.write_bytes(content)
     with pytest.raises(BadTable, match=fault) as caught:
-        read_file(path)
+        read_table(path)
     assert "\n" not in str(caught.value)
 
 
@@ -174,11 +174,11 @@ def test_the_content_says_what_a_file_is_whatever_its_suffix_says(tmp_path, suff
     for name in ("t.parquet", "t.feather", "t.jsonl", "t.jsonl.gz"):
         write(tmp_path / name, table)
         renamed = (tmp_path / name).rename(tmp_path / f"renamed.{suffix}")
-        assert read_file(renamed).frame.to_pydict() == table.to_pydict()
+        assert read_table(renamed).frame.to_pydict() == table.to_pydict()
     if suffix in ("csv", "gz", "csv.bz2"):
         for content in (b"a,b\n1,x\n2,y\n", gzip.compress(b"a,b\n1,x\n2,y\n")):
             renamed.write_bytes(content)
-            assert read_file(renamed).frame.to_pydict() == table.to_pydict()
+            assert read_table(renamed).frame.to_pydict() == table.to_pydict()
 
 
 @pytest.mark.parametrize("suffix", ["parquet", "arrow"])
@@ -187,16 +187,16 @@ def test_the_index_of_pandas_is_no_column(tmp_path, suffix, name):
     path = tmp_path / f"t.{suffix}"
     frame = pd.DataFrame({"a": [1.5, 2.5]}, index=pd.Index([7, 3], name=name))
     write(path, pa.Table.from_pandas(frame))
-    table = read_file(path)
+    table = read_table(path)
     stored = name or "__index_level_0__"
     assert table.frame.column_names == ["a"] and table.names == ("a",) and table.index == (stored,)
-    assert read_file(path, types={stored: "number"}).frame.column_names == ["a", stored]
+    assert read_table(path, types={stored: "number"}).frame.column_names == ["a", stored]
 
 
 def test_an_index_that_counts_is_not_in_the_file(tmp_path):
     path = tmp_path / "t.parquet"
     write(path, pa.Table.from_pandas(pd.DataFrame({"a": [1.5, 2.5]})))
-    assert read_file(path).index == ()
+    assert read_table(path).index == ()
 
 
 @pytest.mark.parametrize(("scale", "expected"), [(2, "double"), (0, "int64")])
@@ -204,7 +204,7 @@ def test_decimals_are_numbers(tmp_path, scale, expected):
     path = tmp_path / "t.parquet"
     values = [decimal.Decimal("101"), None, decimal.Decimal("-7")]
     write(path, pa.table({"price": pa.array(values, pa.decimal128(10, scale))}))
-    column = read_file(path, labels=["price"]).frame["price"]
+    column = read_table(path, labels=["price"]).frame["price"]
     assert str(column.type) == expected and column.to_pylist() == [101, None, -7]
 
 
@@ -212,7 +212,7 @@ def test_dates_as_text_are_as_short_as_in_csv(tmp_path):
     path = tmp_path / "t.parquet"
     days = [datetime(2024, 1, 31), datetime(2024, 2, 29)]
     write(path, pa.table({"day": days, "hour": [each.replace(hour=12) for each in days]}))
-    table = read_file(path, types={"day": "category", "hour": "category"}).frame
+    table = read_table(path, types={"day": "category", "hour": "category"}).frame
     assert table["day"].to_pylist() == ["2024-01-31", "2024-02-29"]
     assert table["hour"].to_pylist() == ["2024-01-31 12:00:00", "2024-02-29 12:00:00"]
 
@@ -222,7 +222,7 @@ def test_numbers_may_be_categories_as_text_may(tmp_path):
     machines = [i % 15 for i in range(20)]
     columns = {"machine": machines, "serial": range(100, 120)}
     write(path, pa.table({name: pa.array(values).dictionary_encode() for name, values in columns.items()}))
-    table = read_file(path)
+    table = read_table(path)
     assert [each.kind.value for each in table.guesses] == ["category", "id"]
     assert table.frame.to_pydict() == {"machine": machines}
 
@@ -232,15 +232,15 @@ def test_a_pipe_is_read(tmp_path):
     os.mkfifo(path)
     writer = threading.Thread(target=path.write_bytes, args=[b"a,b\n1,x\n"])
     writer.start()
-    assert read_file(path).frame.to_pydict() == {"a": [1], "b": ["x"]}
+    assert read_table(path).frame.to_pydict() == {"a": [1], "b": ["x"]}
     writer.join()
 
 
 def test_a_file_that_is_not_there_is_an_error(tmp_path):
     with pytest.raises(FileNotFoundError, match="There is no file"):
-        read_file(tmp_path / "nothing.csv")
+        read_table(tmp_path / "nothing.csv")
     with pytest.raises(IsADirectoryError, match="is a folder"):
-        read_file(tmp_path)
+        read_table(tmp_path)
 
 
 def test_two_columns_of_one_name_are_an_error_in_every_format(tmp_path):
@@ -248,5 +248,5 @@ def test_two_columns_of_one_name_are_an_error_in_every_format(tmp_path):
     table = pa.Table.from_arrays([pa.array([1]), pa.array([2])], names=["a", "a"])
     with pa.ipc.new_file(str(path), table.schema) as file:
         file.write_table(table)
-    with pytest.raises(BadTable, match="are called 'a': columns 1 and 2"):
-        read_file(path)
+    with pytest.raises(BadTable, match="has two columns called 'a': columns 1 and 2"):
+        read_table(path)

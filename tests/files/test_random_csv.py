@@ -7,7 +7,7 @@ import math
 from hypothesis import given
 from hypothesis import strategies as st
 
-from committee.files import read_file
+from committee.files import read_table
 from committee.files.kinds import MISSING
 
 NUMBERS = st.floats(allow_infinity=False, allow_nan=False, width=32).map(float)
@@ -38,7 +38,7 @@ def test_what_python_writes_is_read(tmp_path_factory, columns, delimiter, ending
     writer.writerows([names, *zip(*columns, strict=True)])
     path = tmp_path_factory.mktemp("csv") / "table.csv"
     path.write_bytes(text.getvalue().encode())
-    table = read_file(path, keep_all=True).frame.to_pydict()
+    table = read_table(path, keep_all=True).frame.to_pydict()
     for name, column in zip(names, columns, strict=True):
         assert [same(value) for value in table[name]] == [same(value) for value in column]
 
@@ -49,7 +49,7 @@ def test_blanks_before_quotes_change_nothing(tmp_path_factory, columns, delimite
     rows = [[quoted(cell) for cell in row] for row in (names, *zip(*columns, strict=True))]
     path = tmp_path_factory.mktemp("csv") / "table.csv"
     path.write_bytes("".join(f"{delimiter}{blanks}".join(row) + "\n" for row in rows).encode())
-    table = read_file(path, keep_all=True).frame.to_pydict()
+    table = read_table(path, keep_all=True).frame.to_pydict()
     for name, column in zip(names, columns, strict=True):
         assert [same(value) for value in table[name]] == [same(value) for value in column]
 

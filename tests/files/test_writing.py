@@ -4,7 +4,7 @@ import pyarrow as pa
 import pyarrow.csv
 import pytest
 
-from committee.files import BadTable, read_file, write_file
+from committee.files import BadTable, read_table, write_file
 
 TABLE = pa.table({"y": ["no", "yes, surely"], "p": [0.25, 0.5]})
 
@@ -14,7 +14,7 @@ TABLE = pa.table({"y": ["no", "yes, surely"], "p": [0.25, 0.5]})
 def test_what_is_written_can_be_read(tmp_path, suffix, packed):
     path = tmp_path / f"t.{suffix}{packed}"
     write_file(TABLE, path)
-    assert read_file(path).frame.to_pydict() == TABLE.to_pydict()
+    assert read_table(path).frame.to_pydict() == TABLE.to_pydict()
     if suffix == "csv" and packed != ".br":
         assert pa.csv.read_csv(path).to_pydict() == TABLE.to_pydict()
 

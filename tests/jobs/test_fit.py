@@ -210,7 +210,7 @@ def test_limits_may_be_text():
     ("given", "error", "words"),
     [
         ({"target": "kin"}, BadTable, "Did you mean 'kind'"),
-        ({"table": 7}, BadTable, "no path and no frame"),
+        ({"table": 7}, BadTable, "not a path or a frame"),
         ({"time_limit": 0}, ValueError, "more than 0 seconds"),
         ({"time_limit": "yesterday"}, ValueError, "90s, 10m"),
         ({"memory_limit": "much"}, ValueError, "500MB or 4GB"),
@@ -240,5 +240,5 @@ def test_an_unknown_parameter_is_an_error_that_names_the_others():
 
 def test_columns_of_a_frame_that_arrow_cannot_take_are_an_error():
     frame = pd.DataFrame({"a": [1, "x", None], "y": ["p", "q", "p"]})
-    with pytest.raises(BadTable, match="no frame that Arrow can take"):
+    with pytest.raises(BadTable, match="a frame that Arrow can take"):
         committee.fit(frame, "y")

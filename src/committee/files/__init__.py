@@ -15,7 +15,7 @@ from committee.files.dialect import AS_FOUND, CSVForm
 from committee.files.errors import BadTable, require_columns
 from committee.files.guessing import Guess
 from committee.files.kinds import ColumnKind
-from committee.files.reading import FileTable, read_file, read_frame
+from committee.files.reading import FileTable, read_table
 from committee.files.writing import check_output, write_file
 
 __all__ = [
@@ -27,8 +27,7 @@ __all__ = [
     "Guess",
     "check_output",
     "keep_nothing_freed",
-    "read_file",
-    "read_frame",
+    "read_table",
     "require_columns",
     "write_file",
 ]

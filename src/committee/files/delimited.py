@@ -30,6 +30,7 @@ from committee.files.kinds import (
     HOLES,
     MISSING,
     POINT,
+    Column,
     ColumnKind,
     Convert,
     DecimalSign,
@@ -199,7 +200,7 @@ class Gathering:
         What the user should know of the sign.
     """
 
-    columns: dict[str, pa.ChunkedArray]
+    columns: dict[str, Column]
     decimal: str | None
     notes: list[str]
 
@@ -243,7 +244,7 @@ def gather(source: Delimited, kinds: Mapping[str, Kinds], known_decimal: str | N
     columns |= gathered(source, {each.name: (ColumnKind.CATEGORY,) for each in mixed}, decimal.sign)
     # Arrow keeps what it has freed, for the next file.
     pa.default_memory_pool().release_unused()
-    notes = [*notes_of_doubts(source.file.name, decimal), *notes_of_misfits(source.file.name, decimal, wrong)]
+    notes = notes_of_sign(source.file.name, decimal, wrong)
     return Gathering({name: columns.pop(name).array() for name in kinds}, decimal.sign, notes)
 
 
@@ -265,31 +266,27 @@ def gathered(source: Delimited, kinds: Mapping[str, Kinds], decimal: str | None)
     return columns
 
 
-def notes_of_doubts(name: str, decimal: DecimalSign) -> list[str]:
-    """Report columns that may as well have the other decimal sign."""
-    if decimal.sign is None or not decimal.doubtful:
-        return []
-    value, between = next(iter(decimal.doubtful.values())), other(decimal.sign)
-    read = value.replace(between, "").replace(decimal.sign, POINT)
-    return [
-        f"{name} has numbers such as {value} in {some(map(repr, decimal.doubtful))}, which are read as "
-        f"{read}. Nothing proves it: pass --decimal {between} if that is wrong."
-    ]
-
-
-def notes_of_misfits(name: str, decimal: DecimalSign, wrong: Mapping[str, pa.Array]) -> list[str]:
-    """Report columns of numbers with another decimal sign than the file."""
+def notes_of_sign(name: str, decimal: DecimalSign, wrong: Mapping[str, pa.Array]) -> list[str]:
+    """Report columns that may have the other decimal sign, and those that do have it and are text."""
     if decimal.sign is None:
         return []
-    between = other(decimal.sign)
-    seen = {column: look_at(text) for column, text in wrong.items()}
-    misfits = {column: each.example for column, each in seen.items() if each.possible == between}
-    return [
-        f"Column {column!r} of {name} is read as text: {value} is not a number with the decimal sign "
-        f"{decimal.sign!r}. Pass --decimal {between} if that is the sign of the file, or --types "
-        f"{column}=category if {value} is a name."
-        for column, value in misfits.items()
-    ]
+    between, notes = other(decimal.sign), []
+    if decimal.doubtful:
+        value = next(iter(decimal.doubtful.values()))
+        read = value.replace(between, "").replace(decimal.sign, POINT)
+        notes.append(
+            f"{name} has numbers such as {value} in {some(map(repr, decimal.doubtful))}, which are read as "
+            f"{read}. Nothing proves it: pass --decimal {between} if that is wrong."
+        )
+    for column, text in wrong.items():
+        seen = look_at(text)
+        if seen.possible == between:
+            notes.append(
+                f"Column {column!r} of {name} is read as text: {seen.example} is not a number with the "
+                f"decimal sign {decimal.sign!r}. Pass --decimal {between} if that is the sign of the file, "
+                f"or --types {column}=category if {seen.example} is a name."
+            )
+    return notes
 
 
 class Gathered:
@@ -333,7 +330,7 @@ class Gathered:
                 self._chunks.append(found)
         self._n_rows += len(text)
 
-    def array(self) -> pa.Array | pa.ChunkedArray:
+    def array(self) -> Column:
         """Return all values, numbers in as few bytes as they need."""
         if self._way is None:
             return pa.nulls(self._n_rows, pa.float64())

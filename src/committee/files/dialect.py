@@ -151,7 +151,7 @@ def sniff(name: str, head: bytes, form: CSVForm = AS_FOUND) -> Dialect:
         names,
         position_of(n_comments + (told is not None), text),
         has_header,
-        are_spaced(text, delimiter, quote, escape),
+        is_spaced(text, delimiter, quote),
     )
 
 
@@ -305,47 +305,37 @@ def check_delimiter(delimiter: str) -> None:
         raise BadTable(f"A delimiter is one character of ASCII, no quote, no line break. Got {delimiter!r}.")
 
 
-def parsed(
-    lines: Iterable[str], delimiter: str, quote: str, escape: str | None, *, skips_blanks: bool = True
-) -> Iterator[list[str]]:
-    """Parse lines to rows of values."""
+def parsed(lines: Iterable[str], delimiter: str, quote: str, escape: str | None) -> Iterator[list[str]]:
+    """Parse lines to rows of values, without the blanks before them."""
     return csv.reader(
         lines,
         delimiter=delimiter,
         quotechar=quote,
         escapechar=escape,
         doublequote=escape is None,
-        skipinitialspace=skips_blanks and delimiter != " ",
+        skipinitialspace=delimiter != " ",
     )
 
 
-def records_of(
-    lines: list[str], delimiter: str, quote: str, escape: str | None, *, skips_blanks: bool = True
-) -> list[list[str]]:
+def records_of(lines: list[str], delimiter: str, quote: str, escape: str | None) -> list[list[str]]:
     """Parse lines without their line breaks; return no row if a value is longer than any can be."""
-    ended = (f"{line}\n" for line in lines)
     try:
-        return [row for row in parsed(ended, delimiter, quote, escape, skips_blanks=skips_blanks) if row]
+        return [row for row in parsed((f"{line}\n" for line in lines), delimiter, quote, escape) if row]
     except csv.Error:
         return []
 
 
-def are_spaced(text: str, delimiter: str, quote: str, escape: str | None) -> bool:
-    """Whether blanks before quotes change the values of a text.
+def is_spaced(text: str, delimiter: str, quote: str) -> bool:
+    """Whether blanks stand before quotes.
 
     Examples
     --------
-    >>> are_spaced('1, "a, b"', ",", '"', None), are_spaced('1, a "b"', ",", '"', None)
-    (True, False)
+    >>> [is_spaced(text, ",", '"') for text in ('1, "a, b"', '1, ""', '1, a "b"', '1,"a"')]
+    [True, True, False, False]
     """
-    if not re.search(rf"(^|{re.escape(delimiter)}) +{quote}", text, re.MULTILINE):
-        return False
-    skipped, kept = (
-        records_of(lines_of(text), delimiter, quote, escape, skips_blanks=skips) for skips in (True, False)
-    )
-    return [[cell.lstrip() for cell in row] for row in skipped] != [
-        [cell.lstrip() for cell in row] for row in kept
-    ]
+    after = re.escape(delimiter)
+    begun = rf"(?:^|{after}) +{quote}(?:[^{quote}]|{quote} *(?:{after}|\r?$))"
+    return delimiter != " " and re.search(begun, text, re.MULTILINE) is not None
 
 
 def check_names(name: str, names: Sequence[str]) -> None:
@@ -353,10 +343,8 @@ def check_names(name: str, names: Sequence[str]) -> None:
     positions: dict[str, int] = {}
     for position, each in enumerate(names, start=1):
         if each in positions:
-            raise BadTable(
-                f"Two columns of {name} are called {each!r}: columns {positions[each]} and {position}. "
-                "Rename one of them."
-            )
+            where = f"columns {positions[each]} and {position}"
+            raise BadTable(f"{name} has two columns called {each!r}: {where}. Rename one of them.")
         positions[each] = position
 
 

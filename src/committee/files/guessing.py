@@ -1,4 +1,4 @@
-"""What a column of a table is, by its values: the guess that is told, and that the user may overrule.
+"""What a column of a table is, by its values: a guess that is reported, and that the user may overrule.
 
 In: an Arrow column and its name. Out: a `Guess`. Numbers, booleans and dates are what they are, unless they
 number the rows. Text is a category, unless its values are mostly different: then it names the rows (an id),
@@ -9,19 +9,18 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from committee.files.errors import BadTable
-from committee.files.kinds import ColumnKind
+from committee.files.kinds import Column, ColumnKind
 
-# So many different values tell whether text is prose.
+# Different values that are looked at to find out whether text is prose.
 MOST_VALUES = 100_000
 # With fewer rows, values that are all different mean nothing.
 FEWEST_ROWS = 20
-# Of the rows: with more different values, text is no category.
+# Of the rows: with more different values, text is not a category.
 MOST_CATEGORIES = 0.5
 FEWEST_IDS = 0.95
 # Words in a value, on average: with as many, it is prose.
@@ -33,7 +32,7 @@ FORMS = {
     "numbers": r"^[+-]?(0|[1-9]\d*([.,]\d{3})*)?([.,]\d+)?([eE][+-]?\d+)?$",
     "dates": r"^\d{4}-\d{2}-\d{2}([T ].*)?$",
 }
-# Of the rows: with more that are no numbers, a column was never meant to be one of numbers.
+# Of the rows: with more that are not numbers, a column was never meant to be one of numbers.
 MOST_STRAYS = 0.05
 
 
@@ -65,7 +64,7 @@ class Guess:
     stray: str = ""
 
 
-def guess(name: str, column: Any) -> Guess:
+def guess(name: str, column: Column) -> Guess:
     """Guess what a column is.
 
     Parameters
@@ -90,8 +89,8 @@ def guess(name: str, column: Any) -> Guess:
     return Guess(name, kind)
 
 
-def kind_of_type(name: str, dtype: Any) -> ColumnKind:
-    """What a type of Arrow means."""
+def kind_of_type(name: str, dtype: pa.DataType) -> ColumnKind:
+    """Return what a type of Arrow means."""
     types = pa.types
     if types.is_boolean(dtype):
         return ColumnKind.BOOLEAN
@@ -109,8 +108,8 @@ def kind_of_type(name: str, dtype: Any) -> ColumnKind:
     )
 
 
-def guess_text(name: str, column: Any, n_values: int) -> Guess:
-    """Whether text is a category, prose, or names the rows."""
+def guess_text(name: str, column: Column, n_values: int) -> Guess:
+    """Guess whether text is a category, prose, or names the rows."""
     values, counts = column.drop_null().value_counts().flatten()
     n_distinct = len(values)
     values = values.cast(values.type.value_type) if pa.types.is_dictionary(values.type) else values
@@ -124,8 +123,8 @@ def guess_text(name: str, column: Any, n_values: int) -> Guess:
     return Guess(name, ColumnKind.CATEGORY, "", n_distinct, stray)
 
 
-def stray_in(column: Any, values: Any, counts: Any) -> str:
-    """The first value that is no number, or no date, if nearly all others are; else nothing.
+def stray_in(column: Column, values: pa.Array, counts: pa.Array) -> str:
+    """Return the first value that is not a number, or a date, if nearly all others are; else nothing.
 
     Parameters
     ----------
@@ -155,18 +154,18 @@ def stray_in(column: Any, values: Any, counts: Any) -> str:
     return ""
 
 
-def are_nearly_all(form: str, values: Any, counts: Any) -> bool:
+def are_nearly_all(form: str, values: pa.Array, counts: pa.Array) -> bool:
     """Whether nearly all rows have a value that is written in a form."""
     n_written = pc.sum(counts.filter(pc.match_substring_regex(values, form))).as_py() or 0
     return bool(n_written >= (1 - MOST_STRAYS) * pc.sum(counts).as_py())
 
 
-def is_text(dtype: Any) -> bool:
+def is_text(dtype: pa.DataType) -> bool:
     """Whether a type of Arrow is one of text."""
     return bool(pa.types.is_string(dtype) or pa.types.is_large_string(dtype))
 
 
-def is_prose(values: Any) -> bool:
+def is_prose(values: pa.Array) -> bool:
     """Whether values have many words. Those of a dictionary may be numbers or dates, which have none.
 
     Examples
@@ -180,8 +179,8 @@ def is_prose(values: Any) -> bool:
     return bool(pc.mean(n_words).as_py() >= WORDS_OF_PROSE)
 
 
-def guess_integers(name: str, column: Any) -> Guess:
-    """Whether integers number the rows: 1, 2, 3, ..., or all different in a column that is called an id."""
+def guess_integers(name: str, column: Column) -> Guess:
+    """Guess whether integers number the rows: 1, 2, 3, ..., or all different in a column called an id."""
     first, n_rows = column[0].as_py(), len(column)
     is_counting = (
         first in ROW_NUMBER_STARTS
@@ -195,6 +194,6 @@ def guess_integers(name: str, column: Any) -> Guess:
     return Guess(name, ColumnKind.NUMBER)
 
 
-def flat(column: Any) -> Any:
-    """A column in one piece."""
+def flat(column: Column) -> pa.Array:
+    """Return a column in one piece."""
     return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column

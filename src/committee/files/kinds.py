@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -37,14 +37,9 @@ BLANK = ("",)
 # Besides those of ISO 8601, which Arrow reads by itself. Days and months that could be taken for each other,
 # as in 02/03/2024, are not guessed, nor is what two digits such as 02/03/24 mean.
 DATE_FORMATS = (
-    "%Y/%m/%d",
-    "%Y/%m/%d %H:%M",
-    "%Y/%m/%d %H:%M:%S",
-    "%d.%m.%Y",
-    "%d.%m.%Y %H:%M",
-    "%d.%m.%Y %H:%M:%S",
-    "%Y.%m.%d",
-)
+    "%Y/%m/%d", "%Y/%m/%d %H:%M", "%Y/%m/%d %H:%M:%S",
+    "%d.%m.%Y", "%d.%m.%Y %H:%M", "%d.%m.%Y %H:%M:%S", "%Y.%m.%d",
+)  # fmt: skip
 # `strptime` takes fewer digits for a year as well.
 WRITTEN_YEAR = r"(^|\D)\d{4}(\D|$)"
 TRUE, FALSE = ("true", "1"), ("false", "0")
@@ -78,6 +73,7 @@ class ColumnKind(enum.Enum):
 
 
 Kinds = tuple[ColumnKind, ...]
+Column: TypeAlias = "pa.Array | pa.ChunkedArray"
 # Numbers are arrays of numpy, all others arrays of Arrow.
 Convert = Callable[[pa.Array], Any]
 

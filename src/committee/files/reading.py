@@ -15,17 +15,16 @@ import pyarrow as pa
 
 from committee.files import arff, typed
 from committee.files.delimited import Delimited, Gathering, gather
-from committee.files.dialect import AS_FOUND, CSVForm, Dialect, sniff
+from committee.files.dialect import AS_FOUND, CSVForm, Dialect, check_names, sniff
 from committee.files.encodings import ENCODINGS, WrongEncoding, encodings_after
 from committee.files.errors import BadTable, require_columns
 from committee.files.guessing import Guess, flat, guess
-from committee.files.kinds import POINT, ColumnKind, Kinds
+from committee.files.kinds import POINT, Column, ColumnKind, Kinds
 from committee.files.opening import Format, OpenedFile, format_of, open_file
 
 ANY_KIND: Kinds = (ColumnKind.NUMBER, ColumnKind.BOOLEAN, ColumnKind.DATE, ColumnKind.CATEGORY)
 # What a target or a group may be: its text stays what it is.
 LABEL: Kinds = (ColumnKind.NUMBER, ColumnKind.CATEGORY)
-Columns = dict[str, pa.Array | pa.ChunkedArray]
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,8 +35,6 @@ class FileTable:
     ----------
     name : str
         Of the file.
-    format : Format or None
-        None for a frame.
     frame : pyarrow.Table
         The columns that are used.
     guesses : tuple of Guess
@@ -54,7 +51,6 @@ class FileTable:
     """
 
     name: str
-    format: Format | None
     frame: pa.Table
     guesses: tuple[Guess, ...]
     names: tuple[str, ...]
@@ -63,8 +59,8 @@ class FileTable:
     decimal: str | None = None
 
 
-def read_file(
-    place: str | os.PathLike[str],
+def read_table(
+    table: Any,
     *,
     types: Mapping[str, str | ColumnKind] | None = None,
     labels: Iterable[str] = (),
@@ -72,12 +68,12 @@ def read_file(
     keep_all: bool = False,
     form: CSVForm = AS_FOUND,
 ) -> FileTable:
-    r"""Read a table from CSV, Parquet, Arrow, Feather, JSON lines or ARFF, packed or not.
+    r"""Read a table from CSV, Parquet, Arrow, Feather, JSON lines or ARFF, packed or not, or take a frame.
 
     Parameters
     ----------
-    place : str or path
-        `-` is the standard input.
+    table : str, path or frame
+        `-` is the standard input. A frame is one of pandas, polars or Arrow, or streams Arrow data.
     types : mapping of str to str, default=None
         What columns are: "number", "category", "boolean", "date", or "text", "id" and "ignore", which are
         left out. The types of other columns are guessed.
@@ -107,55 +103,94 @@ def read_file(
     >>> with tempfile.NamedTemporaryFile("w", suffix=".csv") as file:
     ...     _ = file.write("age,city\n31,Oslo\n54,Bonn\n")
     ...     file.flush()
-    ...     table = read_file(file.name)
+    ...     table = read_table(file.name)
     >>> [(each.name, each.kind.value) for each in table.guesses]
     [('age', 'number'), ('city', 'category')]
     """
-    wanted = Wanted(
-        {name: as_kind(name, kind) for name, kind in (types or {}).items()},
-        frozenset(labels),
-        None if only is None else list(only),
-        keep_all or only is not None,
-    )
-    with open_file(place) as file:
+    kinds = {name: as_kind(name, kind) for name, kind in (types or {}).items()}
+    chosen = None if only is None else list(only)
+    wanted = Wanted(kinds, frozenset(labels), chosen, keep_all or only is not None)
+    if not isinstance(table, str | os.PathLike):
+        return read_frame(table, wanted)
+    with open_file(table) as file:
         head = file.head()
         found = format_of(file.name, head, form.encoding)
         if found is Format.CSV:
             return read_csv(file, head, wanted, form)
         if found is Format.ARFF:
             return read_arff(file, wanted)
-        with typed.open_columns(file, found) as columns:
-            return read_typed(file.name, found, columns, wanted)
+        with typed.open_columns(file, found) as (schema, read):
+            return read_typed(file.name, schema, read, wanted)
 
 
-def read_frame(
-    frame: Any, *, types: Mapping[str, str | ColumnKind] | None = None, labels: Iterable[str] = ()
-) -> FileTable:
-    """Take a frame of pandas, polars or Arrow as if it were read from a file.
+def read_csv(file: OpenedFile, head: bytes, wanted: Wanted, form: CSVForm) -> FileTable:
+    """Read CSV, in another encoding if bytes far behind its start are not of the one that was found."""
+    dialect = sniff(file.name, head, form)
+    kinds = wanted.kinds(dialect.names, file.name)
+    for other in () if form.encoding else encodings_after(dialect.encoding):
+        try:
+            gathering = gather_csv(file, dialect, kinds, form.known_decimal)
+            break
+        except WrongEncoding:
+            dialect = replace(dialect, encoding=other)
+    else:
+        gathering = gather_csv(file, dialect, kinds, form.known_decimal)
+    notes = gathering.notes
+    if form.encoding is None and dialect.encoding in ENCODINGS[1:]:
+        notes.append(f"{file.name} is not UTF-8: it is read as {dialect.encoding}.")
+    if not dialect.has_header:
+        notes.append(f"{file.name} has no header: its columns are called {dialect.names[0]} and so on.")
+    table = wanted.table(file.name, dialect.names, gathering.columns)
+    # Between commas a point needs no proof, and proves nothing of other files.
+    is_plain = form.decimal is None and dialect.decimal == POINT
+    return replace(table, notes=tuple(notes), decimal=None if is_plain else gathering.decimal)
 
-    Parameters
-    ----------
-    frame : frame, or anything that can stream Arrow data
-    types, labels : see `read_file`
 
-    Returns
-    -------
-    FileTable
+def gather_csv(
+    file: OpenedFile, dialect: Dialect, kinds: Mapping[str, Kinds], known_decimal: str | None
+) -> Gathering:
+    """Read columns of CSV, from a copy if Arrow would take quotes behind blanks for a part of a value."""
+    rows = Delimited(file, dialect)
+    with rows.rewritten(dialect.parsed) if dialect.is_spaced else contextlib.nullcontext(rows) as plain:
+        return gather(plain, kinds, known_decimal)
+
+
+def read_arff(file: OpenedFile, wanted: Wanted) -> FileTable:
+    """Read ARFF, whose header has the types; those of strings and dates are guessed."""
+    header = arff.read_header(file)
+    kinds = wanted.kinds(header.names, file.name)
+    for name, kind in header.kinds.items():
+        if name in kinds and name not in wanted.types and name not in wanted.labels:
+            kinds[name] = (kind,)
+    with arff.open_rows(file, header) as rows:
+        return wanted.table(file.name, header.names, gather(rows, kinds).columns)
+
+
+def read_typed(where: str, schema: pa.Schema, read: typed.Read, wanted: Wanted) -> FileTable:
+    """Read columns that have types, without the index of pandas."""
+    check_names(where, schema.names)
+    index = tuple(name for name in typed.index_in(schema) if not wanted.asks_for(name))
+    names = tuple(name for name in schema.names if name not in index)
+    kinds = wanted.kinds(names, where)
+    columns = {name: typed.converted(name, read(name), kinds[name]) for name in kinds}
+    return replace(wanted.table(where, names, columns), index=index)
+
+
+def read_frame(frame: Any, wanted: Wanted) -> FileTable:
+    """Take a frame as if it were read from a file.
 
     Examples
     --------
     >>> import polars as pl
-    >>> read_frame(pl.DataFrame({"age": [31, 54]}), types={"age": "category"}).frame["age"].to_pylist()
+    >>> read_table(pl.DataFrame({"age": [31, 54]}), types={"age": "category"}).frame["age"].to_pylist()
     ['31', '54']
     """
-    kinds_given = {name: as_kind(name, kind) for name, kind in (types or {}).items()}
-    wanted = Wanted(kinds_given, frozenset(labels), None, keeps_all=False)
     try:
         table = pa.table(frame)
     except (TypeError, ValueError, pa.ArrowException) as error:
         reason = " ".join(str(error).split())
-        raise BadTable(f"The table is no path and no frame that Arrow can take ({reason}).") from error
-    read = read_typed("The table", None, typed.Columns.of("the table", table.schema, table.column), wanted)
+        raise BadTable(f"The table is not a path or a frame that Arrow can take ({reason}).") from error
+    read = read_typed("The table", table.schema, table.column, wanted)
     return replace(read, index=tuple(name for name in read.index if not typed.UNNAMED_INDEX.fullmatch(name)))
 
 
@@ -183,28 +218,19 @@ class Wanted:
 
     def kinds(self, names: tuple[str, ...], where: str) -> dict[str, Kinds]:
         """Return what each column that has to be read may be."""
-        require_columns(self.labels, names, where)
-        require_columns(self.types, names, where)
-        require_columns(self.only or (), names, where)
-        return {
-            name: self._kinds_of(name)
-            for name in (names if self.only is None else self.only)
-            if name in self.labels or name not in self.types or self.types[name].is_used
-        }
+        for asked in (self.labels, self.types, self.only or ()):
+            require_columns(asked, names, where)
+        found: dict[str, Kinds] = {}
+        for name in names if self.only is None else self.only:
+            if name in self.types and self.types[name].is_used:
+                found[name] = (self.types[name],)
+            elif name in self.labels:
+                found[name] = LABEL
+            elif name not in self.types:
+                found[name] = ANY_KIND
+        return found
 
-    def _kinds_of(self, name: str) -> Kinds:
-        if name in self.types and self.types[name].is_used:
-            return (self.types[name],)
-        return LABEL if name in self.labels else ANY_KIND
-
-    def table(
-        self,
-        where: str,
-        found: Format | None,
-        names: tuple[str, ...],
-        columns: dict[str, pa.Array],
-        *notes: str,
-    ) -> FileTable:
+    def table(self, where: str, names: tuple[str, ...], columns: dict[str, Column]) -> FileTable:
         """Return the columns that are used, and what all were taken for."""
         if columns and len(next(iter(columns.values()))) == 0:
             raise BadTable(f"{where} has no rows.")
@@ -216,9 +242,9 @@ class Wanted:
             for each in guesses
             if each.name in columns and (each.kind.is_used or each.name in self.labels or self.keeps_all)
         }
-        return FileTable(where, found, pa.table(used), tuple(guesses), names, notes)
+        return FileTable(where, pa.table(used), tuple(guesses), names)
 
-    def _guess(self, name: str, column: pa.Array | pa.ChunkedArray | None) -> Guess:
+    def _guess(self, name: str, column: Column) -> Guess:
         if name in self.types:
             return Guess(name, self.types[name])
         made = guess(name, column)
@@ -228,60 +254,7 @@ class Wanted:
         return made
 
 
-def read_typed(where: str, found: Format | None, columns: typed.Columns, wanted: Wanted) -> FileTable:
-    """Read columns that have types, without the index of pandas."""
-    index = tuple(name for name in columns.index if not wanted.asks_for(name))
-    names = tuple(name for name in columns.names if name not in index)
-    kinds = wanted.kinds(names, where)
-    values = {name: typed.converted(name, columns.read(name), kinds[name]) for name in kinds}
-    return replace(wanted.table(where, found, names, values), index=index)
-
-
-def read_csv(file: OpenedFile, head: bytes, wanted: Wanted, form: CSVForm) -> FileTable:
-    """Read CSV, in another encoding if bytes far behind its start are not of the one that was found."""
-    dialect = sniff(file.name, head, form)
-    kinds = wanted.kinds(dialect.names, file.name)
-    notes = []
-    for other in () if form.encoding else encodings_after(dialect.encoding):
-        try:
-            gathering = gather_csv(file, dialect, kinds, form.known_decimal)
-            break
-        except WrongEncoding:
-            dialect = replace(dialect, encoding=other)
-    else:
-        gathering = gather_csv(file, dialect, kinds, form.known_decimal)
-    if form.encoding is None and dialect.encoding in ENCODINGS[1:]:
-        notes.append(f"{file.name} is not UTF-8: it is read as {dialect.encoding}.")
-    if not dialect.has_header:
-        notes.append(f"{file.name} has no header: its columns are called {dialect.names[0]} and so on.")
-    table = wanted.table(file.name, Format.CSV, dialect.names, gathering.columns, *gathering.notes, *notes)
-    # Between commas a point needs no proof, and proves nothing of other files.
-    is_plain = form.decimal is None and dialect.decimal == POINT
-    return table if is_plain else replace(table, decimal=gathering.decimal)
-
-
-def gather_csv(
-    file: OpenedFile, dialect: Dialect, kinds: Mapping[str, Kinds], known_decimal: str | None
-) -> Gathering:
-    """Read columns of CSV, from a copy if Arrow would take quotes behind blanks for a part of a value."""
-    rows = Delimited(file, dialect)
-    with rows.rewritten(dialect.parsed) if dialect.is_spaced else contextlib.nullcontext(rows) as plain:
-        return gather(plain, kinds, known_decimal)
-
-
-def read_arff(file: OpenedFile, wanted: Wanted) -> FileTable:
-    """Read ARFF, whose header has the types; those of strings and dates are guessed."""
-    header = arff.read_header(file)
-    kinds = wanted.kinds(header.names, file.name)
-    for name, kind in header.kinds.items():
-        if name in kinds and name not in wanted.types and name not in wanted.labels:
-            kinds[name] = (kind,)
-    with arff.open_rows(file, header) as rows:
-        columns = gather(rows, kinds).columns
-    return wanted.table(file.name, Format.ARFF, header.names, columns)
-
-
-def in_one_piece(column: pa.Array | pa.ChunkedArray) -> pa.Array:
+def in_one_piece(column: Column) -> pa.Array:
     """Return a column without chunks; text as codes and distinct values."""
     if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
         column = column.dictionary_encode()

@@ -16,12 +16,11 @@ from typing import Any
 from committee.evaluating import Comparison, Study
 from committee.evaluating.results import USUAL, check_metrics, is_for
 from committee.evaluating.store import FILE, Store
-from committee.files import BadTable
+from committee.files import BadTable, read_table
 from committee.files.errors import suggestion
 from committee.files.opening import format_by_suffix, without_packing
 from committee.jobs.amounts import bytes_of, seconds_of
 from committee.jobs.lesson import read_lesson
-from committee.jobs.tables import read_any
 
 MANIFEST = "manifest.csv"
 REPORT = "report"
@@ -334,7 +333,7 @@ def is_table(path: Path) -> bool:
 
 def table_file(path: Path, target: str | None) -> TableFile:
     """A table in a file; without a target, its last column is it."""
-    return TableFile(str(path.resolve()), target or read_any(path).names[-1])
+    return TableFile(str(path.resolve()), target or read_table(path).names[-1])
 
 
 def name_of(path: Path) -> str:

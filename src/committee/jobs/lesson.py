@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pyarrow.compute as pc
 
-from committee.files import AS_FOUND, BadTable, ColumnKind, CSVForm, Guess, require_columns
+from committee.files import AS_FOUND, BadTable, ColumnKind, CSVForm, Guess, read_table, require_columns
 from committee.jobs.amounts import number_of
 from committee.jobs.answering import with_answers
-from committee.jobs.tables import present, read_any, values_of
+from committee.jobs.tables import present, values_of
 from committee.saving import Origin
 
 # Whole numbers of more different values are numbers.
@@ -66,7 +66,7 @@ def read_lesson(
     special = [target, *(name for name in extra.values() if name is not None)]
     if len(set(special)) < len(special):
         raise BadTable(f"One column cannot be two of target, groups and weights. Got {', '.join(special)}.")
-    read = read_any(table, types=types, labels=special, form=form)
+    read = read_table(table, types=types, labels=special, form=form)
     require_columns(special, read.names, read.name)
     used = [each.name for each in read.guesses if each.kind.is_used and each.name not in special]
     if not used:

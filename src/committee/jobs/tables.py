@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -12,43 +11,21 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from committee.files import AS_FOUND, BadTable, CSVForm, FileTable, read_file, read_frame
+from committee.files import AS_FOUND, BadTable, CSVForm, FileTable, read_table
+from committee.files.errors import some
 from committee.files.guessing import flat
 from committee.table import Column, Kind, Schema
 from committee.task import Classification
 
-KINDS = {
-    Kind.NUMBER: "number",
-    Kind.BOOLEAN: "boolean",
-    Kind.DATE: "date",
-    Kind.SPAN: "date",
-    Kind.CATEGORY: "category",
-}
-
-
-def read_any(
-    table: Any,
-    *,
-    types: Mapping[str, Any] | None = None,
-    labels: Iterable[str] = (),
-    only: Iterable[str] | None = None,
-    keep_all: bool = False,
-    form: CSVForm = AS_FOUND,
-) -> FileTable:
-    """Read a file by its path, or take a frame."""
-    if isinstance(table, str | os.PathLike):
-        return read_file(table, types=types, labels=labels, only=only, keep_all=keep_all, form=form)
-    return read_frame(table, types=types, labels=labels)
-
 
 def table_for(
     model: Any,
-    place: Any,
+    place: object,
     *,
     target: str | None = None,
     ignore_extra: bool = False,
     form: CSVForm = AS_FOUND,
-) -> tuple[Any, Any, FileTable]:
+) -> tuple[pa.Table, pa.Array | None, FileTable]:
     """Read a table for a fitted model, each column as it was in the fit.
 
     Parameters
@@ -77,7 +54,7 @@ def table_for(
     origin = model._origin
     if origin is not None:
         form = replace(form, known_decimal=origin.decimal)
-    table = read_any(place, types=types, labels=labels, only=[*schema.names, *labels], form=form)
+    table = read_table(place, types=types, labels=labels, only=[*schema.names, *labels], form=form)
     for note in table.notes:
         warnings.warn(note, UserWarning, stacklevel=3)
     known = {*schema.names, *labels}
@@ -86,7 +63,7 @@ def table_for(
     extra = [name for name in table.names if name not in known]
     if extra and not ignore_extra:
         raise BadTable(
-            f"{table.name} has columns that the fit has not seen: {shown(extra)}. Remove them, or pass "
+            f"{table.name} has columns that the fit has not seen: {some(extra)}. Remove them, or pass "
             "--ignore-extra."
         )
     X = pa.table({each.name: spelled_as(table.frame[each.name], each.categories) for each in schema.columns})
@@ -94,10 +71,12 @@ def table_for(
     return X, answers, table
 
 
-def for_matrix(model: Any, place: Any, labels: tuple[str, ...], form: CSVForm) -> tuple[Any, Any, FileTable]:
+def for_matrix(
+    model: Any, place: object, labels: tuple[str, ...], form: CSVForm
+) -> tuple[np.ndarray, pa.Array | None, FileTable]:
     """Read a table for a model whose fit saw a matrix: its columns are taken by their places."""
     types = dict.fromkeys(labels, label_kind(model))
-    table = read_any(place, types=types, labels=labels, keep_all=True, form=form)
+    table = read_table(place, types=types, labels=labels, keep_all=True, form=form)
     frame = table.frame.drop_columns(list(labels))
     if frame.num_columns != model.schema_.n_columns:
         raise BadTable(
@@ -110,7 +89,7 @@ def for_matrix(model: Any, place: Any, labels: tuple[str, ...], form: CSVForm) -
 
 
 def kind_in_file(column: Column) -> str:
-    """How a column of a schema is read: categories that are numbers, booleans or dates are read as such.
+    """Return how a column of a schema is read: categories that are numbers, booleans or dates are such.
 
     Examples
     --------
@@ -119,32 +98,30 @@ def kind_in_file(column: Column) -> str:
     >>> kind_in_file(Column("day", Kind.CATEGORY, (0.0, 86400.0), seconds_of=Kind.DATE))
     'date'
     """
-    if column.seconds_of is not None:
-        return KINDS[column.seconds_of]
-    if column.kind is not Kind.CATEGORY or not column.categories:
-        return KINDS[column.kind]
-    if all(isinstance(each, bool) for each in column.categories):
-        return KINDS[Kind.BOOLEAN]
-    are_numbers = not any(isinstance(each, str) for each in column.categories)
-    return KINDS[Kind.NUMBER if are_numbers else Kind.CATEGORY]
+    kind = column.seconds_of or column.kind
+    if kind is Kind.CATEGORY and column.categories:
+        if all(isinstance(each, bool) for each in column.categories):
+            kind = Kind.BOOLEAN
+        elif not any(isinstance(each, str) for each in column.categories):
+            kind = Kind.NUMBER
+    return (Kind.DATE if kind is Kind.SPAN else kind).value
 
 
 def label_kind(model: Any) -> str:
-    """How a column of answers is read for a model."""
+    """Return how a column of answers is read for a model."""
     if not isinstance(model._task, Classification):
         return "number"
-    return {"b": "boolean", "i": "number", "u": "number", "f": "number"}.get(
-        model.classes_.dtype.kind, "category"
-    )
+    kind = model.classes_.dtype.kind
+    return "boolean" if kind == "b" else "number" if kind in "iuf" else "category"
 
 
-def as_answers(column: Any, model: Any) -> Any:
-    """A column of answers, its text spelled as the classes of a model are."""
+def as_answers(column: pa.Array, model: Any) -> pa.Array:
+    """Return a column of answers, its text spelled as the classes of a model are."""
     return spelled_as(column, model.classes_.tolist() if isinstance(model._task, Classification) else ())
 
 
-def spelled_as(column: Any, known: Iterable[Any]) -> Any:
-    """Text as the model has learnt it, whatever blanks are around it: files and frames differ in them.
+def spelled_as(column: pa.Array, known: Iterable[object]) -> pa.Array:
+    """Spell text as the model has learnt it, whatever blanks are around it: files and frames differ in them.
 
     True and false may be in any case: every program has its way.
 
@@ -175,13 +152,13 @@ def spelled_as(column: Any, known: Iterable[Any]) -> Any:
 
 
 def bare(text: str) -> str:
-    """Text without blanks around it; true and false in small letters."""
+    """Return text without blanks around it; true and false in small letters."""
     text = text.strip()
     return text.lower() if text.lower() in ("true", "false") else text
 
 
-def values_of(column: Any) -> np.ndarray:
-    """A column of labels in numpy: text as Python's, numbers as they are; none may be missing."""
+def values_of(column: pa.Array) -> np.ndarray:
+    """Return a column of labels in numpy: text as Python has it, numbers as they are; none may be missing."""
     column = flat(column)
     if not pa.types.is_dictionary(column.type):
         return np.asarray(column.to_numpy(zero_copy_only=False))
@@ -190,12 +167,7 @@ def values_of(column: Any) -> np.ndarray:
     return labels[column.indices.to_numpy()]
 
 
-def present(column: Any) -> Any:
-    """Which rows of a column have a value, as an Arrow array of booleans; NaN is none."""
+def present(column: pa.Array) -> pa.Array:
+    """Return which rows of a column have a value, as an Arrow array of booleans; NaN is not a value."""
     is_number = pa.types.is_floating(column.type)
     return pc.invert(pc.is_null(column, nan_is_null=is_number))
-
-
-def shown(names: list[str]) -> str:
-    """Some names for a message."""
-    return ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
