@@ -87,13 +87,13 @@ def test_the_rule_is_the_best_of_a_nested_comparison():
     good = np.clip(np.column_stack([1 - y, y]) * 0.8 + rng.normal(0.1, 0.1, (300, 2)), 0.01, 1)
     noise = rng.dirichlet([1, 1], (9, 300))
     votes = np.concatenate([good[None], noise]).astype(np.float32)
-    found = judge_rules(HonestVotes(votes, y, None, None, np.arange(300)), None, np.inf)
+    found = judge_rules(HonestVotes.of(votes, y), None, np.inf)
     losses = {judged.name: judged.loss for judged in found}
     assert list(losses.values()) == sorted(losses.values())
     by_votes = {"best_member", "mean", "cawpe", "greedy", "stacking", "log_pool", "calibrated greedy"}
     assert losses.keys() == by_votes
     assert found[0].name != "mean" and losses["mean"] > 2 * found[0].loss
-    alone = judge_rules(HonestVotes(votes[:1], y, None, None, np.arange(300)), None, np.inf)
+    alone = judge_rules(HonestVotes.of(votes[:1], y), None, np.inf)
     assert [judged.name for judged in alone] == ["best_member"]
 
 
@@ -164,7 +164,7 @@ def test_thresholds_are_looked_for_in_the_time_that_there_is():
         return float((decision.argmax(axis=1) != y).mean())
 
     votes = np.random.default_rng(0).dirichlet(np.ones(3), size=(2, len(Y)))
-    honest = HonestVotes(votes, Y, None, None, np.arange(len(Y)))
+    honest = HonestVotes.of(votes, Y)
     judged = judge_rules(honest, metric, 0.0, adjust=lambda rule: AdjustedRule(rule, metric=metric))
     # A member is judged alone, a rule before it is adjusted and after that, in each of five folds.
     assert len(judged) == 1 and len(asked) < 30
@@ -191,7 +191,7 @@ def test_probabilities_are_calibrated_where_the_metric_rewards_it():
     rng = np.random.default_rng(0)
     y = rng.integers(0, 2, 300)
     votes = rng.dirichlet([1, 1], (2, 300))
-    honest = HonestVotes(votes, y, None, None, np.arange(300))
+    honest = HonestVotes.of(votes, y)
     for metric in (None, "log_loss", "brier", "neg_brier_score", "error", "roc_auc"):
         names = {judged.name for judged in judge_rules(honest, metric, np.inf)}
         assert ("calibrated greedy" in names) == (metric not in ("error", "roc_auc"))
@@ -207,9 +207,9 @@ def test_dynamic_selection_decides_if_it_is_surely_better(metric):
     right, wrong = (np.where(y[:, None] == [0, 1], high, 1 - high) for high in (0.7, 0.1))
     is_left = table < 0
     votes = np.stack([np.where(is_left, right, wrong), np.where(is_left, wrong, right)])
-    honest = HonestVotes(votes, y, None, None, np.arange(400))
+    honest = HonestVotes.of(votes, y)
     assert judge_rules(honest, metric, np.inf, table)[0].name == "dynamic"
-    alike = HonestVotes(np.stack([right, right]), y, None, None, np.arange(400))
+    alike = HonestVotes.of(np.stack([right, right]), y)
     assert judge_rules(alike, metric, np.inf, table)[0].name != "dynamic"
 
 
@@ -217,7 +217,7 @@ def test_dynamic_selection_decides_if_it_is_surely_better(metric):
 def test_one_row_more_that_is_right_may_be_chance_whatever_the_metric(metric):
     y = np.tile([0, 1], 50)
     right = np.where(y[:, None] == [0, 1], 0.8, 0.2)
-    honest = HonestVotes(right[None], y, None, None, np.arange(100))
+    honest = HonestVotes.of(right[None], y)
     worse, wrong = right.copy(), right[:, ::-1]
     worse[0] = wrong[0]
     assert not is_surely_better(right, worse, honest, metric)
@@ -228,9 +228,9 @@ def test_fewer_votes_are_votes_on_every_class():
     y = np.zeros(1000, dtype=np.int64)
     y[[3, 501, 777]] = 1, 2, 2
     votes = np.full((2, 1000, 3), 1 / 3)
-    rows = fewer(HonestVotes(votes, y, None, None, np.arange(1000)), 600).rows
+    rows = fewer(HonestVotes.of(votes, y), 600).rows
     assert set(y[rows]) == {0, 1, 2} and 100 <= len(rows) <= 110
-    numbers = HonestVotes(votes[:, :, :1], y + 0.5, None, None, np.arange(1000))
+    numbers = HonestVotes.of(votes[:, :, :1], y + 0.5)
     assert len(fewer(numbers, 200).rows) == 100
 
 
@@ -238,9 +238,9 @@ def test_fewer_votes_are_votes_on_every_class():
 def test_fewer_votes_are_of_all_sorts_of_rows_in_whatever_order_they_come(period):
     y = np.arange(24_000) % period
     votes = np.full((1, 24_000, period), 1 / period)
-    rows = fewer(HonestVotes(votes, y, None, None, np.arange(24_000)), 2400 * period).rows
+    rows = fewer(HonestVotes.of(votes, y), 2400 * period).rows
     np.testing.assert_array_equal(np.bincount(y[rows]), np.full(period, 2400 // period))
-    numbers = fewer(HonestVotes(votes[:, :, :1], y + 0.5, None, None, np.arange(24_000)), 2400).rows
+    numbers = fewer(HonestVotes.of(votes[:, :, :1], y + 0.5), 2400).rows
     assert np.bincount(y[numbers]).min() > 0.5 * 2400 / period
 
 
@@ -251,7 +251,7 @@ def test_the_order_of_the_rows_does_not_decide_which_rule_is_taken():
     votes = np.stack([y.clip(None, 0.5), y + rng.normal(size=400)])[:, :, None]
     found = []
     for order in (np.argsort(y), rng.permutation(400)):
-        honest = HonestVotes(votes[:, order], y[order], None, None, np.arange(400))
+        honest = HonestVotes.of(votes[:, order], y[order])
         found.append({each.name: each.loss for each in judge_rules(honest, None, np.inf)})
     for name, loss in found[0].items():
         assert loss == pytest.approx(found[1][name], rel=0.1), name
@@ -267,7 +267,7 @@ def test_a_scorer_that_is_a_loss_of_ours_is_taken_for_it(scorer, metric):
     votes /= votes.sum(axis=2, keepdims=True)
     if metric == "squared_error":
         y, votes = y + 0.5, votes[:, :, 1:]
-    honest = HonestVotes(votes, y, None, None, np.arange(200))
+    honest = HonestVotes.of(votes, y)
     taken = [repr(judge_rules(honest, each, np.inf)[0].rule) for each in (scorer, metric, None)]
     assert taken[0] == taken[1] == taken[2]
 
@@ -276,7 +276,7 @@ def test_rules_that_the_metric_has_no_value_for_are_left_out_of_the_comparison()
     # Whoever learns by the metric from rows that lack the single one of class 2 cannot be judged.
     y = np.array([0, 1] * 20 + [2])
     votes = np.random.default_rng(0).dirichlet([1, 1, 1], (2, 41)) + np.eye(3)[y]
-    honest = HonestVotes(votes / 2, y, None, None, np.arange(41))
+    honest = HonestVotes.of(votes / 2, y)
     names = {each.name for each in judge_rules(honest, "roc_auc_ovr", np.inf)}
     assert {"mean", "cawpe"} <= names and "greedy" not in names
 
@@ -287,7 +287,7 @@ def test_dynamic_selection_is_tried_for_numbers():
     y = rng.normal(size=400)
     off = np.where(table < 0, 0.0, 5.0)
     votes = np.stack([y[:, None] + off, y[:, None] + 5 - off])
-    honest = HonestVotes(votes, y, None, None, np.arange(400))
+    honest = HonestVotes.of(votes, y)
     assert "dynamic" in {judged.name for judged in judge_rules(honest, None, np.inf, table)}
 
 
@@ -499,9 +499,9 @@ def test_the_usual_rule_is_taken_unless_another_is_surely_better():
     rng = np.random.default_rng(0)
     y = rng.normal(size=400)
     votes = (y + rng.normal(size=(3, 400)) * [[0.5], [0.6], [0.7]])[:, :, None]
-    found = judge_rules(HonestVotes(votes, y, None, None, np.arange(400)), None, np.inf)
+    found = judge_rules(HonestVotes.of(votes, y), None, np.inf)
     assert found[0].name == "shrunken stacking"
-    honest = HonestVotes(votes, y, None, None, np.arange(400))
+    honest = HonestVotes.of(votes, y)
     good, bad, noisy = y[:, None], y[:, None] + 1, y[:, None] + rng.normal(size=(400, 1))
     assert is_surely_better(good, bad, honest, None)
     assert not is_surely_better(bad, noisy, honest, None)
