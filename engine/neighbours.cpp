@@ -132,7 +132,6 @@ NeighbourSearch::NeighbourSearch(std::span<const double> known, std::span<const 
         largest_norm_ = std::max(largest_norm_, norm_of(turned.subspan(row * n_columns, n_columns)));
         for (std::size_t j = 0; j < n_columns; ++j) in_panel(place, j) = sound[row * n_columns + j];
     }
-    bytes_.emplace(sound, n_columns, order_);
     make_boxes();
 }
 
@@ -172,7 +171,6 @@ class BlockSearch {
   public:
     BlockSearch(const NeighbourSearch& search, std::size_t n_neighbours, bool are_known)
         : search_(search),
-          bytes_(*search.bytes_),
           n_neighbours_(n_neighbours),
           are_known_(are_known),
           points_(most_asked * search.n_chunks_ * chunk_columns, 0.0F),
@@ -191,8 +189,7 @@ class BlockSearch {
             rows_[i] = rows[i];
             // Columns are rounded to single precision, each by at most 2^-24 of it.
             blur_[i] = 0x1.0p-23 * (norm_of(point) + search_.largest_norm_);
-            if (bytes_.is_possible()) bytes_.set_point(asked_bytes_, i, &points_[i * n_padded]);
-            set_limit(i, std::numeric_limits<float>::infinity());
+            limits_[i] = std::numeric_limits<float>::infinity();
             found_[i].clear();
         }
         visit(search_.boxes_.size(), 0, ~0U >> (most_asked - rows.size()));
@@ -242,14 +239,6 @@ class BlockSearch {
 
     void look_at(std::size_t panel, std::uint32_t of) {
         const std::size_t first = panel * n_lanes;
-        if (bytes_.is_possible()) {
-            of = bytes_.points_within(panel, asked_bytes_, of, lanes_);
-            if (bytes_.sees_all()) {
-                for_each(of, [&](std::size_t i) { measure_all(i, first, lanes_[i]); });
-                return;
-            }
-        }
-        if (of == 0) return;
         std::array<std::uint32_t, n_lanes> within;
         const bool is_anybody =
             points_within(&search_.panels_[panel], search_.n_chunks_, search_.n_panels_, block(), of, within.data());
@@ -266,7 +255,7 @@ class BlockSearch {
     void measure_all(std::size_t i, std::size_t first, std::uint32_t lanes) {
         bool is_nearer = false;
         for_each(lanes, [&](std::size_t lane) { is_nearer |= measure(i, first + lane); });
-        if (is_nearer && found_[i].size() == n_neighbours_) set_limit(i, limit_of(i));
+        if (is_nearer && found_[i].size() == n_neighbours_) limits_[i] = limit_of(i);
     }
 
     // Whether the point is among the nearest so far.
@@ -282,11 +271,6 @@ class BlockSearch {
         }
         found.insert(std::upper_bound(found.begin(), found.end(), here), here);
         return true;
-    }
-
-    void set_limit(std::size_t i, float limit) {
-        limits_[i] = limit;
-        if (bytes_.is_possible()) bytes_.set_limit(asked_bytes_, i, limit);
     }
 
     // No sum of the filter exceeds it for a point that is as near as the farthest of the found ones: it has room for
@@ -314,7 +298,6 @@ class BlockSearch {
     }
 
     const NeighbourSearch& search_;
-    const ByteLook& bytes_;
     std::size_t n_neighbours_;
     bool are_known_;
     std::vector<float> points_, columns_;
@@ -322,8 +305,6 @@ class BlockSearch {
     std::array<std::uint32_t, most_asked> rows_{};
     std::array<double, most_asked> blur_{};
     std::array<float, most_asked> limits_{};
-    AskedBytes asked_bytes_{};
-    ByteLanes lanes_{};
     std::vector<std::vector<Found>> found_;  // the nearest first
 };
 

@@ -7,11 +7,9 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <vector>
 
-#include "neighbours_bytes.h"
 #include "neighbours_filter.h"
 #include "stop.h"
 
@@ -50,7 +48,6 @@ class NeighbourSearch {
     std::vector<std::uint32_t> order_;       // the row of each place
     std::vector<double> known_;              // by place
     std::vector<Chunk> panels_;              // turned; the first chunk of all panels, then the second
-    std::optional<ByteLook> bytes_;          // of the same
     std::vector<std::vector<float>> boxes_;  // around the children of all nodes of each level, from level 1 on
 };
 
