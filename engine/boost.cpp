@@ -79,7 +79,7 @@ class Rounds {
         gradients_.gradient.resize(n_rows_ * n_scores_);
         gradients_.hessian.resize(n_rows_ * n_scores_);
         blocks_.resize(count_blocks(n_rows_));
-        if (measured_.loss == Loss::huber) measured_.delta = huber_delta_at_median(measured_, training.observed);
+        measured_.adapt_to_median(training.observed);
         const auto weights = training.observed.weights;
         has_constant_hessian_ = objective_.has_constant_hessian() && std::ranges::all_of(weights, [](double weight) {
                                     return weight == 1 || !(weight > 0);
@@ -95,16 +95,14 @@ class Rounds {
         const auto& watched = validation_ ? result.validation_loss : result.train_loss;
         for (std::uint32_t round = 0;; ++round) {
             bool is_over = round == parameters_.n_rounds || result.stopped;
-            if (objective_.loss == Loss::huber) {
-                objective_.delta = huber_delta(objective_, training_.observed, training_.scores.data());
-            }
+            objective_.adapt(training_.observed, training_.scores.data());
             double loss = 0;
             try {
                 if (!is_over) loss = differentiate(parts);
             } catch (const Stopped&) {
                 result.stopped = is_over = true;
             }
-            const bool is_measured = !is_over && objective_.loss != Loss::huber;
+            const bool is_measured = !is_over && !objective_.adapts();
             result.train_loss.push_back(is_measured ? loss : mean_loss(training_, parts));
             if (validation_) result.validation_loss.push_back(mean_loss(*validation_, validation_parts));
             if (is_over || (stops_early && is_flat(watched))) break;

@@ -95,7 +95,7 @@ void with_slope(const Objective& objective, Body body) {
                 return {1 - ratio, ratio, 2 * (log_mean + ratio)};
             });
         case Loss::tweedie:
-            return body([p = objective.tweedie_power](double y, double score) -> Slope {
+            return body([p = tweedie_power](double y, double score) -> Slope {
                 const double a = y * exponential(capped((1 - p) * score)), b = exponential(capped((2 - p) * score));
                 return {b - a, (2 - p) * b - (1 - p) * a, 2 * (b / (2 - p) - a / (1 - p))};
             });

@@ -25,12 +25,17 @@ enum class Loss : std::uint8_t {
     custom
 };
 
+struct Observed;
+
+// The variance of the Tweedie loss grows with this power of the mean. Near 1 numbers are like counts, near 2 like
+// gamma.
+inline constexpr double tweedie_power = 1.5;
+
 struct Objective {
     Loss loss = Loss::squared_error;
     std::uint32_t n_classes = 0;  // 0 for numbers
     double quantile = 0.5;        // of the quantile loss; of the absolute residuals that are Huber's delta
-    double tweedie_power = 1.5;
-    double z_max = 4;             // the largest working response of logit
+    double z_max = 3;             // the largest working response of logit
     bool one_versus_all = false;  // logit: a two-class model for every class
     double delta = 1;             // Huber's, for the scores so far
     std::size_t n_custom_scores = 1;
@@ -44,6 +49,11 @@ struct Objective {
     }
     // Every row of weight one has the hessian one.
     bool has_constant_hessian() const { return loss == Loss::squared_error || needs_line_search(); }
+    // Whether the loss depends on the scores so far, as Huber's does through its delta.
+    bool adapts() const { return loss == Loss::huber; }
+    // Set Huber's delta for some scores, or for the median in place of scores. Other losses stay as they are.
+    void adapt(const Observed& observed, const double* scores);
+    void adapt_to_median(const Observed& observed);
     // The share of a Newton step that is taken, apart from the learning rate. LogitBoost's steps for J > 2 classes are
     // also centred over the classes; that changes no probability and is left out.
     double step() const {
@@ -99,10 +109,6 @@ using Weighted = std::pair<double, double>;
 // The smallest value with a share `quantile` of the weight at or below it; midway to the next where the share is met
 // exactly. Reorders the values.
 double weighted_quantile(std::span<Weighted> values, double quantile);
-
-// Huber's delta for the scores so far, and for the median in place of scores.
-double huber_delta(const Objective& objective, const Observed& observed, const double* scores);
-double huber_delta_at_median(const Objective& objective, const Observed& observed);
 
 // The step that makes the loss of these residuals (number - score) smallest. Reorders them.
 double line_search(const Objective& objective, std::span<Weighted> residuals);

@@ -88,7 +88,7 @@ double weighted_quantile(std::span<Weighted> values, double quantile) {
 }
 
 double fixed_loss(const Objective& objective, const Observed& observed) {
-    const double p = objective.tweedie_power;
+    constexpr double p = tweedie_power;
     double sum = 0;
     for (std::size_t i = 0; i < observed.numbers.size(); ++i) {
         const double y = observed.numbers[i], weight = observed.weight(i);
@@ -130,9 +130,8 @@ std::vector<double> best_constants(const Objective& objective, const Observed& o
         case Loss::quantile:
         case Loss::huber: {
             std::vector<Weighted> values = weighted_numbers(observed, nullptr);
-            if (objective.loss != Loss::huber) return {line_search(objective, values)};
             Objective around = objective;
-            around.delta = huber_delta_at_median(objective, observed);
+            around.adapt_to_median(observed);
             return {line_search(around, values)};
         }
         default:
@@ -140,16 +139,18 @@ std::vector<double> best_constants(const Objective& objective, const Observed& o
     }
 }
 
-double huber_delta(const Objective& objective, const Observed& observed, const double* scores) {
+void Objective::adapt(const Observed& observed, const double* scores) {
+    if (!adapts()) return;
     std::vector<Weighted> residuals = weighted_numbers(observed, scores);
     for (auto& [residual, weight] : residuals) residual = std::abs(residual);
-    return weighted_quantile(residuals, objective.quantile);
+    delta = weighted_quantile(residuals, quantile);
 }
 
-double huber_delta_at_median(const Objective& objective, const Observed& observed) {
+void Objective::adapt_to_median(const Observed& observed) {
+    if (!adapts()) return;
     std::vector<Weighted> values = weighted_numbers(observed, nullptr);
     const std::vector<double> middle(observed.n_rows(), weighted_quantile(values, 0.5));
-    return huber_delta(objective, observed, middle.data());
+    adapt(observed, middle.data());
 }
 
 double line_search(const Objective& objective, std::span<Weighted> residuals) {

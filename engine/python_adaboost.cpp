@@ -7,25 +7,16 @@
 #include "python_arrays.h"
 #include "python_c45.h"
 #include "python_inputs.h"
+#include "python_names.h"
 #include "python_stop.h"
 
 namespace committee {
 namespace {
 
-Scheme scheme_named(const std::string& name) {
-    if (name == "m1") return Scheme::m1;
-    if (name == "samme") return Scheme::samme;
-    if (name == "m2") return Scheme::m2;
-    if (name == "r2") return Scheme::r2;
-    throw std::invalid_argument("There is no scheme '" + name + "'.");
-}
-
-RowLoss loss_named(const std::string& name) {
-    if (name == "linear") return RowLoss::linear;
-    if (name == "square") return RowLoss::square;
-    if (name == "exponential") return RowLoss::exponential;
-    throw std::invalid_argument("There is no loss '" + name + "'.");
-}
+constexpr Names<Scheme, 4> schemes{
+    "scheme", {{{"m1", Scheme::m1}, {"samme", Scheme::samme}, {"m2", Scheme::m2}, {"r2", Scheme::r2}}}};
+constexpr Names<RowLoss, 3> row_losses{
+    "loss", {{{"linear", RowLoss::linear}, {"square", RowLoss::square}, {"exponential", RowLoss::exponential}}}};
 
 Link link_named(const std::string& name) {
     if (name == "mean") return Link::mean;
@@ -34,28 +25,17 @@ Link link_named(const std::string& name) {
     throw std::invalid_argument("AdaBoost has no link '" + name + "'.");
 }
 
-AdaBoostParameters read_parameters(const nb::dict& options, std::size_t n_columns) {
-    auto option = [&]<class T>(const char* name, T) { return nb::cast<T>(options[name]); };
-    AdaBoostParameters parameters;
-    parameters.scheme = scheme_named(option("scheme", std::string()));
-    parameters.loss = loss_named(option("loss", std::string()));
-    parameters.learning_rate = option("learning_rate", double{});
-    parameters.member.resample = option("resample", bool{});
-    parameters.member.is_stump = option("is_stump", bool{});
-    parameters.member.grow = read_grow_parameters(options, n_columns);
-    parameters.member.ccp_alpha = option("ccp_alpha", double{});
-    parameters.first_round = option("first_round", std::uint32_t{});
-    parameters.n_rounds = option("n_rounds", std::uint32_t{});
-    parameters.seed = option("seed", std::uint64_t{});
-    parameters.keep_weights = option("keep_weights", bool{});
-    return parameters;
-}
+struct AdaBoostedObjects {
+    nb::object members, errors, votes, importances, weights, units;
+    bool is_over;
+    nb::object interruption;
+};
 
 // c45: None, or columns of values and n_categories, of which C4.5 trees are grown.
-nb::dict boost(const Table& table, AnyArray y, std::uint32_t n_classes, Vector<std::uint32_t> counts,
-               Vector<double> units, const nb::dict& options, const nb::object& c45, nb::object progress,
-               int n_threads) {
-    AdaBoostParameters parameters = read_parameters(options, table.n_columns());
+AdaBoostedObjects boost(const Table& table, AnyArray y, std::uint32_t n_classes, Vector<std::uint32_t> counts,
+                        Vector<double> units, AdaBoostParameters parameters, const nb::object& c45, nb::object progress,
+                        int n_threads) {
+    check_directions(parameters.member.grow, table.n_columns());
     const std::size_t n_rows = table.n_rows();
     const std::size_t width = parameters.scheme == Scheme::m2 ? n_classes - std::size_t{1} : 1;
     if (y.ndim() != 1 || y.shape(0) != n_rows || counts.size() != n_rows || units.size() != n_rows * width) {
@@ -71,7 +51,7 @@ nb::dict boost(const Table& table, AnyArray y, std::uint32_t n_classes, Vector<s
         const auto [columns, n_categories] = nb::cast<std::tuple<nb::list, Vector<std::int32_t>>>(c45);
         const std::span<const std::int32_t> classes(static_cast<const std::int32_t*>(y.data()), n_rows);
         parameters.member.c45 = read_c45_table(columns, n_categories, classes, static_cast<std::int32_t>(n_classes));
-        parameters.member.c45_settings = read_c45_settings(options);
+        check_settings(parameters.member.c45_settings);
     }
     // The weights of a round sum to less than 2^30, and to little more where small ones are rounded up.
     const Target target = read_target(y, n_classes, as_span(counts), (std::uint64_t{1} << 30) - 1,
@@ -88,18 +68,15 @@ nb::dict boost(const Table& table, AnyArray y, std::uint32_t n_classes, Vector<s
                                 stop);
     });
     const std::size_t n_members = boosted.errors.size();
-    nb::dict result;
-    result["errors"] = to_numpy(std::move(boosted.errors));
-    result["votes"] = to_numpy(std::move(boosted.votes));
-    result["importances"] = to_numpy(std::move(boosted.importances), {n_members, table.n_columns()});
-    result["weights"] =
-        parameters.keep_weights ? to_numpy(std::move(boosted.weights), {n_members, n_rows}) : nb::none();
-    result["units"] =
-        width == 1 ? to_numpy(std::move(boosted.units)) : to_numpy(std::move(boosted.units), {n_rows, width});
-    result["is_over"] = boosted.is_over;
-    result["interruption"] = interruption.error();
-    result["members"] = c45.is_none() ? nb::cast(std::move(boosted.members)) : nb::cast(std::move(boosted.c45_members));
-    return result;
+    return {
+        .members = c45.is_none() ? nb::cast(std::move(boosted.members)) : nb::cast(std::move(boosted.c45_members)),
+        .errors = to_numpy(std::move(boosted.errors)),
+        .votes = to_numpy(std::move(boosted.votes)),
+        .importances = to_numpy(std::move(boosted.importances), {n_members, table.n_columns()}),
+        .weights = parameters.keep_weights ? to_numpy(std::move(boosted.weights), {n_members, n_rows}) : nb::none(),
+        .units = width == 1 ? to_numpy(std::move(boosted.units)) : to_numpy(std::move(boosted.units), {n_rows, width}),
+        .is_over = boosted.is_over,
+        .interruption = interruption.error()};
 }
 
 template <class Trees>
@@ -115,8 +92,33 @@ Trees weighed(const Trees& members, Vector<double> votes, bool are_crisp, const 
 }  // namespace
 
 void register_adaboost(nb::module_& m) {
+    nb::class_<MemberParameters>(m, "MemberParameters", "How a member of AdaBoost is grown.")
+        .def_rw("resample", &MemberParameters::resample)
+        .def_rw("is_stump", &MemberParameters::is_stump)
+        .def_rw("grow", &MemberParameters::grow)
+        .def_rw("ccp_alpha", &MemberParameters::ccp_alpha)
+        .def_rw("c45_settings", &MemberParameters::c45_settings);
+    auto parameters =
+        nb::class_<AdaBoostParameters>(m, "AdaBoostParameters", "How many rounds there are of which kind.")
+            .def(nb::init<>())
+            .def_rw("learning_rate", &AdaBoostParameters::learning_rate)
+            .def_rw("member", &AdaBoostParameters::member)
+            .def_rw("first_round", &AdaBoostParameters::first_round)
+            .def_rw("n_rounds", &AdaBoostParameters::n_rounds)
+            .def_rw("seed", &AdaBoostParameters::seed)
+            .def_rw("keep_weights", &AdaBoostParameters::keep_weights);
+    def_named(parameters, "scheme", &AdaBoostParameters::scheme, schemes);
+    def_named(parameters, "loss", &AdaBoostParameters::loss, row_losses);
+    bind_result<AdaBoostedObjects>(m, "AdaBoosted", "What boost_adaptively has made.")
+        .def_ro("members", &AdaBoostedObjects::members)
+        .def_ro("errors", &AdaBoostedObjects::errors)
+        .def_ro("votes", &AdaBoostedObjects::votes)
+        .def_ro("importances", &AdaBoostedObjects::importances)
+        .def_ro("weights", &AdaBoostedObjects::weights)
+        .def_ro("units", &AdaBoostedObjects::units)
+        .def_ro("is_over", &AdaBoostedObjects::is_over);
     m.def("boost_adaptively", &boost, nb::arg("table"), nb::arg("y"), nb::arg("n_classes"), nb::arg("counts"),
-          nb::arg("units"), nb::arg("options"), nb::arg("c45").none(), nb::arg("progress").none(),
+          nb::arg("units"), nb::arg("parameters"), nb::arg("c45").none(), nb::arg("progress").none(),
           nb::arg("n_threads"));
     m.def("weigh_votes", &weighed<Forest>, nb::arg("members"), nb::arg("votes"), nb::arg("are_crisp"), nb::arg("link"),
           nb::arg("scale"));

@@ -3,7 +3,6 @@
 
 #include <cmath>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -11,28 +10,34 @@
 #include "binned_rows.h"
 #include "boost.h"
 #include "python_arrays.h"
+#include "python_names.h"
 #include "python_stop.h"
 #include "recode.h"
 
 namespace committee {
 namespace {
 
-Loss loss_named(const std::string& name) {
-    static const std::map<std::string, Loss> losses{{"log_loss", Loss::log_loss},
-                                                    {"exponential", Loss::exponential},
-                                                    {"squared_error", Loss::squared_error},
-                                                    {"absolute_error", Loss::absolute_error},
-                                                    {"huber", Loss::huber},
-                                                    {"quantile", Loss::quantile},
-                                                    {"poisson", Loss::poisson},
-                                                    {"gamma", Loss::gamma},
-                                                    {"tweedie", Loss::tweedie},
-                                                    {"logit", Loss::logit},
-                                                    {"custom", Loss::custom}};
-    const auto found = losses.find(name);
-    if (found == losses.end()) throw std::invalid_argument("There is no loss '" + name + "'.");
-    return found->second;
-}
+constexpr Names<Loss, 11> losses{"loss",
+                                 {{{"log_loss", Loss::log_loss},
+                                   {"exponential", Loss::exponential},
+                                   {"squared_error", Loss::squared_error},
+                                   {"absolute_error", Loss::absolute_error},
+                                   {"huber", Loss::huber},
+                                   {"quantile", Loss::quantile},
+                                   {"poisson", Loss::poisson},
+                                   {"gamma", Loss::gamma},
+                                   {"tweedie", Loss::tweedie},
+                                   {"logit", Loss::logit},
+                                   {"custom", Loss::custom}}}};
+
+// Rows to learn from or to validate by, as Python hands them over. Without scores they begin at the best constants.
+struct HeldRows {
+    nb::object table, y;
+    std::optional<Vector<double>> weights;
+    std::optional<Matrix<double>> scores;
+
+    const Table& codes() const { return nb::cast<const Table&>(table); }
+};
 
 // The target of some rows: it owns the labels, the rest stays the caller's.
 struct Outcome {
@@ -40,18 +45,20 @@ struct Outcome {
     Observed observed;
 };
 
-void read_outcome(const AnyArray& y, const std::optional<Vector<double>>& weights, std::uint32_t n_classes,
-                  std::size_t n_rows, Outcome& outcome) {
-    if (y.ndim() != 1 || y.shape(0) != n_rows || (weights && weights->size() != n_rows)) {
+Outcome read_outcome(const HeldRows& rows, std::uint32_t n_classes) {
+    const auto y = nb::cast<AnyArray>(rows.y);
+    const std::size_t n_rows = rows.codes().n_rows();
+    if (y.ndim() != 1 || y.shape(0) != n_rows || (rows.weights && rows.weights->size() != n_rows)) {
         throw std::invalid_argument("The target and the weights must have a value per row of the table.");
     }
-    if (weights) outcome.observed.weights = as_span(*weights);
+    Outcome outcome;
+    if (rows.weights) outcome.observed.weights = as_span(*rows.weights);
     if (n_classes == 0) {
         if (element_type(y.dtype()) != ElementType::f64 || y.stride(0) != 1) {
             throw std::invalid_argument("The target must be a contiguous vector of doubles.");
         }
         outcome.observed.numbers = {static_cast<const double*>(y.data()), n_rows};
-        return;
+        return outcome;
     }
     if (element_type(y.dtype()) != ElementType::i32) throw std::invalid_argument("Labels must be 32-bit integers.");
     const auto* labels = static_cast<const std::int32_t*>(y.data());
@@ -64,6 +71,7 @@ void read_outcome(const AnyArray& y, const std::optional<Vector<double>>& weight
         outcome.labels[i] = static_cast<std::uint32_t>(label);
     }
     outcome.observed.labels = outcome.labels;
+    return outcome;
 }
 
 // From (n_rows, n_scores) to scores by score, then by row, and back.
@@ -85,18 +93,18 @@ std::vector<double> by_row(std::span<const double> scores, std::size_t n_scores)
 }
 
 // The scores that rows start from: given, or the start for every row.
-std::vector<double> initial_scores(const nb::handle& given, std::span<const double> start, std::size_t n_rows) {
-    if (given.is_none()) {
+std::vector<double> initial_scores(const HeldRows& rows, std::span<const double> start) {
+    const std::size_t n_rows = rows.codes().n_rows();
+    if (!rows.scores) {
         std::vector<double> scores(n_rows * start.size());
         for (std::size_t k = 0; k < start.size(); ++k) std::fill_n(scores.data() + k * n_rows, n_rows, start[k]);
         return scores;
     }
-    const auto scores = nb::cast<Matrix<double>>(given);
-    if (scores.shape(0) != n_rows || scores.shape(1) != start.size()) {
+    if (rows.scores->shape(0) != n_rows || rows.scores->shape(1) != start.size()) {
         throw std::invalid_argument("The scores must be of shape (" + std::to_string(n_rows) + ", " +
                                     std::to_string(start.size()) + ").");
     }
-    return by_score(scores.data(), n_rows, start.size());
+    return by_score(rows.scores->data(), n_rows, start.size());
 }
 
 std::string shape_text(std::size_t n_rows, std::size_t n_scores) {
@@ -167,49 +175,6 @@ CustomGradients custom_gradients(Interruption& interruption, nb::object function
     };
 }
 
-BoostParameters read_parameters(const nb::dict& options, std::uint32_t n_classes, std::size_t n_columns) {
-    auto option = [&]<class T>(const char* name, T) { return nb::cast<T>(options[name]); };
-    BoostParameters parameters;
-    Objective& objective = parameters.objective;
-    objective.loss = loss_named(option("loss", std::string()));
-    objective.n_classes = n_classes;
-    objective.quantile = option("quantile", double{});
-    objective.tweedie_power = option("tweedie_power", double{});
-    objective.z_max = option("z_max", double{});
-    objective.one_versus_all = option("one_versus_all", bool{});
-    objective.n_custom_scores = n_classes > 2 ? n_classes : 1;
-    const std::string policy = option("grow_policy", std::string());
-    if (policy != "lossguide" && policy != "depthwise") {
-        throw std::invalid_argument("There is no grow policy '" + policy + "'.");
-    }
-    BoostTreeParameters& tree = parameters.tree;
-    tree.is_depthwise = policy == "depthwise";
-    tree.max_leaf_nodes = option("max_leaf_nodes", std::uint32_t{});
-    tree.max_depth = option("max_depth", std::uint32_t{});
-    tree.min_samples_leaf = option("min_samples_leaf", std::uint32_t{});
-    tree.min_child_weight = option("min_child_weight", double{});
-    tree.min_split_gain = option("min_split_gain", double{});
-    tree.reg_lambda = option("reg_lambda", double{});
-    tree.reg_alpha = option("reg_alpha", double{});
-    tree.colsample_bytree = option("colsample_bytree", double{});
-    tree.colsample_bynode = option("colsample_bynode", double{});
-    tree.random_thresholds = option("random_thresholds", bool{});
-    tree.cat_smooth = option("cat_smooth", double{});
-    tree.max_cat_to_onehot = option("max_cat_to_onehot", std::uint32_t{});
-    tree.monotonic = option("monotonic", std::vector<std::int8_t>());
-    if (!tree.monotonic.empty() && tree.monotonic.size() != n_columns) {
-        throw std::invalid_argument("There must be a monotonic direction per column, or none.");
-    }
-    parameters.n_rounds = option("n_rounds", std::uint32_t{});
-    parameters.learning_rate = option("learning_rate", double{});
-    parameters.subsample = option("subsample", double{});
-    parameters.is_multi_output = option("multi_output", bool{}) && objective.n_scores() > 1;
-    parameters.seed = option("seed", std::uint64_t{});
-    parameters.n_iter_no_change = option("n_iter_no_change", std::uint32_t{});
-    parameters.tol = option("tol", double{});
-    return parameters;
-}
-
 // Asked between rounds on the calling thread: the caller's hook, which gets the number of rounds and a function that
 // makes the model so far, and may ask to stop. An empty function if it is None.
 AfterRound round_hook(Interruption& interruption, const nb::object& hook,
@@ -232,17 +197,11 @@ AfterRound round_hook(Interruption& interruption, const nb::object& hook,
     };
 }
 
-// The scores before the first tree: those of the model so far, given, or the best constants; 0 if rows bring their own.
-std::vector<double> find_start(const nb::dict& options, const Objective& objective, const Observed& observed) {
-    if (!options["forest"].is_none()) return nb::cast<const Forest&>(options["forest"]).start;
-    if (!options["start"].is_none()) {
-        const auto given = nb::cast<Vector<double>>(options["start"]);
-        if (given.size() != objective.n_scores()) {
-            throw std::invalid_argument("The start must have " + std::to_string(objective.n_scores()) + " scores.");
-        }
-        return {given.data(), given.data() + given.size()};
-    }
-    if (!options["scores"].is_none()) return std::vector<double>(objective.n_scores(), 0.0);
+// The scores before the first tree: those of the model so far or the best constants; 0 if rows bring their own.
+std::vector<double> find_start(const Forest* before, const HeldRows& rows, const Objective& objective,
+                               const Observed& observed) {
+    if (before != nullptr) return before->start;
+    if (rows.scores) return std::vector<double>(objective.n_scores(), 0.0);
     return best_constants(objective, observed);
 }
 
@@ -261,45 +220,63 @@ Forest model_of(const Table& table, const BoostParameters& parameters, std::vect
     return forest;
 }
 
-nb::dict boost_python(const Table& table, nb::object y, std::uint32_t n_classes, std::optional<Vector<double>> weights,
-                      const nb::dict& options, nb::object validation, nb::object progress, int n_threads) {
-    BoostParameters parameters = read_parameters(options, n_classes, table.n_columns());
+void check_goes_on(const Forest& before, const BoostParameters& parameters, std::size_t n_columns) {
     const Objective& objective = parameters.objective;
-    const std::size_t n_rows = table.n_rows(), n_scores = objective.n_scores();
-    Outcome outcome, held_out;
-    read_outcome(nb::cast<AnyArray>(y), weights, n_classes, n_rows, outcome);
-    const std::vector<double> start = find_start(options, objective, outcome.observed);
-    BoostSample training{&table, outcome.observed, initial_scores(options["scores"], start, n_rows)};
+    if (before.n_scores != objective.n_scores() || before.binning.columns.size() != n_columns) {
+        throw std::invalid_argument("The model so far is of another table or another loss.");
+    }
+    if (before.link != link_of(objective)) {
+        throw std::invalid_argument(
+            "The scores so far are of a loss with another link. Go on with that loss, or start anew.");
+    }
+    if (before.turns == parameters.is_multi_output) {
+        throw std::invalid_argument(
+            "The leaves so far hold another number of values. Go on with that strategy, or start anew.");
+    }
+}
+
+struct BoostedObjects {
+    nb::object forest, train_loss, validation_loss;
+    std::uint32_t n_rounds;
+    nb::object gain, n_splits, interruption;
+};
+
+// loss: the function of a custom loss, or None. before: the model that the rounds go on with.
+BoostedObjects boost_rows(const HeldRows& rows, std::uint32_t n_classes, BoostParameters parameters,
+                          const nb::object& loss, const Forest* before, const HeldRows* validation, nb::object progress,
+                          int n_threads) {
+    Objective& objective = parameters.objective;
+    objective.n_classes = n_classes;
+    objective.n_custom_scores = n_classes > 2 ? n_classes : 1;
+    const std::size_t n_scores = objective.n_scores();
+    parameters.is_multi_output = parameters.is_multi_output && n_scores > 1;
+    const Table& table = rows.codes();
+    const auto& directions = parameters.tree.monotonic;
+    if (!directions.empty() && directions.size() != table.n_columns()) {
+        throw std::invalid_argument("There must be a monotonic direction per column, or none.");
+    }
+    const Outcome outcome = read_outcome(rows, n_classes);
+    const std::vector<double> start = find_start(before, rows, objective, outcome.observed);
+    BoostSample training{&table, outcome.observed, initial_scores(rows, start)};
+    Outcome held_out;
     std::optional<BoostSample> watched;
-    std::optional<Vector<double>> watched_weights;
-    if (!validation.is_none()) {
-        const Table& codes = nb::cast<const Table&>(validation[0]);
+    if (validation != nullptr) {
+        const Table& codes = validation->codes();
         if (codes.binning != table.binning)
             throw std::invalid_argument("The validation table is not in the same bins.");
-        if (!validation[2].is_none()) watched_weights = nb::cast<Vector<double>>(validation[2]);
-        read_outcome(nb::cast<AnyArray>(validation[1]), watched_weights, n_classes, codes.n_rows(), held_out);
-        watched = BoostSample{&codes, held_out.observed, initial_scores(validation[3], start, codes.n_rows())};
+        held_out = read_outcome(*validation, n_classes);
+        watched = BoostSample{&codes, held_out.observed, initial_scores(*validation, start)};
     }
     std::optional<Forest> so_far;
-    if (!options["forest"].is_none()) {
-        so_far = nb::cast<const Forest&>(options["forest"]);
-        if (so_far->n_scores != n_scores || so_far->binning.columns.size() != table.n_columns()) {
-            throw std::invalid_argument("The model so far is of another table or another loss.");
-        }
-        if (so_far->link != link_of(objective)) {
-            throw std::invalid_argument(
-                "The scores so far are of a loss with another link. Go on with that loss, or start anew.");
-        }
-        if (so_far->turns == parameters.is_multi_output) {
-            throw std::invalid_argument(
-                "The leaves so far hold another number of values. Go on with that strategy, or start anew.");
-        }
+    if (before != nullptr) {
+        check_goes_on(*before, parameters, table.n_columns());
+        so_far = *before;
         const std::size_t n_trees = parameters.is_multi_output ? 1 : n_scores;
         parameters.first_round = static_cast<std::uint32_t>(so_far->trees.size() / n_trees);
     }
     Interruption interruption;
     CustomGradients custom;
-    if (objective.loss == Loss::custom) custom = custom_gradients(interruption, options["gradients"], y, n_scores);
+    if (objective.loss == Loss::custom) custom = custom_gradients(interruption, loss, rows.y, n_scores);
     const std::function<Forest(std::span<const Tree>)> model = [&](std::span<const Tree> trees) {
         Forest fitted = model_of(table, parameters, start, {trees.begin(), trees.end()});
         if (!so_far) return fitted;
@@ -319,25 +296,68 @@ nb::dict boost_python(const Table& table, nb::object y, std::uint32_t n_classes,
             forest = std::move(*so_far);
         }
     });
-    nb::dict result;
-    result["forest"] = std::move(forest);
-    result["train_loss"] = to_numpy(std::move(boosted.train_loss));
-    result["validation_loss"] = to_numpy(std::move(boosted.validation_loss));
-    result["n_rounds"] = boosted.n_rounds;
-    result["importances_gain"] = to_numpy(std::move(boosted.totals.gain));
-    result["importances_split"] = to_numpy(std::move(boosted.totals.n_splits));
-    result["scores"] =
-        boosted.scores.empty() ? nb::none() : to_numpy(by_row(boosted.scores, n_scores), {n_rows, n_scores});
-    result["stopped"] = boosted.stopped;
-    result["interruption"] = interruption.error();
-    return result;
+    return {.forest = nb::cast(std::move(forest)),
+            .train_loss = to_numpy(std::move(boosted.train_loss)),
+            .validation_loss = to_numpy(std::move(boosted.validation_loss)),
+            .n_rounds = boosted.n_rounds,
+            .gain = to_numpy(std::move(boosted.totals.gain)),
+            .n_splits = to_numpy(std::move(boosted.totals.n_splits)),
+            .interruption = interruption.error()};
 }
 
 }  // namespace
 
 void register_boost(nb::module_& m) {
-    m.def("boost", &boost_python, nb::arg("table"), nb::arg("y"), nb::arg("n_classes"), nb::arg("weights").none(),
-          nb::arg("options"), nb::arg("validation").none(), nb::arg("progress").none(), nb::arg("n_threads"));
+    auto objective = nb::class_<Objective>(m, "Objective", "What boosting makes small.")
+                         .def_rw("quantile", &Objective::quantile)
+                         .def_rw("z_max", &Objective::z_max)
+                         .def_rw("one_versus_all", &Objective::one_versus_all);
+    def_named(objective, "loss", &Objective::loss, losses);
+    nb::class_<BoostTreeParameters>(m, "BoostTreeParameters", "How a tree of boosting is grown.")
+        .def_rw("max_leaf_nodes", &BoostTreeParameters::max_leaf_nodes)
+        .def_rw("max_depth", &BoostTreeParameters::max_depth)
+        .def_rw("is_depthwise", &BoostTreeParameters::is_depthwise)
+        .def_rw("min_samples_leaf", &BoostTreeParameters::min_samples_leaf)
+        .def_rw("min_child_weight", &BoostTreeParameters::min_child_weight)
+        .def_rw("min_split_gain", &BoostTreeParameters::min_split_gain)
+        .def_rw("reg_lambda", &BoostTreeParameters::reg_lambda)
+        .def_rw("reg_alpha", &BoostTreeParameters::reg_alpha)
+        .def_rw("colsample_bytree", &BoostTreeParameters::colsample_bytree)
+        .def_rw("colsample_bynode", &BoostTreeParameters::colsample_bynode)
+        .def_rw("random_thresholds", &BoostTreeParameters::random_thresholds)
+        .def_rw("cat_smooth", &BoostTreeParameters::cat_smooth)
+        .def_rw("max_cat_to_onehot", &BoostTreeParameters::max_cat_to_onehot)
+        .def_rw("monotonic", &BoostTreeParameters::monotonic);
+    nb::class_<BoostParameters>(m, "BoostParameters", "How many rounds there are of which kind.")
+        .def(nb::init<>())
+        .def_rw("objective", &BoostParameters::objective)
+        .def_rw("tree", &BoostParameters::tree)
+        .def_rw("n_rounds", &BoostParameters::n_rounds)
+        .def_rw("learning_rate", &BoostParameters::learning_rate)
+        .def_rw("subsample", &BoostParameters::subsample)
+        .def_rw("is_multi_output", &BoostParameters::is_multi_output)
+        .def_rw("seed", &BoostParameters::seed)
+        .def_rw("n_iter_no_change", &BoostParameters::n_iter_no_change)
+        .def_rw("tol", &BoostParameters::tol);
+    nb::class_<HeldRows>(m, "BoostRows", "Rows to learn from or to validate by.")
+        .def(
+            "__init__",
+            [](HeldRows* made, nb::object table, nb::object y, std::optional<Vector<double>> weights,
+               std::optional<Matrix<double>> scores) {
+                if (!nb::isinstance<Table>(table)) throw nb::type_error("The table must be a BinnedTable.");
+                std::construct_at(made,
+                                  HeldRows{std::move(table), std::move(y), std::move(weights), std::move(scores)});
+            },
+            nb::arg("table"), nb::arg("y"), nb::arg("weights").none(), nb::arg("scores").none());
+    bind_result<BoostedObjects>(m, "Boosted", "What boost has made.")
+        .def_ro("forest", &BoostedObjects::forest)
+        .def_ro("train_loss", &BoostedObjects::train_loss)
+        .def_ro("validation_loss", &BoostedObjects::validation_loss)
+        .def_ro("n_rounds", &BoostedObjects::n_rounds)
+        .def_ro("gain", &BoostedObjects::gain)
+        .def_ro("n_splits", &BoostedObjects::n_splits);
+    m.def("boost", &boost_rows, nb::arg("rows"), nb::arg("n_classes"), nb::arg("parameters"), nb::arg("loss").none(),
+          nb::arg("before").none(), nb::arg("validation").none(), nb::arg("progress").none(), nb::arg("n_threads"));
     m.def(
         "take_rows",
         [](const Table& table, Vector<std::uint32_t> rows) {

@@ -27,14 +27,25 @@ namespace committee {
 
 namespace {
 
+std::optional<std::string> name_of(C45Pruning pruning) {
+    if (pruning == C45Pruning::none) return std::nullopt;
+    return pruning == C45Pruning::pessimistic ? "pessimistic" : "reduced_error";
+}
+
+C45Pruning pruning_named(const std::optional<std::string>& name) {
+    if (!name) return C45Pruning::none;
+    if (*name == "pessimistic") return C45Pruning::pessimistic;
+    if (*name == "reduced_error") return C45Pruning::reduced_error;
+    throw std::invalid_argument("pruning must be 'pessimistic', 'reduced_error' or None");
+}
+
 C45Tree grow(const nb::list& arrays, const Vector<std::int32_t>& n_categories, const Vector<std::int32_t>& classes,
-             std::int32_t n_classes, const Vector<double>& weights, const std::optional<std::string>& pruning,
-             double confidence, bool subtree_raising, double min_leaf_weight,
+             std::int32_t n_classes, const Vector<double>& weights, const C45Settings& settings,
              const std::optional<Vector<std::uint8_t>>& held_out) {
     const std::size_t n_rows = classes.size();
     const C45Table table = read_c45_table(arrays, n_categories, as_span(classes), n_classes);
     if (weights.size() != n_rows) throw std::invalid_argument("weights and classes differ in length");
-    const C45Settings settings = read_c45_settings(pruning, confidence, subtree_raising, min_leaf_weight);
+    check_settings(settings);
     if (held_out && held_out->size() != n_rows) throw std::invalid_argument("held_out and classes differ in length");
     if (held_out.has_value() != (settings.pruning == C45Pruning::reduced_error)) {
         throw std::invalid_argument("held_out goes with reduced_error");
@@ -50,7 +61,7 @@ C45Tree grow(const nb::list& arrays, const Vector<std::int32_t>& n_categories, c
     if (!(total < 1e300)) throw std::invalid_argument("the weights are too large");
     if (!(grown_on > 0)) throw std::invalid_argument("all weights are zero");
     const std::span<const std::uint8_t> mask = held_out ? as_span(*held_out) : std::span<const std::uint8_t>{};
-    return Interruption().run([&](const Stop& stop) {
+    return Interruption().run([&, settings = settings](const Stop& stop) {
         return grow_c45(table.columns, as_span(classes), n_classes, as_span(weights), settings, mask, stop);
     });
 }
@@ -110,9 +121,21 @@ C45Tree read_arrays(const nb::dict& arrays) {
 }  // namespace
 
 void register_c45(nb::module_& m) {
+    nb::class_<C45Settings>(m, "C45Settings", "How a C4.5 tree is grown and pruned.")
+        .def(nb::init<>())
+        .def_prop_rw(
+            "pruning", [](const C45Settings& settings) { return name_of(settings.pruning); },
+            [](C45Settings& settings, const std::optional<std::string>& name) {
+                settings.pruning = pruning_named(name);
+            },
+            nb::for_setter(nb::arg("name").none()))
+        .def_rw("confidence", &C45Settings::confidence)
+        .def_rw("subtree_raising", &C45Settings::subtree_raising)
+        .def_rw("min_leaf_weight", &C45Settings::min_leaf_weight)
+        .def_rw("n_folds", &C45Settings::n_folds);
     nb::class_<C45Tree>(m, "C45Tree", "A grown C4.5 tree.")
-        .def_static("grow", &grow, "columns"_a, "n_categories"_a, "classes"_a, "n_classes"_a, "weights"_a,
-                    "pruning"_a.none(), "confidence"_a, "subtree_raising"_a, "min_leaf_weight"_a, "held_out"_a.none())
+        .def_static("grow", &grow, "columns"_a, "n_categories"_a, "classes"_a, "n_classes"_a, "weights"_a, "settings"_a,
+                    "held_out"_a.none())
         .def("predict", &predict, "columns"_a, "n_rows"_a, "Class probabilities, (n_rows, n_classes).")
         .def("arrays", &list_arrays, "Everything the tree is, as a dict of arrays.")
         .def_static("from_arrays", &read_arrays, "arrays"_a, "The tree of `arrays()`. ValueError if they are none.")

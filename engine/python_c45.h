@@ -1,14 +1,9 @@
 // What C4.5 takes from Python, checked. Columns come as a list of contiguous 1-D arrays: float64 numbers or int32
 // category codes.
 #pragma once
-#include <nanobind/stl/optional.h>
-#include <nanobind/stl/string.h>
-
 #include <limits>
-#include <optional>
 #include <span>
 #include <stdexcept>
-#include <string>
 #include <vector>
 
 #include "c45_grower.h"
@@ -51,29 +46,12 @@ inline void check_codes(std::span<const std::int32_t> codes, std::int32_t lowest
     }
 }
 
-inline C45Pruning read_pruning(const std::optional<std::string>& name) {
-    if (!name) return C45Pruning::none;
-    if (*name == "pessimistic") return C45Pruning::pessimistic;
-    if (*name == "reduced_error") return C45Pruning::reduced_error;
-    throw std::invalid_argument("pruning must be 'pessimistic', 'reduced_error' or None");
-}
-
-inline C45Settings read_c45_settings(const std::optional<std::string>& pruning, double confidence, bool subtree_raising,
-                                     double min_leaf_weight) {
-    if (!(confidence > 0 && confidence <= 0.5)) throw std::invalid_argument("confidence must be in (0, 0.5]");
-    if (!(min_leaf_weight > 0)) throw std::invalid_argument("min_leaf_weight must be > 0");
-    return {read_pruning(pruning), confidence, subtree_raising, min_leaf_weight};
-}
-
-// The settings of members, which draw themselves what they keep back.
-inline C45Settings read_c45_settings(const nb::dict& options) {
-    auto option = [&]<class T>(const char* name, T) { return nb::cast<T>(options[name]); };
-    C45Settings settings =
-        read_c45_settings(option("pruning", std::optional<std::string>()), option("confidence", double{}),
-                          option("subtree_raising", bool{}), option("min_leaf_weight", double{}));
-    settings.n_folds = option("n_folds", std::uint32_t{});
+inline void check_settings(const C45Settings& settings) {
+    if (!(settings.confidence > 0 && settings.confidence <= 0.5)) {
+        throw std::invalid_argument("confidence must be in (0, 0.5]");
+    }
+    if (!(settings.min_leaf_weight > 0)) throw std::invalid_argument("min_leaf_weight must be > 0");
     if (settings.n_folds < 2) throw std::invalid_argument("n_folds must be >= 2");
-    return settings;
 }
 
 // The arrays must outlive the result.

@@ -15,6 +15,7 @@
 #include "python_c45.h"
 #include "python_columns.h"
 #include "python_inputs.h"
+#include "python_names.h"
 #include "python_stop.h"
 
 namespace committee {
@@ -32,7 +33,7 @@ std::vector<ColumnView> views_of(const C45Forest& forest, const std::vector<AnyA
 
 nb::object predict_views(const C45Forest& forest, const std::vector<ColumnView>& views, std::size_t n_rows,
                          const std::string& rule, int n_threads) {
-    const Rule chosen = rule_named(rule);
+    const Rule chosen = rules.value(rule);
     if (chosen != Rule::mean && forest.link != Link::mean) {
         throw std::invalid_argument("Only trees that vote have a majority.");
     }
@@ -107,55 +108,43 @@ C45Forest join(const C45Forest& forest, const C45Forest& more) {
     return joined;
 }
 
-C45BagParameters read_parameters(const nb::dict& options, const Drawing& drawing) {
-    auto option = [&]<class T>(const char* name, T) { return nb::cast<T>(options[name]); };
-    C45BagParameters parameters;
-    parameters.tree = read_c45_settings(options);
-    parameters.first_tree = option("first_tree", std::uint32_t{});
-    parameters.n_trees = option("n_trees", std::uint32_t{});
-    parameters.seed = option("seed", std::uint64_t{});
-    parameters.drawing = drawing;
-    parameters.columns = option("columns", std::vector<std::vector<std::uint32_t>>());
-    parameters.class_weights = option("class_weights", std::vector<double>());
-    parameters.balance_bags = option("balance_bags", bool{});
-    parameters.out_of_bag = option("out_of_bag", bool{});
-    parameters.rule = rule_named(option("rule", std::string()));
-    parameters.flat_trees = option("flat_trees", std::uint32_t{});
-    return parameters;
-}
+struct C45Objects {
+    nb::object forest, importances, out_of_bag, interruption;
+};
 
 // weights: what a row weighs each time that it is drawn; those of None weigh 1. judged: whether each row counts in the
 // out-of-bag error; all do for None.
-nb::dict grow(const nb::list& arrays, const Vector<std::int32_t>& n_categories, const Vector<std::int32_t>& classes,
-              std::int32_t n_classes, const std::optional<Vector<double>>& weights,
-              const std::optional<Vector<std::uint8_t>>& judged, const nb::dict& options, nb::object progress,
-              int n_threads) {
+C45Objects grow(const nb::list& arrays, const Vector<std::int32_t>& n_categories, const Vector<std::int32_t>& classes,
+                std::int32_t n_classes, const std::optional<Vector<double>>& weights,
+                const std::optional<Vector<std::uint8_t>>& judged, C45BagParameters parameters,
+                const HeldDrawing& drawing, const OutOfBagArrays* before, nb::object progress, int n_threads) {
     const C45Table table = read_c45_table(arrays, n_categories, as_span(classes), n_classes);
     const std::size_t n_rows = classes.size(), n_columns = table.columns.size();
     const auto own = weights ? as_span(*weights) : std::span<const double>{};
     if ((weights && own.size() != n_rows) || (judged && judged->size() != n_rows)) {
         throw std::invalid_argument("The weights must have a value per row of the table.");
     }
-    const HeldDrawing held(nb::borrow(options["drawing"]), n_rows);
-    const C45BagParameters parameters = read_parameters(options, held.drawing());
+    check_drawing(drawing, n_rows);
+    parameters.drawing = drawing.drawing();
+    check_settings(parameters.tree);
     check_columns(parameters.columns, parameters.n_trees - parameters.first_tree, n_columns);
     check_class_weights(parameters.class_weights, parameters.balance_bags, static_cast<std::size_t>(n_classes));
-    OutOfBag before = read_out_of_bag(options["before"], n_rows, static_cast<std::size_t>(n_classes));
+    OutOfBag so_far = read_out_of_bag(before, n_rows, static_cast<std::size_t>(n_classes));
     std::vector<bool> does_count;
     if (judged) does_count.assign(judged->data(), judged->data() + n_rows);
 
     Interruption interruption;
     const auto after_tree = counting_hook(interruption, progress);
     GrownC45 grown = interruption.run([&](const Stop& stop) {
-        return grow_c45_bags(table, own, parameters, std::move(does_count), std::move(before), n_threads, after_tree,
+        return grow_c45_bags(table, own, parameters, std::move(does_count), std::move(so_far), n_threads, after_tree,
                              stop);
     });
-    nb::dict result;
-    result["importances"] = to_numpy(std::move(grown.importances), {grown.forest.trees.size(), n_columns});
-    put_out_of_bag(result, std::move(grown.out_of_bag), parameters.out_of_bag, static_cast<std::size_t>(n_classes));
-    result["interruption"] = interruption.error();
-    result["forest"] = std::move(grown.forest);
-    return result;
+    const std::size_t n_trees = grown.forest.trees.size();
+    return {.forest = nb::cast(std::move(grown.forest)),
+            .importances = to_numpy(std::move(grown.importances), {n_trees, n_columns}),
+            .out_of_bag = out_of_bag_arrays(std::move(grown.out_of_bag), parameters.out_of_bag,
+                                            static_cast<std::size_t>(n_classes)),
+            .interruption = interruption.error()};
 }
 
 nb::dict arrays_of(const C45Forest& forest) {
@@ -236,11 +225,27 @@ void register_c45_forest(nb::module_& m) {
         .def("__setstate__",
              [](C45Forest& forest, const nb::dict& arrays) { std::construct_at(&forest, forest_of(arrays)); });
 
+    auto parameters = nb::class_<C45BagParameters>(m, "C45BagParameters", "How many C4.5 trees are grown.")
+                          .def(nb::init<>())
+                          .def_rw("tree", &C45BagParameters::tree)
+                          .def_rw("first_tree", &C45BagParameters::first_tree)
+                          .def_rw("n_trees", &C45BagParameters::n_trees)
+                          .def_rw("seed", &C45BagParameters::seed)
+                          .def_rw("columns", &C45BagParameters::columns)
+                          .def_rw("class_weights", &C45BagParameters::class_weights)
+                          .def_rw("balance_bags", &C45BagParameters::balance_bags)
+                          .def_rw("out_of_bag", &C45BagParameters::out_of_bag)
+                          .def_rw("flat_trees", &C45BagParameters::flat_trees);
+    def_named(parameters, "rule", &C45BagParameters::rule, rules);
+    bind_result<C45Objects>(m, "GrownC45", "What grow_c45_bags has grown.")
+        .def_ro("forest", &C45Objects::forest)
+        .def_ro("importances", &C45Objects::importances)
+        .def_ro("out_of_bag", &C45Objects::out_of_bag);
     m.def("take_trees", &take_trees, nb::arg("forest"), nb::arg("begin"), nb::arg("end"));
     m.def("append_trees", &join, nb::arg("forest"), nb::arg("more"));
     m.def("grow_c45_bags", &grow, nb::arg("columns"), nb::arg("n_categories"), nb::arg("y"), nb::arg("n_classes"),
-          nb::arg("weights").none(), nb::arg("judged").none(), nb::arg("options"), nb::arg("progress").none(),
-          nb::arg("n_threads"));
+          nb::arg("weights").none(), nb::arg("judged").none(), nb::arg("parameters"), nb::arg("drawing"),
+          nb::arg("before").none(), nb::arg("progress").none(), nb::arg("n_threads"));
 }
 
 }  // namespace committee

@@ -1,18 +1,18 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
-#include <nanobind/stl/tuple.h>
 
 #include <algorithm>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
-#include <tuple>
+#include <utility>
+#include <vector>
 
 #include "forest.h"
 #include "python_arrays.h"
 #include "python_bags.h"
 #include "python_inputs.h"
+#include "python_names.h"
 #include "python_stop.h"
 #include "random.h"
 
@@ -25,7 +25,7 @@ std::vector<ColumnView> matrix_views(const Forest& forest, const AnyArray& matri
 }
 
 Rule rule_for(const Forest& forest, const std::string& name) {
-    const Rule rule = rule_named(name);
+    const Rule rule = rules.value(name);
     if (rule != Rule::mean && forest.link != Link::mean) {
         throw std::invalid_argument("Only trees that vote have a majority.");
     }
@@ -82,79 +82,121 @@ nb::object linked(const Forest& forest, const Matrix<double>& scores) {
     return to_numpy(std::move(out), {n_rows, forest.n_outputs});
 }
 
-nb::object bag_of(const nb::object& drawing, std::size_t n_rows, std::uint64_t seed, std::uint64_t member) {
-    const HeldDrawing held(drawing, n_rows);
-    std::vector<std::uint32_t> counts(n_rows, 0);
-    Interruption().run([&](const Stop& stop) { draw_bag(held.drawing(), derive_key(seed, member), counts, stop); });
+nb::object bag_of(const HeldDrawing& drawing, std::uint64_t seed, std::uint64_t member) {
+    std::vector<std::uint32_t> counts(drawing.n_rows(), 0);
+    Interruption().run([&](const Stop& stop) { draw_bag(drawing.drawing(), derive_key(seed, member), counts, stop); });
     return to_numpy(std::move(counts));
 }
 
-nb::dict grow(const Table& table, AnyArray y, std::uint32_t n_classes, std::optional<Vector<std::uint32_t>> weights,
-              std::uint64_t most_weight, const nb::dict& options, nb::object progress, int n_threads) {
-    auto option = [&]<class T>(const char* name, T) { return nb::cast<T>(options[name]); };
-    const std::size_t n_rows = table.n_rows();
+struct ForestObjects {
+    nb::object forest, importances, out_of_bag, out_of_bag_importances, leaf_rows, interruption;
+};
+
+ForestObjects grow(const Table& table, AnyArray y, std::uint32_t n_classes,
+                   std::optional<Vector<std::uint32_t>> weights, std::uint64_t most_weight, ForestParameters parameters,
+                   const HeldDrawing* drawing, const OutOfBagArrays* before, const std::vector<AnyArray>& values,
+                   nb::object progress, int n_threads) {
+    const std::size_t n_rows = table.n_rows(), n_columns = table.n_columns();
     const auto fixed = weights ? as_span(*weights) : std::span<const std::uint32_t>{};
     if (y.ndim() != 1 || y.shape(0) != n_rows || (weights && fixed.size() != n_rows)) {
         throw std::invalid_argument("The target and the weights must have a value per row of the table.");
     }
     if (n_rows == 0) throw std::invalid_argument("A table without rows grows no tree.");
-    ForestParameters parameters;
-    parameters.grow = read_grow_parameters(options, table.n_columns());
-    parameters.first_tree = option("first_tree", std::uint32_t{});
-    parameters.n_trees = option("n_trees", std::uint32_t{});
-    parameters.seed = option("seed", std::uint64_t{});
-    parameters.are_stumps = option("are_stumps", bool{});
-    std::optional<HeldDrawing> held;
-    if (!options["drawing"].is_none()) {
-        parameters.drawing = held.emplace(nb::borrow(options["drawing"]), n_rows).drawing();
-    }
-    parameters.columns = option("columns", std::vector<std::vector<std::uint32_t>>());
-    parameters.columns_tried = option("columns_tried", std::vector<std::uint32_t>());
-    check_columns(parameters.columns, parameters.n_trees - parameters.first_tree, table.n_columns());
+    check_directions(parameters.grow, n_columns);
+    check_columns(parameters.columns, parameters.n_trees - parameters.first_tree, n_columns);
     if (parameters.columns_tried.size() != parameters.columns.size()) {
         throw std::invalid_argument("Every tree needs a number of columns to try.");
     }
-    parameters.class_weights = option("class_weights", std::vector<double>());
-    parameters.balance_bags = option("balance_bags", bool{});
     check_class_weights(parameters.class_weights, parameters.balance_bags, n_classes);
-    parameters.out_of_bag = option("out_of_bag", bool{});
-    parameters.out_of_bag_importances = option("out_of_bag_importances", bool{});
-    parameters.keep_leaf_rows = option("keep_leaf_rows", bool{});
-    parameters.ccp_alpha = option("ccp_alpha", double{});
-    parameters.rule = rule_named(option("rule", std::string()));
-    parameters.flat_trees = option("flat_trees", std::uint32_t{});
-    const auto values = option("values", std::vector<AnyArray>());
+    if (drawing != nullptr) {
+        check_drawing(*drawing, n_rows);
+        parameters.drawing = drawing->drawing();
+    }
     const auto views = column_views(values, n_rows);
-    if (!views.empty() && views.size() != table.n_columns()) {
+    if (!views.empty() && views.size() != n_columns) {
         throw std::invalid_argument("The values are those of other columns than the table's.");
     }
     parameters.values = views;
-    OutOfBag before = read_out_of_bag(options["before"], n_rows, std::max(n_classes, 1U));
-
+    OutOfBag so_far = read_out_of_bag(before, n_rows, std::max(n_classes, 1U));
     const Target target =
         read_target(y, n_classes, fixed, most_weight, parameters.grow.criterion == Criterion::poisson);
 
     Interruption interruption;
     const auto after_tree = counting_hook(interruption, progress);
     Grown grown = interruption.run([&](const Stop& stop) {
-        return grow_forest(table, target, fixed, parameters, std::move(before), n_threads, after_tree, stop);
+        return grow_forest(table, target, fixed, parameters, std::move(so_far), n_threads, after_tree, stop);
     });
-    const std::size_t n_trees = grown.forest.trees.size(), n_columns = table.n_columns();
-    nb::dict result;
-    result["importances"] = to_numpy(std::move(grown.importances), {n_trees, n_columns});
-    result["out_of_bag_importances"] = parameters.out_of_bag_importances
-                                           ? to_numpy(std::move(grown.out_of_bag_importances), {n_trees, n_columns})
-                                           : nb::none();
-    put_out_of_bag(result, std::move(grown.out_of_bag), parameters.out_of_bag, target.n_outputs());
+    const std::size_t n_trees = grown.forest.trees.size();
     nb::list leaf_rows;
     for (LeafRows& rows : grown.leaf_rows) {
         leaf_rows.append(nb::make_tuple(to_numpy(std::move(rows.offsets)), to_numpy(std::move(rows.rows)),
                                         to_numpy(std::move(rows.weights))));
     }
-    result["leaf_rows"] = leaf_rows;
-    result["interruption"] = interruption.error();
-    result["forest"] = std::move(grown.forest);
-    return result;
+    return {.forest = nb::cast(std::move(grown.forest)),
+            .importances = to_numpy(std::move(grown.importances), {n_trees, n_columns}),
+            .out_of_bag = out_of_bag_arrays(std::move(grown.out_of_bag), parameters.out_of_bag, target.n_outputs()),
+            .out_of_bag_importances = parameters.out_of_bag_importances
+                                          ? to_numpy(std::move(grown.out_of_bag_importances), {n_trees, n_columns})
+                                          : nb::none(),
+            .leaf_rows = leaf_rows,
+            .interruption = interruption.error()};
+}
+
+void register_growing(nb::module_& m) {
+    auto grow_parameters = nb::class_<GrowParameters>(m, "GrowParameters", "How a tree is grown.")
+                               .def(nb::init<>())
+                               .def_rw("max_depth", &GrowParameters::max_depth)
+                               .def_rw("max_leaf_nodes", &GrowParameters::max_leaf_nodes)
+                               .def_rw("min_samples_split", &GrowParameters::min_samples_split)
+                               .def_rw("min_samples_leaf", &GrowParameters::min_samples_leaf)
+                               .def_rw("min_weight_fraction_leaf", &GrowParameters::min_weight_fraction_leaf)
+                               .def_rw("min_impurity_decrease", &GrowParameters::min_impurity_decrease)
+                               .def_rw("max_features", &GrowParameters::max_features)
+                               .def_rw("random_thresholds", &GrowParameters::random_thresholds)
+                               .def_rw("exact", &GrowParameters::exact)
+                               .def_rw("needs_gain", &GrowParameters::needs_gain)
+                               .def_rw("keep_records", &GrowParameters::keep_records)
+                               .def_rw("monotonic", &GrowParameters::monotonic);
+    def_named(grow_parameters, "criterion", &GrowParameters::criterion, criteria);
+
+    auto parameters = nb::class_<ForestParameters>(m, "ForestParameters", "How many trees are grown, and from what.")
+                          .def(nb::init<>())
+                          .def_rw("grow", &ForestParameters::grow)
+                          .def_rw("first_tree", &ForestParameters::first_tree)
+                          .def_rw("n_trees", &ForestParameters::n_trees)
+                          .def_rw("seed", &ForestParameters::seed)
+                          .def_rw("are_stumps", &ForestParameters::are_stumps)
+                          .def_rw("columns", &ForestParameters::columns)
+                          .def_rw("columns_tried", &ForestParameters::columns_tried)
+                          .def_rw("class_weights", &ForestParameters::class_weights)
+                          .def_rw("balance_bags", &ForestParameters::balance_bags)
+                          .def_rw("out_of_bag", &ForestParameters::out_of_bag)
+                          .def_rw("out_of_bag_importances", &ForestParameters::out_of_bag_importances)
+                          .def_rw("keep_leaf_rows", &ForestParameters::keep_leaf_rows)
+                          .def_rw("ccp_alpha", &ForestParameters::ccp_alpha)
+                          .def_rw("flat_trees", &ForestParameters::flat_trees);
+    def_named(parameters, "rule", &ForestParameters::rule, rules);
+
+    nb::class_<HeldDrawing>(m, "Drawing", "How the rows of members are drawn.")
+        .def(nb::init<std::size_t, Vector<std::uint32_t>, Vector<std::uint64_t>, Vector<std::uint64_t>,
+                      HeldDrawing::Optional, HeldDrawing::Optional, bool, bool>(),
+             nb::arg("n_rows"), nb::arg("units"), nb::arg("ends"), nb::arg("n_draws"), nb::arg("weights").none(),
+             nb::arg("groups").none(), nb::arg("replaces"), nb::arg("keeps_weights"))
+        .def("draw", &bag_of, nb::arg("seed"), nb::arg("member"));
+    nb::class_<OutOfBagArrays>(m, "OutOfBagVotes", "The votes of the members that have not seen a row.")
+        .def(nb::init<nb::object, nb::object, nb::object>(), nb::arg("sums"), nb::arg("counts"), nb::arg("curve"))
+        .def_ro("sums", &OutOfBagArrays::sums)
+        .def_ro("counts", &OutOfBagArrays::counts)
+        .def_ro("curve", &OutOfBagArrays::curve);
+    bind_result<ForestObjects>(m, "GrownForest", "What grow_forest has grown.")
+        .def_ro("forest", &ForestObjects::forest)
+        .def_ro("importances", &ForestObjects::importances)
+        .def_ro("out_of_bag", &ForestObjects::out_of_bag)
+        .def_ro("out_of_bag_importances", &ForestObjects::out_of_bag_importances)
+        .def_ro("leaf_rows", &ForestObjects::leaf_rows);
+    m.def("grow_forest", &grow, nb::arg("table"), nb::arg("y"), nb::arg("n_classes"), nb::arg("weights").none(),
+          nb::arg("most_weight"), nb::arg("parameters"), nb::arg("drawing").none(), nb::arg("before").none(),
+          nb::arg("values"), nb::arg("progress").none(), nb::arg("n_threads"));
 }
 
 }  // namespace
@@ -233,12 +275,7 @@ void register_forest(nb::module_& m) {
             },
             nb::arg("matrix"));
 
-    m.def("grow_forest", &grow, nb::arg("table"), nb::arg("y"), nb::arg("n_classes"), nb::arg("weights").none(),
-          nb::arg("most_weight"), nb::arg("options"), nb::arg("progress").none(), nb::arg("n_threads"));
-    m.def(
-        "check_drawing", [](const nb::object& drawing, std::size_t n_rows) { HeldDrawing(drawing, n_rows); },
-        nb::arg("drawing"), nb::arg("n_rows"));
-    m.def("draw_bag", &bag_of, nb::arg("drawing"), nb::arg("n_rows"), nb::arg("seed"), nb::arg("member"));
+    register_growing(m);
 }
 
 }  // namespace committee

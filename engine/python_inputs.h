@@ -1,13 +1,12 @@
-// What Python hands to those who learn and predict, checked: criteria by name, targets, the columns of a forest.
+// What Python hands to those who learn and predict, checked: directions, targets, the columns of a forest.
 #pragma once
-#include <nanobind/stl/string.h>
-
 #include <cstdint>
 #include <span>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "grow.h"
 #include "predict.h"
 #include "python_arrays.h"
 #include "sampling.h"
@@ -15,42 +14,10 @@
 
 namespace committee {
 
-inline Criterion criterion_named(const std::string& name) {
-    if (name == "gini") return Criterion::gini;
-    if (name == "entropy" || name == "log_loss") return Criterion::entropy;
-    if (name == "gain_ratio") return Criterion::gain_ratio;
-    if (name == "error") return Criterion::error;
-    if (name == "squared_error") return Criterion::squared_error;
-    if (name == "poisson") return Criterion::poisson;
-    throw std::invalid_argument("There is no criterion '" + name + "'.");
-}
-
-inline Rule rule_named(const std::string& name) {
-    if (name == "mean") return Rule::mean;
-    if (name == "majority") return Rule::majority;
-    throw std::invalid_argument("There is no rule '" + name + "'.");
-}
-
-inline GrowParameters read_grow_parameters(const nb::dict& options, std::size_t n_columns) {
-    auto option = [&]<class T>(const char* name, T) { return nb::cast<T>(options[name]); };
-    GrowParameters grow;
-    grow.criterion = criterion_named(option("criterion", std::string()));
-    grow.max_depth = option("max_depth", std::uint32_t{});
-    grow.max_leaf_nodes = option("max_leaf_nodes", std::uint32_t{});
-    grow.min_samples_split = option("min_samples_split", std::uint32_t{});
-    grow.min_samples_leaf = option("min_samples_leaf", std::uint32_t{});
-    grow.min_weight_fraction_leaf = option("min_weight_fraction_leaf", double{});
-    grow.min_impurity_decrease = option("min_impurity_decrease", double{});
-    grow.max_features = option("max_features", std::uint32_t{});
-    grow.random_thresholds = option("random_thresholds", bool{});
-    grow.exact = option("exact", bool{});
-    grow.needs_gain = option("needs_gain", bool{});
-    grow.keep_records = option("keep_records", bool{});
-    grow.monotonic = option("monotonic", std::vector<std::int8_t>());
+inline void check_directions(const GrowParameters& grow, std::size_t n_columns) {
     if (!grow.monotonic.empty() && grow.monotonic.size() != n_columns) {
         throw std::invalid_argument("Every column needs a direction, or none does.");
     }
-    return grow;
 }
 
 // Labels below n_classes, or doubles if n_classes is 0.

@@ -12,6 +12,7 @@
 #include "python_bags.h"
 #include "python_columns.h"
 #include "python_inputs.h"
+#include "python_names.h"
 #include "python_stop.h"
 #include "rotation_forest.h"
 #include "rotation_state.h"
@@ -32,7 +33,7 @@ std::vector<ColumnView> matrix_views(const std::vector<std::uint32_t>& n_categor
 
 nb::object predict_views(const RotationForest& forest, const std::vector<ColumnView>& views, std::size_t n_rows,
                          const std::string& rule, int n_threads) {
-    const Rule chosen = rule_named(rule);
+    const Rule chosen = rules.value(rule);
     std::vector<double> out(n_rows * forest.n_outputs);
     Interruption().run([&](const Stop& stop) { predict(forest, views, n_rows, chosen, n_threads, out.data(), stop); });
     return to_numpy(std::move(out), {n_rows, forest.n_outputs});
@@ -63,39 +64,20 @@ RotationForest take_trees(const RotationForest& forest, std::size_t begin, std::
     return taken;
 }
 
-RotationForestParameters read_parameters(const nb::dict& options) {
-    auto option = [&]<class T>(const char* name, T) { return nb::cast<T>(options[name]); };
-    RotationForestParameters parameters;
-    parameters.rotation.min_group = option("min_group", std::uint32_t{});
-    parameters.rotation.max_group = option("max_group", std::uint32_t{});
-    parameters.rotation.remove_proportion = option("remove_proportion", double{});
-    parameters.rotation.weights_repeat = option("weights_repeat", bool{});
-    const RotationParameters& rotation = parameters.rotation;
+struct RotationObjects {
+    nb::object forest, importances, out_of_bag, outside, interruption;
+};
+
+void check_rotation(const RotationParameters& rotation) {
     if (rotation.min_group < 1 || rotation.max_group < rotation.min_group || !(rotation.remove_proportion >= 0) ||
         !(rotation.remove_proportion < 1)) {
         throw std::invalid_argument("Groups need 1 <= min_group <= max_group, and 0 <= remove_proportion < 1.");
     }
-    const auto tree = option("tree", std::string());
-    if (tree != "c45" && tree != "c45_unpruned" && tree != "cart") {
-        throw std::invalid_argument("There is no tree '" + tree + "'.");
-    }
-    parameters.is_c45 = tree != "cart";
-    parameters.c45.pruning = tree == "c45" ? C45Pruning::pessimistic : C45Pruning::none;
-    parameters.min_leaf_rows = std::max(option("min_samples_leaf", std::uint32_t{}), 1U);
-    parameters.n_trees = option("n_trees", std::uint32_t{});
-    parameters.seed = option("seed", std::uint64_t{});
-    parameters.bootstrap = option("bootstrap", bool{});
-    parameters.n_draws = option("n_draws", std::uint64_t{});
-    parameters.out_of_bag = option("out_of_bag", bool{});
-    parameters.tells_outside = option("tells_outside", bool{});
-    parameters.rule = rule_named(option("rule", std::string()));
-    parameters.seconds = option("seconds", double{});
-    return parameters;
 }
 
-nb::dict grow(const std::vector<AnyArray>& columns, const std::vector<std::uint32_t>& n_categories, AnyArray y,
-              std::uint32_t n_classes, std::optional<Vector<std::uint32_t>> weights, std::uint64_t total_weight,
-              const nb::dict& options, nb::object progress, int n_threads) {
+RotationObjects grow(const std::vector<AnyArray>& columns, const std::vector<std::uint32_t>& n_categories, AnyArray y,
+                     std::uint32_t n_classes, std::optional<Vector<std::uint32_t>> weights, std::uint64_t total_weight,
+                     RotationForestParameters parameters, nb::object progress, int n_threads) {
     if (y.ndim() != 1) throw std::invalid_argument("The target must be a vector.");
     const std::size_t n_rows = y.shape(0);
     const auto fixed = weights ? as_span(*weights) : std::span<const std::uint32_t>{};
@@ -104,7 +86,8 @@ nb::dict grow(const std::vector<AnyArray>& columns, const std::vector<std::uint3
         throw std::invalid_argument("All weights are zero.");
     }
     if (n_rows == 0 || n_rows >= max_c45_rows) throw std::invalid_argument("There are no rows, or too many.");
-    RotationForestParameters parameters = read_parameters(options);
+    check_rotation(parameters.rotation);
+    parameters.min_leaf_rows = std::max(parameters.min_leaf_rows, 1U);
     if (parameters.is_c45 && n_classes == 0) throw std::invalid_argument("C4.5 has no trees for numbers.");
     parameters.cart.criterion = n_classes == 0 ? Criterion::squared_error : Criterion::gini;
     parameters.cart.exact = n_classes == 0;
@@ -117,14 +100,11 @@ nb::dict grow(const std::vector<AnyArray>& columns, const std::vector<std::uint3
         return grow_rotation_forest(views, n_categories, target, fixed, parameters, n_threads, after_tree, stop);
     });
     const std::size_t n_trees = grown.forest.trees.size();
-    nb::dict result;
-    result["importances"] = to_numpy(std::move(grown.importances), {n_trees, n_categories.size()});
-    result["out_of_bag_importances"] = nb::none();
-    put_out_of_bag(result, std::move(grown.out_of_bag), parameters.out_of_bag, target.n_outputs());
-    result["outside"] = parameters.tells_outside ? to_numpy(std::move(grown.outside), {n_trees, n_rows}) : nb::none();
-    result["interruption"] = interruption.error();
-    result["forest"] = std::move(grown.forest);
-    return result;
+    return {.forest = nb::cast(std::move(grown.forest)),
+            .importances = to_numpy(std::move(grown.importances), {n_trees, n_categories.size()}),
+            .out_of_bag = out_of_bag_arrays(std::move(grown.out_of_bag), parameters.out_of_bag, target.n_outputs()),
+            .outside = parameters.tells_outside ? to_numpy(std::move(grown.outside), {n_trees, n_rows}) : nb::none(),
+            .interruption = interruption.error()};
 }
 
 nb::dict arrays_of(const RotationForest& forest) {
@@ -214,9 +194,34 @@ void register_rotate(nb::module_& m) {
         .def("__setstate__",
              [](RotationForest& forest, const nb::dict& arrays) { std::construct_at(&forest, forest_of(arrays)); });
 
+    nb::class_<RotationParameters>(m, "RotationParameters", "How the rotation of a tree is drawn.")
+        .def_rw("min_group", &RotationParameters::min_group)
+        .def_rw("max_group", &RotationParameters::max_group)
+        .def_rw("remove_proportion", &RotationParameters::remove_proportion)
+        .def_rw("weights_repeat", &RotationParameters::weights_repeat);
+    auto parameters =
+        nb::class_<RotationForestParameters>(m, "RotationForestParameters", "How a rotation forest is grown.")
+            .def(nb::init<>())
+            .def_rw("rotation", &RotationForestParameters::rotation)
+            .def_rw("is_c45", &RotationForestParameters::is_c45)
+            .def_rw("c45", &RotationForestParameters::c45)
+            .def_rw("min_leaf_rows", &RotationForestParameters::min_leaf_rows)
+            .def_rw("n_trees", &RotationForestParameters::n_trees)
+            .def_rw("seed", &RotationForestParameters::seed)
+            .def_rw("bootstrap", &RotationForestParameters::bootstrap)
+            .def_rw("n_draws", &RotationForestParameters::n_draws)
+            .def_rw("out_of_bag", &RotationForestParameters::out_of_bag)
+            .def_rw("tells_outside", &RotationForestParameters::tells_outside)
+            .def_rw("seconds", &RotationForestParameters::seconds);
+    def_named(parameters, "rule", &RotationForestParameters::rule, rules);
+    bind_result<RotationObjects>(m, "GrownRotations", "What grow_rotation_forest has grown.")
+        .def_ro("forest", &RotationObjects::forest)
+        .def_ro("importances", &RotationObjects::importances)
+        .def_ro("out_of_bag", &RotationObjects::out_of_bag)
+        .def_ro("outside", &RotationObjects::outside);
     m.def("take_trees", &take_trees, nb::arg("forest"), nb::arg("begin"), nb::arg("end"));
     m.def("grow_rotation_forest", &grow, nb::arg("columns"), nb::arg("n_categories"), nb::arg("y"),
-          nb::arg("n_classes"), nb::arg("weights").none(), nb::arg("total_weight"), nb::arg("options"),
+          nb::arg("n_classes"), nb::arg("weights").none(), nb::arg("total_weight"), nb::arg("parameters"),
           nb::arg("progress").none(), nb::arg("n_threads"));
 }
 

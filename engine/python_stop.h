@@ -61,6 +61,24 @@ class Interruption {
     std::optional<nb::python_error> error_;
 };
 
+// Binds what a long call returns. Result has the attribute `interruption`, the exception that has ended the call or
+// None. The traceback of an exception may lead back to the result, so Python's garbage collector has to see it.
+template <class Result>
+nb::class_<Result> bind_result(nb::module_& m, const char* name, const char* text) {
+    static PyType_Slot slots[] = {
+        {Py_tp_traverse, reinterpret_cast<void*>(+[](PyObject* self, visitproc visit, void* arg) {
+             Py_VISIT(Py_TYPE(self));
+             if (nb::inst_ready(self)) Py_VISIT(nb::inst_ptr<Result>(self)->interruption.ptr());
+             return 0;
+         })},
+        {Py_tp_clear, reinterpret_cast<void*>(+[](PyObject* self) {
+             nb::inst_ptr<Result>(self)->interruption = nb::none();
+             return 0;
+         })},
+        {0, nullptr}};
+    return nb::class_<Result>(m, name, nb::type_slots(slots), text).def_ro("interruption", &Result::interruption);
+}
+
 // A hook of Python that takes the number of parts that are done; an empty function if it is None.
 inline std::function<bool(std::size_t)> counting_hook(Interruption& interruption, const nb::object& hook) {
     if (hook.is_none()) return {};

@@ -13,6 +13,7 @@
 #include "python_arrays.h"
 #include "python_columns.h"
 #include "python_inputs.h"
+#include "python_names.h"
 #include "python_stop.h"
 #include "quantiles.h"
 #include "recode.h"
@@ -147,7 +148,13 @@ double threshold_value(const Forest& forest, NodeWord word) {
     return threshold > cuts.size() ? infinity : cuts[threshold - 1];
 }
 
-nb::dict describe_tree(const Forest& forest, std::size_t index) {
+// The nodes of a tree as arrays; `impurity`, `weight` and `n_rows` are None if the tree has no records.
+struct NodeObjects {
+    nb::object left, right, column, threshold, missing_right, only_missing, value;
+    nb::object impurity = nb::none(), weight = nb::none(), n_rows = nb::none();
+};
+
+NodeObjects describe_tree(const Forest& forest, std::size_t index) {
     constexpr double nan = std::numeric_limits<double>::quiet_NaN();
     const Tree& tree = tree_at(forest, index);
     const std::size_t n_nodes = tree.nodes.size(), size = forest.leaf_size();
@@ -168,14 +175,13 @@ nb::dict describe_tree(const Forest& forest, std::size_t index) {
         missing_right[i] = missing_goes_right(word) ? 1 : 0;
         only_missing[i] = parts_missing(forest, word) ? 1 : 0;
     }
-    nb::dict result;
-    result["left"] = to_numpy(std::move(left));
-    result["right"] = to_numpy(std::move(right));
-    result["column"] = to_numpy(std::move(column));
-    result["threshold"] = to_numpy(std::move(threshold));
-    result["missing_right"] = to_numpy(std::move(missing_right)).attr("view")("bool");
-    result["only_missing"] = to_numpy(std::move(only_missing)).attr("view")("bool");
-    result["value"] = to_numpy(std::move(value), {n_nodes, size});
+    NodeObjects result{.left = to_numpy(std::move(left)),
+                       .right = to_numpy(std::move(right)),
+                       .column = to_numpy(std::move(column)),
+                       .threshold = to_numpy(std::move(threshold)),
+                       .missing_right = to_numpy(std::move(missing_right)).attr("view")("bool"),
+                       .only_missing = to_numpy(std::move(only_missing)).attr("view")("bool"),
+                       .value = to_numpy(std::move(value), {n_nodes, size})};
     if (tree.records.empty()) return result;
     std::vector<double> impurity, weight;
     std::vector<std::int64_t> n_rows;
@@ -184,9 +190,9 @@ nb::dict describe_tree(const Forest& forest, std::size_t index) {
         weight.push_back(record.weight);
         n_rows.push_back(static_cast<std::int64_t>(record.n_rows));
     }
-    result["impurity"] = to_numpy(std::move(impurity));
-    result["weight"] = to_numpy(std::move(weight));
-    result["n_rows"] = to_numpy(std::move(n_rows));
+    result.impurity = to_numpy(std::move(impurity));
+    result.weight = to_numpy(std::move(weight));
+    result.n_rows = to_numpy(std::move(n_rows));
     return result;
 }
 
@@ -255,7 +261,7 @@ Forest stump_of(const Table& table, AnyArray y, std::uint32_t n_classes, std::op
     if (y.ndim() != 1 || y.shape(0) != table.n_rows() || (weights && fixed.size() != table.n_rows())) {
         throw std::invalid_argument("The target and the weights must have a value per row of the table.");
     }
-    const Criterion chosen = criterion_named(criterion);
+    const Criterion chosen = criteria.value(criterion);
     const Target target = read_target(y, n_classes, fixed, total_weight, false);
     return Interruption().run([&](const Stop& stop) { return grow_stump(table, target, fixed, chosen, stop); });
 }
@@ -269,6 +275,17 @@ void register_trees(nb::module_& m) {
         .def("__setstate__",
              [](Forest& forest, const nb::dict& arrays) { std::construct_at(&forest, forest_of(arrays)); });
 
+    nb::class_<NodeObjects>(m, "TreeNodes", "The nodes of a tree, an array per attribute.")
+        .def_ro("left", &NodeObjects::left)
+        .def_ro("right", &NodeObjects::right)
+        .def_ro("column", &NodeObjects::column)
+        .def_ro("threshold", &NodeObjects::threshold)
+        .def_ro("missing_right", &NodeObjects::missing_right)
+        .def_ro("only_missing", &NodeObjects::only_missing)
+        .def_ro("value", &NodeObjects::value)
+        .def_ro("impurity", &NodeObjects::impurity)
+        .def_ro("weight", &NodeObjects::weight)
+        .def_ro("n_rows", &NodeObjects::n_rows);
     m.def("forest_arrays", &arrays_of, nb::arg("forest"));
     m.def("forest_from_arrays", &forest_of, nb::arg("arrays"));
     m.def("append_trees", &join, nb::arg("forest"), nb::arg("more"));

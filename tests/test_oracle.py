@@ -52,10 +52,10 @@ def codes_of(tree, y):
 
 def decreases(nodes):
     """The decrease of impurity at every inner node."""
-    inner = np.flatnonzero(nodes["left"] >= 0)
-    left, right = nodes["left"][inner], nodes["right"][inner]
-    parts = [nodes["weight"][side] * nodes["impurity"][side] for side in (left, right)]
-    return dict(zip(inner, nodes["impurity"][inner] - sum(parts) / nodes["weight"][inner], strict=True))
+    inner = np.flatnonzero(nodes.left >= 0)
+    left, right = nodes.left[inner], nodes.right[inner]
+    parts = [nodes.weight[side] * nodes.impurity[side] for side in (left, right)]
+    return dict(zip(inner, nodes.impurity[inner] - sum(parts) / nodes.weight[inner], strict=True))
 
 
 @settings(max_examples=100)
@@ -94,22 +94,22 @@ def test_the_whole_tree_is_that_of_the_oracle_where_no_two_splits_are_equally_go
 
 def compare(truth, nodes, node, found, *problem):
     """Walk both trees until they come to equally good splits of which each took another."""
-    assert nodes["n_rows"][node] == truth.n_rows
-    np.testing.assert_allclose(nodes["value"][node], truth.value, atol=1e-9)
-    assert nodes["impurity"][node] == pytest.approx(truth.impurity, rel=1e-6, abs=1e-7)
-    assert (nodes["left"][node] < 0) == (not truth.children)
+    assert nodes.n_rows[node] == truth.n_rows
+    np.testing.assert_allclose(nodes.value[node], truth.value, atol=1e-9)
+    assert nodes.impurity[node] == pytest.approx(truth.impurity, rel=1e-6, abs=1e-7)
+    assert (nodes.left[node] < 0) == (not truth.children)
     if not truth.children:
         return
     assert found[node] == pytest.approx(truth.decrease, rel=1e-6, abs=1e-7)
-    left, right = nodes["left"][node], nodes["right"][node]
+    left, right = nodes.left[node], nodes.right[node]
     for first, second in (truth.children, truth.children[::-1]):
         same = all(
-            nodes["n_rows"][side] == child.n_rows
-            and np.allclose(nodes["value"][side], child.value, atol=1e-9)
-            and nodes["weight"][side] == child.weight
+            nodes.n_rows[side] == child.n_rows
+            and np.allclose(nodes.value[side], child.value, atol=1e-9)
+            and nodes.weight[side] == child.weight
             for side, child in ((left, first), (right, second))
         )
-        if same and nodes["column"][node] == truth.column:
+        if same and nodes.column[node] == truth.column:
             break
     else:
         return
@@ -130,7 +130,7 @@ def test_missing_values_go_to_the_better_side(criterion):
     for y in ([0, 0, 1, 1, 1], [1, 1, 0, 1, 1]):
         tree, nodes = fit(X, np.array(y), np.ones(5), criterion, [False])
         assert tree.get_n_leaves() == 2
-        assert nodes["impurity"][1:] == pytest.approx([0, 0])
+        assert nodes.impurity[1:] == pytest.approx([0, 0])
 
 
 @settings(max_examples=60)

@@ -1,7 +1,7 @@
 """The compiled engine: what engine/python*.cpp binds. Private: use the package."""
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
@@ -79,6 +79,204 @@ class C45Forest:
 AnyForest = TypeVar("AnyForest", Forest, C45Forest, RotationForest)
 VotingTrees = TypeVar("VotingTrees", Forest, C45Forest)
 
+class GrowParameters:
+    criterion: str
+    max_depth: int
+    max_leaf_nodes: int
+    min_samples_split: int
+    min_samples_leaf: int
+    min_weight_fraction_leaf: float
+    min_impurity_decrease: float
+    max_features: int
+    random_thresholds: bool
+    exact: bool
+    needs_gain: bool
+    keep_records: bool
+    monotonic: list[int]
+
+class ForestParameters:
+    grow: GrowParameters
+    first_tree: int
+    n_trees: int
+    seed: int
+    are_stumps: bool
+    columns: list[list[int]]
+    columns_tried: list[int]
+    class_weights: list[float]
+    balance_bags: bool
+    out_of_bag: bool
+    out_of_bag_importances: bool
+    keep_leaf_rows: bool
+    ccp_alpha: float
+    rule: str
+    flat_trees: int
+
+class C45Settings:
+    pruning: str | None
+    confidence: float
+    subtree_raising: bool
+    min_leaf_weight: float
+    n_folds: int
+
+class C45BagParameters:
+    tree: C45Settings
+    first_tree: int
+    n_trees: int
+    seed: int
+    columns: list[list[int]]
+    class_weights: list[float]
+    balance_bags: bool
+    out_of_bag: bool
+    rule: str
+    flat_trees: int
+
+class RotationParameters:
+    min_group: int
+    max_group: int
+    remove_proportion: float
+    weights_repeat: bool
+
+class RotationForestParameters:
+    rotation: RotationParameters
+    is_c45: bool
+    c45: C45Settings
+    min_leaf_rows: int
+    n_trees: int
+    seed: int
+    bootstrap: bool
+    n_draws: int
+    out_of_bag: bool
+    tells_outside: bool
+    rule: str
+    seconds: float
+
+class MemberParameters:
+    resample: bool
+    is_stump: bool
+    grow: GrowParameters
+    ccp_alpha: float
+    c45_settings: C45Settings
+
+class AdaBoostParameters:
+    scheme: str
+    loss: str
+    learning_rate: float
+    member: MemberParameters
+    first_round: int
+    n_rounds: int
+    seed: int
+    keep_weights: bool
+
+class Objective:
+    loss: str
+    quantile: float
+    z_max: float
+    one_versus_all: bool
+
+class BoostTreeParameters:
+    max_leaf_nodes: int
+    max_depth: int
+    is_depthwise: bool
+    min_samples_leaf: int
+    min_child_weight: float
+    min_split_gain: float
+    reg_lambda: float
+    reg_alpha: float
+    colsample_bytree: float
+    colsample_bynode: float
+    random_thresholds: bool
+    cat_smooth: float
+    max_cat_to_onehot: int
+    monotonic: list[int]
+
+class BoostParameters:
+    objective: Objective
+    tree: BoostTreeParameters
+    n_rounds: int
+    learning_rate: float
+    subsample: float
+    is_multi_output: bool
+    seed: int
+    n_iter_no_change: int
+    tol: float
+
+class Drawing:
+    def __init__(
+        self,
+        n_rows: int,
+        units: np.ndarray,
+        ends: np.ndarray,
+        n_draws: np.ndarray,
+        weights: np.ndarray | None,
+        groups: np.ndarray | None,
+        replaces: bool,
+        keeps_weights: bool,
+    ) -> None: ...
+    def draw(self, seed: int, member: int) -> np.ndarray: ...
+
+class OutOfBagVotes:
+    sums: np.ndarray
+    counts: np.ndarray
+    curve: np.ndarray
+    def __init__(self, sums: np.ndarray, counts: np.ndarray, curve: np.ndarray) -> None: ...
+
+class BoostRows:
+    def __init__(
+        self, table: BinnedTable, y: np.ndarray, weights: np.ndarray | None, scores: np.ndarray | None
+    ) -> None: ...
+
+class GrownForest:
+    forest: Forest
+    importances: np.ndarray
+    out_of_bag: OutOfBagVotes | None
+    out_of_bag_importances: np.ndarray | None
+    leaf_rows: list[tuple[np.ndarray, np.ndarray, np.ndarray]]
+    interruption: BaseException | None
+
+class GrownC45:
+    forest: C45Forest
+    importances: np.ndarray
+    out_of_bag: OutOfBagVotes | None
+    interruption: BaseException | None
+
+class GrownRotations:
+    forest: RotationForest
+    importances: np.ndarray
+    out_of_bag: OutOfBagVotes | None
+    outside: np.ndarray | None
+    interruption: BaseException | None
+
+class AdaBoosted:
+    members: Forest | C45Forest
+    errors: np.ndarray
+    votes: np.ndarray
+    importances: np.ndarray
+    weights: np.ndarray | None
+    units: np.ndarray
+    is_over: bool
+    interruption: BaseException | None
+
+class Boosted:
+    forest: Forest
+    train_loss: np.ndarray
+    validation_loss: np.ndarray
+    n_rounds: int
+    gain: np.ndarray
+    n_splits: np.ndarray
+    interruption: BaseException | None
+
+class TreeNodes:
+    left: np.ndarray
+    right: np.ndarray
+    column: np.ndarray
+    threshold: np.ndarray
+    missing_right: np.ndarray
+    only_missing: np.ndarray
+    value: np.ndarray
+    impurity: np.ndarray | None
+    weight: np.ndarray | None
+    n_rows: np.ndarray | None
+
 class NeighbourSearch:
     def __init__(self, known: np.ndarray, turned: np.ndarray, n_threads: int) -> None: ...
     def find(
@@ -123,10 +321,7 @@ class C45Tree:
         classes: np.ndarray,
         n_classes: int,
         weights: np.ndarray,
-        pruning: str | None,
-        confidence: float,
-        subtree_raising: bool,
-        min_leaf_weight: float,
+        settings: C45Settings,
         held_out: np.ndarray | None,
     ) -> C45Tree: ...
     def predict(self, columns: list[np.ndarray], n_rows: int) -> np.ndarray: ...
@@ -149,15 +344,15 @@ def encode(
     codes_like: BinnedTable, columns: list[np.ndarray], n_rows: int, n_threads: int
 ) -> BinnedTable: ...
 def boost(
-    table: BinnedTable,
-    y: np.ndarray,
+    rows: BoostRows,
     n_classes: int,
-    weights: np.ndarray | None,
-    options: dict[str, Any],
-    validation: tuple[BinnedTable, np.ndarray, np.ndarray | None, np.ndarray | None] | None,
+    parameters: BoostParameters,
+    loss: Callable[[np.ndarray, np.ndarray], object] | None,
+    before: Forest | None,
+    validation: BoostRows | None,
     progress: Callable[[int, Callable[[], Forest]], bool] | None,
     n_threads: int,
-) -> dict[str, Any]: ...
+) -> Boosted: ...
 def fingerprint(columns: list[np.ndarray], n_rows: int) -> tuple[int, int]: ...
 def hash_rows(table: BinnedTable, n_threads: int) -> np.ndarray: ...
 def order_by_content(
@@ -170,12 +365,13 @@ def grow_forest(
     n_classes: int,
     weights: np.ndarray | None,
     most_weight: int,
-    options: dict[str, Any],
+    parameters: ForestParameters,
+    drawing: Drawing | None,
+    before: OutOfBagVotes | None,
+    values: list[np.ndarray],
     progress: Callable[[int], object] | None,
     n_threads: int,
-) -> dict[str, Any]: ...
-def check_drawing(drawing: tuple[Any, ...], n_rows: int) -> None: ...
-def draw_bag(drawing: tuple[Any, ...], n_rows: int, seed: int, member: int) -> np.ndarray: ...
+) -> GrownForest: ...
 def grow_rotation_forest(
     columns: list[np.ndarray],
     n_categories: list[int],
@@ -183,10 +379,10 @@ def grow_rotation_forest(
     n_classes: int,
     weights: np.ndarray | None,
     total_weight: int,
-    options: dict[str, Any],
+    parameters: RotationForestParameters,
     progress: Callable[[int], object] | None,
     n_threads: int,
-) -> dict[str, Any]: ...
+) -> GrownRotations: ...
 def grow_stump(
     table: BinnedTable,
     y: np.ndarray,
@@ -207,11 +403,13 @@ def grow_c45_bags(
     n_classes: int,
     weights: np.ndarray | None,
     judged: np.ndarray | None,
-    options: dict[str, Any],
+    parameters: C45BagParameters,
+    drawing: Drawing,
+    before: OutOfBagVotes | None,
     progress: Callable[[int], object] | None,
     n_threads: int,
-) -> dict[str, Any]: ...
-def describe_tree(forest: Forest, tree: int) -> dict[str, np.ndarray]: ...
+) -> GrownC45: ...
+def describe_tree(forest: Forest, tree: int) -> TreeNodes: ...
 def left_categories(forest: Forest, tree: int, node: int) -> np.ndarray: ...
 def prune_tree(forest: Forest, ccp_alpha: float) -> Forest: ...
 def pruning_path(forest: Forest) -> tuple[np.ndarray, np.ndarray]: ...
@@ -230,11 +428,11 @@ def boost_adaptively(
     n_classes: int,
     counts: np.ndarray,
     units: np.ndarray,
-    options: dict[str, Any],
+    parameters: AdaBoostParameters,
     c45: tuple[list[np.ndarray], np.ndarray] | None,
     progress: Callable[[int], object] | None,
     n_threads: int,
-) -> dict[str, Any]: ...
+) -> AdaBoosted: ...
 def weigh_votes(
     members: VotingTrees, votes: np.ndarray, are_crisp: bool, link: str, scale: float
 ) -> VotingTrees: ...

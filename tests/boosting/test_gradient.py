@@ -262,14 +262,19 @@ def test_categories_are_split_into_sets():
     city = rng.integers(0, 40, 2000)
     y = np.isin(city, [3, 7, 8, 21, 33]).astype(int)
     frame = pd.DataFrame({"city": pd.Categorical([f"c{code}" for code in city])})
-    booster = GradientBoostingClassifier(10, max_depth=1, max_leaf_nodes=None, max_cat_to_onehot=0).fit(
-        frame, y
-    )
+    booster = GradientBoostingClassifier(10, max_depth=1, max_leaf_nodes=None).fit(frame, y)
     assert booster.score(frame, y) == 1
-    one_hot = clone(booster).set_params(max_cat_to_onehot=64, n_estimators=1).fit(frame, y)
-    assert len(set(one_hot.decision_function(frame).round(9))) == 2
-    assert one_hot.score(frame, y) < 1
     assert np.isfinite(booster.predict_proba(pd.DataFrame({"city": ["unseen", None]}))).all()
+
+
+@pytest.mark.parametrize(("n_cities", "is_one"), [(4, True), (5, False)])
+def test_of_up_to_four_categories_one_is_split_from_the_rest(n_cities, is_one):
+    city = np.arange(500) % n_cities
+    y = np.isin(city, [0, 1]).astype(int)
+    frame = pd.DataFrame({"city": pd.Categorical([f"c{code}" for code in city])})
+    stump = GradientBoostingClassifier(1, max_depth=1, learning_rate=1.0, subsample=1).fit(frame, y)
+    assert len(set(stump.decision_function(frame).round(9))) == 2
+    assert (stump.score(frame, y) < 1) == is_one
 
 
 @pytest.mark.parametrize("booster", [GradientBoostingRegressor(4), LogitBoostClassifier(4)], ids=str)

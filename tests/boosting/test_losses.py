@@ -49,7 +49,7 @@ LOSSES = {
     ),
     "poisson": (COUNTS, stagewise.poisson, np.log(COUNTS.mean()), None, {}),
     "gamma": (POSITIVE, stagewise.gamma, np.log(POSITIVE.mean()), None, {}),
-    "tweedie": (COUNTS, stagewise.tweedie(1.3), np.log(COUNTS.mean()), None, {"tweedie_power": 1.3}),
+    "tweedie": (COUNTS, stagewise.tweedie(1.5), np.log(COUNTS.mean()), None, {}),
 }
 
 

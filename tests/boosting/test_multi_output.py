@@ -20,7 +20,7 @@ def test_a_round_is_one_tree_with_a_value_for_each_class():
     booster = GradientBoostingClassifier(7, random_state=0, **MANY).fit(X, Y)
     assert booster._forest.n_trees == booster.n_iter_ == 7
     nodes = _engine.describe_tree(booster._forest, 0)
-    assert nodes["value"].shape[1] == 3
+    assert nodes.value.shape[1] == 3
     assert booster.score(X, Y) > 0.95
     np.testing.assert_allclose(booster.predict_proba(X).sum(axis=1), 1)
     np.testing.assert_array_equal(booster.predict(X), booster.predict_proba(X).argmax(axis=1))

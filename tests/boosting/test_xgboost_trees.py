@@ -15,20 +15,18 @@ X = np.array([[np.nan if value is None else value for value in row] for row in R
 def assert_same(nodes, node, theirs, rows):
     """The node splits its rows as XGBoost's does, or is a leaf of the same value."""
     if not isinstance(theirs, list):
-        assert nodes["left"][node] < 0
+        assert nodes.left[node] < 0
         values = theirs["values"] if isinstance(theirs, dict) else [theirs]
-        assert list(nodes["value"][node]) == pytest.approx(values, rel=1e-4, abs=1e-6)
+        assert list(nodes.value[node]) == pytest.approx(values, rel=1e-4, abs=1e-6)
         return 1
     column, threshold, missing_left, left, right = theirs
     values = X[rows, column]
     goes_left = np.where(np.isnan(values), missing_left, values < threshold)
-    is_ours_left = np.where(
-        np.isnan(values), not nodes["missing_right"][node], values <= nodes["threshold"][node]
-    )
-    assert nodes["column"][node] == column
+    is_ours_left = np.where(np.isnan(values), not nodes.missing_right[node], values <= nodes.threshold[node])
+    assert nodes.column[node] == column
     np.testing.assert_array_equal(is_ours_left, goes_left)
-    return assert_same(nodes, nodes["left"][node], left, rows[goes_left]) + assert_same(
-        nodes, nodes["right"][node], right, rows[~goes_left]
+    return assert_same(nodes, nodes.left[node], left, rows[goes_left]) + assert_same(
+        nodes, nodes.right[node], right, rows[~goes_left]
     )
 
 

@@ -68,10 +68,8 @@ void no_constant_is_better_than_the_best() {
     const Observed observed{.labels = {}, .numbers = numbers, .weights = {}};
     for (Objective objective : of_numbers()) {
         const double best = best_constants(objective, observed)[0];
-        if (objective.loss == Loss::huber) {
-            const std::vector<double> middle(numbers.size(), 2.5);
-            objective.delta = huber_delta(objective, observed, middle.data());
-        }
+        const std::vector<double> middle(numbers.size(), 2.5);
+        objective.adapt(observed, middle.data());
         const double loss = loss_at(objective, observed, std::vector<double>(numbers.size(), best));
         for (const double other : {best - 0.5, best - 0.01, best + 0.01, best + 0.5}) {
             const double slack = objective.loss == Loss::huber ? 0.02 : 1e-9;

@@ -12,7 +12,7 @@ from committee.learners.training import read_training
 def test_it_tries_log2_columns_and_one(n_columns, expected):
     tree = RandomTreeClassifier()
     training = read_training(tree, np.ones((2, n_columns)), [0, 1], None)
-    assert tree._options(training)["max_features"] == expected
+    assert tree._grow_parameters(training).max_features == expected
 
 
 def test_a_full_tree_fits_its_rows():

@@ -157,14 +157,7 @@ def test_what_cannot_be_drawn_is_told(arguments, message):
 )
 def test_a_drawing_of_other_rows_is_refused_before_anything_is_drawn(changed):
     given = {"units": [0, 1], "ends": [2], "n_draws": [2], "groups": [0, 1]} | changed
-    drawing = (
-        np.array(given["units"], dtype=np.uint32),
-        np.array(given["ends"], dtype=np.uint64),
-        np.array(given["n_draws"], dtype=np.uint64),
-        None,
-        np.array(given["groups"], dtype=np.uint32),
-        True,
-        False,
-    )
+    units, groups = (np.array(given[name], dtype=np.uint32) for name in ("units", "groups"))
+    ends, n_draws = (np.array(given[name], dtype=np.uint64) for name in ("ends", "n_draws"))
     with pytest.raises(ValueError, match="not one of this table's rows"):
-        _engine.check_drawing(drawing, 2)
+        _engine.Drawing(2, units, ends, n_draws, None, groups, True, False)

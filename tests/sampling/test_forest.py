@@ -15,6 +15,7 @@ from committee import (
     ExtraTreesRegressor,
     RandomForestClassifier,
     RandomForestRegressor,
+    _engine,
     rules,
 )
 from committee.learners.training import Training
@@ -516,13 +517,6 @@ def test_progress_tells_how_many_trees_were_enough(capsys, n_jobs):
     assert last_line.startswith(f"committee: {len(forest.estimators_)} of at most 1000 trees")
 
 
-def test_an_option_that_the_engine_does_not_know_is_an_error(monkeypatch):
-    X, y = IRIS
-    monkeypatch.setattr(RandomForestClassifier, "_options", lambda self, training: {"max_dept": 3})
-    with pytest.raises(TypeError, match=r"The engine has no option \['max_dept'\]"):
-        RandomForestClassifier(3).fit(X, y)
-
-
 @pytest.mark.parametrize("name", ["n_estimators", "max_samples"])
 @pytest.mark.parametrize("value", [2**40, 2**70])
 def test_huge_numbers_of_trees_and_draws_are_refused(name, value):
@@ -587,17 +581,28 @@ def test_so_many_rows_that_nobody_can_draw_them_are_told_in_few_digits():
         RandomForestClassifier(max_samples=1e300).fit(*IRIS)
 
 
+def set_class_weights(parameters):
+    parameters.class_weights = [1.0, 2.0]
+
+
+def set_monotonic(parameters):
+    parameters.grow.monotonic = [1]
+
+
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("edit", "message"),
     [
-        ({"class_weights": [1.0, 2.0]}, "Every class needs a weight"),
-        ({"monotonic": [1]}, "Every column needs a direction"),
-        ({"before": (np.zeros(6), np.zeros(2, np.uint32), np.zeros(1))}, "votes are those of other rows"),
+        (set_class_weights, "Every class needs a weight"),
+        (set_monotonic, "Every column needs a direction"),
+        (lambda parameters: None, "votes are those of other rows"),
     ],
     ids=["classes", "columns", "rows"],
 )
-def test_the_engine_refuses_options_of_another_table(options, message):
+def test_the_engine_refuses_parameters_of_another_table(edit, message):
     task, y = Classification.of(IRIS[1])
-    training = Training(bin_table(IRIS[0]), task, y, None)
+    binned = bin_table(IRIS[0])
+    parameters = _engine.ForestParameters()
+    edit(parameters)
+    before = _engine.OutOfBagVotes(np.zeros((2, 3)), np.zeros(2, np.uint32), np.zeros(1))
     with pytest.raises(ValueError, match=message):
-        training.grow({"out_of_bag": True} | options, 1)
+        Training(binned, task, y, None).grow(binned, parameters, 1, before=before)

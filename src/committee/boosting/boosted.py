@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import numpy as np
 
+from committee import _engine
 from committee.table import TargetStatistics
 
 
@@ -54,7 +55,7 @@ class Boosted:
     @classmethod
     def of(
         cls,
-        answer: dict[str, Any],
+        answer: _engine.Boosted,
         learning_rate: float,
         has_missing: np.ndarray,
         statistics: TargetStatistics | None,
@@ -63,14 +64,14 @@ class Boosted:
         """Take what the engine tells of its columns as what it tells of those of the table."""
         sources = sources_of(statistics, n_columns)
         return cls(
-            answer["n_rounds"],
+            answer.n_rounds,
             learning_rate,
             statistics,
-            np.bincount(sources, answer["importances_gain"], n_columns),
-            np.bincount(sources, answer["importances_split"], n_columns).astype(np.int64),
+            np.bincount(sources, answer.gain, n_columns),
+            np.bincount(sources, answer.n_splits, n_columns).astype(np.int64),
             np.bincount(sources, has_missing, n_columns) > 0,
-            -answer["train_loss"],
-            -answer["validation_loss"],
+            -answer.train_loss,
+            -answer.validation_loss,
         )
 
     @classmethod

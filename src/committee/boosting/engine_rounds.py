@@ -11,17 +11,15 @@ import numpy as np
 from committee import _engine
 from committee.boosting.python_rounds import Plan, Run
 from committee.boosting.weighting import Distribution, Scheme
-from committee.learners import C45Classifier
 from committee.learners.c45 import branches_by_column
-from committee.learners.training import OPTIONS, Training
+from committee.learners.training import Training
 from committee.members.kinds import (
     CARTS,
     STUMPS,
     are_trees_of,
+    grow_parameters,
     grows_in_engine,
-    stump_criterion,
     takes_codes,
-    tree_options,
 )
 from committee.running import Runner
 from committee.table import BinnedTable, Table, read_like, to_codes
@@ -125,21 +123,20 @@ class EngineRounds:
             self.training.n_classes,
             distribution.counts,
             distribution.units.ravel(),
-            OPTIONS | self._member_options() | plan_options(plan),
+            self._parameters(plan),
             self._values(),
             plan.progress,
             self.n_threads,
         )
-        units = made["units"].reshape(distribution.units.shape)
         return Run(
-            made["members"],
-            made["errors"],
-            made["votes"],
-            made["weights"],
-            replace(distribution, units=units),
-            made["is_over"],
-            made["importances"],
-            made["interruption"],
+            made.members,
+            made.errors,
+            made.votes,
+            made.weights,
+            replace(distribution, units=made.units.reshape(distribution.units.shape)),
+            made.is_over,
+            made.importances,
+            made.interruption,
         )
 
     def by(self, run: Runner) -> EngineRounds:
@@ -185,13 +182,20 @@ class EngineRounds:
         """The first of some members."""
         return _engine.take_trees(members, 0, n_members)
 
-    def _member_options(self) -> dict[str, Any]:
-        member = self.member
-        if isinstance(member, C45Classifier):
-            return member._options() | {"is_stump": False}
-        if isinstance(member, STUMPS):
-            return {"is_stump": True, "criterion": stump_criterion(member)}
-        return tree_options(member, self.training) | {"is_stump": False}
+    def _parameters(self, plan: Plan) -> _engine.AdaBoostParameters:
+        parameters = _engine.AdaBoostParameters()
+        scheme, member = plan.scheme, parameters.member
+        parameters.scheme, parameters.loss = scheme.name, scheme.loss
+        parameters.learning_rate = scheme.learning_rate
+        parameters.first_round, parameters.n_rounds = plan.first_round, plan.n_rounds
+        parameters.seed, parameters.keep_weights = plan.seed, plan.keeps_weights
+        member.resample = plan.resamples
+        if takes_codes(self.member):
+            member.is_stump = isinstance(self.member, STUMPS)
+            member.grow, member.ccp_alpha = grow_parameters(self.member, self.training)
+        else:
+            member.c45_settings = self.member._settings()
+        return parameters
 
     def _values(self) -> tuple[list[np.ndarray], np.ndarray] | None:
         """What C4.5 trees learn from: the columns, and how many categories each has; None for others."""
@@ -200,17 +204,3 @@ class EngineRounds:
         table = self.training.table
         assert isinstance(table, Table)
         return table.as_float64(), branches_by_column(table.schema)
-
-
-def plan_options(plan: Plan) -> dict[str, Any]:
-    """A plan as the engine takes it."""
-    return {
-        "scheme": plan.scheme.name,
-        "loss": plan.scheme.loss,
-        "learning_rate": plan.scheme.learning_rate,
-        "resample": plan.resamples,
-        "first_round": plan.first_round,
-        "n_rounds": plan.n_rounds,
-        "seed": plan.seed,
-        "keep_weights": plan.keeps_weights,
-    }

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from committee import _engine
 from committee.boosting.additive import AdditiveClasses
 from committee.boosting.boosted import Steps
 from committee.boosting.losses import (
@@ -34,8 +35,8 @@ from committee.boosting.out_of_fold import (
 from committee.boosting.round_parameters import is_rate
 from committee.boosting.rounds import Rounds, binned_rows, content_order
 from committee.boosting.rows import Rows
-from committee.learners.training import NO_LIMIT, Training
-from committee.learners.tree_parameters import ANY_SIZE, CLASS_WEIGHT, directions_of
+from committee.learners.training import Training
+from committee.learners.tree_parameters import CLASS_WEIGHT, directions_of
 from committee.learners.voting import Regresses
 from committee.parameters import (
     anything,
@@ -145,24 +146,18 @@ class GradientBoosting(Rounds):
         '"best" or "random"',
         one_of("best", "random"),
         "Which threshold a column is tried with at a node: the best, or one drawn among those that leave "
-        "enough rows on both sides, as in extremely randomised trees (Geurts et al. 2006). Of more than "
-        "`max_cat_to_onehot` categories, the cut of their order is drawn. Such trees err in other ways than "
-        "those of the best thresholds; there must be more of them.",
-    )
-    max_cat_to_onehot: int = parameter(
-        4,
-        "an integer >= 0",
-        integer(0, ANY_SIZE),
-        "A column with at most so many categories in a node, of which missing is one, is split into one "
-        "category and the rest. More are put in the order of their derivatives, and the best cut of that "
-        "order makes the two sets.",
+        "enough rows on both sides, as in extremely randomised trees (Geurts et al. 2006). Of more than four "
+        "categories, the cut of their order is drawn. Such trees err in other ways than those of the best "
+        "thresholds; there must be more of them.",
     )
     cat_smooth: float = parameter(
         10.0,
         "a number >= 0",
         number(0),
         "What is added to the second derivatives of a category before categories are put in order. It moves "
-        "categories of few rows towards the middle.",
+        "categories of few rows towards the middle. More than four categories of a node, of which missing is "
+        "one, are put in the order of their derivatives, and the best cut of that order makes the two sets. "
+        "Of four or fewer, one is split from the rest.",
     )
     monotonic_cst: Any = parameter(
         None,
@@ -241,25 +236,22 @@ class GradientBoosting(Rounds):
         further = stride * endurance_of(len(rows.y))
         return min(max(1, round(best_rounds(losses, weights) * further)), most)
 
-    def _options(self, training: Training) -> dict[str, Any]:
-        own = callable(self.loss)
-        return super()._options(training) | {
-            "loss": "custom" if own else self.loss,
-            "gradients": self.loss if own else None,
-            "grow_policy": self.grow_policy,
-            "min_child_weight": float(self.min_child_weight),
-            "min_split_gain": float(self.min_split_gain),
-            "reg_lambda": float(self.reg_lambda),
-            "reg_alpha": float(self.reg_alpha),
-            "multi_output": self._is_multi_output(training),
-            "subsample": self._share_of_rows(training.table.n_rows),
-            "colsample_bytree": float(self.colsample_bytree),
-            "colsample_bynode": float(self.colsample_bynode),
-            "random_thresholds": self.splitter == "random",
-            "max_cat_to_onehot": min(int(self.max_cat_to_onehot), NO_LIMIT),
-            "cat_smooth": float(self.cat_smooth),
-            "monotonic": directions_of(self.monotonic_cst, training),
-        }
+    def _boost_parameters(self, training: Training) -> _engine.BoostParameters:
+        parameters = super()._boost_parameters(training)
+        parameters.objective.loss = "custom" if callable(self.loss) else self.loss
+        parameters.is_multi_output = self._is_multi_output(training)
+        parameters.subsample = self._share_of_rows(training.table.n_rows)
+        tree = parameters.tree
+        tree.is_depthwise = self.grow_policy == "depthwise"
+        tree.min_child_weight = float(self.min_child_weight)
+        tree.min_split_gain = float(self.min_split_gain)
+        tree.reg_lambda, tree.reg_alpha = float(self.reg_lambda), float(self.reg_alpha)
+        tree.colsample_bytree = float(self.colsample_bytree)
+        tree.colsample_bynode = float(self.colsample_bynode)
+        tree.random_thresholds = self.splitter == "random"
+        tree.cat_smooth = float(self.cat_smooth)
+        tree.monotonic = directions_of(self.monotonic_cst, training)
+        return parameters
 
 
 @declared
@@ -350,20 +342,12 @@ class GradientBoostingRegressor(Regresses, GradientBoosting):
         'For loss="quantile", the quantile to predict; None is the median. For loss="huber", the quantile '
         "of the absolute residuals from which on they are large; None is 0.9.",
     )
-    tweedie_power: float = parameter(
-        1.5,
-        "a number in (1, 2)",
-        lambda value: number(1, 2)(value) and 1 < value < 2,
-        'For loss="tweedie": the variance grows with this power of the mean. Near 1 the numbers are like '
-        "counts, near 2 like gamma.",
-    )
 
-    def _options(self, training: Training) -> dict[str, Any]:
+    def _boost_parameters(self, training: Training) -> _engine.BoostParameters:
+        parameters = super()._boost_parameters(training)
         usual = HUBER_QUANTILE if self.loss == "huber" else 0.5
-        return super()._options(training) | {
-            "quantile": usual if self.quantile is None else float(self.quantile),
-            "tweedie_power": float(self.tweedie_power),
-        }
+        parameters.objective.quantile = usual if self.quantile is None else float(self.quantile)
+        return parameters
 
     def _check_target(self, y: np.ndarray, training: Training, name: str = "y") -> None:
         check_numbers(self.loss, y, name)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from committee import _engine
 from committee.boosting.additive import AdditiveClasses
 from committee.boosting.rounds import Rounds
 from committee.learners.training import Training
@@ -56,9 +55,11 @@ class LogitBoostClassifier(AdditiveClasses, Rounds):
         "others. Their probabilities are divided by their sum. False boosts one model of all classes.",
     )
 
-    def _options(self, training: Training) -> dict[str, Any]:
-        return super()._options(training) | {
-            "loss": "logit",
-            "z_max": float(self.z_max),
-            "one_versus_all": bool(self.one_versus_all) and training.n_classes > 2,
-        }
+    def _boost_parameters(self, training: Training) -> _engine.BoostParameters:
+        parameters = super()._boost_parameters(training)
+        parameters.objective.loss = "logit"
+        parameters.objective.z_max = float(self.z_max)
+        parameters.objective.one_versus_all = bool(self.one_versus_all) and training.n_classes > 2
+        tree = parameters.tree
+        tree.min_child_weight, tree.cat_smooth, tree.max_cat_to_onehot = 0.0, 0.0, 0
+        return parameters

@@ -40,7 +40,8 @@ NUMBER_LOSS: Declaration = (
     either(one_of(*NUMBER_LOSSES), callable),
     'What to lower. "huber" is quadratic for small residuals and linear for large ones, "quantile" is the '
     'pinball loss; see `quantile`. "poisson", "gamma" and "tweedie" are half deviances with the logarithm as '
-    f"link, for counts, for positive numbers and for both mixed; see `tweedie_power`. {OWN_LOSS}",
+    'link, for counts, for positive numbers and for both mixed; the variance that "tweedie" expects grows '
+    f"with the power 1.5 of the mean. {OWN_LOSS}",
 )
 HUBER_QUANTILE = 0.9
 

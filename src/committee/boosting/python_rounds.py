@@ -239,8 +239,8 @@ class PythonRounds:
         order = order[fixed[order] > 0]
         one = np.array([len(order)], dtype=np.uint64)
         n_draws = np.array([distribution.n_draws], dtype=np.uint64)
-        drawing = (order, one, n_draws, fixed[order], None, True, False)
-        return np.repeat(order, _engine.draw_bag(drawing, self.n_rows, seed, number)[order])
+        bag = _engine.Drawing(self.n_rows, order, one, n_draws, fixed[order], None, True, False)
+        return np.repeat(order, bag.draw(seed, number)[order])
 
     @cached_property
     def _by_content(self) -> np.ndarray:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from committee import _engine
 from committee.boosting.additive import AdditiveTrees
 from committee.learners.training import NO_LIMIT, Training
 from committee.learners.tree_parameters import ANY_SIZE, CATEGORICAL_FEATURES, N_JOBS
@@ -125,13 +126,16 @@ class RoundParameters(AdditiveTrees):
         "else on stderr.",
     )
 
-    def _options(self, training: Training) -> dict[str, Any]:
-        return {
-            "max_leaf_nodes": min(int(self.max_leaf_nodes or 0), NO_LIMIT),
-            "max_depth": NO_LIMIT if self.max_depth is None else min(int(self.max_depth), NO_LIMIT),
-            "min_samples_leaf": min(int(self.min_samples_leaf), NO_LIMIT),
-            "tol": float(self.tol),
-        }
+    def _boost_parameters(self, training: Training) -> _engine.BoostParameters:
+        """Return the parameters as the engine takes them."""
+        parameters = _engine.BoostParameters()
+        tree = parameters.tree
+        tree.max_leaf_nodes = min(int(self.max_leaf_nodes or 0), NO_LIMIT)
+        if self.max_depth is not None:
+            tree.max_depth = min(int(self.max_depth), NO_LIMIT)
+        tree.min_samples_leaf = min(int(self.min_samples_leaf), NO_LIMIT)
+        parameters.tol = float(self.tol)
+        return parameters
 
     def _most_bins(self, n_rows: int) -> int:
         """How many bins a column of numbers of a table of so many rows may have."""

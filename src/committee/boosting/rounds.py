@@ -35,32 +35,6 @@ from committee.running import Work, n_threads
 from committee.running.stopping import has_deadline, is_time_up
 from committee.table import BinnedTable, Table, TargetStatistics, to_codes
 
-# What the engine does unless an estimator asks for something else: plain Newton steps on all rows.
-OPTIONS: dict[str, Any] = {
-    "quantile": 0.5,
-    "tweedie_power": 1.5,
-    "z_max": 3.0,
-    "gradients": None,
-    "one_versus_all": False,
-    "multi_output": False,
-    "grow_policy": "lossguide",
-    "min_child_weight": 0.0,
-    "min_split_gain": 0.0,
-    "reg_lambda": 0.0,
-    "reg_alpha": 0.0,
-    "subsample": 1.0,
-    "colsample_bytree": 1.0,
-    "colsample_bynode": 1.0,
-    "random_thresholds": False,
-    "monotonic": [],
-    "cat_smooth": 0.0,
-    "max_cat_to_onehot": 0,
-    "start": None,
-    "scores": None,
-    "forest": None,
-    "n_iter_no_change": 0,
-}
-
 
 @declared
 class Rounds(CallbackSupportMixin, RoundParameters):
@@ -185,11 +159,11 @@ class Rounds(CallbackSupportMixin, RoundParameters):
         has_init_score = rows.scores is not None
         statistics, rows, validation = self._encode(rows, validation, training.n_classes, seed, before)
         rows = repeated(rows) if self._may_repeat() else rows
-        options = self._engine_options(training, rows, validation, sources_of(statistics, n_columns))
+        parameters = self._parameters(training, validation, sources_of(statistics, n_columns))
         n_there = before.n_rounds if before else 0
-        options |= {"n_rounds": steps.n_rounds - n_there, "learning_rate": steps.learning_rate}
+        parameters.n_rounds, parameters.learning_rate = steps.n_rounds - n_there, steps.learning_rate
+        parameters.seed = seed
         if before:
-            options["forest"] = self._forest
             rows = scored(rows, self._forest, threads)
             validation = None if validation is None else scored(validation, self._forest, threads)
         binned = binned_rows(rows, threads, self._most_bins(len(rows.y)))
@@ -199,31 +173,31 @@ class Rounds(CallbackSupportMixin, RoundParameters):
             boosted = Boosted.unfinished(done, binned.has_missing, statistics, n_columns)
             return copy.copy(self)._keep_boosted(forest, boosted, training, seed).__dict__
 
-        stops_early = options["n_iter_no_change"] > 0
+        loss = getattr(self, "loss", None)
         with Work(
             "rounds",
             type(self).__name__,
             steps.n_rounds,
             n_before=n_there,
-            is_limit=stops_early,
+            is_limit=parameters.n_iter_no_change > 0,
             verbose=self.verbose,
         ) as work:
             answer = _engine.boost(
-                binned.codes,
-                rows.y,
+                _engine.BoostRows(binned.codes, rows.y, rows.weights, rows.scores),
                 training.n_classes,
-                rows.weights,
-                options | {"seed": seed, "scores": rows.scores},
+                parameters,
+                loss if callable(loss) else None,
+                self._forest if before else None,
                 None if validation is None else validation_codes(validation, binned, threads),
                 after_round(work, calls, fitted),
                 threads,
             )
-        interruption = answer["interruption"]
-        is_kept = self.warm_start and isinstance(interruption, KeyboardInterrupt) and answer["n_rounds"] > 0
+        interruption = answer.interruption
+        is_kept = self.warm_start and isinstance(interruption, KeyboardInterrupt) and answer.n_rounds > 0
         if interruption is None or is_kept:
             boosted = Boosted.of(answer, steps.learning_rate, binned.has_missing, statistics, n_columns)
             boosted = boosted.after(before) if before else replace(boosted, has_init_score=has_init_score)
-            self._keep_boosted(answer["forest"], boosted, training, seed)
+            self._keep_boosted(answer.forest, boosted, training, seed)
         if interruption is not None:
             raise interruption
 
@@ -251,18 +225,16 @@ class Rounds(CallbackSupportMixin, RoundParameters):
             statistics = before.statistics
         return statistics, rows, None if validation is None else encoded(validation, statistics)
 
-    def _engine_options(
-        self, training: Training, rows: Rows, validation: Rows | None, sources: np.ndarray
-    ) -> dict[str, Any]:
-        options = OPTIONS | self._options(training)
-        if options["monotonic"]:
-            options["monotonic"] = [options["monotonic"][source] for source in sources]
-        if rows.scores is not None:
-            options["start"] = np.zeros(rows.scores.shape[1])
+    def _parameters(
+        self, training: Training, validation: Rows | None, sources: np.ndarray
+    ) -> _engine.BoostParameters:
+        parameters = self._boost_parameters(training)
+        if directions := parameters.tree.monotonic:
+            parameters.tree.monotonic = [directions[source] for source in sources]
         if validation is not None and self.early_stopping:
-            check_stops(options["loss"])
-            options["n_iter_no_change"] = int(self.n_iter_no_change)
-        return options
+            check_stops(parameters.objective.loss)
+            parameters.n_iter_no_change = int(self.n_iter_no_change)
+        return parameters
 
     def _keep_boosted(self, forest: _engine.Forest, boosted: Boosted, training: Training, seed: int) -> Self:
         self._boosted, self._seed, self._data = boosted, seed, training.data
@@ -357,11 +329,11 @@ def content_order(rows: Rows, binned: BinnedTable, threads: int) -> tuple[np.nda
     return order, copies_of(hashes[order], rows.y[order])
 
 
-def validation_codes(rows: Rows, binned: BinnedTable, threads: int) -> tuple[Any, ...]:
-    """Rows to validate by in the bins of the training rows, as the engine takes them."""
+def validation_codes(rows: Rows, binned: BinnedTable, threads: int) -> _engine.BoostRows:
+    """Return rows to validate by in the bins of the training rows, as the engine takes them."""
     table = rows.table
     if isinstance(table, BinnedTable):
         codes = table.codes
     else:
         codes = _engine.encode(binned.codes, list(table.columns), table.n_rows, threads)
-    return codes, rows.y, rows.weights, rows.scores
+    return _engine.BoostRows(codes, rows.y, rows.weights, rows.scores)

@@ -170,16 +170,14 @@ class C45Classifier(Classifies, Tabular):
                 )
             mask = one_in(n_folds, rows, codes, check_random_state(self.random_state))
             held_out = mask.astype(np.uint8)
-        options = self._options()
-        del options["n_folds"]
         tree = _engine.C45Tree.grow(
             table.as_float64(),
             branches_by_column(schema),
             codes,
             training.n_classes,
             weights,
-            held_out=held_out,
-            **options,
+            self._settings(),
+            held_out,
         )
         self._data = training.data
         return self._keep_tree(tree, schema, training.task)
@@ -259,15 +257,15 @@ class C45Classifier(Classifies, Tabular):
         self.tree_ = tree
         return self
 
-    def _options(self) -> dict[str, Any]:
-        """The parameters as the engine takes them; it holds rows out itself where it grows many trees."""
-        return {
-            "pruning": self.pruning,
-            "confidence": float(self.confidence_factor),
-            "subtree_raising": bool(self.subtree_raising),
-            "min_leaf_weight": float(self.min_samples_leaf),
-            "n_folds": int(self.reduced_error_folds),
-        }
+    def _settings(self) -> _engine.C45Settings:
+        """Return the parameters as the engine takes them. It holds rows out itself for many trees."""
+        settings = _engine.C45Settings()
+        settings.pruning = self.pruning
+        settings.confidence = float(self.confidence_factor)
+        settings.subtree_raising = bool(self.subtree_raising)
+        settings.min_leaf_weight = float(self.min_samples_leaf)
+        settings.n_folds = int(self.reduced_error_folds)
+        return settings
 
     def _state(self) -> C45State:
         return C45State(self.schema_, self._task, self.tree_)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from typing import Any, Self
 
+from committee import _engine
 from committee.learners.single import SingleTree
 from committee.learners.training import Training, read_training
 from committee.learners.tree_parameters import ANY_SIZE, CLASS_WEIGHT, Growing
@@ -61,15 +62,17 @@ class RandomTree(Growing, SingleTree):
         """
         check_parameters(self)
         training = read_training(self, X, y, sample_weight)
-        options = self._options(training) | {"needs_gain": True, "seed": self._draw_seed()}
-        grown = training.grow(options, n_threads(None))
-        self._keep_tree(grown["forest"], grown["importances"][0], training, grown["has_missing"])
+        grow = self._grow_parameters(training)
+        grown, has_missing = training.grow_tree(grow, self._draw_seed(), n_threads(None))
+        self._keep_tree(grown.forest, grown.importances[0], training, has_missing)
         self.max_features_ = self._n_columns_tried(self.n_features_in_)
         return self
 
-    def _options(self, training: Training) -> dict[str, Any]:
-        criterion = "entropy" if training.n_classes > 0 else "squared_error"
-        return super()._options(training) | {"criterion": criterion}
+    def _grow_parameters(self, training: Training) -> _engine.GrowParameters:
+        grow = super()._grow_parameters(training)
+        grow.criterion = "entropy" if training.n_classes > 0 else "squared_error"
+        grow.needs_gain = True
+        return grow
 
     def _n_columns_tried(self, n_columns: int) -> int:
         if self.max_features == "auto":

@@ -74,7 +74,7 @@ class SingleTree(Voter):
 
     def get_n_leaves(self) -> int:
         """The number of leaves."""
-        return int((self._describe()["left"] < 0).sum())
+        return int((self._describe().left < 0).sum())
 
     def get_depth(self) -> int:
         """The number of splits on the longest way from the root to a leaf."""
@@ -128,7 +128,7 @@ class SingleTree(Voter):
         if "max_features" in fields:
             self.max_features_ = fields.integer("max_features", 1, self.n_features_in_)
 
-    def _describe(self) -> dict[str, np.ndarray]:
+    def _describe(self) -> _engine.TreeNodes:
         check_is_fitted(self)
         return _engine.describe_tree(self._forest, 0)
 
@@ -137,23 +137,23 @@ class SingleTree(Voter):
         conditions = {0: ""}
         # For each node, the columns of which rows without a value may come to it.
         missing = {0: frozenset(map(int, np.flatnonzero(self._has_missing)))}
-        for node in map(int, np.flatnonzero(nodes["left"] >= 0)):
-            column, left, right = (int(nodes[name][node]) for name in ("column", "left", "right"))
+        for node in map(int, np.flatnonzero(nodes.left >= 0)):
+            column, left, right = (int(each[node]) for each in (nodes.column, nodes.left, nodes.right))
             may_miss = missing.pop(node)
             conditions[left], conditions[right] = self._conditions(nodes, node, column in may_miss)
-            goes, stays = (right, left) if nodes["missing_right"][node] else (left, right)
+            goes, stays = (right, left) if nodes.missing_right[node] else (left, right)
             missing[goes], missing[stays] = may_miss, may_miss - {column}
         told: dict[int, TreeNode] = {}
         # Children have higher numbers than their parents.
-        for node in reversed(range(len(nodes["left"]))):
-            children = [int(nodes[side][node]) for side in ("left", "right") if nodes[side][node] >= 0]
+        for node in reversed(range(len(nodes.left))):
+            children = [int(side[node]) for side in (nodes.left, nodes.right) if side[node] >= 0]
             told[node] = self._node_in_words(nodes, node, conditions[node], tuple(map(told.pop, children)))
         return told[0]
 
-    def _conditions(self, nodes: dict[str, np.ndarray], node: int, may_miss: bool) -> tuple[str, str]:
-        column = self.schema_.columns[nodes["column"][node]]
-        threshold, missing_right = nodes["threshold"][node], nodes["missing_right"][node]
-        only_missing = nodes["only_missing"][node]
+    def _conditions(self, nodes: _engine.TreeNodes, node: int, may_miss: bool) -> tuple[str, str]:
+        column = self.schema_.columns[nodes.column[node]]
+        threshold, missing_right = nodes.threshold[node], nodes.missing_right[node]
+        only_missing = nodes.only_missing[node]
         if np.isnan(threshold):
             categories = _engine.left_categories(self._forest, 0, node)
             only_missing = len(categories) in (0, len(column.categories))
@@ -170,11 +170,11 @@ class SingleTree(Voter):
         return f"{left} or missing", right
 
     def _node_in_words(
-        self, nodes: dict[str, np.ndarray], node: int, condition: str, children: tuple[TreeNode, ...]
+        self, nodes: _engine.TreeNodes, node: int, condition: str, children: tuple[TreeNode, ...]
     ) -> TreeNode:
-        value = nodes["value"][node]
+        value = nodes.value[node]
         # A member of a forest knows the values of its leaves only, and no weights of rows.
-        weight = float(nodes["weight"][node]) * self._weight_unit if "weight" in nodes else np.nan
+        weight = np.nan if nodes.weight is None else float(nodes.weight[node]) * self._weight_unit
         if np.isnan(value[0]):
             return TreeNode(condition, "", weight, children=children)
         if not isinstance(self._task, Classification):
@@ -191,9 +191,9 @@ def set_conditions(column: Column, categories: Sequence[Any]) -> tuple[str, str]
     return any_of(column, categories), any_of(column, others)
 
 
-def paths_to_nodes(nodes: dict[str, np.ndarray]) -> scipy.sparse.csr_matrix:
+def paths_to_nodes(nodes: _engine.TreeNodes) -> scipy.sparse.csr_matrix:
     """A row for each node, 1 where a node lies on the way from the root to it."""
-    n_nodes = len(nodes["left"])
+    n_nodes = len(nodes.left)
     parents = parents_of(nodes)
     rows, passed = [np.arange(n_nodes)], [np.arange(n_nodes)]
     while len(rows[-1]):
@@ -206,31 +206,32 @@ def paths_to_nodes(nodes: dict[str, np.ndarray]) -> scipy.sparse.csr_matrix:
     return scipy.sparse.csr_matrix((ones, (row, column)), shape=(n_nodes, n_nodes))
 
 
-def depths_of(nodes: dict[str, np.ndarray]) -> np.ndarray:
+def depths_of(nodes: _engine.TreeNodes) -> np.ndarray:
     """The depth of each node."""
-    depths = np.zeros(len(nodes["left"]), dtype=np.int64)
+    depths = np.zeros(len(nodes.left), dtype=np.int64)
     level, depth = np.array([0]), 0
     while len(level):
         depths[level] = depth
-        inner = level[nodes["left"][level] >= 0]
-        level, depth = np.concatenate([nodes["left"][inner], nodes["right"][inner]]), depth + 1
+        inner = level[nodes.left[level] >= 0]
+        level, depth = np.concatenate([nodes.left[inner], nodes.right[inner]]), depth + 1
     return depths
 
 
-def parents_of(nodes: dict[str, np.ndarray]) -> np.ndarray:
+def parents_of(nodes: _engine.TreeNodes) -> np.ndarray:
     """The parent of each node, -1 for the root."""
-    parents = np.full(len(nodes["left"]), -1, dtype=np.int64)
-    inner = np.flatnonzero(nodes["left"] >= 0)
-    parents[nodes["left"][inner]] = inner
-    parents[nodes["right"][inner]] = inner
+    parents = np.full(len(nodes.left), -1, dtype=np.int64)
+    inner = np.flatnonzero(nodes.left >= 0)
+    parents[nodes.left[inner]] = inner
+    parents[nodes.right[inner]] = inner
     return parents
 
 
-def importances_of(nodes: dict[str, np.ndarray], n_columns: int) -> np.ndarray:
+def importances_of(nodes: _engine.TreeNodes, n_columns: int) -> np.ndarray:
     """The impurity that the splits on each column remove, times the weight of the node."""
-    burden = nodes["impurity"] * nodes["weight"]
-    inner = np.flatnonzero(nodes["left"] >= 0)
-    gains = burden[inner] - burden[nodes["left"][inner]] - burden[nodes["right"][inner]]
+    assert nodes.impurity is not None and nodes.weight is not None
+    burden = nodes.impurity * nodes.weight
+    inner = np.flatnonzero(nodes.left >= 0)
+    gains = burden[inner] - burden[nodes.left[inner]] - burden[nodes.right[inner]]
     importances = np.zeros(n_columns)
-    np.add.at(importances, nodes["column"][inner], gains)
+    np.add.at(importances, nodes.column[inner], gains)
     return importances

@@ -59,7 +59,7 @@ class DecisionStump(SingleTree):
             training.total_weight,
             getattr(self, "criterion", "squared_error"),
         )
-        column = _engine.describe_tree(stump, 0)["column"][0]
+        column = _engine.describe_tree(stump, 0).column[0]
         importances = np.zeros(binned.schema.n_columns)
         if column >= 0:
             importances[column] = 1.0

@@ -30,40 +30,6 @@ NO_LIMIT = 2**32 - 1
 # There is always room for a model of so many bytes.
 SMALL_MODEL = 2**26
 
-# What the engine does unless an estimator asks for something else: one tree on all rows.
-OPTIONS: dict[str, Any] = {
-    "criterion": "gini",
-    "max_depth": NO_LIMIT,
-    "max_leaf_nodes": 0,
-    "min_samples_split": 2,
-    "min_samples_leaf": 1,
-    "min_weight_fraction_leaf": 0.0,
-    "min_impurity_decrease": 0.0,
-    "max_features": 0,
-    "random_thresholds": False,
-    "exact": True,
-    "needs_gain": False,
-    "keep_records": True,
-    "ccp_alpha": 0.0,
-    "monotonic": [],
-    "first_tree": 0,
-    "n_trees": 1,
-    "seed": 0,
-    "are_stumps": False,
-    "drawing": None,
-    "columns": [],
-    "columns_tried": [],
-    "class_weights": [],
-    "balance_bags": False,
-    "out_of_bag": False,
-    "out_of_bag_importances": False,
-    "keep_leaf_rows": False,
-    "rule": "mean",
-    "flat_trees": 0,
-    "before": None,
-    "values": [],
-}
-
 
 @dataclass(frozen=True, eq=False)
 class Training:
@@ -126,10 +92,6 @@ class Training:
             return self.table
         return to_codes(self.table, self.fixed, n_threads, keep_cuts=keep_cuts)
 
-    def bin_for(self, options: dict[str, Any], n_threads: int) -> BinnedTable:
-        """The same for one forest: only random thresholds, which are drawn between cuts, need all of them."""
-        return self.bin(n_threads, keep_cuts=bool(options["random_thresholds"]))
-
     def rows_by_content(self, binned: BinnedTable, n_threads: int) -> np.ndarray:
         """The rows that weigh something, in the order of what they and y contain, not of where they stand.
 
@@ -149,62 +111,69 @@ class Training:
         rows = _engine.order_by_content(binned.codes, bits, self.fixed, n_threads)
         return rows if self.weights is None else rows[self.weights[rows] > 0]
 
-    def grow(self, options: dict[str, Any], n_threads: int) -> dict[str, Any]:
-        """Let the engine grow trees. `options` says what differs from `OPTIONS`.
+    def grow_tree(
+        self, grow: _engine.GrowParameters, seed: int, n_threads: int
+    ) -> tuple[_engine.GrownForest, np.ndarray]:
+        """Grow one tree on all rows. The array says which columns some row has no value in."""
+        grow.keep_records = True
+        parameters = _engine.ForestParameters()
+        parameters.grow, parameters.n_trees, parameters.seed = grow, 1, seed
+        binned = self.bin(n_threads, keep_cuts=grow.random_thresholds)
+        grown = self.grow(binned, parameters, n_threads)
+        if grown.interruption is not None:
+            raise grown.interruption
+        return grown, binned.has_missing
+
+    def grow(
+        self,
+        binned: BinnedTable,
+        parameters: _engine.ForestParameters,
+        n_threads: int,
+        *,
+        bags: _engine.Drawing | None = None,
+        most_weight: int | None = None,
+        before: _engine.OutOfBagVotes | None = None,
+        progress: Any = None,
+    ) -> _engine.GrownForest:
+        """Grow trees.
+
+        Parameters
+        ----------
+        binned : BinnedTable
+            The table in codes. Only random thresholds, which are drawn between cuts, need the cuts.
+        parameters : ForestParameters
+        n_threads : int
+        bags : Drawing, default=None
+            How the rows of each tree are drawn. None lets every tree see all rows.
+        most_weight : int, default=None
+            The most that the rows of a tree may weigh. None is what all rows weigh.
+        before : OutOfBagVotes, default=None
+            The out-of-bag votes of the trees of a fit before.
+        progress : callable, default=None
+            Called with the number of trees done. The work ends if it answers True.
 
         Returns
         -------
-        dict
-            What the engine returns, and `has_missing`: for each column, whether some row has no value.
+        GrownForest
+            What has ended the work before its time is its `interruption`; the trees so far are whole.
         """
-        grown = self.grow_until_stopped(options, n_threads)
-        if grown["interruption"] is not None:
-            raise grown["interruption"]
-        return grown
-
-    def grow_until_stopped(
-        self,
-        options: dict[str, Any],
-        n_threads: int,
-        progress: Any = None,
-        most_weight: int | None = None,
-    ) -> dict[str, Any]:
-        """The same, with what has ended it before its time as `interruption`; the trees so far are whole.
-
-        `most_weight` is what the rows that a tree sees may weigh, if that is not what all rows do.
-        """
-        options = OPTIONS | options
-        if not options["keep_records"]:
-            # As many as there are at least, if it is for the error to say when they are enough.
-            n_trees = 2 * options["flat_trees"] or options["n_trees"] - options["first_tree"]
+        if not parameters.grow.keep_records:
+            # If the error decides how many trees there are, there are at least twice as many as it looks at.
+            n_trees = 2 * parameters.flat_trees or parameters.n_trees - parameters.first_tree
             check_classes(self.n_classes, n_trees)
-        binned = self.bin_for(options, n_threads)
-        options["values"] = list(binned.values)
-        grown = _engine.grow_forest(
+        return _engine.grow_forest(
             binned.codes,
             self.y,
             self.n_classes,
             self.fixed,
             self.total_weight if most_weight is None else most_weight,
-            options,
+            parameters,
+            bags,
+            before,
+            list(binned.values),
             progress,
             n_threads,
         )
-        return grown | {"has_missing": binned.has_missing}
-
-
-def check_options(options: dict[str, Any]) -> None:
-    """Raise if the engine does not know an option.
-
-    Examples
-    --------
-    >>> check_options({"n_trees": 5, "max_dept": 3})
-    Traceback (most recent call last):
-    TypeError: The engine has no option ['max_dept'].
-    """
-    unknown = sorted(options.keys() - OPTIONS.keys())
-    if unknown:
-        raise TypeError(f"The engine has no option {unknown}.")
 
 
 def read_training(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Training:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any, Self
 
+import numpy as np
 from sklearn.utils import Bunch
 
 from committee import _engine
@@ -53,12 +54,12 @@ class DecisionTree(CartGrowing, SingleTree):
         """
         check_parameters(self)
         training = read_training(self, X, y, sample_weight)
-        grown = self._grow(training)
-        forest, importances = grown["forest"], grown["importances"][0]
+        grown, has_missing = self._grow(training)
+        forest, importances = grown.forest, grown.importances[0]
         if self.ccp_alpha > 0:
             forest = _engine.prune_tree(forest, float(self.ccp_alpha))
             importances = importances_of(_engine.describe_tree(forest, 0), training.table.schema.n_columns)
-        self._keep_tree(forest, importances, training, grown["has_missing"])
+        self._keep_tree(forest, importances, training, has_missing)
         self.max_features_ = self._n_columns_tried(self.n_features_in_)
         return self
 
@@ -83,16 +84,17 @@ class DecisionTree(CartGrowing, SingleTree):
         array([0.  , 0.17, 4.5 ])
         """
         check_parameters(self)
-        grown = self._grow(read_training(self, X, y, sample_weight))
-        alphas, impurities = _engine.pruning_path(grown["forest"])
+        grown, _ = self._grow(read_training(self, X, y, sample_weight))
+        alphas, impurities = _engine.pruning_path(grown.forest)
         return Bunch(ccp_alphas=alphas, impurities=impurities)
 
-    def _grow(self, training: Training) -> dict[str, Any]:
-        options = self._options(training) | {
-            "random_thresholds": self.splitter == "random",
-            "seed": self._draw_seed(),
-        }
-        return training.grow(options, n_threads(None))
+    def _grow_parameters(self, training: Training) -> _engine.GrowParameters:
+        grow = super()._grow_parameters(training)
+        grow.random_thresholds = self.splitter == "random"
+        return grow
+
+    def _grow(self, training: Training) -> tuple[_engine.GrownForest, np.ndarray]:
+        return training.grow_tree(self._grow_parameters(training), self._draw_seed(), n_threads(None))
 
 
 @declared

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
+from committee import _engine
 from committee.learners.training import NO_LIMIT, Training
 from committee.learners.voting import Voter
 from committee.parameters import (
@@ -113,15 +114,17 @@ class Growing(Voter):
     )
     categorical_features: Any = parameter("from_dtype", *CATEGORICAL_FEATURES)
 
-    def _options(self, training: Training) -> dict[str, Any]:
-        n_rows = training.n_rows
-        return {
-            "max_depth": NO_LIMIT if self.max_depth is None else min(int(self.max_depth), NO_LIMIT),
-            "min_samples_split": max(2, rows_of(self.min_samples_split, n_rows)),
-            "min_samples_leaf": rows_of(self.min_samples_leaf, n_rows),
-            "min_weight_fraction_leaf": float(self.min_weight_fraction_leaf),
-            "max_features": self._n_columns_tried(training.table.schema.n_columns),
-        }
+    def _grow_parameters(self, training: Training) -> _engine.GrowParameters:
+        """Return the parameters of a tree as the engine takes them."""
+        grow, n_rows = _engine.GrowParameters(), training.n_rows
+        grow.exact = True
+        if self.max_depth is not None:
+            grow.max_depth = min(int(self.max_depth), NO_LIMIT)
+        grow.min_samples_split = max(2, rows_of(self.min_samples_split, n_rows))
+        grow.min_samples_leaf = rows_of(self.min_samples_leaf, n_rows)
+        grow.min_weight_fraction_leaf = float(self.min_weight_fraction_leaf)
+        grow.max_features = self._n_columns_tried(training.table.schema.n_columns)
+        return grow
 
     def _n_columns_tried(self, n_columns: int) -> int:
         return columns_of(self.max_features, n_columns)
@@ -161,13 +164,13 @@ class CartGrowing(Growing):
         "it may only fall. 0, and columns that a dict leaves out: no constraint.",
     )
 
-    def _options(self, training: Training) -> dict[str, Any]:
-        return super()._options(training) | {
-            "criterion": self.criterion,
-            "max_leaf_nodes": min(int(self.max_leaf_nodes or 0), NO_LIMIT),
-            "min_impurity_decrease": float(self.min_impurity_decrease),
-            "monotonic": directions_of(self.monotonic_cst, training),
-        }
+    def _grow_parameters(self, training: Training) -> _engine.GrowParameters:
+        grow = super()._grow_parameters(training)
+        grow.criterion = self.criterion
+        grow.max_leaf_nodes = min(int(self.max_leaf_nodes or 0), NO_LIMIT)
+        grow.min_impurity_decrease = float(self.min_impurity_decrease)
+        grow.monotonic = directions_of(self.monotonic_cst, training)
+        return grow
 
 
 def draw_seed(random_state: Any) -> int:

@@ -82,19 +82,13 @@ def are_trees_of(member: Any, members: Any) -> bool:
     return isinstance(members, _engine.Forest if takes_codes(member) else _engine.C45Forest)
 
 
-def stump_criterion(member: Any) -> str:
-    """By what a stump is split."""
-    return str(getattr(member, "criterion", "squared_error"))
-
-
-def tree_options(member: Any, training: Training) -> dict[str, Any]:
-    """What the engine is told of a tree that is grown from codes, and is no stump."""
-    options: dict[str, Any] = member._options(training) | {"keep_records": False}
-    if type(member) in RANDOM:
-        return options | {"needs_gain": True}
-    alpha = float(member.ccp_alpha)
-    return options | {
-        "random_thresholds": member.splitter == "random",
-        "ccp_alpha": alpha,
-        "keep_records": alpha > 0,
-    }
+def grow_parameters(member: Any, training: Training) -> tuple[_engine.GrowParameters, float]:
+    """Return how the engine grows a tree or a stump from codes, and the alpha that it is pruned by."""
+    if type(member) in STUMPS:
+        stump = _engine.GrowParameters()
+        stump.criterion = getattr(member, "criterion", "squared_error")
+        return stump, 0.0
+    grow: _engine.GrowParameters = member._grow_parameters(training)
+    alpha = float(getattr(member, "ccp_alpha", 0.0))
+    grow.keep_records = alpha > 0
+    return grow, alpha

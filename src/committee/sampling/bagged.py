@@ -35,7 +35,7 @@ from committee.running import Work, n_threads
 from committee.sampling.bagging_parameters import BaggingParameters
 from committee.sampling.bags import Bags, repeats_of, weights_each_time
 from committee.sampling.engine_bags import are_members_of, check_tree, grow_members, take_member
-from committee.sampling.out_of_bag import OutOfBag, check_goes_on, check_metric, is_named, means, score_of
+from committee.sampling.out_of_bag import OutOfBag, check_goes_on, check_metric, is_named
 from committee.sampling.outside import (
     check_decides_outside,
     check_probabilities,
@@ -380,9 +380,7 @@ class Bagging(CallbackSupportMixin, BaggingParameters):
         ruling = Ruling.of(rule, training.task, outside, learning.native, is_judged=bool(self.oob_score))
         judged = None
         if made.out_of_bag is not None:
-            sums, counts, curve = made.out_of_bag
-            final = means(sums, counts) if ruling.decision is None else ruling.decision
-            judged = OutOfBag(sums, counts, curve, None, score_of(final, training, self.oob_score))
+            judged = OutOfBag.of(made.out_of_bag, training, self.oob_score, ruling.decision)
         self._keep_task(training.table.schema, training.task)
         self._members, self._columns, self._importances = members, columns, importances
         self._bags, self._seed, self._data = plan.bags, plan.seed, training.data

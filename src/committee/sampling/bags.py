@@ -1,4 +1,4 @@
-"""Bags: which rows each member sees, how many of them, and what a class weighs in them."""
+"""Bags: which rows each member sees, and how many of them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from committee.learners.training import Training
 from committee.parameters import LARGEST_INTEGER, is_float
 from committee.saving import Fields
 from committee.table import BinnedTable
-from committee.task import Classification, are_repetitions, class_weights, row_weights
+from committee.task import are_repetitions, row_weights
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +41,7 @@ class Bags:
     Examples
     --------
     >>> from committee.table import bin_table
+    >>> from committee.task import Classification
     >>> task, y = Classification.of(["a", "a", "a", "b"])
     >>> training = Training(bin_table([[1], [2], [3], [4]]), task, y, None)
     >>> bags = Bags.of(training, training.table, None, bootstrap=True, max_samples=1.0, sampling="balanced")
@@ -158,7 +159,7 @@ class Bags:
         )
         fields.finish()
         try:
-            _engine.check_drawing(bags.drawing, n_rows)
+            bags.drawing()
         except ValueError as error:
             fields.require(False, str(error).removesuffix("."))
         return bags
@@ -178,10 +179,10 @@ class Bags:
         """Whether there may be rows that a member does not see."""
         return self.replaces or self.total < len(self.units)
 
-    @property
-    def drawing(self) -> tuple[Any, ...]:
-        """The drawing as the engine takes it."""
-        return (
+    def drawing(self) -> _engine.Drawing:
+        """Return the drawing as the engine takes it."""
+        return _engine.Drawing(
+            self.n_rows,
             self.units,
             self.ends,
             self.n_draws,
@@ -198,7 +199,7 @@ class Bags:
 
     def draw(self, seed: int, member: int) -> np.ndarray:
         """How often a member sees each row: uint32 of shape (n_rows,). Rows outside of the bag have 0."""
-        return _engine.draw_bag(self.drawing, self.n_rows, seed, member)
+        return self.drawing().draw(seed, member)
 
     def rows(self, seed: int, member: int) -> np.ndarray:
         """The rows that a member sees, one as often as it was drawn."""
@@ -344,14 +345,3 @@ def n_draws(
             f"max_samples={max_samples} draws {drawn:.10g} rows, and {LARGEST_INTEGER} is the most. Lower it."
         )
     return max(1, int(drawn))
-
-
-def class_options(class_weight: Any, training: Training) -> dict[str, Any]:
-    """The engine's options for a member's own weights of classes: they apply to what was drawn for it."""
-    if class_weight is None or not isinstance(training.task, Classification):
-        return {}
-    if isinstance(class_weight, str) and class_weight == "balanced_subsample":
-        return {"balance_bags": True}
-    by_class = np.ones(training.n_classes)
-    by_class[training.y] = class_weights(class_weight, training.task, training.y, None)
-    return {"class_weights": by_class.tolist()}

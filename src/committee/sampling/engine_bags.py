@@ -11,20 +11,19 @@ from sklearn.base import clone
 from committee import _engine
 from committee.learners import C45Classifier
 from committee.learners.c45 import branches_by_column
-from committee.learners.training import check_numbers, check_options
+from committee.learners.training import check_numbers
 from committee.members.kinds import (
     STUMPS,
     are_trees_of,
     check_engine_member,
+    grow_parameters,
     grows_in_engine,
-    stump_criterion,
     takes_codes,
-    tree_options,
 )
-from committee.sampling.bags import class_options
 from committee.sampling.outside import votes_outside
 from committee.sampling.plan import FLAT_MEMBERS, Made, Plan
 from committee.table import BinnedTable, Table
+from committee.task import Classification, class_weights
 
 
 def are_members_of(member: Any, members: Any) -> bool:
@@ -41,83 +40,87 @@ def check_tree(member: Any, y: np.ndarray) -> None:
 
 def grow_members(plan: Plan, binned: BinnedTable, n_threads: int) -> Made:
     """Let the engine grow the members of a plan."""
-    training, bags = plan.training, plan.bags
-    options = {
-        "first_tree": plan.first,
-        "n_trees": plan.last,
-        "seed": plan.seed,
-        "drawing": bags.drawing,
-        "columns": [] if plan.columns is None else [each.tolist() for each in plan.columns],
-        "out_of_bag": plan.is_judged,
-        "rule": "majority" if plan.is_majority else "mean",
-        "flat_trees": FLAT_MEMBERS if plan.is_auto else 0,
-        "before": None if plan.before is None else plan.before.to_go_on(),
-    }
-    weight = getattr(plan.member, "class_weight", None)
-    is_by_bag = isinstance(weight, str) and weight == "balanced"
-    options |= class_options("balanced_subsample" if is_by_bag else weight, training)
-    if takes_codes(plan.member):
-        grown = grow_trees(plan, binned, options, n_threads)
-    else:
-        grown = grow_c45(plan, options, n_threads)
-    forest = grown["forest"]
-    sums = grown["out_of_bag_sums"]
-    judged = None if sums is None else (sums, grown["out_of_bag_counts"], grown["out_of_bag_curve"])
-    if plan.progress is not None and grown["interruption"] is None:
+    is_c45 = not takes_codes(plan.member)
+    grown = grow_c45(plan, n_threads) if is_c45 else grow_trees(plan, binned, n_threads)
+    forest = grown.forest
+    if plan.progress is not None and grown.interruption is None:
         plan.progress(plan.first + forest.n_trees)
     votes = None
     if plan.keeps_votes and forest.n_trees > 0:
         votes = votes_outside(
-            training, forest, lambda i: bags.draw(plan.seed, plan.first + i) == 0, n_threads
+            plan.training, forest, lambda i: plan.bags.draw(plan.seed, plan.first + i) == 0, n_threads
         )
     return Made(
         forest,
-        judged,
+        grown.out_of_bag,
         votes,
-        grown["importances"],
+        grown.importances,
         binned.has_missing,
-        grown["interruption"],
+        grown.interruption,
     )
 
 
-def grow_trees(plan: Plan, binned: BinnedTable, options: dict[str, Any], n_threads: int) -> dict[str, Any]:
-    """Trees and stumps, from the codes of the table."""
-    options = member_options(plan) | options
+def grow_trees(plan: Plan, binned: BinnedTable, n_threads: int) -> _engine.GrownForest:
+    """Grow trees and stumps, from the codes of the table."""
+    member, training, bags = plan.member, plan.training, plan.bags
+    parameters = _engine.ForestParameters()
+    plan_growing(parameters, plan)
+    grow, parameters.ccp_alpha = grow_parameters(member, training)
+    # Trees on drawn rows gain nothing that could be measured from trying every threshold of large nodes, and
+    # it takes twice the time, as in a forest.
+    grow.exact = training.n_classes == 0 or not bags.replaces
+    parameters.grow = grow
+    parameters.are_stumps = type(member) in STUMPS
     if plan.columns is not None:
-        options["columns_tried"] = [n_tried(plan.member, len(each)) for each in plan.columns]
-    check_options(options)
-    weights = plan.training.weights if plan.weights is None else plan.weights
-    seen = replace(plan.training, table=binned, weights=weights)
-    return seen.grow_until_stopped(options, n_threads, plan.progress, plan.bags.most_weight)
+        parameters.columns_tried = [n_tried(member, len(each)) for each in plan.columns]
+    weights = training.weights if plan.weights is None else plan.weights
+    return replace(training, weights=weights).grow(
+        binned,
+        parameters,
+        n_threads,
+        bags=bags.drawing(),
+        most_weight=bags.most_weight,
+        before=None if plan.before is None else plan.before.votes,
+        progress=plan.progress,
+    )
 
 
-def grow_c45(plan: Plan, options: dict[str, Any], n_threads: int) -> dict[str, Any]:
-    """C4.5 trees, from columns that are sorted once. They know all classes and categories of the table."""
+def grow_c45(plan: Plan, n_threads: int) -> _engine.GrownC45:
+    """Grow C4.5 trees from columns that are sorted once. They know all classes and categories."""
     training = plan.training
     assert isinstance(training.table, Table)
-    judged = None if training.weights is None else (training.weights > 0).astype(np.uint8)
+    parameters = _engine.C45BagParameters()
+    plan_growing(parameters, plan)
+    parameters.tree = plan.member._settings()
     return _engine.grow_c45_bags(
         training.table.as_float64(),
         branches_by_column(training.table.schema),
         training.y,
         training.n_classes,
         plan.weights,
-        judged,
-        {"class_weights": [], "balance_bags": False} | options | plan.member._options(),
+        None if training.weights is None else (training.weights > 0).astype(np.uint8),
+        parameters,
+        plan.bags.drawing(),
+        None if plan.before is None else plan.before.votes,
         plan.progress,
         n_threads,
     )
 
 
-def member_options(plan: Plan) -> dict[str, Any]:
-    """What the engine is told of the member itself."""
-    member = plan.member
-    if type(member) in STUMPS:
-        return {"criterion": stump_criterion(member), "are_stumps": True, "keep_records": False}
-    # Trees on drawn rows gain nothing that could be measured from trying every threshold of large nodes, and
-    # it takes twice the time, as in a forest.
-    is_exact = plan.training.n_classes == 0 or not plan.bags.replaces
-    return tree_options(member, plan.training) | {"exact": is_exact}
+def plan_growing(parameters: _engine.ForestParameters | _engine.C45BagParameters, plan: Plan) -> None:
+    """Set what a plan says of members of any kind. A member's own weights of classes apply to its bag."""
+    parameters.first_tree, parameters.n_trees, parameters.seed = plan.first, plan.last, plan.seed
+    parameters.columns = [] if plan.columns is None else [each.tolist() for each in plan.columns]
+    parameters.out_of_bag = plan.is_judged
+    parameters.rule = "majority" if plan.is_majority else "mean"
+    parameters.flat_trees = FLAT_MEMBERS if plan.is_auto else 0
+    training, weight = plan.training, getattr(plan.member, "class_weight", None)
+    if isinstance(weight, str):
+        parameters.balance_bags = True
+    elif weight is not None and isinstance(training.task, Classification):
+        by_class = np.ones(training.n_classes)
+        by_class[training.y] = class_weights(weight, training.task, training.y, None)
+        parameters.class_weights = by_class.tolist()
 
 
 def n_tried(member: Any, n_columns: int) -> int:

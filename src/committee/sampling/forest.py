@@ -14,7 +14,6 @@ from committee.learners.training import Training
 from committee.learners.tree_parameters import CLASS_CRITERION, NUMBER_CRITERION
 from committee.learners.voting import Classifies, Regresses
 from committee.parameters import declared, either, is_boolean, is_mapping, one_of, parameter
-from committee.sampling.bags import Bags
 from committee.sampling.growing import Forest
 from committee.sampling.ruling import Ruling
 from committee.saving import Fields
@@ -74,8 +73,10 @@ class ForestClassifier(Classifies, Forest):
             by_class = balancing_weights(task, codes, weights)
         return replace(training, weights=class_weights(by_class, task, codes, weights))
 
-    def _bag_options(self, bags: Bags) -> dict[str, Any]:
-        return super()._bag_options(bags) | {"balance_bags": self._balances_bags()}
+    def _forest_parameters(self, training: Training, first_tree: int, rule: Rule) -> _engine.ForestParameters:
+        parameters = super()._forest_parameters(training, first_tree, rule)
+        parameters.balance_bags = self._balances_bags()
+        return parameters
 
 
 @declared
@@ -142,21 +143,29 @@ class ForestRegressor(Regresses, Forest):
         """The out-of-bag prediction for each row; NaN for a row that all trees saw."""
         return self._oob_decision()[:, 0]
 
-    def _forest_options(self, training: Training, first_tree: int, rule: Rule) -> dict[str, Any]:
+    def _forest_parameters(self, training: Training, first_tree: int, rule: Rule) -> _engine.ForestParameters:
         if first_tree > 0 and self.keep_leaf_rows and not self._leaf_rows:
             raise ValueError("keep_leaf_rows must be True from the first fit on. Set warm_start=False.")
-        options = super()._forest_options(training, first_tree, rule)
-        return options | {"keep_leaf_rows": options["keep_leaf_rows"] or bool(self.keep_leaf_rows)}
+        parameters = super()._forest_parameters(training, first_tree, rule)
+        parameters.keep_leaf_rows = parameters.keep_leaf_rows or bool(self.keep_leaf_rows)
+        return parameters
 
-    def _keep_grown(self, grown: dict[str, Any], training: Training, goes_on: bool, ruling: Ruling) -> None:
-        leaf_rows = grown["leaf_rows"] if self.keep_leaf_rows else []
+    def _keep_grown(
+        self,
+        grown: _engine.GrownForest,
+        training: Training,
+        has_missing: np.ndarray,
+        goes_on: bool,
+        ruling: Ruling,
+    ) -> None:
+        leaf_rows = grown.leaf_rows if self.keep_leaf_rows else []
         y = training.y if self.keep_leaf_rows else np.empty(0)
         if goes_on and self.keep_leaf_rows:
             # The rows of this fit are numbered behind those of the fits before, which may have been others.
             shift = np.uint32(len(self._y))
             moved = [(offsets, rows + shift, weights) for offsets, rows, weights in leaf_rows]
             leaf_rows, y = self._leaf_rows + moved, np.concatenate([self._y, y])
-        super()._keep_grown(grown, training, goes_on, ruling)
+        super()._keep_grown(grown, training, has_missing, goes_on, ruling)
         self._leaf_rows: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = leaf_rows
         self._y: np.ndarray = y
 

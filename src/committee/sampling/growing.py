@@ -7,7 +7,6 @@ row, the decision of the trees that have not seen it. The engine grows all trees
 from __future__ import annotations
 
 import warnings
-from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -21,7 +20,6 @@ from committee.learners.members import Members
 from committee.learners.single import paths_to_nodes
 from committee.learners.training import (
     Training,
-    check_options,
     check_same_task,
     fit_table,
     table_to_go_on,
@@ -153,29 +151,30 @@ class Forest(CallbackSupportMixin, ImportancesByTree, JudgedByColumn, RuledTrees
         seed = self._seed if goes_on else self._draw_seed()
         first_tree = self._forest.n_trees if goes_on else 0
         rule = self._new_rule(seed)
-        options = self._options(training) | self._forest_options(training, first_tree, rule) | {"seed": seed}
+        parameters = self._forest_parameters(training, first_tree, rule)
+        parameters.seed = seed
+        before = self._votes_to_go_on(parameters, training, rule)
         is_auto = self.n_estimators == "auto"
-        binned = training.bin_for(options, n_threads(self.n_jobs))
+        binned = training.bin(n_threads(self.n_jobs), keep_cuts=parameters.grow.random_thresholds)
         bags = self._bags_of(training, binned, sample_weight)
-        if goes_on and (options["before"] is not None or self._needs_votes(rule, training.task)):
+        if goes_on and (before is not None or self._needs_votes(rule, training.task)):
             self._bags.check_rows(bags)
-        if options["n_trees"] == first_tree:
+        if parameters.n_trees == first_tree:
             if not is_auto:
                 message = "Warm-start fitting without increasing n_estimators does not fit new trees."
                 warnings.warn(message, stacklevel=3)
             self._judge_again(training)
             return self
-        options |= self._bag_options(bags)
-        calls = task_calls(self, X, y, "tree", None if is_auto else options["n_trees"] - first_tree)
-        grown = self._grow(replace(training, table=binned), options, bags, calls)
-        interruption = grown["interruption"]
-        is_kept = (
-            self.warm_start and isinstance(interruption, KeyboardInterrupt) and grown["forest"].n_trees > 0
-        )
+        calls = task_calls(self, X, y, "tree", None if is_auto else parameters.n_trees - first_tree)
+        grown = self._grow(training, binned, parameters, bags, before, calls)
+        interruption = grown.interruption
+        is_kept = self.warm_start and isinstance(interruption, KeyboardInterrupt) and grown.forest.n_trees > 0
         if interruption is None or is_kept:
             ruling = self._fit_rule(rule, grown, training, X, goes_on)
             all_bags = (self._bags if goes_on else ForestBags()).and_then(bags, first_tree)
-            self._keep_grown(grown | {"seed": seed, "bags": all_bags}, training, goes_on, ruling)
+            self._keep_grown(grown, training, binned.has_missing, goes_on, ruling)
+            self._seed: int = seed
+            self._bags: ForestBags = all_bags
         if interruption is not None:
             raise interruption
         if calls:
@@ -279,7 +278,7 @@ class Forest(CallbackSupportMixin, ImportancesByTree, JudgedByColumn, RuledTrees
 
     def _check_prunes_alike(self) -> None:
         """Raise if the trees before know what pruning needs and further ones would not, or the reverse."""
-        if ("weight" in _engine.describe_tree(self._forest, 0)) != (self.ccp_alpha > 0):
+        if (_engine.describe_tree(self._forest, 0).weight is not None) != (self.ccp_alpha > 0):
             raise ValueError(
                 "warm_start=True goes on with trees that are all pruned, or none. Got "
                 f"ccp_alpha={self.ccp_alpha} after a fit that did otherwise. Leave it as it was, or set "
@@ -287,45 +286,50 @@ class Forest(CallbackSupportMixin, ImportancesByTree, JudgedByColumn, RuledTrees
             )
 
     def _fit_rule(
-        self, rule: Rule, grown: dict[str, Any], training: Training, X: Any, goes_on: bool
+        self, rule: Rule, grown: _engine.GrownForest, training: Training, X: Any, goes_on: bool
     ) -> Ruling:
         """Let the rule learn from what the trees say of the rows that they have not seen."""
 
         def outside_of(tree: int) -> np.ndarray:
             is_outside = np.ones(training.table.n_rows, dtype=bool)
-            _, seen, _ = grown["leaf_rows"][tree]
+            _, seen, _ = grown.leaf_rows[tree]
             is_outside[seen] = False
             return is_outside
 
-        return self._teach(rule, grown["forest"], training, X, outside_of, goes_on=goes_on)
+        return self._teach(rule, grown.forest, training, X, outside_of, goes_on=goes_on)
 
-    def _forest_options(self, training: Training, first_tree: int, rule: Rule) -> dict[str, Any]:
+    def _forest_parameters(self, training: Training, first_tree: int, rule: Rule) -> _engine.ForestParameters:
+        """Return the parameters of the trees as the engine takes them, checked."""
         curve = self._curve_before() if first_tree > 0 else ()
         n_trees = n_members_wanted(self.n_estimators, first_tree, "trees", curve)
         self._check_rule(rule, training.task, n_trees)
         self._check_votes(rule, training, first_tree > 0)
         is_auto = self.n_estimators == "auto"
-        is_judged = bool(self.oob_score or self.oob_importances or is_auto)
-        before = None
-        if is_judged and first_tree > 0:
-            check_goes_on(self._out_of_bag, training.table.n_rows, self.oob_importances)
-            self._check_judged_alike(rule)
-            before = self._judgement().to_go_on()
-        return {
-            "random_thresholds": self._random_thresholds,
-            "exact": training.n_classes == 0,
-            "keep_records": self.ccp_alpha > 0,
-            "ccp_alpha": float(self.ccp_alpha),
-            "first_tree": first_tree,
-            "n_trees": n_trees,
-            "out_of_bag": is_judged,
-            "out_of_bag_importances": bool(self.oob_importances),
-            "rule": name_of_sum(rule),
-            # The rows of the leaves are those that a tree has seen.
-            "keep_leaf_rows": self._needs_votes(rule, training.task),
-            "flat_trees": FLAT_MEMBERS if is_auto else 0,
-            "before": before,
-        }
+        grow = self._grow_parameters(training)
+        grow.random_thresholds = self._random_thresholds
+        grow.exact = training.n_classes == 0
+        grow.keep_records = bool(self.ccp_alpha > 0)
+        parameters = _engine.ForestParameters()
+        parameters.grow = grow
+        parameters.ccp_alpha = float(self.ccp_alpha)
+        parameters.first_tree, parameters.n_trees = first_tree, n_trees
+        parameters.out_of_bag = bool(self.oob_score or self.oob_importances or is_auto)
+        parameters.out_of_bag_importances = bool(self.oob_importances)
+        parameters.rule = name_of_sum(rule)
+        # The rows of the leaves are those that a tree has seen.
+        parameters.keep_leaf_rows = self._needs_votes(rule, training.task)
+        parameters.flat_trees = FLAT_MEMBERS if is_auto else 0
+        return parameters
+
+    def _votes_to_go_on(
+        self, parameters: _engine.ForestParameters, training: Training, rule: Rule
+    ) -> _engine.OutOfBagVotes | None:
+        """Return the out-of-bag votes of the trees of the fit before, if those of further trees are added."""
+        if not parameters.out_of_bag or parameters.first_tree == 0:
+            return None
+        check_goes_on(self._out_of_bag, training.table.n_rows, self.oob_importances)
+        self._check_judged_alike(rule)
+        return self._judgement().votes
 
     def _bags_of(self, training: Training, binned: BinnedTable, sample_weight: Any) -> Bags:
         """Which rows the trees are to see."""
@@ -335,47 +339,60 @@ class Forest(CallbackSupportMixin, ImportancesByTree, JudgedByColumn, RuledTrees
         n_drawn = n_draws(training.weights, repeats_of(sample_weight, n_rows), n_rows, self.max_samples)
         return Bags.of_forest(training, binned, n_drawn, n_threads(self.n_jobs))
 
-    def _bag_options(self, bags: Bags) -> dict[str, Any]:
-        return {"drawing": bags.drawing} if self.bootstrap else {}
-
     def _grow(
-        self, training: Training, options: dict[str, Any], bags: Bags, calls: TaskCalls | None
-    ) -> dict[str, Any]:
-        check_options(options)
+        self,
+        training: Training,
+        binned: BinnedTable,
+        parameters: _engine.ForestParameters,
+        bags: Bags,
+        before: _engine.OutOfBagVotes | None,
+        calls: TaskCalls | None,
+    ) -> _engine.GrownForest:
         with Work(
             "trees",
             type(self).__name__,
-            options["n_trees"],
-            n_before=options["first_tree"],
+            parameters.n_trees,
+            n_before=parameters.first_tree,
             is_limit=self.n_estimators == "auto",
             verbose=self.verbose,
         ) as work:
             tell = hook_of(work, calls)
-            grown = training.grow_until_stopped(
-                options, n_threads(self.n_jobs), tell, bags.most_weight if self.bootstrap else None
+            grown = training.grow(
+                binned,
+                parameters,
+                n_threads(self.n_jobs),
+                bags=bags.drawing() if self.bootstrap else None,
+                most_weight=bags.most_weight if self.bootstrap else None,
+                before=before,
+                progress=tell,
             )
-            if tell is not None and grown["interruption"] is None:
-                tell(grown["forest"].n_trees)
+            if tell is not None and grown.interruption is None:
+                tell(grown.forest.n_trees)
         return grown
 
-    def _keep_grown(self, grown: dict[str, Any], training: Training, goes_on: bool, ruling: Ruling) -> None:
+    def _keep_grown(
+        self,
+        grown: _engine.GrownForest,
+        training: Training,
+        has_missing: np.ndarray,
+        goes_on: bool,
+        ruling: Ruling,
+    ) -> None:
         """Become a fitted forest: the last step of a fit, so that one that fails changes nothing."""
-        forest, importances, before = grown["forest"], grown["importances"], None
-        schema, has_missing = training.table.schema, grown["has_missing"]
+        forest, importances, losses = grown.forest, grown.importances, grown.out_of_bag_importances
         if goes_on:
             has_missing = has_missing | self._has_missing
             forest = _engine.append_trees(self._forest, forest)
             importances = np.concatenate([self._importances, importances])
-            before = self._out_of_bag
+            if losses is not None:
+                losses = np.concatenate([self._losses(), losses])
         out_of_bag = None
-        if grown["out_of_bag_sums"] is not None:
-            out_of_bag = OutOfBag.of(grown, training, self.oob_score, before, ruling.decision)
-        self._seed: int = grown["seed"]
-        self._bags: ForestBags = grown["bags"]
+        if grown.out_of_bag is not None:
+            out_of_bag = OutOfBag.of(grown.out_of_bag, training, self.oob_score, ruling.decision, losses)
         self._out_of_bag = out_of_bag
         self._importances: np.ndarray = importances
         self._data = training.data
-        self._keep(forest, schema, training.task, has_missing)
+        self._keep(forest, training.table.schema, training.task, has_missing)
         # A fit that goes on needs the votes of the trees that are there.
         self._keep_ruling(ruling, keeps_votes=bool(self.warm_start))
 

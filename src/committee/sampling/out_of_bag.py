@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.metrics import accuracy_score, r2_score
 
+from committee import _engine
 from committee.combining import one_hot
 from committee.combining.losses import NoValueError, is_made_scorer, name_of_function, takes_arguments
 from committee.combining.metrics import metric_of
@@ -46,19 +47,16 @@ class OutOfBag:
     @classmethod
     def of(
         cls,
-        grown: dict[str, Any],
+        votes: _engine.OutOfBagVotes,
         training: Training,
         metric: Any,
-        before: OutOfBag | None,
         decision: np.ndarray | None,
+        losses: np.ndarray | None = None,
     ) -> Self:
-        """Take the out-of-bag decisions from what the engine returns; a rule may have decided otherwise."""
-        losses = grown["out_of_bag_importances"]
-        if before is not None and before.losses is not None and losses is not None:
-            losses = np.concatenate([before.losses, losses])
-        sums, counts = grown["out_of_bag_sums"], grown["out_of_bag_counts"]
+        """Take the out-of-bag votes from what the engine returns; a rule may have decided otherwise."""
+        sums, counts = votes.sums, votes.counts
         score = score_of(means(sums, counts) if decision is None else decision, training, metric)
-        return cls(sums, counts, grown["out_of_bag_curve"], losses, score)
+        return cls(sums, counts, votes.curve, losses, score)
 
     @classmethod
     def take(cls, fields: Fields, n_trees: int, n_columns: int, n_outputs: int) -> Self:
@@ -79,9 +77,10 @@ class OutOfBag:
         """The decision for each row, of shape (n_rows, n_outputs); NaN for a row that all trees have seen."""
         return means(self.sums, self.counts)
 
-    def to_go_on(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """What the engine needs to add the votes of further trees."""
-        return self.sums.ravel(), self.counts, self.curve
+    @property
+    def votes(self) -> _engine.OutOfBagVotes:
+        """The votes, to which the engine can add those of further trees."""
+        return _engine.OutOfBagVotes(self.sums, self.counts, self.curve)
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,9 +145,9 @@ class Tally:
         return float(((sums[:, 0] / self.counts[is_judged] - y) ** 2).mean())
 
     @property
-    def found(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Sums, counts and curve, as the engine returns them."""
-        return self.sums, self.counts, np.array(self.curve)
+    def votes(self) -> _engine.OutOfBagVotes:
+        """The votes, as the engine returns them."""
+        return _engine.OutOfBagVotes(self.sums, self.counts, np.array(self.curve))
 
 
 class Judged:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from committee import _engine
 from committee.learners.training import Training
 from committee.members.seeding import COLUMNS, stream
 from committee.parameters import is_float
@@ -103,8 +104,8 @@ class Made:
     Parameters
     ----------
     members : list of estimators, or the engine's Forest
-    out_of_bag : tuple of (ndarray, ndarray, ndarray), or None
-        Sums and counts of votes by row, and the error after every member, those before included.
+    out_of_bag : OutOfBagVotes, or None
+        Those of the members before included.
     votes : ndarray of shape (n_members, n_rows, n_outputs), or None
         NaN where a member has seen a row.
     importances : ndarray of shape (n_members, n_columns), or None
@@ -114,7 +115,7 @@ class Made:
     """
 
     members: Any
-    out_of_bag: tuple[np.ndarray, np.ndarray, np.ndarray] | None
+    out_of_bag: _engine.OutOfBagVotes | None
     votes: np.ndarray | None
     importances: np.ndarray | None = None
     has_missing: np.ndarray | None = None

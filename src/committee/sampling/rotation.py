@@ -151,14 +151,19 @@ class RotationForest(CallbackSupportMixin, ImportancesByTree, RuledTrees):
         calls = task_calls(self, X, y, "tree", None if self.time_limit else int(self.n_estimators))
         n_drawn = self._n_draws(training, sample_weight)
         grown = self._grow(table, training, rule, seed, n_drawn, start, calls)
-        if grown["interruption"] is not None:
-            raise grown["interruption"]
-        ruling = self._teach(rule, grown["forest"], training, X, lambda tree: grown["outside"][tree] == 1)
+        if grown.interruption is not None:
+            raise grown.interruption
+
+        def outside_of(tree: int) -> np.ndarray:
+            assert grown.outside is not None
+            return grown.outside[tree] == 1
+
+        ruling = self._teach(rule, grown.forest, training, X, outside_of)
         out_of_bag = None
-        if grown["out_of_bag_sums"] is not None:
-            out_of_bag = OutOfBag.of(grown, training, self.oob_score, None, ruling.decision)
+        if grown.out_of_bag is not None:
+            out_of_bag = OutOfBag.of(grown.out_of_bag, training, self.oob_score, ruling.decision)
         self._data = training.data
-        self._keep_learnt(grown["forest"], table.schema, training.task, grown["importances"], out_of_bag)
+        self._keep_learnt(grown.forest, table.schema, training.task, grown.importances, out_of_bag)
         self._keep_ruling(ruling, keeps_votes=False)
         if calls:
             calls.end(lambda: self.__dict__)
@@ -221,34 +226,31 @@ class RotationForest(CallbackSupportMixin, ImportancesByTree, RuledTrees):
         n_drawn: int,
         start: float,
         calls: TaskCalls | None,
-    ) -> dict[str, Any]:
+    ) -> _engine.GrownRotations:
         """Let the engine grow the trees, in what is left of the time since the start."""
-        repeat = training.weights is None or are_repetitions(training.weights)
-        options: dict[str, Any] = {
-            "tree": self._tree,
-            "min_group": int(self.min_group),
-            "max_group": int(self.max_group),
-            "remove_proportion": float(self.remove_proportion),
-            "weights_repeat": repeat,
-            "min_samples_leaf": int(self.min_samples_leaf),
-            "n_trees": int(self.n_estimators),
-            "seed": seed,
-            "bootstrap": bool(self.bootstrap),
-            "n_draws": n_drawn,
-            "out_of_bag": bool(self.oob_score),
-            "tells_outside": self._needs_votes(rule, training.task),
-            "rule": name_of_sum(rule),
-        }
+        parameters = _engine.RotationForestParameters()
+        rotation = parameters.rotation
+        rotation.min_group, rotation.max_group = int(self.min_group), int(self.max_group)
+        rotation.remove_proportion = float(self.remove_proportion)
+        rotation.weights_repeat = training.weights is None or are_repetitions(training.weights)
+        parameters.is_c45 = self._tree != "cart"
+        parameters.c45.pruning = "pessimistic" if self._tree == "c45" else None
+        parameters.min_leaf_rows = int(self.min_samples_leaf)
+        parameters.n_trees, parameters.seed = int(self.n_estimators), seed
+        parameters.bootstrap, parameters.n_draws = bool(self.bootstrap), n_drawn
+        parameters.out_of_bag = bool(self.oob_score)
+        parameters.tells_outside = self._needs_votes(rule, training.task)
+        parameters.rule = name_of_sum(rule)
         with Work(
             "trees",
             type(self).__name__,
-            options["n_trees"],
+            parameters.n_trees,
             is_limit=self.time_limit is not None,
             verbose=self.verbose,
         ) as work:
             tell = hook_of(work, calls)
-            limit = np.inf if self.time_limit is None else float(self.time_limit)
-            options["seconds"] = max(0.0, limit - (time.monotonic() - start))
+            if self.time_limit is not None:
+                parameters.seconds = max(0.0, float(self.time_limit) - (time.monotonic() - start))
             grown = _engine.grow_rotation_forest(
                 list(table.columns),
                 table.schema.n_categories.tolist(),
@@ -256,12 +258,12 @@ class RotationForest(CallbackSupportMixin, ImportancesByTree, RuledTrees):
                 training.n_classes,
                 training.fixed,
                 n_drawn if self.bootstrap else training.total_weight,
-                options,
+                parameters,
                 tell,
                 n_threads(self.n_jobs),
             )
-            if tell is not None and grown["interruption"] is None:
-                tell(grown["forest"].n_trees)
+            if tell is not None and grown.interruption is None:
+                tell(grown.forest.n_trees)
         return grown
 
     def _keep_learnt(

@@ -105,7 +105,7 @@ def fit_members(plan: Plan, X: Any, run: Runner) -> Made:
         interruption = error
     return Made(
         members[:n_done],
-        tally.found if plan.is_judged else None,
+        tally.votes if plan.is_judged else None,
         np.array(votes[:n_done]) if plan.keeps_votes and n_done > 0 else None,
         interruption=interruption,
     )

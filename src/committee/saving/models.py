@@ -217,7 +217,7 @@ def columns_asked(forest: _engine.Forest | _engine.C45Forest, tree: int) -> np.n
     if isinstance(forest, _engine.C45Forest):
         by_node = forest.tree(tree, None).arrays()["column"]
     else:
-        by_node = _engine.describe_tree(forest, tree)["column"]
+        by_node = _engine.describe_tree(forest, tree).column
     return by_node[by_node >= 0]
 
 

@@ -56,9 +56,11 @@ REMOVED = {
     "fallback": RemovedParameter("majority", only_fit=False),
     "group_size": RemovedParameter(50),
     "label_smoothing": RemovedParameter(0.02),
+    "max_cat_to_onehot": RemovedParameter(4),
     "min_variance": RemovedParameter(1e-4),
     "similarity": RemovedParameter("euclidean", only_fit=False),
     "smoothing": RemovedParameter(None),
+    "tweedie_power": RemovedParameter(1.5),
     "weight_decay": RemovedParameter(0.0),
 }
 
