@@ -205,6 +205,16 @@ class Results:
             UNITS[power],
         )
 
+    def tasks(self, learners: Sequence[str] | None) -> set[str]:
+        """Return the tasks that some learners have all finished cells of, or else those of the tables."""
+        every = {table.task for table in self.tables.values()}
+        found: dict[str, set[str]] = {}
+        for cell in self.finished:
+            found.setdefault(cell.learner, set()).add(self.tables[cell.table].task)
+        if learners is None:
+            return set().union(*found.values()) or every
+        return every.intersection(*(found.get(name, set()) for name in learners)) or every
+
     def _default_metric(self) -> Any:
         """The first metric of the study, if that tells what is compared."""
         if self.metrics is not None:

@@ -19,10 +19,20 @@ from committee.evaluating.comparison import Comparison
 from committee.evaluating.learners import learners_of
 from committee.evaluating.limits import Limits
 from committee.evaluating.pace import Pace
-from committee.evaluating.results import Results, check_metrics, frame_of, metrics_for, names_of, scores_of
+from committee.evaluating.results import (
+    USUAL,
+    Results,
+    check_metrics,
+    frame_of,
+    is_for,
+    metrics_for,
+    names_of,
+    scores_of,
+)
 from committee.evaluating.store import FILE, Store, TableRecord
 from committee.evaluating.sweep import Sweep
 from committee.evaluating.tables import tables_of
+from committee.extensions import extension
 from committee.parameters import is_float, is_integer
 from committee.votes.folds import drawn_share
 
@@ -250,6 +260,32 @@ class Study:
         Comparison
         """
         return Results(self.store, self.metrics).compare(metric, learners)
+
+    def comparisons(
+        self, metrics: Sequence[Any] | None = None, learners: Sequence[str] | None = None
+    ) -> list[Comparison]:
+        """Compare learners by each metric that is for a table with finished cells.
+
+        Parameters
+        ----------
+        metrics : list of str or callable, default=None
+            None is the study's.
+        learners : list of str, default=None
+            None takes all that the store knows.
+
+        Returns
+        -------
+        list of Comparison
+            Empty if no cell has finished.
+        """
+        results = Results(self.store, self.metrics)
+        tasks = results.tasks(learners)
+        asked = metrics or self.metrics or [metric for task in sorted(tasks) for metric in USUAL[task]]
+        check_metrics(asked, self.store.tables().values())
+        wanted = [each for each in asked if any(is_for(each, task) for task in tasks)]
+        return [results.compare(each, learners) for each in wanted] if results.finished else []
+
+    report = extension("committee.reporting", extra="report")
 
     def votes(
         self, learner: str, table: str, resample: int

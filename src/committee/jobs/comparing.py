@@ -14,13 +14,15 @@ from pathlib import Path
 from typing import Any
 
 from committee.evaluating import Comparison, Study
-from committee.evaluating.results import USUAL, check_metrics, is_for
+from committee.evaluating.results import is_for
 from committee.evaluating.store import FILE, Store
 from committee.files import BadTable, read_table
 from committee.files.errors import suggestion
 from committee.files.opening import format_by_suffix, without_packing
 from committee.jobs.amounts import bytes_of, seconds_of
 from committee.jobs.lesson import read_lesson
+from committee.reporting import Report
+from committee.reporting.pictures import FORMATS, require_renderer
 
 MANIFEST = "manifest.csv"
 REPORT = "report"
@@ -196,31 +198,14 @@ def outcome_of(
 ) -> Compared:
     """What a study has come to: a comparison for each metric that is for a table with finished cells."""
     finished, failed = study.store.finished(), study.store.failures()
-    tables = study.store.tables()
-    check_metrics(metrics, tables.values())
-    tasks = sorted(tasks_of(study, learners))
-    asked = metrics or [metric for task in tasks for metric in USUAL[task]]
-    wanted = [metric for metric in asked if any(is_for(metric, task) for task in tasks)]
-    comparisons = [study.compare(metric, learners=learners) for metric in (wanted if finished else [])]
     some = {str(cell): error for cell, (error, _) in sorted(failed.items())[:5]}
     without = [
-        name for name, table in tables.items() if not any(is_for(each, table.task) for each in metrics)
+        name
+        for name, table in study.store.tables().items()
+        if metrics and not any(is_for(each, table.task) for each in metrics)
     ]
-    return Compared(
-        os.fspath(folder), len(finished), len(failed), some, comparisons, without if metrics else []
-    )
-
-
-def tasks_of(study: Study, learners: Sequence[str] | None) -> set[str]:
-    """The tasks that all of some learners have finished cells of; if there are none, those of the tables."""
-    tables = study.store.tables()
-    found: dict[str, set[str]] = {}
-    for cell in study.store.finished():
-        found.setdefault(cell.learner, set()).add(tables[cell.table].task)
-    every = {table.task for table in tables.values()}
-    if learners is None:
-        return set().union(*found.values()) or every
-    return every.intersection(*(found.get(name, set()) for name in learners)) or every
+    comparisons = study.comparisons(metrics, learners)
+    return Compared(os.fspath(folder), len(finished), len(failed), some, comparisons, without)
 
 
 def report_study(
@@ -229,7 +214,7 @@ def report_study(
     metrics: Sequence[str] = (),
     learners: Sequence[str] | None = None,
     formats: Sequence[str] = (),
-) -> tuple[Compared, Any]:
+) -> tuple[Compared, Report]:
     """Write the report of a study into its folder.
 
     Parameters
@@ -246,22 +231,18 @@ def report_study(
     compared : Compared
     report : Report
     """
-    from committee.reporting import write_report
-    from committee.reporting.pictures import FORMATS, require_renderer
-
     require_renderer()
     with Study.open(folder) as study:
         asked = study_metrics(metrics) or study.metrics or ()
         found = outcome_of(study, folder, asked, learners)
-    if not found.comparisons:
-        named = f" on a table that {', '.join(metrics)} is for" if metrics and found.n_finished else ""
-        raise ValueError(
-            f"No cell of the study in {folder} has finished{named}. Go on with it: --resume {folder}."
-        )
-    report = write_report(
-        found.comparisons, folder / REPORT, title=f"Study {folder.resolve().name}", formats=formats or FORMATS
-    )
-    return found, report
+        if not found.comparisons:
+            named = f" on a table that {', '.join(metrics)} is for" if metrics and found.n_finished else ""
+            raise ValueError(
+                f"No cell of the study in {folder} has finished{named}. Go on with it: --resume {folder}."
+            )
+        title = f"Study {folder.resolve().name}"
+        given: dict[str, Any] = {"metrics": asked, "learners": learners, "formats": formats or FORMATS}
+        return found, study.report(folder / REPORT, title=title, **given)
 
 
 def find_tables(places: Sequence[str], target: str | None) -> dict[str, TableFile]:

@@ -1,8 +1,9 @@
-"""The report of a study: its pictures and tables in a folder, with one page that shows them all."""
+"""Write the report of a study: pictures and tables in a folder, and a page that shows them."""
 
 from __future__ import annotations
 
 import itertools
+import os
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -12,6 +13,8 @@ from typing import Any
 import numpy as np
 
 from committee.evaluating.comparison import Comparison
+from committee.evaluating.study import Study
+from committee.extensions import extends
 from committee.reporting.comparison_charts import (
     comparison_matrix,
     critical_difference_diagram,
@@ -84,6 +87,45 @@ def write_report(
         page += lines_of(comparison, alpha, rope, [*charts], wanted)
     place = write(folder / PAGE, "\n".join(page))
     return Report(place, [*files, place])
+
+
+@extends(Study, "report")
+def report(
+    study: Study,
+    folder: str | os.PathLike[str],
+    *,
+    metrics: Sequence[Any] | None = None,
+    learners: Sequence[str] | None = None,
+    title: str = "Study",
+    alpha: float = 0.05,
+    rope: float = 0.01,
+    formats: Iterable[str] = FORMATS,
+) -> Report:
+    """Write pictures, tables and a page that shows them.
+
+    Parameters
+    ----------
+    folder : str or path
+        It is made if it does not exist. Files of another report are replaced.
+    metrics, learners : as for `comparisons`
+    title : str, default="Study"
+    alpha : float, default=0.05
+        Of all tests.
+    rope : float, default=0.01
+        The region of practical equivalence of the Bayesian test; of rmse in standard deviations of y.
+    formats : iterable of str, default=("svg", "png", "pdf", "html")
+        Of pictures.
+
+    Returns
+    -------
+    Report
+        With the `page` and all `files`.
+    """
+    require_renderer()
+    comparisons = study.comparisons(metrics, learners)
+    if not comparisons:
+        raise ValueError("There is nothing to report: no cell has finished. Run the study.")
+    return write_report(comparisons, Path(folder), title=title, alpha=alpha, rope=rope, formats=formats)
 
 
 def charts_of(comparison: Comparison, alpha: float = 0.05) -> dict[str, Any]:

@@ -1,0 +1,72 @@
+"""Methods that a class of a lower layer declares and a higher layer implements."""
+
+import inspect
+import pydoc
+import subprocess
+import sys
+
+import pytest
+
+from committee import Study, extensions
+from committee.extensions import extends, extension
+from studies import small_learners, small_tables
+
+
+def test_a_method_of_a_higher_layer_has_its_signature_and_its_docstring():
+    assert list(inspect.signature(Study.report).parameters)[:3] == ["study", "folder", "metrics"]
+    study = Study(small_learners(), small_tables(), resamples=1, cv=None)
+    assert list(inspect.signature(study.report).parameters)[:2] == ["folder", "metrics"]
+    told = pydoc.render_doc(Study.report, renderer=pydoc.plaintext)
+    assert "Write pictures, tables and a page" in told
+    assert "report(study" in pydoc.render_doc(Study, renderer=pydoc.plaintext)
+
+
+def test_a_study_writes_its_own_report(tmp_path):
+    study = Study(small_learners(), small_tables(), resamples=1, cv=None)
+    with pytest.raises(ValueError, match="no cell has finished"):
+        study.report(tmp_path)
+    report = study.run().report(tmp_path, metrics=["error"], formats=["svg"], title="Small")
+    assert report.page.read_text().startswith("# Small\n")
+    assert tmp_path / "error_matrix.svg" in report.files
+
+
+def test_the_higher_layer_is_imported_on_first_use():
+    code = (
+        "import sys; from committee import Study; assert 'committee.reporting' not in sys.modules; "
+        "Study.report; assert 'committee.reporting' in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.fixture
+def home(monkeypatch):
+    def register(function):
+        monkeypatch.setitem(extensions.HOMES, "a.home", function)
+
+    return register
+
+
+def test_a_missing_extra_is_named(home):
+    class Result:
+        plot = extension("a.home", extra="plot")
+
+    def import_missing():
+        raise ModuleNotFoundError("No module named 'altair'", name="altair")
+
+    home(import_missing)
+    with pytest.raises(ImportError, match=r"^Result\.plot needs altair\. Install committee\[plot\]\.$"):
+        Result().plot()
+
+
+def test_a_home_that_registers_nothing_is_an_error(home):
+    class Result:
+        plot = extension("a.home")
+
+    home(lambda: None)
+    with pytest.raises(NotImplementedError, match=r"a\.home registers no Result\.plot"):
+        Result().plot()
+
+
+def test_only_what_a_class_declares_can_be_implemented():
+    with pytest.raises(TypeError, match="Study declares no extension 'explain'"):
+        extends(Study, "explain")
