@@ -27,8 +27,8 @@ from committee.files.errors import BadTable, some
 from committee.files.kinds import (
     BLANK,
     COMMA,
-    HOLES,
     MISSING,
+    MISSING_UNLESS_TEXT,
     POINT,
     Column,
     ColumnKind,
@@ -221,10 +221,10 @@ def gather(source: Delimited, kinds: Mapping[str, Kinds], known_decimal: str | N
     -------
     Gathering
     """
-    told = [name for name, each in kinds.items() if len(each) == 1]
+    specified = [name for name, each in kinds.items() if len(each) == 1]
 
     def sign_of(texts: Mapping[str, pa.Array]) -> DecimalSign:
-        return find_sign(texts, told, source.dialect.delimiter, known_decimal)
+        return find_sign(texts, specified, source.dialect.delimiter, known_decimal)
 
     decimal = DecimalSign(source.dialect.decimal, is_proved=True)
     if decimal.sign is None:
@@ -239,7 +239,7 @@ def gather(source: Delimited, kinds: Mapping[str, Kinds], known_decimal: str | N
         decimal = later
     mixed = [each for each in columns.values() if each.is_mixed]
     for each in mixed:
-        if each.name in told:
+        if each.name in specified:
             raise each.error()
     columns |= gathered(source, {each.name: (ColumnKind.CATEGORY,) for each in mixed}, decimal.sign)
     # Arrow keeps what it has freed, for the next file.
@@ -305,7 +305,7 @@ class Gathered:
         # The first values that are not numbers, or not of the kind of those before.
         self.wrong: pa.Array | None = None
         self._kinds, self._decimal, self._is_guess = kinds, decimal, len(kinds) > 1
-        self._ways = converters(decimal, is_told=not self._is_guess)
+        self._ways = converters(decimal, is_specified=not self._is_guess)
         self._way: Convert | None = None
         self._numbers = GrowingArray()
         self._chunks: list[pa.Array] = []
@@ -316,7 +316,7 @@ class Gathered:
         """Take the next values."""
         if self.is_mixed:
             return
-        if self._way is None and self._are_holes(text):
+        if self._way is None and self._are_missing(text):
             self._n_missing_first += len(text)
         else:
             found = self._convert(text)
@@ -345,7 +345,7 @@ class Gathered:
         """Return the error for a value that is not of the kind that was asked for."""
         text: pa.Array = self.wrong
         signs = (self._decimal,) if self._decimal else (POINT, COMMA)
-        ways = [way for sign in signs for way in converters(sign, is_told=True)[self.kind]]
+        ways = [way for sign in signs for way in converters(sign, is_specified=True)[self.kind]]
         if self.kind is not ColumnKind.NUMBER and self._way is not None:
             ways = [self._way]
         wrong = next((i for i in range(len(text)) if all(way(text[i : i + 1]) is None for way in ways)), None)
@@ -353,15 +353,15 @@ class Gathered:
         if wrong is None:
             return BadTable(f"{about} has several forms. Choose one.")
         about += f" row {self._n_rows + wrong + 1} has {text[wrong].as_py()!r}"
-        if self._decimal and look_at(text[wrong : wrong + 1], is_told=True).possible == other(self._decimal):
-            between = other(self._decimal)
+        possible = look_at(text[wrong : wrong + 1], is_specified=True).possible
+        if self._decimal and possible == other(self._decimal):
             about += f", while the decimal sign is {self._decimal!r}"
-            return BadTable(f"{about}. Correct it, or pass --decimal {between}.")
+            return BadTable(f"{about}. Correct it, or pass --decimal {possible}.")
         return BadTable(f"{about}. Correct it, or leave the cell empty.")
 
-    def _are_holes(self, text: pa.Array) -> bool:
+    def _are_missing(self, text: pa.Array) -> bool:
         """Whether no row has a value, whatever the column turns out to be."""
-        words = HOLES if self._is_guess or self.kind is not ColumnKind.CATEGORY else BLANK
+        words = MISSING_UNLESS_TEXT if self._is_guess or self.kind is not ColumnKind.CATEGORY else BLANK
         return bool(cleaned(text, words).null_count == len(text))
 
     def _convert(self, text: pa.Array) -> np.ndarray | pa.Array | None:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from committee.files.encodings import decoded, encoding_of
 from committee.files.errors import BadTable
-from committee.files.kinds import COMMA, HOLES, POINT, number_form
+from committee.files.kinds import COMMA, MISSING_UNLESS_TEXT, POINT, number_form
 from committee.files.opening import HEAD_BYTES
 
 DELIMITERS = (",", ";", "\t", "|")
@@ -23,7 +23,7 @@ N_LINES = 100
 # The name of a column whose name is empty, by its place: as pandas calls it, which writes its index so.
 UNNAMED = "Unnamed: {}"
 # What Excel puts before the header to specify the delimiter.
-TOLD_DELIMITER = re.compile(r'"?sep=(.)"?', re.IGNORECASE)
+STATED_DELIMITER = re.compile(r'"?sep=(.)"?', re.IGNORECASE)
 NUMBER_FORMS = tuple(re.compile(number_form(sign)) for sign in (POINT, COMMA))
 INFINITE = ("inf", "+inf", "-inf", "infinity")
 # How a line begins that is not a row, unless it has as many values as the rows.
@@ -118,15 +118,15 @@ def sniff(name: str, head: bytes, form: CSVForm = AS_FOUND) -> Dialect:
     encoding = form.encoding or encoding_of(head)
     text = decoded(name, head, encoding)
     lines = whole_lines(text, is_cut=len(head) >= HEAD_BYTES)
-    told = TOLD_DELIMITER.fullmatch(lines[0]) if lines else None
-    if told is not None:
+    stated = STATED_DELIMITER.fullmatch(lines[0]) if lines else None
+    if stated is not None:
         lines = lines[1:]
     if not lines:
         raise BadTable(f"{name} is empty.")
     rows = [line for line in lines if not is_comment(line)] or lines
     quote = quote_of(rows)
     escape = escape_of(text, quote)
-    delimiter = form.delimiter or (told[1] if told else delimiter_of(rows, quote, escape))
+    delimiter = form.delimiter or (stated[1] if stated else delimiter_of(rows, quote, escape))
     check_delimiter(delimiter)
     n_comments = comments_before(lines, records_of(rows, delimiter, quote, escape), delimiter)
     begin, *rest = lines[n_comments:]
@@ -140,7 +140,7 @@ def sniff(name: str, head: bytes, form: CSVForm = AS_FOUND) -> Dialect:
     has_header = not are_values(first) if form.header is None else form.header
     names = names_of(first if has_header else [""] * len(first), UNNAMED if has_header else "x{}")
     check_names(name, names)
-    # Where a comma parts the values, decimals stand behind a point.
+    # Where a comma separates the values, the decimal sign is a point.
     is_point = delimiter == COMMA and form.known_decimal != COMMA
     return Dialect(
         encoding,
@@ -149,7 +149,7 @@ def sniff(name: str, head: bytes, form: CSVForm = AS_FOUND) -> Dialect:
         escape,
         form.decimal or (POINT if is_point else None),
         names,
-        position_of(n_comments + (told is not None), text),
+        position_of(n_comments + (stated is not None), text),
         has_header,
         is_spaced(text, delimiter, quote),
     )
@@ -368,7 +368,7 @@ def are_values(first: list[str]) -> bool:
 
 def is_value(cell: str) -> bool:
     """Whether a cell holds a number, or a word for a missing one."""
-    return is_number(cell) or cell.strip() in HOLES
+    return is_number(cell) or cell.strip() in MISSING_UNLESS_TEXT
 
 
 def is_number(cell: str) -> bool:

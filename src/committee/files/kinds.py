@@ -28,7 +28,7 @@ MISSING = (
     "<NA>", "1.#QNAN", "-1.#QNAN", "1.#IND", "-1.#IND",
 )  # fmt: skip
 # Besides those, in columns of numbers, booleans and dates. Among words, they may be words.
-HOLES = (
+MISSING_UNLESS_TEXT = (
     *MISSING, "None", "none", "NONE", "NaT", "n.a.", "N.A.", "-", "--", ".", "#DIV/0!", "#VALUE!", "#REF!",
     "#NUM!", "0000-00-00", "0000-00-00 00:00:00",
 )  # fmt: skip
@@ -78,21 +78,21 @@ Column: TypeAlias = "pa.Array | pa.ChunkedArray"
 Convert = Callable[[pa.Array], Any]
 
 
-def converters(decimal: str | None, *, is_told: bool) -> dict[ColumnKind, list[Convert]]:
+def converters(decimal: str | None, *, is_specified: bool) -> dict[ColumnKind, list[Convert]]:
     """Return the ways from text to values of each kind; a way returns None for what is not of its kind.
 
     Parameters
     ----------
     decimal : {".", ",", None}
         None is a point, and nothing between thousands.
-    is_told : bool
+    is_specified : bool
         Whether somebody has said what the column is: numbers may have zeros in front then, or more digits
         than a number can hold.
 
     Examples
     --------
     >>> import pyarrow as pa
-    >>> to_number = converters(",", is_told=False)[ColumnKind.NUMBER][0]
+    >>> to_number = converters(",", is_specified=False)[ColumnKind.NUMBER][0]
     >>> to_number(pa.array(["1,5", None])).tolist()
     [1.5, nan]
     >>> to_number(pa.array(["1,5", "many"])) is None
@@ -101,7 +101,7 @@ def converters(decimal: str | None, *, is_told: bool) -> dict[ColumnKind, list[C
     [1234.5, 12.0]
     """
     return {
-        ColumnKind.NUMBER: [lambda text: numbers(text, decimal, is_told=is_told)],
+        ColumnKind.NUMBER: [lambda text: numbers(text, decimal, is_specified=is_specified)],
         ColumnKind.BOOLEAN: [booleans],
         ColumnKind.DATE: [
             cast_dates,
@@ -112,13 +112,13 @@ def converters(decimal: str | None, *, is_told: bool) -> dict[ColumnKind, list[C
     }
 
 
-def cleaned(text: pa.Array, missing: tuple[str, ...] = HOLES) -> pa.Array:
+def cleaned(text: pa.Array, missing: tuple[str, ...] = MISSING_UNLESS_TEXT) -> pa.Array:
     """Strip spaces around text; words for missing values become null."""
     trimmed = pc.utf8_trim_whitespace(text)
     return pc.if_else(pc.is_in(trimmed, pa.array(missing)), pa.scalar(None, trimmed.type), trimmed)
 
 
-def numbers(text: pa.Array, decimal: str | None, *, is_told: bool) -> np.ndarray | None:
+def numbers(text: pa.Array, decimal: str | None, *, is_specified: bool) -> np.ndarray | None:
     """Convert text to float64, NaN for missing; return None if some value is not a number.
 
     Digits with zeros in front, as postal codes have them, and more digits than a number can hold are numbers
@@ -129,7 +129,7 @@ def numbers(text: pa.Array, decimal: str | None, *, is_told: bool) -> np.ndarray
         text = cleaned(text)
         text = text if decimal is None else with_points(text, decimal)
         found = None if text is None else cast_numbers(text)
-    if found is None or is_told:
+    if found is None or is_specified:
         return found
     return None if has_zeros_in_front(text) or loses_digits(text, found) else found
 
@@ -255,7 +255,7 @@ class DecimalSign:
 
 
 def find_sign(
-    columns: Mapping[str, pa.Array], told: Container[str], delimiter: str, known: str | None
+    columns: Mapping[str, pa.Array], specified: Container[str], delimiter: str, known: str | None
 ) -> DecimalSign:
     """Find the decimal sign of a file.
 
@@ -266,7 +266,7 @@ def find_sign(
     ----------
     columns : mapping of str to pyarrow.Array
         The text of columns that may hold numbers.
-    told : container of str
+    specified : container of str
         The columns that must hold numbers, so that no value is a name.
     delimiter : str
     known : {".", ",", None}
@@ -279,10 +279,10 @@ def find_sign(
     >>> find_sign({"w": pa.array(["1,125"]), "v": pa.array(["37.5"])}, (), ";", None)
     DecimalSign(sign='.', is_proved=True, doubtful={'w': '1,125'})
     """
-    seen = {name: look_at(text, is_told=name in told) for name, text in columns.items()}
+    seen = {name: look_at(text, is_specified=name in specified) for name, text in columns.items()}
     proofs = Counter(each.possible for each in seen.values() if len(each.possible) == 1)
     unclear = {name: each for name, each in seen.items() if each.written and each.possible == POINT + COMMA}
-    # Where commas part the values, a point says nothing about thousands.
+    # Where commas separate the values, a point does not stand between thousands.
     is_point = delimiter == COMMA and any(POINT in each.written for each in unclear.values())
     expected = POINT if known and is_point else known
     sign: str | None
@@ -305,7 +305,7 @@ class Seen(NamedTuple):
     example: str
 
 
-def look_at(text: pa.Array, *, is_told: bool = False) -> Seen:
+def look_at(text: pa.Array, *, is_specified: bool = False) -> Seen:
     """Look which decimal signs the values of a column may have.
 
     Examples
@@ -321,7 +321,7 @@ def look_at(text: pa.Array, *, is_told: bool = False) -> Seen:
     possible = [
         sign
         for sign in (POINT, COMMA)
-        if are_numbers(filled, sign) and (is_told or not are_names(signed, sign, len(filled)))
+        if are_numbers(filled, sign) and (is_specified or not are_names(signed, sign, len(filled)))
     ]
     return Seen("".join(possible), "".join(written), signed[0].as_py() if len(signed) else "")
 

@@ -116,7 +116,7 @@ class OpenedFile:
             if self.packing is not None:
                 with self.stream() as stream:
                     path = stack.enter_context(copied(stream))
-            # Mapping the file is no choice: whoever changes it meanwhile would end this process.
+            # The file is not mapped: whoever changes it meanwhile would end this process.
             yield stack.enter_context(pa.OSFile(str(path)))
 
 

@@ -44,8 +44,8 @@ class FileTable:
     notes : tuple of str
         What else the user should know.
     index : tuple of str
-        Columns that are the index of a frame of pandas, and are no columns unless they are asked for by name.
-        One without a name counts in files only: in a frame nobody takes it for a column.
+        Columns that are the index of a frame of pandas, which are read only if they are asked for by name.
+        One without a name counts in files only: in a frame, nobody takes it for a column.
     decimal : {".", ",", None}
         The decimal sign, where a comma does not separate the values or somebody has specified the sign.
     """

@@ -143,7 +143,7 @@ def to_kind(name: str, column: Column, kind: ColumnKind) -> pa.Array:
         return printed(column)
     if is_kind is ColumnKind.CATEGORY:
         text = column.cast(pa.string())
-        for way in converters(POINT, is_told=True)[kind]:
+        for way in converters(POINT, is_specified=True)[kind]:
             found = way(text)
             if found is not None:
                 return pa.array(found) if kind is ColumnKind.NUMBER else found
