@@ -343,7 +343,7 @@ def child():
     threading.stack_size(2**20)
     batch = pickle.load(sys.stdin.buffer)
     # What a file may ask for is imported before the time is taken.
-    for module in (*READER_MODULES.values(), "skops.io"):
+    for module in (*READER_MODULES.values(), "committee.saving.scikit_learn", "skops.io"):
         importlib.import_module(module)
     known = {}
     with tempfile.TemporaryDirectory() as folder:

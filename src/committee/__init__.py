@@ -160,6 +160,20 @@ _REMOVED = {
 }
 
 
+# Classes that files hold besides the public estimators and the rules, by the modules that they are in.
+_ENCODERS = {"NumberedLabels": "committee.members.numbered", "TableEncoder": "committee.members.encoding"}
+
+
+def _module_of(name: str) -> str | None:
+    """The module to import a class from whose name stands in a file, None if it is not one of ours."""
+    if name.endswith(("Classifier", "Regressor")) and name in __all__:
+        return "committee"
+    if name.endswith("Rule"):
+        rules: dict[str, str] = importlib.import_module("committee.combining.naming").rule_places()
+        return rules.get(name)
+    return _ENCODERS.get(name)
+
+
 def __getattr__(name: str) -> Any:
     if name in _MODULES:
         return importlib.import_module(f"committee.{name}")

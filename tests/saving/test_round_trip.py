@@ -19,7 +19,9 @@ from committee import (
     RandomForestRegressor,
     VotingRegressor,
 )
+from committee.combining.naming import rule_places
 from committee.saving import DamagedFile, Saveable
+from committee.saving.estimators import SAVED, class_named
 from committee.table import Schema, bin_table
 from every_estimator import (
     COMMITTEES,
@@ -46,6 +48,32 @@ GROWING = [
     make(GradientBoostingRegressor),
     make(LogitBoostClassifier),
 ]
+
+every_estimator = pytest.mark.parametrize("estimator", ESTIMATORS + EXPERTS, ids=name_of)
+GROWING = [
+    make(RandomForestClassifier, oob_score=True, oob_importances=True),
+    make(RandomForestRegressor, keep_leaf_rows=True, oob_score=True),
+    make(AdaBoostClassifier, store_weights=True),
+    make(AdaBoostM2Classifier),
+    make(AdaBoostRegressor),
+    make(GradientBoostingClassifier),
+    make(GradientBoostingRegressor),
+    make(LogitBoostClassifier),
+]
+
+
+def test_every_public_estimator_registers_itself_and_no_other_class_does():
+    public = {name for name in committee.__all__ if name.endswith(("Classifier", "Regressor"))}
+    assert all(class_named(name) is getattr(committee, name) for name in public)
+    places = {*rule_places(), "NumberedLabels", "TableEncoder"}
+    assert SAVED.keys() <= public | places
+    assert class_named("Study") is class_named("load") is class_named("Rule") is None
+
+
+def test_a_class_of_the_user_with_the_name_of_one_of_ours_is_not_taken_for_it(tmp_path):
+    stranger = type("C45Classifier", (committee.C45Classifier,), {})
+    with pytest.raises(TypeError, match="of a class that committee does not store itself"):
+        committee.save(stranger(), tmp_path / "model")
 
 
 @pytest.fixture

@@ -25,7 +25,7 @@ from committee.rules import (
     rule_names,
 )
 from committee.saving import DamagedFile
-from committee.saving.own import knows
+from committee.saving.estimators import class_named
 from mended import change
 
 RNG = np.random.default_rng(0)
@@ -50,7 +50,7 @@ def saved(rule, folder):
 def test_every_public_rule_is_on_the_list_of_the_file():
     public = {name for name in rules.__all__ if name.endswith("Rule") and name != "Rule"}
     assert public == rule_places().keys()
-    assert all(knows(f"committee.{name}") for name in public)
+    assert all(class_named(name) is getattr(rules, name) for name in public)
 
 
 @every_rule

@@ -9,7 +9,7 @@ from sklearn.naive_bayes import GaussianNB
 import committee
 from committee import CommitteeClassifier, StackingClassifier
 from committee.saving.errors import DamagedFile
-from committee.saving.registry import Described
+from committee.saving.estimators import Described
 from committee.saving.scikit_learn.splitters import NAMES, SPLITTERS
 
 X, Y = load_iris(return_X_y=True)

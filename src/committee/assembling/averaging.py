@@ -8,6 +8,7 @@ from committee.assembling.committee import Committee
 from committee.combining.rule import Rule
 from committee.learners.voting import Classifies, Regresses
 from committee.parameters import anything, declared, one_of, parameter
+from committee.saving import saved
 
 
 @declared
@@ -37,6 +38,7 @@ class BayesianAveraging(Committee):
         return self._rule_with("bayesian_combination")
 
 
+@saved
 @declared
 class BayesianAveragingClassifier(Classifies, BayesianAveraging):
     """Weigh members by their posterior probability, given the classes of rows that they have not seen.
@@ -53,6 +55,7 @@ class BayesianAveragingClassifier(Classifies, BayesianAveraging):
     """
 
 
+@saved
 @declared
 class BayesianAveragingRegressor(Regresses, BayesianAveraging):
     """Weigh members by their posterior probability, given the numbers of rows that they have not seen.

@@ -8,8 +8,10 @@ from committee.assembling.committee import Committee
 from committee.combining.rule import Rule
 from committee.learners.voting import Classifies
 from committee.parameters import declared, number, parameter
+from committee.saving import saved
 
 
+@saved
 @declared
 class CAWPEClassifier(Classifies, Committee):
     """Weigh the members' probabilities by their cross-validated accuracy to the power alpha.

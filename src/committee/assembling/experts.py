@@ -28,7 +28,7 @@ from committee.members.votes import votes_of
 from committee.members.weighing import request_weights, weights_reach
 from committee.parameters import anything, declared, integer, number, one_of, optional, parameter
 from committee.running.stopping import check
-from committee.saving import Fields
+from committee.saving import Fields, saved
 from committee.saving.predicting import Predictor
 from committee.saving.states.state import take_table
 from committee.table import BinnedTable
@@ -341,6 +341,7 @@ class Experts(Tabular):
         self.converged_ = fields.take("converged", bool)
 
 
+@saved
 @declared
 class MixtureOfExpertsClassifier(Classifies, Experts):
     r"""A mixture of experts for classes: a gate tells how far each expert is to be trusted with a row.
@@ -383,6 +384,7 @@ class MixtureOfExpertsClassifier(Classifies, Experts):
     """
 
 
+@saved
 @declared
 class MixtureOfExpertsRegressor(Regresses, Experts):
     r"""A mixture of experts for numbers: a gate tells how far each expert is to be trusted with a row.

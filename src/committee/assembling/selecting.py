@@ -9,6 +9,7 @@ from committee.combining.dynamic_methods import METHODS
 from committee.combining.rule import Rule
 from committee.learners.voting import Classifies, Regresses
 from committee.parameters import anything, declared, integer, one_of, optional, parameter
+from committee.saving import saved
 
 
 @declared
@@ -34,6 +35,7 @@ class EnsembleSelection(Committee):
         return self._rule_with("greedy", "metric", "n_steps", "n_start", "n_bags")
 
 
+@saved
 @declared
 class EnsembleSelectionClassifier(Classifies, EnsembleSelection):
     """Add the member that lowers the loss of the mean vote most, again and again (Caruana et al. 2004).
@@ -55,6 +57,7 @@ class EnsembleSelectionClassifier(Classifies, EnsembleSelection):
     """
 
 
+@saved
 @declared
 class EnsembleSelectionRegressor(Regresses, EnsembleSelection):
     """Add the member that lowers the error of the mean most, again and again (Caruana et al. 2004).
@@ -91,6 +94,7 @@ class RegionSelection(Committee):
         return self._rule_with("region", "partition", "n_regions", "min_rows")
 
 
+@saved
 @declared
 class RegionSelectionClassifier(Classifies, RegionSelection):
     """Leave each region of the table to the member that is best there (Kuncheva 2000).
@@ -107,6 +111,7 @@ class RegionSelectionClassifier(Classifies, RegionSelection):
     """
 
 
+@saved
 @declared
 class RegionSelectionRegressor(Regresses, RegionSelection):
     """Leave each region of the table to the member that is best there.
@@ -145,6 +150,7 @@ class DynamicSelection(Committee):
         return self._rule_with("dynamic", "method", "n_neighbours")
 
 
+@saved
 @declared
 class DynamicSelectionClassifier(Classifies, DynamicSelection):
     """Let those members decide on a row that are right on the rows near it.
@@ -162,6 +168,7 @@ class DynamicSelectionClassifier(Classifies, DynamicSelection):
     """
 
 
+@saved
 @declared
 class DynamicSelectionRegressor(Regresses, DynamicSelection):
     """Let those members decide on a row that err little on the rows near it.

@@ -9,6 +9,7 @@ from committee.combining.rule import Rule
 from committee.combining.stacking import StackingRule
 from committee.learners.voting import Classifies, Regresses
 from committee.parameters import anything, declared, is_boolean, one_of, parameter
+from committee.saving import saved
 
 
 @declared
@@ -52,6 +53,7 @@ class Stacking(Committee):
         )
 
 
+@saved
 @declared
 class StackingClassifier(Classifies, Stacking):
     """Let a meta-learner decide on the members' honest votes for classes (Wolpert 1992).
@@ -74,6 +76,7 @@ class StackingClassifier(Classifies, Stacking):
     """
 
 
+@saved
 @declared
 class StackingRegressor(Regresses, Stacking):
     """Let a meta-learner decide on the members' honest numbers (Wolpert 1992, Breiman 1996).

@@ -12,6 +12,7 @@ from committee.combining.fixed_rule import FixedRule
 from committee.combining.rule import Rule
 from committee.learners.voting import Classifies, Regresses
 from committee.parameters import anything, declared, parameter
+from committee.saving import saved
 
 
 @declared
@@ -47,6 +48,7 @@ class Voting(Committee):
         return rule.set_params(weights=self.weights)
 
 
+@saved
 @declared
 class VotingClassifier(Classifies, Voting):
     """Members of any kind vote on classes, and a rule decides.
@@ -74,6 +76,7 @@ class VotingClassifier(Classifies, Voting):
     """
 
 
+@saved
 @declared
 class VotingRegressor(Regresses, Voting):
     """Members of any kind vote with numbers, and a rule decides.

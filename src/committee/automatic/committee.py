@@ -54,6 +54,7 @@ from committee.members.seeding import LARGEST_SEED, generator_of, seeded
 from committee.members.seeing import take_rows
 from committee.parameters import check_parameters, declared, is_integer
 from committee.running.surroundings import one_blas_thread
+from committee.saving import saved
 from committee.task import Classification
 from committee.votes.folds import Fold, folds_of
 from committee.votes.honest import HonestVotes
@@ -371,6 +372,7 @@ class AutomaticCommittee(CallbackSupportMixin, Reducing):
         return another
 
 
+@saved
 @declared
 class CommitteeClassifier(Classifies, AutomaticCommittee):
     """The automatic committee for classes: members of many kinds, and the rule that combines them best.
@@ -395,6 +397,7 @@ class CommitteeClassifier(Classifies, AutomaticCommittee):
     """
 
 
+@saved
 @declared
 class CommitteeRegressor(Regresses, AutomaticCommittee):
     """The automatic committee for numbers: members of many kinds, and the rule that combines them best.

@@ -15,6 +15,7 @@ from committee.boosting.stages import staged_scores
 from committee.boosting.weighting import Scheme
 from committee.learners.voting import Classifies, Regresses
 from committee.parameters import declared, is_number, one_of, parameter
+from committee.saving import saved
 from committee.saving.deciding import MedianDecider
 from committee.saving.together import shares_of, softmax
 from committee.task import Classification, check_lengths, weighted_median
@@ -150,6 +151,7 @@ class AdaBoostOfClasses(Classifies, AdaBoost):
         return float(accuracy_score(y, prediction, sample_weight=sample_weight))
 
 
+@saved
 @declared
 class AdaBoostM1Classifier(AdaBoostOfClasses):
     """AdaBoost.M1 of Freund and Schapire, to the letter.
@@ -174,6 +176,7 @@ class AdaBoostM1Classifier(AdaBoostOfClasses):
     _scheme_name = "m1"
 
 
+@saved
 @declared
 class AdaBoostClassifier(AdaBoostOfClasses):
     """AdaBoost with scikit-learn's parameters: SAMME of Zhu, Zou, Rosset and Hastie (2009).
@@ -208,6 +211,7 @@ class AdaBoostClassifier(AdaBoostOfClasses):
         return (sums.shape[1] * shares_of(sums) - 1) / (sums.shape[1] - 1)
 
 
+@saved
 @declared
 class AdaBoostM2Classifier(AdaBoostOfClasses):
     """AdaBoost.M2 of Freund and Schapire: members say how plausible each class is.
@@ -239,6 +243,7 @@ class AdaBoostM2Classifier(AdaBoostOfClasses):
     _scheme_name = "m2"
 
 
+@saved
 @declared
 class AdaBoostRegressor(Regresses, AdaBoost):
     """AdaBoost.R2 of Drucker (1997), with scikit-learn's parameters.

@@ -50,6 +50,7 @@ from committee.parameters import (
 )
 from committee.running import Work, n_threads
 from committee.running.stopping import half_of_the_time
+from committee.saving import saved
 from committee.votes.folds import N_FOLDS
 
 # Of learning_rate="auto".
@@ -254,6 +255,7 @@ class GradientBoosting(Rounds):
         return parameters
 
 
+@saved
 @declared
 class GradientBoostingClassifier(AdditiveClasses, GradientBoosting):
     """Gradient boosting for classes: trees that are fitted, round by round, to the errors of the sum so far.
@@ -308,6 +310,7 @@ class GradientBoostingClassifier(AdditiveClasses, GradientBoosting):
             )
 
 
+@saved
 @declared
 class GradientBoostingRegressor(Regresses, GradientBoosting):
     """Gradient boosting for numbers: trees that are fitted, round by round, to the errors of the sum so far.

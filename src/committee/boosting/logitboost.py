@@ -7,8 +7,10 @@ from committee.boosting.additive import AdditiveClasses
 from committee.boosting.rounds import Rounds
 from committee.learners.training import Training
 from committee.parameters import declared, is_boolean, number, parameter
+from committee.saving import saved
 
 
+@saved
 @declared
 class LogitBoostClassifier(AdditiveClasses, Rounds):
     """LogitBoost: in every round, each class gets a regression tree that is fitted to a Newton step.

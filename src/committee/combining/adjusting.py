@@ -22,7 +22,7 @@ from committee.combining.pooling import logarithm, lowest_log_loss, pooled
 from committee.combining.rule import Rule, unfitted
 from committee.combining.thresholds import best_biases
 from committee.parameters import anything, check_parameters, declared, number, optional, parameter
-from committee.saving import attributes
+from committee.saving import attributes, saved
 from committee.saving.errors import require
 from committee.votes.arrays import rescaled
 from committee.votes.honest import HonestVotes
@@ -35,6 +35,7 @@ PENALTY = 1e-3
 OF_PROBABILITIES = (None, "log_loss", "neg_log_loss", "brier", "neg_brier_score")
 
 
+@saved
 @declared
 class AdjustedRule(Rule):
     r"""Adjust what another rule decides.

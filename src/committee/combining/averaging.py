@@ -17,7 +17,7 @@ import numpy as np
 
 from committee.combining.weighted import WeightedRule
 from committee.parameters import anything, declared, integer, parameter
-from committee.saving import attributes
+from committee.saving import attributes, saved
 from committee.votes.arrays import BLOCK_SIZE, check_member_weights, rescaled
 from committee.votes.honest import HonestVotes
 
@@ -34,6 +34,7 @@ SMALLEST_CONCENTRATION = 0.01
 GROUP_SIZE = 50
 
 
+@saved
 @declared
 class BayesianAveragingRule(WeightedRule):
     """Weigh each member by the probability that it made the honest rows.
@@ -80,6 +81,7 @@ class BayesianAveragingRule(WeightedRule):
             self.weights_ = softmax(self.scores_ + np.log(prior))
 
 
+@saved
 @declared
 class BayesianCombinationRule(WeightedRule):
     """Average over mixtures of the members, each by the probability that it made the honest rows.

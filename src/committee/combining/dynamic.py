@@ -26,7 +26,7 @@ from committee.combining.neighbours import Nearest
 from committee.combining.rule import Rule
 from committee.combining.space import Space, as_matrix
 from committee.parameters import declared, integer, is_boolean, one_of, optional, parameter
-from committee.saving import DamagedFile, attributes
+from committee.saving import DamagedFile, attributes, saved
 from committee.votes.arrays import (
     are_classes,
     blocks_of,
@@ -56,6 +56,7 @@ BLOCK_SIZE = 1 << 20
 PROFILES_SIZE = 1 << 22
 
 
+@saved
 @declared
 class DynamicRule(Rule):
     """Let the members decide that were competent on the nearest rows with known answers.

@@ -10,7 +10,9 @@ import numpy as np
 from committee.combining import fixed
 from committee.combining.rule import Rule
 from committee.parameters import anything, check_parameters, declared, number, optional, parameter
+from committee.saving import saved
 from committee.saving.attributes import Kind
+from committee.saving.estimators import RULE_FUNCTIONS
 from committee.votes.arrays import are_classes, check_member_weights, rescaled
 from committee.votes.honest import HonestVotes
 
@@ -30,8 +32,10 @@ FIXED: Mapping[str, Function] = {
         fixed.borda,
     )
 }
+RULE_FUNCTIONS.update({function: name for name, function in FIXED.items()})
 
 
+@saved
 @declared
 class FixedRule(Rule):
     """A rule that needs no training: a function of the votes, with weights for the members or without.

@@ -20,7 +20,7 @@ from committee.combining.losses import (
 )
 from committee.combining.rule import Rule
 from committee.parameters import anything, declared, either, integer, optional, parameter
-from committee.saving import attributes
+from committee.saving import attributes, saved
 from committee.saving.errors import require
 from committee.votes.arrays import weighted_sum
 from committee.votes.honest import HonestVotes
@@ -58,6 +58,7 @@ class Weighing(Rule):
         return weighted_sum(votes[seated], self.weights_[seated])
 
 
+@saved
 @declared
 class GreedyRule(Weighing):
     r"""Add, again and again, the member that lowers the loss of the mean vote most.
@@ -151,6 +152,7 @@ class GreedyRule(Weighing):
         return [np.sort(rng.permutation(n_members)[:size]) for _ in range(self.n_bags)]
 
 
+@saved
 @declared
 class BestMemberRule(Weighing):
     """Leave the decision to the member of the lowest loss, the first of equal ones.

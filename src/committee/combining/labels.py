@@ -15,6 +15,7 @@ from committee.combining.fixed import majority
 from committee.combining.rule import Rule
 from committee.combining.support import multiplied
 from committee.parameters import declared, one_of, parameter
+from committee.saving import saved
 from committee.saving.attributes import Kind, integers, shares
 from committee.saving.errors import require
 from committee.votes.arrays import in_blocks, labels_of
@@ -26,6 +27,7 @@ LABEL = np.uint32
 NOWHERE = -1
 
 
+@saved
 @declared
 class NaiveBayesRule(Rule):
     """Multiply what each member's label tells of the classes, as if members erred independently.
@@ -96,6 +98,7 @@ class NaiveBayesRule(Rule):
         return multiplied(told, np.ones(len(told)))
 
 
+@saved
 @declared
 class BehaviourKnowledgeRule(Rule):
     """Look up how often each class was true when the members gave these labels, all together.

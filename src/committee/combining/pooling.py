@@ -14,7 +14,7 @@ import numpy as np
 
 from committee.combining.rule import Rule
 from committee.parameters import declared, number, parameter
-from committee.saving import attributes
+from committee.saving import attributes, saved
 from committee.votes.arrays import weighted_sum
 from committee.votes.honest import HonestVotes
 
@@ -28,6 +28,7 @@ MOST_STEPS, FLAT, ENOUGH, SMALLEST_STEP, NEAR = 50, 1e-6, 1e-4, 1e-6, 1e-10
 RIDGE = 1e-12
 
 
+@saved
 @declared
 class LogPoolRule(Rule):
     r"""Multiply the members' probabilities, each to its power (Genest and Zidek 1986).

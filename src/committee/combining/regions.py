@@ -22,13 +22,14 @@ from committee.combining.region_tree import RegionTree
 from committee.combining.rule import Rule
 from committee.combining.space import Space, as_matrix
 from committee.parameters import anything, declared, integer, one_of, parameter
-from committee.saving import DamagedFile, attributes
+from committee.saving import DamagedFile, attributes, saved
 from committee.votes.arrays import are_classes, blocks_of, rescaled
 from committee.votes.honest import HonestVotes
 
 LOSSES = {**CLASS_LOSSES, **NUMBER_LOSSES}
 
 
+@saved
 @declared
 class RegionRule(Rule):
     """Leave each region of X to the member of the lowest loss there, the first of equal ones.

@@ -25,7 +25,7 @@ from committee.combining.meta_learners import (
 from committee.combining.rule import Rule, differ
 from committee.combining.space import as_matrix
 from committee.parameters import anything, declared, is_boolean, one_of, parameter
-from committee.saving import attributes
+from committee.saving import attributes, saved
 from committee.saving.errors import require
 from committee.table.summaries import mean_and_deviation
 from committee.votes.arrays import (
@@ -49,6 +49,7 @@ FOR_NUMBERS = ("ridge", "linear", "nnls", "convex", "shrunken")
 MARGIN = 1e-6
 
 
+@saved
 @declared
 class StackingRule(Rule):
     r"""Let a meta-learner decide on the votes.

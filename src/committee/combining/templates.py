@@ -13,6 +13,7 @@ import numpy as np
 from committee.combining.rule import Rule
 from committee.combining.support import multiplied
 from committee.parameters import declared
+from committee.saving import saved
 from committee.saving.attributes import Kind, booleans, shares
 from committee.saving.errors import require
 from committee.votes.arrays import rescaled
@@ -55,6 +56,7 @@ class TemplateRule(Rule):
         require(sums.size and np.allclose(sums, 1), "The votes of a template do not sum to one")
 
 
+@saved
 @declared
 class DecisionTemplateRule(TemplateRule):
     """Decide for the class whose template is most similar to the votes.
@@ -86,6 +88,7 @@ class DecisionTemplateRule(TemplateRule):
         return support.clip(0)
 
 
+@saved
 @declared
 class DempsterShaferRule(TemplateRule):
     """Combine by Dempster's rule what each member's votes are evidence of.

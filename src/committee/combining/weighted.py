@@ -20,6 +20,7 @@ from committee.combining.confusion import (
 from committee.combining.fixed import one_hot
 from committee.combining.rule import Rule
 from committee.parameters import declared, is_boolean, number, one_of, parameter
+from committee.saving import saved
 from committee.saving.attributes import Kind, either, floats, shares
 from committee.task import are_repetitions
 from committee.votes.arrays import labels_of, rescaled, weighted_sum
@@ -52,6 +53,7 @@ class WeightedRule(Rule):
         return weighted_sum(votes, self.weights_)
 
 
+@saved
 @declared
 class AccuracyWeightedRule(WeightedRule):
     """Weigh each member by how well it does on honest votes: the sum of w[i] d[i, j], rescaled.
@@ -151,6 +153,7 @@ class AccuracyWeightedRule(WeightedRule):
         return super()._decide(votes)
 
 
+@saved
 @declared
 class CAWPERule(WeightedRule):
     """Weigh the members' probabilities by their accuracy to the power alpha.

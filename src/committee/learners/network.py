@@ -29,7 +29,7 @@ from committee.parameters import (
     parameter,
 )
 from committee.running import Work, n_threads
-from committee.saving import Fields
+from committee.saving import Fields, saved
 from committee.saving.states.network_state import NetworkDecider, NetworkState
 from committee.task import Classification
 
@@ -208,6 +208,7 @@ class Network(NetworkVoter):
         )
 
 
+@saved
 @declared
 class NetworkClassifier(Classifies, Network):
     """Small networks for classes, averaged.
@@ -242,6 +243,7 @@ class NetworkClassifier(Classifies, Network):
     class_weight: Any = parameter(None, *CLASS_WEIGHT)
 
 
+@saved
 @declared
 class NetworkRegressor(Regresses, Network):
     """Small networks for numbers, averaged.

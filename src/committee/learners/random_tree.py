@@ -24,6 +24,7 @@ from committee.parameters import (
     share,
 )
 from committee.running import n_threads
+from committee.saving import saved
 
 
 @declared
@@ -80,6 +81,7 @@ class RandomTree(Growing, SingleTree):
         return super()._n_columns_tried(n_columns)
 
 
+@saved
 @declared
 class RandomTreeClassifier(Classifies, RandomTree):
     """A random tree for classes.
@@ -98,6 +100,7 @@ class RandomTreeClassifier(Classifies, RandomTree):
     class_weight: Any = parameter(None, *CLASS_WEIGHT)
 
 
+@saved
 @declared
 class RandomTreeRegressor(Regresses, RandomTree):
     """A random tree for numbers.

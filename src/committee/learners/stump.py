@@ -19,6 +19,7 @@ from committee.learners.tree_parameters import CATEGORICAL_FEATURES
 from committee.learners.voting import Classifies, Regresses
 from committee.parameters import check_parameters, declared, one_of, parameter
 from committee.running import n_threads
+from committee.saving import saved
 
 
 @declared
@@ -76,6 +77,7 @@ class DecisionStump(SingleTree):
         return replace(root, children=tuple(itertools.chain.from_iterable(branches)))
 
 
+@saved
 @declared
 class DecisionStumpClassifier(Classifies, DecisionStump):
     """One split of one column, for classes.
@@ -104,6 +106,7 @@ class DecisionStumpClassifier(Classifies, DecisionStump):
         return tags
 
 
+@saved
 @declared
 class DecisionStumpRegressor(Regresses, DecisionStump):
     """One split of one column, for numbers: the one that lowers the squared error most.

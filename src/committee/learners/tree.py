@@ -18,6 +18,7 @@ from committee.learners.tree_parameters import CLASS_CRITERION, CLASS_WEIGHT, NU
 from committee.learners.voting import Classifies, Regresses
 from committee.parameters import check_parameters, declared, one_of, parameter
 from committee.running import n_threads
+from committee.saving import saved
 
 
 @declared
@@ -97,6 +98,7 @@ class DecisionTree(CartGrowing, SingleTree):
         return training.grow_tree(self._grow_parameters(training), self._draw_seed(), n_threads(None))
 
 
+@saved
 @declared
 class DecisionTreeClassifier(Classifies, DecisionTree):
     """A decision tree for classes (CART).
@@ -117,6 +119,7 @@ class DecisionTreeClassifier(Classifies, DecisionTree):
     class_weight: Any = parameter(None, *CLASS_WEIGHT)
 
 
+@saved
 @declared
 class DecisionTreeRegressor(Regresses, DecisionTree):
     """A decision tree for numbers (CART).

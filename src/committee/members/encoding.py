@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from committee.combining.rule import Rule
 from committee.parameters import check_parameters, declared, integer, one_of, parameter
-from committee.saving import Fields, Saveable
+from committee.saving import Fields, Saveable, saved
 from committee.saving.errors import require
 from committee.saving.states.state import KeptRule, check_rule
 from committee.table import Schema, Table, keep_schema, predict_table, read, takes_any_table
@@ -73,6 +73,7 @@ class Layout:
         )
 
 
+@saved
 @declared
 class TableEncoder(TransformerMixin, Saveable, BaseEstimator):
     """Make a matrix of numbers of a table with categories and missing values.

@@ -17,7 +17,7 @@ from committee.members.weighing import (
     weight_arguments,
 )
 from committee.parameters import check_parameters, declared, parameter
-from committee.saving import Fields, Saveable
+from committee.saving import Fields, Saveable, saved
 from committee.saving.errors import require
 from committee.task import Classification
 
@@ -31,6 +31,7 @@ def can(method: str) -> Any:
     return available_if(check)
 
 
+@saved
 @declared
 class NumberedLabels(ClassifierMixin, Saveable, BaseEstimator):
     """A classifier whose estimator sees classes as numbers: 0 is the first of those that are there.

@@ -9,6 +9,7 @@ from committee.learners.voting import Classifies, Regresses
 from committee.parameters import declared
 from committee.sampling.bagged import Bagging
 from committee.sampling.bagging_parameters import ClassBags
+from committee.saving import saved
 
 
 class ClassMembers(Classifies, Bagging):
@@ -45,6 +46,7 @@ class NumberMembers(Regresses, Bagging):
         return self._oob_decision()[:, 0]
 
 
+@saved
 @declared
 class BaggingClassifier(ClassMembers, ClassBags):
     """A committee of classifiers of one kind, each fitted on rows of its own.
@@ -72,6 +74,7 @@ class BaggingClassifier(ClassMembers, ClassBags):
     """
 
 
+@saved
 @declared
 class BaggingRegressor(NumberMembers):
     """A committee of regressors of one kind, each fitted on rows of its own.
@@ -92,6 +95,7 @@ class BaggingRegressor(NumberMembers):
     """
 
 
+@saved
 @declared
 class RandomSubspaceClassifier(ClassMembers):
     """A committee of classifiers of one kind, each fitted on all rows and half of the columns.
@@ -114,6 +118,7 @@ class RandomSubspaceClassifier(ClassMembers):
     bootstrap: bool = False
 
 
+@saved
 @declared
 class RandomSubspaceRegressor(NumberMembers):
     """A committee of regressors of one kind, each fitted on all rows and half of the columns.

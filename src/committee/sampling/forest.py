@@ -16,7 +16,7 @@ from committee.learners.voting import Classifies, Regresses
 from committee.parameters import declared, either, is_boolean, is_mapping, one_of, parameter
 from committee.sampling.growing import Forest
 from committee.sampling.ruling import Ruling
-from committee.saving import Fields
+from committee.saving import Fields, saved
 from committee.task import Classification, balancing_weights, class_weights, to_numbers
 
 
@@ -197,6 +197,7 @@ class ForestRegressor(Regresses, Forest):
             fields.require(False, str(error).removesuffix("."))
 
 
+@saved
 @declared
 class RandomForestClassifier(ForestClassifier):
     """A random forest for classes: full trees on rows drawn with replacement, few columns tried at each node.
@@ -215,6 +216,7 @@ class RandomForestClassifier(ForestClassifier):
     """
 
 
+@saved
 @declared
 class RandomForestRegressor(ForestRegressor):
     """A random forest for numbers: full trees on rows drawn with replacement.
@@ -230,6 +232,7 @@ class RandomForestRegressor(ForestRegressor):
     """
 
 
+@saved
 @declared
 class ExtraTreesClassifier(ForestClassifier):
     """Extremely randomised trees for classes: full trees on all rows, a random threshold for each column.
@@ -247,6 +250,7 @@ class ExtraTreesClassifier(ForestClassifier):
     bootstrap: bool = False
 
 
+@saved
 @declared
 class ExtraTreesRegressor(ForestRegressor):
     """Extremely randomised trees for numbers: full trees on all rows, a random threshold for each column.

@@ -39,7 +39,7 @@ from committee.sampling.importances import ImportancesByTree
 from committee.sampling.out_of_bag import OutOfBag, warn_of_no_judges
 from committee.sampling.ruled import RuledTrees
 from committee.sampling.ruling import Ruling
-from committee.saving import Fields
+from committee.saving import Fields, saved
 from committee.saving.deciding import name_of_sum
 from committee.saving.states.state import KeptRule
 from committee.saving.states.tree_states import RotationState
@@ -300,6 +300,7 @@ class RotationForest(CallbackSupportMixin, ImportancesByTree, RuledTrees):
         return {} if self._out_of_bag is None else {"out_of_bag": self._out_of_bag.score}
 
 
+@saved
 @declared
 class RotationForestClassifier(Classifies, RotationForest):
     """A rotation forest for classes: C4.5 trees, each on axes that were turned for it.
@@ -362,6 +363,7 @@ class RotationForestClassifier(Classifies, RotationForest):
         return self.tree
 
 
+@saved
 @declared
 class RotationForestRegressor(Regresses, RotationForest):
     """A rotation forest for numbers: CART trees, each on axes that were turned for it.

@@ -18,8 +18,8 @@ import numpy as np
 from committee.saving import skops_members
 from committee.saving.codec import Decoder, Encoder, Json, join
 from committee.saving.errors import DamagedFile, require
+from committee.saving.estimators import Described
 from committee.saving.plain import with_keys
-from committee.saving.registry import Described
 from committee.saving.trust import OF_A_LIBRARY, require_trust
 
 Named = dict[str, Any]

@@ -2,7 +2,7 @@
 
 A value of JSON (null, true, numbers, text, lists) stands for itself. All else is an object with exactly one
 tag, which says what is in it: {"tuple": [...]}, {"array": "the name of an array"}, {"estimator": ...}. The
-tags of plain values are in `plain`, those of tables, tasks and trees in `models`, estimators in `registry`.
+tags of plain values are in `plain`, those of tables, tasks and trees in `models`, estimators in `estimators`.
 What belongs to another library has a module of its own, which is imported when such a value is met.
 """
 
@@ -28,27 +28,13 @@ Read = Callable[[Json, "Decoder", str], Any]
 # How values of a type are written, by the type itself and not by its ancestors; and how a tag is read.
 WRITERS: dict[type, Write] = {}
 READERS: dict[str, Read] = {}
-# Where else to look, by the library of a type, and by the tag. Each module there has a `write`, which returns
-# the whole tagged object, and a `read`, which gets it.
-WRITER_MODULES = {
-    "committee": "committee.saving.registry",
-    "sklearn": "committee.saving.registry",
-    "numpy": "committee.saving.random_states",
-    "scipy": "committee.saving.scikit_learn.sparse_matrices",
-    "lightgbm": "committee.saving.boosters",
-    "xgboost": "committee.saving.boosters",
-    "catboost": "committee.saving.boosters",
-}
-OTHER_WRITERS = "committee.saving.skops_members"
-READER_MODULES = {
-    "estimator": "committee.saving.registry",
-    "random_state": "committee.saving.random_states",
-    "sparse": "committee.saving.scikit_learn.sparse_matrices",
-    "lightgbm": "committee.saving.boosters",
-    "xgboost": "committee.saving.boosters",
-    "catboost": "committee.saving.boosters",
-    "skops": "committee.saving.skops_members",
-}
+WRITERS_BY_LIBRARY: dict[str, Write] = {}
+# Modules for values of other libraries, by the library of a type and by the tag. Each is imported when such a
+# value is met. Its `write` returns the whole tagged object, and its `read` gets it.
+BOOSTERS = dict.fromkeys(("lightgbm", "xgboost", "catboost"), "committee.saving.boosters")
+SPARSE, SKOPS = "committee.saving.scikit_learn.sparse_matrices", "committee.saving.skops_members"
+WRITER_MODULES = {"scipy": SPARSE, **BOOSTERS}
+READER_MODULES = {"sparse": SPARSE, "skops": SKOPS, **BOOSTERS}
 
 
 @dataclass(frozen=True)
@@ -148,7 +134,7 @@ class Decoder:
     trusted : tuple of str, default=()
         Types that the caller lets other libraries make.
     builds : bool, default=True
-        Whether estimators are made. If not, each becomes a `registry.Described`, and nothing of another
+        Whether estimators are made. If not, each becomes an `estimators.Described`, and nothing of another
         library is opened.
     described : JSON, default=None
         The whole of what is read, so that an error can tell all the types that it needs.
@@ -211,11 +197,18 @@ def writer_of(value: Any) -> Write:
         if isinstance(value, general):
             return WRITERS[general]
     library = type(value).__module__.partition(".")[0]
+    if library in WRITERS_BY_LIBRARY:
+        return WRITERS_BY_LIBRARY[library]
     if library not in WRITER_MODULES and not hasattr(value, "get_params"):
         return refuse
-    module = importlib.import_module(WRITER_MODULES.get(library, OTHER_WRITERS))
-    write: Write = module.write
+    write: Write = importlib.import_module(WRITER_MODULES.get(library, SKOPS)).write
     return write
+
+
+def write_by_another_library(estimator: Any, encoder: Encoder, path: str) -> Json:
+    """Let skops write an estimator of a class that we do not know."""
+    written: Json = importlib.import_module(SKOPS).write(estimator, encoder, path)
+    return written
 
 
 def reader_of(written: dict[str, Json], path: str) -> Read:

@@ -18,8 +18,8 @@ import numpy as np
 from committee.saving.codec import Decoder, Encoder, Json
 from committee.saving.container import VERSION, Arrays, read_container, write_container
 from committee.saving.errors import require
+from committee.saving.estimators import Described
 from committee.saving.plain import with_keys
-from committee.saving.registry import Described
 from committee.saving.saveable import Data, Origin, Saveable
 
 LIBRARIES = ("committee", "numpy", "scikit-learn")

@@ -26,7 +26,7 @@ from committee.saving.attributes import (
     sentence,
 )
 from committee.saving.errors import DamagedFile
-from committee.saving.registry import Described
+from committee.saving.estimators import Described
 from committee.saving.together import softmax
 
 LINEAR, DUMMY = "sklearn.linear_model.", "sklearn.dummy."

@@ -7,7 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from committee.saving.codec import MOST_PADDING, READERS, WRITERS, Decoder, Encoder, Json, join, refuse
+from committee.saving.codec import (
+    MOST_PADDING,
+    READERS,
+    WRITERS,
+    WRITERS_BY_LIBRARY,
+    Decoder,
+    Encoder,
+    Json,
+    join,
+    refuse,
+)
 from committee.saving.container import DTYPES
 from committee.saving.errors import DamagedFile, require
 
@@ -227,6 +237,36 @@ def read_slice(written: Json, decoder: Decoder, path: str) -> slice:
     return slice(*parts)
 
 
+def write_random_state(value: Any, encoder: Encoder, path: str) -> Json:
+    """The state of a generator, so that it continues with what it would have drawn."""
+    if type(value) is not np.random.RandomState:
+        return refuse(value, encoder, path)
+    state = value.get_state(legacy=False)
+    if state["bit_generator"] != "MT19937":
+        return refuse(value, encoder, path)
+    return {
+        "random_state": {
+            "key": encoder.put(state["state"]["key"].copy(), path),
+            "position": int(state["state"]["pos"]),
+            "has_gauss": int(state["has_gauss"]),
+            "gauss": write_float(float(state["gauss"]), encoder, path),
+        }
+    }
+
+
+def read_random_state(written: Json, decoder: Decoder, path: str) -> np.random.RandomState:
+    """A Mersenne twister of 624 words."""
+    body = with_keys(written["random_state"], {"key", "position", "has_gauss", "gauss"}, path)
+    key = decoder.take(body["key"], path)
+    require(key.dtype == np.uint32 and key.shape == (624,), f"{path}: a random state has 624 words")
+    position, has_gauss, gauss = body["position"], body["has_gauss"], decoder.value(body["gauss"], path)
+    require(type(position) is int and 0 <= position <= 624, f"{path}: a random state is out of its words")
+    require(has_gauss in (0, 1) and type(gauss) is float, f"{path}: a random state has no normal number")
+    generator = np.random.RandomState()
+    generator.set_state(("MT19937", key, position, has_gauss, gauss))
+    return generator
+
+
 def with_keys(body: Json, keys: set[str], path: str) -> dict[str, Json]:
     """What must be an object of exactly these names."""
     require(isinstance(body, dict) and body.keys() == keys, f"{path} has not exactly {sorted(keys)}")
@@ -272,4 +312,6 @@ READERS |= {
     "dtype": read_dtype,
     "type": read_type,
     "slice": read_slice,
+    "random_state": read_random_state,
 }
+WRITERS_BY_LIBRARY["numpy"] = write_random_state

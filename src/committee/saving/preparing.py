@@ -6,14 +6,13 @@ import os
 from dataclasses import dataclass
 from typing import Any
 
-from committee.saving import own
 from committee.saving.codec import Decoder
-from committee.saving.errors import DamagedFile, require
+from committee.saving.errors import require
+from committee.saving.estimators import PREFIX, Described, restore
 from committee.saving.fields import Fields
 from committee.saving.file import read_description, read_scores
 from committee.saving.linear import linear_model
 from committee.saving.predicting import Predictor
-from committee.saving.registry import Described
 from committee.saving.states.state import STATES, KeptRule
 from committee.task import Classification, Regression
 
@@ -77,14 +76,14 @@ class DescribedModels:
 
     def predictor(self, model: Any, role: str) -> Predictor:
         """The predictor of a model, which has a role in the file: the model itself, a member or another."""
-        if not isinstance(model, Described) or not model.name.startswith(own.PREFIX):
+        if not isinstance(model, Described) or not model.name.startswith(PREFIX):
             what = model.name if isinstance(model, Described) else type(model).__name__
             raise ValueError(
                 f"The {role} of {self.path} is no model of committee's own ({what}). Use committee.load."
             )
         if model.fitted is None:
             raise ValueError(f"The {model.name} of {self.path} is not fitted.")
-        name = model.name.removeprefix(own.PREFIX)
+        name = model.name.removeprefix(PREFIX)
         if name not in STATES:
             raise ValueError(f"There is no predictor of a {model.name}. Use committee.load.")
         task_type = Classification if name.endswith("Classifier") else Regression
@@ -94,7 +93,7 @@ class DescribedModels:
     def rule(self, kept: KeptRule) -> Any:
         """The rule of a model, if it needs no scikit-learn; None if there is nothing to decide."""
         if kept.encoder is not None:
-            name = getattr(kept.rule, "name", "rule").removeprefix(own.PREFIX)
+            name = getattr(kept.rule, "name", "rule").removeprefix(PREFIX)
             raise ValueError(
                 f"The {name} of {self.path} looks at the rows by means of scikit-learn. Use committee.load."
             )
@@ -103,14 +102,12 @@ class DescribedModels:
         return rule
 
     def _rule(self, described: Any) -> Any:
-        saved = own.saved_named(described.name) if is_rule(described) else None
-        if saved is None:
-            raise DamagedFile("What decides is no rule.")
+        require(is_rule(described), "What decides is not a rule")
         parameters = self._inner_rules(described.parameters)
         fitted = None if described.fitted is None else self._inner_rules(described.fitted)
         if fitted is not None and fitted.get("final_estimator_") is not None:
             fitted["final_estimator_"] = self._meta_learner(fitted["final_estimator_"])
-        return saved.restore(Described(described.name, parameters, fitted), "rule")
+        return restore(Described(described.name, parameters, fitted), "rule")
 
     def _inner_rules(self, values: dict[str, Any]) -> dict[str, Any]:
         """Values of a rule, the rules among them made."""

@@ -13,8 +13,8 @@ import numpy as np
 
 from committee.saving.codec import Decoder, Encoder, Json, join
 from committee.saving.errors import DamagedFile, UntrustedMember, require
+from committee.saving.estimators import Described
 from committee.saving.plain import with_keys
-from committee.saving.registry import Described
 from committee.saving.trust import require_trust
 
 MISSING = (

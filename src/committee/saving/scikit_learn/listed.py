@@ -37,7 +37,7 @@ from committee.saving.attributes import (
 )
 from committee.saving.codec import Encoder, Json
 from committee.saving.errors import DamagedFile
-from committee.saving.registry import Described
+from committee.saving.estimators import Described
 
 Named = dict[str, Any]
 

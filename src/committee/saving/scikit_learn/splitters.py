@@ -12,7 +12,7 @@ import numpy as np
 
 from committee.saving.codec import Encoder, Json
 from committee.saving.errors import DamagedFile
-from committee.saving.registry import Described
+from committee.saving.estimators import Described
 
 MODULE = "sklearn.model_selection"
 NAMES = ("KFold", "StratifiedKFold", "GroupKFold", "RepeatedKFold", "RepeatedStratifiedKFold")
