@@ -18,8 +18,8 @@ from committee.assembling.expectation import (
     learner_of,
     maximise,
 )
+from committee.assembling.expert_learners import Rows
 from committee.assembling.gating import Branches
-from committee.assembling.merging import Rows
 from committee.assembling.softmax import SoftmaxModel, fit_softmax
 from committee.task import Classification, Regression
 from mixtures import both, problem, quarters, two_lines

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from committee.assembling.calibrating import Calibration
 from committee.assembling.leaderboard import Leaderboard, leaderboard_of
-from committee.assembling.seats import Seat
+from committee.assembling.members import Seat
 from committee.combining import as_rule
 from committee.combining.rule import Rule, check_rule, differ
 from committee.learners.voting import Tabular

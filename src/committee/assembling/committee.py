@@ -14,11 +14,9 @@ import numpy as np
 from committee import running
 from committee.assembling.assembled import Assembled
 from committee.assembling.calibrating import CALIBRATION, Calibration, Curves
-from committee.assembling.committee_parameters import CommitteeParameters
+from committee.assembling.committee_parameters import CommitteeParameters, NamedMembers
 from committee.assembling.fitting import Plan, Seated, n_fits, seat, take_prefit
-from committee.assembling.members import Member, members_of
-from committee.assembling.named import NamedMembers
-from committee.assembling.seats import Seat
+from committee.assembling.members import Member, Seat, members_of
 from committee.combining import rule_named
 from committee.combining.adjusting import AdjustedRule
 from committee.combining.averaging import BayesianAveragingRule

@@ -20,10 +20,10 @@ from committee.assembling.expert_learners import (
     Learner,
     LinearLearner,
     OtherLearner,
+    Rows,
     SoftmaxLearner,
 )
 from committee.assembling.gating import Branches, Gating, OtherGating, SoftmaxGating, joined_logs
-from committee.assembling.merging import Rows
 from committee.members.tasks import naming, numbered
 from committee.running import Work
 from committee.running.stopping import check, is_time_up

@@ -1,7 +1,11 @@
-"""How experts learn in one step of EM: from all rows, each with a share of its weight.
+"""Fit experts in one step of EM, on all rows, each with a share of its weight.
 
-A learner knows the rows. It makes an expert of weights and of the expert before, and tells how likely the
+A learner holds the rows. It fits an expert by weights and by the expert before, and returns how likely the
 expert finds each y. An `Expert` is a fitted model, and for numbers the variance of the noise around it.
+
+EM sums over rows, and the last bits of sums depend on the order of their terms. So `Rows` are sorted, and
+equal rows are one row of their joint weight: the order of the rows, or a row twice instead of weight 2,
+does not change what is learnt.
 """
 
 from __future__ import annotations
@@ -12,7 +16,6 @@ from typing import Any, Protocol
 import numpy as np
 
 from committee.assembling.gating import SMALLEST, fit_weighted
-from committee.assembling.merging import Rows
 from committee.assembling.softmax import (
     LinearModel,
     SoftmaxModel,
@@ -20,13 +23,79 @@ from committee.assembling.softmax import (
     fit_softmax,
     softmax_penalty,
 )
+from committee.learners.training import Training
+from committee.members.encoding import TableEncoder
 from committee.members.tasks import naming, numbered
-from committee.members.votes import votes_of
-from committee.task import Classification
+from committee.members.votes import Task, votes_of
+from committee.table import Table
+from committee.table.summaries import as_numbers, mean_and_deviation
+from committee.task import Classification, Regression, scaled
 
 # A share of the variance of y. An expert on a few rows would otherwise be infinitely likely.
 MIN_VARIANCE = 1e-4
 LOG_OF_TWO_PI = float(np.log(2 * np.pi))
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Rows that gates and experts learn from, shared by all restarts.
+
+    Parameters
+    ----------
+    matrix : ndarray of shape (n_rows, n_features)
+    y : ndarray of shape (n_rows,)
+        Codes of classes, or numbers of mean 0 and standard deviation 1.
+    weights : ndarray of shape (n_rows,)
+        All positive.
+    task : Classification or Regression
+    center, spread : float
+        The mean and the standard deviation of numbers before they were scaled; 0 and 1 for classes.
+    """
+
+    matrix: np.ndarray
+    y: np.ndarray
+    weights: np.ndarray
+    task: Task
+    center: float
+    spread: float
+
+    @classmethod
+    def of(cls, training: Training, encoder: TableEncoder) -> Rows:
+        """Encode the rows of a fit that count; the encoder is fitted here."""
+        assert isinstance(training.table, Table)
+        given = np.ones(len(training.y)) if training.weights is None else scaled(training.weights)
+        table, y, weights = merged(training.table, training.y, given)
+        matrix = encoder._fit_table(table, weights)._transform_table(table)
+        counts, center, spread = weights > 0, 0.0, 1.0
+        if isinstance(training.task, Regression):
+            center, spread = mean_and_deviation(y, weights)
+            y = (y - center) / spread
+        return cls(matrix[counts], y[counts], weights[counts], training.task, center, spread)
+
+
+def merged(table: Table, y: np.ndarray, weights: np.ndarray) -> tuple[Table, np.ndarray, np.ndarray]:
+    """Return the distinct rows of a table with their y, sorted, and the joint weight of each.
+
+    Examples
+    --------
+    >>> from committee.table import read
+    >>> table = read([[2.0], [1.0], [2.0]])
+    >>> table, y, weights = merged(table, np.array([5, 4, 5]), np.array([1.0, 1.0, 2.0]))
+    >>> table.columns[0], y, weights
+    (array([1., 2.]), array([4, 5]), array([1., 3.]))
+    """
+    # Tables have no infinite number, so infinity can stand for NaN, which equals nothing.
+    keys = [np.nan_to_num(as_numbers(column), nan=np.inf, posinf=np.inf) for column in table.columns]
+    keys.append(y)
+    order = np.lexsort([weights, *reversed(keys)])
+    is_new = np.zeros(len(y), dtype=bool)
+    is_new[0] = True
+    for key in keys:
+        is_new[1:] |= key[order[1:]] != key[order[:-1]]
+    first = np.flatnonzero(is_new)
+    rows = order[first]
+    columns = tuple(column[rows] for column in table.columns)
+    return Table(table.schema, columns, len(rows)), y[rows], np.add.reduceat(weights[order], first)
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,6 +1,7 @@
-"""Who sits in a committee: named estimators, the columns that each sees, and the kinds of the CAWPE paper.
+"""The members of a committee: named estimators, the columns that each sees, and the kinds of the CAWPE paper.
 
-In: what the user gives as `estimators` and `columns`. Out: a list of `Member`.
+In: what the user passes as `estimators` and `columns`. Out: a list of `Member`, before the fit. A `Seat` is a
+fitted member, ready to vote.
 """
 
 from __future__ import annotations
@@ -11,12 +12,20 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import is_classifier, is_regressor
+from sklearn.dummy import DummyClassifier
 from sklearn.pipeline import Pipeline
 
+from committee.assembling.calibrating import Calibration
 from committee.learners import C45Classifier, DecisionTreeRegressor
 from committee.members.encoding import new_encoder
+from committee.members.seeing import asked
+from committee.members.tasks import naming
+from committee.members.votes import Task, votes_of
 from committee.parameters import is_integer
+from committee.saving.together import folded
 from committee.table import Schema
+from committee.table.source import Source
+from committee.votes.arrays import folded_scores
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +44,46 @@ class Member:
     name: str
     estimator: Any
     columns: list[int] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Seat:
+    """A fitted member.
+
+    Parameters
+    ----------
+    name : str
+    models : list of estimators
+        One that has learnt from all rows, or one for each fold, whose mean vote counts.
+    columns : list of int, or None
+        The columns that they see; None for all.
+    calibration : Calibration or None
+        What makes votes of scores.
+    """
+
+    name: str
+    models: list[Any]
+    columns: list[int] | None = None
+    calibration: Calibration | None = None
+
+    @property
+    def learner(self) -> Any:
+        """A model whose clone learns as the member does, so not one that stands for a fold of one class."""
+        return next((each for each in self.models if not isinstance(each, DummyClassifier)), self.models[0])
+
+    def votes(self, source: Source, task: Task) -> np.ndarray:
+        """Return the votes on a table, of shape (n_rows, n_outputs)."""
+        return self.votes_by_fold(source, task, 1)[0]
+
+    def votes_by_fold(self, source: Source, task: Task, n_folds: int) -> list[np.ndarray]:
+        """Return the votes of each fold's models; models are in the order of the folds, again and again."""
+        seen = source if self.columns is None else source.select(self.columns)
+        as_scores = self.calibration is not None
+        with naming(f"Member {self.name!r}", "vote"):
+            each = [votes_of(*asked(model, seen), task, as_scores=as_scores) for model in self.models]
+        if self.calibration is None:
+            return folded(each, n_folds)
+        return [self.calibration.votes(scores) for scores in folded_scores(each, n_folds)]
 
 
 def members_of(estimators: Any, columns: Any, schema: Schema, is_class_task: bool) -> list[Member]:

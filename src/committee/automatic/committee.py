@@ -20,9 +20,8 @@ from committee import running
 from committee.assembling.calibrating import CALIBRATION, Calibration
 from committee.assembling.committee import calibrate, for_seated, honest_of
 from committee.assembling.fitting import Seated
-from committee.assembling.members import Member, check_kind, check_pairs
+from committee.assembling.members import Member, Seat, check_kind, check_pairs
 from committee.assembling.polling import seeded_by_name
-from committee.assembling.seats import Seat
 from committee.automatic.candidates import Size, encoded_width
 from committee.automatic.choosing import (
     DIFFERENCES_IN_A_SECOND,
