@@ -17,9 +17,8 @@ import numpy as np
 
 from committee.assembling.poll import Poll
 from committee.combining import one_hot
-from committee.saving.container import write_container
+from committee.saving.container import map_container, write_container
 from committee.saving.errors import DamagedFile, require
-from committee.saving.mapping import map_container
 from committee.votes.arrays import NEARLY_ONE, as_shares, check_block, dtype_of
 
 Place = tuple[str, int | None]

@@ -10,18 +10,23 @@ imported in `_learn`.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from committee.combining.kept import KeptRule
 from committee.parameters import Parametrised, check_parameters
+from committee.saving import DamagedFile, Fields, Saveable
+from committee.saving.attributes import Kind, Sizes, Wrong, count, sentence
 from committee.task import Classification, Regression, scaled
 from committee.votes.arrays import are_classes, check_votes, in_blocks
 from committee.votes.honest import HonestVotes, check_labels, n_rows_of
 
+# What every fitted rule knows.
+SHAPE: Mapping[str, Kind] = {"n_members_": count("members"), "n_outputs_": count("outputs")}
 
-class Rule(KeptRule, Parametrised):
+
+class Rule(Saveable, Parametrised):
     """A rule, to be fitted on honest votes.
 
     A rule of your own says in `_learn` what it takes from `HonestVotes` (`votes`, `y`, `weights` of the rows,
@@ -58,8 +63,20 @@ class Rule(KeptRule, Parametrised):
     decides_by_fold: ClassVar[bool] = False
     # What it decides on.
     tasks: ClassVar[tuple[str, ...]] = ("classification",)
+    # What a fitted rule keeps in a file, in the order in which it is checked; None if it cannot be saved.
+    kept: ClassVar[Mapping[str, Kind] | None] = None
+    # Attributes that files know by another name: what it means there never changes.
+    names_in_files: ClassVar[Mapping[str, str]] = {}
     # A rule without parameters declares none.
     _declarations: ClassVar[list[Any]] = []
+
+    n_members_: int
+    n_outputs_: int
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """What a fit leaves is in `kept`."""
 
     def fit(
         self,
@@ -203,6 +220,37 @@ class Rule(KeptRule, Parametrised):
                 f"The rule was fitted with {self.n_outputs_} outputs and gets votes with {n_outputs}. "
                 "Pass votes on the same classes, or fit again."
             )
+
+    def _check_parameters(self) -> None:
+        check_parameters(self)
+
+    def _has_learnt(self) -> bool:
+        return hasattr(self, "n_members_")
+
+    def _learnt(self) -> dict[str, Any]:
+        return {self.names_in_files.get(name, name): getattr(self, name) for name in self._kinds()}
+
+    def _take_learnt(self, fields: Fields) -> None:
+        sizes: Sizes = {}
+        for name, kind in self._kinds().items():
+            value = fields.take(self.names_in_files.get(name, name), object)
+            try:
+                kind(value, sizes)
+            except Wrong as fault:
+                raise DamagedFile(f"{sentence(name, fault)}.") from fault
+            setattr(self, name, value)
+        task = "classification" if self.n_outputs_ > 1 else "regression"
+        fields.require(self.n_members_ > 0 and self.n_outputs_ > 0, "there are no members or no outputs")
+        fields.require(task in self.tasks, f"a {type(self).__name__} is no rule for {task}")
+        self._check_learnt()
+
+    def _check_learnt(self) -> None:
+        """Raise `DamagedFile` unless what was taken fits together, beyond what the kinds say."""
+
+    def _kinds(self) -> Mapping[str, Kind]:
+        if self.kept is None:
+            raise TypeError(f"A fitted {type(self).__name__} cannot be saved. Save it before it is fitted.")
+        return {**SHAPE, **self.kept}
 
 
 def unfitted(rule: Rule) -> Rule:

@@ -20,7 +20,7 @@ from committee.saving.codec import Decoder, Encoder, Json, join
 from committee.saving.errors import DamagedFile, require
 from committee.saving.estimators import Described
 from committee.saving.plain import with_keys
-from committee.saving.trust import OF_A_LIBRARY, require_trust
+from committee.saving.skops_members import OF_A_LIBRARY, require_trust
 
 Named = dict[str, Any]
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import datetime
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -118,44 +120,47 @@ def read_regression(written: Json, decoder: Decoder, path: str) -> Regression:
     return Regression()
 
 
-def write_forest(forest: _engine.Forest, encoder: Encoder, path: str) -> Json:
-    """The engine's arrays of all trees."""
-    return {"forest": put_arrays(_engine.forest_arrays(forest), encoder, path)}
+@dataclass(frozen=True)
+class EngineObject:
+    """How an object of the engine is written and read: as arrays, which the engine checks.
+
+    Parameters
+    ----------
+    tag : str
+    arrays_of : callable
+        From the object to its arrays by name.
+    make : callable
+        From the arrays to an object that the engine has proven to be sound.
+    """
+
+    tag: str
+    arrays_of: Callable[[Any], dict[str, np.ndarray]]
+    make: Callable[[dict[str, np.ndarray]], Any]
+
+    def write(self, value: Any, encoder: Encoder, path: str) -> Json:
+        """Put the arrays aside."""
+        arrays = self.arrays_of(value)
+        return {self.tag: {name: encoder.put(array, join(path, name)) for name, array in arrays.items()}}
+
+    def read(self, written: Json, decoder: Decoder, path: str) -> Any:
+        """Let the engine check arrays and make an object of them."""
+        names = written[self.tag]
+        require(isinstance(names, dict), f"{path} has no arrays")
+        arrays = {name: decoder.take(each, join(path, name)) for name, each in names.items()}
+        try:
+            return self.make(arrays)
+        except (ValueError, MemoryError) as error:
+            raise DamagedFile(f"{path}: {error}") from error
 
 
-def read_forest(written: Json, decoder: Decoder, path: str) -> _engine.Forest:
-    """Trees that the engine has proven to end every row in a leaf."""
-    return proven(_engine.forest_from_arrays, written["forest"], decoder, path)
-
-
-def write_c45_tree(tree: _engine.C45Tree, encoder: Encoder, path: str) -> Json:
-    """The engine's arrays of the tree."""
-    return {"c45_tree": put_arrays(tree.arrays(), encoder, path)}
-
-
-def read_c45_tree(written: Json, decoder: Decoder, path: str) -> _engine.C45Tree:
-    """A tree that the engine has proven to be one."""
-    return proven(_engine.C45Tree.from_arrays, written["c45_tree"], decoder, path)
-
-
-def write_c45_forest(forest: _engine.C45Forest, encoder: Encoder, path: str) -> Json:
-    """The engine's arrays of all trees."""
-    return {"c45_forest": put_arrays(forest.arrays(), encoder, path)}
-
-
-def read_c45_forest(written: Json, decoder: Decoder, path: str) -> _engine.C45Forest:
-    """Trees that the engine has proven to be such."""
-    return proven(_engine.C45Forest.from_arrays, written["c45_forest"], decoder, path)
-
-
-def write_rotation_forest(forest: _engine.RotationForest, encoder: Encoder, path: str) -> Json:
-    """The engine's arrays of all rotations and trees."""
-    return {"rotation_forest": put_arrays(forest.arrays(), encoder, path)}
-
-
-def read_rotation_forest(written: Json, decoder: Decoder, path: str) -> _engine.RotationForest:
-    """Rotations and trees that the engine has proven to end every row in a leaf."""
-    return proven(_engine.RotationForest.from_arrays, written["rotation_forest"], decoder, path)
+ENGINE_OBJECTS: dict[type, EngineObject] = {
+    _engine.Forest: EngineObject("forest", _engine.forest_arrays, _engine.forest_from_arrays),
+    _engine.C45Tree: EngineObject("c45_tree", _engine.C45Tree.arrays, _engine.C45Tree.from_arrays),
+    _engine.C45Forest: EngineObject("c45_forest", _engine.C45Forest.arrays, _engine.C45Forest.from_arrays),
+    _engine.RotationForest: EngineObject(
+        "rotation_forest", _engine.RotationForest.arrays, _engine.RotationForest.from_arrays
+    ),
+}
 
 
 def write_statistics(statistics: TargetStatistics, encoder: Encoder, path: str) -> Json:
@@ -179,21 +184,6 @@ def read_statistics(written: Json, decoder: Decoder, path: str) -> TargetStatist
         require(is_sound, f"{path}: the statistics of a column are not finite numbers")
         by_column[column] = values
     return TargetStatistics(by_column)
-
-
-def put_arrays(arrays: dict[str, np.ndarray], encoder: Encoder, path: str) -> Json:
-    """The names that the arrays of a model have in the file."""
-    return {name: encoder.put(array, join(path, name)) for name, array in arrays.items()}
-
-
-def proven(make: Any, written: Json, decoder: Decoder, path: str) -> Any:
-    """Let the engine check arrays and make a model of them."""
-    require(isinstance(written, dict), f"{path} has no arrays")
-    arrays = {name: decoder.take(each, join(path, name)) for name, each in written.items()}
-    try:
-        return make(arrays)
-    except (ValueError, MemoryError) as error:
-        raise DamagedFile(f"{path}: {error}") from error
 
 
 def check_forest(
@@ -238,10 +228,6 @@ WRITERS |= {
     Classification: write_classification,
     Regression: write_regression,
     TargetStatistics: write_statistics,
-    _engine.Forest: write_forest,
-    _engine.C45Tree: write_c45_tree,
-    _engine.C45Forest: write_c45_forest,
-    _engine.RotationForest: write_rotation_forest,
     datetime.date: write_date,
     datetime.datetime: write_date,
     datetime.time: write_date,
@@ -251,11 +237,9 @@ READERS |= {
     "classification": read_classification,
     "regression": read_regression,
     "target_statistics": read_statistics,
-    "forest": read_forest,
-    "c45_tree": read_c45_tree,
-    "c45_forest": read_c45_forest,
-    "rotation_forest": read_rotation_forest,
     "date": read_date,
     "datetime": read_date,
     "time": read_date,
 }
+WRITERS |= {cls: each.write for cls, each in ENGINE_OBJECTS.items()}
+READERS |= {each.tag: each.read for each in ENGINE_OBJECTS.values()}

@@ -36,13 +36,3 @@ def name_of(estimator: Any) -> str | None:
     """
     name = BY_CLASS_NAME.get(type(estimator).__name__)
     return name if name is not None and LISTED[name].cls is type(estimator) else None
-
-
-def knows(name: str) -> bool:
-    """Whether a name in a file is on the list."""
-    return name in LISTED
-
-
-def saved_named(name: str) -> Listed | Splitter | None:
-    """The line of the list with a name, None if there is none."""
-    return LISTED.get(name)
