@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from committee.evaluating import Comparison, differences
-from committee.evaluating.cliques import cliques_of
-from committee.evaluating.ranks import rank_tables
+from committee.evaluating.ranks import cliques_of, rank_tables
 from demsar import AREAS, LEARNERS
 
 

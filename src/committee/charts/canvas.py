@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import Any
 
-from committee.charts.style import FONT, INK, altair, dressed
+from committee.charts.style import FONT, INK, Chart, altair, dressed
 
+Record = dict[str, float | str]
 # The width of a letter is about this share of the font size.
 LETTER = 0.56
 
@@ -26,7 +27,7 @@ class Canvas:
 
     def __init__(self, width: float, height: float) -> None:
         self.width, self.height = width, height
-        self._layers: dict[tuple[Any, ...], list[dict[str, Any]]] = defaultdict(list)
+        self._layers: dict[tuple[Any, ...], list[Record]] = defaultdict(list)
 
     def line(
         self,
@@ -68,7 +69,7 @@ class Canvas:
         look = ("text", align, size, colour, is_bold)
         self._layers[look].append({"x": x, "y": y, "text": text, "about": about})
 
-    def chart(self, title: str = "", subtitle: str = "") -> Any:
+    def chart(self, title: str = "", subtitle: str = "") -> Chart:
         """Return everything as a chart of altair: boxes lie below lines, these below dots, words on top."""
         order = ("rect", "rule", "point", "text")
         layers = [
@@ -78,7 +79,7 @@ class Canvas:
         size = {"width": self.width, "height": self.height}
         return dressed(altair().layer(*layers).properties(**size), title, subtitle)
 
-    def _layer(self, look: tuple[Any, ...], records: list[dict[str, Any]]) -> Any:
+    def _layer(self, look: tuple[Any, ...], records: list[Record]) -> Any:
         alt = altair()
         chart = alt.Chart(alt.Data(values=records))
         kind, *rest = look

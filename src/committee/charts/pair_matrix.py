@@ -8,12 +8,11 @@ who else is compared, as ranks do.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from committee.charts.canvas import Canvas, width_of
-from committee.charts.style import GREY, INK
+from committee.charts.style import GREY, INK, Chart
 
 CELL_WIDTH, CELL_HEIGHT, HEAD = 104.0, 62.0, 44.0
 # From the other is better, over none, to the learner of the row is better.
@@ -32,7 +31,7 @@ def pair_matrix(
     corner: str = "mean",
     title: str = "",
     subtitle: str = "",
-) -> Any:
+) -> Chart:
     """Draw every pair of names.
 
     A cell shows the difference of the means of its row and its column, how often the row wins, is equal and

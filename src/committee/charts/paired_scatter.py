@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from committee.charts.style import ACCENT, GREY, SECOND, altair, dressed
+from committee.charts.style import ACCENT, GREY, SECOND, Chart, altair, dressed
 
 SIDE = 400
 
@@ -22,7 +22,7 @@ def paired_scatter(
     metric: str,
     more_is_better: bool,
     title: str = "",
-) -> Any:
+) -> Chart:
     """Draw two scores of each table, one across and one up.
 
     Parameters

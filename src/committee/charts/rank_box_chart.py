@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from committee.charts.style import ACCENT, GREY, INK, SECOND, altair, dressed
+from committee.charts.style import ACCENT, GREY, INK, SECOND, Chart, altair, dressed
 
 ROW_HEIGHT, WIDTH = 34, 520
 
@@ -20,7 +20,7 @@ def rank_box_chart(
     *,
     metric: str,
     title: str = "",
-) -> Any:
+) -> Chart:
     """Draw the ranks of each name on all tables as a box, the best name on top.
 
     A box holds the middle half of the ranks, its line is the median, the diamond is the average, and each

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from committee.charts.canvas import Canvas, width_of
-from committee.charts.style import ACCENT, GREY, INK
+from committee.charts.style import ACCENT, GREY, INK, Chart
 
 AXIS_WIDTH = 520.0
 # Heights of the critical difference and of the axis, then distances: to the first bar, between bars, names.
@@ -27,7 +26,7 @@ def rank_diagram(
     critical_difference: float | None = None,
     title: str = "",
     subtitle: str = "",
-) -> Any:
+) -> Chart:
     """Draw names by their average ranks, the best to the right.
 
     Parameters
@@ -106,7 +105,7 @@ class Diagram:
         places = [self.at(self.ranks[member]) for member in group]
         return min(places) - 5, max(places) + 5
 
-    def chart(self, title: str, subtitle: str) -> Any:
+    def chart(self, title: str, subtitle: str) -> Chart:
         """Draw the whole diagram."""
         self._draw_axis()
         self._draw_names()

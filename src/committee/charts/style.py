@@ -3,11 +3,22 @@
 from __future__ import annotations
 
 import importlib
-from typing import Any
+from os import PathLike
+from typing import Any, Protocol
 
 FONT = "Helvetica, Arial, 'Liberation Sans', 'DejaVu Sans', sans-serif"
 INK, GREY, PALE = "#1f2933", "#7b8794", "#e4e7eb"
 ACCENT, SECOND = "#c2410c", "#1d4ed8"
+
+
+class Chart(Protocol):
+    """What every chart of altair can do. Its own types would import altair with every module that draws."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the specification of Vega-Lite."""
+
+    def save(self, path: str | PathLike[str], **options: object) -> None:
+        """Write a file."""
 
 
 def altair() -> Any:
@@ -18,11 +29,11 @@ def altair() -> Any:
         raise ImportError("Charts need altair. Install committee[plot].") from error
 
 
-def dressed(chart: Any, title: str = "", subtitle: str = "") -> Any:
+def dressed(chart: Any, title: str = "", subtitle: str = "") -> Chart:
     """Add a title to a chart, and the fonts and colours that all charts have."""
     if title or subtitle:
         chart = chart.properties(title=title_of(title, subtitle))
-    return (
+    found: Chart = (
         chart.configure(background="white", padding=16, font=FONT)
         .configure_view(stroke=None)
         .configure_axis(
@@ -37,6 +48,7 @@ def dressed(chart: Any, title: str = "", subtitle: str = "") -> Any:
             titlePadding=10,
         )
     )
+    return found
 
 
 def title_of(title: str, subtitle: str) -> Any:

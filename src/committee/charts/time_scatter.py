@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from committee.charts.canvas import Canvas, width_of
-from committee.charts.style import ACCENT, GREY, INK, PALE
+from committee.charts.style import ACCENT, GREY, INK, PALE, Chart
 
 WIDTH, HEIGHT, LEFT, TOP, BOTTOM = 560.0, 400.0, 56.0, 26.0, 50.0
 # Over more powers of ten, only they themselves have numbers.
@@ -33,7 +32,7 @@ def time_scatter(
     more_is_better: bool,
     title: str = "",
     subtitle: str = "",
-) -> Any:
+) -> Chart:
     """Draw names by their time and a number that each has.
 
     A line joins the names that no other beats in both.

@@ -15,9 +15,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from committee.evaluating import differences
-from committee.evaluating.cliques import Clique, cliques_of
 from committee.evaluating.differences import Friedman, Odds, ResampledT
-from committee.evaluating.ranks import Wins, rank_tables
+from committee.evaluating.ranks import Clique, Wins, cliques_of, rank_tables
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,7 +18,6 @@ from committee.evaluating.cells import Cell, Outcome
 from committee.evaluating.comparison import Comparison
 from committee.evaluating.learners import learners_of
 from committee.evaluating.limits import Limits
-from committee.evaluating.pace import Pace
 from committee.evaluating.results import (
     USUAL,
     Results,
@@ -30,7 +29,7 @@ from committee.evaluating.results import (
     scores_of,
 )
 from committee.evaluating.store import FILE, Store, TableRecord
-from committee.evaluating.sweep import Sweep
+from committee.evaluating.sweep import Pace, Sweep
 from committee.evaluating.tables import tables_of
 from committee.extensions import extension
 from committee.parameters import is_float, is_integer

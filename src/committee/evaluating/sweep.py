@@ -6,7 +6,7 @@ stopped has compared on as many tables as it could. A table is in memory while i
 
 from __future__ import annotations
 
-from collections import Counter, deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,10 +15,66 @@ import numpy as np
 
 from committee.evaluating.cells import Cell, Outcome, run_cell
 from committee.evaluating.limits import Limits, outcome_of, run_within
-from committee.evaluating.pace import Pace
 from committee.evaluating.store import TableRecord
 from committee.evaluating.tables import StudyTable
 from committee.running import Runner, Task, Work, receiving
+
+
+class Pace:
+    """Estimate the seconds of cells: as another resample of the same, or by the size of the table.
+
+    Parameters
+    ----------
+    sizes : dict of str to float
+        The size of each table, in any unit that time grows with.
+
+    Examples
+    --------
+    >>> pace = Pace({"small": 100, "large": 1000})
+    >>> pace.add(Cell(0, "small", "rf"), 2.0)
+    >>> pace.left({("rf", "small"): 1, ("rf", "large"): 1}, n_workers=2)
+    11.0
+    """
+
+    def __init__(self, sizes: dict[str, float]) -> None:
+        self._sizes = sizes
+        # Sums and counts: of a learner on a table; of a learner; of all.
+        self._of_pair: dict[tuple[str, str], list[float]] = defaultdict(lambda: [0.0, 0.0])
+        self._of_learner: dict[str, list[float]] = defaultdict(lambda: [0.0, 0.0])
+        self._of_all = [0.0, 0.0]
+
+    def add(self, cell: Cell, seconds: float) -> None:
+        """Add the time of a finished cell."""
+        size = self._sizes[cell.table]
+        for sums, amount in (
+            (self._of_pair[cell.learner, cell.table], 1.0),
+            (self._of_learner[cell.learner], size),
+            (self._of_all, size),
+        ):
+            sums[0] += seconds
+            sums[1] += amount
+
+    def seconds(self, learner: str, table: str) -> float | None:
+        """Estimate the time of a learner on a resample of a table; None if nothing is known."""
+        size = self._sizes[table]
+        for sums, amount in (
+            (self._of_pair.get((learner, table)), 1.0),
+            (self._of_learner.get(learner), size),
+            (self._of_all, size),
+        ):
+            if sums is not None and sums[1]:
+                return sums[0] / sums[1] * amount
+        return None
+
+    def left(self, n_cells: Mapping[tuple[str, str], int], n_workers: int) -> float | None:
+        """Estimate the time of cells, counted by learner and table; None if nothing is known."""
+        total = 0.0
+        for pair, count in n_cells.items():
+            guess = self.seconds(*pair)
+            if guess is None:
+                return None
+            total += count * guess
+        return total / n_workers
 
 
 @dataclass(eq=False)

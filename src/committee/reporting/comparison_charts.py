@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from committee.charts.pair_matrix import pair_matrix
 from committee.charts.paired_scatter import paired_scatter
 from committee.charts.rank_box_chart import rank_box_chart
 from committee.charts.rank_diagram import rank_diagram
+from committee.charts.style import Chart
 from committee.charts.time_scatter import time_scatter
 from committee.documentation import with_parameters
 from committee.evaluating.comparison import Comparison
@@ -25,7 +24,7 @@ DRAWN = {
 @with_parameters(DRAWN)
 def critical_difference_diagram(
     comparison: Comparison, *, test: str = "nemenyi", alpha: float = 0.05, title: str = ""
-) -> Any:
+) -> Chart:
     """Draw learners by their average ranks, the best to the right.
 
     Parameters
@@ -58,7 +57,7 @@ def critical_difference_diagram(
 
 
 @with_parameters(DRAWN)
-def comparison_matrix(comparison: Comparison, *, alpha: float = 0.05, title: str = "") -> Any:
+def comparison_matrix(comparison: Comparison, *, alpha: float = 0.05, title: str = "") -> Chart:
     """Draw every pair of learners.
 
     A cell shows the mean difference of the scores of its row and its column, on how many tables the row wins,
@@ -87,7 +86,7 @@ def comparison_matrix(comparison: Comparison, *, alpha: float = 0.05, title: str
 
 
 @with_parameters(DRAWN)
-def pairwise_scatter(comparison: Comparison, learner: str, other: str, *, title: str = "") -> Any:
+def pairwise_scatter(comparison: Comparison, learner: str, other: str, *, title: str = "") -> Chart:
     """Draw the scores of two learners on all tables.
 
     Parameters
@@ -114,7 +113,7 @@ def pairwise_scatter(comparison: Comparison, learner: str, other: str, *, title:
 
 
 @with_parameters(DRAWN)
-def rank_boxes(comparison: Comparison, *, title: str = "") -> Any:
+def rank_boxes(comparison: Comparison, *, title: str = "") -> Chart:
     """Draw the ranks of each learner on all tables as a box, the best learner on top.
 
     A box holds the middle half of the ranks, its line is the median, the diamond is the average, and each
@@ -135,7 +134,7 @@ def rank_boxes(comparison: Comparison, *, title: str = "") -> Any:
 
 
 @with_parameters(DRAWN)
-def time_against_error(comparison: Comparison, *, title: str = "") -> Any:
+def time_against_error(comparison: Comparison, *, title: str = "") -> Chart:
     """Draw learners by the time of a fit and their error, or another metric of the comparison.
 
     The error is the mean over tables; the time is the geometric mean over tables, so that no large table
@@ -151,7 +150,7 @@ def time_against_error(comparison: Comparison, *, title: str = "") -> Any:
 
 
 @with_parameters(DRAWN)
-def time_against_rank(comparison: Comparison, *, title: str = "") -> Any:
+def time_against_rank(comparison: Comparison, *, title: str = "") -> Chart:
     """Draw learners by the time of a fit and their average rank.
 
     Ranks suit errors whose mean a few hard tables decide. Otherwise it is like `time_against_error`.
@@ -166,7 +165,7 @@ def time_against_rank(comparison: Comparison, *, title: str = "") -> Any:
 
 def against_time(
     comparison: Comparison, heights: np.ndarray, what: str, more_is_better: bool, title: str
-) -> Any:
+) -> Chart:
     """Draw a number of each learner against the time of a fit."""
     seconds = np.empty((0, len(heights))) if comparison.seconds is None else comparison.seconds
     if not np.isfinite(seconds).any():

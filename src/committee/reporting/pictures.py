@@ -6,16 +6,15 @@ import importlib
 import os
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
-from committee.charts.style import altair
+from committee.charts.style import Chart, altair
 
 FORMATS = ("svg", "png", "pdf", "html")
 # Pixels of a PNG for each of the picture.
 PNG_SCALE = 3.0
 
 
-def save_picture(chart: Any, path: str | os.PathLike[str]) -> Path:
+def save_picture(chart: Chart, path: str | os.PathLike[str]) -> Path:
     """Save a chart; the suffix says the format.
 
     Parameters
@@ -42,7 +41,7 @@ def save_picture(chart: Any, path: str | os.PathLike[str]) -> Path:
     return place
 
 
-def save_pictures(charts: dict[str, Any], folder: Path, formats: Iterable[str] = FORMATS) -> list[Path]:
+def save_pictures(charts: dict[str, Chart], folder: Path, formats: Iterable[str] = FORMATS) -> list[Path]:
     """Save charts under their names, in every format."""
     wanted = list(formats)
     return [save_picture(each, folder / f"{name}.{form}") for name, each in charts.items() for form in wanted]

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from committee.charts.style import Chart
 from committee.evaluating.comparison import Comparison
 from committee.evaluating.study import Study
 from committee.extensions import extends
@@ -128,7 +129,7 @@ def report(
     return write_report(comparisons, Path(folder), title=title, alpha=alpha, rope=rope, formats=formats)
 
 
-def charts_of(comparison: Comparison, alpha: float = 0.05) -> dict[str, Any]:
+def charts_of(comparison: Comparison, alpha: float = 0.05) -> dict[str, Chart]:
     """All pictures that a comparison has, by name.
 
     Parameters

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -178,9 +177,11 @@ class LaTeX:
         )
 
 
-def writer(form: str) -> Any:
-    """Who writes tables of a form."""
-    forms = {"markdown": Markdown, "latex": LaTeX}
-    if form not in forms:
-        raise ValueError(f"form must be one of {', '.join(forms)}. Got {form!r}.")
-    return forms[form]()
+WRITERS: dict[str, type[Markdown] | type[LaTeX]] = {"markdown": Markdown, "latex": LaTeX}
+
+
+def writer(form: str) -> Markdown | LaTeX:
+    """Return the writer of tables of a form."""
+    if form not in WRITERS:
+        raise ValueError(f"form must be one of {', '.join(WRITERS)}. Got {form!r}.")
+    return WRITERS[form]()
