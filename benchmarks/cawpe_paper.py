@@ -146,7 +146,7 @@ def rules(seed):
         "majority vote": "majority",
         "weighted majority": "weighted_majority",
         "naive Bayes": "naive_bayes",
-        "greedy selection": GreedyRule(metric="error", patience=1, n_bags=10, random_state=seed),
+        "greedy selection": GreedyRule(scoring="accuracy", patience=1, n_bags=10, random_state=seed),
         "stacking": StackingRule(MultiResponseRegression()),
         BY_CLASS: StackingRule("mlr"),
     }

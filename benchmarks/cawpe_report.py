@@ -47,7 +47,7 @@ RULES = {
     "majority vote": ("MV-S", "majority"),
     "weighted majority": ("WMV-S", "AccuracyWeightedRule(of='labels')"),
     "naive Bayes": ("NBC-S", "NaiveBayesRule()"),
-    "greedy selection": ("ES-S", "GreedyRule(metric='error', patience=1, n_bags=10)"),
+    "greedy selection": ("ES-S", "GreedyRule(scoring='accuracy', patience=1, n_bags=10)"),
     "stacking": ("SMLR-S", "StackingRule(linear regression of each class by all votes)"),
 }
 COLUMNS = {name: about[0] for name, about in {**RULES, **MEMBERS}.items()}

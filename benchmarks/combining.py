@@ -32,7 +32,7 @@ RULES = (
     "mean", "median", "trimmed_mean", "minimum", "maximum", "product", "geometric_mean", "majority",
     "plurality", "borda",
 )  # fmt: skip
-GREEDY_LOSSES = ("log_loss", "brier", "error")
+GREEDY_LOSSES = {"log_loss": "neg_log_loss", "brier": "neg_brier_score", "error": "accuracy"}
 KINDS = ("dynamic selection", "stacking")
 
 
@@ -216,8 +216,8 @@ def greedy_case(loss):
 
         rng = np.random.default_rng(seed)
         votes, y = some_votes(rng, 100, 1_000 if quick else 20_000)
-        GreedyRule(metric=loss).fit(votes[:5, :100], y[:100])
-        rule = GreedyRule(metric=loss, n_steps=50, patience=None)
+        GreedyRule(scoring=GREEDY_LOSSES[loss]).fit(votes[:5, :100], y[:100])
+        rule = GreedyRule(scoring=GREEDY_LOSSES[loss], n_steps=50, patience=None)
         return {"time": min(seconds(rule.fit, votes, y) for _ in range(3))}
 
     return Case(f"greedy, {loss}", "", ("committee",), measure)

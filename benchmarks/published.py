@@ -7,13 +7,13 @@ import pandas as pd
 
 
 def beside(compared, path, learners, names):
-    """Add columns of published accuracies to a comparison by the error.
+    """Add columns of published accuracies to a comparison by the accuracy.
 
     `path` is a CSV file with a row for each data set, named in its first column, and a column for each
     learner. `names` maps our names of tables to those of the file, where they differ. Tables that the paper
     does not have are left out.
     """
-    theirs = 1 - pd.read_csv(path, index_col=0)[list(learners)]
+    theirs = pd.read_csv(path, index_col=0)[list(learners)]
     theirs = theirs.reindex([names.get(name, name) for name in compared.tables]).to_numpy()
     is_known = ~np.isnan(theirs).any(axis=1)
     unknown = np.full(len(learners), np.nan)

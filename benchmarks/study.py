@@ -46,7 +46,10 @@ ENSEMBLES = (
     ),
     *("cawpe", "voting", "stacking", "selection", "region", "dynamic", "averaging", "experts"),
 )
-METRICS = {"classification": ("error", "auc", "log_loss"), "regression": ("rmse",)}
+METRICS = {
+    "classification": ("accuracy", "roc_auc_ovr_weighted", "neg_log_loss"),
+    "regression": ("neg_root_mean_squared_error",),
+}
 N_RESAMPLES = 30
 # A cell that takes longer counts as failed, so that no table holds up the others.
 SECONDS_OF_A_CELL = 600
@@ -140,12 +143,13 @@ def write_page(study, tables, published, page, pictures):
     ]
     tasks = {table.task for table in study.store.tables().values()}
     for metric in [metric for task in sorted(tasks) for metric in METRICS[task]]:
-        lines += section(study.compare(metric), metric, metric, pictures, page)
+        compared = study.compare(metric)
+        lines += section(compared, compared.metric, metric.removeprefix("neg_"), pictures, page)
     if published and "classification" in tasks:
         names = {name: row.cawpe_name for name, row in tables.iterrows() if isinstance(row.cawpe_name, str)}
         path = Path(published) / "cawpe_uci121_ACC.csv"
-        compared = beside(study.compare("error"), path, PAPER, names)
-        title = "error, beside the means that the CAWPE paper published"
+        compared = beside(study.compare("accuracy"), path, PAPER, names)
+        title = "accuracy, next to the means that the CAWPE paper published"
         lines += section(compared, title, "paper", pictures, page)
     if failures:
         lines += ["## Cells that failed", ""]
@@ -166,7 +170,7 @@ def section(compared, title, name, pictures, page):
     resamples = f"{n_resamples[0]} to {n_resamples[-1]}" if len(n_resamples) > 1 else f"{n_resamples[0]}"
     lines += [f"{n_learners} learners, {n_tables} tables, {resamples} resamples of each.", ""]
     lines += [rank_table(compared), "", *tests_of(compared, 0.05, 0.01), ""]
-    for kind in (*EVERY_PICTURE, *(MORE_PICTURES if name == "error" else ())):
+    for kind in (*EVERY_PICTURE, *(MORE_PICTURES if name == "accuracy" else ())):
         chart = charts_of(compared).get(kind)
         if chart is not None:
             place = save_picture(chart, pictures / f"{name}_{kind}.svg")

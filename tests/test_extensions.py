@@ -13,9 +13,9 @@ from studies import small_learners, small_tables
 
 
 def test_a_method_of_a_higher_layer_has_its_signature_and_its_docstring():
-    assert list(inspect.signature(Study.report).parameters)[:3] == ["study", "folder", "metrics"]
+    assert list(inspect.signature(Study.report).parameters)[:3] == ["study", "folder", "scoring"]
     study = Study(small_learners(), small_tables(), resamples=1, cv=None)
-    assert list(inspect.signature(study.report).parameters)[:2] == ["folder", "metrics"]
+    assert list(inspect.signature(study.report).parameters)[:2] == ["folder", "scoring"]
     told = pydoc.render_doc(Study.report, renderer=pydoc.plaintext)
     assert "Write pictures, tables and a page" in told
     assert "report(study" in pydoc.render_doc(Study, renderer=pydoc.plaintext)
@@ -25,9 +25,9 @@ def test_a_study_writes_its_own_report(tmp_path):
     study = Study(small_learners(), small_tables(), resamples=1, cv=None)
     with pytest.raises(ValueError, match="no cell has finished"):
         study.report(tmp_path)
-    report = study.run().report(tmp_path, metrics=["error"], formats=["svg"], title="Small")
+    report = study.run().report(tmp_path, scoring=["accuracy"], formats=["svg"], title="Small")
     assert report.page.read_text().startswith("# Small\n")
-    assert tmp_path / "error_matrix.svg" in report.files
+    assert tmp_path / "accuracy_matrix.svg" in report.files
 
 
 def test_the_higher_layer_is_imported_on_first_use():

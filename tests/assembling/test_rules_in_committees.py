@@ -40,15 +40,19 @@ class NeverFittedLine(LinearRegression):
         ("StackingClassifier", {"final_estimator": LinearRegression()}, "must be a classifier or one of"),
         ("StackingClassifier", {"final_estimator": "convex", "passthrough": True}, "cannot use passthrough"),
         ("StackingClassifier", {"final_estimator": KNeighborsClassifier()}, "takes no sample_weight"),
-        ("EnsembleSelectionClassifier", {"metric": "bogus"}, "There is no metric 'bogus' for classes"),
-        ("EnsembleSelectionClassifier", {"metric": "r2"}, "metric='r2' is for regression, and there are"),
+        ("EnsembleSelectionClassifier", {"scoring": "bogus"}, "There is no metric 'bogus'"),
+        ("EnsembleSelectionClassifier", {"scoring": "r2"}, "The metric 'r2' is for regression"),
         ("BayesianAveragingClassifier", {"prior": [1, 2, 3]}, "prior must be one number for each of 1"),
         ("VotingClassifier", {"rule": rules.AdjustedRule("bogus")}, "There is no rule 'bogus'"),
         ("VotingClassifier", {"rule": rules.AdjustedRule(rules.CAWPERule(alpha=-1))}, "alpha must be"),
-        ("VotingClassifier", {"rule": rules.AdjustedRule(metric="bogus")}, "There is no metric 'bogus'"),
-        ("VotingRegressor", {"rule": rules.BestMemberRule(metric="accuracy")}, "'accuracy' is for classif"),
+        ("VotingClassifier", {"rule": rules.AdjustedRule(scoring="bogus")}, "There is no metric 'bogus'"),
+        ("VotingRegressor", {"rule": rules.BestMemberRule(scoring="accuracy")}, "'accuracy' is for classif"),
         ("VotingRegressor", {"rule": rules.AccuracyWeightedRule(score="accuracy")}, "needs votes for cl"),
-        ("VotingRegressor", {"rule": rules.RegionRule(metric="log_loss")}, "'log_loss' is no loss for regr"),
+        (
+            "VotingRegressor",
+            {"rule": rules.RegionRule(scoring="neg_log_loss")},
+            "'neg_log_loss' is for",
+        ),
         ("DynamicSelectionRegressor", {"method": "lca"}, "method='lca' asks which class is right"),
     ],
 )
@@ -169,7 +173,7 @@ def test_the_leaderboard_tells_what_it_cannot_judge():
         ValueError, match=r"rules must be a list of rules, or None\. Got 'mean': pass \['mean"
     ):
         voting.leaderboard("mean")
-    with pytest.raises(ValueError, match="scoring='r2' is for regression, and there are classes"):
+    with pytest.raises(ValueError, match="The metric 'r2' is for regression"):
         voting.leaderboard(["mean"], scoring="r2")
 
 

@@ -19,9 +19,9 @@ from committee.automatic.clock import LEAST_FOR_RULE, Clock
 from committee.automatic.committee import who_counts
 from committee.automatic.portfolio import portfolio
 from committee.combining.greedy import GreedyRule
-from committee.combining.losses import NoValueError
 from committee.combining.weighted import CAWPERule
 from committee.members.lesson import Lesson
+from committee.metrics.losses import NoValueError
 from committee.running.local_runners import SerialRunner
 from committee.task import Classification
 
@@ -79,7 +79,7 @@ def test_the_mean_decides_if_time_is_up_with_votes_that_rules_cannot_be_compared
     folds = [(np.setdiff1d(np.arange(150), rows), rows) for rows in np.arange(150).reshape(30, 5).T]
     folds = [(np.flatnonzero(np.arange(150) % 15 != 0), np.arange(0, 150, 15)), *folds[1:]]
     automatic = CommitteeClassifier(
-        [("near", KNeighborsClassifier(3))], cv=folds, metric=metric, runner="serial", random_state=0
+        [("near", KNeighborsClassifier(3))], cv=folds, scoring=metric, runner="serial", random_state=0
     )
     with pytest.warns(RuntimeWarning, match="cannot be compared on 10 rows with votes, so the mean decides"):
         automatic.fit(X, y)
@@ -123,7 +123,7 @@ def test_an_interruption_keeps_what_is_finished():
 
 @pytest.mark.parametrize(
     ("metric", "n_before", "kind"),
-    [(None, 0, "LogPoolRule"), ("error", 0, "FixedRule"), ("error", 1, "BestMemberRule")],
+    [(None, 0, "LogPoolRule"), ("accuracy", 0, "FixedRule"), ("accuracy", 1, "BestMemberRule")],
 )
 def test_an_interruption_while_rules_are_compared_keeps_members_and_what_is_judged(
     monkeypatch, metric, n_before, kind
@@ -137,7 +137,7 @@ def test_an_interruption_while_rules_are_compared_keeps_members_and_what_is_judg
         return honest_decision(rule, *arguments)
 
     monkeypatch.setattr("committee.automatic.choosing.honest_decision", decide)
-    automatic = CommitteeClassifier(MEMBERS, cv=2, metric=metric, random_state=0)
+    automatic = CommitteeClassifier(MEMBERS, cv=2, scoring=metric, random_state=0)
     with pytest.warns(RuntimeWarning, match="was interrupted while rules were compared"):
         automatic.fit(X, Y)
     assert list(automatic.named_estimators_) == ["bayes", "near"]

@@ -218,13 +218,13 @@ def no_loss(*given):
     ("metric", "scoring"),
     [
         (None, "neg_log_loss"),
-        ("error", "accuracy"),
+        ("accuracy", "accuracy"),
         ("f1_macro", "f1_macro"),
-        (lambda *given: 0.0, "accuracy"),
+        (no_loss, "no_loss"),
     ],
 )
 def test_the_leaderboard_is_by_the_metric_of_the_committee(metric, scoring):
-    automatic = CommitteeClassifier(MEMBERS[:2], metric=metric, cv=2, random_state=0).fit(X, Y)
+    automatic = CommitteeClassifier(MEMBERS[:2], scoring=metric, cv=2, random_state=0).fit(X, Y)
     board = automatic.leaderboard(["mean"])
     assert board.scoring == scoring
     assert automatic.leaderboard(["mean"], scoring="accuracy").scoring == "accuracy"

@@ -8,13 +8,13 @@ from published import beside
 from studies import small_learners, small_tables
 
 
-def test_published_errors_stand_next_to_those_of_the_study(tmp_path):
+def test_published_accuracies_stand_next_to_those_of_the_study(tmp_path):
     path = tmp_path / "paper.csv"
     path.write_text("dataset,RotF,C4.5\ntwo,0.75,0.5\ntrois,0.625,\nfour,0.9,0.8\n")
-    compared = Study(small_learners(), small_tables(), resamples=2, cv=None).run().compare("error")
+    compared = Study(small_learners(), small_tables(), resamples=2, cv=None).run().compare("accuracy")
     found = beside(compared, path, ["RotF"], {"three": "trois"})
     assert found.learners == ("stump", "tree", "forest", "RotF (paper)")
-    assert found.scores[:, 3].tolist() == [0.25, 0.375]
+    assert found.scores[:, 3].tolist() == [0.75, 0.625]
     np.testing.assert_array_equal(found.scores[:, :3], compared.scores)
     assert np.isnan(found.seconds[:, 3]).all()
     with pytest.raises(ValueError, match="are means, without resamples"):

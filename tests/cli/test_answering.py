@@ -46,15 +46,13 @@ def test_predictions_go_to_a_file_of_any_format(committee, model, folder, name):
     assert read_table(folder / name, labels=["prediction"]).frame.num_rows == 60
 
 
-def test_a_score_has_the_sign_of_its_name(committee, model):
-    as_loss, as_score = (
-        committee("leaderboard", model, "--rule", "mean", "--metric", metric, "--json").json
-        for metric in ("log_loss", "neg_log_loss")
-    )
-    assert [each["score"] for each in as_score["standings"]] == [
-        -each["score"] for each in as_loss["standings"]
-    ]
-    assert as_loss["standings"][0]["score"] > 0 and as_score["metric"] == "neg_log_loss"
+def test_people_read_losses_as_positive_and_programs_get_the_sign_of_scikit_learn(committee, model):
+    asked = ("leaderboard", model, "--rule", "mean", "--scoring", "neg_log_loss")
+    found, table = committee(*asked, "--json").json, committee(*asked).out
+    assert found["scoring"] == "neg_log_loss" and all(each["score"] < 0 for each in found["standings"])
+    assert "log loss" in table and "neg" not in table and "-0" not in table
+    scores = committee("evaluate", model, "flowers.csv", "--json").json["scores"]
+    assert scores["neg_log_loss"] <= 0 and "log loss" in committee("evaluate", model, "flowers.csv").out
 
 
 def test_predict_tells_in_json_where_the_file_is(committee, model):
@@ -101,7 +99,12 @@ def test_a_suffix_that_cannot_be_written_is_known_before_the_work(committee, mod
 def test_evaluate_tells_scores_on_the_target_of_the_fit(committee, model):
     ended = committee("evaluate", model, "flowers.csv", "--json")
     assert ended.json["target"] == "kind" and ended.json["n_rows"] == 60
-    assert set(ended.json["scores"]) == {"accuracy", "balanced_accuracy", "log_loss", "auc"}
+    assert set(ended.json["scores"]) == {
+        "accuracy",
+        "balanced_accuracy",
+        "neg_log_loss",
+        "roc_auc",
+    }
     assert "accuracy" in committee("evaluate", model, "flowers.csv").out
 
 
@@ -116,20 +119,22 @@ def test_evaluate_judges_rows_of_some_of_the_classes(committee, model, folder):
     (folder / "new.csv").write_text("size,colour,kind\n3,red,rose\n2,red,rose\n")
     assert committee("evaluate", model, "new.csv", "--json").json["scores"] == {
         "accuracy": 1.0,
-        "log_loss": 0.0,
+        "neg_log_loss": 0.0,
     }
 
 
-@pytest.mark.parametrize("metric", ["auc", "f1", "log_loss", "roc_auc"])
+@pytest.mark.parametrize("metric", ["roc_auc_ovr_weighted", "f1_macro", "neg_log_loss", "roc_auc"])
 def test_evaluate_takes_a_metric(committee, model, metric):
-    assert list(committee("evaluate", model, "flowers.csv", "--metric", metric, "--json").json["scores"]) == [
-        metric
-    ]
+    assert list(
+        committee("evaluate", model, "flowers.csv", "--scoring", metric, "--json").json["scores"]
+    ) == [metric]
 
 
 def test_what_evaluate_cannot_judge_is_an_error(committee, model, folder):
     committee("evaluate", model, "flowers.csv", "--target", "knid").complains(3, "Did you mean 'kind'")
-    committee("evaluate", model, "flowers.csv", "--metric", "acuracy").complains(3, "Did you mean 'accuracy'")
+    committee("evaluate", model, "flowers.csv", "--scoring", "acuracy").complains(
+        3, "Near ones are 'accuracy'"
+    )
     (folder / "new.csv").write_text("size,colour,kind\n3,red,tulip\n")
     committee("evaluate", model, "new.csv").complains(3, "'tulip', which is no class")
     (folder / "new.csv").write_text("size,colour,kind\n3,red,\n")
@@ -140,13 +145,11 @@ def test_leaderboard_judges_members_and_rules(committee, model):
     found = committee("leaderboard", model, "--rule", "mean,cawpe", "--json").json
     assert {each["name"] for each in found["standings"]} == {"tree", "stump", "mean", "cawpe"}
     assert "cawpe" in committee("leaderboard", model, "--rule", "mean", "--rule", "cawpe").out
-    losses = committee("leaderboard", model, "--rule", "mean", "--metric", "log_loss", "--json").json
-    assert all(each["score"] > 0 for each in losses["standings"])
 
 
-@pytest.mark.parametrize("metric", ["error", "balanced_error", "brier"])
-def test_leaderboard_judges_by_a_loss_of_ours_as_evaluate_does(committee, model, folder, metric):
-    found = committee("leaderboard", model, "--rule", "mean", "--metric", metric, "--json").json
+@pytest.mark.parametrize("metric", ["accuracy", "balanced_accuracy", "neg_brier_score"])
+def test_leaderboard_judges_as_score_does(committee, model, folder, metric):
+    found = committee("leaderboard", model, "--rule", "mean", "--scoring", metric, "--json").json
     asked = package.load(model)
     answers = pa.csv.read_csv(folder / "flowers.csv")["kind"].to_numpy()[asked.honest_rows_]
     votes = {"mean": asked.honest_votes_.mean(axis=0)}
@@ -154,11 +157,10 @@ def test_leaderboard_judges_by_a_loss_of_ours_as_evaluate_does(committee, model,
     expected = {
         name: package.score(each, answers, metric, classes=asked.classes_) for name, each in votes.items()
     }
-    assert found["metric"] == metric
+    assert found["scoring"] == metric
     assert {each["name"]: each["score"] for each in found["standings"]} == pytest.approx(expected)
-    assert [each["score"] for each in found["standings"]] == sorted(
-        each["score"] for each in found["standings"]
-    )
+    scores = [each["score"] for each in found["standings"]]
+    assert scores == sorted(scores, reverse=True)
 
 
 def test_rules_that_look_at_the_rows_cannot_be_judged_without_them(committee, model):
@@ -218,7 +220,10 @@ def test_a_regressor_answers_with_numbers(committee, folder):
     (folder / "n.csv").write_text("a,b,y\n" + "".join(f"{a},{b},{2 * a}\n" for a, b in rows))
     committee("predict", "f.committee", "n.csv").complains(3, "has 3 columns", "fitted on 2")
     found = committee("evaluate", "f.committee", "n.csv", "--target", "y", "--json").json
-    assert set(found["scores"]) == {"rmse", "mae", "r2"} and found["scores"]["r2"] > 0.8
+    assert (
+        set(found["scores"]) == {"neg_root_mean_squared_error", "neg_mean_absolute_error", "r2"}
+        and found["scores"]["r2"] > 0.8
+    )
     (folder / "x.csv").write_text("a,b\n" + "".join(f"{a},{b}\n" for a, b in rows))
     committee("predict", "f.committee", "x.csv", "--proba").complains(3, "no probabilities")
     committee("predict", "f.committee", "x.csv", "--votes").complains(3, "no members that vote")

@@ -26,7 +26,7 @@ def test_fit_tells_what_columns_were_taken_for_and_how_members_did(committee):
     assert "60 rows, 2 columns; target 'kind': classification, 2 classes." in ended.err
     assert "category (1): colour" in ended.err
     assert "Column 'row' is left out: it counts the rows." in ended.err
-    assert "log_loss" in ended.out and "model.committee" in ended.out
+    assert "log loss" in ended.out and "model.committee" in ended.out
 
 
 def test_fit_tells_in_json_what_was_done(committee):
@@ -95,8 +95,10 @@ def test_a_model_that_cannot_be_judged_is_saved_and_told_of(committee, monkeypat
 
 
 def test_a_loss_of_ours_is_a_metric(committee):
-    ended = committee("fit", "flowers.csv", "--target", "kind", *FAST, "--metric", "brier", "--json")
-    assert ended.code == 0 and ended.json["metric"] == "brier"
+    ended = committee(
+        "fit", "flowers.csv", "--target", "kind", *FAST, "--scoring", "neg_brier_score", "--json"
+    )
+    assert ended.code == 0 and ended.json["scoring"] == "neg_brier_score"
 
 
 def test_the_same_seed_gives_the_same_model_as_python(committee, folder):
@@ -127,7 +129,7 @@ def test_numbers_are_a_regression(committee):
     ended = committee(
         "fit", "flowers.csv", "--target", "size", "--members", "linear", "--folds", "2", "--json"
     )
-    assert ended.json["task"] == "regression" and ended.json["metric"] == "rmse"
+    assert ended.json["task"] == "regression" and ended.json["scoring"] == "neg_root_mean_squared_error"
 
 
 def test_types_task_metric_rule_groups_and_weights_are_taken(committee, folder):
@@ -135,10 +137,10 @@ def test_types_task_metric_rule_groups_and_weights_are_taken(committee, folder):
     (folder / "t.csv").write_text("zip,b,g,w,y\n" + rows)
     ended = committee(
         "fit", "t.csv", "--target", "y", "--types", "zip=category,b=number", "--task", "classification",
-        "--metric", "accuracy", "--rule", "mean", "--groups", "g", "--weights", "w", *FAST, "--json",
+        "--scoring", "accuracy", "--rule", "mean", "--groups", "g", "--weights", "w", *FAST, "--json",
     )  # fmt: skip
     assert ended.json["types"] == {"zip": "category", "b": "number"}
-    assert ended.json["rule"] == "mean" and ended.json["metric"] == "accuracy"
+    assert ended.json["rule"] == "mean" and ended.json["scoring"] == "accuracy"
     assert package.load("model.committee")._origin.left_out == ("g", "w")
 
 
@@ -181,7 +183,12 @@ def test_classes_that_are_numbers_stay_whole_beside_missing_ones(committee, fold
         ("a,y\n1,x\n2,x\n", ["--target", "y"], 3, "has one value, 'x'"),
         ("a,y\n1,\n2,\n", ["--target", "y"], 3, "'y' has no value in any row"),
         ("a,y\n1,p\n2,q\n3,r\n", ["--target", "y"], 3, "a different value in every row, such as 'p'"),
-        ("a,y\n1,.5\n2,.7\n", ["--target", "y", "--metric", "auc"], 3, "'auc' is not for regression"),
+        (
+            "a,y\n1,.5\n2,.7\n",
+            ["--target", "y", "--scoring", "roc_auc_ovr_weighted"],
+            3,
+            "The metric 'roc_auc_ovr_weighted' is for classification",
+        ),
         ("y\nx\nz\n", ["--target", "y"], 3, "no column to learn from"),
         ("a,a,y\n1,2,x\n", ["--target", "y"], 3, "t.csv has two columns called 'a'"),
         ("", ["--target", "y"], 3, "t.csv is empty"),
@@ -197,7 +204,7 @@ def test_classes_that_are_numbers_stay_whole_beside_missing_ones(committee, fold
         ("a,w,y\n1,p,x\n2,q,z\n", ["--target", "y", "--weights", "w"], 3, "holds text, such as 'p'"),
         ("a,y\n1,x\n2,z\n", ["--target", "y", "--task", "regression"], 3, "regression needs numbers"),
         ("a,y\n1,x\n2,z\n", ["--target", "y", "--task", "guess"], 2, "'classification', 'regression'"),
-        ("a,y\n1,x\n2,z\n", ["--target", "y", "--metric", "speed"], 3, "no metric 'speed'"),
+        ("a,y\n1,x\n2,z\n", ["--target", "y", "--scoring", "speed"], 3, "no metric 'speed'"),
         ("a,y\n1,x\n2,z\n", ["--target", "y", "--members", "forrest"], 3, "no member 'forrest'"),
         ("a,y\n1,x\n2,z\n", ["--target", "y", "--rule", "coin"], 3, "no rule 'coin'"),
         ("a,y\n1,x\n2,z\n", ["--target", "y", "--preset", "slow"], 2, "'fast', 'balanced', 'best'"),
@@ -217,8 +224,10 @@ def test_bad_input_is_one_line_a_code_and_no_file(committee, folder, text, argum
 
 
 def test_a_metric_that_cannot_judge_the_target_is_one_line_before_the_fit(committee):
-    given = ("fit", "flowers.csv", "--target", "size", "--members", "linear", "--quiet", "--metric")
-    committee(*given, "f1_weighted").complains(3, "The metric 'f1_weighted' is not for regression. Use ")
+    given = ("fit", "flowers.csv", "--target", "size", "--members", "linear", "--quiet", "--scoring")
+    committee(*given, "f1_weighted").complains(
+        3, "The metric 'f1_weighted' is for classification. For regression use "
+    )
 
 
 def test_a_model_that_was_there_stays_if_the_fit_fails(committee, folder):

@@ -97,7 +97,7 @@ def test_who_has_read_enough_ends_a_command_quietly():
     [
         ("committee lead", ["leaderboard"]),
         ("committee fit --rule ma", ["maximum", "majority"]),
-        ("committee evaluate --metric lo", ["log_loss"]),
+        ("committee evaluate --scoring neg_l", ["neg_log_loss"]),
         ("committee fit --preset b", ["balanced", "best"]),
         ("committee fit --members linear,c4", ["linear,c45"]),
     ],

@@ -12,7 +12,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 import committee
 from committee import VotingClassifier
-from committee.combining.thresholds import ByCounts, ByFunction, judge_by, thresholds
+from committee.metrics.scoring import metric_of
+from committee.metrics.thresholds import ByCounts, ByScore, thresholds
 from committee.rules import (
     AdjustedRule,
     CAWPERule,
@@ -23,7 +24,6 @@ from committee.rules import (
     rule_named,
 )
 from committee.saving.together import folds_of_rule
-from committee.votes.honest import HonestVotes
 
 RNG = np.random.default_rng(0)
 Y = (RNG.random(2000) < 0.15).astype(int)
@@ -46,9 +46,11 @@ def test_calibration_lowers_the_log_loss_and_keeps_the_order_of_two_classes():
     assert (np.diff(decision[order, 1]) >= -1e-12).all()
 
 
-@pytest.mark.parametrize(("metric", "score"), [("balanced_error", balanced_accuracy_score), ("f1", f1_score)])
+@pytest.mark.parametrize(
+    ("metric", "score"), [("balanced_accuracy", balanced_accuracy_score), ("f1", f1_score)]
+)
 def test_a_threshold_suits_the_metric(metric, score):
-    rule = AdjustedRule(GreedyRule(), metric=metric).fit(VOTES[:, ::2], Y[::2])
+    rule = AdjustedRule(GreedyRule(), scoring=metric).fit(VOTES[:, ::2], Y[::2])
     before = rule.rule_.combine(VOTES).argmax(axis=1)
     after = rule.combine(VOTES).argmax(axis=1)
     assert score(Y[1::2], after[1::2]) > score(Y[1::2], before[1::2]) + 0.005
@@ -57,7 +59,7 @@ def test_a_threshold_suits_the_metric(metric, score):
 
 OF_ONE_CLASS = ["f1", "precision", "recall", "jaccard"]
 COUNTED = [
-    "error", "balanced_error", "accuracy", "balanced_accuracy", "matthews_corrcoef",
+    "accuracy", "balanced_accuracy", "matthews_corrcoef",
     *(f"{part}_{mean}" for part in OF_ONE_CLASS
       for mean in ("macro", "weighted", "micro")),
 ]  # fmt: skip
@@ -72,10 +74,9 @@ def test_counts_are_the_metric(metric, n_classes):
     rng = np.random.default_rng(0)
     y = rng.choice(n_classes - 1, 60) if n_classes > 2 else rng.choice(2, 60)
     decision = rng.dirichlet(np.ones(n_classes), 60) + 0.5 * one_hot(y, n_classes)
-    honest = HonestVotes.of(decision[None], y, sample_weight=rng.integers(1, 4, 60) / 2)
-    scores = np.log(decision)
-    counted, asked = judge_by(metric, honest, math.inf), ByFunction(metric, honest, math.inf)
-    assert isinstance(counted, ByCounts)
+    weights = rng.integers(1, 4, 60) / 2
+    scores, wanted = np.log(decision), metric_of(metric, n_classes)
+    counted, asked = ByCounts(wanted.of_counts, y, weights), ByScore(wanted, y, weights, math.inf, 60)
     offset = counted.plain(scores) - asked.plain(scores)
     for code in range(n_classes):
         tried = thresholds(scores, code, 60)
@@ -85,34 +86,33 @@ def test_counts_are_the_metric(metric, n_classes):
 
 
 def test_one_class_is_the_one_whose_label_is_1():
-    honest = HonestVotes.of(VOTES[:1], Y, classes=np.array([1, 2]))
     scores = np.log(VOTES[0])
-    assert judge_by("recall", honest, math.inf).plain(scores) == pytest.approx(
+    recall = metric_of("recall", 2, np.array([1, 2])).of_counts
+    assert ByCounts(recall, Y, np.ones(2000)).plain(scores) == pytest.approx(
         -recall_score(Y, scores.argmax(axis=1), pos_label=0)
     )
-    named = HonestVotes.of(VOTES[:1], Y, classes=np.array(["no", "yes"]))
-    assert isinstance(judge_by("recall", named, math.inf), ByFunction)
+    assert metric_of("recall", 2, np.array(["no", "yes"])).of_counts is None
 
 
 def test_a_metric_that_must_be_asked_finds_the_same_threshold():
-    def minus_f1(y, decision, weights):
-        return -f1_score(y, decision.argmax(axis=1), sample_weight=weights)
+    def own_f1(y, decision, weights):
+        return f1_score(y, decision.argmax(axis=1), sample_weight=weights)
 
-    rules = [AdjustedRule("mean", metric=each).fit(VOTES, Y) for each in ("f1", minus_f1)]
+    rules = [AdjustedRule("mean", scoring=each).fit(VOTES, Y) for each in ("f1", own_f1)]
     np.testing.assert_allclose(rules[0].biases_, rules[1].biases_)
 
 
-@pytest.mark.parametrize("metric", ["error", "f1_macro", "roc_auc", "log_loss"])
+@pytest.mark.parametrize("metric", ["accuracy", "f1_macro", "roc_auc", "neg_log_loss"])
 def test_rows_of_weight_zero_move_no_threshold(metric):
     weights = np.where(np.arange(2000) < 1500, 0, 1)
-    weighted = AdjustedRule("mean", metric=metric).fit(VOTES, Y, sample_weight=weights)
-    there = AdjustedRule("mean", metric=metric).fit(VOTES[:, 1500:], Y[1500:])
+    weighted = AdjustedRule("mean", scoring=metric).fit(VOTES, Y, sample_weight=weights)
+    there = AdjustedRule("mean", scoring=metric).fit(VOTES[:, 1500:], Y[1500:])
     np.testing.assert_allclose(weighted.biases_, there.biases_)
 
 
-@pytest.mark.parametrize("metric", ["f1", lambda y, decision, weights: (decision.argmax(axis=1) != y).mean()])
+@pytest.mark.parametrize("metric", ["f1", lambda y, decision, weights: (decision.argmax(axis=1) == y).mean()])
 def test_without_time_the_decision_is_that_of_the_rule(metric):
-    rule = AdjustedRule("mean", metric=metric, time_limit=0).fit(VOTES, Y)
+    rule = AdjustedRule("mean", scoring=metric, time_limit=0).fit(VOTES, Y)
     assert not rule.biases_.any()
     np.testing.assert_allclose(rule.combine(VOTES), mean(VOTES), atol=1e-5)
 
@@ -145,7 +145,7 @@ def test_a_rule_that_learns_is_fitted_once_if_there_is_no_time(monkeypatch):
     monkeypatch.setattr(CAWPERule, "_learn", lambda rule, honest: fits.append(honest.n_rows))
     AdjustedRule("cawpe", time_limit=0).fit(VOTES, Y)
     assert fits == [2000]
-    rule = AdjustedRule("cawpe", metric="f1", time_limit=0).fit(VOTES, Y)
+    rule = AdjustedRule("cawpe", scoring="f1", time_limit=0).fit(VOTES, Y)
     assert rule.power_ == 1 and not rule.biases_.any()
 
 
@@ -155,7 +155,7 @@ def test_a_rule_of_which_nothing_can_be_held_out_decides_as_it_does():
 
 
 def test_it_comes_back_from_a_file_with_the_rule_inside(tmp_path):
-    rule = AdjustedRule(GreedyRule(), metric="error").fit(VOTES, Y)
+    rule = AdjustedRule(GreedyRule(), scoring="accuracy").fit(VOTES, Y)
     rule.save(tmp_path / "rule.committee")
     back = committee.load(tmp_path / "rule.committee")
     np.testing.assert_array_equal(back.combine(VOTES), rule.combine(VOTES))

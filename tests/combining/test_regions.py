@@ -24,11 +24,11 @@ def two_halves(n_rows=80, seed=0):
 
 
 def slow_loss(metric, y, vote, weights):
-    if metric == "log_loss":
+    if metric == "neg_log_loss":
         return log_loss(y, vote, sample_weight=weights, labels=[0, 1])
-    if metric == "error":
+    if metric == "accuracy":
         return np.average(vote.argmax(axis=1) != y, weights=weights)
-    return np.average(((vote - one_hot(y, 2)) ** 2).sum(axis=1), weights=weights)
+    return np.average((vote[:, 1] - y) ** 2, weights=weights)
 
 
 @pytest.mark.parametrize("partition", PARTITIONS)
@@ -40,12 +40,12 @@ def test_each_half_is_left_to_its_member(partition):
     assert sorted(rule.members_) == [0, 1]
 
 
-@pytest.mark.parametrize("metric", ["log_loss", "error", "brier"])
+@pytest.mark.parametrize("metric", ["neg_log_loss", "accuracy", "neg_brier_score"])
 @pytest.mark.parametrize("partition", PARTITIONS)
 def test_losses_by_region_are_those_of_its_rows(partition, metric):
     X, y, votes = two_halves()
     weights = np.random.default_rng(1).integers(0, 3, len(y))
-    rule = RegionRule(partition=partition, metric=metric, n_regions=4, random_state=0)
+    rule = RegionRule(partition=partition, scoring=metric, n_regions=4, random_state=0)
     rule.fit(votes, y, X, sample_weight=weights)
     regions = rule.region(X)
     for region in range(len(rule.members_)):
@@ -114,10 +114,11 @@ def test_fewer_distinct_rows_than_regions(partition):
         (RegionRule(), [["a"]] * 80, "X must be a matrix of numbers"),
         (RegionRule(n_regions=1), np.zeros((80, 1)), "n_regions must be an integer >= 2"),
         (
-            RegionRule(metric="squared_error"),
+            RegionRule(scoring="neg_mean_squared_error"),
             np.zeros((80, 1)),
-            "metric='squared_error' is no loss for classes",
+            "The metric 'neg_mean_squared_error' is for regression",
         ),
+        (RegionRule(scoring="roc_auc"), np.zeros((80, 1)), "scoring='roc_auc' does not judge row by row"),
     ],
 )
 def test_what_cannot_be_is_refused_in_one_line(rule, X, message):

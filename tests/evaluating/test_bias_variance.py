@@ -58,19 +58,19 @@ def test_the_log_loss_by_a_slow_reference():
 
 
 @pytest.mark.parametrize(
-    ("estimator", "X", "y", "loss"),
+    ("estimator", "X", "y", "loss", "scoring"),
     [
-        (GaussianNB(), X, Y, "log_loss"),
-        (GaussianNB(), X, Y, "brier"),
-        (DecisionTreeRegressor(), NUMBERS_X, NUMBERS, "squared_error"),
+        (GaussianNB(), X, Y, "log_loss", "neg_log_loss"),
+        (GaussianNB(), X, Y, "brier", "neg_brier_score"),
+        (DecisionTreeRegressor(), NUMBERS_X, NUMBERS, "squared_error", "neg_mean_squared_error"),
     ],
 )
-def test_the_error_is_that_out_of_bag(estimator, X, y, loss):
+def test_the_error_is_that_out_of_bag(estimator, X, y, loss, scoring):
     weights = np.random.default_rng(0).random(len(y))
     given = {"sample_weight": weights, "random_state": 0}
     found = bias_variance(estimator, X, y, B=25, loss=loss, **given)
-    error = bootstrap_error(estimator, X, y, 25, kind="out_of_bag", metric=loss, **given)
-    assert found.error == pytest.approx(error.value)
+    error = bootstrap_error(estimator, X, y, 25, kind="out_of_bag", scoring=scoring, **given)
+    assert found.error == pytest.approx(-error.value)
     assert found.error == pytest.approx(found.bias + found.net_variance)
 
 

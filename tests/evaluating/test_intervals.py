@@ -59,7 +59,7 @@ def test_intervals_of_several_numbers_are_printed_and_compared():
 
 
 @pytest.mark.parametrize("kind", ["percentile", "bca"])
-@pytest.mark.parametrize("metric", ["error", "auc", "log_loss", "f1"])
+@pytest.mark.parametrize("metric", ["accuracy", "roc_auc", "neg_log_loss", "f1"])
 def test_the_interval_of_a_score_holds_it_and_is_the_same_for_the_same_seed(kind, metric):
     options = {"kind": kind, "B": 60, "random_state": 5}
     found = score_interval(DECISION, Y, metric, **options)
@@ -72,39 +72,39 @@ def test_the_interval_of_a_score_holds_it_and_is_the_same_for_the_same_seed(kind
 
 def test_the_interval_of_an_error_is_as_wide_as_the_binomial_distribution_says():
     right = np.repeat([1, 0], [300, 100])
-    found = score_interval(right, np.ones(400, dtype=int), "error", B=2000, random_state=0)
-    expected = stats.binom(400, 0.25).ppf([0.025, 0.975]) / 400
+    found = score_interval(right, np.ones(400, dtype=int), "accuracy", B=2000, random_state=0)
+    expected = stats.binom(400, 0.75).ppf([0.025, 0.975]) / 400
     np.testing.assert_allclose([found.low, found.high], expected, atol=0.006)
 
 
 @pytest.mark.parametrize("kind", ["percentile", "bca"])
 def test_a_decision_without_an_error_has_an_interval_of_no_width(kind):
-    found = score_interval([1, 0, 1], [1, 0, 1], "error", kind=kind, B=50)
-    assert (found.low, found.value, found.high) == (0.0, 0.0, 0.0)
+    found = score_interval([1, 0, 1], [1, 0, 1], "accuracy", kind=kind, B=50)
+    assert (found.low, found.value, found.high) == (1.0, 1.0, 1.0)
 
 
 def test_small_whole_weights_are_rows_that_many_times():
     weights = rng.integers(0, 4, 80)
     rows = np.repeat(np.arange(80), weights)
-    weighed = score_interval(DECISION, Y, "auc", sample_weight=weights, kind="bca", B=50, random_state=1)
-    repeated = score_interval(DECISION[rows], Y[rows], "auc", kind="bca", B=50, random_state=1)
+    weighed = score_interval(DECISION, Y, "roc_auc", sample_weight=weights, kind="bca", B=50, random_state=1)
+    repeated = score_interval(DECISION[rows], Y[rows], "roc_auc", kind="bca", B=50, random_state=1)
     np.testing.assert_allclose([weighed.low, weighed.high], [repeated.low, repeated.high], rtol=1e-12)
 
 
 def test_other_weights_go_along_with_their_row_whatever_their_scale():
     weights = rng.random(80)
-    once = score_interval(DECISION, Y, "brier", sample_weight=weights, B=50, random_state=1)
-    again = score_interval(DECISION, Y, "brier", sample_weight=weights * 1000, B=50, random_state=1)
+    once = score_interval(DECISION, Y, "neg_brier_score", sample_weight=weights, B=50, random_state=1)
+    again = score_interval(DECISION, Y, "neg_brier_score", sample_weight=weights * 1000, B=50, random_state=1)
     np.testing.assert_allclose([once.low, once.high], [again.low, again.high], rtol=1e-12)
 
 
 def test_rows_drawn_again_without_a_value_are_left_out():
     # Of two rows, half of the draws have both classes.
     decision = [[0.9, 0.1], [0.2, 0.8], [0.3, 0.7]]
-    found = score_interval(decision, [0, 1, 1], "auc", B=50, random_state=0)
+    found = score_interval(decision, [0, 1, 1], "roc_auc", B=50, random_state=0)
     assert (found.low, found.high) == (1.0, 1.0)
     with pytest.raises(ValueError, match="The number has no value on these rows"):
-        score_interval(decision, [1, 1, 1], "auc", B=50)
+        score_interval(decision, [1, 1, 1], "roc_auc", B=50)
 
 
 @pytest.mark.parametrize(
@@ -128,5 +128,5 @@ def test_a_stack_of_votes_has_no_single_interval():
 
 
 def test_one_row_alone_has_an_interval_of_no_width():
-    found = score_interval([1], [0], "error", kind="bca", B=10)
-    assert (found.low, found.value, found.high) == (1.0, 1.0, 1.0)
+    found = score_interval([1], [0], "accuracy", kind="bca", B=10)
+    assert (found.low, found.value, found.high) == (0.0, 0.0, 0.0)

@@ -72,22 +72,22 @@ def test_an_oracle_is_right_if_anybody_is():
 
 @pytest.mark.parametrize(("rule", "function"), [("mean", mean), ("majority", majority), (borda, borda)])
 def test_the_curve_is_the_score_of_the_first_members(rule, function):
-    curve = error_curve(PROBABILITIES, Y, rule=rule, metric="brier", n_orders=4, random_state=0)
-    expected = [score(function(PROBABILITIES[:size]), Y, "brier") for size in range(1, 6)]
+    curve = error_curve(PROBABILITIES, Y, rule=rule, scoring="neg_brier_score", n_orders=4, random_state=0)
+    expected = [score(function(PROBABILITIES[:size]), Y, "neg_brier_score") for size in range(1, 6)]
     np.testing.assert_allclose(curve.in_order, expected)
     # One member is any of them on average over all orders; all of them are all in any order.
     assert curve.mean[-1] == pytest.approx(expected[-1])
     assert curve.deviation[-1] == pytest.approx(0, abs=1e-12)
-    again = error_curve(PROBABILITIES, Y, rule=rule, metric="brier", n_orders=4, random_state=0)
+    again = error_curve(PROBABILITIES, Y, rule=rule, scoring="neg_brier_score", n_orders=4, random_state=0)
     np.testing.assert_array_equal(curve.mean, again.mean)
 
 
 def test_the_curve_of_numbers_falls_on_average():
     y = rng.normal(size=50)
     votes = y + rng.normal(size=(6, 50))
-    curve = error_curve(votes, y, metric="squared_error", n_orders=30, random_state=0)
+    curve = error_curve(votes, y, n_orders=30, random_state=0)
     assert (np.diff(curve.mean) < 0).all()
-    assert curve.metric == "squared_error"
+    assert curve.scoring == "RMSE"
 
 
 def test_labels_are_found_among_the_classes():

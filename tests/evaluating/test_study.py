@@ -18,10 +18,11 @@ from committee import (
     rules,
     running,
 )
-from committee.combining.metrics import METRICS
 from committee.evaluating import Study, known_learners, score
 from committee.evaluating.cells import Cell, Outcome
 from committee.evaluating.learners import LEARNERS, learner_named, learners_of
+from committee.evaluating.results import USUAL
+from committee.metrics import METRICS
 from committee.saving import DamagedFile
 from committee.votes.folds import drawn_share
 from studies import Failing, Hungry, Slow, content, small_learners, small_tables
@@ -35,7 +36,7 @@ def small_study(folder=None, **given):
 def test_every_cell_is_run_and_scored():
     found = small_study().run().results("pandas")
     assert len(found) == 3 * 2 * 2 * 5
-    assert set(found["metric"]) == {"error", "balanced_error", "auc", "log_loss", "brier"}
+    assert set(found["scoring"]) == set(USUAL["classification"])
     assert found["score"].notna().all() and (found["fit_seconds"] > 0).all()
 
 
@@ -55,7 +56,7 @@ def test_scores_are_those_of_the_kept_votes():
     y = small_tables()["three"][1]
     assert votes.shape == (is_test.sum(), 3) and honest.shape == ((~is_test).sum(), 3)
     row = study.results("pandas").query("learner == 'tree' and table == 'three' and resample == 1")
-    told = row.set_index("metric")["score"]
+    told = row.set_index("scoring")["score"]
     for metric in told.index:
         assert told[metric] == pytest.approx(score(votes, y[is_test], metric), rel=1e-6)
 
@@ -123,7 +124,7 @@ def test_a_failure_is_kept_with_its_traceback_and_ends_nothing():
     assert failures["error"].unique().to_list() == ["ValueError: I cannot learn this."]
     assert "in fit" in failures["trace"][0]
     assert len(failures) == 4 and len(study.store.finished()) == 12
-    assert study.compare("error").learners == ("stump", "tree", "forest")
+    assert study.compare("accuracy").learners == ("stump", "tree", "forest")
 
 
 def test_failed_cells_are_run_again_if_somebody_says_so(tmp_path):
@@ -158,7 +159,7 @@ def test_a_cell_that_takes_too_much_memory_fails_and_the_next_runs():
 def test_a_rule_is_added_without_training():
     study = small_study().run()
     study.add_rule("cawpe", ["stump", "tree", "forest"]).add_rule("mean", ["stump", "tree"], name="mean")
-    assert study.compare("error").learners == (*small_learners(), "cawpe(stump+tree+forest)", "mean")
+    assert study.compare("accuracy").learners == (*small_learners(), "cawpe(stump+tree+forest)", "mean")
     members = [study.votes(name, "two", 1) for name in small_learners()]
     y, is_test = small_tables()["two"][1], members[0][2]
     honest = np.stack([each[1] for each in members])
@@ -186,19 +187,21 @@ def test_a_rule_of_the_users_stays_as_it_is_and_draws_the_same_each_time():
 
 
 def test_a_metric_is_added_without_training():
-    study = small_study(metrics=["error"]).run()
-    assert set(study.results("pandas")["metric"]) == {"error"}
-    assert study.compare("log_loss").metric == "log_loss"
+    study = small_study(scoring=["accuracy"]).run()
+    assert set(study.results("pandas")["scoring"]) == {"accuracy"}
+    assert study.compare("neg_log_loss").metric == "log loss"
     assert study.compare("f1_macro").more_is_better
 
 
 def test_a_study_that_is_opened_has_its_metrics(tmp_path):
-    small_study(tmp_path, metrics=["brier", share_of_first, METRICS["auc"]]).run().close()
+    small_study(
+        tmp_path, scoring=["neg_brier_score", share_of_first, METRICS["roc_auc_ovr_weighted"]]
+    ).run().close()
     for _ in range(2):
         with Study.open(tmp_path) as study:
-            assert study.metrics == ["brier", "auc"]
-            assert set(study.results("pandas")["metric"]) == {"brier", "auc"}
-            assert study.compare().metric == "brier"
+            assert study.scoring == ["neg_brier_score", "roc_auc_ovr_weighted"]
+            assert set(study.results("pandas")["scoring"]) == {"neg_brier_score", "roc_auc_ovr_weighted"}
+            assert study.compare().scoring == "neg_brier_score"
 
 
 def share_of_first(y, decision, weights):
@@ -206,7 +209,7 @@ def share_of_first(y, decision, weights):
 
 
 def test_a_function_is_never_taken_for_another_of_the_same_name(tmp_path):
-    small_study(tmp_path, metrics=[share_of_first]).run().close()
+    small_study(tmp_path, scoring=[share_of_first]).run().close()
     with Study.open(tmp_path) as study:
         assert not study.store.scores()
         zeros = study.compare(lambda y, decision, weights: 0.0).scores
@@ -220,19 +223,19 @@ def test_a_function_is_never_taken_for_another_of_the_same_name(tmp_path):
 
 
 def test_scores_of_functions_are_in_the_results():
-    found = small_study(metrics=["error", share_of_first]).run().results("pandas")
-    assert set(found["metric"]) == {"error", "share_of_first"}
+    found = small_study(scoring=["accuracy", share_of_first]).run().results("pandas")
+    assert set(found["scoring"]) == {"accuracy", "share_of_first"}
 
 
 def test_a_metric_that_fails_loses_no_cell():
     def failing(y, decision, weights):
         raise ZeroDivisionError("I cannot.")
 
-    study = small_study(metrics=[failing]).run()
+    study = small_study(scoring=[failing]).run()
     assert len(study.store.finished()) == 12
     with pytest.raises(ValueError, match=r"The metric failing fails\. ZeroDivisionError: I cannot\."):
         study.results()
-    assert study.compare("error").scores.shape == (2, 3)
+    assert study.compare("accuracy").scores.shape == (2, 3)
 
 
 def test_two_stores_become_one(tmp_path):
@@ -280,7 +283,7 @@ def test_a_finished_cell_takes_the_place_of_a_failed_one_in_a_merger():
 def test_a_finished_cell_is_not_lost_by_a_later_failure_of_another_process(tmp_path):
     study, late = small_study(tmp_path).run(), Study.open(tmp_path)
     before, cell = content(study), Cell(0, "two", "tree")
-    late.store.keep(cell, Outcome.failed(ValueError("too late")), [("error", 9.0)], np.dtype("<f4"))
+    late.store.keep(cell, Outcome.failed(ValueError("too late")), [("accuracy", 9.0)], np.dtype("<f4"))
     assert content(study) == before and cell not in study.store.failures()
 
 
@@ -295,7 +298,7 @@ def test_a_failure_takes_the_place_of_a_failure():
     ("given", "message"),
     [
         ({"tables": small_tables() | {"a": ([[1.0], [2.0]], [0, 1])}}, "Table 'a' has 2 rows"),
-        ({"metrics": ["acuracy"]}, "There is no metric 'acuracy'"),
+        ({"scoring": ["acuracy"]}, "There is no metric 'acuracy'"),
     ],
 )
 def test_a_study_that_cannot_be_made_leaves_no_folder(tmp_path, given, message):
@@ -323,8 +326,9 @@ def test_a_study_of_numbers_and_classes_runs_each_learner_where_it_can():
     tables["diabetes"] = (*tables["diabetes"], "regression")
     study = Study(["tree", "c45"], tables, resamples=1, cv=None).run()
     assert not study.store.failures()
-    assert study.compare("rmse").tables == ("diabetes",) and study.compare("rmse").learners == ("tree",)
-    assert study.compare("error").learners == ("tree", "c45")
+    of_numbers = study.compare("neg_root_mean_squared_error")
+    assert of_numbers.tables == ("diabetes",) and of_numbers.learners == ("tree",)
+    assert study.compare("accuracy").learners == ("tree", "c45")
     with pytest.raises(ValueError, match="Name a metric"):
         study.compare()
 
@@ -336,7 +340,11 @@ def test_numbers_are_compared_in_standard_deviations_of_y():
     scales = {"metres": 1.0, "atoms": 1e-12, "stars": 1e12}
     tables = {name: (X, y * scale, "regression") for name, scale in scales.items()}
     study = Study(learners, tables, resamples=3, cv=None).run()
-    for metric, power in (("rmse", 1), ("mae", 1), ("squared_error", 2), ("neg_mean_squared_error", 2)):
+    for metric, power in (
+        ("neg_root_mean_squared_error", 1),
+        ("neg_mean_absolute_error", 1),
+        ("neg_mean_squared_error", 2),
+    ):
         compared = study.compare(metric)
         np.testing.assert_allclose(compared.scales, [(y.std() * each) ** power for each in scales.values()])
         np.testing.assert_allclose(compared.losses, compared.losses[[0, 0, 0]], rtol=1e-9)
@@ -345,30 +353,30 @@ def test_numbers_are_compared_in_standard_deviations_of_y():
         assert len({round(each.statistic, 6) for each in compared.resampled_t("stump", "tree").values()}) == 1
         assert compared.measure.endswith(" in deviations of y" if power == 1 else " in variances of y")
     assert study.compare("r2").scales == () == study.compare(share_of_first).scales
-    assert study.compare("r2").measure == "r2"
+    assert study.compare("r2").measure == "R2"
 
 
 def test_where_no_cell_has_finished_there_is_nothing_to_compare():
-    with pytest.raises(ValueError, match="There is nothing to compare by 'error': no cell of a table"):
-        small_study().compare("error")
+    with pytest.raises(ValueError, match="There is nothing to compare by 'accuracy': no cell of a table"):
+        small_study().compare("accuracy")
 
 
 def test_a_study_that_goes_on_may_have_metrics_for_the_tables_that_it_had(tmp_path):
     numbers = (*load_diabetes(return_X_y=True), "regression")
     small_study(tmp_path, learners=["tree"], tables={"diabetes": numbers}).close()
-    study = small_study(tmp_path, learners=["tree"], metrics=["error", "rmse"])
+    study = small_study(tmp_path, learners=["tree"], scoring=["accuracy", "neg_root_mean_squared_error"])
     assert list(study.store.tables()) == ["diabetes", "two", "three"]
 
 
 def test_tables_that_a_learner_has_not_finished_are_left_out_with_the_reason():
     study = small_study().run()
     study.store.ask("UPDATE cells SET error = 'E: e' WHERE learner = 'tree' AND table_name = 'two'")
-    compared = study.compare("error")
+    compared = study.compare("accuracy")
     assert compared.tables == ("three",) and compared.left_out == {"two": "not finished by tree"}
 
 
 def test_resampled_t_is_over_the_resamples_of_each_table():
-    compared = small_study(resamples=3).run().compare("log_loss")
+    compared = small_study(resamples=3).run().compare("neg_log_loss")
     found = compared.resampled_t("stump", "tree")
     assert set(found) == {"two", "three"} and found["two"].n_resamples == 3
 
@@ -423,11 +431,15 @@ def test_every_learner_of_the_registry_fits_the_tasks_that_it_is_for():
         ({"resamples": [1, 1]}, "resamples must be"),
         ({"test_size": 1.0}, "test_size must be"),
         ({"test_size": "a"}, "test_size must be"),
-        ({"metrics": []}, r"metrics must be a list of at least one, or None. Got \[\]"),
-        ({"metrics": "error"}, "metrics must be a list of at least one, or None. Got 'error'"),
-        ({"metrics": ["acuracy"]}, "There is no metric 'acuracy'"),
-        ({"metrics": ["error", "rmse"]}, "no table that 'rmse' is for. Leave it out, or take one of error"),
-        ({"metrics": [lambda *_: 0.0, lambda *_: 1.0]}, "Two metrics are named '<lambda>'"),
+        ({"scoring": []}, r"scoring must be a list of at least one metric, or None. Got \[\]"),
+        ({"scoring": "accuracy"}, "scoring must be a list of at least one metric, or None. Got 'acc"),
+        ({"scoring": ["acuracy"]}, "There is no metric 'acuracy'"),
+        (
+            {"scoring": ["accuracy", "r2"]},
+            "no table that 'r2' is for. Leave it out, or take one of accuracy",
+        ),
+        ({"scoring": ["error"]}, "'error' is now 'accuracy'"),
+        ({"scoring": [lambda *_: 0.0, lambda *_: 1.0]}, "Two metrics are named '<lambda>'"),
         ({"cv": 1}, "cv must be"),
         ({"time_limit": 0}, "time_limit must be"),
         ({"time_limit": "a"}, "time_limit must be"),
@@ -455,7 +467,7 @@ def test_a_rule_that_cannot_be_added_is_told():
 @pytest.mark.parametrize("learners", [[], ["tree", "tree"]])
 def test_learners_are_compared_that_are_there_once(learners):
     with pytest.raises(ValueError, match="learners must be names that are there once, or None"):
-        small_study(cv=None).run().compare("error", learners=learners)
+        small_study(cv=None).run().compare("accuracy", learners=learners)
 
 
 def test_what_is_no_study_is_told(tmp_path):

@@ -218,7 +218,7 @@ def test_limits_may_be_text():
         ({"types": {"size": "float"}}, BadTable, "A type is one of"),
         ({"task": "clustering"}, ValueError, "task must be one of"),
         ({"groups": "kind"}, BadTable, "cannot be two of"),
-        ({"metric": "acuracy"}, ValueError, "Did you mean 'accuracy'"),
+        ({"scoring": "acuracy"}, ValueError, "Near ones are 'accuracy'"),
     ],
 )
 def test_bad_input_is_an_error_before_the_fit(given, error, words):

@@ -85,7 +85,7 @@ def test_the_rule_of_predictions_learns_from_all_rows():
 @pytest.mark.parametrize("rule", ["behaviour_knowledge", "weighted_mean", "median"])
 def test_the_order_of_the_rows_changes_no_score_out_of_bag(rule):
     y = X[:, 0] + 0.3 * RNG.normal(size=400) > 0.5
-    forest = RandomForestClassifier(10, rule=rule, oob_score="log_loss", random_state=0)
+    forest = RandomForestClassifier(10, rule=rule, oob_score="neg_log_loss", random_state=0)
     score = clone(forest).fit(X, y).oob_score_
     assert clone(forest).fit(X[::-1], y[::-1]).oob_score_ == pytest.approx(score, rel=1e-9)
 

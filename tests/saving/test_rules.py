@@ -210,14 +210,14 @@ def ask_in_vain(model, path, name, way):
 
 def test_the_way_out_of_a_metric_that_is_a_function_leads_out(tmp_path):
     path = tmp_path / "model.committee"
-    rule = AdjustedRule(GreedyRule(metric=share_of_errors))
+    rule = AdjustedRule(GreedyRule(scoring=share_of_errors))
     model = committee.VotingClassifier(MEMBERS, rule=rule, cv=2).fit(X, Y)
-    ask_in_vain(model, path, "rule__rule__metric", "set_params")
-    model.set_params(rule__rule__metric=None)
-    ask_in_vain(model, path, r"rule_\.rule__metric", r"rule_\.set_params")
-    model.rule_.set_params(rule__metric=None)
-    ask_in_vain(model, path, r"rule_\.rule_\.metric", r"rule_\.rule_\.set_params")
-    model.rule_.rule_.set_params(metric=None)
+    ask_in_vain(model, path, "rule__rule__scoring", "set_params")
+    model.set_params(rule__rule__scoring=None)
+    ask_in_vain(model, path, r"rule_\.rule__scoring", r"rule_\.set_params")
+    model.rule_.set_params(rule__scoring=None)
+    ask_in_vain(model, path, r"rule_\.rule_\.scoring", r"rule_\.rule_\.set_params")
+    model.rule_.rule_.set_params(scoring=None)
     model.save(path)
     np.testing.assert_array_equal(committee.load(path).predict(X), model.predict(X))
 

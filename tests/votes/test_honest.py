@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from committee.combining.greedy import BestMemberRule
-from committee.combining.losses import NoValueError
+from committee.metrics.losses import NoValueError
 from committee.task import Regression
 from committee.votes.honest import HonestVotes
 
@@ -54,7 +54,7 @@ def test_a_rule_decides_on_rows_that_it_has_not_learnt_from():
             learnt.append(honest.y.tolist())
             super()._learn(honest)
 
-    decision = honest().decide_out_of_fold(lambda: Watched(metric="error"), FOLDS)
+    decision = honest().decide_out_of_fold(lambda: Watched(scoring="accuracy"), FOLDS)
     np.testing.assert_allclose(decision, VOTES[0])
     assert learnt == [[0, 1], [0, 1]]
 

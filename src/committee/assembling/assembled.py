@@ -214,10 +214,9 @@ class Assembled(TransformerMixin, Tabular):
             rule does so, or X is given.
         X : table, default=None
             The table of the fit.
-        scoring : str or scorer, default=None
-            A scorer of scikit-learn, or its name. None is accuracy, or R2 for numbers. For the automatic
-            committee it is the one of its `metric`, of which more is better: minus the log loss, or minus the
-            root of the mean squared error, if there is no other.
+        scoring : str, scorer or callable, default=None
+            As for `score`. None is accuracy, or R2 for numbers. The automatic committee takes its own
+            `scoring`, or else minus the log loss, or minus the root mean squared error.
 
         Returns
         -------

@@ -17,6 +17,8 @@ from sklearn.base import clone
 from committee.combining import as_rule, rule_names
 from committee.combining.rule import Rule
 from committee.members.seeding import generator_of, seeded
+from committee.metrics.names import shown
+from committee.metrics.scoring import metric_of
 from committee.running.surroundings import one_blas_thread
 from committee.votes.folds import nothing_to_hold_out
 from committee.votes.honest import HonestVotes
@@ -40,19 +42,19 @@ class Standing:
 
 
 class Leaderboard(Sequence[Standing]):
-    """Standings, the best first. Printed, they are a table.
+    """Standings, the best first. Printed, they are a table, in which losses are positive.
 
     Parameters
     ----------
     standings : iterable of Standing
     scoring : str
-        What the scores are.
+        The metric of the scores, by scikit-learn's name.
 
     Examples
     --------
-    >>> Leaderboard([Standing("member", "tree", 0.8), Standing("rule", "mean", 0.9)], "accuracy")
-    rule    mean  0.9000 accuracy
-    member  tree  0.8000 accuracy
+    >>> Leaderboard([Standing("member", "tree", -0.8), Standing("rule", "mean", -0.5)], "neg_log_loss")
+    rule    mean  0.5000 log loss
+    member  tree  0.8000 log loss
     """
 
     def __init__(self, standings: Iterable[Standing], scoring: str) -> None:
@@ -67,9 +69,11 @@ class Leaderboard(Sequence[Standing]):
 
     def __repr__(self) -> str:
         kinds, names = (max(len(getattr(each, part)) for each in self) for part in ("kind", "name"))
-        return "\n".join(
-            f"{each.kind:<{kinds}}  {each.name:<{names}}  {each.score:.4f} {self.scoring}" for each in self
-        )
+        lines = []
+        for each in self:
+            metric, number = shown(self.scoring, each.score)
+            lines.append(f"{each.kind:<{kinds}}  {each.name:<{names}}  {number:.4f} {metric}")
+        return "\n".join(lines)
 
 
 def leaderboard_of(
@@ -90,8 +94,8 @@ def leaderboard_of(
         Of the members.
     rules : iterable of rules, or None
         None is the committee's own rule and every named rule that can decide here.
-    scoring : str, scorer or None
-        A scorer of scikit-learn, or its name. None is accuracy, or R2.
+    scoring : str, scorer, callable or None
+        As for `score`. None is accuracy, or R2.
     random_state : int, RandomState or None
         Draws every `random_state` of rules that is None.
     own : Rule or None, default=None
@@ -101,22 +105,18 @@ def leaderboard_of(
     -------
     Leaderboard
     """
-    from committee.combining.scorers import check_task, is_scorer, name_of_scorer, scorer_loss
-
     if isinstance(rules, str):
         raise ValueError(f"rules must be a list of rules, or None. Got {rules!r}: pass [{rules!r}].")
 
     known = honest.judged(honest.votes)
-    scorer = scoring or ("accuracy" if known.are_classes else "r2")
-    if not is_scorer(scorer):
-        raise ValueError(
-            "scoring must be a name of scikit-learn's scorers, what make_scorer makes, or None: honest votes "
-            f"are judged, and no estimator has given all of them. Got {scoring!r}."
-        )
-    check_task("scoring", scorer, known.n_outputs)
-    loss = scorer_loss(scorer, known)
+    usual = "accuracy" if known.are_classes else "r2"
+    metric = metric_of(usual if scoring is None else scoring, known.n_outputs, known.classes)
+
+    def score(decision: np.ndarray) -> float:
+        return metric.prepare(known.y, decision)(known.weights)
+
     found = [
-        Standing("member", member, -loss(known.y, votes.astype(np.float64), known.weights))
+        Standing("member", member, score(votes.astype(np.float64)))
         for member, votes in zip(names, honest.votes, strict=True)
     ]
     task = "classification" if known.are_classes else "regression"
@@ -130,8 +130,8 @@ def leaderboard_of(
     with one_blas_thread():
         for kind, title, given in wanted:
             decision = honest_decision(seeded(as_rule(given), generator_of(random_state)), honest)
-            found.append(Standing(kind, title, -loss(known.y, decision, known.weights)))
-    return Leaderboard(found, name_of_scorer(scorer))
+            found.append(Standing(kind, title, score(decision)))
+    return Leaderboard(found, metric.name)
 
 
 def usable_rules(task: str, has_X: bool) -> list[tuple[str, Rule]]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from committee.assembling.ballots import Ballot
 from committee.assembling.poll import Poll
-from committee.combining.losses import square_sums
+from committee.metrics.losses import squared_errors
 from committee.task import Classification
 
 # A loss that is higher on test rows by this many standard errors, and by this share, is not chance.
@@ -78,7 +78,7 @@ def losses(votes: np.ndarray, y: np.ndarray | None) -> np.ndarray:
     """Return the loss per row: Brier, squared error, or 1 - max probability if y is unknown."""
     if y is None:
         return 1.0 - votes.max(axis=1).astype(np.float64)
-    return square_sums(votes[None].astype(np.float64), y)[0]
+    return squared_errors(votes[None].astype(np.float64), y)[0]
 
 
 def mean_and_error(values: np.ndarray, weights: np.ndarray) -> tuple[float, float]:

@@ -206,8 +206,8 @@ class Polled:
         rules : iterable of rules, default=None
             Names, functions or rules. None is every rule by name that can decide here.
         names : iterable of str, default=None
-        scoring : str or scorer, default=None
-            A scorer of scikit-learn, or its name. None is accuracy, or R2 for numbers.
+        scoring : str, scorer or callable, default=None
+            As for `score`. None is accuracy, or R2 for numbers.
 
         Returns
         -------

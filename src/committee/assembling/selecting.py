@@ -6,9 +6,10 @@ from typing import Any
 
 from committee.assembling.committee import Committee
 from committee.combining.dynamic_methods import METHODS
+from committee.combining.greedy import SCORING
 from committee.combining.rule import Rule
 from committee.learners.voting import Classifies, Regresses
-from committee.parameters import anything, declared, integer, one_of, optional, parameter
+from committee.parameters import declared, integer, one_of, optional, parameter
 from committee.saving import saved
 
 
@@ -16,13 +17,7 @@ from committee.saving import saved
 class EnsembleSelection(Committee):
     """A committee whose members are selected one by one, with replacement."""
 
-    metric: Any = parameter(
-        None,
-        "the name of a loss or scorer, a function or None",
-        anything,
-        "What is to be low, as `GreedyRule` has it. None is log_loss for classes and squared_error for "
-        "numbers.",
-    )
+    scoring: Any = parameter(None, *SCORING)
     n_steps: int = parameter(50, "an integer >= 0", integer(0), "How many members are added at most.")
     n_start: int = parameter(
         1, "an integer >= 1", integer(1), "How many of the best members sit from the start."
@@ -32,7 +27,7 @@ class EnsembleSelection(Committee):
     )
 
     def _new_rule(self) -> Rule:
-        return self._rule_with("greedy", "metric", "n_steps", "n_start", "n_bags")
+        return self._rule_with("greedy", "scoring", "n_steps", "n_start", "n_bags")
 
 
 @saved

@@ -19,19 +19,14 @@ from sklearn.base import clone
 
 from committee.assembling.leaderboard import honest_decision
 from committee.combining.adjusting import OF_PROBABILITIES, AdjustedRule
-from committee.combining.losses import (
-    CLASS_LOSSES,
-    NUMBER_LOSSES,
-    NoValueError,
-    check_metric,
-    member_losses,
-    metric_of_votes,
-)
-from committee.combining.metrics import some_decision
 from committee.combining.naming import rule_named
 from committee.combining.rule import Rule
-from committee.combining.scorers import is_scorer, task_of_scorer
 from committee.members.lesson import Lesson
+from committee.metrics.losses import NoValueError, errors, log_losses, squared_errors
+from committee.metrics.members import member_losses
+from committee.metrics.names import METRICS, RowLosses
+from committee.metrics.names import USUAL as USUAL_METRICS
+from committee.metrics.scoring import learnt_by, some_decision
 from committee.votes.folds import N_FOLDS
 from committee.votes.honest import HonestVotes
 
@@ -49,13 +44,7 @@ COSTS = {
 # How many differences of numbers, each of a column of two rows, a search for neighbours takes in a second.
 DIFFERENCES_IN_A_SECOND = 2e8
 # The rule that is taken unless another is surely better, by the loss of a row.
-USUAL = {"log_loss": "log_pool", "squared_error": "shrunken stacking"}
-# Scorers of scikit-learn that put decisions into the order of a loss of ours, which is known by rows.
-SAME_ORDER = {
-    "neg_log_loss": "log_loss",
-    "neg_mean_squared_error": "squared_error",
-    "neg_root_mean_squared_error": "squared_error",
-}
+USUAL: dict[RowLosses, str] = {log_losses: "log_pool", squared_errors: "shrunken stacking"}
 # Surely: by so many standard errors of the mean difference of the losses of rows.
 SURELY = 2.0
 
@@ -83,7 +72,7 @@ class Judged:
 
 def judge_rules(
     honest: HonestVotes,
-    metric: Any,
+    scoring: Any,
     seconds: float,
     X: np.ndarray | None = None,
     adjust: Callable[[Rule], Rule] = lambda rule: rule,
@@ -94,8 +83,8 @@ def judge_rules(
     Parameters
     ----------
     honest : HonestVotes
-    metric : str, callable or None
-        What is to be low; see `GreedyRule`.
+    scoring : str, scorer, callable or None
+        What is maximised; see `GreedyRule`.
     seconds : float
         Rules that would take longer are left out.
     X : ndarray of shape (n_rows, n_columns), default=None
@@ -119,12 +108,11 @@ def judge_rules(
     """
     began = time.monotonic()
     unit = 0.0
-    metric = known_by_rows(metric)
     honest = replace(honest, X=X)
     found: list[Judged] = []
     no_value: NoValueError | None = None
-    rules = rules_for(honest, metric, X is not None)
-    usual_name = usual_rule(honest, metric)
+    rules = rules_for(honest, scoring, X is not None)
+    usual_name = usual_rule(honest, scoring)
     # If there is time for one rule only, it is the usual one.
     try:
         for name, plain in sorted(rules, key=lambda rule: rule[0] != usual_name):
@@ -134,7 +122,7 @@ def judge_rules(
                 continue
             try:
                 decision = honest_decision(in_time(rule, seconds / (len(rules) * N_FOLDS)), honest)
-                found.append(Judged(name, rule, loss_of(decision, honest, metric), decision))
+                found.append(Judged(name, rule, loss_of(decision, honest, scoring), decision))
             except NoValueError as error:
                 no_value = no_value or error
                 continue
@@ -152,7 +140,7 @@ def judge_rules(
     # A rule that looks at the rows is slower and keeps them: it must be surely better too.
     by_votes = next((each for each in found if not each.rule._looks_at_X()), found[0])
     usual = next((each for each in found if each.name == usual_name), by_votes)
-    if is_surely_better(found[0].decision, usual.decision, honest, metric):
+    if is_surely_better(found[0].decision, usual.decision, honest, scoring):
         return found
     return [usual, *(each for each in found if each is not usual)]
 
@@ -172,41 +160,28 @@ def in_time(rule: Rule, seconds: float) -> Rule:
     return told
 
 
-def without_comparison(honest: HonestVotes, metric: Any) -> Rule:
+def without_comparison(honest: HonestVotes, scoring: Any) -> Rule:
     """The rule that decides where none is judged: the usual one, or the mean if no rule is known to be."""
-    metric = known_by_rows(metric)
-    rules = dict(rules_for(honest, metric, has_X=False))
-    return rules.get(usual_rule(honest, metric) or "mean") or rule_named("mean")
+    rules = dict(rules_for(honest, scoring, has_X=False))
+    return rules.get(usual_rule(honest, scoring) or "mean") or rule_named("mean")
 
 
-def known_by_rows(metric: Any) -> Any:
-    """The loss of ours for a scorer that is the same but for its name; others stay.
-
-    Examples
-    --------
-    >>> known_by_rows("neg_root_mean_squared_error"), known_by_rows("roc_auc"), known_by_rows(None)
-    ('squared_error', 'roc_auc', None)
-    """
-    return SAME_ORDER.get(metric, metric) if isinstance(metric, str) else metric
+def usual_rule(honest: HonestVotes, scoring: Any) -> str | None:
+    """Return the name of the rule that does best on most tables; None if no such rule is known."""
+    losses = learnt_by(scoring, honest.n_outputs).losses
+    return None if losses is None else USUAL.get(losses)
 
 
-def usual_rule(honest: HonestVotes, metric: Any) -> str | None:
-    """The name of the rule that does best on most tables; None if no rule is known to."""
-    first = honest.on(slice(1))
-    known = metric_of_votes(metric, first.judged(first.votes))
-    return USUAL.get(known) if isinstance(known, str) else None
+def is_surely_better(first: np.ndarray, second: np.ndarray, honest: HonestVotes, scoring: Any) -> bool:
+    """Return whether a decision has a lower loss than another by more than chance, row by row.
 
-
-def is_surely_better(first: np.ndarray, second: np.ndarray, honest: HonestVotes, metric: Any) -> bool:
-    """Whether a decision has a lower loss than another by more than chance, row by row.
-
-    Of a metric that is not known by rows, the error or the squared error tells it.
+    A metric that does not judge row by row is replaced by the accuracy or the squared error.
     """
     both = honest.judged(np.stack([first, second]))
-    name = metric_of_votes(metric, both)
-    if not isinstance(name, str):
-        name = "error" if both.votes.shape[2] > 1 else "squared_error"
-    losses = (CLASS_LOSSES.get(name) or NUMBER_LOSSES[name])(both.votes, both.y)
+    row_losses = learnt_by(scoring, both.n_outputs).learnt_losses or (
+        errors if both.are_classes else squared_errors
+    )
+    losses = row_losses(both.votes, both.y)
     weights = both.weights / both.weights.sum()
     difference = losses[1] - losses[0]
     difference /= np.abs(difference).max() or 1.0  # its squares are finite too
@@ -264,13 +239,13 @@ def drawn_of_each(classes: np.ndarray, share: float, fewest: int) -> np.ndarray:
     return np.sort(order[np.arange(len(order)) - first[code] < wanted[code]])
 
 
-def rules_for(honest: HonestVotes, metric: Any, has_X: bool) -> list[tuple[str, Rule]]:
+def rules_for(honest: HonestVotes, scoring: Any, has_X: bool) -> list[tuple[str, Rule]]:
     """The rules that are compared, the simplest first."""
     n_members, _, n_outputs = honest.votes.shape
-    best = ("best_member", rule_named("best_member").set_params(metric=metric))
+    best = ("best_member", rule_named("best_member").set_params(scoring=scoring))
     if n_members == 1:
         return [best]
-    greedy = rule_named("greedy").set_params(metric=metric)
+    greedy = rule_named("greedy").set_params(scoring=scoring)
     stacking = rule_named("stacking")
     rules = [best, ("mean", rule_named("mean")), ("greedy", greedy)]
     if n_outputs == 1:
@@ -279,45 +254,31 @@ def rules_for(honest: HonestVotes, metric: Any, has_X: bool) -> list[tuple[str, 
         rules.insert(2, ("cawpe", rule_named("cawpe")))
         rules.append(("stacking", stacking.set_params(final_estimator="convex")))
         rules.append(("log_pool", rule_named("log_pool")))
-        if isinstance(metric, str | None) and metric in OF_PROBABILITIES:
+        if learnt_by(scoring, n_outputs).losses in OF_PROBABILITIES:
             rules.append(("calibrated greedy", rule_named("adjusted").set_params(rule=greedy)))
     if has_X:
         rules.append(("dynamic", rule_named("dynamic")))
     return rules
 
 
-def loss_of(decision: np.ndarray, honest: HonestVotes, metric: Any) -> float:
-    """The loss of a decision on honest rows."""
+def loss_of(decision: np.ndarray, honest: HonestVotes, scoring: Any) -> float:
+    """Return the loss of a decision on honest rows."""
     judged = honest.judged(decision[None])
-    return float(member_losses(metric_of_votes(metric, judged), judged)[0])
+    return float(member_losses(learnt_by(scoring, judged.n_outputs, judged.classes), judged)[0])
 
 
-def check_judges(metric: Any, lesson: Lesson) -> None:
+def check_judges(scoring: Any, lesson: Lesson) -> None:
     """Raise if a metric cannot judge decisions on this y, before any member is fitted."""
-    task = "classification" if lesson.are_classes else "regression"
-    if isinstance(metric, str) and is_scorer(metric) and task_of_scorer(metric) != task:
-        raise ValueError(f"The metric {metric!r} is not for {task}. {ways_out(task)}")
-    check_metric(metric, lesson.task.n_outputs)
-    if isinstance(metric_of_votes(metric, one_vote(lesson)), str):
-        return  # a loss of ours, which can judge any
+    metric = learnt_by(scoring, lesson.task.n_outputs, lesson.task.classes)
+    if metric is METRICS.get(metric.name):
+        return  # Fast paths judge any y.
     y = lesson.y[lesson.rows]
     weights = None if lesson.weights is None else lesson.weights[lesson.rows]
     decision = some_decision(y, lesson.task.n_outputs)
     honest = HonestVotes.of(decision[None], y, sample_weight=weights, classes=lesson.task.classes)
     try:
-        member_losses(metric_of_votes(metric, honest), honest)
+        member_losses(metric, honest)
     except Exception as error:
         reason = " ".join(str(error).split())
-        raise ValueError(f"The metric {metric!r} cannot judge this y: {reason} {ways_out(task)}") from error
-
-
-def one_vote(lesson: Lesson) -> HonestVotes:
-    """A vote as there will be some, to ask about them before there are any."""
-    n_outputs = lesson.task.n_outputs
-    return HonestVotes.of(np.full((1, 1, n_outputs), 1 / n_outputs), lesson.y[:1])
-
-
-def ways_out(task: str) -> str:
-    """Metrics that can judge any y of a task."""
-    ours = CLASS_LOSSES if task == "classification" else NUMBER_LOSSES
-    return f"Use {', '.join(ours)}, a scorer of scikit-learn for {task}, or a function."
+        usual = ", ".join(map(repr, USUAL_METRICS[metric.task]))
+        raise ValueError(f"{metric.name} cannot judge this y: {reason} Use one of {usual}.") from error

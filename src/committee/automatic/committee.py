@@ -42,7 +42,6 @@ from committee.automatic.repeats import MOST_REPEATS, Repeats, n_folds_of
 from committee.automatic.scheduling import seat_in_time
 from committee.automatic.telling import Telling
 from committee.combining import as_rule, rule_named
-from committee.combining.losses import NoValueError
 from committee.combining.rule import Rule, check_rule, differ
 from committee.learners import DecisionTreeClassifier
 from committee.learners.callbacks import CallbackSupportMixin, TaskCalls, task_calls, with_callbacks
@@ -51,6 +50,7 @@ from committee.members.encoding import new_encoder
 from committee.members.lesson import Lesson
 from committee.members.seeding import LARGEST_SEED, generator_of, seeded
 from committee.members.seeing import take_rows
+from committee.metrics.losses import NoValueError
 from committee.parameters import check_parameters, declared, is_integer
 from committee.running.surroundings import one_blas_thread
 from committee.saving import saved
@@ -111,7 +111,7 @@ class AutomaticCommittee(CallbackSupportMixin, Reducing):
         members = self._members(lesson)
         rule = None if self._finds_rule() else self._adjusted(seeded(as_rule(self.rule), rng))
         if lesson.is_open:
-            check_judges(self.metric, lesson)
+            check_judges(self.scoring, lesson)
             if rule is not None:
                 check_rule(rule, len(members), lesson.task, is_weighted=differ(lesson.weights))
         clock.keep_for_rule(seconds_for(len(members) * len(lesson.rows) * lesson.task.n_outputs))
@@ -190,7 +190,7 @@ class AutomaticCommittee(CallbackSupportMixin, Reducing):
                 rows = self._rows_to_look_at(lesson, compared, seconds)
             except KeyboardInterrupt:
                 stop()
-                return self._adjusted(without_comparison(compared, self.metric))
+                return self._adjusted(without_comparison(compared, self.scoring))
             try:
                 return self._best_rule(compared, seconds, rows, stop)
             except ValueError as error:
@@ -322,7 +322,7 @@ class AutomaticCommittee(CallbackSupportMixin, Reducing):
                 ) as work,
                 as_many_steps_as_told(),
             ):
-                tell = Telling(work, lesson, self.metric, len(repeats[0]), clock, calls)
+                tell = Telling(work, lesson, self.scoring, len(repeats[0]), clock, calls)
                 # Without a limit everybody goes on: what is done does not depend on who was finished when.
                 chooses = self.time_limit is not None and lesson.is_open
                 who_goes_on = partial(who_counts, lesson=lesson) if chooses else None

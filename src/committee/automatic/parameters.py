@@ -86,20 +86,20 @@ class AutomaticParameters:
         "its first fit, which runs alone. Members that need more than there is are skipped with a warning. "
         'None is what is free if "auto" is among the members, and no limit if all are named.',
     )
-    metric: Any = parameter(
+    scoring: Any = parameter(
         None,
-        "the name of a loss or of a scorer of scikit-learn, a scorer, a function or None",
+        "the name of a metric, a scorer made by make_scorer, a function or None",
         either(lambda value: value is None or isinstance(value, str), callable),
-        "What is to be low. None is log_loss for classes and squared_error for regression. The losses are "
-        "log_loss, error, balanced_error, brier and squared_error. Scorers are negated, and see labels where "
-        "they are known. A function gets y, classes by their numbers, the decision of shape (n_rows, "
-        "n_outputs) and the weights of the rows.",
+        "What is maximised: a metric by scikit-learn's name, a scorer, or a function of y, the decision of "
+        "shape (n_rows, n_outputs) and the weights of the rows, of which more is better. None is "
+        "neg_log_loss for classes and neg_mean_squared_error for numbers. Scorers see labels; functions see "
+        "the numbers of the classes.",
     )
     tune_threshold: bool = parameter(
         False,
         "True or False",
         is_boolean,
-        "Whether to decide by thresholds that suit the `metric`, such as balanced_error or f1. Probabilities "
+        "Whether to decide by thresholds that suit `scoring`, such as balanced_accuracy or f1. Probabilities "
         "are shifted so that the highest is that of the class decided on; see `AdjustedRule`. For the log "
         "loss and the Brier score they are calibrated. For classes only.",
     )

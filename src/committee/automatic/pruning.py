@@ -29,7 +29,7 @@ N_TIMES = 50
 BETWEEN_ROWS = 1.4
 
 
-def affordable(honest: HonestVotes, costs: np.ndarray, most: float, metric: Any) -> list[int]:
+def affordable(honest: HonestVotes, costs: np.ndarray, most: float, scoring: Any) -> list[int]:
     """Members, chosen one after the other, that cost no more than may be spent.
 
     Parameters
@@ -38,8 +38,8 @@ def affordable(honest: HonestVotes, costs: np.ndarray, most: float, metric: Any)
     costs : ndarray of shape (n_members,)
     most : float
         What they may cost together.
-    metric : str, callable or None
-        What is to be low; see `GreedyRule`.
+    scoring : str, scorer, callable or None
+        What is maximised; see `GreedyRule`.
 
     Returns
     -------
@@ -59,16 +59,16 @@ def affordable(honest: HonestVotes, costs: np.ndarray, most: float, metric: Any)
     while True:
         left = most - costs[chosen].sum()
         others = [place for place in np.flatnonzero(costs <= left).tolist() if place not in chosen]
-        losses = [greedy_loss(honest, [*chosen, place], metric) for place in others]
+        losses = [greedy_loss(honest, [*chosen, place], scoring) for place in others]
         if not losses or min(losses) >= loss:
             return sorted(chosen)
         loss = min(losses)
         chosen.append(others[int(np.argmin(losses))])
 
 
-def greedy_loss(honest: HonestVotes, places: list[int], metric: Any) -> float:
+def greedy_loss(honest: HonestVotes, places: list[int], scoring: Any) -> float:
     """The loss that greedy selection reaches with some members."""
-    rule: Any = rule_named("greedy").set_params(metric=metric)
+    rule: Any = rule_named("greedy").set_params(scoring=scoring)
     honest.of_members(sorted(places)).teach(rule)
     return float(rule.losses_[0])
 

@@ -11,7 +11,6 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.metrics import brier_score_loss
 from sklearn.utils.validation import check_is_fitted
 
 from committee import running
@@ -34,7 +33,6 @@ from committee.automatic.pruning import (
 )
 from committee.combining import rule_named
 from committee.combining.adjusting import AdjustedRule
-from committee.combining.losses import is_made_scorer
 from committee.combining.rule import Rule
 from committee.members.lesson import Lesson
 from committee.members.seeing import take_rows
@@ -42,33 +40,8 @@ from committee.parameters import declared, is_integer
 from committee.task import Classification
 from committee.votes.honest import HonestVotes
 
-# What scikit-learn calls our losses, or what is 1 less them.
-SCORERS = {
-    "log_loss": "neg_log_loss",
-    "error": "accuracy",
-    "balanced_error": "balanced_accuracy",
-    "brier": "neg_brier_score",
-    "squared_error": "neg_root_mean_squared_error",
-}
 # What members may cost is lowered at least so far where it turns out to be too much.
 LESS = 0.99
-
-
-class BrierScorer:
-    """The neg_brier_score of scikit-learn, for two classes of any labels: its own asks which is positive."""
-
-    def __call__(self, estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Judge the probabilities of the second class."""
-        positive = estimator.classes_[1]
-        probability = estimator.predict_proba(X)[:, 1]
-        return -float(brier_score_loss(y, probability, sample_weight=sample_weight, pos_label=positive))
-
-    def set_score_request(self, **requests: Any) -> BrierScorer:
-        """Ask for nothing, as scorers of scikit-learn can be told to."""
-        return self
-
-    def __repr__(self) -> str:
-        return SCORERS["brier"]
 
 
 @declared
@@ -130,7 +103,7 @@ class Reducing(AutomaticParameters, Assembled):
         costs, measure = self._costs(name, X)
         budget = limit
         while True:
-            places = affordable(honest, costs, budget, self.metric)
+            places = affordable(honest, costs, budget, self.scoring)
             if not places:
                 raise ValueError(
                     f"{name}={limit} is too little for any member. The cheapest takes {costs.min():.3g}, and "
@@ -257,14 +230,10 @@ class Reducing(AutomaticParameters, Assembled):
         return taught_numbers(estimator, native, decision)
 
     def _usual_scoring(self) -> Any:
-        """The scorer of the metric; None if the metric is a function."""
-        usual = "log_loss" if isinstance(self._task, Classification) else "squared_error"
-        metric = usual if self.metric is None else self.metric
-        if metric == "brier" and self._task.n_outputs == 2:
-            return BrierScorer()
-        if isinstance(metric, str):
-            return SCORERS.get(metric, metric)
-        return metric if is_made_scorer(metric) else None
+        """Return what members and rules are judged by if nothing else is asked for."""
+        if self.scoring is not None:
+            return self.scoring
+        return "neg_log_loss" if isinstance(self._task, Classification) else "neg_root_mean_squared_error"
 
     @property
     def feature_importances_(self) -> np.ndarray:
@@ -303,11 +272,11 @@ class Reducing(AutomaticParameters, Assembled):
         stop: Callable[[], None] | None = None,
     ) -> Rule:
         """The rule to take by honest votes, not fitted."""
-        judged = judge_rules(honest, self.metric, seconds, X, self._adjusted, stop)
-        return judged[0].rule if judged else self._adjusted(without_comparison(honest, self.metric))
+        judged = judge_rules(honest, self.scoring, seconds, X, self._adjusted, stop)
+        return judged[0].rule if judged else self._adjusted(without_comparison(honest, self.scoring))
 
     def _adjusted(self, rule: Rule) -> Rule:
         """A rule, with thresholds if they are asked for."""
         if not self.tune_threshold or self._task_type is not Classification or isinstance(rule, AdjustedRule):
             return rule
-        return rule_named("adjusted").set_params(rule=rule, metric=self.metric)
+        return rule_named("adjusted").set_params(rule=rule, scoring=self.scoring)

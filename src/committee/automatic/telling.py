@@ -13,6 +13,8 @@ from committee.automatic.scheduling import Progress
 from committee.learners.callbacks import TaskCalls
 from committee.members.lesson import Lesson
 from committee.members.votes import gives_scores
+from committee.metrics.names import shown
+from committee.metrics.scoring import learnt_by
 from committee.running import Work
 from committee.votes.honest import HonestVotes
 
@@ -24,7 +26,7 @@ class Telling:
     ----------
     work : Work
     lesson : Lesson
-    metric : str, callable or None
+    scoring : str, scorer, callable or None
     n_folds : int
         In how many folds a member is fitted before it can be judged.
     clock : Clock
@@ -36,12 +38,13 @@ class Telling:
         self,
         work: Work,
         lesson: Lesson,
-        metric: Any,
+        scoring: Any,
         n_folds: int,
         clock: Clock,
         calls: TaskCalls | None = None,
     ) -> None:
-        self.work, self.lesson, self.metric, self.n_folds, self.clock = work, lesson, metric, n_folds, clock
+        self.work, self.lesson, self.scoring, self.n_folds, self.clock = work, lesson, scoring, n_folds, clock
+        self.metric = learnt_by(scoring, lesson.task.n_outputs, lesson.task.classes)
         self.calls = calls
         self._losses: dict[int, float] = {}
 
@@ -56,8 +59,9 @@ class Telling:
         """Tell which fit it was and how good the best member is."""
         if place not in self._losses and self._is_whole(place, progress):
             self._judge(place, progress)
-        score = -min(self._losses.values()) if self._losses else None
-        self.work.tell(n_done, score, part=name, seconds_left=self.clock.left())
+        score = self.metric.of_loss(min(self._losses.values())) if self._losses else None
+        best = None if score is None else shown(self.metric.name, score)
+        self.work.tell(n_done, score, part=name, seconds_left=self.clock.left(), shown=best)
 
     def _is_whole(self, place: int, progress: Progress) -> bool:
         return self.n_folds > 0 and all((place, fold) in progress.results for fold in range(self.n_folds))
@@ -72,4 +76,4 @@ class Telling:
         honest = HonestVotes.of_models([held_out], lesson.task, lesson.y, lesson.weights, lesson.groups)
         # A metric may have no value for what some member decides, as logarithms have none below 0.
         with contextlib.suppress(ValueError):
-            self._losses[place] = loss_of(honest.votes[0].astype(np.float64), honest, self.metric)
+            self._losses[place] = loss_of(honest.votes[0].astype(np.float64), honest, self.scoring)

@@ -231,7 +231,8 @@ class GradientBoosting(Rounds):
                     found = losses_of(rest, held_out, most)
                 losses.append(found)
                 weights.append(float(len(held_out.y) if held_out.weights is None else held_out.weights.sum()))
-                work.tell(len(losses), -float(found.min()))
+                lowest = float(found.min())
+                work.tell(len(losses), -lowest, shown=("loss", lowest))
         if not losses:
             return USUAL_ROUNDS
         further = stride * endurance_of(len(rows.y))

@@ -56,7 +56,7 @@ def evaluate(
     model: Model,
     table: Table,
     target: options.Target = None,
-    metric: options.Metric = None,
+    scoring: options.Scoring = None,
     ignore_extra: options.IgnoreExtra = False,
     trust: options.Trust = None,
     encoding: options.Encoding = None,
@@ -68,24 +68,27 @@ def evaluate(
     """Compare the answers of a model with those of a table."""
     from committee import jobs
     from committee.cli.showing import say, show_json, show_table
+    from committee.metrics import shown
 
     check_places(model, table)
     form = options.csv_form(encoding, delimiter, header, decimal)
     asked = load_fitted(model, trust)
-    found = jobs.evaluate(asked, table, target=target, metric=metric, ignore_extra=ignore_extra, form=form)
+    found = jobs.evaluate(asked, table, target=target, scoring=scoring, ignore_extra=ignore_extra, form=form)
     if json:
         show_json(found)
         return
     dropped = f"; {found.n_dropped} without a value of it are left out" if found.n_dropped else ""
     say(f"{found.n_rows} rows, target {found.target!r}{dropped}.")
     show_table(
-        ["metric", "score"], [[name, f"{score:.6g}"] for name, score in found.scores.items()], right=[1]
+        ["metric", "value"],
+        [[name, f"{number:.6g}"] for name, number in (shown(*each) for each in found.scores.items())],
+        right=[1],
     )
 
 
 def leaderboard(
     model: Model,
-    metric: options.Metric = None,
+    scoring: options.Scoring = None,
     rule: Annotated[
         list[str] | None, typer.Option(help="Rules to compare; else all that can decide here.")
     ] = None,
@@ -97,7 +100,7 @@ def leaderboard(
     from committee.jobs.describing import standings
 
     asked = load_fitted(model, trust)
-    found = standings(asked, metric, options.words(rule) or None)
+    found = standings(asked, scoring, options.words(rule) or None)
     if json:
         show_json(found)
     else:
@@ -170,9 +173,13 @@ def check_places(model: str, table: str) -> None:
 def show_standings(found: dict[str, Any], *, on_stderr: bool = False) -> None:
     """Show a leaderboard."""
     from committee.cli.showing import show_table
+    from committee.metrics import shown
 
-    rows = [[each["kind"], each["name"], f"{each['score']:.6g}"] for each in found["standings"]]
-    show_table(["", "name", found["metric"]], rows, right=[2], on_stderr=on_stderr)
+    scoring = found["scoring"]
+    rows = [
+        [each["kind"], each["name"], f"{shown(scoring, each['score'])[1]:.6g}"] for each in found["standings"]
+    ]
+    show_table(["", "name", shown(scoring, 0.0)[0]], rows, right=[2], on_stderr=on_stderr)
 
 
 def show_model(found: dict[str, Any]) -> None:

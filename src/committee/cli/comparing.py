@@ -37,11 +37,12 @@ def compare(
             help="The target of all tables; else by manifest.csv in the folder, or the last column."
         ),
     ] = None,
-    metrics: Annotated[
+    scoring: Annotated[
         list[str] | None,
         typer.Option(
-            help="error, auc, log_loss, f1 (the mean over classes, f1_macro), rmse and so on, with commas. "
-            "Each is for the tables of its task."
+            help="Metrics by scikit-learn's names, with commas: accuracy, neg_log_loss and so on. Each is "
+            "for the tables of its task.",
+            autocompletion=options.known_metrics,
         ),
     ] = None,
     test_size: Annotated[float | None, typer.Option(help="The share of rows judged on; else 0.5.")] = None,
@@ -88,7 +89,7 @@ def compare(
             Path(report),
             json=json,
             is_quiet=quiet,
-            metrics=options.words(metrics),
+            scoring=options.words(scoring),
             learners=options.words(learners) or None,
             formats=options.words(formats),
         )
@@ -104,7 +105,7 @@ def compare(
     given = {
         "learners": tuple(options.words(learners)),
         "resamples": resamples,
-        "metrics": tuple(options.words(metrics)),
+        "scoring": tuple(options.words(scoring)),
         "test_size": test_size,
         "folds": folds,
         "time_limit": time_limit,
@@ -193,11 +194,11 @@ def show_compared(found: Compared, is_quiet: bool = False) -> None:
 
 def first_of_tasks(comparisons: list[Comparison]) -> list[Comparison]:
     """The first comparison of each task; one by a metric of any task stands for all if it is the first."""
-    from committee.combining.metrics import task_of_metric
+    from committee.metrics.scoring import task_of
 
     by_task: dict[str | None, Comparison] = {}
     for comparison in comparisons:
-        task = task_of_metric(comparison.metric)
+        task = task_of(comparison.scoring)
         if not by_task or task is not None:
             by_task.setdefault(task, comparison)
     return list(by_task.values())
@@ -213,14 +214,15 @@ def as_plain(found: Compared) -> dict[str, Any]:
         "without_metric": found.without_metric,
         "comparisons": [
             {
-                "metric": each.metric,
-                "more_is_better": each.more_is_better,
+                "scoring": each.scoring,
                 "unit": each.unit,
                 "tables": list(each.tables),
                 "left_out": dict(each.left_out),
                 "learners": [
-                    {"name": name, "average_rank": float(rank), "mean": float(mean)}
-                    for name, rank, mean in zip(each.learners, each.mean_ranks, each.mean_scores, strict=True)
+                    {"name": name, "average_rank": float(rank), "mean": 0.0 - float(loss)}
+                    for name, rank, loss in zip(
+                        each.learners, each.mean_ranks, each.losses.mean(axis=0), strict=True
+                    )
                 ]
                 if each.tables
                 else [],

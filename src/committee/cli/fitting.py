@@ -25,7 +25,7 @@ def fit(
     task: Annotated[
         Task | None, typer.Option(help="What is learnt; else it is found.", show_default=False)
     ] = None,
-    metric: options.Metric = None,
+    scoring: options.Scoring = None,
     groups: Annotated[
         str | None, typer.Option(help="A column: rows of one group are held out together.")
     ] = None,
@@ -61,7 +61,7 @@ def fit(
     keep_nothing_freed()
     give_back_at_once()
     parameters |= {
-        "metric": metric,
+        "scoring": scoring,
         "members": options.words(parameters["members"]) or None,
         "verbose": 0 if quiet else 1,
     }
@@ -78,9 +78,9 @@ def fit(
     )
     n_bytes = keep(done.model, out)
     if json:
-        show_json(report(done, out, n_bytes, metric))
+        show_json(report(done, out, n_bytes))
     elif not quiet:
-        show_report(report(done, out, n_bytes, metric))
+        show_report(report(done, out, n_bytes))
 
 
 def demo(
@@ -95,6 +95,7 @@ def demo(
     from committee.cli.showing import say, show_json
     from committee.jobs import demonstrating
     from committee.jobs.keeping import check_place, keep
+    from committee.metrics import shown
 
     check_standard_output(out, json)
     check_place(out)
@@ -114,12 +115,13 @@ def demo(
     )
     judged = jobs.evaluate(done.model, held_out)
     n_bytes = keep(done.model, out)
-    found = report(done, out, n_bytes, None) | {"held_out": judged}
+    found = report(done, out, n_bytes) | {"held_out": judged}
     if json:
         show_json(found)
         return
     show_report(found)
-    scores = ", ".join(f"{name} {score:.4g}" for name, score in judged.scores.items())
+    numbers = (shown(*each) for each in judged.scores.items())
+    scores = ", ".join(f"{name} {number:.4g}" for name, number in numbers)
     say(f"On {judged.n_rows} rows that were held out: {scores}.", on_stderr=out == STANDARD)
 
 
@@ -129,20 +131,19 @@ def check_standard_output(out: str, as_json: bool) -> None:
         raise typer.BadParameter("Only one of --json and the model can go to the standard output.")
 
 
-def report(done: Any, out: str, n_bytes: int, metric: str | None) -> dict[str, Any]:
+def report(done: Any, out: str, n_bytes: int) -> dict[str, Any]:
     """What a fit has done, as plain values."""
     from committee.jobs.describing import decided, libraries_of, standings, title_of
 
-    judged_by = metric or ("log_loss" if done.task == "classification" else "rmse")
     n_votes = None if done.model.time_limit is None else QUICKLY_JUDGED
     notes = list(done.notes)
     try:
-        found = standings(done.model, judged_by, decided(done.model), done.X, n_votes)
+        found = standings(done.model, None, decided(done.model), done.X, n_votes)
     except ValueError as error:
         # The model is there all the same, and saved.
         notes.append(f"Members and rule cannot be judged: {error}")
         rule = title_of(done.model.rule_)
-        found = {"rule": rule, "metric": judged_by, "n_judged": 0, "standings": []}
+        found = {"rule": rule, "scoring": done.model._usual_scoring(), "n_judged": 0, "standings": []}
     return {
         "out": out,
         "n_bytes": n_bytes,
@@ -155,7 +156,7 @@ def report(done: Any, out: str, n_bytes: int, metric: str | None) -> dict[str, A
         "notes": notes,
         "trust": libraries_of(done.model),
         "rule": found["rule"],
-        "metric": found["metric"],
+        "scoring": found["scoring"],
         "n_judged": found["n_judged"],
         "leaderboard": found["standings"],
         "seconds": round(done.seconds, 3),

@@ -21,11 +21,11 @@ Table = Annotated[str, typer.Argument(metavar="TABLE", help="A file with a table
 Model = Annotated[str, typer.Argument(metavar="MODEL", help="A saved model, or -.", show_default=False)]
 Json = Annotated[bool, typer.Option("--json", help="Write JSON for programs.")]
 Target = Annotated[str | None, typer.Option(help="The column with the answers; else that of the fit.")]
-Metric = Annotated[
+Scoring = Annotated[
     str | None,
     typer.Option(
-        help="accuracy, balanced_accuracy, log_loss, auc, f1 (the mean over classes, f1_macro); rmse, mae, "
-        "r2; or a scorer of scikit-learn.",
+        help="A metric by scikit-learn's name: accuracy, neg_log_loss, roc_auc, f1_macro; "
+        "neg_root_mean_squared_error, r2; and so on.",
         autocompletion=lambda incomplete: known_metrics(incomplete),
     ),
 ]
@@ -77,10 +77,10 @@ def committee_option(name: str, kind: Any, *flags: str, more: str = "", **settin
 
 
 def with_committee_options(command: Command) -> Command:
-    """Let the `**parameters` of a command be those of the committee that a shell can give, after `metric`."""
+    """Let `**parameters` of a command be those of the committee that a shell can give, after `scoring`."""
     signature = inspect.signature(command, eval_str=True)
     own = [each.replace(kind=each.KEYWORD_ONLY) for each in signature.parameters.values()]
-    place = list(signature.parameters).index("metric") + 1
+    place = list(signature.parameters).index("scoring") + 1
     command.__signature__ = signature.replace(  # type: ignore[attr-defined]
         parameters=[
             *own[:place],
@@ -185,9 +185,9 @@ def known_rules(incomplete: str) -> list[str]:
 
 def known_metrics(incomplete: str) -> list[str]:
     """The metrics that a shell may offer."""
-    from committee.jobs.metrics import CLASS_METRICS, NUMBER_METRICS
+    from committee.metrics.names import METRICS
 
-    return completed(incomplete, [*CLASS_METRICS, *NUMBER_METRICS])
+    return completed(incomplete, METRICS)
 
 
 def completed(incomplete: str, names: Iterable[str]) -> list[str]:

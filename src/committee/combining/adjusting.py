@@ -15,12 +15,13 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from committee.combining.greedy import METRIC
-from committee.combining.losses import NoValueError, check_metric
+from committee.combining.greedy import SCORING
 from committee.combining.naming import as_rule
 from committee.combining.pooling import logarithm, lowest_log_loss, pooled
 from committee.combining.rule import Rule, unfitted
-from committee.combining.thresholds import best_biases
+from committee.metrics.losses import NoValueError, brier_losses, log_losses
+from committee.metrics.scoring import learnt_by, metric_of
+from committee.metrics.thresholds import best_biases
 from committee.parameters import anything, check_parameters, declared, number, optional, parameter
 from committee.saving import attributes, saved
 from committee.saving.errors import require
@@ -31,8 +32,8 @@ from committee.votes.honest import HonestVotes
 SMALLEST = 1e-6
 # What the squared distances of the power from one, and of the biases from 0, cost against the mean log loss.
 PENALTY = 1e-3
-# The losses of probabilities, for which decisions are calibrated.
-OF_PROBABILITIES = (None, "log_loss", "neg_log_loss", "brier", "neg_brier_score")
+# The losses for which decisions are calibrated.
+OF_PROBABILITIES = (log_losses, brier_losses)
 
 
 @saved
@@ -67,7 +68,7 @@ class AdjustedRule(Rule):
     One row in four is of the second class, and nobody gives it more than 0.4:
 
     >>> votes = [[[0.9, 0.1], [0.8, 0.2], [0.7, 0.3], [0.6, 0.4]]]
-    >>> rule = AdjustedRule("mean", metric="error").fit(votes, [0, 0, 0, 1])
+    >>> rule = AdjustedRule("mean", scoring="accuracy").fit(votes, [0, 0, 0, 1])
     >>> rule.combine(votes).argmax(axis=1)
     array([0, 0, 0, 1])
     """
@@ -79,14 +80,14 @@ class AdjustedRule(Rule):
         "Whose decisions are adjusted.",
         kw_only=False,
     )
-    metric: Any = parameter(None, *METRIC)
+    scoring: Any = parameter(None, *SCORING)
     time_limit: float | None = parameter(
         None,
         "a number >= 0 or None",
         optional(number(0)),
         "How many seconds the fit may take: when they are over, what has been learnt so far is taken; the "
         "rule itself is fitted in any case. None sets no limit. Metrics that count right and wrong "
-        "decisions, as f1 does, need little; others are asked about every threshold.",
+        "decisions, as f1 does, need little; others judge every threshold.",
     )
 
     kept: ClassVar[Mapping[str, attributes.Kind]] = {
@@ -96,7 +97,7 @@ class AdjustedRule(Rule):
     }
 
     def _check_kind(self, n_members: int, n_outputs: int, is_weighted: bool) -> None:
-        check_metric(self.metric, n_outputs)
+        metric_of(self.scoring, n_outputs)
         rule = as_rule(self.rule)
         check_parameters(rule)
         rule._check_kind(n_members, n_outputs, is_weighted)
@@ -108,12 +109,13 @@ class AdjustedRule(Rule):
         decided = self._decided(honest, deadline)
         if decided.n_rows == 0:
             return
-        if isinstance(self.metric, str | None) and self.metric in OF_PROBABILITIES:
+        metric = learnt_by(self.scoring, honest.n_outputs, honest.classes)
+        if metric.losses in OF_PROBABILITIES:
             powers, self.biases_ = lowest_log_loss(decided, PENALTY, SMALLEST)
             self.power_ = float(powers[0])
         else:
             scores = logarithm(decided.votes[0], SMALLEST)
-            self.biases_ = best_biases(scores, decided, self.metric, deadline)
+            self.biases_ = best_biases(scores, decided.y, decided.weights, metric, deadline)
 
     def _decided(self, honest: HonestVotes, deadline: float) -> HonestVotes:
         """Fit the rule. Its decisions on rows that it has not learnt from, as the votes of one member."""

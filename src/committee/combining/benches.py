@@ -14,17 +14,19 @@ from typing import Protocol
 
 import numpy as np
 
-from committee.combining.losses import (
+from committee.metrics.losses import (
     SMALLEST,
-    Loss,
-    as_loss,
-    decided,
-    loss_on,
-    loss_weights,
+    brier_losses,
+    brier_scale,
+    errors,
+    log_losses,
     residuals,
+    squared_errors,
     votes_for,
-    with_highest,
 )
+from committee.metrics.members import decided, loss_on, with_highest
+from committee.metrics.names import Metric
+from committee.metrics.scoring import DecisionScore
 from committee.votes.arrays import BLOCK_SIZE, NEARLY_ONE, blocks_of, highest_of, rounding_of
 from committee.votes.honest import HonestVotes
 
@@ -42,20 +44,20 @@ class Bench(Protocol):
         """An empty bench of some members."""
 
 
-def bench_for(metric: str | Loss, honest: HonestVotes) -> Bench:
-    """The bench of a loss: one that knows a short cut, where there is one for these votes."""
-    if metric in ("log_loss", "brier") and not sum_to_one(honest):
-        return AnyBench(honest, as_loss(metric))
-    if metric == "log_loss":
+def bench_for(metric: Metric, honest: HonestVotes) -> Bench:
+    """Return the bench of a metric: one that knows a short cut, where there is one for these votes."""
+    if metric.losses in (log_losses, brier_losses) and not sum_to_one(honest):
+        return AnyBench(honest, metric.loss)
+    if metric.losses is log_losses:
         right = np.concatenate([votes_for(votes, y) for votes, y, _ in honest.blocks()], axis=1)
         if honest.has_voted is None:
             return LogLossBench(right, honest.weights)
         return AnyBench(replace(honest, votes=right[:, :, None]), log_loss_of_right)
-    if callable(metric) or honest.has_voted is not None:
-        return AnyBench(honest, as_loss(metric))
-    if metric in ("brier", "squared_error"):
-        return SquareBench(common_squares(honest))
-    return ErrorBench(honest.votes, honest.y, loss_weights(metric, honest.y, honest.weights))
+    if honest.has_voted is None and metric.losses in (brier_losses, squared_errors):
+        return SquareBench(common_squares(honest) * brier_scale(honest.n_outputs))
+    if honest.has_voted is None and metric.losses is errors:
+        return ErrorBench(honest.votes, honest.y, metric.weights(honest.y, honest.weights))
+    return AnyBench(honest, metric.loss)
 
 
 def sum_to_one(honest: HonestVotes) -> bool:
@@ -186,7 +188,7 @@ class AnyBench:
     It is the mean of those who have voted on a row. Rows on which nobody has are left out.
     """
 
-    def __init__(self, honest: HonestVotes, loss: Loss) -> None:
+    def __init__(self, honest: HonestVotes, loss: DecisionScore) -> None:
         self.honest = honest
         self.loss = loss
         self.rounding = rounding_of(honest.votes)

@@ -11,14 +11,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from committee.combining.benches import Bench, bench_for
-from committee.combining.losses import (
-    CLASS_LOSSES,
-    NUMBER_LOSSES,
-    check_metric,
-    member_losses,
-    metric_of_votes,
-)
 from committee.combining.rule import Rule
+from committee.metrics.members import member_losses
+from committee.metrics.scoring import learnt_by, metric_of
 from committee.parameters import anything, declared, either, integer, optional, parameter
 from committee.saving import attributes, saved
 from committee.saving.errors import require
@@ -29,12 +24,13 @@ from committee.votes.honest import HonestVotes
 ROUNDING = 1e-12
 # The share of the members in each of several bags.
 BAG_SHARE = 0.5
-METRIC: tuple[str, Any, str] = (
-    f"{', '.join([*CLASS_LOSSES, *NUMBER_LOSSES])}, a scorer of scikit-learn, its name, a function or None",
+SCORING: tuple[str, Any, str] = (
+    "the name of a metric, a scorer made by make_scorer, a function or None",
     either(lambda value: value is None or isinstance(value, str), callable),
-    "What is to be low. None is log_loss for classes and squared_error for regression. Scorers are negated, "
-    "and see labels where they are known. A function gets y, classes by their numbers, the decision of shape "
-    "(n_rows, n_outputs) and the weights of the rows.",
+    "What is maximised: a metric by scikit-learn's name, a scorer, or a function of y, the decision of shape "
+    "(n_rows, n_outputs) and the weights of the rows, of which more is better. None is neg_log_loss for "
+    "classes and neg_mean_squared_error for numbers. Scorers see labels; functions see the numbers of the "
+    "classes.",
 )
 
 
@@ -90,12 +86,12 @@ class GreedyRule(Weighing):
     >>> votes = [[[0.8, 0.2], [0.4, 0.6], [0.1, 0.9]],
     ...          [[0.9, 0.1], [0.9, 0.1], [0.6, 0.4]],
     ...          [[0.5, 0.5], [0.5, 0.5], [0.5, 0.5]]]
-    >>> rule = GreedyRule(metric="error").fit(votes, [0, 0, 1])
+    >>> rule = GreedyRule(scoring="accuracy").fit(votes, [0, 0, 1])
     >>> rule.chosen_, rule.weights_
     ([array([0, 1])], array([0.5, 0.5, 0. ]))
     """
 
-    metric: Any = parameter(None, *METRIC)
+    scoring: Any = parameter(None, *SCORING)
     n_steps: int = parameter(
         50, "an integer >= 0", integer(0), "How many members are added at most after the start."
     )
@@ -128,10 +124,10 @@ class GreedyRule(Weighing):
     }
 
     def _check_kind(self, n_members: int, n_outputs: int, is_weighted: bool) -> None:
-        check_metric(self.metric, n_outputs)
+        metric_of(self.scoring, n_outputs)
 
     def _learn(self, honest: HonestVotes) -> None:
-        bench = bench_for(metric_of_votes(self.metric, honest), honest)
+        bench = bench_for(learnt_by(self.scoring, honest.n_outputs, honest.classes), honest)
         weights = np.zeros(honest.n_members)
         self.chosen_, self.losses_ = [], []
         for members in self._bags(honest.n_members):
@@ -171,7 +167,7 @@ class BestMemberRule(Weighing):
     1
     """
 
-    metric: Any = parameter(None, *METRIC)
+    scoring: Any = parameter(None, *SCORING)
 
     kept: ClassVar[Mapping[str, attributes.Kind]] = {
         **Weighing.kept,
@@ -180,10 +176,10 @@ class BestMemberRule(Weighing):
     }
 
     def _check_kind(self, n_members: int, n_outputs: int, is_weighted: bool) -> None:
-        check_metric(self.metric, n_outputs)
+        metric_of(self.scoring, n_outputs)
 
     def _learn(self, honest: HonestVotes) -> None:
-        self.losses_ = member_losses(metric_of_votes(self.metric, honest), honest)
+        self.losses_ = member_losses(learnt_by(self.scoring, honest.n_outputs, honest.classes), honest)
         self.best_ = first_lowest(self.losses_)
         self.weights_ = np.zeros(honest.n_members)
         self.weights_[self.best_] = 1.0

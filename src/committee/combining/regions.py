@@ -17,16 +17,18 @@ from sklearn.metrics import pairwise_distances_argmin
 from sklearn.tree import DecisionTreeRegressor
 from threadpoolctl import threadpool_limits
 
-from committee.combining.losses import CLASS_LOSSES, NUMBER_LOSSES, default_loss, loss_weights
 from committee.combining.region_tree import RegionTree
 from committee.combining.rule import Rule
 from committee.combining.space import Space, as_matrix
+from committee.metrics.names import METRICS
+from committee.metrics.scoring import learnt_by
 from committee.parameters import anything, declared, integer, one_of, parameter
 from committee.saving import DamagedFile, attributes, saved
 from committee.votes.arrays import are_classes, blocks_of, rescaled
 from committee.votes.honest import HonestVotes
 
-LOSSES = {**CLASS_LOSSES, **NUMBER_LOSSES}
+# Metrics of which every row has a share.
+OF_ROWS = [name for name, metric in METRICS.items() if metric.losses is not None]
 
 
 @saved
@@ -100,11 +102,11 @@ class RegionRule(Rule):
         integer(1),
         "How many rows a region needs to have a member of its own. One of weight 2 is two.",
     )
-    metric: str | None = parameter(
+    scoring: str | None = parameter(
         None,
-        f"{', '.join(LOSSES)} or None",
-        one_of(None, *LOSSES),
-        "What is to be low. None is log_loss for classes and squared_error for regression.",
+        f"one of {', '.join(OF_ROWS)}, or None",
+        anything,
+        "What is maximised. None is neg_log_loss for classes and neg_mean_squared_error for numbers.",
     )
     random_state: Any = parameter(
         None, "an integer, a RandomState or None", anything, "Draws the first centers of the clusters."
@@ -133,22 +135,22 @@ class RegionRule(Rule):
         return np.asarray(pairwise_distances_argmin(points, self.centroids_))
 
     def _check_kind(self, n_members: int, n_outputs: int, is_weighted: bool) -> None:
-        ours = CLASS_LOSSES if n_outputs > 1 else NUMBER_LOSSES
-        if self.metric is not None and self.metric not in ours:
-            task = "classes" if n_outputs > 1 else "regression"
+        if learnt_by(self.scoring, n_outputs).losses is None:
             raise ValueError(
-                f"metric={self.metric!r} is no loss for {task}. Use one of {', '.join(ours)}, or None."
+                f"scoring={self.scoring!r} does not judge row by row. Use one of {', '.join(OF_ROWS)}."
             )
 
     def _learn(self, honest: HonestVotes) -> None:
-        metric = self.metric or default_loss(honest)
+        metric = learnt_by(self.scoring, honest.n_outputs)
+        losses_of = metric.learnt_losses
+        assert losses_of is not None
         X = as_matrix(honest.X)
         # In an order of their own, so that the first centers do not hang on the order in which rows came.
         rows = np.lexsort(X.T[::-1])
         rows = rows[honest.weights[rows] > 0]
         X = X[rows]
-        weights = loss_weights(metric, honest.y, honest.weights)[rows]
-        row_losses = np.concatenate([LOSSES[metric](votes, y) for votes, y, _ in honest.blocks()], axis=1)
+        weights = metric.weights(honest.y, honest.weights)[rows]
+        row_losses = np.concatenate([losses_of(votes, y) for votes, y, _ in honest.blocks()], axis=1)
         losses = row_losses.T[rows]
         own = np.ones(losses.shape) if honest.has_voted is None else honest.has_voted.T[rows]
         space = Space.of(X, honest.weights[rows])

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
+from committee.metrics.scoring import check_scoring
 from committee.parameters import Parametrised, check_parameters
 from committee.saving import DamagedFile, Fields, Saveable
 from committee.saving.attributes import Kind, Sizes, Wrong, count, sentence
@@ -108,7 +109,7 @@ class Rule(Saveable, Parametrised):
             votes alone: those that weigh them or choose among them, and naive Bayes. Rules that look at all
             votes on a row together take them as they are. None: all are their own.
         classes : array-like of shape (n_outputs,), default=None
-            The labels that outputs stand for, for a `metric` that is a scorer of scikit-learn: they tell
+            The labels that outputs stand for, for a `scoring` that is a scorer of scikit-learn: they tell
             which class is the positive one. None: the numbers of the outputs.
         groups : array-like of shape (n_rows,), default=None
             Rows of one group are held out together by a meta-learner that is a committee.
@@ -280,8 +281,5 @@ def check_judging(rule: Any, task: Classification | Regression) -> None:
     """Raise if what a rule, or one inside of it, judges by cannot judge decisions on a task."""
     if isinstance(getattr(rule, "rule", None), Rule):
         check_judging(rule.rule, task)
-    if getattr(rule, "metric", None) is not None:
-        from committee.combining.scorers import check_of_decisions, check_scorer
-
-        check_scorer(rule.metric, task)
-        check_of_decisions(rule.metric, task.n_outputs)
+    if getattr(rule, "scoring", None) is not None:
+        check_scoring(rule.scoring, task.n_outputs, task.classes)

@@ -13,7 +13,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from committee.combining.fixed import one_hot
-from committee.combining.losses import votes_for
 from committee.combining.meta_learners import (
     convex_weights,
     likely_weights,
@@ -24,6 +23,7 @@ from committee.combining.meta_learners import (
 )
 from committee.combining.rule import Rule, differ
 from committee.combining.space import as_matrix
+from committee.metrics.losses import votes_for
 from committee.parameters import anything, declared, is_boolean, one_of, parameter
 from committee.saving import attributes, saved
 from committee.saving.errors import require

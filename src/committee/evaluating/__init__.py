@@ -1,6 +1,5 @@
 """Judging: how good decisions are, how sure that is, and compared with what."""
 
-from committee.combining.metrics import METRICS, Metric, metric_of
 from committee.evaluating.bias_variances import BiasVariance, bias_variance
 from committee.evaluating.bootstrap import bootstrap_variance
 from committee.evaluating.bootstrap_errors import BootstrapError, bootstrap_error
@@ -26,7 +25,6 @@ from committee.evaluating.scoring import score, score_interval
 from committee.evaluating.study import Study
 
 __all__ = [
-    "METRICS",
     "BiasVariance",
     "BootstrapError",
     "Comparison",
@@ -35,7 +33,6 @@ __all__ = [
     "Forecast",
     "Interval",
     "KappaError",
-    "Metric",
     "Study",
     "bias_variance",
     "bootstrap_error",
@@ -48,7 +45,6 @@ __all__ = [
     "majority_vote_accuracy",
     "majority_vote_forecast",
     "margins",
-    "metric_of",
     "oracle_accuracy",
     "right_votes",
     "score",

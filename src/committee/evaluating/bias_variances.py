@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from committee.combining.fixed import one_hot
-from committee.combining.losses import SMALLEST
 from committee.evaluating.bags import Bagged
 from committee.members.votes import check_gives_probabilities
+from committee.metrics.losses import SMALLEST
 
 # The losses of each task, the default first.
 LOSSES = {"classification": ("error", "brier", "log_loss"), "regression": ("squared_error",)}

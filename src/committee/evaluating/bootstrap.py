@@ -8,10 +8,10 @@ from typing import Any
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from committee.combining.losses import name_of_function
 from committee.evaluating.intervals import Draws, check_n_draws
 from committee.evaluating.tasks import DRAWS_IN_A_TASK, in_tasks
 from committee.members.seeing import take_rows
+from committee.metrics.scoring import name_of_function
 from committee.task import to_numbers
 from committee.votes.honest import n_rows_of
 

@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from committee.combining.losses import NoValueError
-from committee.combining.metrics import Metric, check_has_value, metric_of
 from committee.evaluating.bags import Bagged
 from committee.evaluating.estimates import KINDS, Estimates, Parts
 from committee.evaluating.intervals import Interval
 from committee.members.votes import check_judged
+from committee.metrics.losses import NoValueError
+from committee.metrics.names import CLASSES, ERRORS, NUMBERS, Metric
+from committee.metrics.scoring import check_has_value, metric_of
 
 
 @dataclass(frozen=True)
@@ -24,9 +25,9 @@ class BootstrapError:
     value : float
         The estimate that was asked for.
     kind : {"plain", "out_of_bag", ".632", ".632+"}
-    metric : str
-        What the errors are by. Those by a scorer are scores, of which more is better: then what is said
-        here to be too low is too high, and the other way round.
+    scoring : str
+        "error" or "mean squared error", or the metric that was asked for. A metric gives scores, of which
+        more is better: then what is said here to be too low is too high, and the other way round.
     plain : float
         The mean error of all bags on all rows: too low, because most rows were learnt from.
     out_of_bag : float
@@ -44,7 +45,7 @@ class BootstrapError:
 
     value: float
     kind: str
-    metric: str
+    scoring: str
     plain: float
     out_of_bag: float
     apparent: float
@@ -68,9 +69,9 @@ class BootstrapError:
         """How sure the estimate is, by drawing again the rows that it is a mean over.
 
         The fits stay as they are, so what they would differ on other tables is not in it; nor is what the
-        no-information rate would differ. A metric that is no mean over rows, as "auc", is taken of every bag
-        for every drawing: with 200 bags of 300 rows, 1000 drawings take one thread some ten seconds by "auc",
-        and nine minutes by scikit-learn's "roc_auc".
+        no-information rate would differ. A metric that is not a mean over rows, as "roc_auc", is taken of
+        every bag for every drawing: with 200 bags of 300 rows, 1000 drawings take one thread some ten seconds
+        by "roc_auc", and nine minutes by a metric that only scikit-learn computes.
 
         Parameters
         ----------
@@ -96,7 +97,7 @@ def bootstrap_error(
     B: int = 200,
     *,
     kind: str = ".632+",
-    metric: Any = None,
+    scoring: Any = None,
     sample_weight: Any = None,
     random_state: Any = None,
     runner: Any = "threads",
@@ -115,7 +116,7 @@ def bootstrap_error(
       L(y[i], f(x[j])) over all i and j. An error out of bag that is above it counts as equal to it in R and
       in what ".632+" adds to ".632"; and R is 0 if either of the two is not above the apparent error.
 
-    A metric that is no mean over rows, as "auc", is taken of each bag and averaged over the bags. Its
+    A metric that is no mean over rows, as "roc_auc", is taken of each bag and averaged over the bags. Its
     no-information rate is the mean over 100 drawings of the answers, as is that of more than 1000 different
     numbers.
 
@@ -129,9 +130,9 @@ def bootstrap_error(
         The number of bags: each has as many rows as the table, drawn with replacement, whatever their order.
     kind : {".632+", ".632", "out_of_bag", "plain"}, default=".632+"
         Which of the estimates is `value`; the result has them all.
-    metric : str or callable, default=None
-        What judges decisions, as for `score`: any metric of ours, any scorer of scikit-learn, or a function
-        of y, a decision and weights. None is the error, or the mean squared error.
+    scoring : str, scorer or callable, default=None
+        What judges decisions, as for `score`; more is better. None is the error, or the mean squared error,
+        of which less is better.
     sample_weight : array-like of shape (n_rows,), default=None
         Small whole weights are rows that many times; others go along with their row into the fits and the
         means. A row is out of a bag if none of its repetitions is in it: were they rows of their own, each
@@ -168,7 +169,7 @@ def bootstrap_error(
         raise ValueError(f'kind must be "plain", "out_of_bag", ".632" or ".632+". Got {kind!r}.')
     bagged = Bagged.of(estimator, X, y, B, sample_weight, random_state)
     where = {"by": type(estimator).__name__, "runner": runner, "n_jobs": n_jobs, "verbose": verbose}
-    judge = metric_for(metric, bagged)
+    judge = metric_for(scoring, bagged)
     estimates = Estimates.of(judge, bagged, **where)
     parts = estimates.parts()
     if np.isnan(parts.value(kind)):
@@ -188,14 +189,14 @@ def bootstrap_error(
     )
 
 
-def metric_for(metric: Any, bagged: Bagged) -> Metric:
-    """The metric that is meant, if it can judge what an estimator will decide."""
+def metric_for(scoring: Any, bagged: Bagged) -> Metric:
+    """Return the metric, if it can judge what an estimator will decide."""
     task, y = bagged.lesson.task, bagged.lesson.y
-    if metric is None:
-        metric = "error" if bagged.lesson.are_classes else "squared_error"
-    wanted = metric_of(metric, task.n_outputs, task.classes)
+    if scoring is None:
+        return ERRORS[CLASSES if bagged.lesson.are_classes else NUMBERS]
+    wanted = metric_of(scoring, task.n_outputs, task.classes)
     check_has_value(wanted, y, task.n_outputs, bagged.weights)
-    check_judged(bagged.estimator, metric, task)
+    check_judged(bagged.estimator, wanted)
     return wanted
 
 
@@ -204,8 +205,8 @@ def no_value(kind: str, name: str, parts: Parts) -> NoValueError:
 
     Examples
     --------
-    >>> no_value("plain", "auc", Parts(np.nan, np.nan, 1.0, 0.5, more_is_better=True))
-    NoValueError('auc has no value on any bag. Use more rows, or another metric.')
+    >>> no_value("plain", "roc_auc", Parts(np.nan, np.nan, 1.0, 0.5, more_is_better=True))
+    NoValueError('roc_auc has no value on any bag. Use more rows, or another metric.')
     """
     if kind == ".632+" and not np.isnan(parts.value(".632")):
         return NoValueError(

@@ -73,6 +73,7 @@ class Comparison:
     Parameters
     ----------
     metric : str
+        The name that people read, as "log loss". Losses are positive, and less of them is better.
     more_is_better : bool
     learners : tuple of str
         Each name is there once.
@@ -92,6 +93,8 @@ class Comparison:
         For each table, what its scores are divided by in means and tests over all tables. Without, they stay.
     unit : str, default=""
         What scores are in then, as "deviations of y".
+    scoring : str, default=None
+        The metric's name in scikit-learn, if a study has computed the scores.
 
     Examples
     --------
@@ -114,6 +117,7 @@ class Comparison:
     left_out: Mapping[str, str] = field(default_factory=dict)
     scales: tuple[float, ...] = ()
     unit: str = ""
+    scoring: str | None = None
 
     def __post_init__(self) -> None:
         for name, number in Counter(self.learners).items():

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 from committee.combining.fixed import majority, mean
-from committee.combining.losses import SMALLEST, NoValueError, errors, log_losses, residuals
 from committee.evaluating.intervals import Draws, Interval, bounds_of, check_interval, on_rows_again
 from committee.evaluating.majority import majority_vote_accuracy
 from committee.evaluating.reading import read_votes
+from committee.metrics.losses import SMALLEST, NoValueError, errors, learnt_log_losses, residuals
 from committee.votes.arrays import shares_of, weighted_sum
 from committee.votes.honest import HonestVotes
 
@@ -282,9 +282,9 @@ def square_parts(honest: HonestVotes, rule: str, shares: np.ndarray) -> tuple[np
 def log_parts(honest: HonestVotes, rule: str, shares: np.ndarray) -> tuple[np.ndarray, ...]:
     """Log losses; probabilities below 1e-15 are taken for it."""
     votes = np.maximum(honest.votes.astype(np.float64), SMALLEST)
-    of_members = log_losses(votes, honest.y)
+    of_members = learnt_log_losses(votes, honest.y)
     if rule == "mean":
-        of_committee = log_losses(weighted_sum(votes, shares)[None], honest.y)[0]
+        of_committee = learnt_log_losses(weighted_sum(votes, shares)[None], honest.y)[0]
         ambiguities = shares @ of_members - of_committee
     else:
         # The geometric mean is rescaled by its sum, whose logarithm is all that the committee gains.

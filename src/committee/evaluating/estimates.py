@@ -8,9 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from committee.combining.metrics import Metric, Weighed, known
 from committee.evaluating.bags import Bagged
 from committee.evaluating.intervals import Draws, Interval, interval_of
+from committee.metrics.curves import Weighed
+from committee.metrics.names import Metric
+from committee.metrics.scoring import known
 
 KINDS = ("plain", "out_of_bag", ".632", ".632+")
 # With at most so many different answers, the no-information rate of a mean over rows is that of all pairs.
@@ -21,7 +23,7 @@ N_SHUFFLES = 100
 
 @dataclass(frozen=True, eq=False)
 class Kept:
-    """What is kept of the votes of a fit: losses of rows if the metric is their mean; the votes if it is not.
+    """What is kept of the votes of a fit: scores of rows if the metric is their mean, or else the votes.
 
     The votes of the fit on all rows are kept as they are, for the no-information rate.
 
@@ -35,15 +37,15 @@ class Kept:
     y: np.ndarray
 
     def __call__(self, number: int, votes: np.ndarray) -> np.ndarray:
-        """The losses, or the votes."""
-        if number == 0 or self.metric.row_losses is None:
+        """Return the scores of rows, or the votes."""
+        if number == 0 or not self.metric.is_mean_over_rows:
             return votes
-        return self.metric.row_losses(self.y, votes)
+        return self.metric.row_scores(self.y, votes)
 
 
 @dataclass(frozen=True, eq=False)
 class RowMeans:
-    """The losses of which a metric is the mean over rows.
+    """The scores of which a metric is the mean over rows.
 
     Parameters
     ----------
@@ -65,7 +67,7 @@ class RowMeans:
         if not n_outside[bagged.weights > 0].any():
             raise ValueError(f"Every row is in every bag. Draw more bags than B={bagged.n_bags}.")
         out_of_bag = (losses * is_outside).sum(axis=0) / np.maximum(n_outside, 1)
-        apparent = metric.row_losses(bagged.lesson.y, found[0])
+        apparent = metric.row_scores(bagged.lesson.y, found[0])
         return cls(apparent, losses.mean(axis=0), out_of_bag, (n_outside > 0).astype(np.float64))
 
     def apparent_error(self, weights: np.ndarray) -> float:
@@ -186,7 +188,7 @@ class Estimates:
     def of(cls, metric: Metric, bagged: Bagged, **where: Any) -> Estimates:
         """Fit on the bags, and judge what is decided."""
         found = bagged.judged(Kept(metric, bagged.lesson.y), **where)
-        means = (RowMeans if metric.row_losses is not None else BagMeans).of(metric, found, bagged)
+        means = (RowMeans if metric.is_mean_over_rows else BagMeans).of(metric, found, bagged)
         no_information = no_information_rate(metric, found[0], bagged)
         return cls(means, no_information, metric.more_is_better, bagged.weights)
 
@@ -225,8 +227,8 @@ def no_information_rate(metric: Metric, votes: np.ndarray, bagged: Bagged) -> fl
     y, weights = bagged.lesson.y, bagged.weights
     shares = weights / weights.sum()
     answers, places = np.unique(y, return_inverse=True)
-    if metric.row_losses is not None and len(answers) <= MOST_ANSWERS:
-        if_all = [metric.row_losses(np.full_like(y, answer), votes) @ shares for answer in answers]
+    if metric.is_mean_over_rows and len(answers) <= MOST_ANSWERS:
+        if_all = [metric.row_scores(np.full_like(y, answer), votes) @ shares for answer in answers]
         return float(np.bincount(places, weights=shares) @ if_all)
     rng = np.random.default_rng([bagged.seed, 0, 2])
     drawn = [rng.choice(len(y), size=len(y), p=shares) for _ in range(N_SHUFFLES)]

@@ -15,9 +15,9 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 from sklearn.utils import check_random_state
 
-from committee.combining.losses import NoValueError
-from committee.combining.metrics import known
 from committee.evaluating.tasks import DRAWS_IN_A_TASK, in_tasks
+from committee.metrics.losses import NoValueError
+from committee.metrics.scoring import known
 from committee.parameters import is_float, is_integer
 from committee.task import are_repetitions
 

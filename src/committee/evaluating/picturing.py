@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from committee.boosting.margins import margins_of
 from committee.combining.fixed import majority, mean, one_hot
-from committee.combining.metrics import Metric, metric_of, task_of_metric
 from committee.combining.naming import as_rule
 from committee.documentation import with_parameters
 from committee.evaluating.intervals import check_n_draws, seed_of
 from committee.evaluating.pairs import Oracle, kappa
 from committee.evaluating.reading import CLASS_VOTES, read_class_votes, read_votes
+from committee.metrics.names import CLASSES, ERRORS, NUMBERS, Metric
+from committee.metrics.scoring import metric_of, task_of
 from committee.votes.arrays import check_classes, labels_of
 from committee.votes.honest import HonestVotes
+
+# The root of the mean squared error, of which less is better.
+ROOT_ERROR = replace(ERRORS[NUMBERS], name="RMSE", plain="RMSE", is_root=True, power=1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,14 +133,15 @@ class ErrorCurve:
 
     Parameters
     ----------
-    metric : str
+    scoring : str
+        "error", "RMSE" or the metric that was asked for.
     in_order : ndarray of shape (n_members,)
         With the members in the order that they came in.
     mean, deviation : ndarray of shape (n_members,)
         The mean and the standard deviation over random orders.
     """
 
-    metric: str
+    scoring: str
     in_order: np.ndarray
     mean: np.ndarray
     deviation: np.ndarray
@@ -148,7 +153,7 @@ def error_curve(
     y: Any,
     *,
     rule: Any = "mean",
-    metric: Any = None,
+    scoring: Any = None,
     sample_weight: Any = None,
     classes: Any = None,
     n_orders: int = 20,
@@ -164,8 +169,8 @@ def error_curve(
         The answers: numbers of classes from 0 on, labels if the votes are labels, or numbers.
     rule : str, callable or Rule, default="mean"
         How they are combined: a rule that needs no fit. "mean" and "majority" are fast.
-    metric : str or callable, default=None
-        As for `score`. None is the error, or the root mean squared error.
+    scoring : str, scorer or callable, default=None
+        As for `score`; more is better. None is the error, or the RMSE, of which less is better.
     n_orders : int, default=20
         How many random orders.
     random_state : int, RandomState or None, default=None
@@ -181,8 +186,11 @@ def error_curve(
     >>> curve.in_order.round(2), curve.mean.round(2)
     (array([0.33, 0.  , 0.  ]), array([0.33, 0.  , 0.  ]))
     """
-    honest = read_votes(votes, y, sample_weight=sample_weight, classes=classes, task=task_of_metric(metric))
-    wanted = metric_of(metric, honest.n_outputs, honest.classes)
+    honest = read_votes(votes, y, sample_weight=sample_weight, classes=classes, task=task_of(scoring))
+    if scoring is None:
+        wanted = ERRORS[CLASSES] if honest.are_classes else ROOT_ERROR
+    else:
+        wanted = metric_of(scoring, honest.n_outputs, honest.classes)
     check_n_draws(n_orders, "n_orders", least=1)
     rng = np.random.default_rng([seed_of(random_state)])
     members = np.arange(honest.n_members)

@@ -9,64 +9,71 @@ from typing import Any
 
 import numpy as np
 
-from committee.combining.losses import NoValueError
-from committee.combining.metrics import (
-    METRICS,
-    Metric,
-    metric_of,
-    name_of_metric,
-    power_of_unit,
-    task_of_metric,
-)
-from committee.combining.scorers import check_of_decisions
 from committee.evaluating.cells import Cell
 from committee.evaluating.comparison import Comparison, listed
 from committee.evaluating.store import Store, TableRecord
+from committee.metrics.losses import NoValueError
+from committee.metrics.names import USUAL as USUAL_METRICS
+from committee.metrics.names import Metric
+from committee.metrics.scoring import check_scoring, metric_of, name_of, task_of
 from committee.votes.arrays import as_shares
 
 BACKENDS = ("pandas", "polars", "pyarrow")
 # What scores are in, over many tables, by the power of the unit of y that they are in on one.
 UNITS = {0: "", 1: "deviations of y", 2: "variances of y"}
-# What is told of a table if nothing else is asked for.
+# The metrics of a study that names none.
 USUAL = {
-    "classification": ("error", "balanced_error", "auc", "log_loss", "brier"),
-    "regression": ("rmse", "mae"),
+    "classification": (
+        "accuracy",
+        "balanced_accuracy",
+        "roc_auc_ovr_weighted",
+        "neg_log_loss",
+        "neg_brier_score",
+    ),
+    "regression": ("neg_root_mean_squared_error", "neg_mean_absolute_error"),
 }
 
 
-def metrics_for(metrics: Iterable[Any] | None, table: TableRecord) -> list[Metric]:
+def metrics_for(scoring: Iterable[Any] | None, table: TableRecord) -> list[Metric]:
     """The metrics that are for the task of a table, each with a name of its own."""
-    wanted = USUAL[table.task] if metrics is None else metrics
-    classes = None if table.classes is None else np.array(table.classes)
-    found = [metric_of(each, table.n_outputs, classes) for each in wanted if is_for(each, table.task)]
+    wanted = USUAL[table.task] if scoring is None else scoring
+    found = [
+        metric_of(each, table.n_outputs, classes_of(table)) for each in wanted if is_for(each, table.task)
+    ]
     for name, number in Counter(each.name for each in found).items():
         if number > 1:
             raise ValueError(f"Two metrics are named {name!r}. Name each once, and functions by other names.")
     return found
 
 
-def check_metrics(metrics: Iterable[Any] | None, tables: Iterable[TableRecord]) -> None:
-    """Raise if a metric is unknown, of no decisions, or for no table; without tables, any may be meant."""
+def check_metrics(scoring: Iterable[Any] | None, tables: Iterable[TableRecord]) -> None:
+    """Raise if a metric is unknown, does not judge decisions, or is for none of the tables."""
     some = list(tables)
     for table in some:
-        metrics_for(metrics, table)
-        for each in metrics or ():
-            check_of_decisions(each, table.n_outputs)
+        metrics_for(scoring, table)
+        for each in scoring or ():
+            if is_for(each, table.task):
+                check_scoring(each, table.n_outputs, classes_of(table))
     tasks = {table.task for table in some}
-    for each in metrics or ():
+    for each in scoring or ():
         if tasks and not any(is_for(each, task) for task in tasks):
             usual = ", ".join(name for task in sorted(tasks) for name in USUAL[task])
             raise ValueError(f"There is no table that {each!r} is for. Leave it out, or take one of {usual}.")
 
 
-def names_of(metrics: Iterable[Any] | None) -> list[str] | None:
-    """The metrics that can be found again by their names; None if there are none."""
-    return [name for name in map(name_of_metric, metrics or ()) if name is not None] or None
+def classes_of(table: TableRecord) -> np.ndarray | None:
+    """Return the labels of a table's classes; None for numbers."""
+    return None if table.classes is None else np.array(table.classes)
 
 
-def is_for(metric: Any, task: str) -> bool:
-    """Whether a metric is for a task; one that has no name may be for any."""
-    return task_of_metric(metric) in (None, task)
+def names_of(scoring: Iterable[Any] | None) -> list[str] | None:
+    """Return the metrics that can be found again by their names; None if there are none."""
+    return [name for name in map(name_of, scoring or ()) if name is not None] or None
+
+
+def is_for(scoring: Any, task: str) -> bool:
+    """Return whether a metric is for a task; a scorer or a function may be for any."""
+    return task_of(scoring) in (None, task)
 
 
 def scores_of(votes: np.ndarray, y: np.ndarray, metrics: Iterable[Metric]) -> list[tuple[str, float]]:
@@ -93,11 +100,11 @@ class Results:
     Parameters
     ----------
     store : Store
-    metrics : sequence or None
+    scoring : sequence or None
     """
 
-    def __init__(self, store: Store, metrics: Sequence[Any] | None) -> None:
-        self.store, self.metrics = store, metrics
+    def __init__(self, store: Store, scoring: Sequence[Any] | None) -> None:
+        self.store, self.scoring = store, scoring
         self.tables = store.tables()
         self.finished = store.finished()
         self._masks: dict[tuple[str, int], np.ndarray] = {}
@@ -114,12 +121,12 @@ class Results:
             self._masks[place] = found
         return self._masks[place]
 
-    def scores(self, metrics: Sequence[Any] | None = None) -> dict[tuple[Cell, str], float]:
+    def scores(self, scoring: Sequence[Any] | None = None) -> dict[tuple[Cell, str], float]:
         """The scores of all finished cells. Those that are not known yet are computed.
 
         They are kept, but for those of functions: another function may have the same name.
         """
-        wanted = self.metrics if metrics is None else metrics
+        wanted = self.scoring if scoring is None else scoring
         kept = self.store.scores()
         found, fresh = {}, []
         for cell in self.finished:
@@ -139,7 +146,7 @@ class Results:
 
     def columns(self) -> dict[str, list[Any]]:
         """A row for each finished cell and metric, as columns."""
-        names = ("learner", "table", "task", "resample", "metric", "score", "fit_seconds", "predict_seconds")
+        names = ("learner", "table", "task", "resample", "scoring", "score", "fit_seconds", "predict_seconds")
         rows = [
             (
                 *(cell.learner, cell.table, self.tables[cell.table].task, cell.resample, metric, score),
@@ -149,29 +156,28 @@ class Results:
         ]
         return {name: [row[place] for row in rows] for place, name in enumerate(names)}
 
-    def compare(self, metric: Any, learners: Sequence[str] | None) -> Comparison:
+    def compare(self, scoring: Any, learners: Sequence[str] | None) -> Comparison:
         """The comparison of learners on the tables that all of them have results on."""
-        if metric is None:
-            metric = self._default_metric()
-        tables = {name: table for name, table in self.tables.items() if is_for(metric, table.task)}
+        if scoring is None:
+            scoring = self._default_metric()
+        tables = {name: table for name, table in self.tables.items() if is_for(scoring, table.task)}
         tasks = {table.task for table in tables.values()}
         if len(tasks) != 1:
             raise ValueError(
-                f"{metric!r} may be for classes or for numbers, and the study has both. Name one of "
-                f"{', '.join(METRICS)}."
+                f"{scoring!r} may be for classes or for numbers, and the study has both. Name one of "
+                f"{', '.join(name for usual in USUAL_METRICS.values() for name in usual)}."
                 if tasks
-                else f"There is no table that {metric!r} is for."
+                else f"There is no table that {scoring!r} is for."
             )
         (task,) = tasks
-        known = metric_of(metric, 1 if task == "regression" else 2)
+        known = metric_of(scoring, 1 if task == "regression" else 2)
         names = self._learners(task, learners)
         if not names:
             raise ValueError(
                 f"There is nothing to compare by {known.name!r}: no cell of a table that it is for has "
                 "finished. Run the study."
             )
-        found = self.scores([metric])
-        power = power_of_unit(known)
+        found = self.scores([scoring])
         used, runs, seconds, means, ratios, scales, left_out = [], [], [], [], [], [], {}
         for name in tables:
             cells = self._shared_cells(name, names)
@@ -189,20 +195,21 @@ class Results:
             seconds.append(times.mean(axis=0))
             is_test = self.test_rows(cells[0][0])
             ratios.append(float(is_test.sum() / (~is_test).sum()))
-            scales.append(float(tables[name].y.std() ** power) or 1.0)
+            scales.append(float(tables[name].y.std() ** known.power) or 1.0)
         shape = len(used), len(names)
         return Comparison(
-            known.name,
-            known.more_is_better,
+            known.plain,
+            known.sign == 1,
             tuple(names),
             tuple(used),
-            np.array(means).reshape(shape),
-            tuple(runs),
+            known.read(np.array(means).reshape(shape)),
+            tuple(known.read(each) for each in runs),
             tuple(ratios),
             np.array(seconds).reshape(shape),
             left_out,
-            tuple(scales) if power else (),
-            UNITS[power],
+            tuple(scales) if known.power else (),
+            UNITS[known.power],
+            known.name if known.is_named else None,
         )
 
     def tasks(self, learners: Sequence[str] | None) -> set[str]:
@@ -216,12 +223,12 @@ class Results:
         return every.intersection(*(found.get(name, set()) for name in learners)) or every
 
     def _default_metric(self) -> Any:
-        """The first metric of the study, if that tells what is compared."""
-        if self.metrics is not None:
-            return self.metrics[0]
+        """Return the first metric of the study, if there is only one task."""
+        if self.scoring is not None:
+            return self.scoring[0]
         tasks = {table.task for table in self.tables.values()}
         if len(tasks) > 1:
-            raise ValueError("The study has classes and numbers. Name a metric: 'error' or 'rmse'.")
+            raise ValueError("The study has classes and numbers. Name a metric, such as 'accuracy'.")
         return USUAL[next(iter(tasks), "classification")][0]
 
     def _learners(self, task: str, learners: Sequence[str] | None) -> list[str]:

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from committee.combining.metrics import metric_of, task_of_metric
 from committee.evaluating.intervals import Draws, Interval, interval_of
 from committee.evaluating.reading import read_decision
+from committee.metrics.scoring import metric_of, task_of
 
 
 def score(
-    decision: Any, y: Any, metric: Any = None, *, sample_weight: Any = None, classes: Any = None
+    decision: Any, y: Any, scoring: Any = None, *, sample_weight: Any = None, classes: Any = None
 ) -> Any:
     """Judge a decision, or each of several.
 
@@ -25,15 +25,12 @@ def score(
     y : array-like of shape (n_rows,)
         The answers: numbers of classes from 0 on, labels if `classes` are given or the decision is labels, or
         the numbers of a regression.
-    metric : str or callable, default=None
-        For classes, "error", "balanced_error" (the mean of the errors on each class), "auc" (of each class
-        against the rest, weighted by the share of the class), "log_loss" (the negative log likelihood of a
-        row, natural logarithm, probabilities below 1e-15 taken for it), "brier" (the sum over the classes of
-        squared distances, from 0 to 2) or "calibration_error" (of the decided class, 15 bins of equal
-        width). For numbers, "squared_error", "rmse" or "mae". For both, any name of scikit-learn's scorers,
-        a scorer that its `make_scorer` made, or a function of y, a decision of shape (n_rows, n_outputs) and
-        the weights of the rows. Scorers see labels, so "f1" takes the class 1 for the positive one; a
-        function sees numbers of classes. None is "error" or "rmse".
+    scoring : str, scorer or callable, default=None
+        A name of scikit-learn's scorers, as "neg_log_loss" or "roc_auc_ovr_weighted"; "neg_calibration_error"
+        (of the decided class, 15 bins of equal width); a scorer made by scikit-learn's `make_scorer`; or a
+        function of y, a decision of shape (n_rows, n_outputs) and the weights of the rows. Scorers see
+        labels, so the positive class of "f1" is 1; a function sees the numbers of the classes. None is
+        "accuracy" or "neg_root_mean_squared_error".
     sample_weight : array-like of shape (n_rows,), default=None
         None gives every row the weight 1.
     classes : array-like of shape (n_outputs,), default=None
@@ -42,8 +39,7 @@ def score(
     Returns
     -------
     float, or ndarray of shape (n_members,)
-        A score of scikit-learn's scorers and "auc" are better if they are higher, all others if they are
-        lower. An "auc" of rows of one class is NaN.
+        More is better. A "roc_auc" of rows of one class is NaN.
 
     See Also
     --------
@@ -57,15 +53,13 @@ def score(
     Examples
     --------
     >>> decision, y = [[0.9, 0.1], [0.6, 0.4], [0.2, 0.8], [0.3, 0.7]], [0, 1, 1, 1]
-    >>> score(decision, y), score(decision, y, "auc"), score(decision, y, "f1")
-    (0.25, 1.0, 0.8)
-    >>> score(["a", "b", "b"], ["a", "b", "a"], "balanced_error")
-    0.25
+    >>> score(decision, y), score(decision, y, "roc_auc"), score(decision, y, "f1")
+    (0.75, 1.0, 0.8)
+    >>> score(["a", "b", "b"], ["a", "b", "a"], "balanced_accuracy")
+    0.75
     """
-    honest = read_decision(
-        decision, y, sample_weight=sample_weight, classes=classes, task=task_of_metric(metric)
-    )
-    wanted = metric_of(metric, honest.n_outputs, honest.classes)
+    honest = read_decision(decision, y, sample_weight=sample_weight, classes=classes, task=task_of(scoring))
+    wanted = metric_of(scoring, honest.n_outputs, honest.classes)
     values = [wanted.prepare(honest.y, each)(honest.weights) for each in honest.votes.astype(np.float64)]
     return np.array(values) if np.ndim(decision) == 3 else values[0]
 
@@ -73,7 +67,7 @@ def score(
 def score_interval(
     decision: Any,
     y: Any,
-    metric: Any = None,
+    scoring: Any = None,
     *,
     sample_weight: Any = None,
     classes: Any = None,
@@ -88,7 +82,7 @@ def score_interval(
 
     Parameters
     ----------
-    decision, y, metric, sample_weight, classes : as for `score`
+    decision, y, scoring, sample_weight, classes : as for `score`
         One decision. Small whole weights are rows that many times; others go along with their row.
     kind : {"percentile", "bca"}, default="percentile"
         Quantiles of the scores on rows drawn again, or those quantiles corrected for bias and skewness (BCa).
@@ -109,18 +103,16 @@ def score_interval(
 
     Examples
     --------
-    >>> interval = score_interval(["a"] * 80 + ["b"] * 20, ["a"] * 100, "error", random_state=0)
+    >>> interval = score_interval(["a"] * 80 + ["b"] * 20, ["a"] * 100, "accuracy", random_state=0)
     >>> f"{interval.value:.2f} from {interval.low:.2f} to {interval.high:.2f}"
-    '0.20 from 0.12 to 0.28'
+    '0.80 from 0.72 to 0.88'
     """
     if np.ndim(decision) == 3:
         raise ValueError(
             "score_interval judges one decision. Call it for each member, or combine them first."
         )
-    honest = read_decision(
-        decision, y, sample_weight=sample_weight, classes=classes, task=task_of_metric(metric)
-    )
-    wanted = metric_of(metric, honest.n_outputs, honest.classes)
+    honest = read_decision(decision, y, sample_weight=sample_weight, classes=classes, task=task_of(scoring))
+    wanted = metric_of(scoring, honest.n_outputs, honest.classes)
     weighed = wanted.prepare(honest.y, honest.votes[0].astype(np.float64))
     draws = Draws.of(honest.weights, random_state)
     return interval_of(weighed, draws, kind=kind, level=level, n_draws=B)

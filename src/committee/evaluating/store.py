@@ -6,7 +6,7 @@ and not in Parquet files beside it: so a cell and its votes are there both or ne
 copy, and two are merged cell by cell. What is kept are names, numbers and text. No code is run by opening a
 store.
 
-    facts     what holds for all cells (test_size, cv), the names of metrics, and notes
+    facts     what holds for all cells (test_size, cv), the metrics (scoring), and notes
     learners  the recipe of each learner for each task: another recipe needs another name
     tables    the fingerprint, the classes and y of each table
     splits    which rows a resample of a table judges on, a bit for each

@@ -52,9 +52,10 @@ class Study:
         them, which are called when a table is needed.
     resamples : int or iterable of int, default=30
         How many, or which: a number says all of how the rows of a table are split.
-    metrics : list of str or callable, default=None
-        As `score` has them. Each is for the tables of its task. None is "error", "balanced_error", "auc",
-        "log_loss" and "brier", and "rmse" and "mae" for numbers.
+    scoring : list of str, scorer or callable, default=None
+        Metrics, as for `score`. Each is for the tables of its task. None is "accuracy", "balanced_accuracy",
+        "roc_auc_ovr_weighted", "neg_log_loss" and "neg_brier_score", and "neg_root_mean_squared_error" and
+        "neg_mean_absolute_error" for numbers.
     test_size : float, default=0.5
         The share of the rows, class by class, that is judged on.
     cv : int or None, default=5
@@ -72,7 +73,7 @@ class Study:
     >>> from sklearn.datasets import load_iris, load_wine
     >>> tables = {"iris": load_iris(return_X_y=True), "wine": load_wine(return_X_y=True)}
     >>> study = Study(["tree", "bayes"], tables, resamples=2, cv=None).run()
-    >>> compared = study.compare("error")
+    >>> compared = study.compare("accuracy")
     >>> compared.learners, compared.tables, compared.mean_ranks
     (('tree', 'bayes'), ('iris', 'wine'), array([1.5, 1.5]))
     """
@@ -82,7 +83,7 @@ class Study:
         learners: Any = (),
         tables: Any = (),
         resamples: int | Iterable[int] = 30,
-        metrics: Sequence[Any] | None = None,
+        scoring: Sequence[Any] | None = None,
         *,
         test_size: float = 0.5,
         cv: int | None = 5,
@@ -96,16 +97,16 @@ class Study:
             raise ValueError(f"cv must be an integer >= 2, or None. Got {cv!r}.")
         self.learners = learners_of(learners)
         self.resamples = numbers_of(resamples)
-        if metrics is not None and (isinstance(metrics, str) or not metrics):
-            raise ValueError(f"metrics must be a list of at least one, or None. Got {metrics!r}.")
-        self.metrics = None if metrics is None else list(metrics)
+        if scoring is not None and (isinstance(scoring, str) or not scoring):
+            raise ValueError(f"scoring must be a list of at least one metric, or None. Got {scoring!r}.")
+        self.scoring = None if scoring is None else list(scoring)
         self.limits = Limits(time_limit, memory_limit)
         self.test_size, self.cv = test_size, cv
         self._tables = {table.name: table for table in tables_of(tables)}
         # What is wrong is told before there is a store: a half-made one could only be deleted.
         records = self._read_tables()
         if folder is None or not (Path(folder) / FILE).exists():
-            check_metrics(self.metrics, records)
+            check_metrics(self.scoring, records)
         self.store = Store(None if folder is None else Path(folder))
         try:
             self._write_down(records)
@@ -131,9 +132,9 @@ class Study:
             raise FileNotFoundError(f"There is no study in the folder {os.fspath(folder)}.")
         store = Store(Path(folder))
         (test_size,), (cv,) = store.fact("test_size") or [0.5], store.fact("cv") or [5]
-        metrics = store.fact("metrics")
+        scoring = store.fact("scoring")
         store.close()
-        return cls(resamples=[], metrics=metrics, test_size=test_size, cv=cv, folder=folder)
+        return cls(resamples=[], scoring=scoring, test_size=test_size, cv=cv, folder=folder)
 
     def close(self) -> None:
         """Close the store."""
@@ -216,9 +217,9 @@ class Study:
         Returns
         -------
         DataFrame or Table
-            Columns learner, table, task, resample, metric, score, fit_seconds, predict_seconds.
+            Columns learner, table, task, resample, scoring, score, fit_seconds, predict_seconds.
         """
-        return frame_of(Results(self.store, self.metrics).columns(), backend)
+        return frame_of(Results(self.store, self.scoring).columns(), backend)
 
     def failures(self, backend: str | None = None) -> Any:
         """A row for each cell that has failed.
@@ -241,7 +242,7 @@ class Study:
 
     def compare(
         self,
-        metric: Any = None,
+        scoring: Any = None,
         *,
         learners: Sequence[str] | None = None,
     ) -> Comparison:
@@ -249,7 +250,7 @@ class Study:
 
         Parameters
         ----------
-        metric : str or callable, default=None
+        scoring : str, scorer or callable, default=None
             Any, also one that the study was not run with. None is the first of the study's.
         learners : list of str, default=None
             None takes all that the store knows.
@@ -258,16 +259,16 @@ class Study:
         -------
         Comparison
         """
-        return Results(self.store, self.metrics).compare(metric, learners)
+        return Results(self.store, self.scoring).compare(scoring, learners)
 
     def comparisons(
-        self, metrics: Sequence[Any] | None = None, learners: Sequence[str] | None = None
+        self, scoring: Sequence[Any] | None = None, learners: Sequence[str] | None = None
     ) -> list[Comparison]:
         """Compare learners by each metric that is for a table with finished cells.
 
         Parameters
         ----------
-        metrics : list of str or callable, default=None
+        scoring : list of str, scorer or callable, default=None
             None is the study's.
         learners : list of str, default=None
             None takes all that the store knows.
@@ -277,9 +278,9 @@ class Study:
         list of Comparison
             Empty if no cell has finished.
         """
-        results = Results(self.store, self.metrics)
+        results = Results(self.store, self.scoring)
         tasks = results.tasks(learners)
-        asked = metrics or self.metrics or [metric for task in sorted(tasks) for metric in USUAL[task]]
+        asked = scoring or self.scoring or [metric for task in sorted(tasks) for metric in USUAL[task]]
         check_metrics(asked, self.store.tables().values())
         wanted = [each for each in asked if any(is_for(each, task) for task in tasks)]
         return [results.compare(each, learners) for each in wanted] if results.finished else []
@@ -375,10 +376,10 @@ class Study:
                     f"The study in {self.store.folder} has {name}={known[0]}, and this one {value}. "
                     "Use another folder."
                 )
-        check_metrics(self.metrics, [*self.store.tables().values(), *records])
+        check_metrics(self.scoring, [*self.store.tables().values(), *records])
         for name, value in settings.items():
             self.store.set_fact(name, [value])
-        self.store.set_fact("metrics", names_of(self.metrics))
+        self.store.set_fact("scoring", names_of(self.scoring))
         for record in records:
             self.store.add_table(record)
         for learner in self.learners:
@@ -413,7 +414,7 @@ class Study:
         scores: list[tuple[str, float]] = []
         if outcome.votes is not None:
             y = table.y[self._split(table, cell.resample)]
-            wanted = [each for each in metrics_for(self.metrics, table) if each.is_named]
+            wanted = [each for each in metrics_for(self.scoring, table) if each.is_named]
             # A metric that fails is told where scores are asked for; the cell is not lost by it.
             with suppress(ValueError):
                 scores = scores_of(outcome.votes, y, wanted)

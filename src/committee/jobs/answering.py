@@ -11,9 +11,18 @@ import pyarrow.compute as pc
 
 from committee.files import AS_FOUND, BadTable, CSVForm
 from committee.files.kinds import narrowed
-from committee.jobs.metrics import scores_of
 from committee.jobs.tables import present, table_for, values_of
+from committee.metrics.losses import NoValueError
+from committee.metrics.names import METRICS
 from committee.task import Classification
+
+# What `evaluate` shows if nothing else is asked for.
+USUAL = {
+    "classification": ("accuracy", "balanced_accuracy", "neg_log_loss", "roc_auc"),
+    "regression": ("neg_root_mean_squared_error", "neg_mean_absolute_error", "r2"),
+}
+# Metrics that say nothing about rows of a single class.
+OF_SEVERAL_CLASSES = ("roc_auc", "balanced_accuracy")
 
 
 def predict(
@@ -85,6 +94,7 @@ class Evaluation:
     n_dropped : int
         That have none.
     scores : dict of str to float
+        By scikit-learn's names; more is better.
     """
 
     target: str
@@ -98,7 +108,7 @@ def evaluate(
     place: Any,
     *,
     target: str | None = None,
-    metric: str | None = None,
+    scoring: str | None = None,
     ignore_extra: bool = False,
     form: CSVForm = AS_FOUND,
 ) -> Evaluation:
@@ -110,7 +120,7 @@ def evaluate(
     place : str or path
     target : str, default=None
         The column with the answers. None is that of the fit.
-    metric : str, default=None
+    scoring : str, default=None
         See `scores_of`.
     ignore_extra : bool, default=False
     form : CSVForm
@@ -129,7 +139,7 @@ def evaluate(
         unseen = sorted({str(label) for label in set(y.tolist()) - set(model.classes_.tolist())})
         if unseen:
             raise BadTable(f"The target {target!r} has {unseen[0]!r}, which is no class of the model.")
-    return Evaluation(target, len(y), n_dropped, scores_of(model, X, y, metric))
+    return Evaluation(target, len(y), n_dropped, scores_of(model, X, y, scoring))
 
 
 def with_answers(X: Any, answers: Any, target: str, where: str) -> tuple[Any, np.ndarray, int]:
@@ -145,3 +155,40 @@ def with_answers(X: Any, answers: Any, target: str, where: str) -> tuple[Any, np
     y = values_of(answers)
     # Whole numbers beside missing ones are read as floats: 1 is to be a class, not 1.0.
     return X, narrowed(y) if n_dropped and y.dtype.kind == "f" else y, n_dropped
+
+
+def scores_of(model: Any, X: Any, y: np.ndarray, scoring: str | None = None) -> dict[str, float]:
+    """Return the scores of a fitted model on rows with answers.
+
+    Parameters
+    ----------
+    model : estimator
+    X : table
+    y : ndarray of shape (n_rows,)
+    scoring : str, default=None
+        The name of a metric. None takes the usual ones.
+
+    Returns
+    -------
+    dict of str to float
+        By scikit-learn's names; more is better.
+    """
+    from committee.evaluating.scoring import score
+
+    if not isinstance(model._task, Classification):
+        decision, wanted, classes = model.predict(X), USUAL["regression"], None
+    else:
+        decision, wanted, classes = model.predict_proba(X), USUAL["classification"], model.classes_
+        if len(np.unique(y)) == 1:
+            wanted = tuple(name for name in wanted if name not in OF_SEVERAL_CLASSES)
+        if len(classes) > 2:
+            wanted = tuple(METRICS[name].of_many or name for name in wanted)
+    found = {}
+    for name in wanted if scoring is None else (scoring,):
+        try:
+            found[name] = float(score(decision, y, name, classes=classes))
+        except NoValueError as error:
+            raise ValueError(f"The metric {name!r} has no value here: {error}") from error
+        if np.isnan(found[name]):
+            raise ValueError(f"The metric {name!r} has no value here: all rows are of one class.")
+    return found

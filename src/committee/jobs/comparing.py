@@ -58,8 +58,8 @@ class Plan:
     tables : dict of str to TableFile
     learners : tuple of str
     resamples : int
-    metrics : tuple of str, default=()
-        None of them are the usual ones.
+    scoring : tuple of str, default=()
+        Metrics; none of them are the usual ones.
     test_size : float
     folds : int
         Of honest votes; 0 makes none.
@@ -70,7 +70,7 @@ class Plan:
     tables: Mapping[str, TableFile] = field(default_factory=dict)
     learners: tuple[str, ...] = ()
     resamples: int = 30
-    metrics: tuple[str, ...] = ()
+    scoring: tuple[str, ...] = ()
     test_size: float = 0.5
     folds: int = 5
     time_limit: float | None = None
@@ -84,7 +84,7 @@ class Plan:
             list(self.learners),
             {name: table.load for name, table in self.tables.items()},
             self.resamples,
-            list(self.metrics) or None,
+            list(self.scoring) or None,
             test_size=self.test_size,
             cv=self.folds or None,
             folder=folder,
@@ -140,20 +140,7 @@ def new_plan(places: Sequence[str], target: str | None, **given: Any) -> Plan:
         "memory_limit": bytes_of(given.get("memory_limit")),
     }
     told = {name: value for name, value in (given | amounts).items() if value is not None and value != ()}
-    if "metrics" in told:
-        told["metrics"] = study_metrics(told["metrics"])
     return replace(Plan(), tables=find_tables(places, target), **told)
-
-
-def study_metrics(metrics: Sequence[str]) -> tuple[str, ...]:
-    """Metrics as a study calls them: "f1" is that of all classes, as in `committee fit`.
-
-    Examples
-    --------
-    >>> study_metrics(["error", "f1"])
-    ('error', 'f1_macro')
-    """
-    return tuple("f1_macro" if metric == "f1" else metric for metric in metrics)
 
 
 def plan_of(folder: Path) -> Plan:
@@ -163,7 +150,7 @@ def plan_of(folder: Path) -> Plan:
     if written is None:
         raise ValueError(f"The study in {folder} was not begun by committee compare. Go on in Python.")
     tables = {name: TableFile(**table) for name, table in written.pop("tables").items()}
-    return Plan(tables, tuple(written.pop("learners")), metrics=tuple(written.pop("metrics")), **written)
+    return Plan(tables, tuple(written.pop("learners")), scoring=tuple(written.pop("scoring")), **written)
 
 
 def grown(plan: Plan, more: Plan, given: Iterable[str]) -> Plan:
@@ -190,11 +177,11 @@ def run_study(plan: Plan, folder: Path, *, n_jobs: int | None, retry_failed: boo
     """
     with plan.study(folder) as study:
         study.run(runner="processes", n_jobs=n_jobs, retry_failed=retry_failed, verbose=verbose)
-        return outcome_of(study, folder, plan.metrics)
+        return outcome_of(study, folder, plan.scoring)
 
 
 def outcome_of(
-    study: Study, folder: Path, metrics: Sequence[str] = (), learners: Sequence[str] | None = None
+    study: Study, folder: Path, scoring: Sequence[str] = (), learners: Sequence[str] | None = None
 ) -> Compared:
     """What a study has come to: a comparison for each metric that is for a table with finished cells."""
     finished, failed = study.store.finished(), study.store.failures()
@@ -202,16 +189,16 @@ def outcome_of(
     without = [
         name
         for name, table in study.store.tables().items()
-        if metrics and not any(is_for(each, table.task) for each in metrics)
+        if scoring and not any(is_for(each, table.task) for each in scoring)
     ]
-    comparisons = study.comparisons(metrics, learners)
+    comparisons = study.comparisons(scoring, learners)
     return Compared(os.fspath(folder), len(finished), len(failed), some, comparisons, without)
 
 
 def report_study(
     folder: Path,
     *,
-    metrics: Sequence[str] = (),
+    scoring: Sequence[str] = (),
     learners: Sequence[str] | None = None,
     formats: Sequence[str] = (),
 ) -> tuple[Compared, Report]:
@@ -220,7 +207,7 @@ def report_study(
     Parameters
     ----------
     folder : Path
-    metrics : sequence of str
+    scoring : sequence of str
         Without any, those that the study was run with.
     learners : sequence of str or None
     formats : sequence of str
@@ -233,15 +220,15 @@ def report_study(
     """
     require_renderer()
     with Study.open(folder) as study:
-        asked = study_metrics(metrics) or study.metrics or ()
+        asked = scoring or study.scoring or ()
         found = outcome_of(study, folder, asked, learners)
         if not found.comparisons:
-            named = f" on a table that {', '.join(metrics)} is for" if metrics and found.n_finished else ""
+            named = f" on a table that {', '.join(scoring)} is for" if scoring and found.n_finished else ""
             raise ValueError(
                 f"No cell of the study in {folder} has finished{named}. Go on with it: --resume {folder}."
             )
         title = f"Study {folder.resolve().name}"
-        given: dict[str, Any] = {"metrics": asked, "learners": learners, "formats": formats or FORMATS}
+        given: dict[str, Any] = {"scoring": asked, "learners": learners, "formats": formats or FORMATS}
         return found, study.report(folder / REPORT, title=title, **given)
 
 

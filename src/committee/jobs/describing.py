@@ -10,7 +10,6 @@ from typing import Any
 from committee.assembling.leaderboard import name_of
 from committee.combining import as_rule
 from committee.files import BadTable
-from committee.jobs.metrics import judging_scorer
 from committee.saving import Summary, verify
 from committee.table import Kind
 
@@ -90,7 +89,7 @@ def one_line(value: Any) -> str:
 
 def standings(
     model: Any,
-    metric: str | None,
+    scoring: str | None,
     rules: list[Any] | None,
     X: Any = None,
     n_votes: int | None = None,
@@ -100,8 +99,8 @@ def standings(
     Parameters
     ----------
     model : committee
-    metric : str or None
-        See `judging_scorer`.
+    scoring : str or None
+        The name of a metric; None is that of the committee.
     rules : list of rules, or None
         None is all that can decide here.
     X : table, default=None
@@ -112,34 +111,30 @@ def standings(
     Returns
     -------
     dict
-        With losses as they are, the best first.
+        With scores by scikit-learn's sign, the best first.
     """
     if not hasattr(model, "leaderboard"):
         raise BadTable(f"{type(model).__name__} is no committee: it has no members to compare.")
-    task = "classification" if hasattr(model, "classes_") else "regression"
     for rule in rules or ():
         if X is None and as_rule(rule)._looks_at_X():
             raise BadTable(
                 f"The rule {name_of(rule)!r} looks at the rows, which are not in the file of a model. "
                 "Leave it out, or let it decide in a fit: that judges it."
             )
-    scorer = judging_scorer(metric, task, len(getattr(model, "classes_", ())))
     judged = model if n_votes is None else with_fewer_votes(model, n_votes)
     # Rows are encoded for those alone that look at them.
     looks = rules is None or any(as_rule(rule)._looks_at_X() for rule in rules)
-    board = judged.leaderboard(rules, X=X if looks else None, scoring=scorer)
-    # A loss is shown as it is, unless it is asked for by the name of what is minus it.
-    is_loss = board.scoring.startswith("neg_") and board.scoring != metric
+    board = judged.leaderboard(rules, X=X if looks else None, scoring=scoring)
     named = {name_of(rule): title_of(rule) for rule in [*decided(model), *(rules or ())]}
     return {
-        "metric": board.scoring.removeprefix("neg_") if scorer is None else metric,
+        "scoring": board.scoring,
         "rule": title_of(model.rule_),
         "n_judged": len(judged.honest_rows_),
         "standings": [
             {
                 "kind": each.kind,
                 "name": named.get(each.name, each.name),
-                "score": -each.score if is_loss else each.score,
+                "score": each.score,
             }
             for each in board
         ],

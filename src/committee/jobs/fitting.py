@@ -12,14 +12,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from committee import automatic
 from committee.automatic.parameters import AutomaticParameters
 from committee.files import AS_FOUND, CSVForm, Guess
 from committee.jobs.amounts import bytes_of, seconds_of
 from committee.jobs.lesson import Lesson, read_lesson
-from committee.jobs.metrics import check_metric_name, committee_metric
+from committee.metrics.names import metric_named
 from committee.parameters import check_parameters, taking_parameters_of, unknown_name
 
 TASKS = ("classification", "regression")
@@ -94,9 +92,6 @@ def fit(
         The time for reading and fitting: seconds, or text such as "10m".
     memory_limit : float or str, default=None
         The memory for the table and the fits: bytes, or text such as "4GB".
-    metric : str or callable, default=None
-        As in `CommitteeClassifier`, or "auc", "accuracy", "log_loss", "f1" (the mean over classes), "rmse",
-        "mae".
 
     Returns
     -------
@@ -165,8 +160,6 @@ def fit_table(
     n_bytes = bytes_of(given.pop("memory_limit", None))
     check_settings(task, given)
     lesson = read_lesson(table, target, task, types, groups, weights, form)
-    if isinstance(given.get("metric"), str):
-        given["metric"] = committee_metric(given["metric"], lesson.task, len(np.unique(lesson.y)))
     if n_bytes is not None:
         given["memory_limit"] = memory_left(n_bytes, lesson.X.nbytes)
     model = new_committee(lesson.task, given)
@@ -205,8 +198,8 @@ def check_settings(task: str | None, parameters: Mapping[str, Any]) -> None:
     for name in members if isinstance(members, list | tuple) else ():
         if isinstance(name, str) and name not in (*known, "auto"):
             raise unknown_name("member", name, known)
-    if isinstance(parameters.get("metric"), str):
-        check_metric_name(parameters["metric"], TASKS if task is None else (task,))
+    if isinstance(parameters.get("scoring"), str):
+        metric_named(parameters["scoring"], task)
 
 
 def new_committee(task: str, parameters: Mapping[str, Any]) -> Any:

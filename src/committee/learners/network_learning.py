@@ -128,7 +128,7 @@ def learn(rows: NetworkRows, folds: np.ndarray | None, plan: Plan, n_threads: in
             if loss < min(losses, default=np.inf):
                 best, best_at = training.parameters(), end
             losses.append(loss)
-            work.tell(n_rounds, -loss)
+            work.tell(n_rounds, -loss, shown=("loss", loss))
         # After a cycle that has brought nothing, the next, which is longer, fits its rows even closer.
         if is_over or (is_end and best_at <= cycle_began):
             break

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.frozen import FrozenEstimator
 
 from committee.combining import one_hot
-from committee.combining.metrics import judges_probabilities, name_of_metric
+from committee.metrics.names import Metric
 from committee.task import Classification, Regression, codes_in
 from committee.votes.arrays import NEARLY_ONE, as_shares
 
@@ -29,10 +29,10 @@ def check_gives_probabilities(member: Any, wanted: str, way_out: str) -> None:
     Examples
     --------
     >>> from sklearn.svm import LinearSVC
-    >>> check_gives_probabilities(LinearSVC(), "the metric 'log_loss'", "Take 'error'")
+    >>> check_gives_probabilities(LinearSVC(), "the metric 'neg_log_loss'", "Take 'accuracy'")
     Traceback (most recent call last):
-    ValueError: LinearSVC has no predict_proba, and the metric 'log_loss' is about probabilities. Take \
-'error', or wrap it in CalibratedClassifierCV.
+    ValueError: LinearSVC has no predict_proba, and the metric 'neg_log_loss' is about probabilities. Take \
+'accuracy', or wrap it in CalibratedClassifierCV.
     """
     if not hasattr(member, "predict_proba"):
         raise ValueError(
@@ -41,11 +41,10 @@ def check_gives_probabilities(member: Any, wanted: str, way_out: str) -> None:
         )
 
 
-def check_judged(member: Any, metric: Any, task: Task) -> None:
+def check_judged(member: Any, metric: Metric) -> None:
     """Raise if a metric judges probabilities and a member gives none."""
-    if isinstance(task, Classification) and judges_probabilities(metric):
-        wanted = f"the metric {name_of_metric(metric) or metric!r}"
-        check_gives_probabilities(member, wanted, "Take one of labels, as 'error'")
+    if metric.needs_probabilities:
+        check_gives_probabilities(member, f"the metric {metric.name}", "Take one of labels, as 'accuracy'")
 
 
 def votes_of(

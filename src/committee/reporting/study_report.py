@@ -82,9 +82,9 @@ def write_report(
     for comparison in comparisons:
         charts = charts_of(comparison, alpha)
         files += save_pictures(
-            {f"{comparison.metric}_{name}": each for name, each in charts.items()}, folder, wanted
+            {f"{stem_of(comparison)}_{name}": each for name, each in charts.items()}, folder, wanted
         )
-        files.append(write(folder / f"{comparison.metric}.tex", latex_of(comparison, alpha)))
+        files.append(write(folder / f"{stem_of(comparison)}.tex", latex_of(comparison, alpha)))
         page += lines_of(comparison, alpha, rope, [*charts], wanted)
     place = write(folder / PAGE, "\n".join(page))
     return Report(place, [*files, place])
@@ -95,7 +95,7 @@ def report(
     study: Study,
     folder: str | os.PathLike[str],
     *,
-    metrics: Sequence[Any] | None = None,
+    scoring: Sequence[Any] | None = None,
     learners: Sequence[str] | None = None,
     title: str = "Study",
     alpha: float = 0.05,
@@ -108,7 +108,7 @@ def report(
     ----------
     folder : str or path
         It is made if it does not exist. Files of another report are replaced.
-    metrics, learners : as for `comparisons`
+    scoring, learners : as for `comparisons`
     title : str, default="Study"
     alpha : float, default=0.05
         Of all tests.
@@ -123,7 +123,7 @@ def report(
         With the `page` and all `files`.
     """
     require_renderer()
-    comparisons = study.comparisons(metrics, learners)
+    comparisons = study.comparisons(scoring, learners)
     if not comparisons:
         raise ValueError("There is nothing to report: no cell has finished. Run the study.")
     return write_report(comparisons, Path(folder), title=title, alpha=alpha, rope=rope, formats=formats)
@@ -163,6 +163,11 @@ def charts_of(comparison: Comparison, alpha: float = 0.05) -> dict[str, Chart]:
     return charts
 
 
+def stem_of(comparison: Comparison) -> str:
+    """Return what the names of a comparison's files begin with."""
+    return (comparison.scoring or comparison.metric).removeprefix("neg_")
+
+
 def best_of(comparison: Comparison) -> list[str]:
     """The learners with the best average ranks."""
     order = np.argsort(comparison.mean_ranks, kind="stable")[:MOST_SCATTERED]
@@ -183,8 +188,8 @@ def lines_of(
     lines += [rank_table(comparison), "", *tests_of(comparison, alpha, rope), ""]
     shown = next((form for form in ("svg", "png") if form in formats), None)
     for name in charts:
-        links = ", ".join(f"[{form}]({comparison.metric}_{name}.{form})" for form in formats)
-        picture = [] if shown is None else [f"![{name}]({comparison.metric}_{name}.{shown})", ""]
+        links = ", ".join(f"[{form}]({stem_of(comparison)}_{name}.{form})" for form in formats)
+        picture = [] if shown is None else [f"![{name}]({stem_of(comparison)}_{name}.{shown})", ""]
         lines += [*picture, links, ""]
     lines += ["### Wins / ties / losses", "", wins_table(comparison), ""]
     lines += ["### p-values, Wilcoxon with Holm", "", p_value_table(comparison.wilcoxon_holm(alpha)), ""]

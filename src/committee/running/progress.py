@@ -50,6 +50,8 @@ class Event:
         What was done last, if the parts of the work have names.
     seconds_left : float or None, default=None
         How much longer it may take at most, if that is known.
+    shown : (str, float) or None, default=None
+        The score as people read it: a name, and a number that is positive for losses.
 
     Examples
     --------
@@ -68,11 +70,13 @@ class Event:
     within: tuple[str, ...] = ()
     part: str | None = None
     seconds_left: float | None = None
+    shown: tuple[str, float] | None = None
 
     def __str__(self) -> str:
         most = "at most " if self.is_limit else ""
         of_all = "" if self.n_total is None else f" of {most}{self.n_total}"
-        score = "" if self.score is None else f", score {self.score:.6g}"
+        name, number = self.shown or ("score", self.score)
+        score = "" if number is None else f", {name} {number:.6g}"
         left = "" if self.seconds_left is None else f", {self.seconds_left:.0f} s left"
         part = "" if self.part is None else f" ({self.part})"
         done = f"{self.n_done}{of_all} {self.what}{part}{score}, {self.seconds:.1f} s{left}"
@@ -223,12 +227,13 @@ class Work:
         *,
         part: str | None = None,
         seconds_left: float | None = None,
+        shown: tuple[str, float] | None = None,
     ) -> None:
-        """Tell how many are done, those of a fit before not counted, and how good it is so far."""
+        """Report how many are done, those of a fit before not counted, and how good it is so far."""
         n_there = self._n_before + n_done
         if self._receiver is not None and (n_there, score) != (self._event.n_done, self._event.score):
             self._event = replace(
-                self._event, n_done=n_there, score=score, part=part, seconds_left=seconds_left
+                self._event, n_done=n_there, score=score, part=part, seconds_left=seconds_left, shown=shown
             )
             WITHIN.set((*self._event.within, self._part()))
             self._send()
@@ -340,8 +345,8 @@ def in_words(event: Event) -> str:
 
     Examples
     --------
-    >>> in_words(Event("folds", "CommitteeClassifier", 7, 27, 14.0, -0.46, part="member 'forest', fold 1"))
-    "7/27, about 40 s left, best -0.46, member 'forest', fold 1"
+    >>> in_words(Event("folds", "CommitteeClassifier", 7, 27, 14.0, -0.46, shown=("log loss", 0.46)))
+    '7/27, about 40 s left, best log loss 0.46'
     """
     of_all = "" if event.n_total is None else f"/{event.n_total}"
     words = [f"{event.n_done}{of_all}"]
@@ -349,7 +354,9 @@ def in_words(event: Event) -> str:
         words.append(f"{event.seconds_left:.0f} s left")
     elif event.n_total is not None and 0 < event.n_done < event.n_total:
         words.append(f"about {event.seconds * (event.n_total / event.n_done - 1):.0f} s left")
-    if event.score is not None:
+    if event.shown is not None:
+        words.append("best {} {:.4g}".format(*event.shown))
+    elif event.score is not None:
         words.append(f"best {event.score:.4g}")
     if event.part is not None:
         words.append(event.part)

@@ -30,12 +30,13 @@ from committee.members.fitting import importances_of
 from committee.members.kinds import check_estimator, grows_in_engine, is_member, takes_codes
 from committee.members.lesson import group_codes, in_order
 from committee.members.votes import check_judged
+from committee.metrics.scoring import metric_of
 from committee.parameters import check_parameters
 from committee.running import Work, n_threads
 from committee.sampling.bagging_parameters import BaggingParameters
 from committee.sampling.bags import Bags, repeats_of, weights_each_time
 from committee.sampling.engine_bags import are_members_of, check_tree, grow_members, take_member
-from committee.sampling.out_of_bag import OutOfBag, check_goes_on, check_metric, is_named
+from committee.sampling.out_of_bag import OutOfBag, check_goes_on, check_metric, is_named, n_outputs_of
 from committee.sampling.outside import (
     check_decides_outside,
     check_probabilities,
@@ -286,7 +287,7 @@ class Bagging(CallbackSupportMixin, BaggingParameters):
         if self.oob_score and is_open(training.task):
             check_decides_outside(rule, last, training.task)
         if is_named(self.oob_score):
-            check_judged(learning.member, self.oob_score, training.task)
+            check_judged(learning.member, metric_of(self.oob_score, n_outputs_of(training.task)))
         self._check_classes_weigh(learning)
         columns = columns_of_members(
             training.table.schema.n_columns,

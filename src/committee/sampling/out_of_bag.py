@@ -11,10 +11,15 @@ from sklearn.metrics import accuracy_score, r2_score
 
 from committee import _engine
 from committee.combining import one_hot
-from committee.combining.losses import NoValueError, is_made_scorer, name_of_function, takes_arguments
-from committee.combining.metrics import metric_of
-from committee.combining.scorers import check_scorer
 from committee.learners.training import Training
+from committee.metrics.losses import NoValueError
+from committee.metrics.scoring import (
+    check_scoring,
+    is_made_scorer,
+    metric_of,
+    name_of_function,
+    takes_arguments,
+)
 from committee.saving import Fields
 from committee.task import NUMERIC, Classification, Regression
 
@@ -256,8 +261,10 @@ def check_metric(metric: Any, task: Classification | Regression) -> None:
 of them: for a function of an estimator, X and y, take the name of a scorer, or what make_scorer makes.
     """
     if is_named(metric):
-        metric_of(metric, n_outputs_of(task))
-        check_scorer(metric, task)
+        if n_outputs_of(task) > task.n_outputs:
+            metric_of(metric, n_outputs_of(task))
+        else:
+            check_scoring(metric, task.n_outputs, task.classes)
     elif callable(metric) and not takes_arguments(metric, 2):
         raise not_of_predictions(metric)
 

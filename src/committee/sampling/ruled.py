@@ -82,9 +82,8 @@ class Combining(Voter):
         "Whether to judge the decision on the rows that members have not seen; there are such with "
         "`bootstrap`. A rule decides on the votes of those members alone; one that learns decides on each "
         "fifth of the rows by what it learns from the others. True is the accuracy, or R2 of numbers. A name "
-        "is that of a metric of `committee.score` or of a scorer of scikit-learn, which see the "
-        "probabilities; a callable is called as metric(y_true, y_pred), with labels or, if it takes no text, "
-        "with their numbers in `classes_`.",
+        "is that of a scorer of scikit-learn, as in `committee.score`; a callable is called as "
+        "metric(y_true, y_pred), with labels or, if it takes no text, with their numbers in `classes_`.",
     )
 
 

@@ -25,6 +25,7 @@ from committee.saving.codec import (
 )
 from committee.saving.errors import DamagedFile, require
 from committee.saving.fields import Fields
+from committee.saving.old_spellings import respelt
 
 PREFIX = "committee."
 # Functions that may be the rule of an ensemble, with the names of the rules that they are.
@@ -159,7 +160,7 @@ def restore(described: Described, path: str) -> Any:
     if cls is None:
         raise DamagedFile(f"{path}: there is no estimator {described.name!r} in this committee.")
     known = inspect.signature(cls).parameters
-    parameters = dict(described.parameters)
+    parameters = dict(respelt(described.parameters, known))
     for name in [name for name in REMOVED if name in parameters and name not in known]:
         REMOVED[name].check(name, parameters.pop(name), described)
     unknown = sorted(parameters.keys() - known.keys())

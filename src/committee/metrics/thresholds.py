@@ -1,4 +1,4 @@
-"""The thresholds of decisions that suit a metric: what is added to the scores of the classes.
+"""Thresholds that suit a metric: what is added to the scores of the classes.
 
 In: scores of honest decisions, and a metric. Out: a number for each class. Each is found among those at which
 some row changes its class, one class after the other.
@@ -7,41 +7,50 @@ some row changes its class, one class after the other.
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
-from committee.combining.counting import Score, count_score
-from committee.combining.losses import member_losses, metric_of_votes
-from committee.votes.arrays import rescaled
-from committee.votes.honest import HonestVotes
+from committee.metrics.counts import Score
+from committee.metrics.members import decided
+from committee.metrics.names import Metric
+from committee.votes.arrays import rescaled, rounding_of
 
-# So many thresholds of a class are tried, in so many turns.
+# The number of thresholds of a class to try, and how often.
 N_THRESHOLDS, N_TURNS = 60, 2
-# Of a metric that has to be asked about each, so many of all classes together, and so many of each at least.
+# Without counts, a metric judges every threshold: at most the first number for all classes together, and at
+# least the second for each class.
 MOST_ASKED, LEAST_ASKED = 240, 8
 
 
-def best_biases(scores: np.ndarray, honest: HonestVotes, metric: Any, deadline: float) -> np.ndarray:
-    """What must be added to the scores of the classes to lower a metric most; 0 where nothing is gained.
+def best_biases(
+    scores: np.ndarray, y: np.ndarray, weights: np.ndarray, metric: Metric, deadline: float
+) -> np.ndarray:
+    """Return what to add to the scores of the classes so that the metric is best; 0 where nothing is gained.
 
     Parameters
     ----------
     scores : ndarray of shape (n_rows, n_classes)
         Logarithms of probabilities.
-    honest : HonestVotes
-    metric : str or callable
+    y : ndarray of int of shape (n_rows,)
+    weights : ndarray of shape (n_rows,)
+    metric : Metric
     deadline : float
-        When the best so far are taken, by `time.monotonic`.
+        When to return the best so far, by `time.monotonic`.
 
     Returns
     -------
     ndarray of shape (n_classes,)
     """
-    counts = np.flatnonzero(honest.weights)
-    scores, honest = scores[counts], honest.on(counts)
-    judge = judge_by(metric, honest, deadline)
+    counts = np.flatnonzero(weights)
+    scores, y, weights = scores[counts], y[counts], weights[counts]
+    judge: ByScore | ByCounts
+    if metric.of_counts is None:
+        n_thresholds = min(N_THRESHOLDS, max(LEAST_ASKED, MOST_ASKED // scores.shape[1]))
+        judge = ByScore(metric, y, weights, deadline, n_thresholds)
+    else:
+        judge = ByCounts(metric.of_counts, y, weights)
     n_classes = scores.shape[1]
     biases = np.zeros(n_classes)
     lowest = judge.plain(scores)
@@ -65,7 +74,7 @@ def best_biases(scores: np.ndarray, honest: HonestVotes, metric: Any, deadline: 
 
 
 def thresholds(scores: np.ndarray, code: int, n_thresholds: int) -> np.ndarray:
-    """By how much the score of a class must rise for shares of the rows to become of that class."""
+    """Return how much the score of a class must rise for shares of the rows to become of that class."""
     lacking = np.unique(lacking_of(scores, code)[0])
     places = np.linspace(0, len(lacking) - 1, min(n_thresholds, len(lacking))).round().astype(np.int64)
     # Between two rows, so that neither is a tie; above the last, all rows are of the class.
@@ -75,52 +84,52 @@ def thresholds(scores: np.ndarray, code: int, n_thresholds: int) -> np.ndarray:
 
 
 def lacking_of(scores: np.ndarray, code: int) -> tuple[np.ndarray, np.ndarray]:
-    """What each row lacks to be of a class, and the best of the other classes."""
+    """Return what each row lacks to be of a class, and the best of the other classes."""
     others = scores.copy()
     others[:, code] = -np.inf
     best = others.argmax(axis=1)
     return np.take_along_axis(others, best[:, None], axis=1)[:, 0] - scores[:, code], best
 
 
-@dataclass(frozen=True)
-class ByFunction:
-    """Judges decisions by a metric that is asked about each.
+@dataclass(frozen=True, eq=False)
+class ByScore:
+    """Judge decisions by a metric that is computed for each.
 
     Parameters
     ----------
-    metric : str or callable
-    honest : HonestVotes
+    metric : Metric
+    y, weights : ndarray of shape (n_rows,)
     deadline : float
+    n_thresholds : int
+        The number of thresholds of a class to try.
     """
 
-    metric: Any
-    honest: HonestVotes
+    metric: Metric
+    y: np.ndarray
+    weights: np.ndarray
     deadline: float
-
-    @property
-    def n_thresholds(self) -> int:
-        """How many thresholds of a class are tried."""
-        return min(N_THRESHOLDS, max(LEAST_ASKED, MOST_ASKED // self.honest.n_outputs))
+    n_thresholds: int
 
     def plain(self, scores: np.ndarray) -> float:
-        """The loss of the decision by the highest score."""
-        return loss_of(scores, self.honest, self.metric)
+        """Return the loss of the decision by the highest score."""
+        decision = rescaled(np.exp(scores - scores.max(axis=1, keepdims=True)))
+        return self.metric.loss(self.y, decided(decision, rounding_of(decision)), self.weights)
 
     def raised(self, scores: np.ndarray, code: int, by: np.ndarray) -> np.ndarray:
-        """The losses if the score of a class is raised; infinity for those that time is too short for."""
+        """Return the losses if the score of a class is raised; infinity where time is too short."""
         losses = np.full(len(by), np.inf)
         for place in coarse_first(len(by)):
             if time.monotonic() >= self.deadline:
                 break
             moved = scores.copy()
             moved[:, code] += by[place]
-            losses[place] = loss_of(moved, self.honest, self.metric)
+            losses[place] = self.plain(moved)
         return losses
 
 
 @dataclass(frozen=True)
 class ByCounts:
-    """Judges decisions by a metric that counts: from the weights of the rows, class by class.
+    """Judge decisions by counts: the weights of the rows, class by class.
 
     Parameters
     ----------
@@ -135,17 +144,17 @@ class ByCounts:
     n_thresholds: ClassVar[int] = N_THRESHOLDS
 
     def plain(self, scores: np.ndarray) -> float:
-        """The loss of the decision by the highest score."""
+        """Return the loss of the decision by the highest score."""
         n_classes, labels = scores.shape[1], scores.argmax(axis=1)
         right = np.bincount(labels, self.weights * (labels == self.y), n_classes)
         decided = np.bincount(labels, self.weights, n_classes)
         return float(-self.score(right[None], decided[None], self._there(n_classes))[0])
 
     def raised(self, scores: np.ndarray, code: int, by: np.ndarray) -> np.ndarray:
-        """The losses if the score of a class is raised, by more and more.
+        """Return the losses if the score of a class is raised, by more and more.
 
-        A row is of the best other class until the class has what it lacks: so what each class gains or loses
-        between two thresholds is counted once, and summed.
+        A row belongs to the best other class until the class has what the row lacks. So what each class gains
+        or loses between two thresholds is counted once, and summed.
         """
         n_classes = scores.shape[1]
         lacking, best = lacking_of(scores, code)
@@ -170,16 +179,8 @@ class ByCounts:
         return np.bincount(self.y, self.weights, n_classes)[None]
 
 
-def judge_by(metric: Any, honest: HonestVotes, deadline: float) -> ByFunction | ByCounts:
-    """Who judges by a metric: by counts, if that will do."""
-    score = count_score(metric, honest)
-    if score is None:
-        return ByFunction(metric, honest, deadline)
-    return ByCounts(score, honest.y, honest.weights)
-
-
 def coarse_first(n: int) -> list[int]:
-    """Places in an order in which the first of them are far apart, however many there is time for.
+    """Return places in an order in which the first ones are far apart, however many there is time for.
 
     Examples
     --------
@@ -192,10 +193,3 @@ def coarse_first(n: int) -> list[int]:
         found += range(step // 2 - 1, n, step)
         step //= 2
     return found
-
-
-def loss_of(scores: np.ndarray, honest: HonestVotes, metric: Any) -> float:
-    """The metric of the decision that scores come to."""
-    decision = rescaled(np.exp(scores - scores.max(axis=1, keepdims=True)))
-    judged = replace(honest, votes=decision[None], has_voted=None)
-    return float(member_losses(metric_of_votes(metric, judged), judged)[0])

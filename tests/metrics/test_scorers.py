@@ -7,8 +7,7 @@ from sklearn.metrics import brier_score_loss, f1_score, log_loss, make_scorer, r
 from sklearn.naive_bayes import GaussianNB
 
 import committee
-from committee.combining.metrics import judges_probabilities
-from committee.combining.scorers import decision_scorer
+from committee.metrics.scorers import asks_for_probabilities, decision_scorer
 from committee.rules import AdjustedRule, BestMemberRule, GreedyRule
 
 rng = np.random.default_rng(0)
@@ -38,7 +37,7 @@ def test_a_score_is_that_of_the_labels(labelled):
     assert committee.score(model.predict(X), y, recall_of(positive)) == expected
     interval = committee.score_interval(votes, y, recall_of(positive), classes=model.classes_, B=9)
     assert interval.value == expected
-    curve = committee.error_curve(votes[None], y, metric=recall_of(positive), classes=model.classes_)
+    curve = committee.error_curve(votes[None], y, scoring=recall_of(positive), classes=model.classes_)
     assert curve.in_order.tolist() == [expected]
 
 
@@ -87,7 +86,7 @@ def test_the_out_of_bag_score_is_that_of_the_labels(estimator, labelled):
 def test_the_bootstrap_judges_labels(labelled, kind):
     y, positive = labelled
     found = committee.bootstrap_error(
-        GaussianNB(), X, y, 5, kind=kind, metric=recall_of(positive), random_state=0, runner="serial"
+        GaussianNB(), X, y, 5, kind=kind, scoring=recall_of(positive), random_state=0, runner="serial"
     )
     model = GaussianNB().fit(X, y)
     assert found.apparent == recall_score(y, model.predict(X), pos_label=positive)
@@ -104,7 +103,7 @@ def recall_by_members(votes, y, positive):
 def test_a_rule_that_is_told_the_classes_chooses_by_labels(labelled, rule):
     y, positive = labelled
     votes = rng.dirichlet([1.0, 1.0], (4, len(y)))
-    fitted = rule(metric=recall_of(positive)).fit(votes, CODES, classes=np.unique(y))
+    fitted = rule(scoring=recall_of(positive)).fit(votes, CODES, classes=np.unique(y))
     best = max(recall_by_members(votes, y, positive))
     assert -np.min(fitted.losses_) >= best - 1e-12
     if rule is BestMemberRule:
@@ -114,10 +113,10 @@ def test_a_rule_that_is_told_the_classes_chooses_by_labels(labelled, rule):
 def test_a_committee_tells_its_rule_of_the_labels(labelled):
     y, positive = labelled
     scorer = recall_of(positive)
-    made = committee.VotingClassifier(MEMBERS, rule=BestMemberRule(metric=scorer), cv=3).fit(X, y)
+    made = committee.VotingClassifier(MEMBERS, rule=BestMemberRule(scoring=scorer), cv=3).fit(X, y)
     expected = recall_by_members(made.honest_votes_, y[made.honest_rows_], positive)
     assert (-made.rule_.losses_).tolist() == expected
-    inside = made.recombine(AdjustedRule(BestMemberRule(metric=scorer), metric=scorer)).rule_.rule_
+    inside = made.recombine(AdjustedRule(BestMemberRule(scoring=scorer), scoring=scorer)).rule_.rule_
     assert (-inside.losses_).tolist() == expected
 
 
@@ -125,10 +124,10 @@ def test_a_committee_tells_its_rule_of_the_labels(labelled):
     "made",
     [
         lambda metric: committee.BaggingClassifier(
-            GaussianNB(), 3, rule=BestMemberRule(metric=metric), random_state=0
+            GaussianNB(), 3, rule=BestMemberRule(scoring=metric), random_state=0
         ),
         lambda metric: committee.CommitteeClassifier(
-            MEMBERS, metric=metric, rule=BestMemberRule(metric=metric), random_state=0
+            MEMBERS, scoring=metric, rule=BestMemberRule(scoring=metric), random_state=0
         ),
     ],
     ids=["bagging", "automatic"],
@@ -158,11 +157,14 @@ def rows_that_lack_a_class(scorer, weights=None):
 
 
 def test_the_log_loss_judges_rows_that_lack_a_class():
-    assert rows_that_lack_a_class("neg_log_loss") == pytest.approx(np.log([0.7, 0.5]).mean())
-    assert rows_that_lack_a_class("neg_log_loss", np.array([1, 0])) == pytest.approx(np.log(0.7))
+    decision = [[0.7, 0.2, 0.1], [0.2, 0.3, 0.5]]
+    for y, expected in [(["c", "b"], np.log([0.7, 0.5]).mean()), (["c", "c"], np.log([0.7, 0.2]).mean())]:
+        assert committee.score(decision, y, "neg_log_loss", classes=["c", "a", "b"]) == pytest.approx(
+            expected
+        )
 
 
-@pytest.mark.parametrize("scorer", ["roc_auc_ovr", make_scorer(log_loss, response_method="predict_proba")])
+@pytest.mark.parametrize("scorer", ["roc_auc_ovo", make_scorer(log_loss, response_method="predict_proba")])
 def test_a_scorer_that_cannot_judge_rows_that_lack_a_class_names_one_that_can(scorer):
     with pytest.raises(ValueError, match=r"No row is of the class 'a': 'neg_log_loss' judges such rows\.$"):
         rows_that_lack_a_class(scorer)
@@ -171,14 +173,14 @@ def test_a_scorer_that_cannot_judge_rows_that_lack_a_class_names_one_that_can(sc
 def test_committees_judge_by_the_log_loss_where_a_class_is_absent():
     y = np.repeat(["a", "b", "c"], 40)
     cv = [(np.arange(0, 120, 2), np.arange(1, 80, 2)), (np.arange(1, 120, 2), np.arange(0, 80, 2))]
-    selecting = committee.EnsembleSelectionClassifier(MEMBERS, metric="neg_log_loss", cv=cv).fit(X, y)
+    selecting = committee.EnsembleSelectionClassifier(MEMBERS, scoring="neg_log_loss", cv=cv).fit(X, y)
     scores = [each.score for each in selecting.leaderboard(["mean"], scoring="neg_log_loss")]
     assert np.isfinite(scores).all()
 
 
 def test_a_study_scores_labels():
     y = np.array([1, 2])[CODES]
-    study = committee.Study({"bayes": GaussianNB()}, {"table": (X, y)}, resamples=1, metrics=["recall"]).run()
+    study = committee.Study({"bayes": GaussianNB()}, {"table": (X, y)}, resamples=1, scoring=["recall"]).run()
     votes, _, is_test = study.votes("bayes", "table", 0)
     decided = np.array([1, 2])[votes.argmax(axis=1)]
     assert study.results("pandas")["score"].tolist() == [recall_score(y[is_test], decided)]
@@ -189,9 +191,9 @@ def test_a_study_scores_labels():
     [
         committee.BaggingClassifier(GaussianNB(), 3, oob_score="f1").fit,
         committee.RandomForestClassifier(3, oob_score="f1").fit,
-        committee.VotingClassifier(MEMBERS, rule=GreedyRule(metric="f1")).fit,
-        committee.CommitteeClassifier(MEMBERS, metric="f1").fit,
-        lambda X, y: committee.bootstrap_error(GaussianNB(), X, y, 3, metric="f1"),
+        committee.VotingClassifier(MEMBERS, rule=GreedyRule(scoring="f1")).fit,
+        committee.CommitteeClassifier(MEMBERS, scoring="f1").fit,
+        lambda X, y: committee.bootstrap_error(GaussianNB(), X, y, 3, scoring="f1"),
     ],
 )
 def test_a_scorer_of_other_labels_is_refused_before_any_work(fit):
@@ -203,8 +205,8 @@ def test_a_scorer_of_other_labels_is_refused_before_any_work(fit):
 def test_a_scorer_of_labels_that_wants_probabilities_is_told_from_others():
     about = make_scorer(brier_score_loss, response_method="predict_proba", pos_label="yes")
     by_scores = make_scorer(roc_auc_score, response_method=("decision_function", "predict_proba"))
-    assert judges_probabilities(about)
-    assert not judges_probabilities(by_scores) and not judges_probabilities(recall_of("yes"))
+    assert asks_for_probabilities(about)
+    assert not asks_for_probabilities(by_scores) and not asks_for_probabilities(recall_of("yes"))
 
 
 def test_equal_weights_are_none_to_a_scorer_that_takes_no_weights():
@@ -228,15 +230,15 @@ def right(estimator, X, y):
     "fit_by",
     [
         lambda metric, y: committee.VotingClassifier(
-            [("no", Refusing())], rule=GreedyRule(metric=metric)
+            [("no", Refusing())], rule=GreedyRule(scoring=metric)
         ).fit(X, y),
-        lambda metric, y: committee.EnsembleSelectionClassifier([("no", Refusing())], metric=metric).fit(
+        lambda metric, y: committee.EnsembleSelectionClassifier([("no", Refusing())], scoring=metric).fit(
             X, y
         ),
-        lambda metric, y: committee.CommitteeClassifier([("no", Refusing())], metric=metric).fit(X, y),
-        lambda metric, y: committee.bootstrap_error(Refusing(), X, y, 3, metric=metric),
+        lambda metric, y: committee.CommitteeClassifier([("no", Refusing())], scoring=metric).fit(X, y),
+        lambda metric, y: committee.bootstrap_error(Refusing(), X, y, 3, scoring=metric),
         lambda metric, y: committee.score(np.eye(2)[y], y, metric),
-        lambda metric, y: committee.Study({"no": Refusing()}, {"table": (X, y)}, metrics=[metric]),
+        lambda metric, y: committee.Study({"no": Refusing()}, {"table": (X, y)}, scoring=[metric]),
     ],
     ids=["rule", "selection", "automatic", "bootstrap", "score", "study"],
 )
@@ -253,5 +255,5 @@ def test_a_function_that_knows_the_rows_that_it_will_judge_is_not_refused():
     def cost(y, decision, weights):
         return float((decision.argmax(axis=1) != y) @ costs)
 
-    made = committee.VotingClassifier(MEMBERS, rule=GreedyRule(metric=cost), cv=3).fit(X, CODES)
+    made = committee.VotingClassifier(MEMBERS, rule=GreedyRule(scoring=cost), cv=3).fit(X, CODES)
     assert made.predict(X).shape == (120,)

@@ -1,0 +1,33 @@
+"""Parameters and metrics that files of format 1 spell otherwise."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Mapping
+from typing import Any
+
+OLD_METRICS: Mapping[str, str] = {
+    "error": "accuracy",
+    "balanced_error": "balanced_accuracy",
+    "auc": "roc_auc_ovr_weighted",
+    "log_loss": "neg_log_loss",
+    "brier": "neg_brier_score",
+    "calibration_error": "neg_calibration_error",
+    "squared_error": "neg_mean_squared_error",
+    "rmse": "neg_root_mean_squared_error",
+    "mae": "neg_mean_absolute_error",
+}
+
+
+def respelt(parameters: dict[str, Any], known: Container[str]) -> dict[str, Any]:
+    """Return the parameters of an estimator under the names that they have now.
+
+    Examples
+    --------
+    >>> respelt({"metric": "rmse", "n_steps": 9}, known=["scoring", "n_steps"])
+    {'n_steps': 9, 'scoring': 'neg_root_mean_squared_error'}
+    """
+    if "metric" not in parameters or "scoring" not in known:
+        return parameters
+    metric = parameters["metric"]
+    others = {name: value for name, value in parameters.items() if name != "metric"}
+    return others | {"scoring": OLD_METRICS.get(metric, metric) if isinstance(metric, str) else metric}
