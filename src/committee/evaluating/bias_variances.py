@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 
 from committee.combining.fixed import one_hot
+from committee.documentation import with_parameters
 from committee.evaluating.bags import Bagged
+from committee.evaluating.tasks import RUNS
 from committee.members.votes import check_gives_probabilities
 from committee.metrics.losses import SMALLEST
 
@@ -56,6 +58,7 @@ class BiasVariance:
         return self.unbiased_variance - self.biased_variance
 
 
+@with_parameters(RUNS)
 def bias_variance(
     estimator: Any,
     X: Any,
@@ -99,14 +102,6 @@ def bias_variance(
         "log_loss"; for numbers "squared_error". None is "error" or "squared_error".
     sample_weight : array-like of shape (n_rows,), default=None
         Of the rows of X. Small whole weights are rows that many times; others go along with their row.
-    random_state : int, RandomState or None, default=None
-    runner : {"serial", "threads", "processes"} or Runner, default="threads"
-        Where fits run. It changes nothing but the time.
-    n_jobs : int, default=None
-        How many fits run at the same time, which changes nothing but the time. None is as many as there are
-        cores.
-    verbose : int, default=0
-        Whether to show how many bags are done.
 
     Returns
     -------

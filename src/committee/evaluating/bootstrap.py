@@ -8,14 +8,16 @@ from typing import Any
 import narwhals.stable.v2 as nw
 import numpy as np
 
+from committee.documentation import with_parameters
 from committee.evaluating.intervals import Draws, check_n_draws
-from committee.evaluating.tasks import DRAWS_IN_A_TASK, in_tasks
+from committee.evaluating.tasks import DRAWS_IN_A_TASK, RUNS, in_tasks
 from committee.members.seeing import take_rows
 from committee.metrics.scoring import name_of_function
 from committee.task import to_numbers
 from committee.votes.honest import n_rows_of
 
 
+@with_parameters(RUNS)
 def bootstrap_variance(
     statistic: Callable[..., Any],
     X: Any,
@@ -38,13 +40,6 @@ def bootstrap_variance(
         The rows. Tables of a tuple have the same rows, which are drawn together.
     B : int, default=200
         How often rows are drawn: as many as there are.
-    random_state : int, RandomState or None, default=None
-    runner : {"serial", "threads", "processes"} or Runner, default="threads"
-        Where drawings are made. It changes nothing but the time.
-    n_jobs : int, default=None
-        How many run at the same time, which changes nothing but the time. None is as many as there are cores.
-    verbose : int, default=0
-        Whether to show how many drawings are done.
 
     Returns
     -------

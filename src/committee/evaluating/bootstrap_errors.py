@@ -7,9 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from committee.documentation import with_parameters
 from committee.evaluating.bags import Bagged
 from committee.evaluating.estimates import KINDS, Estimates, Parts
 from committee.evaluating.intervals import Interval
+from committee.evaluating.tasks import RUNS
 from committee.members.votes import check_judged
 from committee.metrics.losses import NoValueError
 from committee.metrics.names import CLASSES, ERRORS, NUMBERS, Metric
@@ -90,6 +92,7 @@ class BootstrapError:
         return self._estimates.interval(self.kind, random_state, kind=kind, level=level, n_draws=B, **where)
 
 
+@with_parameters(RUNS)
 def bootstrap_error(
     estimator: Any,
     X: Any,
@@ -137,14 +140,6 @@ def bootstrap_error(
         Small whole weights are rows that many times; others go along with their row into the fits and the
         means. A row is out of a bag if none of its repetitions is in it: were they rows of their own, each
         would be judged by bags that have learnt from the others. None gives every row the weight 1.
-    random_state : int, RandomState or None, default=None
-    runner : {"serial", "threads", "processes"} or Runner, default="threads"
-        Where fits run. It changes nothing but the time.
-    n_jobs : int, default=None
-        How many fits run at the same time, which changes nothing but the time. None is as many as there are
-        cores.
-    verbose : int, default=0
-        Whether to show how many bags are done.
 
     Returns
     -------

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from committee.combining.fixed import majority, mean
 from committee.evaluating.intervals import Draws, Interval, bounds_of, check_interval, on_rows_again
@@ -69,14 +70,14 @@ class Decomposition:
 
 
 def decompose(
-    votes: Any,
-    y: Any,
+    votes: ArrayLike,
+    y: ArrayLike,
     loss: str | None = None,
     *,
     rule: str | None = None,
     weights: Any = None,
-    sample_weight: Any = None,
-    classes: Any = None,
+    sample_weight: ArrayLike | None = None,
+    classes: ArrayLike | None = None,
 ) -> Decomposition:
     """Split the error of a committee into the average error of its members and what combining gains.
 
@@ -139,14 +140,14 @@ def decompose(
 
 
 def decompose_intervals(
-    votes: Any,
-    y: Any,
+    votes: ArrayLike,
+    y: ArrayLike,
     loss: str | None = None,
     *,
     rule: str | None = None,
     weights: Any = None,
-    sample_weight: Any = None,
-    classes: Any = None,
+    sample_weight: ArrayLike | None = None,
+    classes: ArrayLike | None = None,
     kind: str = "percentile",
     level: float = 0.95,
     B: int = 1000,
@@ -225,7 +226,7 @@ class Parts:
     deviations: np.ndarray
 
     @classmethod
-    def of(cls, votes: Any, y: Any, loss: Any, rule: Any, weights: Any, **labelled: Any) -> Parts:
+    def of(cls, votes: ArrayLike, y: ArrayLike, loss: Any, rule: Any, weights: Any, **labelled: Any) -> Parts:
         """Read votes, and find the losses of members and committee on each row."""
         if loss is not None and loss not in RULES:
             raise ValueError(

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import gammaln, xlog1py, xlogy
 
 from committee.combining.fixed import majority
@@ -177,7 +178,12 @@ class Forecast:
 
 
 def majority_vote_forecast(
-    votes: Any, y: Any, *, sample_weight: Any = None, classes: Any = None, ties: str = "half"
+    votes: ArrayLike,
+    y: ArrayLike,
+    *,
+    sample_weight: ArrayLike | None = None,
+    classes: ArrayLike | None = None,
+    ties: str = "half",
 ) -> Forecast:
     """Compare the accuracy of a majority vote with what theory says of its members.
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from committee.documentation import with_parameters
 from committee.evaluating.reading import CLASS_VOTES, read_class_votes, read_labels
@@ -31,7 +32,9 @@ class Oracle:
     weights: np.ndarray
 
     @classmethod
-    def of(cls, votes: Any, y: Any, sample_weight: Any, classes: Any = None) -> Oracle:
+    def of(
+        cls, votes: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None, classes: ArrayLike | None = None
+    ) -> Oracle:
         """Read the votes of at least two members on classes.
 
         Examples
@@ -63,7 +66,13 @@ class Oracle:
 
 
 @with_parameters(CLASS_VOTES)
-def q_statistic(votes: Any, y: Any, *, sample_weight: Any = None, classes: Any = None) -> np.ndarray:
+def q_statistic(
+    votes: ArrayLike,
+    y: ArrayLike,
+    *,
+    sample_weight: ArrayLike | None = None,
+    classes: ArrayLike | None = None,
+) -> np.ndarray:
     """Yule's Q of all pairs: (N11 N00 - N01 N10) / (N11 N00 + N01 N10).
 
     0 for members that are independent, up to 1 for those that are right about the same rows, down to -1 for
@@ -90,7 +99,13 @@ def q_statistic(votes: Any, y: Any, *, sample_weight: Any = None, classes: Any =
 
 
 @with_parameters(CLASS_VOTES)
-def correlation(votes: Any, y: Any, *, sample_weight: Any = None, classes: Any = None) -> np.ndarray:
+def correlation(
+    votes: ArrayLike,
+    y: ArrayLike,
+    *,
+    sample_weight: ArrayLike | None = None,
+    classes: ArrayLike | None = None,
+) -> np.ndarray:
     """The correlation of being right, of all pairs.
 
     (N11 N00 - N01 N10) / sqrt((N11 + N10) (N01 + N00) (N11 + N01) (N10 + N00)). It has the sign of Q and is
@@ -112,7 +127,13 @@ def correlation(votes: Any, y: Any, *, sample_weight: Any = None, classes: Any =
 
 
 @with_parameters(CLASS_VOTES)
-def disagreement(votes: Any, y: Any, *, sample_weight: Any = None, classes: Any = None) -> np.ndarray:
+def disagreement(
+    votes: ArrayLike,
+    y: ArrayLike,
+    *,
+    sample_weight: ArrayLike | None = None,
+    classes: ArrayLike | None = None,
+) -> np.ndarray:
     """The share of rows about which one of a pair is right and the other is not: (N01 + N10) / N.
 
     Returns
@@ -130,7 +151,13 @@ def disagreement(votes: Any, y: Any, *, sample_weight: Any = None, classes: Any 
 
 
 @with_parameters(CLASS_VOTES)
-def double_fault(votes: Any, y: Any, *, sample_weight: Any = None, classes: Any = None) -> np.ndarray:
+def double_fault(
+    votes: ArrayLike,
+    y: ArrayLike,
+    *,
+    sample_weight: ArrayLike | None = None,
+    classes: ArrayLike | None = None,
+) -> np.ndarray:
     """The share of rows about which both of a pair are wrong: N00 / N. On the diagonal, the errors.
 
     Returns
@@ -148,7 +175,7 @@ def double_fault(votes: Any, y: Any, *, sample_weight: Any = None, classes: Any 
 
 
 @with_parameters(CLASS_VOTES)
-def kappa(votes: Any, *, sample_weight: Any = None) -> np.ndarray:
+def kappa(votes: ArrayLike, *, sample_weight: ArrayLike | None = None) -> np.ndarray:
     """Cohen's kappa of the labels of all pairs: how much more two members agree than by chance.
 
     (a - e) / (1 - e), with a the share of rows with the same label, and e the share to be expected of members

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from committee.boosting.margins import margins_of
 from committee.combining.fixed import majority, mean, one_hot
@@ -44,7 +45,13 @@ class KappaError:
 
 
 @with_parameters(CLASS_VOTES)
-def kappa_error(votes: Any, y: Any, *, sample_weight: Any = None, classes: Any = None) -> KappaError:
+def kappa_error(
+    votes: ArrayLike,
+    y: ArrayLike,
+    *,
+    sample_weight: ArrayLike | None = None,
+    classes: ArrayLike | None = None,
+) -> KappaError:
     """The points of a kappa-error diagram: how much each pair of members agrees, and how wrong it is.
 
     The best pairs are at the lower left: they are seldom wrong and agree little. The two do not go together.
@@ -75,7 +82,12 @@ def kappa_error(votes: Any, y: Any, *, sample_weight: Any = None, classes: Any =
 
 @with_parameters(CLASS_VOTES)
 def margins(
-    votes: Any, y: Any, *, weights: Any = None, of: str = "labels", classes: Any = None
+    votes: ArrayLike,
+    y: ArrayLike,
+    *,
+    weights: Any = None,
+    of: str = "labels",
+    classes: ArrayLike | None = None,
 ) -> np.ndarray:
     """The margin of each row: the share of the votes for its class less the largest share of another.
 
@@ -110,7 +122,13 @@ def margins(
 
 
 @with_parameters(CLASS_VOTES)
-def oracle_accuracy(votes: Any, y: Any, *, sample_weight: Any = None, classes: Any = None) -> float:
+def oracle_accuracy(
+    votes: ArrayLike,
+    y: ArrayLike,
+    *,
+    sample_weight: ArrayLike | None = None,
+    classes: ArrayLike | None = None,
+) -> float:
     """How often at least one member is right: what a committee could reach that knew whom to trust.
 
     Returns
@@ -149,13 +167,13 @@ class ErrorCurve:
 
 @with_parameters(CLASS_VOTES)
 def error_curve(
-    votes: Any,
-    y: Any,
+    votes: ArrayLike,
+    y: ArrayLike,
     *,
     rule: Any = "mean",
     scoring: Any = None,
-    sample_weight: Any = None,
-    classes: Any = None,
+    sample_weight: ArrayLike | None = None,
+    classes: ArrayLike | None = None,
     n_orders: int = 20,
     random_state: Any = None,
 ) -> ErrorCurve:

@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from committee.combining.fixed import one_hot
 from committee.task import check_one_sort, check_target, codes_in, row_weights
@@ -30,7 +31,12 @@ CLASS_VOTES = {
 
 
 def read_decision(
-    decision: Any, y: Any, *, sample_weight: Any = None, classes: Any = None, task: str | None = None
+    decision: ArrayLike,
+    y: ArrayLike,
+    *,
+    sample_weight: ArrayLike | None = None,
+    classes: ArrayLike | None = None,
+    task: str | None = None,
 ) -> HonestVotes:
     """Check a decision, of shape (n_rows, n_outputs) or (n_rows,), or a stack of them, as `read_votes` does.
 
@@ -51,7 +57,12 @@ def read_decision(
 
 
 def read_votes(
-    votes: Any, y: Any, *, sample_weight: Any = None, classes: Any = None, task: str | None = None
+    votes: ArrayLike,
+    y: ArrayLike,
+    *,
+    sample_weight: ArrayLike | None = None,
+    classes: ArrayLike | None = None,
+    task: str | None = None,
 ) -> HonestVotes:
     """Check the votes of members, and what belongs to them.
 
@@ -89,7 +100,9 @@ def read_votes(
     return of_votes(values, answers, sample_weight, classes)
 
 
-def read_class_votes(votes: Any, y: Any, sample_weight: Any = None, classes: Any = None) -> HonestVotes:
+def read_class_votes(
+    votes: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None, classes: ArrayLike | None = None
+) -> HonestVotes:
     """Votes as `read_votes` has them, if they are for classes.
 
     Examples
@@ -106,7 +119,7 @@ def read_class_votes(votes: Any, y: Any, sample_weight: Any = None, classes: Any
     return honest
 
 
-def read_labels(votes: Any, sample_weight: Any = None) -> tuple[np.ndarray, np.ndarray]:
+def read_labels(votes: ArrayLike, sample_weight: ArrayLike | None = None) -> tuple[np.ndarray, np.ndarray]:
     """The classes that at least two members vote for, and the weights of the rows.
 
     Examples
@@ -131,7 +144,9 @@ def read_labels(votes: Any, sample_weight: Any = None) -> tuple[np.ndarray, np.n
     return labels, np.ones(labels.shape[1]) if weights is None else weights
 
 
-def of_votes(votes: np.ndarray, y: np.ndarray, sample_weight: Any, classes: Any) -> HonestVotes:
+def of_votes(
+    votes: np.ndarray, y: np.ndarray, sample_weight: ArrayLike | None, classes: ArrayLike | None
+) -> HonestVotes:
     """Votes with one output per class, or one number."""
     if classes is None and y.dtype.kind in "US":
         raise ValueError(
@@ -149,7 +164,9 @@ def of_votes(votes: np.ndarray, y: np.ndarray, sample_weight: Any, classes: Any)
     return replace(honest, votes=votes)
 
 
-def of_labels(labels: np.ndarray, y: np.ndarray, sample_weight: Any, classes: Any) -> HonestVotes:
+def of_labels(
+    labels: np.ndarray, y: np.ndarray, sample_weight: ArrayLike | None, classes: ArrayLike | None
+) -> HonestVotes:
     """Labels as crisp votes, the classes those that are there unless they are told."""
     if labels.shape[1:] != y.shape:
         check_length(y, labels.shape[1])

@@ -8,8 +8,18 @@ from typing import Any
 from committee import running
 from committee.running.tasks import failed
 
-# So many drawings of rows make a task.
+# The number of drawings of rows in a task.
 DRAWS_IN_A_TASK = 16
+# What functions that run tasks say of their last parameters.
+RUNS = {
+    "random_state": "random_state : int, RandomState or None, default=None",
+    "runner": """runner : {"serial", "threads", "processes"} or Runner, default="threads"
+    Where the work runs. It changes nothing but the time.""",
+    "n_jobs": """n_jobs : int, default=None
+    The number of fits or drawings at a time, which changes no result. None is one for each core.""",
+    "verbose": """verbose : int, default=0
+    Whether to show the progress.""",
+}
 
 
 def in_tasks(

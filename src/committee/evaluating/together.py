@@ -7,9 +7,9 @@ the rows, by weight; p is the mean accuracy of the members.
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from committee.documentation import with_parameters
 from committee.evaluating import pairs
@@ -18,7 +18,13 @@ from committee.evaluating.reading import CLASS_VOTES
 
 
 @with_parameters(CLASS_VOTES)
-def entropy(votes: Any, y: Any, *, sample_weight: Any = None, classes: Any = None) -> float:
+def entropy(
+    votes: ArrayLike,
+    y: ArrayLike,
+    *,
+    sample_weight: ArrayLike | None = None,
+    classes: ArrayLike | None = None,
+) -> float:
     """How evenly members are right and wrong: the mean of min(l(x), L - l(x)) / (L - ceil(L / 2)).
 
     0 if all are right or wrong together about every row, 1 if about half of them are about each.
@@ -44,7 +50,13 @@ def entropy(votes: Any, y: Any, *, sample_weight: Any = None, classes: Any = Non
 
 
 @with_parameters(CLASS_VOTES)
-def kohavi_wolpert(votes: Any, y: Any, *, sample_weight: Any = None, classes: Any = None) -> float:
+def kohavi_wolpert(
+    votes: ArrayLike,
+    y: ArrayLike,
+    *,
+    sample_weight: ArrayLike | None = None,
+    classes: ArrayLike | None = None,
+) -> float:
     """The variance of Kohavi and Wolpert: the mean of l(x) (L - l(x)) / L^2.
 
     It is (L - 1) / (2 L) times the average disagreement, from 0 to 1/4.
@@ -68,7 +80,13 @@ def kohavi_wolpert(votes: Any, y: Any, *, sample_weight: Any = None, classes: An
 
 
 @with_parameters(CLASS_VOTES)
-def interrater_agreement(votes: Any, y: Any, *, sample_weight: Any = None, classes: Any = None) -> float:
+def interrater_agreement(
+    votes: ArrayLike,
+    y: ArrayLike,
+    *,
+    sample_weight: ArrayLike | None = None,
+    classes: ArrayLike | None = None,
+) -> float:
     """Fleiss' kappa of being right: 1 - mean(l(x) (L - l(x))) / (L (L - 1) p (1 - p)).
 
     It is 1 - D / (2 p (1 - p)), with D the average disagreement: 1 if all are right or wrong together, 0 if
@@ -97,7 +115,13 @@ def interrater_agreement(votes: Any, y: Any, *, sample_weight: Any = None, class
 
 
 @with_parameters(CLASS_VOTES)
-def difficulty(votes: Any, y: Any, *, sample_weight: Any = None, classes: Any = None) -> float:
+def difficulty(
+    votes: ArrayLike,
+    y: ArrayLike,
+    *,
+    sample_weight: ArrayLike | None = None,
+    classes: ArrayLike | None = None,
+) -> float:
     """How far rows differ in difficulty: the variance, over the rows, of the share l(x) / L that is right.
 
     0 if every row is as hard as any other, which is most diverse; p (1 - p) if all are right or wrong
@@ -123,7 +147,13 @@ def difficulty(votes: Any, y: Any, *, sample_weight: Any = None, classes: Any = 
 
 
 @with_parameters(CLASS_VOTES)
-def generalised_diversity(votes: Any, y: Any, *, sample_weight: Any = None, classes: Any = None) -> float:
+def generalised_diversity(
+    votes: ArrayLike,
+    y: ArrayLike,
+    *,
+    sample_weight: ArrayLike | None = None,
+    classes: ArrayLike | None = None,
+) -> float:
     """1 - p(2) / p(1): p(1) is how often a member drawn at random is wrong, p(2) how often two of them are.
 
     With w(x) = L - l(x) of the members wrong about a row, p(1) is the mean of w / L and p(2) the mean of
@@ -153,7 +183,13 @@ def generalised_diversity(votes: Any, y: Any, *, sample_weight: Any = None, clas
 
 
 @with_parameters(CLASS_VOTES)
-def coincident_failure(votes: Any, y: Any, *, sample_weight: Any = None, classes: Any = None) -> float:
+def coincident_failure(
+    votes: ArrayLike,
+    y: ArrayLike,
+    *,
+    sample_weight: ArrayLike | None = None,
+    classes: ArrayLike | None = None,
+) -> float:
     """The mean of l(x) / (L - 1) over the rows about which somebody is wrong: coincident failure diversity.
 
     1 if never more than one member is wrong, 0 if all are wrong together, or nobody ever is.
@@ -179,7 +215,13 @@ def coincident_failure(votes: Any, y: Any, *, sample_weight: Any = None, classes
 
 
 @with_parameters(CLASS_VOTES)
-def summary(votes: Any, y: Any, *, sample_weight: Any = None, classes: Any = None) -> dict[str, float]:
+def summary(
+    votes: ArrayLike,
+    y: ArrayLike,
+    *,
+    sample_weight: ArrayLike | None = None,
+    classes: ArrayLike | None = None,
+) -> dict[str, float]:
     """All measures of a committee by name, those of pairs averaged.
 
     Returns
