@@ -19,7 +19,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from committee import bias_variance, bootstrap_error, score
 from committee.evaluating.bags import Bagged
-from committee.evaluating.estimates import point_632_plus
+from committee.evaluating.bootstrap_errors import point_632_plus
 from committee.running import receiving
 
 X, Y = make_classification(60, 4, n_informative=3, n_redundant=0, n_classes=3, random_state=0)
