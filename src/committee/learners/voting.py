@@ -16,6 +16,7 @@ from committee import _engine
 from committee.parameters import check_parameters
 from committee.running import n_threads
 from committee.saving import Fields, Saveable
+from committee.saving.deciding import name_of_sum, sums_votes
 from committee.saving.predicting import Predictor
 from committee.saving.states.state import KeptRule, State
 from committee.saving.states.tree_states import BoostedState, TreesState
@@ -38,6 +39,10 @@ class FittedModels:
             f"The {role} is a {type(model).__name__}, and only models of our own can be prepared. Use the "
             "ensemble itself."
         )
+
+    def summed(self, kept: KeptRule) -> str | None:
+        """The name of a rule by which votes are only summed, None if it does more."""
+        return name_of_sum(kept.rule) if kept.rule is not None and sums_votes(kept.rule) else None
 
     def rule(self, kept: KeptRule) -> Any:
         """The rule, if it does not look at the rows."""

@@ -277,8 +277,7 @@ class RotationForest(CallbackSupportMixin, ImportancesByTree, RuledTrees):
         return self
 
     def _state(self) -> RotationState:
-        forest: Any = self._forest
-        return RotationState(self.schema_, self._task, forest, KeptRule(self.rule_, self._encoder))
+        return RotationState(self.schema_, self._task, self._forest, KeptRule(self.rule_, self._encoder))
 
     def _learnt(self) -> dict[str, Any]:
         judged = None if self._out_of_bag is None else vars(self._out_of_bag)

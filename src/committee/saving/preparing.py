@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from committee.saving.codec import Decoder
+from committee.saving.deciding import SUMMED
 from committee.saving.errors import require
 from committee.saving.estimators import PREFIX, Described, restore
 from committee.saving.fields import Fields
@@ -89,6 +90,14 @@ class DescribedModels:
         task_type = Classification if name.endswith("Classifier") else Regression
         state = STATES[name].take(Fields(model.fitted), task_type)
         return state.predictor(self, model.parameters)
+
+    def summed(self, kept: KeptRule) -> str | None:
+        """The name of a fixed rule that only sums votes, so that a plain forest waits for no rule."""
+        rule = kept.rule
+        is_fixed = isinstance(rule, Described) and rule.name == "committee.FixedRule" and kept.encoder is None
+        name = rule.parameters.get("rule") if is_fixed else None
+        is_plain = is_fixed and rule.parameters.get("weights") is None
+        return name if is_plain and isinstance(name, str) and name in SUMMED else None
 
     def rule(self, kept: KeptRule) -> Any:
         """The rule of a model, if it needs no scikit-learn; None if there is nothing to decide."""

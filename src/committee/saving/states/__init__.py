@@ -7,7 +7,8 @@ decide nothing, such as importances, are the business of the class alone.
 """
 
 import importlib
-import pkgutil
+from pathlib import Path
 
-for _module in pkgutil.iter_modules(__path__):
-    importlib.import_module(f"{__name__}.{_module.name}")
+# Importing `pkgutil` takes longer than all these modules.
+for _path in sorted(Path(__file__).parent.glob("*_state*.py")):
+    importlib.import_module(f"{__name__}.{_path.stem}")

@@ -36,6 +36,9 @@ class Models(Protocol):
     def predictor(self, model: Any, role: str) -> Predictor:
         """Prepare a model inside the state; raise ValueError if it needs scikit-learn."""
 
+    def summed(self, kept: KeptRule) -> str | None:
+        """The name of a rule by which votes are only summed, None if it does more. No rule is made."""
+
     def rule(self, kept: KeptRule) -> Any:
         """The rule, None if there is nothing to decide; raise ValueError if it looks at the rows."""
 
@@ -86,6 +89,9 @@ def ruled_decider(
     if kept is None:
         name = parameters.get("rule", "mean")
         require(isinstance(name, str) and name in SUMMED, f"there is no rule {name!r}")
+        return TreesDecider(trees, name)
+    name = models.summed(kept)
+    if name is not None and not (isinstance(task, Classification) and task.n_outputs == 1):
         return TreesDecider(trees, name)
     rule = models.rule(kept)
     check_rule(rule, trees.n_trees, task)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar, Self
 
 from committee import _engine
-from committee.saving.deciding import TreesDecider
+from committee.saving.deciding import AnyTrees, TreesDecider
 from committee.saving.fields import Fields
 from committee.saving.models import check_forest, check_statistics
 from committee.saving.predicting import Predictor, prepare
@@ -29,28 +29,32 @@ class TreesState:
     ----------
     schema : Schema
     task : Classification or Regression
-    forest : the engine's Forest
+    forest : the engine's Forest or RotationForest
     kept : KeptRule, or None
         None for one tree, and in files that are older than the rules of forests.
     """
 
     schema: Schema
     task: Task
-    forest: _engine.Forest
+    forest: Any
     kept: KeptRule | None = None
 
+    name_in_files: ClassVar[str] = "forest"
+    kind: ClassVar[type[AnyTrees]] = _engine.Forest
+
     @classmethod
-    def take(cls, fields: Fields, task_type: type[Task]) -> TreesState:
+    def take(cls, fields: Fields, task_type: type[Task]) -> Self:
         """Take trees that vote."""
         schema, task = take_table(fields, task_type)
-        forest = fields.take("forest", _engine.Forest)
+        forest: Any = fields.take(cls.name_in_files, cls.kind)
         check_forest(forest, schema, task)
-        fields.require(forest.is_mean, "the trees do not vote")
+        # Trees of a rotation forest always vote.
+        fields.require(getattr(forest, "is_mean", True), "the trees do not vote")
         return cls(schema, task, forest, KeptRule.take(fields) if "rule" in fields else None)
 
     def learnt(self) -> dict[str, Any]:
         """The fields that `take` takes."""
-        own = {"schema": self.schema, "task": self.task, "forest": self.forest}
+        own = {"schema": self.schema, "task": self.task, self.name_in_files: self.forest}
         return own if self.kept is None else own | vars(self.kept)
 
     def predictor(self, models: Models, parameters: Mapping[str, Any]) -> Predictor:
@@ -100,37 +104,8 @@ class BoostedState:
 
 @state_of("RotationForestClassifier", "RotationForestRegressor")
 @dataclass(frozen=True, eq=False)
-class RotationState:
-    """Rotations, a tree on the axes of each, and the rule on their votes.
+class RotationState(TreesState):
+    """Rotations, a tree on the axes of each, and the rule on their votes."""
 
-    Parameters
-    ----------
-    schema : Schema
-    task : Classification or Regression
-    forest : the engine's RotationForest
-    kept : KeptRule, or None
-        None in files that are older than the rules of forests.
-    """
-
-    schema: Schema
-    task: Task
-    forest: _engine.RotationForest
-    kept: KeptRule | None
-
-    @classmethod
-    def take(cls, fields: Fields, task_type: type[Task]) -> RotationState:
-        """Take rotations and trees on the columns of a table."""
-        schema, task = take_table(fields, task_type)
-        forest = fields.take("rotations", _engine.RotationForest)
-        check_forest(forest, schema, task)
-        return cls(schema, task, forest, KeptRule.take(fields) if "rule" in fields else None)
-
-    def learnt(self) -> dict[str, Any]:
-        """The fields that `take` takes."""
-        kept = {} if self.kept is None else vars(self.kept)
-        return {"schema": self.schema, "task": self.task, "rotations": self.forest, **kept}
-
-    def predictor(self, models: Models, parameters: Mapping[str, Any]) -> Predictor:
-        """Prepare the trees to answer rows."""
-        decider = ruled_decider(self.forest, self.kept, self.task, models, parameters)
-        return prepare(decider, self.schema, self.task)
+    name_in_files: ClassVar[str] = "rotations"
+    kind: ClassVar[type[AnyTrees]] = _engine.RotationForest
