@@ -17,8 +17,7 @@ import committee
 from committee import CommitteeClassifier, CommitteeRegressor, DecisionTreeClassifier
 from committee.automatic.candidates import CANDIDATES, Size
 from committee.automatic.choosing import fewer, is_surely_better, judge_rules
-from committee.automatic.committee import members_of
-from committee.automatic.portfolio import ORDERS, portfolio
+from committee.automatic.portfolio import ORDERS, members_of, portfolio
 from committee.combining.adjusting import AdjustedRule
 from committee.members.lesson import Lesson
 from committee.running import receiving
@@ -176,7 +175,7 @@ def test_thresholds_are_looked_for_in_the_time_that_there_is():
 def test_rules_that_look_at_rows_are_tried_too(monkeypatch):
     tried = []
     monkeypatch.setattr(
-        "committee.automatic.reducing.judge_rules",
+        "committee.automatic.choosing.judge_rules",
         lambda honest, metric, seconds, X, *rest: tried.append(X) or judge_rules(honest, metric, seconds, X),
     )
     for preset in ("balanced", "best", "fast"):
@@ -184,7 +183,7 @@ def test_rules_that_look_at_rows_are_tried_too(monkeypatch):
         assert fitted.score(X, Y) > 0.9
     assert tried[0].shape == tried[1].shape == (150, 4) and tried[2] is None
     tried.clear()
-    monkeypatch.setattr("committee.automatic.committee.DIFFERENCES_IN_A_SECOND", 1.0)
+    monkeypatch.setattr("committee.automatic.choosing.DIFFERENCES_IN_A_SECOND", 1.0)
     CommitteeClassifier(MEMBERS, cv=2, random_state=0).fit(X, Y)
     assert tried == [None]
 

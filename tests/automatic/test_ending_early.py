@@ -191,7 +191,7 @@ def test_an_interruption_while_rows_are_read_for_rules_keeps_all_members(monkeyp
     def read(*arguments):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(CommitteeClassifier, "_rows_to_look_at", read)
+    monkeypatch.setattr("committee.automatic.choosing.rows_to_look_at", read)
     automatic = CommitteeClassifier(MEMBERS, cv=2, random_state=0)
     with pytest.warns(RuntimeWarning, match="was interrupted while rules were compared"):
         automatic.fit(X, Y)

@@ -10,23 +10,30 @@ from __future__ import annotations
 
 import math
 import time
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 
 from committee.assembling.leaderboard import honest_decision
+from committee.automatic.candidates import encoded_width
+from committee.automatic.clock import Clock
 from committee.combining.adjusting import OF_PROBABILITIES, AdjustedRule
 from committee.combining.naming import rule_named
 from committee.combining.rule import Rule
+from committee.members.encoding import new_encoder
 from committee.members.lesson import Lesson
+from committee.members.seeing import take_rows
 from committee.metrics.losses import NoValueError, errors, log_losses, squared_errors
 from committee.metrics.members import member_losses
 from committee.metrics.names import METRICS, RowLosses
 from committee.metrics.names import USUAL as USUAL_METRICS
 from committee.metrics.scoring import learnt_by, some_decision
+from committee.running.surroundings import one_blas_thread
 from committee.votes.folds import N_FOLDS
 from committee.votes.honest import HonestVotes
 
@@ -43,6 +50,9 @@ COSTS = {
 }
 # How many differences of numbers, each of a column of two rows, a search for neighbours takes in a second.
 DIFFERENCES_IN_A_SECOND = 2e8
+# Rules that look at rows are slow on more of them, and may take so many seconds to be compared.
+MOST_ROWS_TO_LOOK_AT = 5_000
+SECONDS_TO_LOOK = {"fast": 0.0, "balanced": 2.0, "best": math.inf}
 # The rule that is taken unless another is surely better, by the loss of a row.
 USUAL: dict[RowLosses, str] = {log_losses: "log_pool", squared_errors: "shrunken stacking"}
 # Surely: by so many standard errors of the mean difference of the losses of rows.
@@ -143,6 +153,79 @@ def judge_rules(
     if is_surely_better(found[0].decision, usual.decision, honest, scoring):
         return found
     return [usual, *(each for each in found if each is not usual)]
+
+
+@dataclass(frozen=True)
+class RuleChoice:
+    """How the rule of a committee is chosen.
+
+    Parameters
+    ----------
+    scoring : str, callable or None
+        What judges; see `GreedyRule`.
+    tunes_threshold : bool
+        Whether classes are decided on by thresholds that suit the metric.
+    """
+
+    scoring: Any
+    tunes_threshold: bool
+
+    def adjusted(self, rule: Rule) -> Rule:
+        """A rule, with thresholds if they are asked for."""
+        if not self.tunes_threshold or isinstance(rule, AdjustedRule):
+            return rule
+        return rule_named("adjusted").set_params(rule=rule, scoring=self.scoring)
+
+    def unjudged(self, honest: HonestVotes) -> Rule:
+        """The rule that decides where none is judged."""
+        return self.adjusted(without_comparison(honest, self.scoring))
+
+    def best(
+        self,
+        honest: HonestVotes,
+        seconds: float = math.inf,
+        X: np.ndarray | None = None,
+        stop: Callable[[], None] | None = None,
+    ) -> Rule:
+        """The rule to take by honest votes, not fitted."""
+        judged = judge_rules(honest, self.scoring, seconds, X, self.adjusted, stop)
+        return judged[0].rule if judged else self.unjudged(honest)
+
+    def best_in_time(self, honest: HonestVotes, lesson: Lesson, preset: str, clock: Clock) -> Rule:
+        """The rule to take, compared for half of the time that there is for it; the other half is its fit."""
+        seconds, when = clock.left_for_rule() / 2, " while rules were compared"
+        compared = fewer(honest, votes_in(seconds))
+
+        def compare() -> Rule:
+            X = rows_to_look_at(lesson, compared, min(seconds, SECONDS_TO_LOOK[preset]))
+            return self.best(compared, seconds, X, partial(clock.interrupt, when))
+
+        try:
+            with one_blas_thread():
+                return clock.finish(compare, partial(self.unjudged, compared), when)
+        except ValueError as error:
+            # Time was up when few rows had a vote: there may be none to hold out, or none of a class. Or the
+            # metric has no value for what some member says.
+            if len(honest.rows) == len(lesson.rows) and not isinstance(error, NoValueError):
+                raise
+            warnings.warn(
+                f"Rules cannot be compared on {len(compared.rows)} rows with votes, so the mean decides: "
+                f"{' '.join(str(error).split())}",
+                RuntimeWarning,
+                stacklevel=4,
+            )
+            return rule_named("mean")
+
+
+def rows_to_look_at(lesson: Lesson, honest: HonestVotes, seconds: float) -> np.ndarray | None:
+    """The rows as a matrix, if there is time to find the neighbours of each among all."""
+    n_rows = len(honest.rows)
+    n_differences = n_rows**2 * encoded_width(lesson.schema)
+    if n_rows > MOST_ROWS_TO_LOOK_AT or n_differences > DIFFERENCES_IN_A_SECOND * seconds:
+        return None
+    encoder = new_encoder().fit(lesson.X, sample_weight=lesson.weights)
+    matrix: np.ndarray = encoder.transform(take_rows(lesson.X, honest.rows))
+    return matrix
 
 
 def in_time(rule: Rule, seconds: float) -> Rule:

@@ -1,14 +1,19 @@
-"""The time that a committee has, and what part of it each fit may take.
+"""The time that a committee has, what part of it each fit may take, and what happens at Ctrl-C.
 
-In: a limit in seconds, or none. Out: how much is left, and budgets that members are told: forests and
-boosters end inside them with the trees they have; others are not begun if they would take too long.
+In: a limit in seconds, or none. Out: how much is left, and a budget for each fit: forests and boosters end
+inside it with the trees they have; others are not begun if they would take too long. Ctrl-C ends the work at
+hand as the end of the time does; the second one ends the fit.
 """
 
 from __future__ import annotations
 
 import math
 import time
+import warnings
 from collections.abc import Callable
+from typing import TypeVar
+
+Found = TypeVar("Found")
 
 # The share of all time that is kept for the choice of the rule, after the last fit, at most, and what it has
 # at least.
@@ -80,6 +85,35 @@ class Clock:
         if self._is_stopped:
             raise KeyboardInterrupt
         self._is_stopped = True
+
+    def interrupt(self, when: str = "", then: str = "") -> None:
+        """Note that the user has pressed Ctrl-C, and warn of it."""
+        self.stop()
+        warnings.warn(
+            f"The fit was interrupted{when}. What is finished is kept{then}.", RuntimeWarning, stacklevel=4
+        )
+
+    def finish(
+        self, work: Callable[[], Found], otherwise: Callable[[], Found], when: str, then: str = ""
+    ) -> Found:
+        """Do some work, or something else instead if the user presses Ctrl-C meanwhile.
+
+        Parameters
+        ----------
+        work, otherwise : callable
+        when, then : str
+            What the warning says: when the fit was interrupted, and what follows.
+
+        Returns
+        -------
+        object
+            What the one or the other returns.
+        """
+        try:
+            return work()
+        except KeyboardInterrupt:
+            self.interrupt(when, then)
+            return otherwise()
 
     def budget(self, n_fits: int, n_workers: int) -> float | None:
         """The seconds that one of some fits of a member may take, if so many run at the same time."""

@@ -7,7 +7,6 @@ compares rules on their honest votes: the usual one decides unless another is su
 from __future__ import annotations
 
 import copy
-import math
 import warnings
 from collections.abc import Sequence
 from functools import partial
@@ -20,23 +19,21 @@ from committee import running
 from committee.assembling.calibrating import CALIBRATION, Calibration
 from committee.assembling.committee import calibrate, for_seated, honest_of
 from committee.assembling.fitting import Seated
-from committee.assembling.members import Member, Seat, check_kind, check_pairs
+from committee.assembling.members import Member, Seat
 from committee.assembling.polling import seeded_by_name
-from committee.automatic.candidates import Size, encoded_width
+from committee.automatic.candidates import Size
 from committee.automatic.choosing import (
-    DIFFERENCES_IN_A_SECOND,
     check_judges,
     fewer,
     in_time,
     seconds_for,
     votes_in,
-    without_comparison,
 )
 from committee.automatic.clock import Clock
 from committee.automatic.journal import Journal
 from committee.automatic.memory import Room
 from committee.automatic.parameters import PRESETS
-from committee.automatic.portfolio import as_many_steps_as_told, named, portfolio
+from committee.automatic.portfolio import AUTO, as_many_steps_as_told, members_of, named_in, portfolio
 from committee.automatic.reducing import Reducing
 from committee.automatic.repeats import MOST_REPEATS, Repeats, n_folds_of
 from committee.automatic.scheduling import seat_in_time
@@ -46,10 +43,8 @@ from committee.combining.rule import Rule, check_rule, differ
 from committee.learners import DecisionTreeClassifier
 from committee.learners.callbacks import CallbackSupportMixin, TaskCalls, task_calls, with_callbacks
 from committee.learners.voting import Classifies, Regresses
-from committee.members.encoding import new_encoder
 from committee.members.lesson import Lesson
 from committee.members.seeding import LARGEST_SEED, generator_of, seeded
-from committee.members.seeing import take_rows
 from committee.metrics.losses import NoValueError
 from committee.parameters import check_parameters, declared, is_integer
 from committee.running.surroundings import one_blas_thread
@@ -58,15 +53,11 @@ from committee.task import Classification
 from committee.votes.folds import Fold, folds_of
 from committee.votes.honest import HonestVotes
 
-AUTO = "auto"
 # Folds are repeated so often while there is time left, more often in tables of at most so many rows. Those
 # members that count go on, who have about as many models as all would have in the first number of repeats.
 REPEATS_IN_TIME, MANY_REPEATS_IN_TIME, ROWS_TO_REPEAT = 4, MOST_REPEATS, 50_000
 # Folds are repeated for the members that have such a part in the mixture of votes, found on so many votes.
 LEAST_PART, MOST_TO_MIX = 0.01, 500_000
-# Rules that look at rows are slow on more of them, and may take so many seconds to be compared.
-MOST_ROWS_TO_LOOK_AT = 5_000
-SECONDS_TO_LOOK = {"fast": 0.0, "balanced": 2.0, "best": math.inf}
 # Folds of cv="auto": many of small tables, of at most so many rows, or so many for each second of time.
 USUAL_FOLDS, MANY_FOLDS = 5, 8
 FEW_ROWS, FEW_ROWS_IN_A_SECOND = 4_000, 150
@@ -109,7 +100,7 @@ class AutomaticCommittee(CallbackSupportMixin, Reducing):
         lesson = Lesson.of(self._task_type, X, y, sample_weight, groups)
         rng = generator_of(self.random_state)
         members = self._members(lesson)
-        rule = None if self._finds_rule() else self._adjusted(seeded(as_rule(self.rule), rng))
+        rule = None if self._finds_rule() else self._choice().adjusted(seeded(as_rule(self.rule), rng))
         if lesson.is_open:
             check_judges(self.scoring, lesson)
             if rule is not None:
@@ -125,9 +116,9 @@ class AutomaticCommittee(CallbackSupportMixin, Reducing):
         rule = None if rule is None else for_seated(rule, members, seated)
         # What is done in some time is not known by its folds.
         folds = [] if self.time_limit is not None else [fold for each in repeats for fold in each]
-        honest, calibrations = self._heard(seated, lesson, folds, clock)
+        honest, calibrations = self._honest_votes(seated, lesson, folds, clock)
         if rule is None and honest is not None:
-            rule = self._compared_rule(honest, lesson, clock)
+            rule = self._choice().best_in_time(honest, lesson, self.preset, clock)
         self._keep_task(lesson.schema, lesson.task)
         self._data, self._origin = lesson.data, None
         self._seats = [
@@ -155,99 +146,46 @@ class AutomaticCommittee(CallbackSupportMixin, Reducing):
         n_folds = self._n_folds(lesson)
         return USUAL_FOLDS if n_folds is None else n_folds * min(self._n_repeats(lesson), REPEATS_IN_TIME)
 
-    def _heard(
+    def _honest_votes(
         self, seated: list[Seated], lesson: Lesson, folds: list[Fold], clock: Clock
     ) -> tuple[HonestVotes | None, list[Calibration | None]]:
         """The honest votes, and the calibrations of scores, without which nobody can vote."""
-        try:
-            honest = honest_of(seated, lesson, folds)
-            return honest, calibrate(CALIBRATION, seated, honest)
-        except KeyboardInterrupt:
-            clock.stop()
-            warnings.warn(
-                "The fit was interrupted while votes were calibrated. What is finished is kept.",
-                RuntimeWarning,
-                stacklevel=4,
-            )
+
+        def collect() -> tuple[HonestVotes | None, list[Calibration | None]]:
             honest = honest_of(seated, lesson, folds)
             return honest, calibrate(CALIBRATION, seated, honest)
 
-    def _compared_rule(self, honest: HonestVotes, lesson: Lesson, clock: Clock) -> Rule:
-        """The rule to take, compared for half of the time that there is for it; the other half is its fit."""
-
-        def stop() -> None:
-            clock.stop()
-            warnings.warn(
-                "The fit was interrupted while rules were compared. What is finished is kept.",
-                RuntimeWarning,
-                stacklevel=5,
-            )
-
-        seconds = clock.left_for_rule() / 2
-        compared = fewer(honest, votes_in(seconds))
-        with one_blas_thread():
-            try:
-                rows = self._rows_to_look_at(lesson, compared, seconds)
-            except KeyboardInterrupt:
-                stop()
-                return self._adjusted(without_comparison(compared, self.scoring))
-            try:
-                return self._best_rule(compared, seconds, rows, stop)
-            except ValueError as error:
-                # Time was up when few rows had a vote: there may be none to hold out, or none of a class. Or
-                # the metric has no value for what some member says.
-                if len(honest.rows) == len(lesson.rows) and not isinstance(error, NoValueError):
-                    raise
-                reason = " ".join(str(error).split())
-                warnings.warn(
-                    f"Rules cannot be compared on {len(compared.rows)} rows with votes, so the mean decides: "
-                    f"{reason}",
-                    RuntimeWarning,
-                    stacklevel=4,
-                )
-                return rule_named("mean")
+        return clock.finish(collect, collect, " while votes were calibrated")
 
     def _let_learn(self, rule: Rule, honest: HonestVotes, lesson: Lesson, clock: Clock) -> None:
-        """Let the rule learn in the time that is left; at Ctrl-C the mean decides, which has nothing to."""
-        rule = in_time(rule, clock.left_for_rule())
+        """Fit the rule in the time that is left; at Ctrl-C the mean decides, which learns nothing."""
+        again = repr(self.rule) if isinstance(self.rule, str) and self.rule != AUTO else "a rule"
+        clock.finish(
+            lambda: self._teach(in_time(rule, clock.left_for_rule()), honest, lesson, clock),
+            lambda: self._fit_rule(rule_named("mean"), None),
+            " while the rule learnt",
+            f", and the mean decides. recombine({again}) lets the rule learn",
+        )
+
+    def _teach(self, rule: Rule, honest: HonestVotes, lesson: Lesson, clock: Clock) -> None:
+        """Fit the rule, or the mean if the rule can learn nothing from so few votes."""
         learnt = honest
         try:
-            if clock.limit is not None and not rule._looks_at_X():
-                # A rule has little to learn, which it can learn from fewer rows if it must be quick.
-                learnt = fewer(honest, votes_in(clock.left_for_rule()))
-                with one_blas_thread():
-                    self.rule_ = learnt.teach(rule)
-            else:
+            if clock.limit is None or rule._looks_at_X():
                 self._fit_rule(rule, lesson.X)
+                return
+            # A rule has little to learn, which it can learn from fewer rows if it must be quick.
+            learnt = fewer(honest, votes_in(clock.left_for_rule()))
+            with one_blas_thread():
+                self.rule_ = learnt.teach(rule)
         except NoValueError as error:
             warnings.warn(
                 f"The rule cannot learn from {len(learnt.rows)} rows with votes, so the mean decides: "
                 f"{' '.join(str(error).split())}",
                 RuntimeWarning,
-                stacklevel=4,
+                stacklevel=6,
             )
             self._fit_rule(rule_named("mean"), None)
-        except KeyboardInterrupt:
-            clock.stop()
-            again = repr(self.rule) if isinstance(self.rule, str) and self.rule != "auto" else "a rule"
-            warnings.warn(
-                "The fit was interrupted while the rule learnt. What is finished is kept, and the mean "
-                f"decides. recombine({again}) lets the rule learn.",
-                RuntimeWarning,
-                stacklevel=4,
-            )
-            self._fit_rule(rule_named("mean"), None)
-
-    def _rows_to_look_at(self, lesson: Lesson, honest: HonestVotes, seconds: float) -> np.ndarray | None:
-        """The rows as a matrix, if there is time to find the neighbours of each among all."""
-        n_rows = len(honest.rows)
-        n_differences = n_rows**2 * encoded_width(lesson.schema)
-        at_most = DIFFERENCES_IN_A_SECOND * min(seconds, SECONDS_TO_LOOK[self.preset])
-        if n_rows > MOST_ROWS_TO_LOOK_AT or n_differences > at_most:
-            return None
-        encoder = new_encoder().fit(lesson.X, sample_weight=lesson.weights)
-        matrix: np.ndarray = encoder.transform(take_rows(lesson.X, honest.rows))
-        return matrix
 
     def _every_repeat(self, lesson: Lesson, rng: np.random.Generator) -> Sequence[list[Fold]]:
         """The folds, as often as they may be repeated at most."""
@@ -412,39 +350,6 @@ class CommitteeRegressor(Regresses, AutomaticCommittee):
     >>> automatic.predict(X[:1]).round(-2)
     array([200.])
     """
-
-
-def members_of(given: Any, size: Size, usual: list[Member]) -> list[Member]:
-    """The members that a user names or gives; "auto" among them is all usual ones that are not named too."""
-    if isinstance(given, str) and given == AUTO:
-        return usual
-    expected = 'members must be "auto", or a list of names of the portfolio and of (name, estimator) pairs.'
-    if isinstance(given, str) or not isinstance(given, Sequence) or len(given) == 0:
-        raise ValueError(f"{expected} Got {given!r}.")
-    names = named_in(given)
-    if AUTO in names:
-        taken = [*names, *(each[0] for each in given if isinstance(each, tuple | list) and each)]
-        place = next(place for place, each in enumerate(given) if isinstance(each, str) and each == AUTO)
-        more = [(each.name, each.estimator) for each in usual if each.name not in taken]
-        given = [*given[:place], *more, *given[place + 1 :]]
-    known = {each.name: each for each in named(named_in(given), size)}
-    pairs = check_pairs([(each, known[each].estimator) if isinstance(each, str) else each for each in given])
-    for name, estimator in pairs:
-        check_kind(name, estimator, size.are_classes)
-    return [Member(name, estimator) for name, estimator in pairs]
-
-
-def named_in(members: Any) -> list[str]:
-    """The names among members, of which some may be given as pairs.
-
-    Examples
-    --------
-    >>> named_in("auto"), named_in(["auto", ("mine", None)])
-    (['auto'], ['auto'])
-    """
-    if isinstance(members, str):
-        return [members]
-    return [each for each in members if isinstance(each, str)] if isinstance(members, Sequence) else []
 
 
 def most_repeats(lesson: Lesson) -> int:

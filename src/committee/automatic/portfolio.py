@@ -7,14 +7,16 @@ time that it takes, over many tables: `benchmarks/portfolio.py` measures that, a
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any
 
-from committee.assembling.members import Member
+from committee.assembling.members import Member, check_kind, check_pairs
 from committee.automatic.candidates import ASKED_FOR, CANDIDATES, Size
 from committee.automatic.parameters import PRESETS
 from committee.parameters import unknown_name
 
+AUTO = "auto"
 # As `benchmarks/results/portfolio.json` has them. After the first dozen, members add less than can be told.
 ORDERS = {
     "classification": (
@@ -123,3 +125,36 @@ def named(names: list[str], size: Size) -> list[Member]:
         raise unknown_name("member", unknown[0], known, where=f" for {size.task}")
     every = CANDIDATES | ASKED_FOR
     return [Member(name, every[name].make(size)) for name in names]
+
+
+def members_of(given: Any, size: Size, usual: list[Member]) -> list[Member]:
+    """The members that a user names or gives; "auto" among them is all usual ones that are not named too."""
+    if isinstance(given, str) and given == AUTO:
+        return usual
+    expected = 'members must be "auto", or a list of names of the portfolio and of (name, estimator) pairs.'
+    if isinstance(given, str) or not isinstance(given, Sequence) or len(given) == 0:
+        raise ValueError(f"{expected} Got {given!r}.")
+    names = named_in(given)
+    if AUTO in names:
+        taken = [*names, *(each[0] for each in given if isinstance(each, tuple | list) and each)]
+        place = next(place for place, each in enumerate(given) if isinstance(each, str) and each == AUTO)
+        more = [(each.name, each.estimator) for each in usual if each.name not in taken]
+        given = [*given[:place], *more, *given[place + 1 :]]
+    known = {each.name: each for each in named(named_in(given), size)}
+    pairs = check_pairs([(each, known[each].estimator) if isinstance(each, str) else each for each in given])
+    for name, estimator in pairs:
+        check_kind(name, estimator, size.are_classes)
+    return [Member(name, estimator) for name, estimator in pairs]
+
+
+def named_in(members: Any) -> list[str]:
+    """The names among members, of which some may be given as pairs.
+
+    Examples
+    --------
+    >>> named_in("auto"), named_in(["auto", ("mine", None)])
+    (['auto'], ['auto'])
+    """
+    if isinstance(members, str):
+        return [members]
+    return [each for each in members if isinstance(each, str)] if isinstance(members, Sequence) else []

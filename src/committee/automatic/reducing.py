@@ -1,9 +1,14 @@
-"""What an automatic committee can be made into, after its fit: fewer members, fewer models, one student."""
+"""What an automatic committee can be made into, after its fit: fewer members, fewer models, one student.
+
+A student learns what the committee decides (Hinton et al. 2015). A row of which the committee is not sure is
+learnt once for each class, with the probability as its weight. How much each column counts comes from the
+members: the gain of the splits of trees, forests and boosters; the coefficients of linear models on an
+encoded table, which are of columns of one scale, and are added up for the values of a category.
+"""
 
 from __future__ import annotations
 
 import copy
-import math
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -11,6 +16,8 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.compose import TransformedTargetRegressor
+from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from committee import running
@@ -18,9 +25,7 @@ from committee.assembling.assembled import Assembled
 from committee.assembling.committee import for_places
 from committee.assembling.fitting import Plan, seat
 from committee.assembling.members import Member, check_kind
-from committee.automatic.choosing import judge_rules, without_comparison
-from committee.automatic.distilling import new_student, taught_classes, taught_numbers
-from committee.automatic.importances import importances_of
+from committee.automatic.choosing import RuleChoice
 from committee.automatic.parameters import AutomaticParameters, is_positive
 from committee.automatic.portfolio import as_many_steps_as_told
 from committee.automatic.pruning import (
@@ -31,15 +36,16 @@ from committee.automatic.pruning import (
     some_row,
     usual_time,
 )
-from committee.combining import rule_named
-from committee.combining.adjusting import AdjustedRule
-from committee.combining.rule import Rule
+from committee.boosting import GradientBoostingClassifier, GradientBoostingRegressor
+from committee.members.encoding import TableEncoder
 from committee.members.lesson import Lesson
 from committee.members.seeing import take_rows
+from committee.members.weighing import weight_arguments
 from committee.parameters import declared, is_integer
 from committee.task import Classification
-from committee.votes.honest import HonestVotes
 
+# A class of a lower probability is not learnt by a student.
+LEAST_PROBABILITY = 1e-3
 # What members may cost is lowered at least so far where it turns out to be too much.
 LESS = 0.99
 
@@ -139,7 +145,7 @@ class Reducing(AutomaticParameters, Assembled):
         smaller._seats = [self._seats[place] for place in places]
         smaller._honest = self._known_votes().of_members(places)
         if self._finds_rule():
-            rule = self._best_rule(smaller._honest, math.inf)
+            rule = self._choice().best(smaller._honest)
         else:
             rule = for_places(clone(self.rule_), len(self._seats), places)
         smaller._fit_rule(rule, X)
@@ -264,19 +270,82 @@ class Reducing(AutomaticParameters, Assembled):
     def _finds_rule(self) -> bool:
         return isinstance(self.rule, str) and self.rule == "auto"
 
-    def _best_rule(
-        self,
-        honest: HonestVotes,
-        seconds: float,
-        X: np.ndarray | None = None,
-        stop: Callable[[], None] | None = None,
-    ) -> Rule:
-        """The rule to take by honest votes, not fitted."""
-        judged = judge_rules(honest, self.scoring, seconds, X, self._adjusted, stop)
-        return judged[0].rule if judged else self._adjusted(without_comparison(honest, self.scoring))
+    def _choice(self) -> RuleChoice:
+        """How the rule is chosen."""
+        return RuleChoice(self.scoring, self.tune_threshold and self._task_type is Classification)
 
-    def _adjusted(self, rule: Rule) -> Rule:
-        """A rule, with thresholds if they are asked for."""
-        if not self.tune_threshold or self._task_type is not Classification or isinstance(rule, AdjustedRule):
-            return rule
-        return rule_named("adjusted").set_params(rule=rule, scoring=self.scoring)
+
+def new_student(are_classes: bool, random_state: Any) -> Any:
+    """Who learns, if nobody is named."""
+    made: Any = GradientBoostingClassifier if are_classes else GradientBoostingRegressor
+    return made(random_state=random_state)
+
+
+def taught_classes(student: Any, X: Any, decision: np.ndarray, classes: np.ndarray) -> Any:
+    """A classifier that has learnt probabilities."""
+    rows, codes = np.nonzero(decision >= LEAST_PROBABILITY)
+    weights = decision[rows, codes]
+    student = clone(student)
+    arguments = weight_arguments(student, weights)
+    if not any(name.endswith("sample_weight") for name in arguments):
+        raise ValueError(
+            f"{type(student).__name__} takes no sample_weight, and probabilities are learnt as weights. Use "
+            "another estimator."
+        )
+    return student.fit(take_rows(X, rows), classes[codes], **arguments)
+
+
+def taught_numbers(student: Any, X: Any, decision: np.ndarray) -> Any:
+    """A regressor that has learnt numbers."""
+    return clone(student).fit(X, decision[:, 0])
+
+
+def importances_of(model: Any, n_columns: int) -> np.ndarray | None:
+    """The shares of the columns for one model.
+
+    Parameters
+    ----------
+    model : estimator
+        Fitted.
+    n_columns : int
+        Of the table.
+
+    Returns
+    -------
+    ndarray of shape (n_columns,), or None
+        They sum to 1, or are all 0 if no column counts. None if the model does not tell.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from committee.assembling.members import encoded
+    >>> model = encoded(LogisticRegression()).fit([[1, 0], [2, 0], [3, 0], [4, 0]], [0, 0, 1, 1])
+    >>> importances_of(model, 2).round(2)
+    array([1., 0.])
+    """
+    is_told = hasattr(model, "feature_importances_")
+    sizes = np.asarray(model.feature_importances_ if is_told else coefficient_sizes(model, n_columns))
+    if sizes.shape != (n_columns,):
+        return None
+    total = sizes.sum()
+    return sizes / total if total > 0 else np.zeros(n_columns)
+
+
+def coefficient_sizes(model: Any, n_columns: int) -> np.ndarray:
+    """How large the coefficients of each column are, in the mean over classes; empty if there are none."""
+    steps = [step for _, step in model.steps] if isinstance(model, Pipeline) else []
+    if len(steps) != 2 or not isinstance(steps[0], TableEncoder):
+        return np.empty(0)
+    encoder, last = steps
+    last = last.regressor_ if isinstance(last, TransformedTargetRegressor) else last
+    if not hasattr(last, "coef_"):
+        return np.empty(0)
+    sizes = np.abs(np.atleast_2d(last.coef_)).mean(axis=0)
+    summed: np.ndarray = np.bincount(columns_of(encoder), sizes, minlength=n_columns)
+    return summed
+
+
+def columns_of(encoder: TableEncoder) -> np.ndarray:
+    """The column of the table that each column of an encoded matrix is of."""
+    widths = np.where(encoder.schema_.is_category, [len(codes) for codes in encoder.kept_], 1)
+    return np.repeat(np.arange(len(widths)), widths)

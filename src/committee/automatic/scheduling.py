@@ -176,8 +176,7 @@ def seat_in_time(
     except KeyboardInterrupt:
         if not progress.results:
             raise
-        clock.stop()
-        warnings.warn("The fit was interrupted. What is finished is kept.", RuntimeWarning, stacklevel=3)
+        clock.interrupt()
     finally:
         for task in in_flight:
             task.cancel()
