@@ -13,7 +13,7 @@ import pytest
 import committee
 from committee.files import BadTable
 from committee.jobs import evaluate, predict
-from committee.jobs.lesson import read_lesson, task_of
+from committee.jobs.training_table import read_training_table, task_of
 from committee.saving import Origin
 
 N_ROWS = 60
@@ -39,7 +39,7 @@ def test_any_frame_gives_the_same_model(frame):
 @pytest.mark.parametrize("dtype", [pl.Categorical, pl.Enum(["white", "red", "blue"])], ids=str)
 def test_categories_of_polars_are_categories(dtype):
     frame = pl.DataFrame(columns()).with_columns(pl.col("colour").cast(dtype))
-    lesson = read_lesson(frame, "kind", None, None, None, None)
+    lesson = read_training_table(frame, "kind", None, None, None, None)
     assert [each.kind.value for each in lesson.guesses] == ["number", "category"]
     assert lesson.X["colour"].to_pylist() == columns()["colour"]
 
@@ -115,14 +115,14 @@ def test_columns_that_are_asked_for_may_have_a_type_that_is_left_out(tmp_path, s
     path = tmp_path / f"t.{suffix}"
     frame.to_csv(path, index=False) if suffix == "csv" else frame.to_parquet(path)
     types = dict.fromkeys(["patient", "weight", "kind"], kind)
-    lesson = read_lesson(path, "kind", None, types, "patient", "weight")
+    lesson = read_training_table(path, "kind", None, types, "patient", "weight")
     assert len(set(lesson.groups)) == 9 and set(lesson.weights) == {1.5}
     assert lesson.task == "classification" and lesson.X.column_names == ["size", "colour"]
 
 
 def test_decimals_of_a_database_are_learnt():
     prices = [decimal.Decimal(f"{100 + i}.25") for i in range(N_ROWS)]
-    lesson = read_lesson(pa.table({**columns(), "price": prices}), "price", None, None, None, None)
+    lesson = read_training_table(pa.table({**columns(), "price": prices}), "price", None, None, None, None)
     assert lesson.task == "regression" and lesson.y[0] == 100.25
 
 
@@ -158,7 +158,7 @@ def test_booleans_and_dates_are_the_same_classes_in_every_format(tmp_path, has_m
 
 def test_of_thousands_of_columns_that_are_left_out_some_are_told_of():
     ids = {f"id{i}": [f"{i}-{row}" for row in range(N_ROWS)] for i in range(1000)}
-    notes = read_lesson(pa.table(ids | columns()), "kind", None, None, None, None).notes
+    notes = read_training_table(pa.table(ids | columns()), "kind", None, None, None, None).notes
     assert len(notes) == 21
     assert notes[-1] == "980 more columns are left out like these."
 
@@ -166,7 +166,7 @@ def test_of_thousands_of_columns_that_are_left_out_some_are_told_of():
 def test_a_date_is_read_as_seconds():
     dates = [f"2024-01-{1 + i % 28:02d}" for i in range(N_ROWS)]
     table = pa.table({"when": pa.array(dates).cast(pa.timestamp("s")), **columns()})
-    lesson = read_lesson(table, "kind", None, None, None, None)
+    lesson = read_training_table(table, "kind", None, None, None, None)
     model = committee.fit(table, "kind", **FAST)
     assert model.schema_.columns[0].kind.value == "date"
     assert {each.name: each.kind.value for each in lesson.guesses}["when"] == "date"

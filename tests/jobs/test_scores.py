@@ -5,7 +5,7 @@ import pytest
 from sklearn.datasets import make_classification, make_regression
 
 from committee import DecisionTreeClassifier, DecisionTreeRegressor, VotingClassifier, VotingRegressor, score
-from committee.jobs.answering import scores_of
+from committee.jobs.answers import scores_of
 from committee.jobs.describing import standings
 
 X, CODES = make_classification(

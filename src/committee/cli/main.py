@@ -10,7 +10,7 @@ from typing import Any
 
 import typer
 
-from committee.cli import INTERRUPTED, answering, comparing, fitting, listing
+from committee.cli import INTERRUPTED, compare_command, fit_command, query_commands
 
 DONE, BUG, USAGE, BAD_INPUT, BAD_MODEL, NO_FILE = range(6)
 # Both of its own click and of another one, whichever Typer is built on.
@@ -27,17 +27,17 @@ app = typer.Typer(
     "or - for the standard input. With COMMITTEE_TRACEBACK=1, errors tell where they come from.",
 )
 for command in (
-    fitting.fit,
-    answering.predict,
-    answering.evaluate,
-    answering.leaderboard,
-    answering.inspect,
-    answering.verify,
-    comparing.compare,
-    fitting.demo,
-    listing.members,
-    listing.rules,
-    listing.learners,
+    fit_command.fit,
+    query_commands.predict,
+    query_commands.evaluate,
+    query_commands.leaderboard,
+    query_commands.inspect,
+    query_commands.verify,
+    compare_command.compare,
+    fit_command.demo,
+    query_commands.members,
+    query_commands.rules,
+    query_commands.learners,
 ):
     app.command()(command)
 

@@ -77,6 +77,17 @@ def show_table(
     console.print(table)
 
 
+def show_standings(found: dict[str, Any], *, on_stderr: bool = False) -> None:
+    """Show a leaderboard."""
+    from committee.metrics import shown
+
+    scoring = found["scoring"]
+    rows = [
+        [each["kind"], each["name"], f"{shown(scoring, each['score'])[1]:.6g}"] for each in found["standings"]
+    ]
+    show_table(["", "name", shown(scoring, 0.0)[0]], rows, right=[2], on_stderr=on_stderr)
+
+
 def some(names: Sequence[str]) -> str:
     """Names for a line, not too many of them.
 

@@ -47,6 +47,18 @@ def rule_names() -> list[str]:
     return [*FIXED, *TRAINED]
 
 
+def rule_lines() -> dict[str, str]:
+    """The names of all rules, with a line for each: the first of what a function or class says of itself.
+
+    Examples
+    --------
+    >>> rule_lines()["median"]
+    "Take the median of the members' votes for each output."
+    """
+    documented = {name: FIXED[name] if name in FIXED else type(rule_named(name)) for name in rule_names()}
+    return {name: (each.__doc__ or "").strip().splitlines()[0] for name, each in documented.items()}
+
+
 def rule_places() -> dict[str, str]:
     """The module of every class of rules, by the name of the class.
 

@@ -20,7 +20,7 @@ from committee.files import BadTable, read_table
 from committee.files.errors import suggestion
 from committee.files.opening import format_by_suffix, without_packing
 from committee.jobs.amounts import bytes_of, seconds_of
-from committee.jobs.lesson import read_lesson
+from committee.jobs.training_table import read_training_table
 from committee.reporting import Report
 from committee.reporting.pictures import FORMATS, require_renderer
 
@@ -45,7 +45,7 @@ class TableFile:
 
     def load(self) -> tuple[Any, Any, str | None]:
         """X, y and the task."""
-        lesson = read_lesson(self.path, self.target, self.task, None, None, None)
+        lesson = read_training_table(self.path, self.target, self.task, None, None, None)
         return lesson.X, lesson.y, lesson.task
 
 

@@ -8,7 +8,10 @@ from dataclasses import asdict
 from typing import Any
 
 from committee.assembling.leaderboard import name_of
+from committee.automatic.candidates import ASKED_FOR, CANDIDATES, Size, library_of
+from committee.automatic.choosing import fewer
 from committee.combining import as_rule
+from committee.combining.naming import TRAINED
 from committee.files import BadTable
 from committee.saving import Summary, verify
 from committee.table import Kind
@@ -143,8 +146,6 @@ def standings(
 
 def with_fewer_votes(model: Any, n_votes: int) -> Any:
     """A committee with honest votes on fewer rows, for a quick look at who is good: some of each class."""
-    from committee.automatic.choosing import fewer
-
     smaller = copy.copy(model)
     smaller._honest = fewer(model._known_votes(), n_votes)
     return smaller
@@ -152,8 +153,6 @@ def with_fewer_votes(model: Any, n_votes: int) -> Any:
 
 def libraries_of(model: Any) -> list[str]:
     """The other libraries whose boosters are in a committee: who loads it must trust them."""
-    from committee.automatic.candidates import library_of
-
     found = {library_of(seat.models[0]) for seat in model._seats}
     return sorted(library for library in found if library is not None)
 
@@ -172,8 +171,6 @@ def title_of(rule: Any) -> str:
     >>> title_of(CAWPERule(alpha=3)), title_of(AccuracyWeightedRule(of="labels"))
     ('cawpe', 'weighted_majority')
     """
-    from committee.combining.naming import TRAINED
-
     if rule is None or isinstance(rule, str):
         return str(rule)
     for name, (_, cls, parameters) in TRAINED.items():
@@ -190,32 +187,9 @@ def member_lines() -> dict[str, str]:
     >>> member_lines()["c45"]
     'C45Classifier(), classification only'
     """
-    from committee.automatic.candidates import ASKED_FOR, CANDIDATES, Size
-
     found = {}
     for candidate in CANDIDATES.values():
         made = candidate.make(Size(candidate.tasks[0], 1000, 10, 2))
         only = "" if len(candidate.tasks) > 1 else f", {candidate.tasks[0]} only"
         found[candidate.name] = one_line(made.steps[-1][1] if hasattr(made, "steps") else made) + only
     return found | {name: f"The boosting of {name}, if that is installed; never auto" for name in ASKED_FOR}
-
-
-def rule_lines() -> dict[str, str]:
-    """The rules that can be named, with a line for each.
-
-    Examples
-    --------
-    >>> rule_lines()["median"]
-    "Take the median of the members' votes for each output."
-    """
-    from committee.combining.fixed_rule import FIXED
-    from committee.combining.naming import rule_named, rule_names
-
-    return {
-        name: first_line(FIXED[name] if name in FIXED else type(rule_named(name))) for name in rule_names()
-    }
-
-
-def first_line(thing: Any) -> str:
-    """The first line of what a function or class says of itself."""
-    return (thing.__doc__ or "").strip().splitlines()[0]

@@ -46,7 +46,7 @@ def test_after_a_time_limit_members_and_rule_are_judged_on_rows_that_do_not_take
     fit = ("fit", "flowers.csv", "--target", "kind", *FAST, "--rule", "greedy")
     assert committee(*fit, "--time-limit", "10m", "--json").json["n_judged"] == 60
     # Two members vote for two classes: 25 rows have 100 votes.
-    monkeypatch.setattr("committee.cli.fitting.QUICKLY_JUDGED", 100)
+    monkeypatch.setattr("committee.cli.fit_command.QUICKLY_JUDGED", 100)
     assert committee(*fit, "--json").json["n_judged"] == 60
     found = committee(*fit, "--time-limit", "10m", "--json").json
     assert found["n_judged"] == 25
@@ -278,14 +278,14 @@ def test_members_are_listed_with_a_line_each(committee):
 
 
 def test_the_demonstration_ends_with_a_score_on_held_out_rows(committee, monkeypatch):
-    monkeypatch.setattr("committee.jobs.demonstrating.SETTINGS", {"members": ["linear", "c45"], "cv": 2})
+    monkeypatch.setattr("committee.jobs.table_fit.SETTINGS", {"members": ["linear", "c45"], "cv": 2})
     ended = committee("demo", "--json")
     assert ended.json["held_out"]["scores"]["accuracy"] > 0.9
     assert package.verify(ended.json["out"]).is_fitted
 
 
 def test_the_demonstration_goes_to_the_standard_output(folder, monkeypatch, capfdbinary):
-    monkeypatch.setattr("committee.jobs.demonstrating.SETTINGS", {"members": ["c45"], "cv": 2})
+    monkeypatch.setattr("committee.jobs.table_fit.SETTINGS", {"members": ["c45"], "cv": 2})
     assert run(["demo", "--out", "-"]) == 0
     (folder / "piped.committee").write_bytes(capfdbinary.readouterr().out)
     assert package.verify("piped.committee").is_fitted

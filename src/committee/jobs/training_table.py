@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from committee.files import AS_FOUND, BadTable, ColumnKind, CSVForm, Guess, read_table, require_columns
 from committee.jobs.amounts import number_of
-from committee.jobs.answering import with_answers
+from committee.jobs.answers import with_answers
 from committee.jobs.tables import present, values_of
 from committee.saving import Origin
 
@@ -26,7 +26,7 @@ MOST_NOTES = 20
 
 
 @dataclass(frozen=True, eq=False)
-class Lesson:
+class TrainingTable:
     """A table, parted into what is learnt from and what is to be learnt.
 
     Parameters
@@ -52,7 +52,7 @@ class Lesson:
     n_dropped: int
 
 
-def read_lesson(
+def read_training_table(
     table: Any,
     target: str,
     task: str | None,
@@ -60,7 +60,7 @@ def read_lesson(
     groups: str | None,
     weights: str | None,
     form: CSVForm = AS_FOUND,
-) -> Lesson:
+) -> TrainingTable:
     """Read a table and part it."""
     extra = {"groups": groups, "weights": weights}
     special = [target, *(name for name in extra.values() if name is not None)]
@@ -98,7 +98,7 @@ def read_lesson(
         *stray_notes(each for each in read.guesses if each.name != groups),
         *left_out_notes(guesses),
     )
-    return Lesson(
+    return TrainingTable(
         frame.select(used),
         y,
         None if groups is None else complete(frame[groups], groups, "groups"),

@@ -12,15 +12,22 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+import pyarrow as pa
+
 from committee import automatic
+from committee.automatic.candidates import ASKED_FOR, CANDIDATES
 from committee.automatic.parameters import AutomaticParameters
+from committee.combining import as_rule
 from committee.files import AS_FOUND, CSVForm, Guess
 from committee.jobs.amounts import bytes_of, seconds_of
-from committee.jobs.lesson import Lesson, read_lesson
+from committee.jobs.training_table import TrainingTable, read_training_table
 from committee.metrics.names import metric_named
 from committee.parameters import check_parameters, taking_parameters_of, unknown_name
 
 TASKS = ("classification", "regression")
+# Of the table of the demonstration: a row in so many is held out.
+HELD_OUT, TARGET = 4, "diagnosis"
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,9 +128,9 @@ def fit(
     return done.model
 
 
-def warn(lesson: Lesson) -> None:
+def warn(training: TrainingTable) -> None:
     """Say by warnings what the user should know before the fit."""
-    for note in lesson.notes:
+    for note in training.notes:
         warnings.warn(note, UserWarning, stacklevel=4)
 
 
@@ -148,7 +155,7 @@ def fit_table(
     parameters : mapping of str to object
         Of the committee.
     tell : callable, default=None
-        Called with the `Lesson` before the fit.
+        Called with the `TrainingTable` before the fit.
 
     Returns
     -------
@@ -159,35 +166,32 @@ def fit_table(
     seconds = seconds_of(given.pop("time_limit", None))
     n_bytes = bytes_of(given.pop("memory_limit", None))
     check_settings(task, given)
-    lesson = read_lesson(table, target, task, types, groups, weights, form)
+    training = read_training_table(table, target, task, types, groups, weights, form)
     if n_bytes is not None:
-        given["memory_limit"] = memory_left(n_bytes, lesson.X.nbytes)
-    model = new_committee(lesson.task, given)
+        given["memory_limit"] = memory_left(n_bytes, training.X.nbytes)
+    model = new_committee(training.task, given)
     if tell is not None:
-        tell(lesson)
+        tell(training)
     if seconds is not None:
         model.set_params(time_limit=time_left(seconds, time.monotonic() - began))
-    model.fit(lesson.X, lesson.y, sample_weight=lesson.weights, groups=lesson.groups)
-    model._origin = lesson.origin
+    model.fit(training.X, training.y, sample_weight=training.weights, groups=training.groups)
+    model._origin = training.origin
     return Fitted(
         model,
-        lesson.X,
-        lesson.task,
+        training.X,
+        training.task,
         target,
-        lesson.guesses,
-        lesson.notes,
-        lesson.X.num_rows,
-        lesson.X.num_columns,
-        lesson.n_dropped,
+        training.guesses,
+        training.notes,
+        training.X.num_rows,
+        training.X.num_columns,
+        training.n_dropped,
         time.monotonic() - began,
     )
 
 
 def check_settings(task: str | None, parameters: Mapping[str, Any]) -> None:
     """Raise for what is wrong whatever the table is, before it is read."""
-    from committee.automatic.candidates import ASKED_FOR, CANDIDATES
-    from committee.combining import as_rule
-
     if task is not None and task not in TASKS:
         raise ValueError(f"task must be one of {', '.join(TASKS)} or None. Got {task!r}.")
     check_parameters(new_committee(task or TASKS[0], parameters))
@@ -227,3 +231,34 @@ def memory_left(limit: int, used: int) -> int:
     if used >= limit:
         raise ValueError(f"The table takes {used:,} bytes, and the memory limit is {limit:,}. Give it more.")
     return limit - used
+
+
+def demo_tables() -> tuple[Any, Any, str, str]:
+    """Split the table of the demonstration, which comes with scikit-learn and so needs no network.
+
+    Returns
+    -------
+    train, held_out : pyarrow.Table
+        Rows to learn from, and rows to be judged on.
+    target : str
+    about : str
+        What the table is.
+
+    Examples
+    --------
+    >>> train, held_out, target, _ = demo_tables()
+    >>> train.num_rows, held_out.num_rows, target
+    (426, 143, 'diagnosis')
+    """
+    from sklearn.datasets import load_breast_cancer
+
+    bundled = load_breast_cancer()
+    columns = {
+        name.replace(" ", "_"): pa.array(np.ascontiguousarray(column))
+        for name, column in zip(bundled.feature_names.tolist(), bundled.data.T, strict=True)
+    }
+    columns[TARGET] = pa.array(bundled.target_names[bundled.target].tolist())
+    table = pa.table(columns)
+    is_held_out = np.random.default_rng(0).permutation(table.num_rows) % HELD_OUT == 0
+    about = "The table: cells of breast tumours, measured in Wisconsin (Wolberg, Street, Mangasarian 1995)."
+    return table.filter(pa.array(~is_held_out)), table.filter(pa.array(is_held_out)), TARGET, about

@@ -4,14 +4,14 @@ import pyarrow as pa
 import pytest
 
 from committee.files import BadTable
-from committee.jobs.lesson import read_lesson
+from committee.jobs.training_table import read_training_table
 
 SIZES = [(7 * i) % 40 / 4 for i in range(60)]
 
 
 def lesson(target="y", task=None, weights=None, groups=None, **columns):
     table = {"size": SIZES, "y": [i % 2 for i in range(60)], **columns}
-    return read_lesson(pa.table(table), target, task, None, groups, weights)
+    return read_training_table(pa.table(table), target, task, None, groups, weights)
 
 
 def with_stray(values, stray="many"):

@@ -1,4 +1,7 @@
-"""The commands that ask a saved model: predict, evaluate, leaderboard, inspect, verify."""
+"""The commands that ask: a saved model, or what can be named.
+
+A model is asked by predict, evaluate, leaderboard, inspect and verify.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ import typer
 
 from committee.cli import options
 from committee.cli.options import Json, Model, Table
+from committee.cli.showing import say, show_json, show_standings, show_table, size_of, some
 
 STANDARD = "-"
 
@@ -33,7 +37,6 @@ def predict(
 ) -> None:
     """Answer the rows of a table."""
     from committee import jobs
-    from committee.cli.showing import say, show_json
     from committee.files import check_output, write_file
     from committee.jobs.keeping import check_place
 
@@ -67,7 +70,6 @@ def evaluate(
 ) -> None:
     """Compare the answers of a model with those of a table."""
     from committee import jobs
-    from committee.cli.showing import say, show_json, show_table
     from committee.metrics import shown
 
     check_places(model, table)
@@ -96,7 +98,6 @@ def leaderboard(
     json: Json = False,
 ) -> None:
     """Judge every member and every rule by honest votes."""
-    from committee.cli.showing import show_json
     from committee.jobs.describing import standings
 
     asked = load_fitted(model, trust)
@@ -109,7 +110,6 @@ def leaderboard(
 
 def inspect(model: Model, trust: options.Trust = None, json: Json = False) -> None:
     """Tell what is in a saved model."""
-    from committee.cli.showing import show_json
     from committee.jobs.describing import describe
 
     with opened(model) as path:
@@ -123,7 +123,6 @@ def inspect(model: Model, trust: options.Trust = None, json: Json = False) -> No
 def verify(model: Model, json: Json = False) -> None:
     """Check a saved model without making an estimator of it."""
     import committee
-    from committee.cli.showing import say, show_json, size_of
     from committee.jobs.describing import summarise
 
     with opened(model) as path:
@@ -170,22 +169,8 @@ def check_places(model: str, table: str) -> None:
         raise typer.BadParameter("Only one of MODEL and TABLE can be the standard input.")
 
 
-def show_standings(found: dict[str, Any], *, on_stderr: bool = False) -> None:
-    """Show a leaderboard."""
-    from committee.cli.showing import show_table
-    from committee.metrics import shown
-
-    scoring = found["scoring"]
-    rows = [
-        [each["kind"], each["name"], f"{shown(scoring, each['score'])[1]:.6g}"] for each in found["standings"]
-    ]
-    show_table(["", "name", shown(scoring, 0.0)[0]], rows, right=[2], on_stderr=on_stderr)
-
-
 def show_model(found: dict[str, Any]) -> None:
     """Show what is in a model."""
-    from committee.cli.showing import say, show_table, size_of, some
-
     say(f"{found['estimator']}, {size_of(found['n_bytes'])}, format {found['format_version']}")
     if found["target"] is not None:
         say(f"target: {found['target']}")
@@ -214,3 +199,32 @@ def show_model(found: dict[str, Any]) -> None:
         ]
         show_table(["member", "estimator", "models", "weight"], rows, right=[2, 3])
     say("written by " + ", ".join(f"{name} {version}" for name, version in found["versions"].items()))
+
+
+def members(json: Json = False) -> None:
+    """List the members that `fit --members` can name, a line for each."""
+    from committee.jobs.describing import member_lines
+
+    show_lines("member", member_lines(), json)
+
+
+def rules(json: Json = False) -> None:
+    """List the rules that `fit --rule` can name, a line for each."""
+    from committee.combining.naming import rule_lines
+
+    show_lines("rule", rule_lines(), json)
+
+
+def learners(json: Json = False) -> None:
+    """List the learners that `compare --learners` can name, a line for each."""
+    from committee.evaluating import known_learners
+
+    show_lines("learner", known_learners(), json)
+
+
+def show_lines(what: str, lines: dict[str, str], as_json: bool) -> None:
+    """Show names with a line for each."""
+    if as_json:
+        show_json([{what: name, "meaning": line} for name, line in lines.items()])
+    else:
+        show_table([what, "what it does"], lines.items())

@@ -9,6 +9,7 @@ import typer
 
 from committee.cli import options
 from committee.cli.options import Json
+from committee.cli.showing import say, show_json, show_table
 
 if TYPE_CHECKING:
     from committee.evaluating import Comparison
@@ -99,7 +100,6 @@ def compare(
         refuse({"--retry-failed": retry_failed or None}, "something with --resume DIR only.")
     if not places:
         refuse({"--target": target}, "nothing without tables. Name their folder or files.")
-    from committee.cli.showing import show_json
     from committee.jobs import comparing
 
     given = {
@@ -149,7 +149,6 @@ def check_formats(formats: list[str]) -> None:
 
 def write_report(folder: Path, *, json: bool, is_quiet: bool, **given: Any) -> None:
     """Write the report of a study, and say where it is."""
-    from committee.cli.showing import say, show_json
     from committee.jobs.comparing import report_study
 
     found, report = report_study(folder, **given)
@@ -163,8 +162,6 @@ def write_report(folder: Path, *, json: bool, is_quiet: bool, **given: Any) -> N
 
 def show_compared(found: Compared, is_quiet: bool = False) -> None:
     """Show what a study has come to: the ranks by its first metric of each task."""
-    from committee.cli.showing import say, show_table
-
     for comparison in [] if is_quiet else first_of_tasks(found.comparisons):
         if not comparison.tables:
             say(f"No table has been finished by all learners: {', '.join(comparison.learners)}.")

@@ -8,6 +8,7 @@ import typer
 
 from committee.cli import options
 from committee.cli.options import Json, Table
+from committee.cli.showing import say, show_json, show_standings, size_of, some
 
 STANDARD = "-"
 Task = Literal["classification", "regression"]
@@ -49,7 +50,6 @@ def fit(
     Text that is different in most rows, and columns that number or name the rows, are left out, with a word.
     Rows without a target are left out and counted.
     """
-    from committee.cli.showing import show_json
     from committee.files import keep_nothing_freed
     from committee.jobs import fit_table
     from committee.jobs.keeping import check_place, check_run, keep
@@ -74,7 +74,7 @@ def fit(
         weights=weights,
         form=options.csv_form(encoding, delimiter, header, decimal),
         parameters={name: value for name, value in parameters.items() if value is not None},
-        tell=None if json or quiet else show_lesson,
+        tell=None if json or quiet else show_training_table,
     )
     n_bytes = keep(done.model, out)
     if json:
@@ -92,14 +92,13 @@ def demo(
 ) -> None:
     """Do the main job on a bundled table: fit, judge on rows that were held out, save. Needs no network."""
     from committee import jobs
-    from committee.cli.showing import say, show_json
-    from committee.jobs import demonstrating
     from committee.jobs.keeping import check_place, keep
+    from committee.jobs.table_fit import demo_tables
     from committee.metrics import shown
 
     check_standard_output(out, json)
     check_place(out)
-    train, held_out, target, about = demonstrating.demo_tables()
+    train, held_out, target, about = demo_tables()
     if not json:
         say(about, on_stderr=out == STANDARD)
     done = jobs.fit_table(
@@ -109,9 +108,8 @@ def demo(
             "time_limit": time_limit,
             "random_state": 0,
             "verbose": 0 if json else 1,
-            **demonstrating.SETTINGS,
         },
-        tell=None if json else show_lesson,
+        tell=None if json else show_training_table,
     )
     judged = jobs.evaluate(done.model, held_out)
     n_bytes = keep(done.model, out)
@@ -163,28 +161,23 @@ def report(done: Any, out: str, n_bytes: int) -> dict[str, Any]:
     }
 
 
-def show_lesson(lesson: Any) -> None:
+def show_training_table(training: Any) -> None:
     """Show what will be learnt from, before the fit."""
-    from committee.cli.showing import say, some
-
-    n_rows, n_columns = lesson.X.num_rows, lesson.X.num_columns
-    what = f"{len(set(lesson.y.tolist()))} classes" if lesson.task == "classification" else "numbers"
+    n_rows, n_columns = training.X.num_rows, training.X.num_columns
+    what = f"{len(set(training.y.tolist()))} classes" if training.task == "classification" else "numbers"
     say(
-        f"{n_rows} rows, {n_columns} columns; target {lesson.origin.target!r}: {lesson.task}, {what}.",
+        f"{n_rows} rows, {n_columns} columns; target {training.origin.target!r}: {training.task}, {what}.",
         on_stderr=True,
     )
-    for kind in sorted({each.kind.value for each in lesson.guesses}):
-        names = [each.name for each in lesson.guesses if each.kind.value == kind]
+    for kind in sorted({each.kind.value for each in training.guesses}):
+        names = [each.name for each in training.guesses if each.kind.value == kind]
         say(f"  {kind} ({len(names)}): {some(names)}", on_stderr=True)
-    for note in lesson.notes:
+    for note in training.notes:
         say(f"  {note}", on_stderr=True)
 
 
 def show_report(found: dict[str, Any]) -> None:
     """Show what a fit has done: on stderr if the model itself goes to the standard output."""
-    from committee.cli.answering import show_standings
-    from committee.cli.showing import say, size_of
-
     on_stderr = found["out"] == STANDARD
     if found["trust"]:
         options_needed = " ".join(f"--trust {library}" for library in found["trust"])
