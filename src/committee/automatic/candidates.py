@@ -12,6 +12,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.linear_model import LogisticRegression, RidgeCV
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+from sklearn.svm import SVC, SVR
 
 from committee.assembling.members import encoded, with_scaled_target
 from committee.boosting import (
@@ -127,8 +132,6 @@ def linear(strength: float) -> Callable[[Size], Any]:
     """Logistic regression, the stronger the less its weights cost; or ridge regression by leave-one-out."""
 
     def make(size: Size) -> Any:
-        from sklearn.linear_model import LogisticRegression, RidgeCV
-
         if size.are_classes:
             return encoded(LogisticRegression(C=strength, max_iter=1000), scaling="robust")
         return encoded(RidgeCV(np.logspace(-2, 4, 13)), scaling="robust")
@@ -145,16 +148,12 @@ def network(**parameters: Any) -> Callable[[Size], Any]:
 
 def neighbours(size: Size) -> Any:
     """Nearest neighbours, the near ones with more weight."""
-    from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
-
     kind = KNeighborsClassifier if size.are_classes else KNeighborsRegressor
     return encoded(kind(15, weights="distance"))
 
 
 def machine(size: Size) -> Any:
     """A support vector machine; its scores for classes are calibrated by the committee."""
-    from sklearn.svm import SVC, SVR
-
     if size.are_classes:
         return encoded(SVC(C=10.0, decision_function_shape="ovr"), scaling="robust")
     return encoded(with_scaled_target(SVR(C=10.0, epsilon=0.05)), scaling="robust")
@@ -162,15 +161,11 @@ def machine(size: Size) -> Any:
 
 def discriminant(size: Size) -> Any:
     """Linear discriminant analysis."""
-    from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-
     return encoded(LinearDiscriminantAnalysis())
 
 
 def bayes(size: Size) -> Any:
     """Naive Bayes with a normal distribution for each column."""
-    from sklearn.naive_bayes import GaussianNB
-
     return encoded(GaussianNB())
 
 

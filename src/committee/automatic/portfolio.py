@@ -11,6 +11,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from sklearn.exceptions import ConvergenceWarning
+
 from committee.assembling.members import Member, check_kind, check_pairs
 from committee.automatic.candidates import ASKED_FOR, CANDIDATES, Size
 from committee.automatic.parameters import PRESETS
@@ -88,8 +90,6 @@ def as_many_steps_as_told() -> Iterator[None]:
     Nor of many classes, which scikit-learn takes for numbers: what is to be learnt is known here. It holds
     for the threads of a runner too, so it is for the thread that submits their tasks.
     """
-    from sklearn.exceptions import ConvergenceWarning
-
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", category=ConvergenceWarning)
         warnings.filterwarnings("ignore", "The number of unique classes", UserWarning)

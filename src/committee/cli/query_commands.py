@@ -12,6 +12,7 @@ from typing import Annotated, Any
 
 import typer
 
+import committee
 from committee.cli import options
 from committee.cli.options import Json, Model, Table
 from committee.cli.showing import say, show_json, show_standings, show_table, size_of, some
@@ -122,7 +123,6 @@ def inspect(model: Model, trust: options.Trust = None, json: Json = False) -> No
 
 def verify(model: Model, json: Json = False) -> None:
     """Check a saved model without making an estimator of it."""
-    import committee
     from committee.jobs.describing import summarise
 
     with opened(model) as path:
@@ -150,7 +150,6 @@ def opened(model: str) -> Iterator[str]:
 
 def load_fitted(model: str, trust: list[str] | None) -> Any:
     """A fitted model of ours."""
-    import committee
     from committee.learners.voting import Tabular
     from committee.saving import DamagedFile
 

@@ -1,0 +1,121 @@
+"""What starts fast imports little, and an import inside a function is there because start-up needs it."""
+
+import ast
+import json
+import subprocess
+import sys
+from collections import Counter
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parents[1] / "src" / "committee"
+MODELS = Path(__file__).parent / "saved_models" / "version_1"
+# Whoever does not use them need not have them, or may have another version than the one that is imported.
+OPTIONAL = {"cloudpickle", "joblib.externals", "pandas", "polars", "skops", "typer", "altair", "vl_convert"}
+HEAVY = {"sklearn", "scipy", "narwhals", "pyarrow", "pandas", "polars", "rich", "joblib", "threadpoolctl"}
+FOR_HELP = HEAVY | {"numpy", "committee._engine", "committee.running"}
+PREDICT = """
+import committee
+from pathlib import Path
+for path in sorted(Path({!r}).glob("*.committee")):
+    try:
+        committee.predictor(path)
+    except ValueError:
+        pass  # some kinds of model have no predictor
+"""
+# What a fresh process runs, and the packages and modules that it must not import for that.
+PROMISES = {
+    "the package": ("import committee", HEAVY | {"numpy", "committee._engine"}),
+    "any predictor": (PREDICT.format(str(MODELS)), HEAVY | {"importlib.metadata"}),
+    "a runner": ("from committee.running import runner; runner('threads', 1).close()", HEAVY),
+    "any command": ("from committee.cli.main import run; run(['--help'])", FOR_HELP),
+    "help of fit": ("from committee.cli.main import run; run(['fit', '--help'])", FOR_HELP),
+}
+# Imports inside functions that none of these promises needs, by folder. The numbers may only get smaller.
+# Two may stay: the command says in one line that typer is missing, and `extensions` is there to import late.
+NOT_NEEDED = {
+    "assembling": 9,
+    "cli": 1,
+    "combining": 5,
+    "evaluating": 5,
+    "extensions": 1,
+    "jobs": 2,
+    "metrics": 1,
+    "saving": 2,
+}
+LOADED = "\nimport json, sys; sys.stderr.write('\\nloaded ' + json.dumps(sorted(sys.modules)))"
+
+
+@cache
+def loaded_by(code):
+    """The modules that a fresh process has loaded after some code."""
+    ended = subprocess.run([sys.executable, "-c", code + LOADED], capture_output=True, text=True, check=True)
+    return frozenset(json.loads(ended.stderr.rpartition("loaded ")[2]))
+
+
+def broken(modules, forbidden):
+    """The modules among some that are forbidden, by themselves or by their package."""
+    return {name for name in modules if name in forbidden or name.partition(".")[0] in forbidden}
+
+
+@pytest.mark.parametrize("name", PROMISES)
+def test_what_starts_fast_imports_little(name):
+    code, forbidden = PROMISES[name]
+    assert not broken(loaded_by(code), forbidden)
+
+
+def inner_imports():
+    """The imports inside functions, each statement once: where it is, its line, and the module it imports."""
+    functions = (ast.FunctionDef, ast.AsyncFunctionDef)
+    found = {}
+    for path in sorted(PACKAGE.rglob("*.py")):
+        owner = ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__")
+        for function in ast.walk(ast.parse(path.read_text())):
+            for node in ast.walk(function) if isinstance(function, functions) else ():
+                if isinstance(node, ast.Import | ast.ImportFrom):
+                    found[owner, node.lineno] = imported(node)
+    return [(*place, module) for place, module in found.items()]
+
+
+def imported(statement):
+    """The module that a statement imports; of our package, the module that it imports from it."""
+    if isinstance(statement, ast.Import):
+        return statement.names[0].name
+    return f"committee.{statement.names[0].name}" if statement.module == "committee" else statement.module
+
+
+@cache
+def imported_by(module):
+    """The modules that come first with a module of ours: its packages, and the imports at its top."""
+    path = PACKAGE.parent.joinpath(*module.split("."))
+    path = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+    packages = {module[:end] for end, sign in enumerate(module) if sign == "."}
+    nodes = ast.parse(path.read_text()).body if path.exists() else []
+    return packages | {imported(node) for node in nodes if isinstance(node, ast.Import | ast.ImportFrom)}
+
+
+def brought_by(module):
+    """All modules that come with a module."""
+    found, waiting = set(), {module}
+    while waiting:
+        name = waiting.pop()
+        found.add(name)
+        if name.startswith("committee"):
+            waiting |= imported_by(name) - found
+    return found
+
+
+def is_needed(owner, module):
+    """Whether an import at the top of its module would break a promise, or its package may be missing."""
+    owners_promises = [forbidden for code, forbidden in PROMISES.values() if owner in loaded_by(code)]
+    is_optional = bool(broken([module], OPTIONAL))
+    return is_optional or any(broken(brought_by(module), forbidden) for forbidden in owners_promises)
+
+
+def test_imports_inside_functions_are_those_that_start_up_needs():
+    idle = [each for each in inner_imports() if not is_needed(each[0], each[2])]
+    counts = Counter(owner.split(".")[1] for owner, _, _ in idle)
+    too_many = {folder for folder, count in counts.items() if count > NOT_NEEDED.get(folder, 0)}
+    assert not [f"{owner}:{line} {module}" for owner, line, module in idle if owner.split(".")[1] in too_many]
