@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from committee.combining.fixed import majority, mean
 from committee.evaluating.intervals import Draws, Interval, bounds_of, check_interval, on_rows_again
 from committee.evaluating.majority import majority_vote_accuracy
-from committee.evaluating.reading import read_votes
+from committee.evaluating.reading import Given, read_votes
 from committee.metrics.losses import SMALLEST, NoValueError, errors, learnt_log_losses, residuals
 from committee.votes.arrays import shares_of, weighted_sum
 from committee.votes.honest import HonestVotes
@@ -76,8 +76,8 @@ def decompose(
     *,
     rule: str | None = None,
     weights: Any = None,
-    sample_weight: ArrayLike | None = None,
-    classes: ArrayLike | None = None,
+    sample_weight: Given = None,
+    classes: Given = None,
 ) -> Decomposition:
     """Split the error of a committee into the average error of its members and what combining gains.
 
@@ -146,8 +146,8 @@ def decompose_intervals(
     *,
     rule: str | None = None,
     weights: Any = None,
-    sample_weight: ArrayLike | None = None,
-    classes: ArrayLike | None = None,
+    sample_weight: Given = None,
+    classes: Given = None,
     kind: str = "percentile",
     level: float = 0.95,
     B: int = 1000,

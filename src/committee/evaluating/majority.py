@@ -17,7 +17,7 @@ from scipy.special import gammaln, xlog1py, xlogy
 
 from committee.combining.fixed import majority
 from committee.evaluating.pairs import Oracle, average, correlation
-from committee.evaluating.reading import read_class_votes
+from committee.evaluating.reading import Given, read_class_votes
 from committee.parameters import is_integer, is_number
 from committee.task import to_numbers
 from committee.votes.arrays import labels_of
@@ -178,12 +178,7 @@ class Forecast:
 
 
 def majority_vote_forecast(
-    votes: ArrayLike,
-    y: ArrayLike,
-    *,
-    sample_weight: ArrayLike | None = None,
-    classes: ArrayLike | None = None,
-    ties: str = "half",
+    votes: ArrayLike, y: ArrayLike, *, sample_weight: Given = None, classes: Given = None, ties: str = "half"
 ) -> Forecast:
     """Compare the accuracy of a majority vote with what theory says of its members.
 

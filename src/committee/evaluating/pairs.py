@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from committee.documentation import with_parameters
-from committee.evaluating.reading import CLASS_VOTES, read_class_votes, read_labels
+from committee.evaluating.reading import CLASS_VOTES, Given, read_class_votes, read_labels
 from committee.votes.arrays import labels_of
 
 
@@ -32,9 +32,7 @@ class Oracle:
     weights: np.ndarray
 
     @classmethod
-    def of(
-        cls, votes: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None, classes: ArrayLike | None = None
-    ) -> Oracle:
+    def of(cls, votes: ArrayLike, y: ArrayLike, sample_weight: Given, classes: Given = None) -> Oracle:
         """Read the votes of at least two members on classes.
 
         Examples
@@ -67,11 +65,7 @@ class Oracle:
 
 @with_parameters(CLASS_VOTES)
 def q_statistic(
-    votes: ArrayLike,
-    y: ArrayLike,
-    *,
-    sample_weight: ArrayLike | None = None,
-    classes: ArrayLike | None = None,
+    votes: ArrayLike, y: ArrayLike, *, sample_weight: Given = None, classes: Given = None
 ) -> np.ndarray:
     """Yule's Q of all pairs: (N11 N00 - N01 N10) / (N11 N00 + N01 N10).
 
@@ -100,11 +94,7 @@ def q_statistic(
 
 @with_parameters(CLASS_VOTES)
 def correlation(
-    votes: ArrayLike,
-    y: ArrayLike,
-    *,
-    sample_weight: ArrayLike | None = None,
-    classes: ArrayLike | None = None,
+    votes: ArrayLike, y: ArrayLike, *, sample_weight: Given = None, classes: Given = None
 ) -> np.ndarray:
     """The correlation of being right, of all pairs.
 
@@ -128,11 +118,7 @@ def correlation(
 
 @with_parameters(CLASS_VOTES)
 def disagreement(
-    votes: ArrayLike,
-    y: ArrayLike,
-    *,
-    sample_weight: ArrayLike | None = None,
-    classes: ArrayLike | None = None,
+    votes: ArrayLike, y: ArrayLike, *, sample_weight: Given = None, classes: Given = None
 ) -> np.ndarray:
     """The share of rows about which one of a pair is right and the other is not: (N01 + N10) / N.
 
@@ -152,11 +138,7 @@ def disagreement(
 
 @with_parameters(CLASS_VOTES)
 def double_fault(
-    votes: ArrayLike,
-    y: ArrayLike,
-    *,
-    sample_weight: ArrayLike | None = None,
-    classes: ArrayLike | None = None,
+    votes: ArrayLike, y: ArrayLike, *, sample_weight: Given = None, classes: Given = None
 ) -> np.ndarray:
     """The share of rows about which both of a pair are wrong: N00 / N. On the diagonal, the errors.
 
@@ -175,7 +157,7 @@ def double_fault(
 
 
 @with_parameters(CLASS_VOTES)
-def kappa(votes: ArrayLike, *, sample_weight: ArrayLike | None = None) -> np.ndarray:
+def kappa(votes: ArrayLike, *, sample_weight: Given = None) -> np.ndarray:
     """Cohen's kappa of the labels of all pairs: how much more two members agree than by chance.
 
     (a - e) / (1 - e), with a the share of rows with the same label, and e the share to be expected of members

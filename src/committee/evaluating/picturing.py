@@ -14,7 +14,7 @@ from committee.combining.naming import as_rule
 from committee.documentation import with_parameters
 from committee.evaluating.intervals import check_n_draws, seed_of
 from committee.evaluating.pairs import Oracle, kappa
-from committee.evaluating.reading import CLASS_VOTES, read_class_votes, read_votes
+from committee.evaluating.reading import CLASS_VOTES, Given, read_class_votes, read_votes
 from committee.metrics.names import CLASSES, ERRORS, NUMBERS, Metric
 from committee.metrics.scoring import metric_of, task_of
 from committee.votes.arrays import check_classes, labels_of
@@ -46,11 +46,7 @@ class KappaError:
 
 @with_parameters(CLASS_VOTES)
 def kappa_error(
-    votes: ArrayLike,
-    y: ArrayLike,
-    *,
-    sample_weight: ArrayLike | None = None,
-    classes: ArrayLike | None = None,
+    votes: ArrayLike, y: ArrayLike, *, sample_weight: Given = None, classes: Given = None
 ) -> KappaError:
     """The points of a kappa-error diagram: how much each pair of members agrees, and how wrong it is.
 
@@ -82,12 +78,7 @@ def kappa_error(
 
 @with_parameters(CLASS_VOTES)
 def margins(
-    votes: ArrayLike,
-    y: ArrayLike,
-    *,
-    weights: Any = None,
-    of: str = "labels",
-    classes: ArrayLike | None = None,
+    votes: ArrayLike, y: ArrayLike, *, weights: Any = None, of: str = "labels", classes: Given = None
 ) -> np.ndarray:
     """The margin of each row: the share of the votes for its class less the largest share of another.
 
@@ -123,11 +114,7 @@ def margins(
 
 @with_parameters(CLASS_VOTES)
 def oracle_accuracy(
-    votes: ArrayLike,
-    y: ArrayLike,
-    *,
-    sample_weight: ArrayLike | None = None,
-    classes: ArrayLike | None = None,
+    votes: ArrayLike, y: ArrayLike, *, sample_weight: Given = None, classes: Given = None
 ) -> float:
     """How often at least one member is right: what a committee could reach that knew whom to trust.
 
@@ -172,8 +159,8 @@ def error_curve(
     *,
     rule: Any = "mean",
     scoring: Any = None,
-    sample_weight: ArrayLike | None = None,
-    classes: ArrayLike | None = None,
+    sample_weight: Given = None,
+    classes: Given = None,
     n_orders: int = 20,
     random_state: Any = None,
 ) -> ErrorCurve:

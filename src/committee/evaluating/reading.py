@@ -7,7 +7,7 @@ classes or as numbers, and weights of the rows. A decision is the votes of one m
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,6 +17,8 @@ from committee.task import check_one_sort, check_target, codes_in, row_weights
 from committee.votes.arrays import as_shares, labels_of
 from committee.votes.honest import HonestVotes, check_labels, check_length
 
+# What a caller may leave out.
+Given: TypeAlias = ArrayLike | None
 # What those who judge votes for classes are told.
 CLASS_VOTES = {
     "votes": "votes : array-like of shape (n_members, n_rows, n_classes) or (n_members, n_rows)\n"
@@ -34,8 +36,8 @@ def read_decision(
     decision: ArrayLike,
     y: ArrayLike,
     *,
-    sample_weight: ArrayLike | None = None,
-    classes: ArrayLike | None = None,
+    sample_weight: Given = None,
+    classes: Given = None,
     task: str | None = None,
 ) -> HonestVotes:
     """Check a decision, of shape (n_rows, n_outputs) or (n_rows,), or a stack of them, as `read_votes` does.
@@ -60,8 +62,8 @@ def read_votes(
     votes: ArrayLike,
     y: ArrayLike,
     *,
-    sample_weight: ArrayLike | None = None,
-    classes: ArrayLike | None = None,
+    sample_weight: Given = None,
+    classes: Given = None,
     task: str | None = None,
 ) -> HonestVotes:
     """Check the votes of members, and what belongs to them.
@@ -101,7 +103,7 @@ def read_votes(
 
 
 def read_class_votes(
-    votes: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None, classes: ArrayLike | None = None
+    votes: ArrayLike, y: ArrayLike, sample_weight: Given = None, classes: Given = None
 ) -> HonestVotes:
     """Votes as `read_votes` has them, if they are for classes.
 
@@ -119,7 +121,7 @@ def read_class_votes(
     return honest
 
 
-def read_labels(votes: ArrayLike, sample_weight: ArrayLike | None = None) -> tuple[np.ndarray, np.ndarray]:
+def read_labels(votes: ArrayLike, sample_weight: Given = None) -> tuple[np.ndarray, np.ndarray]:
     """The classes that at least two members vote for, and the weights of the rows.
 
     Examples
@@ -144,9 +146,7 @@ def read_labels(votes: ArrayLike, sample_weight: ArrayLike | None = None) -> tup
     return labels, np.ones(labels.shape[1]) if weights is None else weights
 
 
-def of_votes(
-    votes: np.ndarray, y: np.ndarray, sample_weight: ArrayLike | None, classes: ArrayLike | None
-) -> HonestVotes:
+def of_votes(votes: np.ndarray, y: np.ndarray, sample_weight: Given, classes: Given) -> HonestVotes:
     """Votes with one output per class, or one number."""
     if classes is None and y.dtype.kind in "US":
         raise ValueError(
@@ -164,9 +164,7 @@ def of_votes(
     return replace(honest, votes=votes)
 
 
-def of_labels(
-    labels: np.ndarray, y: np.ndarray, sample_weight: ArrayLike | None, classes: ArrayLike | None
-) -> HonestVotes:
+def of_labels(labels: np.ndarray, y: np.ndarray, sample_weight: Given, classes: Given) -> HonestVotes:
     """Labels as crisp votes, the classes those that are there unless they are told."""
     if labels.shape[1:] != y.shape:
         check_length(y, labels.shape[1])

@@ -14,17 +14,11 @@ from numpy.typing import ArrayLike
 from committee.documentation import with_parameters
 from committee.evaluating import pairs
 from committee.evaluating.pairs import Oracle, average
-from committee.evaluating.reading import CLASS_VOTES
+from committee.evaluating.reading import CLASS_VOTES, Given
 
 
 @with_parameters(CLASS_VOTES)
-def entropy(
-    votes: ArrayLike,
-    y: ArrayLike,
-    *,
-    sample_weight: ArrayLike | None = None,
-    classes: ArrayLike | None = None,
-) -> float:
+def entropy(votes: ArrayLike, y: ArrayLike, *, sample_weight: Given = None, classes: Given = None) -> float:
     """How evenly members are right and wrong: the mean of min(l(x), L - l(x)) / (L - ceil(L / 2)).
 
     0 if all are right or wrong together about every row, 1 if about half of them are about each.
@@ -51,11 +45,7 @@ def entropy(
 
 @with_parameters(CLASS_VOTES)
 def kohavi_wolpert(
-    votes: ArrayLike,
-    y: ArrayLike,
-    *,
-    sample_weight: ArrayLike | None = None,
-    classes: ArrayLike | None = None,
+    votes: ArrayLike, y: ArrayLike, *, sample_weight: Given = None, classes: Given = None
 ) -> float:
     """The variance of Kohavi and Wolpert: the mean of l(x) (L - l(x)) / L^2.
 
@@ -81,11 +71,7 @@ def kohavi_wolpert(
 
 @with_parameters(CLASS_VOTES)
 def interrater_agreement(
-    votes: ArrayLike,
-    y: ArrayLike,
-    *,
-    sample_weight: ArrayLike | None = None,
-    classes: ArrayLike | None = None,
+    votes: ArrayLike, y: ArrayLike, *, sample_weight: Given = None, classes: Given = None
 ) -> float:
     """Fleiss' kappa of being right: 1 - mean(l(x) (L - l(x))) / (L (L - 1) p (1 - p)).
 
@@ -116,11 +102,7 @@ def interrater_agreement(
 
 @with_parameters(CLASS_VOTES)
 def difficulty(
-    votes: ArrayLike,
-    y: ArrayLike,
-    *,
-    sample_weight: ArrayLike | None = None,
-    classes: ArrayLike | None = None,
+    votes: ArrayLike, y: ArrayLike, *, sample_weight: Given = None, classes: Given = None
 ) -> float:
     """How far rows differ in difficulty: the variance, over the rows, of the share l(x) / L that is right.
 
@@ -148,11 +130,7 @@ def difficulty(
 
 @with_parameters(CLASS_VOTES)
 def generalised_diversity(
-    votes: ArrayLike,
-    y: ArrayLike,
-    *,
-    sample_weight: ArrayLike | None = None,
-    classes: ArrayLike | None = None,
+    votes: ArrayLike, y: ArrayLike, *, sample_weight: Given = None, classes: Given = None
 ) -> float:
     """1 - p(2) / p(1): p(1) is how often a member drawn at random is wrong, p(2) how often two of them are.
 
@@ -184,11 +162,7 @@ def generalised_diversity(
 
 @with_parameters(CLASS_VOTES)
 def coincident_failure(
-    votes: ArrayLike,
-    y: ArrayLike,
-    *,
-    sample_weight: ArrayLike | None = None,
-    classes: ArrayLike | None = None,
+    votes: ArrayLike, y: ArrayLike, *, sample_weight: Given = None, classes: Given = None
 ) -> float:
     """The mean of l(x) / (L - 1) over the rows about which somebody is wrong: coincident failure diversity.
 
@@ -216,11 +190,7 @@ def coincident_failure(
 
 @with_parameters(CLASS_VOTES)
 def summary(
-    votes: ArrayLike,
-    y: ArrayLike,
-    *,
-    sample_weight: ArrayLike | None = None,
-    classes: ArrayLike | None = None,
+    votes: ArrayLike, y: ArrayLike, *, sample_weight: Given = None, classes: Given = None
 ) -> dict[str, float]:
     """All measures of a committee by name, those of pairs averaged.
 
