@@ -13,6 +13,7 @@ from committee import (
     AdaBoostClassifier,
     AdaBoostM1Classifier,
     AdaBoostRegressor,
+    BaggingClassifier,
     ExtraTreesRegressor,
     GradientBoostingClassifier,
     GradientBoostingRegressor,
@@ -57,9 +58,18 @@ def test_every_long_fit_tells_from_its_beginning_to_its_end(estimator, problem, 
     assert pickle.loads(pickle.dumps(events)) == events
 
 
-def test_a_warm_start_counts_what_was_there():
-    forest = RandomForestClassifier(3, warm_start=True).fit(*CLASSES)
-    assert [event.n_done for event in events_of(forest.set_params(n_estimators=4), CLASSES)] == [3, 4, 4]
+@pytest.mark.parametrize(
+    "ensemble",
+    [
+        RandomForestClassifier(3, warm_start=True),
+        BaggingClassifier(n_estimators=3, warm_start=True),
+        BaggingClassifier(GaussianNB(), n_estimators=3, warm_start=True),
+    ],
+    ids=["forest", "bagged trees", "bagged estimators"],
+)
+def test_a_warm_start_counts_what_was_there(ensemble):
+    ensemble.fit(*CLASSES)
+    assert [event.n_done for event in events_of(ensemble.set_params(n_estimators=4), CLASSES)] == [3, 4, 4]
 
 
 def test_trees_that_end_when_there_are_enough_have_a_limit_and_no_goal():

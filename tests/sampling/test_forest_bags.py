@@ -17,7 +17,7 @@ from committee import (
     RandomForestRegressor,
     RotationForestClassifier,
 )
-from committee.sampling.forest_bags import ForestBags
+from committee.sampling.bags import ForestBags
 
 IRIS = load_iris(return_X_y=True)
 DIABETES = load_diabetes(return_X_y=True)

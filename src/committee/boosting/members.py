@@ -9,6 +9,7 @@ from sklearn.base import clone
 
 from committee import _engine
 from committee.learners import C45Classifier
+from committee.learners.tree_parameters import columns_of
 
 
 def take_member(booster: Any, position: int) -> Any:
@@ -20,6 +21,6 @@ def take_member(booster: Any, position: int) -> Any:
     # The weights of the rows in a node are not kept.
     member._weight_unit = np.nan
     if hasattr(member, "max_features"):
-        member.max_features_ = member._n_columns_tried(booster.n_features_in_)
+        member.max_features_ = columns_of(member.max_features, booster.n_features_in_)
     tree = _engine.take_trees(booster._members, position, position + 1)
     return member._keep(tree, booster.schema_, booster._task, booster._has_missing)

@@ -1,4 +1,4 @@
-"""scikit-learn's callbacks, told of every tree, round or member.
+"""What every long fit does around its work: progress, scikit-learn's callbacks, interruption.
 
 `sklearn.callback` came with scikit-learn 1.9. With an older one, estimators have no `set_callbacks`.
 """
@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import functools
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -29,7 +30,15 @@ except ImportError:
         return called
 
 
-__all__ = ["CallbackSupportMixin", "TaskCalls", "hook_of", "task_calls", "telling", "with_callbacks"]
+__all__ = [
+    "CallbackSupportMixin",
+    "FitFrame",
+    "TaskCalls",
+    "hook_of",
+    "task_calls",
+    "telling",
+    "with_callbacks",
+]
 
 Fitted = Callable[[], dict[str, Any]]
 
@@ -116,3 +125,61 @@ def telling(work: Work, calls: TaskCalls | None) -> Callable[[int], bool]:
         return calls is not None and calls.tell(n_done)
 
     return tell
+
+
+class FitFrame:
+    """What a fit that makes many trees or members does around its work.
+
+    Parameters
+    ----------
+    estimator : estimator
+    X, y : what it is fitted on
+    unit : {"tree", "member"}
+        What it makes.
+    n_total : int
+        How many there will be after the fit.
+    n_before : int, default=0
+        How many there are before.
+    is_limit : bool, default=False
+        Whether there may be fewer in the end.
+    """
+
+    def __init__(
+        self,
+        estimator: Any,
+        X: Any,
+        y: Any,
+        unit: str,
+        n_total: int,
+        *,
+        n_before: int = 0,
+        is_limit: bool = False,
+    ) -> None:
+        self.estimator = estimator
+        self.calls = task_calls(estimator, X, y, unit, None if is_limit else n_total - n_before)
+        name, verbose = type(estimator).__name__, estimator.verbose
+        self.work = Work(f"{unit}s", name, n_total, n_before=n_before, is_limit=is_limit, verbose=verbose)
+
+    @property
+    def hook(self) -> Callable[[int], bool] | None:
+        """What the work calls with the number that is made, within `work`; it stops if the answer is True."""
+        return hook_of(self.work, self.calls)
+
+    def end(self, interruption: BaseException | None, n_made: int, keep: Callable[[], object]) -> None:
+        """Keep what is made, then raise what has ended the work, or call the callbacks.
+
+        An interrupted fit keeps whole members if a warm start can add the others.
+        """
+        is_warm = getattr(self.estimator, "warm_start", False)
+        if interruption is None or (is_warm and isinstance(interruption, KeyboardInterrupt) and n_made > 0):
+            keep()
+        if interruption is not None:
+            raise interruption
+        if self.calls:
+            self.calls.end(lambda: vars(self.estimator))
+
+
+def warn_of_no_more(what: str) -> None:
+    """Warn, from a fit, that a warm start has as many trees or members as it wants."""
+    message = f"Warm-start fitting without increasing n_estimators does not fit new {what}."
+    warnings.warn(message, stacklevel=4)

@@ -6,13 +6,24 @@ In: a table and a class or a number for each row. Out: a tree. At a node, column
 
 from __future__ import annotations
 
-import math
 from typing import Any, Self
 
 from committee import _engine
 from committee.learners.single import SingleTree
 from committee.learners.training import Training, read_training
-from committee.learners.tree_parameters import ANY_SIZE, CLASS_WEIGHT, Growing
+from committee.learners.tree_parameters import (
+    ANY_SIZE,
+    CATEGORICAL_FEATURES,
+    CLASS_WEIGHT,
+    MAX_DEPTH,
+    MIN_SAMPLES_LEAF,
+    MIN_SAMPLES_SPLIT,
+    MIN_WEIGHT_FRACTION_LEAF,
+    TREE_SEED,
+    columns_of,
+    draw_seed,
+    limits_of,
+)
 from committee.learners.voting import Classifies, Regresses
 from committee.parameters import (
     check_parameters,
@@ -28,7 +39,7 @@ from committee.saving import saved
 
 
 @declared
-class RandomTree(Growing, SingleTree):
+class RandomTree(SingleTree):
     """What the classifier and the regressor share.
 
     Attributes
@@ -37,6 +48,12 @@ class RandomTree(Growing, SingleTree):
         The number of columns tried at a node.
     """
 
+    max_depth: int | None = parameter(None, *MAX_DEPTH)
+    min_samples_split: int | float = parameter(2, *MIN_SAMPLES_SPLIT)
+    min_samples_leaf: int | float = parameter(1, *MIN_SAMPLES_LEAF)
+    min_weight_fraction_leaf: float = parameter(0.0, *MIN_WEIGHT_FRACTION_LEAF)
+    random_state: Any = parameter(None, *TREE_SEED)
+    categorical_features: Any = parameter("from_dtype", *CATEGORICAL_FEATURES)
     max_features: int | float | str | None = parameter(
         "auto",
         'an integer >= 1, a float in (0, 1], "auto", "sqrt", "log2" or None',
@@ -64,21 +81,16 @@ class RandomTree(Growing, SingleTree):
         check_parameters(self)
         training = read_training(self, X, y, sample_weight)
         grow = self._grow_parameters(training)
-        grown, has_missing = training.grow_tree(grow, self._draw_seed(), n_threads(None))
+        grown, has_missing = training.grow_tree(grow, draw_seed(self.random_state), n_threads(None))
         self._keep_tree(grown.forest, grown.importances[0], training, has_missing)
-        self.max_features_ = self._n_columns_tried(self.n_features_in_)
+        self.max_features_ = columns_of(self.max_features, self.n_features_in_)
         return self
 
     def _grow_parameters(self, training: Training) -> _engine.GrowParameters:
-        grow = super()._grow_parameters(training)
+        grow = limits_of(self, training)
         grow.criterion = "entropy" if training.n_classes > 0 else "squared_error"
         grow.needs_gain = True
         return grow
-
-    def _n_columns_tried(self, n_columns: int) -> int:
-        if self.max_features == "auto":
-            return int(math.log2(n_columns) + 1)
-        return super()._n_columns_tried(n_columns)
 
 
 @saved

@@ -14,7 +14,25 @@ from sklearn.utils import Bunch
 from committee import _engine
 from committee.learners.single import SingleTree, importances_of
 from committee.learners.training import Training, read_training
-from committee.learners.tree_parameters import CLASS_CRITERION, CLASS_WEIGHT, NUMBER_CRITERION, CartGrowing
+from committee.learners.tree_parameters import (
+    CATEGORICAL_FEATURES,
+    CCP_ALPHA,
+    CLASS_CRITERION,
+    CLASS_WEIGHT,
+    MAX_DEPTH,
+    MAX_FEATURES,
+    MAX_LEAF_NODES,
+    MIN_IMPURITY_DECREASE,
+    MIN_SAMPLES_LEAF,
+    MIN_SAMPLES_SPLIT,
+    MIN_WEIGHT_FRACTION_LEAF,
+    MONOTONIC_CST,
+    NUMBER_CRITERION,
+    TREE_SEED,
+    cart_parameters_of,
+    columns_of,
+    draw_seed,
+)
 from committee.learners.voting import Classifies, Regresses
 from committee.parameters import check_parameters, declared, one_of, parameter
 from committee.running import n_threads
@@ -22,7 +40,7 @@ from committee.saving import saved
 
 
 @declared
-class DecisionTree(CartGrowing, SingleTree):
+class DecisionTree(SingleTree):
     """What the classifier and the regressor share.
 
     Attributes
@@ -31,6 +49,17 @@ class DecisionTree(CartGrowing, SingleTree):
         The number of columns tried at a node.
     """
 
+    max_depth: int | None = parameter(None, *MAX_DEPTH)
+    min_samples_split: int | float = parameter(2, *MIN_SAMPLES_SPLIT)
+    min_samples_leaf: int | float = parameter(1, *MIN_SAMPLES_LEAF)
+    min_weight_fraction_leaf: float = parameter(0.0, *MIN_WEIGHT_FRACTION_LEAF)
+    max_features: int | float | str | None = parameter(None, *MAX_FEATURES)
+    random_state: Any = parameter(None, *TREE_SEED)
+    categorical_features: Any = parameter("from_dtype", *CATEGORICAL_FEATURES)
+    max_leaf_nodes: int | None = parameter(None, *MAX_LEAF_NODES)
+    min_impurity_decrease: float = parameter(0.0, *MIN_IMPURITY_DECREASE)
+    ccp_alpha: float = parameter(0.0, *CCP_ALPHA)
+    monotonic_cst: Any = parameter(None, *MONOTONIC_CST)
     splitter: str = parameter(
         "best",
         '"best" or "random"',
@@ -61,7 +90,7 @@ class DecisionTree(CartGrowing, SingleTree):
             forest = _engine.prune_tree(forest, float(self.ccp_alpha))
             importances = importances_of(_engine.describe_tree(forest, 0), training.table.schema.n_columns)
         self._keep_tree(forest, importances, training, has_missing)
-        self.max_features_ = self._n_columns_tried(self.n_features_in_)
+        self.max_features_ = columns_of(self.max_features, self.n_features_in_)
         return self
 
     def cost_complexity_pruning_path(self, X: Any, y: Any, sample_weight: Any = None) -> Bunch:
@@ -90,12 +119,14 @@ class DecisionTree(CartGrowing, SingleTree):
         return Bunch(ccp_alphas=alphas, impurities=impurities)
 
     def _grow_parameters(self, training: Training) -> _engine.GrowParameters:
-        grow = super()._grow_parameters(training)
+        grow = cart_parameters_of(self, training)
         grow.random_thresholds = self.splitter == "random"
         return grow
 
     def _grow(self, training: Training) -> tuple[_engine.GrownForest, np.ndarray]:
-        return training.grow_tree(self._grow_parameters(training), self._draw_seed(), n_threads(None))
+        return training.grow_tree(
+            self._grow_parameters(training), draw_seed(self.random_state), n_threads(None)
+        )
 
 
 @saved

@@ -11,11 +11,9 @@ from sklearn.utils import check_random_state
 
 from committee import _engine
 from committee.learners.training import NO_LIMIT, Training
-from committee.learners.voting import Voter
 from committee.parameters import (
     Declaration,
     anything,
-    declared,
     either,
     integer,
     is_float,
@@ -24,7 +22,6 @@ from committee.parameters import (
     number,
     one_of,
     optional,
-    parameter,
     share,
 )
 from committee.running import Runner
@@ -69,108 +66,85 @@ RUNNER: Declaration = (
 )
 
 
-@declared
-class Growing(Voter):
-    """The parameters of every grown tree."""
-
-    max_depth: int | None = parameter(
-        None,
-        "an integer >= 1 or None",
-        optional(integer(1, ANY_SIZE)),
-        "How many splits there may be between the root and a leaf. None sets no limit.",
-    )
-    min_samples_split: int | float = parameter(
-        2,
-        "an integer >= 2 or a float in (0, 1]",
-        either(integer(2, ANY_SIZE), share(whole=True)),
-        "How many rows a node must have to be split, whatever they weigh; a float is a share of all rows "
-        "that weigh something.",
-    )
-    min_samples_leaf: int | float = parameter(
-        1,
-        "an integer >= 1 or a float in (0, 1)",
-        either(integer(1, ANY_SIZE), share(whole=False)),
-        "How many rows a leaf must have, whatever they weigh; a float is a share of all rows that weigh "
-        "something.",
-    )
-    min_weight_fraction_leaf: float = parameter(
-        0.0,
-        "a number in [0, 0.5]",
-        number(0, 0.5),
-        "The share of the weight of all rows that a leaf must have.",
-    )
-    max_features: int | float | str | None = parameter(
-        None,
-        'an integer >= 1, a float in (0, 1], "sqrt", "log2" or None',
-        either(integer(1, ANY_SIZE), share(whole=True), one_of("sqrt", "log2", None)),
-        "How many columns, drawn anew at every node, are tried for a split; a float is a share of all, "
-        "None is all of them. If none of the drawn can be split, others are tried.",
-    )
-    random_state: Any = parameter(
-        None,
-        "an integer, a RandomState or None",
-        anything,
-        "The seed. The same seed gives the same trees on any number of threads, None other ones each time.",
-    )
-    categorical_features: Any = parameter("from_dtype", *CATEGORICAL_FEATURES)
-
-    def _grow_parameters(self, training: Training) -> _engine.GrowParameters:
-        """Return the parameters of a tree as the engine takes them."""
-        grow, n_rows = _engine.GrowParameters(), training.n_rows
-        grow.exact = True
-        if self.max_depth is not None:
-            grow.max_depth = min(int(self.max_depth), NO_LIMIT)
-        grow.min_samples_split = max(2, rows_of(self.min_samples_split, n_rows))
-        grow.min_samples_leaf = rows_of(self.min_samples_leaf, n_rows)
-        grow.min_weight_fraction_leaf = float(self.min_weight_fraction_leaf)
-        grow.max_features = self._n_columns_tried(training.table.schema.n_columns)
-        return grow
-
-    def _n_columns_tried(self, n_columns: int) -> int:
-        return columns_of(self.max_features, n_columns)
-
-    def _draw_seed(self) -> int:
-        return draw_seed(self.random_state)
+MAX_DEPTH: Declaration = (
+    "an integer >= 1 or None",
+    optional(integer(1, ANY_SIZE)),
+    "How many splits there may be between the root and a leaf. None sets no limit.",
+)
+MIN_SAMPLES_SPLIT: Declaration = (
+    "an integer >= 2 or a float in (0, 1]",
+    either(integer(2, ANY_SIZE), share(whole=True)),
+    "How many rows a node must have to be split, whatever they weigh; a float is a share of all rows that "
+    "weigh something.",
+)
+MIN_SAMPLES_LEAF: Declaration = (
+    "an integer >= 1 or a float in (0, 1)",
+    either(integer(1, ANY_SIZE), share(whole=False)),
+    "How many rows a leaf must have, whatever they weigh; a float is a share of all rows that weigh "
+    "something.",
+)
+MIN_WEIGHT_FRACTION_LEAF: Declaration = (
+    "a number in [0, 0.5]",
+    number(0, 0.5),
+    "The share of the weight of all rows that a leaf must have.",
+)
+MAX_FEATURES: Declaration = (
+    'an integer >= 1, a float in (0, 1], "sqrt", "log2" or None',
+    either(integer(1, ANY_SIZE), share(whole=True), one_of("sqrt", "log2", None)),
+    "How many columns, drawn anew at every node, are tried for a split; a float is a share of all, None is "
+    "all of them. If none of the drawn can be split, others are tried.",
+)
+TREE_SEED: Declaration = (
+    "an integer, a RandomState or None",
+    anything,
+    "The seed. The same seed gives the same trees on any number of threads. None draws a new seed on every "
+    "fit.",
+)
+MAX_LEAF_NODES: Declaration = (
+    "an integer >= 2 or None",
+    optional(integer(2, ANY_SIZE)),
+    "How many leaves a tree may have: the splits that lower the impurity most are made first. None sets no "
+    "limit.",
+)
+MIN_IMPURITY_DECREASE: Declaration = (
+    "a number >= 0",
+    number(0),
+    "By how much a split must lower the impurity, times the node's share of the weight.",
+)
+CCP_ALPHA: Declaration = (
+    "a number >= 0",
+    number(0),
+    "Minimal cost-complexity pruning cuts subtrees that lower the impurity by less than this per leaf.",
+)
+MONOTONIC_CST: Declaration = (
+    "None, a value of -1, 0 or 1 for each column, or a dict of names to such values",
+    anything,
+    "1: the prediction (the probability of the second of two classes) may only rise with the column. -1: it "
+    "may only fall. 0, and columns that a dict leaves out: no constraint.",
+)
 
 
-@declared
-class CartGrowing(Growing):
-    """The further parameters of CART, alone or in a forest. Subclasses declare `criterion`."""
+def limits_of(estimator: Any, training: Training) -> _engine.GrowParameters:
+    """Return the limits of the trees of an estimator as the engine takes them."""
+    grow, n_rows = _engine.GrowParameters(), training.n_rows
+    grow.exact = True
+    if estimator.max_depth is not None:
+        grow.max_depth = min(int(estimator.max_depth), NO_LIMIT)
+    grow.min_samples_split = max(2, rows_of(estimator.min_samples_split, n_rows))
+    grow.min_samples_leaf = rows_of(estimator.min_samples_leaf, n_rows)
+    grow.min_weight_fraction_leaf = float(estimator.min_weight_fraction_leaf)
+    grow.max_features = columns_of(estimator.max_features, training.table.schema.n_columns)
+    return grow
 
-    max_leaf_nodes: int | None = parameter(
-        None,
-        "an integer >= 2 or None",
-        optional(integer(2, ANY_SIZE)),
-        "How many leaves a tree may have: the splits that lower the impurity most are made first. None sets "
-        "no limit.",
-    )
-    min_impurity_decrease: float = parameter(
-        0.0,
-        "a number >= 0",
-        number(0),
-        "By how much a split must lower the impurity, times the node's share of the weight.",
-    )
-    ccp_alpha: float = parameter(
-        0.0,
-        "a number >= 0",
-        number(0),
-        "Minimal cost-complexity pruning cuts subtrees that lower the impurity by less than this per leaf.",
-    )
-    monotonic_cst: Any = parameter(
-        None,
-        "None, a value of -1, 0 or 1 for each column, or a dict of names to such values",
-        anything,
-        "1: the prediction (the probability of the second of two classes) may only rise with the column. -1: "
-        "it may only fall. 0, and columns that a dict leaves out: no constraint.",
-    )
 
-    def _grow_parameters(self, training: Training) -> _engine.GrowParameters:
-        grow = super()._grow_parameters(training)
-        grow.criterion = self.criterion
-        grow.max_leaf_nodes = min(int(self.max_leaf_nodes or 0), NO_LIMIT)
-        grow.min_impurity_decrease = float(self.min_impurity_decrease)
-        grow.monotonic = directions_of(self.monotonic_cst, training)
-        return grow
+def cart_parameters_of(estimator: Any, training: Training) -> _engine.GrowParameters:
+    """Return the parameters of the CART trees of an estimator as the engine takes them."""
+    grow = limits_of(estimator, training)
+    grow.criterion = estimator.criterion
+    grow.max_leaf_nodes = min(int(estimator.max_leaf_nodes or 0), NO_LIMIT)
+    grow.min_impurity_decrease = float(estimator.min_impurity_decrease)
+    grow.monotonic = directions_of(estimator.monotonic_cst, training)
+    return grow
 
 
 def draw_seed(random_state: Any) -> int:
@@ -188,12 +162,14 @@ def columns_of(asked: int | float | str | None, n_columns: int) -> int:
 
     Examples
     --------
-    >>> [columns_of(asked, 28) for asked in ("sqrt", "log2", 0.5, None, 99)]
-    [5, 4, 14, 28, 28]
+    >>> [columns_of(asked, 28) for asked in ("sqrt", "log2", "auto", 0.5, None, 99)]
+    [5, 4, 5, 14, 28, 28]
     """
     if asked is None:
         return n_columns
-    if isinstance(asked, str):
+    if asked == "auto":
+        wanted = math.log2(n_columns) + 1
+    elif isinstance(asked, str):
         wanted = math.sqrt(n_columns) if asked == "sqrt" else math.log2(n_columns)
     else:
         wanted = asked * n_columns if is_float(asked) else asked

@@ -20,22 +20,32 @@ from sklearn.utils.validation import check_is_fitted
 from committee import _engine, running
 from committee.combining.fixed_rule import FixedRule
 from committee.combining.rule import Rule, check_rule
-from committee.learners.callbacks import CallbackSupportMixin, hook_of, task_calls, with_callbacks
+from committee.learners.callbacks import CallbackSupportMixin, FitFrame, warn_of_no_more, with_callbacks
 from committee.learners.members import Members
 from committee.learners.training import check_same_task, fit_table, table_to_go_on, training_of
-from committee.learners.tree_parameters import draw_seed
+from committee.learners.tree_parameters import CATEGORICAL_FEATURES, N_JOBS, RUNNER, draw_seed
 from committee.learners.voting import Tabular, is_plain
-from committee.members.encoding import TableEncoder
 from committee.members.fitting import importances_of
 from committee.members.kinds import check_estimator, grows_in_engine, is_member, takes_codes
 from committee.members.lesson import group_codes, in_order
 from committee.members.votes import check_judged
 from committee.metrics.scoring import metric_of
-from committee.parameters import check_parameters
-from committee.running import Work, n_threads
-from committee.sampling.bagging_parameters import BaggingParameters
+from committee.parameters import (
+    anything,
+    check_parameters,
+    declared,
+    either,
+    integer,
+    is_boolean,
+    one_of,
+    optional,
+    parameter,
+    share,
+)
+from committee.running import n_threads
 from committee.sampling.bags import Bags, repeats_of, weights_each_time
 from committee.sampling.engine_bags import are_members_of, check_tree, grow_members, take_member
+from committee.sampling.ensemble import Ensemble
 from committee.sampling.out_of_bag import OutOfBag, check_goes_on, check_metric, is_named, n_outputs_of
 from committee.sampling.outside import (
     check_decides_outside,
@@ -44,22 +54,23 @@ from committee.sampling.outside import (
     votes_before,
 )
 from committee.sampling.plan import Learning, Made, Plan, columns_of_members, n_members_wanted
-from committee.sampling.ruled import is_open, learns
-from committee.sampling.ruling import Ruling
+from committee.sampling.ruling import Ruling, is_open, learns, needs_votes
 from committee.sampling.runner_bags import each_vote, fit_members
 from committee.saving import Fields
 from committee.saving.deciding import name_of_sum, sums_votes
 from committee.saving.models import TREES
 from committee.saving.states.committee_states import BaggingState, votes_like
-from committee.saving.states.state import KeptRule
 from committee.table import BinnedTable
 from committee.table.source import Source, open_source
 from committee.task import Classification
 from committee.votes.arrays import dtype_of, shares_of
 from committee.votes.honest import HonestVotes
 
+AMOUNT = "an integer >= 1 or a float in (0, 1]"
 
-class Bagging(CallbackSupportMixin, BaggingParameters):
+
+@declared
+class Bagging(CallbackSupportMixin, Ensemble):
     """Members of one kind that differ because each sees other rows or other columns.
 
     Attributes
@@ -86,14 +97,88 @@ class Bagging(CallbackSupportMixin, BaggingParameters):
     """
 
     _default_member: ClassVar[type]
-    _members: Any
-    _columns: list[np.ndarray] | None
-    _importances: np.ndarray | None
-    _has_missing: Any  # of the engine's members
-    _bags: Bags
-    _seed: int
-    _out_of_bag: OutOfBag | None
-    estimator_: Any
+
+    estimator: Any = parameter(
+        None,
+        "an estimator with fit and predict, or None",
+        optional(is_member),
+        "The member, cloned for each bag, every `random_state` of it drawn anew. None is a full tree. The "
+        "engine grows `DecisionTree`, `RandomTree`, `DecisionStump` and `C45Classifier` members itself, in "
+        "one call, from a table that is binned once, or sorted for C4.5; they know all classes and "
+        "categories of the table. Others are fitted by the runner and see X as it is. Members that take "
+        "`sample_weight`, as all inside them do, see the rows of a bag once, with weights; others, and "
+        "pipelines, see them as often as they were drawn. Where a member refuses a bag of one class, "
+        "scikit-learn's `DummyClassifier` votes for it.",
+        kw_only=False,
+    )
+    n_estimators: int | str = parameter(
+        10,
+        'an integer >= 1 or "auto"',
+        either(integer(1), one_of("auto")),
+        'The number of members. "auto" adds members, at most 1000, until the out-of-bag error is flat: its '
+        "mean over the last 25 members is not half a percent below that over the 25 before.",
+        kw_only=False,
+    )
+    max_samples: int | float = parameter(
+        1.0,
+        AMOUNT,
+        either(integer(1), share(whole=True)),
+        "How many rows (or groups, if `fit` gets some) are drawn for each member; a float is a share of all "
+        "that have a weight.",
+    )
+    max_features: int | float = parameter(
+        1.0,
+        AMOUNT,
+        either(integer(1), share(whole=True)),
+        "How many columns are drawn for each member; a float is a share of all.",
+    )
+    bootstrap: bool = parameter(
+        True,
+        "True or False",
+        is_boolean,
+        "Whether rows are drawn with replacement, in proportion to their weights, and then weigh 1. Integer "
+        "weights whose mean over the rows that have some is below 4 are repetitions: a row of weight 2 is "
+        "the row twice. False is pasting: every row, or every repetition of one, is as likely as any other, "
+        "is drawn at most once and keeps its weight.",
+    )
+    bootstrap_features: bool = parameter(
+        False,
+        "True or False",
+        is_boolean,
+        "Whether columns are drawn with replacement. A column that is drawn twice is there once.",
+    )
+    keep_votes: bool = parameter(
+        False,
+        "True or False",
+        is_boolean,
+        "Whether to keep the votes of every member on the rows that it has not seen, for `oob_votes_` and "
+        "`recombine`.",
+    )
+    warm_start: bool = parameter(
+        False,
+        "True or False",
+        is_boolean,
+        "Whether `fit` adds members to those of the fit before, up to `n_estimators`. The rows must be the "
+        "same. A fit that is interrupted (Ctrl-C) keeps the members that are made, and the next one goes on; "
+        "with False, it leaves the estimator as it was.",
+    )
+    categorical_features: Any = parameter("from_dtype", *CATEGORICAL_FEATURES)
+    runner: Any = parameter("threads", *RUNNER)
+    n_jobs: int | None = parameter(None, *N_JOBS)
+    random_state: Any = parameter(
+        None,
+        "an integer, a RandomState or None",
+        anything,
+        "The seed of bags, columns and members. The same seed gives the same members on any number of "
+        "threads and with any runner.",
+    )
+    verbose: int = parameter(
+        0,
+        "an integer >= 0 or a boolean",
+        either(integer(0), is_boolean),
+        "Whether to show how many members are made: as a bar in terminals and notebooks if rich is "
+        "installed, else on stderr.",
+    )
 
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> Self:
@@ -125,27 +210,13 @@ class Bagging(CallbackSupportMixin, BaggingParameters):
         plan = self._plan(learning, rule, seed, self._n_members() if goes_on else 0)
         if plan.last == plan.first:
             if not plan.is_auto:
-                message = "Warm-start fitting without increasing n_estimators does not fit new members."
-                warnings.warn(message, stacklevel=3)
+                warn_of_no_more("members")
             self._judge_again(learning.training)
             return self
-        calls = task_calls(self, X, y, "member", None if plan.is_auto else plan.last - plan.first)
-        with Work(
-            "members",
-            type(self).__name__,
-            plan.last,
-            n_before=plan.first,
-            is_limit=plan.is_auto,
-            verbose=self.verbose,
-        ) as work:
-            made = self._make(replace(plan, progress=hook_of(work, calls)), learning)
-        is_kept = self.warm_start and isinstance(made.interruption, KeyboardInterrupt) and made.n_members > 0
-        if made.interruption is None or is_kept:
-            self._keep_made(made, plan, learning, rule)
-        if made.interruption is not None:
-            raise made.interruption
-        if calls:
-            calls.end(lambda: self.__dict__)
+        frame = FitFrame(self, X, y, "member", plan.last, n_before=plan.first, is_limit=plan.is_auto)
+        with frame.work:
+            made = self._make(replace(plan, progress=frame.hook), learning)
+        frame.end(made.interruption, made.n_members, lambda: self._keep_made(made, plan, learning, rule))
         if self.oob_score and np.isnan(self.oob_curve_[-1]):
             message = "Every member has seen every row, so oob_score_ is NaN. Make more members."
             warnings.warn(message, stacklevel=3)
@@ -310,7 +381,8 @@ class Bagging(CallbackSupportMixin, BaggingParameters):
             self._check_goes_on(learning, bags, rule)
         is_judged = bool(self.oob_score) or self.n_estimators == "auto"
         has_to_learn = learns(rule, training.task)
-        keeps_votes = bool(self.keep_votes) or has_to_learn or (bool(self.oob_score) and not sums_votes(rule))
+        needs = needs_votes(rule, training.task, is_judged=bool(self.oob_score))
+        keeps_votes = bool(self.keep_votes) or needs
         if not bags.leaves_rows:
             self._check_all_rows(is_judged, has_to_learn)
         check_values(training.table, rule, keeps_votes)
@@ -383,9 +455,13 @@ class Bagging(CallbackSupportMixin, BaggingParameters):
         if made.out_of_bag is not None:
             judged = OutOfBag.of(made.out_of_bag, training, self.oob_score, ruling.decision)
         self._keep_task(training.table.schema, training.task)
-        self._members, self._columns, self._importances = members, columns, importances
+        self._members: Any = members
+        self._columns: list[np.ndarray] | None = columns
+        self._importances: np.ndarray | None = importances
         self._bags, self._seed, self._data = plan.bags, plan.seed, training.data
-        self._has_missing, self._out_of_bag = has_missing, judged
+        # Members that are not of the engine know nothing of missing values.
+        self._has_missing: Any = has_missing
+        self._out_of_bag = judged
         self.estimator_ = learning.member
         # A fit that goes on needs the votes of the members that are there.
         self._keep_ruling(ruling, keeps_votes=bool(self.keep_votes or self.warm_start))
@@ -414,14 +490,14 @@ class Bagging(CallbackSupportMixin, BaggingParameters):
     def _n_members(self) -> int:
         return self._members.n_trees if self._is_engine() else len(self._members)
 
-    def _keep_rule(self, rule: Rule | None, encoder: TableEncoder | None) -> None:
+    def _keep_ruling(self, ruling: Ruling, *, keeps_votes: bool) -> None:
         """Take a fitted rule. Where votes are summed, trees of the engine decide by themselves."""
         self.__dict__.pop("_forest", None)
         self._matrix_width = -1
-        if self._is_engine() and sums_votes(rule):
+        if self._is_engine() and sums_votes(ruling.rule):
             self._forest = self._members
             self._matrix_width = self.schema_.n_columns if is_plain(self.schema_) else -1
-        super()._keep_rule(rule, encoder)
+        super()._keep_ruling(ruling, keeps_votes=keeps_votes)
 
     @property
     def nbytes(self) -> int:
@@ -457,7 +533,7 @@ class Bagging(CallbackSupportMixin, BaggingParameters):
             )
         if self.oob_score or self.n_estimators == "auto":
             check_goes_on(self._out_of_bag, training.table.n_rows, False)
-            self._check_judged_alike(rule)
+            self._check_judged_alike(name_of_sum(rule))
 
     def _each_vote(self, source: Source) -> Iterator[np.ndarray]:
         runner = "serial" if self.runner == "serial" else "threads"
@@ -493,7 +569,7 @@ class Bagging(CallbackSupportMixin, BaggingParameters):
         return super()._scored()
 
     def _state(self) -> BaggingState:
-        kept = KeptRule(self.rule_, self._encoder)
+        kept = self._kept_rule()
         columns = None if self._columns is None else [each.tolist() for each in self._columns]
         return BaggingState(self.schema_, self._task, self._members, columns, kept)
 

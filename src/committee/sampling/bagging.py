@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from committee.learners import DecisionTreeClassifier, DecisionTreeRegressor
+from committee.learners.tree_parameters import CLASS_WEIGHT
 from committee.learners.voting import Classifies, Regresses
-from committee.parameters import declared
+from committee.parameters import declared, one_of, parameter
 from committee.sampling.bagged import Bagging
-from committee.sampling.bagging_parameters import ClassBags
 from committee.saving import saved
 
 
@@ -48,7 +50,7 @@ class NumberMembers(Regresses, Bagging):
 
 @saved
 @declared
-class BaggingClassifier(ClassMembers, ClassBags):
+class BaggingClassifier(ClassMembers):
     """A committee of classifiers of one kind, each fitted on rows of its own.
 
     Every member sees rows drawn with replacement; `bootstrap=False` draws them without (pasting),
@@ -72,6 +74,25 @@ class BaggingClassifier(ClassMembers, ClassBags):
     >>> bagging.oob_score_ > 0.9, bagging.predict(X[:2])
     (True, array([0, 0]))
     """
+
+    sampling: str = parameter(
+        "plain",
+        '"plain", "stratified" or "balanced"',
+        one_of("plain", "stratified", "balanced"),
+        '"stratified" draws from each class by itself, so that every bag has the classes in the proportions '
+        'of the table. "balanced" draws from each class as many rows as the rarest has: every bag has as '
+        "many of each. Groups are then drawn by class, and each must have one class only.",
+    )
+    class_weight: Any = parameter(
+        None,
+        CLASS_WEIGHT[0],
+        CLASS_WEIGHT[1],
+        "Weights of the classes, multiplied with those of the rows: with `bootstrap`, rows are drawn in "
+        'proportion to both, as many as without, and `sampling` must be "plain". "balanced" makes them '
+        "inverse to the number of rows of each class, whatever `sample_weight` is (rows of weight 0 count "
+        "too). A class that the dict leaves out weighs 1. A `class_weight` of the member itself is for the "
+        "rows that it has drawn.",
+    )
 
 
 @saved

@@ -12,6 +12,7 @@ from committee import _engine
 from committee.learners import C45Classifier
 from committee.learners.c45 import branches_by_column
 from committee.learners.training import check_numbers
+from committee.learners.tree_parameters import columns_of
 from committee.members.kinds import (
     STUMPS,
     are_trees_of,
@@ -44,7 +45,7 @@ def grow_members(plan: Plan, binned: BinnedTable, n_threads: int) -> Made:
     grown = grow_c45(plan, n_threads) if is_c45 else grow_trees(plan, binned, n_threads)
     forest = grown.forest
     if plan.progress is not None and grown.interruption is None:
-        plan.progress(plan.first + forest.n_trees)
+        plan.progress(forest.n_trees)
     votes = None
     if plan.keeps_votes and forest.n_trees > 0:
         votes = votes_outside(
@@ -125,7 +126,7 @@ def plan_growing(parameters: _engine.ForestParameters | _engine.C45BagParameters
 
 def n_tried(member: Any, n_columns: int) -> int:
     """How many of the columns that a member sees it tries at a node."""
-    return n_columns if type(member) in STUMPS else member._n_columns_tried(n_columns)
+    return n_columns if type(member) in STUMPS else columns_of(member.max_features, n_columns)
 
 
 def take_member(bagging: Any, position: int) -> Any:
@@ -146,5 +147,5 @@ def take_member(bagging: Any, position: int) -> Any:
     # The weights of the rows in a node are not kept.
     member._weight_unit = np.nan
     if type(member) not in STUMPS:
-        member.max_features_ = member._n_columns_tried(schema.n_columns)
+        member.max_features_ = columns_of(member.max_features, schema.n_columns)
     return member._keep(tree, schema, bagging._task, has_missing)

@@ -73,7 +73,9 @@ class ForestClassifier(Classifies, Forest):
             by_class = balancing_weights(task, codes, weights)
         return replace(training, weights=class_weights(by_class, task, codes, weights))
 
-    def _forest_parameters(self, training: Training, first_tree: int, rule: Rule) -> _engine.ForestParameters:
+    def _forest_parameters(
+        self, training: Training, first_tree: int, rule: Rule | None
+    ) -> _engine.ForestParameters:
         parameters = super()._forest_parameters(training, first_tree, rule)
         parameters.balance_bags = self._balances_bags()
         return parameters
@@ -143,7 +145,9 @@ class ForestRegressor(Regresses, Forest):
         """The out-of-bag prediction for each row; NaN for a row that all trees saw."""
         return self._oob_decision()[:, 0]
 
-    def _forest_parameters(self, training: Training, first_tree: int, rule: Rule) -> _engine.ForestParameters:
+    def _forest_parameters(
+        self, training: Training, first_tree: int, rule: Rule | None
+    ) -> _engine.ForestParameters:
         if first_tree > 0 and self.keep_leaf_rows and not self._leaf_rows:
             raise ValueError("keep_leaf_rows must be True from the first fit on. Set warm_start=False.")
         parameters = super()._forest_parameters(training, first_tree, rule)
@@ -156,7 +160,7 @@ class ForestRegressor(Regresses, Forest):
         training: Training,
         has_missing: np.ndarray,
         goes_on: bool,
-        ruling: Ruling,
+        ruling: Ruling | None,
     ) -> None:
         leaf_rows = grown.leaf_rows if self.keep_leaf_rows else []
         y = training.y if self.keep_leaf_rows else np.empty(0)

@@ -6,7 +6,6 @@ row, the decision of the trees that have not seen it. The engine grows all trees
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -15,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from committee import _engine
 from committee.combining.rule import Rule
-from committee.learners.callbacks import CallbackSupportMixin, TaskCalls, hook_of, task_calls, with_callbacks
+from committee.learners.callbacks import CallbackSupportMixin, FitFrame, warn_of_no_more, with_callbacks
 from committee.learners.members import Members
 from committee.learners.single import paths_to_nodes
 from committee.learners.training import (
@@ -25,7 +24,23 @@ from committee.learners.training import (
     table_to_go_on,
     training_of,
 )
-from committee.learners.tree_parameters import N_JOBS, CartGrowing
+from committee.learners.tree_parameters import (
+    CATEGORICAL_FEATURES,
+    CCP_ALPHA,
+    MAX_DEPTH,
+    MAX_FEATURES,
+    MAX_LEAF_NODES,
+    MIN_IMPURITY_DECREASE,
+    MIN_SAMPLES_LEAF,
+    MIN_SAMPLES_SPLIT,
+    MIN_WEIGHT_FRACTION_LEAF,
+    MONOTONIC_CST,
+    N_JOBS,
+    TREE_SEED,
+    cart_parameters_of,
+    columns_of,
+    draw_seed,
+)
 from committee.parameters import (
     check_parameters,
     declared,
@@ -37,21 +52,13 @@ from committee.parameters import (
     optional,
     parameter,
 )
-from committee.running import Work, n_threads
-from committee.sampling.bags import Bags, n_draws, repeats_of
-from committee.sampling.forest_bags import ForestBags
-from committee.sampling.importances import ImportancesByTree
-from committee.sampling.members import take_member
-from committee.sampling.out_of_bag import (
-    JudgedByColumn,
-    OutOfBag,
-    check_goes_on,
-    warn_of_no_judges,
-)
+from committee.running import n_threads
+from committee.sampling.bags import Bags, ForestBags, n_draws, repeats_of
+from committee.sampling.ensemble import Ensemble, feature_importances, feature_importances_std
+from committee.sampling.out_of_bag import OutOfBag, check_goes_on, check_metric, warn_of_no_judges
 from committee.sampling.outside import check_values, votes_before
 from committee.sampling.plan import FLAT_MEMBERS, n_members_wanted
-from committee.sampling.ruled import RuledTrees
-from committee.sampling.ruling import Ruling
+from committee.sampling.ruling import Ruling, check_rule_of_trees, needs_votes, teach_by_trees
 from committee.saving import Fields
 from committee.saving.deciding import name_of_sum
 from committee.saving.states.tree_states import TreesState
@@ -59,7 +66,7 @@ from committee.table import BinnedTable
 
 
 @declared
-class Forest(CallbackSupportMixin, ImportancesByTree, JudgedByColumn, RuledTrees, CartGrowing):
+class Forest(CallbackSupportMixin, Ensemble):
     """Trees that differ because each sees other rows, tries other columns or draws its thresholds.
 
     Attributes
@@ -73,6 +80,8 @@ class Forest(CallbackSupportMixin, ImportancesByTree, JudgedByColumn, RuledTrees
     feature_importances_, feature_importances_std_ : ndarray of shape (n_columns,)
         How much the splits on each column lower the impurity: mean and standard deviation over the trees. The
         means sum to 1, or are all 0.
+    oob_importances_, oob_importances_std_ : ndarray of shape (n_columns,)
+        With `bootstrap` and `oob_importances`.
     """
 
     _member_type: ClassVar[type]
@@ -86,6 +95,17 @@ class Forest(CallbackSupportMixin, ImportancesByTree, JudgedByColumn, RuledTrees
         "over the last 25 trees is not half a percent below that over the 25 before.",
         kw_only=False,
     )
+    max_depth: int | None = parameter(None, *MAX_DEPTH)
+    min_samples_split: int | float = parameter(2, *MIN_SAMPLES_SPLIT)
+    min_samples_leaf: int | float = parameter(1, *MIN_SAMPLES_LEAF)
+    min_weight_fraction_leaf: float = parameter(0.0, *MIN_WEIGHT_FRACTION_LEAF)
+    max_features: int | float | str | None = parameter(None, *MAX_FEATURES)
+    random_state: Any = parameter(None, *TREE_SEED)
+    categorical_features: Any = parameter("from_dtype", *CATEGORICAL_FEATURES)
+    max_leaf_nodes: int | None = parameter(None, *MAX_LEAF_NODES)
+    min_impurity_decrease: float = parameter(0.0, *MIN_IMPURITY_DECREASE)
+    ccp_alpha: float = parameter(0.0, *CCP_ALPHA)
+    monotonic_cst: Any = parameter(None, *MONOTONIC_CST)
     bootstrap: bool = parameter(
         True,
         "True or False",
@@ -148,39 +168,62 @@ class Forest(CallbackSupportMixin, ImportancesByTree, JudgedByColumn, RuledTrees
         training = self._read_training(X, y, sample_weight, goes_on)
         if goes_on:
             self._check_prunes_alike()
-        seed = self._seed if goes_on else self._draw_seed()
+        seed = self._seed if goes_on else draw_seed(self.random_state)
         first_tree = self._forest.n_trees if goes_on else 0
-        rule = self._new_rule(seed)
+        # The engine sums the votes to their mean by itself.
+        rule = None if isinstance(self.rule, str) and self.rule == "mean" else self._new_rule(seed)
         parameters = self._forest_parameters(training, first_tree, rule)
         parameters.seed = seed
-        before = self._votes_to_go_on(parameters, training, rule)
+        before = self._votes_to_go_on(parameters, training)
         is_auto = self.n_estimators == "auto"
         binned = training.bin(n_threads(self.n_jobs), keep_cuts=parameters.grow.random_thresholds)
         bags = self._bags_of(training, binned, sample_weight)
-        if goes_on and (before is not None or self._needs_votes(rule, training.task)):
+        if goes_on and (before is not None or self._needs_votes(rule, training)):
             self._bags.check_rows(bags)
         if parameters.n_trees == first_tree:
             if not is_auto:
-                message = "Warm-start fitting without increasing n_estimators does not fit new trees."
-                warnings.warn(message, stacklevel=3)
+                warn_of_no_more("trees")
             self._judge_again(training)
             return self
-        calls = task_calls(self, X, y, "tree", None if is_auto else parameters.n_trees - first_tree)
-        grown = self._grow(training, binned, parameters, bags, before, calls)
-        interruption = grown.interruption
-        is_kept = self.warm_start and isinstance(interruption, KeyboardInterrupt) and grown.forest.n_trees > 0
-        if interruption is None or is_kept:
-            ruling = self._fit_rule(rule, grown, training, X, goes_on)
+        frame = FitFrame(self, X, y, "tree", parameters.n_trees, n_before=first_tree, is_limit=is_auto)
+        with frame.work:
+            hook = frame.hook
+            grown = training.grow(
+                binned,
+                parameters,
+                n_threads(self.n_jobs),
+                bags=bags.drawing() if self.bootstrap else None,
+                most_weight=bags.most_weight if self.bootstrap else None,
+                before=before,
+                progress=hook,
+            )
+            if hook is not None and grown.interruption is None:
+                hook(grown.forest.n_trees)
+
+        def keep() -> None:
+            ruling = None if rule is None else self._fit_rule(rule, grown, training, X, goes_on)
             all_bags = (self._bags if goes_on else ForestBags()).and_then(bags, first_tree)
             self._keep_grown(grown, training, binned.has_missing, goes_on, ruling)
             self._seed: int = seed
             self._bags: ForestBags = all_bags
-        if interruption is not None:
-            raise interruption
-        if calls:
-            calls.end(lambda: self.__dict__)
-        warn_of_no_judges(self._out_of_bag)
+
+        frame.end(grown.interruption, grown.forest.n_trees, keep)
+        if self._out_of_bag is not None:
+            warn_of_no_judges(self._out_of_bag)
         return self
+
+    feature_importances_ = property(feature_importances)
+    feature_importances_std_ = property(feature_importances_std)
+
+    @property
+    def oob_importances_(self) -> np.ndarray:
+        """The mean over the trees of how much the error on unseen rows grows when a column is shuffled."""
+        return self._losses().mean(axis=0)
+
+    @property
+    def oob_importances_std_(self) -> np.ndarray:
+        """The standard deviation over the trees of `oob_importances_`."""
+        return self._losses().std(axis=0)
 
     @property
     def estimator_(self) -> Any:
@@ -263,11 +306,23 @@ class Forest(CallbackSupportMixin, ImportancesByTree, JudgedByColumn, RuledTrees
             check_same_task(training.task, self._task)
         return training
 
-    def _check_votes(self, rule: Rule, training: Training, goes_on: bool) -> None:
-        """Raise if votes are wanted on rows that have no values, or that the trees before have not seen."""
-        needs_votes = self._needs_votes(rule, training.task)
-        check_values(training.table, rule, needs_votes)
-        if not (goes_on and needs_votes):
+    def _losses(self) -> np.ndarray:
+        losses = self._judgement().losses
+        if losses is None:
+            raise AttributeError(
+                "There are out-of-bag importances only after a fit with oob_importances=True."
+            )
+        return losses
+
+    def _needs_votes(self, rule: Rule | None, training: Training) -> bool:
+        return rule is not None and needs_votes(rule, training.task, is_judged=bool(self.oob_score))
+
+    def _check_rule(self, rule: Rule, training: Training, n_trees: int, goes_on: bool) -> None:
+        """Raise if the rule cannot decide on the votes of the trees, or needs votes that are not there."""
+        check_rule_of_trees(rule, training.task, n_trees, self)
+        has_to_vote = self._needs_votes(rule, training)
+        check_values(training.table, rule, has_to_vote)
+        if not (goes_on and has_to_vote):
             return
         before = votes_before(self._votes_outside)
         if not np.array_equal(before.y, training.y):
@@ -296,16 +351,31 @@ class Forest(CallbackSupportMixin, ImportancesByTree, JudgedByColumn, RuledTrees
             is_outside[seen] = False
             return is_outside
 
-        return self._teach(rule, grown.forest, training, X, outside_of, goes_on=goes_on)
+        return teach_by_trees(
+            rule,
+            grown.forest,
+            training,
+            X,
+            outside_of,
+            n_threads(self.n_jobs),
+            is_judged=bool(self.oob_score),
+            before=votes_before(self._votes_outside)
+            if goes_on and self._needs_votes(rule, training)
+            else None,
+        )
 
-    def _forest_parameters(self, training: Training, first_tree: int, rule: Rule) -> _engine.ForestParameters:
+    def _forest_parameters(
+        self, training: Training, first_tree: int, rule: Rule | None
+    ) -> _engine.ForestParameters:
         """Return the parameters of the trees as the engine takes them, checked."""
         curve = self._curve_before() if first_tree > 0 else ()
         n_trees = n_members_wanted(self.n_estimators, first_tree, "trees", curve)
-        self._check_rule(rule, training.task, n_trees)
-        self._check_votes(rule, training, first_tree > 0)
+        if self.oob_score:
+            check_metric(self.oob_score, training.task)
+        if rule is not None:
+            self._check_rule(rule, training, n_trees, first_tree > 0)
         is_auto = self.n_estimators == "auto"
-        grow = self._grow_parameters(training)
+        grow = cart_parameters_of(self, training)
         grow.random_thresholds = self._random_thresholds
         grow.exact = training.n_classes == 0
         grow.keep_records = bool(self.ccp_alpha > 0)
@@ -315,20 +385,21 @@ class Forest(CallbackSupportMixin, ImportancesByTree, JudgedByColumn, RuledTrees
         parameters.first_tree, parameters.n_trees = first_tree, n_trees
         parameters.out_of_bag = bool(self.oob_score or self.oob_importances or is_auto)
         parameters.out_of_bag_importances = bool(self.oob_importances)
-        parameters.rule = name_of_sum(rule)
+        if rule is not None:
+            parameters.rule = name_of_sum(rule)
         # The rows of the leaves are those that a tree has seen.
-        parameters.keep_leaf_rows = self._needs_votes(rule, training.task)
+        parameters.keep_leaf_rows = self._needs_votes(rule, training)
         parameters.flat_trees = FLAT_MEMBERS if is_auto else 0
         return parameters
 
     def _votes_to_go_on(
-        self, parameters: _engine.ForestParameters, training: Training, rule: Rule
+        self, parameters: _engine.ForestParameters, training: Training
     ) -> _engine.OutOfBagVotes | None:
         """Return the out-of-bag votes of the trees of the fit before, if those of further trees are added."""
         if not parameters.out_of_bag or parameters.first_tree == 0:
             return None
         check_goes_on(self._out_of_bag, training.table.n_rows, self.oob_importances)
-        self._check_judged_alike(rule)
+        self._check_judged_alike(parameters.rule)
         return self._judgement().votes
 
     def _bags_of(self, training: Training, binned: BinnedTable, sample_weight: Any) -> Bags:
@@ -339,44 +410,13 @@ class Forest(CallbackSupportMixin, ImportancesByTree, JudgedByColumn, RuledTrees
         n_drawn = n_draws(training.weights, repeats_of(sample_weight, n_rows), n_rows, self.max_samples)
         return Bags.of_forest(training, binned, n_drawn, n_threads(self.n_jobs))
 
-    def _grow(
-        self,
-        training: Training,
-        binned: BinnedTable,
-        parameters: _engine.ForestParameters,
-        bags: Bags,
-        before: _engine.OutOfBagVotes | None,
-        calls: TaskCalls | None,
-    ) -> _engine.GrownForest:
-        with Work(
-            "trees",
-            type(self).__name__,
-            parameters.n_trees,
-            n_before=parameters.first_tree,
-            is_limit=self.n_estimators == "auto",
-            verbose=self.verbose,
-        ) as work:
-            tell = hook_of(work, calls)
-            grown = training.grow(
-                binned,
-                parameters,
-                n_threads(self.n_jobs),
-                bags=bags.drawing() if self.bootstrap else None,
-                most_weight=bags.most_weight if self.bootstrap else None,
-                before=before,
-                progress=tell,
-            )
-            if tell is not None and grown.interruption is None:
-                tell(grown.forest.n_trees)
-        return grown
-
     def _keep_grown(
         self,
         grown: _engine.GrownForest,
         training: Training,
         has_missing: np.ndarray,
         goes_on: bool,
-        ruling: Ruling,
+        ruling: Ruling | None,
     ) -> None:
         """Become a fitted forest: the last step of a fit, so that one that fails changes nothing."""
         forest, importances, losses = grown.forest, grown.importances, grown.out_of_bag_importances
@@ -386,15 +426,18 @@ class Forest(CallbackSupportMixin, ImportancesByTree, JudgedByColumn, RuledTrees
             importances = np.concatenate([self._importances, importances])
             if losses is not None:
                 losses = np.concatenate([self._losses(), losses])
-        out_of_bag = None
+        out_of_bag, decision = None, None if ruling is None else ruling.decision
         if grown.out_of_bag is not None:
-            out_of_bag = OutOfBag.of(grown.out_of_bag, training, self.oob_score, ruling.decision, losses)
+            out_of_bag = OutOfBag.of(grown.out_of_bag, training, self.oob_score, decision, losses)
         self._out_of_bag = out_of_bag
         self._importances: np.ndarray = importances
         self._data = training.data
         self._keep(forest, training.table.schema, training.task, has_missing)
-        # A fit that goes on needs the votes of the trees that are there.
-        self._keep_ruling(ruling, keeps_votes=bool(self.warm_start))
+        if ruling is None:
+            self._ruling, self._rule = None, "mean"
+        else:
+            # A fit that goes on needs the votes of the trees that are there.
+            self._keep_ruling(ruling, keeps_votes=bool(self.warm_start))
 
     def _learnt(self) -> dict[str, Any]:
         judged = None if self._out_of_bag is None else vars(self._out_of_bag)
@@ -417,3 +460,14 @@ class Forest(CallbackSupportMixin, ImportancesByTree, JudgedByColumn, RuledTrees
 
     def _known_scores(self) -> dict[str, float]:
         return {} if self._out_of_bag is None else {"out_of_bag": self._out_of_bag.score}
+
+
+def take_member(forest: Any, position: int) -> Any:
+    """One tree of a forest as a fitted estimator with the forest's schema, classes and parameters."""
+    member = forest.estimator_
+    member._importances = forest._importances[position]
+    member.max_features_ = columns_of(member.max_features, forest.n_features_in_)
+    # The engine keeps the weights of a forest's nodes for pruning only, and they count what was drawn.
+    member._weight_unit = np.nan
+    trees = _engine.take_trees(forest._forest, position, position + 1)
+    return member._keep(trees, forest.schema_, forest._task, forest._has_missing)

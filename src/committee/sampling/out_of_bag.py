@@ -155,67 +155,6 @@ class Tally:
         return _engine.OutOfBagVotes(self.sums, self.counts, np.array(self.curve))
 
 
-class Judged:
-    """The out-of-bag attributes of a fitted forest."""
-
-    _out_of_bag: OutOfBag | None
-
-    @property
-    def oob_score_(self) -> float:
-        """The metric on the rows that have an out-of-bag decision: accuracy or R2, or what `oob_score` is."""
-        return self._scored().score
-
-    @property
-    def oob_curve_(self) -> np.ndarray:
-        """The error after every tree: the misclassified share of the rows, or the mean squared error.
-
-        It is that of the mean of the votes, or of their majority if that is the rule. No other rule is asked.
-        """
-        return self._judgement().curve
-
-    def _curve_before(self) -> np.ndarray:
-        """The errors of the members that a fit goes on with; none if they were not judged."""
-        return np.empty(0) if self._out_of_bag is None else self._out_of_bag.curve
-
-    def _scored(self) -> OutOfBag:
-        """What is known of the decision, and not only of the sums of the votes."""
-        return self._judgement()
-
-    def _judgement(self) -> OutOfBag:
-        found = self.__dict__.get("_out_of_bag")
-        if found is None:
-            raise AttributeError("There are out-of-bag decisions only after a fit with oob_score=True.")
-        return found
-
-
-class JudgedByColumn(Judged):
-    """The out-of-bag attributes of a forest that may have shuffled columns.
-
-    Attributes
-    ----------
-    oob_importances_, oob_importances_std_ : ndarray of shape (n_columns,)
-        With `bootstrap` and `oob_importances`.
-    """
-
-    @property
-    def oob_importances_(self) -> np.ndarray:
-        """The mean over the trees of how much the error on unseen rows grows when a column is shuffled."""
-        return self._losses().mean(axis=0)
-
-    @property
-    def oob_importances_std_(self) -> np.ndarray:
-        """The standard deviation over the trees of `oob_importances_`."""
-        return self._losses().std(axis=0)
-
-    def _losses(self) -> np.ndarray:
-        losses = self._judgement().losses
-        if losses is None:
-            raise AttributeError(
-                "There are out-of-bag importances only after a fit with oob_importances=True."
-            )
-        return losses
-
-
 def check_goes_on(before: OutOfBag | None, n_rows: int, with_importances: bool) -> None:
     """Raise unless the out-of-bag votes of further trees can be added to those of the trees before."""
     if before is None or (with_importances and before.losses is None):

@@ -7,6 +7,7 @@ for it. The engine draws, rotates and grows; a member is its rotation and its tr
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -15,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from committee import _engine
 from committee.combining import as_rule
 from committee.combining.rule import Rule, check_rule
-from committee.learners.callbacks import CallbackSupportMixin, TaskCalls, hook_of, task_calls, with_callbacks
+from committee.learners.callbacks import CallbackSupportMixin, FitFrame, with_callbacks
 from committee.learners.members import Members
 from committee.learners.training import NO_LIMIT, Training, seen_table, training_of
 from committee.learners.tree_parameters import CATEGORICAL_FEATURES, CLASS_WEIGHT, N_JOBS, draw_seed
@@ -33,22 +34,20 @@ from committee.parameters import (
     optional,
     parameter,
 )
-from committee.running import Work, available_bytes, n_threads
+from committee.running import available_bytes, n_threads
 from committee.sampling.bags import n_draws, repeats_of
-from committee.sampling.importances import ImportancesByTree
-from committee.sampling.out_of_bag import OutOfBag, warn_of_no_judges
-from committee.sampling.ruled import RuledTrees
-from committee.sampling.ruling import Ruling
+from committee.sampling.ensemble import Ensemble, feature_importances, feature_importances_std
+from committee.sampling.out_of_bag import OutOfBag, check_metric, warn_of_no_judges
+from committee.sampling.ruling import Ruling, check_rule_of_trees, needs_votes, teach_by_trees
 from committee.saving import Fields, saved
 from committee.saving.deciding import name_of_sum
-from committee.saving.states.state import KeptRule
 from committee.saving.states.tree_states import RotationState
 from committee.table import Schema, Table
 from committee.task import are_repetitions
 
 
 @declared
-class RotationForest(CallbackSupportMixin, ImportancesByTree, RuledTrees):
+class RotationForest(CallbackSupportMixin, Ensemble):
     """Trees that differ because each sees the columns along other axes.
 
     For each tree the columns are parted at random into groups. Each group is turned to the principal axes of
@@ -147,28 +146,35 @@ class RotationForest(CallbackSupportMixin, ImportancesByTree, RuledTrees):
         training = training_of(self, table, y, sample_weight, getattr(self, "class_weight", None))
         seed = draw_seed(self.random_state)
         rule = self._new_rule(seed)
-        self._check_rule(rule, training.task, int(self.n_estimators))
-        calls = task_calls(self, X, y, "tree", None if self.time_limit else int(self.n_estimators))
+        self._check_rule(rule, training.task)
+        n_trees = int(self.n_estimators)
+        frame = FitFrame(self, X, y, "tree", n_trees, is_limit=self.time_limit is not None)
         n_drawn = self._n_draws(training, sample_weight)
-        grown = self._grow(table, training, rule, seed, n_drawn, start, calls)
-        if grown.interruption is not None:
-            raise grown.interruption
+        with frame.work:
+            grown = self._grow(table, training, rule, seed, n_drawn, start, frame.hook)
+        is_judged = bool(self.oob_score)
 
         def outside_of(tree: int) -> np.ndarray:
             assert grown.outside is not None
             return grown.outside[tree] == 1
 
-        ruling = self._teach(rule, grown.forest, training, X, outside_of)
-        out_of_bag = None
-        if grown.out_of_bag is not None:
-            out_of_bag = OutOfBag.of(grown.out_of_bag, training, self.oob_score, ruling.decision)
-        self._data = training.data
-        self._keep_learnt(grown.forest, table.schema, training.task, grown.importances, out_of_bag)
-        self._keep_ruling(ruling, keeps_votes=False)
-        if calls:
-            calls.end(lambda: self.__dict__)
-        warn_of_no_judges(out_of_bag)
+        def keep() -> None:
+            ruling = teach_by_trees(
+                rule, grown.forest, training, X, outside_of, n_threads(self.n_jobs), is_judged=is_judged
+            )
+            out_of_bag = None
+            if grown.out_of_bag is not None:
+                out_of_bag = OutOfBag.of(grown.out_of_bag, training, self.oob_score, ruling.decision)
+            self._data = training.data
+            self._keep_learnt(grown.forest, table.schema, training.task, grown.importances, out_of_bag)
+            self._keep_ruling(ruling, keeps_votes=False)
+
+        frame.end(grown.interruption, 0, keep)
+        warn_of_no_judges(self._out_of_bag)
         return self
+
+    feature_importances_ = property(feature_importances)
+    feature_importances_std_ = property(feature_importances_std)
 
     @property
     def estimators_(self) -> Members:
@@ -201,8 +207,9 @@ class RotationForest(CallbackSupportMixin, ImportancesByTree, RuledTrees):
         if self.oob_score and not self.bootstrap:
             raise ValueError("Out of bag estimation only available if bootstrap=True. Got bootstrap=False.")
 
-    def _check_rule(self, rule: Rule, task: Task, n_trees: int) -> None:
-        super()._check_rule(rule, task, n_trees)
+    def _check_rule(self, rule: Rule, task: Task) -> None:
+        check_metric(self.oob_score, task)
+        check_rule_of_trees(rule, task, int(self.n_estimators), self)
         if self.time_limit is None:
             return
         try:
@@ -225,7 +232,7 @@ class RotationForest(CallbackSupportMixin, ImportancesByTree, RuledTrees):
         seed: int,
         n_drawn: int,
         start: float,
-        calls: TaskCalls | None,
+        hook: Callable[[int], bool] | None,
     ) -> _engine.GrownRotations:
         """Let the engine grow the trees, in what is left of the time since the start."""
         parameters = _engine.RotationForestParameters()
@@ -239,31 +246,23 @@ class RotationForest(CallbackSupportMixin, ImportancesByTree, RuledTrees):
         parameters.n_trees, parameters.seed = int(self.n_estimators), seed
         parameters.bootstrap, parameters.n_draws = bool(self.bootstrap), n_drawn
         parameters.out_of_bag = bool(self.oob_score)
-        parameters.tells_outside = self._needs_votes(rule, training.task)
+        parameters.tells_outside = needs_votes(rule, training.task, is_judged=bool(self.oob_score))
         parameters.rule = name_of_sum(rule)
-        with Work(
-            "trees",
-            type(self).__name__,
-            parameters.n_trees,
-            is_limit=self.time_limit is not None,
-            verbose=self.verbose,
-        ) as work:
-            tell = hook_of(work, calls)
-            if self.time_limit is not None:
-                parameters.seconds = max(0.0, float(self.time_limit) - (time.monotonic() - start))
-            grown = _engine.grow_rotation_forest(
-                list(table.columns),
-                table.schema.n_categories.tolist(),
-                training.y,
-                training.n_classes,
-                training.fixed,
-                n_drawn if self.bootstrap else training.total_weight,
-                parameters,
-                tell,
-                n_threads(self.n_jobs),
-            )
-            if tell is not None and grown.interruption is None:
-                tell(grown.forest.n_trees)
+        if self.time_limit is not None:
+            parameters.seconds = max(0.0, float(self.time_limit) - (time.monotonic() - start))
+        grown = _engine.grow_rotation_forest(
+            list(table.columns),
+            table.schema.n_categories.tolist(),
+            training.y,
+            training.n_classes,
+            training.fixed,
+            n_drawn if self.bootstrap else training.total_weight,
+            parameters,
+            hook,
+            n_threads(self.n_jobs),
+        )
+        if hook is not None and grown.interruption is None:
+            hook(grown.forest.n_trees)
         return grown
 
     def _keep_learnt(
@@ -277,7 +276,7 @@ class RotationForest(CallbackSupportMixin, ImportancesByTree, RuledTrees):
         return self
 
     def _state(self) -> RotationState:
-        return RotationState(self.schema_, self._task, self._forest, KeptRule(self.rule_, self._encoder))
+        return RotationState(self.schema_, self._task, self._forest, self._kept_rule())
 
     def _learnt(self) -> dict[str, Any]:
         judged = None if self._out_of_bag is None else vars(self._out_of_bag)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Self
@@ -9,11 +10,14 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import clone
 
-from committee.combining.rule import Rule
+from committee.combining.rule import Rule, check_rule
+from committee.learners.training import Training
 from committee.members.encoding import TableEncoder, new_encoder
+from committee.members.lesson import in_order
 from committee.members.votes import Task
-from committee.sampling.outside import decided_by_voters
+from committee.sampling.outside import check_decides_outside, decided_by_voters, votes_outside
 from committee.saving.deciding import sums_votes
+from committee.table.source import open_source
 from committee.task import Classification
 from committee.votes.folds import folds_by_content
 from committee.votes.honest import HonestVotes
@@ -35,9 +39,9 @@ class Ruling:
     """
 
     rule: Rule | None
-    encoder: TableEncoder | None
-    votes: HonestVotes | None
-    decision: np.ndarray | None
+    encoder: TableEncoder | None = None
+    votes: HonestVotes | None = None
+    decision: np.ndarray | None = None
 
     @classmethod
     def of(
@@ -51,7 +55,7 @@ class Ruling:
     ) -> Self:
         """Fit a rule, and let it decide out of bag if that is to be judged."""
         if isinstance(task, Classification) and task.n_outputs == 1:
-            return cls(None, None, votes, None)
+            return cls(None, votes=votes)
         encoder, matrix = encoded_for(rule, votes, native)
         if not rule.needs_fit:
             decision = None
@@ -97,3 +101,55 @@ def encoded_for(
     weights = None if outside is None else outside.weights
     encoder = new_encoder().fit(native, sample_weight=weights)
     return encoder, encoder.transform(native)
+
+
+def is_open(task: Task) -> bool:
+    """Whether there is anything to decide: numbers, or more than one class."""
+    return not isinstance(task, Classification) or task.n_outputs > 1
+
+
+def learns(rule: Rule, task: Task) -> bool:
+    """Whether a rule must be fitted before it decides on a task."""
+    return rule.needs_fit and is_open(task)
+
+
+def needs_votes(rule: Rule, task: Task, *, is_judged: bool) -> bool:
+    """Whether the votes of every member on the rows that it has not seen are wanted."""
+    return learns(rule, task) or (is_judged and not sums_votes(rule))
+
+
+def check_rule_of_trees(rule: Rule, task: Task, n_trees: int, forest: Any) -> None:
+    """Raise if a rule cannot decide on the votes of the trees of a forest, or not learn from them."""
+    check_rule(rule, n_trees, task)
+    if forest.oob_score and is_open(task):
+        check_decides_outside(rule, n_trees, task)
+    if learns(rule, task) and not forest.bootstrap:
+        raise ValueError(
+            f"rule={forest.rule!r} learns from out-of-bag votes, and every tree sees all rows. Set "
+            "bootstrap=True, or rule='mean'."
+        )
+
+
+def teach_by_trees(
+    rule: Rule,
+    forest: Any,
+    training: Training,
+    X: Any,
+    outside_of: Callable[[int], np.ndarray],
+    n_threads: int,
+    *,
+    is_judged: bool,
+    before: HonestVotes | None = None,
+) -> Ruling:
+    """Let a rule learn from the votes of trees on rows outside of their bags, after those of the fit before.
+
+    `outside_of` returns the rows that a tree has not seen.
+    """
+    votes, native = None, None
+    if rule._looks_at_X():
+        native = in_order(open_source(X), training.table.schema).native
+    if needs_votes(rule, training.task, is_judged=is_judged):
+        cast = votes_outside(training, forest, outside_of, n_threads)
+        votes = HonestVotes.of_bags(cast, training.y, training.weights)
+        votes = votes if before is None else votes.after(before)
+    return Ruling.of(rule, training.task, votes, native, is_judged=is_judged)

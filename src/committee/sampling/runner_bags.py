@@ -98,7 +98,7 @@ def fit_members(plan: Plan, X: Any, run: Runner) -> Made:
                     votes.append(on_all_rows(cast, plan))
                 # All at once: an interruption leaves whole members.
                 n_done, tally = n_done + 1, tally.and_then(*cast) if plan.is_judged else tally
-                is_stopped = plan.progress is not None and plan.progress(plan.first + n_done)
+                is_stopped = plan.progress is not None and plan.progress(n_done)
                 if is_stopped or (plan.is_auto and is_flat(tally.curve)):
                     break
     except KeyboardInterrupt as error:

@@ -6,7 +6,7 @@ outside of the bags. Out: the decision for new rows. Where votes are only summed
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -14,30 +14,21 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from committee.combining import as_rule
-from committee.combining.rule import Rule, check_rule
+from committee.combining.rule import Rule
 from committee.learners.training import Training
 from committee.learners.voting import Voter
-from committee.members.encoding import TableEncoder, fitted_rule
+from committee.members.encoding import fitted_rule
 from committee.members.lesson import in_order
 from committee.members.seeding import RULE, seeded, stream
-from committee.members.votes import Task
 from committee.parameters import declared, either, is_boolean, parameter
-from committee.running import n_threads
-from committee.sampling.out_of_bag import Judged, check_metric, score_of
-from committee.sampling.outside import (
-    check_decides_outside,
-    kept_votes_outside,
-    take_votes_outside,
-    votes_before,
-    votes_outside,
-)
-from committee.sampling.ruling import Ruling
+from committee.sampling.out_of_bag import OutOfBag, score_of
+from committee.sampling.outside import kept_votes_outside, take_votes_outside
+from committee.sampling.ruling import Ruling, is_open
 from committee.saving import Fields
 from committee.saving.deciding import name_of_sum, sums_votes
 from committee.saving.states.state import KeptRule, State
 from committee.saving.states.tree_states import TreesState
 from committee.table.source import Source, open_source
-from committee.task import Classification
 from committee.votes.honest import HonestVotes
 
 
@@ -51,19 +42,15 @@ def is_text(value: Any) -> bool:
     return isinstance(value, str)
 
 
-def is_open(task: Task) -> bool:
-    """Whether there is anything to decide: numbers, or more than one class."""
-    return not isinstance(task, Classification) or task.n_outputs > 1
-
-
-def learns(rule: Rule, task: Task) -> bool:
-    """Whether a rule must be fitted before it decides on a task."""
-    return rule.needs_fit and is_open(task)
-
-
 @declared
-class Combining(Voter):
-    """The parameter of all whose members vote."""
+class Ensemble(Voter):
+    """Members of which a rule makes one decision.
+
+    Attributes
+    ----------
+    rule_ : Rule
+        The fitted rule; None if y has one class.
+    """
 
     rule: Any = parameter(
         "mean",
@@ -86,21 +73,10 @@ class Combining(Voter):
         "metric(y_true, y_pred), with labels or, if it takes no text, with their numbers in `classes_`.",
     )
 
-
-class Ruled(Judged, Combining):
-    """Members of which a rule makes one decision.
-
-    Attributes
-    ----------
-    rule_ : Rule
-        The fitted rule; None if y has one class.
-    """
-
-    estimators_: Any
-    rule_: Rule | None
-    _encoder: TableEncoder | None
-    _decision_outside: np.ndarray | None
-    _votes_outside: HonestVotes | None
+    @property
+    def estimators_(self) -> Any:
+        """The members."""
+        raise NotImplementedError
 
     def __len__(self) -> int:
         """The number of members."""
@@ -137,23 +113,60 @@ class Ruled(Judged, Combining):
         table = self._read(X)
         return self._forest.votes(list(table.columns), table.n_rows, self._threads(table.n_rows))
 
+    @property
+    def rule_(self) -> Rule | None:
+        """The fitted rule; None if y has one class."""
+        check_is_fitted(self)
+        if self._ruling is not None:
+            return self._ruling.rule
+        return as_rule("mean") if is_open(self._task) else None
+
+    @property
+    def oob_score_(self) -> float:
+        """The metric on the rows that have an out-of-bag decision: accuracy or R2, or what `oob_score` is."""
+        return self._scored().score
+
+    @property
+    def oob_curve_(self) -> np.ndarray:
+        """The error after every tree: the misclassified share of the rows, or the mean squared error.
+
+        It is that of the mean of the votes, or of their majority if that is the rule. No other rule is asked.
+        """
+        return self._judgement().curve
+
+    @property
+    def _votes_outside(self) -> HonestVotes | None:
+        return None if self._ruling is None else self._ruling.votes
+
     def _new_rule(self, seed: int) -> Rule:
-        """The rule that the parameter names, to be fitted."""
+        """Make the rule that the parameter names, to be fitted."""
         made: Rule = seeded(as_rule(self.rule), stream(seed, 0, RULE))
         return made
 
-    def _keep_rule(self, rule: Rule | None, encoder: TableEncoder | None) -> None:
-        """Take a fitted rule. Where votes are not summed, no matrix goes to the engine as it is."""
-        self.rule_, self._encoder = rule, encoder
-        self._rule = name_of_sum(rule)
-        if not sums_votes(rule):
+    def _keep_ruling(self, ruling: Ruling, *, keeps_votes: bool) -> None:
+        """Take a fitted rule, and the votes that it learnt from if somebody needs them.
+
+        Where votes are not summed, no matrix goes to the engine as it is.
+        """
+        # None if the engine sums the votes to their mean, which takes no rule.
+        self._ruling: Ruling | None = ruling if keeps_votes else replace(ruling, votes=None)
+        self._rule = name_of_sum(ruling.rule)
+        if not sums_votes(ruling.rule):
             self._matrix_width = -1
 
-    def _keep_ruling(self, ruling: Ruling, *, keeps_votes: bool) -> None:
-        """Take a fitted rule with what it has decided out of bag, and the votes if somebody needs them."""
-        self._decision_outside = ruling.decision
-        self._votes_outside = ruling.votes if keeps_votes else None
-        self._keep_rule(ruling.rule, ruling.encoder)
+    def _curve_before(self) -> np.ndarray:
+        """Return the errors of the members of the fit before; none if they were not judged."""
+        return np.empty(0) if self._out_of_bag is None else self._out_of_bag.curve
+
+    def _scored(self) -> OutOfBag:
+        """Return what is known of the decision, and not only of the sums of the votes."""
+        return self._judgement()
+
+    def _judgement(self) -> OutOfBag:
+        found = self.__dict__.get("_out_of_bag")
+        if found is None:
+            raise AttributeError("There are out-of-bag decisions only after a fit with oob_score=True.")
+        return found
 
     def _open(self, X: Any) -> Source:
         """A table as members take it, if it has the columns of the fit."""
@@ -163,20 +176,22 @@ class Ruled(Judged, Combining):
 
     def _decide_table(self, X: Any) -> np.ndarray:
         check_is_fitted(self)
-        if self.rule_ is None or sums_votes(self.rule_):
+        ruling = self._ruling
+        if ruling is None or ruling.rule is None or sums_votes(ruling.rule):
             return super()._decide_table(X)
         source = self._open(X)
-        matrix = None if self._encoder is None else self._encoder.transform(source)
-        return self.rule_.combine(self.votes(source), matrix)
+        matrix = None if ruling.encoder is None else ruling.encoder.transform(source)
+        return ruling.rule.combine(self.votes(source), matrix)
 
     def _oob_decision(self) -> np.ndarray:
         """The out-of-bag decision, of shape (n_rows, n_outputs)."""
         judged = self._scored()
-        return judged.decision if self._decision_outside is None else self._decision_outside
+        ruling = self._ruling
+        return judged.decision if ruling is None or ruling.decision is None else ruling.decision
 
-    def _check_judged_alike(self, rule: Rule) -> None:
+    def _check_judged_alike(self, rule: str) -> None:
         """Raise if votes of further members cannot be added to the sums out of bag of those before."""
-        if is_open(self._task) and (name_of_sum(rule) == "majority") != (self._rule == "majority"):
+        if is_open(self._task) and (rule == "majority") != (self._rule == "majority"):
             raise ValueError(
                 "The members of the fit before were judged by another rule than the majority, or these are "
                 "not. Leave the rule as it was, or set warm_start=False."
@@ -186,71 +201,52 @@ class Ruled(Judged, Combining):
         """Score the decision that is there: `oob_score` may be another metric than in the fit before."""
         if self.oob_score and self._out_of_bag is not None:
             score = score_of(self._oob_decision(), training, self.oob_score)
-            self._out_of_bag = replace(self._out_of_bag, score=score)
+            self._out_of_bag: OutOfBag | None = replace(self._out_of_bag, score=score)
+
+    def _kept_rule(self) -> KeptRule:
+        return KeptRule(self.rule_, None if self._ruling is None else self._ruling.encoder)
 
     def _state(self) -> State:
-        return TreesState(self.schema_, self._task, self._forest, KeptRule(self.rule_, self._encoder))
+        return TreesState(self.schema_, self._task, self._forest, self._kept_rule())
 
     def _learnt_ruling(self) -> dict[str, Any]:
-        """What the rule has decided out of bag, and the votes that it knows, for a file."""
+        """Return what the rule has decided out of bag, and the votes that it knows, for a file."""
         kept = self._votes_outside
         return {
-            "decision_outside": self._decision_outside,
+            "decision_outside": None if self._ruling is None else self._ruling.decision,
             "votes_outside": None if kept is None else kept_votes_outside(kept),
         }
 
     def _take_ruling(self, kept: KeptRule | None, fields: Fields, n_members: int, n_rows: int | None) -> None:
         """Take the rule and those from a file; one that is older than the rules of forests names its rule."""
-        self._decision_outside = self._votes_outside = None
         if kept is None:
-            return self._keep_rule(as_rule(self.rule) if is_open(self._task) else None, None)
+            rule = as_rule(self.rule) if is_open(self._task) else None
+            return self._keep_ruling(Ruling(rule), keeps_votes=True)
         rule, encoder = fitted_rule(kept, n_members, self.n_features_in_, self._task)
         shape = (n_rows, self._task.n_outputs)
-        self._decision_outside = fields.optional_array("decision_outside", np.float64, shape, finite=False)
-        votes = fields.optional_fields("votes_outside")
-        if votes is not None:
-            self._votes_outside = take_votes_outside(votes, n_members, n_rows, self._task)
-        return self._keep_rule(rule, encoder)
+        decision = fields.optional_array("decision_outside", np.float64, shape, finite=False)
+        named = fields.optional_fields("votes_outside")
+        votes = None if named is None else take_votes_outside(named, n_members, n_rows, self._task)
+        return self._keep_ruling(Ruling(rule, encoder, votes, decision), keeps_votes=True)
 
 
-class RuledTrees(Ruled):
-    """Trees of the engine. With `bootstrap` each leaves rows out, and a rule may learn from votes on them."""
+def feature_importances(forest: Any) -> np.ndarray:
+    """How much the splits on each column lower the impurity, in the mean of the trees.
 
-    bootstrap: bool
-    n_jobs: int | None
+    They sum to 1, or are all 0.
+    """
+    mean = shares_by_tree(forest).mean(axis=0)
+    total = mean.sum()
+    return mean / total if total > 0 else mean
 
-    def _check_rule(self, rule: Rule, task: Task, n_trees: int) -> None:
-        """Raise if the rule cannot decide on the votes of so many trees, or not learn from them."""
-        check_rule(rule, n_trees, task)
-        check_metric(self.oob_score, task)
-        if self.oob_score and is_open(task):
-            check_decides_outside(rule, n_trees, task)
-        if learns(rule, task) and not self.bootstrap:
-            raise ValueError(
-                f"rule={self.rule!r} learns from out-of-bag votes, and every tree sees all rows. Set "
-                "bootstrap=True, or rule='mean'."
-            )
 
-    def _needs_votes(self, rule: Rule, task: Task) -> bool:
-        """Whether the votes of every tree on the rows that it has not seen are wanted."""
-        return learns(rule, task) or (bool(self.oob_score) and not sums_votes(rule))
+def feature_importances_std(forest: Any) -> np.ndarray:
+    """The standard deviation over the trees of `feature_importances_`."""
+    return shares_by_tree(forest).std(axis=0)
 
-    def _teach(
-        self,
-        rule: Rule,
-        forest: Any,
-        training: Training,
-        X: Any,
-        outside_of: Callable[[int], np.ndarray],
-        *,
-        goes_on: bool = False,
-    ) -> Ruling:
-        """Let the rule learn from what the trees say of rows outside of their bags, as told for each tree."""
-        votes, native = None, None
-        if rule._looks_at_X():
-            native = in_order(open_source(X), training.table.schema).native
-        if self._needs_votes(rule, training.task):
-            cast = votes_outside(training, forest, outside_of, n_threads(self.n_jobs))
-            votes = HonestVotes.of_bags(cast, training.y, training.weights)
-            votes = votes.after(votes_before(self._votes_outside)) if goes_on else votes
-        return Ruling.of(rule, training.task, votes, native, is_judged=bool(self.oob_score))
+
+def shares_by_tree(forest: Any) -> np.ndarray:
+    """Return each tree's share of the impurity that the splits on each column remove."""
+    check_is_fitted(forest)
+    totals = forest._importances.sum(axis=1, keepdims=True)
+    return forest._importances / np.where(totals > 0, totals, 1.0)
