@@ -230,7 +230,7 @@ def test_the_leaderboard_has_every_member_and_every_rule():
     assert next(each.score for each in board if each.name == "bayes") == pytest.approx(accuracy)
     numbers = StackingRegressor(MACHINES).fit(NUMBERS, AMOUNTS).leaderboard()
     assert {"mean", "median", "stacking", "greedy"} <= {each.name for each in numbers}
-    assert repr(numbers).count("r2") == len(numbers)
+    assert repr(numbers).count("R2") == len(numbers)
 
 
 @pytest.mark.parametrize(

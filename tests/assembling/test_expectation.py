@@ -9,16 +9,7 @@ from sklearn.linear_model import LogisticRegression, Ridge
 
 from committee import MixtureOfExpertsClassifier, MixtureOfExpertsRegressor
 from committee.assembling import expectation
-from committee.assembling.expectation import (
-    Mixture,
-    Plan,
-    expect,
-    gating_of,
-    joint_logs,
-    learner_of,
-    maximise,
-)
-from committee.assembling.expert_learners import Rows
+from committee.assembling.expectation import Mixture, Plan, Rows, expect, joint_logs, maximise
 from committee.assembling.gating import Branches
 from committee.assembling.softmax import SoftmaxModel, fit_softmax
 from committee.task import Classification, Regression
@@ -75,13 +66,12 @@ def slow_softmax(matrix, targets, alpha):
 def test_a_step_of_em_is_that_of_plain_numpy(task):
     rows, plan = small_rows(task), plan_of()
     shares = np.random.default_rng(3).dirichlet([1, 1], 12)
-    learner, gating = learner_of(rows, plan, (0,)), gating_of(rows, plan, (1,))
     found = Mixture([None], [None, None], np.empty(0), False)
     for _ in range(30 if isinstance(task, Classification) else 1):
         # Twenty steps of the solver need not be all the way to the maximum.
-        gates, experts = maximise(rows, plan, shares, found, learner, gating)
+        gates, experts = maximise(rows, plan, shares, found, (0,))
         found = Mixture(gates, experts, np.empty(0), False)
-    value, new_shares = expect(joint_logs(rows, plan, gates, experts, learner), rows.weights, is_hard=False)
+    value, new_shares = expect(joint_logs(rows, plan, gates, experts), rows.weights, is_hard=False)
 
     matrix, y, weights = rows.matrix, rows.y, rows.weights
     of_gate, _ = slow_softmax(matrix, shares * weights[:, None], 0.3)

@@ -14,7 +14,7 @@ import numpy as np
 from committee import running
 from committee.assembling.assembled import Assembled
 from committee.assembling.calibrating import CALIBRATION, Calibration, Curves
-from committee.assembling.committee_parameters import CommitteeParameters, NamedMembers
+from committee.assembling.committee_parameters import CommitteeParameters
 from committee.assembling.fitting import Plan, Seated, n_fits, seat, take_prefit
 from committee.assembling.members import Member, Seat, members_of
 from committee.combining import rule_named
@@ -45,7 +45,7 @@ TOLD_OF_MEMBERS: dict[type[Rule], str] = {FixedRule: "weights", BayesianAveragin
 
 
 @declared
-class Committee(CallbackSupportMixin, CommitteeParameters, NamedMembers, Assembled):
+class Committee(CallbackSupportMixin, CommitteeParameters, Assembled):
     """Members of any kind, and a rule that decides by their votes."""
 
     @with_callbacks

@@ -15,8 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from committee import running
 from committee.assembling.committee_parameters import FITS_AT_ONCE, RUNNER, VERBOSE
-from committee.assembling.expectation import Mixture, Plan, climb
-from committee.assembling.expert_learners import Rows
+from committee.assembling.expectation import Mixture, Plan, Rows, climb
 from committee.assembling.gating import Branches, expert_shares
 from committee.assembling.softmax import SoftmaxModel, fields_of, model_from
 from committee.learners.training import Training, read_training

@@ -7,17 +7,12 @@ in which every gate has as many branches and the probability of an expert is the
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from dataclasses import dataclass
 
 import numpy as np
-from sklearn.base import is_classifier
-from sklearn.dummy import DummyClassifier
 
-from committee.assembling.softmax import SoftmaxModel, fit_softmax, softmax_penalty
-from committee.members.seeding import seeded
+from committee.assembling.softmax import Gate, SoftmaxModel
 from committee.members.tasks import naming, numbered
-from committee.members.weighing import request_weights, weight_arguments
 
 # What a probability is at least, so that its logarithm is a number.
 SMALLEST = 1e-12
@@ -51,7 +46,7 @@ class Branches:
 
     @classmethod
     def of(cls, n_experts: int, branching: int | None) -> Branches:
-        """The tree for the parameters of an estimator."""
+        """Make the tree for the parameters of an estimator."""
         # One expert is a power of any number: it has one gate of one branch.
         tree = cls(n_experts, n_experts if branching is None or n_experts == 1 else branching)
         if tree.n_branches**tree.depth != n_experts:
@@ -75,7 +70,7 @@ class Branches:
         return sum(self.n_branches**level for level in range(self.depth))
 
     def join(self, logs: list[np.ndarray]) -> np.ndarray:
-        """The logarithms of the probabilities of experts: sums of those of the branches on their path.
+        """Add the logarithms of the branches on the path to each expert.
 
         Parameters
         ----------
@@ -96,7 +91,7 @@ class Branches:
         return joined
 
     def split(self, of_experts: np.ndarray) -> list[np.ndarray]:
-        """What each gate's branches get of what the experts get: sums over the experts behind a branch.
+        """Sum what the experts get over the experts behind each branch.
 
         Parameters
         ----------
@@ -114,87 +109,8 @@ class Branches:
         return parts
 
 
-class Gating(Protocol):
-    """Makes gates."""
-
-    def fit(self, targets: np.ndarray, before: Any, number: int) -> Any:
-        """A gate for soft targets of shape (n_rows, n_branches), whose rows sum to the weights."""
-
-    def penalty(self, gate: Any) -> float:
-        """What the objective is less by."""
-
-
-@dataclass(frozen=True, eq=False)
-class SoftmaxGating:
-    """Makes gates that are softmax regressions.
-
-    Parameters
-    ----------
-    matrix : ndarray of shape (n_rows, n_features)
-    alpha : float
-        The penalty of squared coefficients.
-    """
-
-    matrix: np.ndarray
-    alpha: float
-
-    def fit(self, targets: np.ndarray, before: Any, number: int) -> SoftmaxModel:
-        """A gate that is not worse than before."""
-        start = even_gate(self.matrix.shape[1], targets.shape[1]) if before is None else before
-        return replace(start, coefficients=fit_softmax(self.matrix, targets, self.alpha, start.coefficients))
-
-    def penalty(self, gate: Any) -> float:
-        """What the objective is less by."""
-        return softmax_penalty(gate.coefficients, self.alpha)
-
-
-@dataclass(frozen=True, eq=False)
-class OtherGating:
-    """Makes gates that are classifiers of any kind: a row is there once for each branch, with its share.
-
-    Parameters
-    ----------
-    matrix : ndarray of shape (n_rows, n_features)
-    estimator : classifier
-    seed : tuple of int
-    """
-
-    matrix: np.ndarray
-    estimator: Any
-    seed: tuple[int, ...]
-
-    def fit(self, targets: np.ndarray, before: Any, number: int) -> Any:
-        """A gate that is fitted anew. One that no row passes stays as it is."""
-        rows, branches = np.nonzero(targets > SMALLEST)
-        if len(rows) == 0:
-            return even_gate(self.matrix.shape[1], targets.shape[1]) if before is None else before
-        weights = targets[rows, branches]
-        with naming(numbered(number, self.estimator, "Gate"), "be fitted"):
-            return fit_weighted(self.estimator, self.matrix[rows], branches, weights, (*self.seed, number))
-
-    def penalty(self, gate: Any) -> float:
-        """Whatever it penalises is its own."""
-        return 0.0
-
-
-def even_gate(n_features: int, n_branches: int) -> SoftmaxModel:
-    """A gate to which all its branches are alike."""
-    return SoftmaxModel(np.arange(n_branches), np.zeros((n_features + 1, n_branches)))
-
-
-def fit_weighted(
-    estimator: Any, matrix: np.ndarray, y: np.ndarray, weights: np.ndarray, seed: tuple[int, ...]
-) -> Any:
-    """A clone of an estimator, fitted to weighted rows. If these are of one class, it is sure of it."""
-    # Not every classifier can be fitted to one class.
-    is_sure = is_classifier(estimator) and (y == y[0]).all()
-    model = DummyClassifier() if is_sure else seeded(estimator, np.random.default_rng(seed))
-    request_weights(model)
-    return model.fit(matrix, y, **weight_arguments(model, weights))
-
-
-def log_shares(gate: Any, matrix: np.ndarray, n_branches: int) -> np.ndarray:
-    """Logarithms of the probabilities of branches, of shape (n_rows, n_branches)."""
+def log_shares(gate: Gate, matrix: np.ndarray, n_branches: int) -> np.ndarray:
+    """Return logarithms of the probabilities of branches, of shape (n_rows, n_branches)."""
     if isinstance(gate, SoftmaxModel):
         return gate.predict_log_proba(matrix)
     shares = np.zeros((len(matrix), n_branches))
@@ -204,14 +120,14 @@ def log_shares(gate: Any, matrix: np.ndarray, n_branches: int) -> np.ndarray:
     return np.log(shares / shares.sum(axis=1, keepdims=True))
 
 
-def expert_shares(gates: list[Any], tree: Branches, matrix: np.ndarray) -> np.ndarray:
-    """The probabilities of the experts, of shape (n_rows, n_experts)."""
+def expert_shares(gates: list[Gate], tree: Branches, matrix: np.ndarray) -> np.ndarray:
+    """Return the probabilities of the experts, of shape (n_rows, n_experts)."""
     shares = np.exp(joined_logs(gates, tree, matrix))
     return shares / shares.sum(axis=1, keepdims=True)
 
 
-def joined_logs(gates: list[Any], tree: Branches, matrix: np.ndarray) -> np.ndarray:
-    """Logarithms of the probabilities that all gates together give to experts: (n_rows, n_experts)."""
+def joined_logs(gates: list[Gate], tree: Branches, matrix: np.ndarray) -> np.ndarray:
+    """Return the logarithms of the experts' probabilities by all gates, of shape (n_rows, n_experts)."""
     logs = []
     for number, gate in enumerate(gates):
         with naming(numbered(number, gate, "Gate"), "vote"):

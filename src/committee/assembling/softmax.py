@@ -1,19 +1,20 @@
 """Linear models of gates and experts: softmax regression on soft targets, and ridge regression.
 
 Both raise a penalised likelihood from where they stand and never lower it, which is what makes EM climb.
-scikit-learn's take no soft targets, and tell not by how much they have penalised. Coefficients have a row for
-each feature, and a last one for the intercepts.
+scikit-learn's take no soft targets, and do not return the penalty. Coefficients have a row for each feature,
+and a last one for the intercepts.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 import numpy as np
 from scipy.linalg import lstsq
 from scipy.optimize import minimize
 from scipy.special import log_softmax
+from sklearn.base import BaseEstimator
 
 from committee.saving import Fields
 
@@ -21,7 +22,7 @@ from committee.saving import Fields
 INTERCEPT_SHARE = 1e-3
 # Products of the numbers of a matrix and of such coefficients are finite.
 LARGEST_COEFFICIENT = 1e100
-# EM needs a better model in each iteration, not yet the best: so many steps, or until one gains this share.
+# EM needs a better model in each iteration, not yet the best one: a few steps, or until one gains this share.
 STEPS = {"maxiter": 20, "ftol": 1e-5}
 
 
@@ -44,16 +45,29 @@ class SoftmaxModel:
     classes_: np.ndarray
     coefficients: np.ndarray
 
+    @classmethod
+    def even(cls, classes: np.ndarray, n_features: int) -> SoftmaxModel:
+        """Make a model that finds all classes equally probable."""
+        return cls(classes, np.zeros((n_features + 1, len(classes))))
+
+    def raised(self, matrix: np.ndarray, targets: np.ndarray, alpha: float) -> SoftmaxModel:
+        """Fit the model to soft targets, from where it stands."""
+        return replace(self, coefficients=fit_softmax(matrix, targets, alpha, self.coefficients))
+
+    def penalty(self, alpha: float) -> float:
+        """Return what is subtracted from the log-likelihood."""
+        return softmax_penalty(self.coefficients, alpha)
+
     def predict_log_proba(self, matrix: np.ndarray) -> np.ndarray:
-        """Logarithms of the probabilities of the classes, of shape (n_rows, n_classes)."""
+        """Return logarithms of the probabilities of the classes, of shape (n_rows, n_classes)."""
         return np.asarray(log_softmax(scores_of(matrix, self.coefficients), axis=1))
 
     def predict_proba(self, matrix: np.ndarray) -> np.ndarray:
-        """The probabilities of the classes, of shape (n_rows, n_classes)."""
+        """Return the probabilities of the classes, of shape (n_rows, n_classes)."""
         return np.exp(self.predict_log_proba(matrix))
 
     def predict(self, matrix: np.ndarray) -> np.ndarray:
-        """The class of the highest probability, the first of equal ones."""
+        """Return the class of the highest probability, the first of equal ones."""
         return self.classes_[self.predict_proba(matrix).argmax(axis=1)]
 
 
@@ -73,13 +87,21 @@ class LinearModel:
 
     coefficients: np.ndarray
 
+    def penalty(self, alpha: float) -> float:
+        """Return what is subtracted from the log-likelihood."""
+        return 0.5 * alpha * float((self.coefficients[:-1] ** 2).sum())
+
     def predict(self, matrix: np.ndarray) -> np.ndarray:
-        """A number for each row."""
+        """Predict a number for each row."""
         return scores_of(matrix, self.coefficients)[:, 0]
 
 
+Gate: TypeAlias = SoftmaxModel | BaseEstimator
+Model: TypeAlias = Gate | LinearModel
+
+
 def scores_of(matrix: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
-    """Linear scores, column by column: a row has the same bits whatever rows come with it."""
+    """Return linear scores, computed column by column: a row has the same bits whatever rows come with it."""
     scores = np.tile(coefficients[-1], (len(matrix), 1))
     for column, row in zip(matrix.T, coefficients[:-1], strict=True):
         scores += column[:, None] * row
@@ -87,12 +109,12 @@ def scores_of(matrix: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
 
 
 def softmax_penalty(coefficients: np.ndarray, alpha: float) -> float:
-    """What the log-likelihood of a softmax regression is less by."""
+    """Return what is subtracted from the log-likelihood of a softmax regression."""
     return 0.5 * float((penalties(coefficients, alpha) * coefficients**2).sum())
 
 
 def penalties(coefficients: np.ndarray, alpha: float) -> np.ndarray:
-    """The penalty of the square of each coefficient, as a column."""
+    """Return the penalty of the square of each coefficient, as a column."""
     column = np.full((len(coefficients), 1), alpha)
     column[-1] *= INTERCEPT_SHARE
     return column
@@ -170,14 +192,16 @@ def fit_ridge(matrix: np.ndarray, y: np.ndarray, weights: np.ndarray, penalty: f
     return np.append(slopes, mean - center @ slopes)[:, None]
 
 
-def fields_of(model: Any) -> Any:
-    """What a file holds of a gate or an expert: its arrays, or the estimator as it is."""
+def fields_of(model: Model) -> dict[str, np.ndarray | None] | BaseEstimator:
+    """Return what a file holds of a gate or an expert: its arrays, or the estimator as it is."""
     if not isinstance(model, SoftmaxModel | LinearModel):
         return model
     return {"classes": getattr(model, "classes_", None), "coefficients": model.coefficients}
 
 
-def model_from(model: Any, n_features: int, classes: np.ndarray | None, fields: Fields) -> Any:
+def model_from(
+    model: dict[str, object] | BaseEstimator, n_features: int, classes: np.ndarray | None, fields: Fields
+) -> Model:
     """Take a gate or an expert of a file, which gives probabilities of some classes, or numbers."""
     if isinstance(model, dict):
         inner = Fields(model)
