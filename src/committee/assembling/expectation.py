@@ -23,12 +23,12 @@ from sklearn.dummy import DummyClassifier
 
 from committee.assembling.gating import SMALLEST, Branches, joined_logs
 from committee.assembling.softmax import Gate, LinearModel, Model, SoftmaxModel, fit_ridge
+from committee.combining.passing import arguments, request
 from committee.learners.training import Training
 from committee.members.encoding import TableEncoder
 from committee.members.seeding import seeded
 from committee.members.tasks import naming, numbered
 from committee.members.votes import Task, votes_of
-from committee.members.weighing import request_weights, weight_arguments
 from committee.running import Work
 from committee.running.stopping import check, is_time_up
 from committee.running.surroundings import BlasLimit
@@ -308,8 +308,8 @@ def fit_weighted(
     # Not every classifier can be fitted to one class.
     is_sure = is_classifier(estimator) and (y == y[0]).all()
     model = DummyClassifier() if is_sure else seeded(estimator, np.random.default_rng(seed))
-    request_weights(model)
-    return model.fit(matrix, y, **weight_arguments(model, weights))
+    request(model, "sample_weight")
+    return model.fit(matrix, y, **arguments(model, "sample_weight", weights))
 
 
 def penalty_of(model: Model, alpha: float) -> float:

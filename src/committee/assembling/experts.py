@@ -18,13 +18,13 @@ from committee.assembling.committee_parameters import FITS_AT_ONCE, RUNNER, VERB
 from committee.assembling.expectation import Mixture, Plan, Rows, climb
 from committee.assembling.gating import Branches, expert_shares
 from committee.assembling.softmax import SoftmaxModel, fields_of, model_from
+from committee.combining.passing import reaches, request
 from committee.learners.training import Training, read_training
 from committee.learners.tree_parameters import CATEGORICAL_FEATURES, draw_seed
 from committee.learners.voting import Classifies, Regresses, Tabular
 from committee.members.encoding import TableEncoder, n_features_of, new_encoder
 from committee.members.tasks import naming, numbered
 from committee.members.votes import votes_of
-from committee.members.weighing import request_weights, weights_reach
 from committee.parameters import anything, declared, integer, number, one_of, optional, parameter
 from committee.running.stopping import check
 from committee.saving import Fields, saved
@@ -448,8 +448,8 @@ def check_member(name: str, member: Any, are_classes: bool) -> None:
         wanted = "classifier" if are_classes else "regressor"
         raise ValueError(f"{name} {kind} is no {wanted}. Use one, such as {example}.")
     asked = clone(member)
-    request_weights(asked)
-    if not weights_reach(asked):
+    request(asked, "sample_weight")
+    if not reaches(asked, "sample_weight"):
         raise ValueError(
             f"{name} {kind} takes no sample_weight in fit, and EM weighs rows. Use one that does, such as "
             f"{example}."

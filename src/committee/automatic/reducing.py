@@ -37,10 +37,10 @@ from committee.automatic.pruning import (
     usual_time,
 )
 from committee.boosting import GradientBoostingClassifier, GradientBoostingRegressor
+from committee.combining.passing import arguments
 from committee.members.encoding import TableEncoder
 from committee.members.lesson import Lesson
 from committee.members.seeing import take_rows
-from committee.members.weighing import weight_arguments
 from committee.parameters import declared, is_integer
 from committee.task import Classification
 
@@ -286,13 +286,13 @@ def taught_classes(student: Any, X: Any, decision: np.ndarray, classes: np.ndarr
     rows, codes = np.nonzero(decision >= LEAST_PROBABILITY)
     weights = decision[rows, codes]
     student = clone(student)
-    arguments = weight_arguments(student, weights)
-    if not any(name.endswith("sample_weight") for name in arguments):
+    given = arguments(student, "sample_weight", weights)
+    if not any(name.endswith("sample_weight") for name in given):
         raise ValueError(
             f"{type(student).__name__} takes no sample_weight, and probabilities are learnt as weights. Use "
             "another estimator."
         )
-    return student.fit(take_rows(X, rows), classes[codes], **arguments)
+    return student.fit(take_rows(X, rows), classes[codes], **given)
 
 
 def taught_numbers(student: Any, X: Any, decision: np.ndarray) -> Any:

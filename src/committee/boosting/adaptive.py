@@ -40,6 +40,7 @@ from committee.boosting.stopping import (
 )
 from committee.boosting.weighting import ROUNDING, Distribution, Scheme
 from committee.combining.fixed import one_hot
+from committee.combining.passing import all_take_weights
 from committee.learners.callbacks import CallbackSupportMixin, hook_of, task_calls, with_callbacks
 from committee.learners.members import Members
 from committee.learners.training import check_same_task, fit_table, table_to_go_on, training_of
@@ -47,7 +48,6 @@ from committee.learners.tree_parameters import draw_seed
 from committee.members.fitting import importances_of
 from committee.members.kinds import check_engine_member, check_estimator, is_member, takes_codes
 from committee.members.seeing import native_table
-from committee.members.weighing import all_take_weights
 from committee.parameters import check_parameters, declared
 from committee.running import Work, n_threads, runner_of
 from committee.saving import Fields

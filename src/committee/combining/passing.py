@@ -1,8 +1,11 @@
-"""What is known of each row, as its weight or its group, on its way to an estimator or to those inside it.
+"""Pass weights and groups of rows to an estimator, or to the estimators inside it.
 
 In: an estimator, a word such as "sample_weight", and a value for each row. Out: the arguments of its `fit`. A
-pipeline passes them on to its steps, a search to what it looks for parameters of, and an ensemble of
-scikit-learn's to its members. Where scikit-learn routes metadata, all of them are asked what they request.
+pipeline passes them on to its steps, a search to the estimator that it tunes, and an ensemble of scikit-learn
+to its members. Where scikit-learn routes metadata, each of them is asked what it requests.
+
+Every committee loads this module, so classes of scikit-learn that take long to import are imported where they
+are needed.
 """
 
 from __future__ import annotations
@@ -15,26 +18,33 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.metadata_routing import MetadataRequest, get_routing_for_object
 from sklearn.utils.validation import has_fit_parameter
 
-# What they are told at a fit goes to the estimator that they look for parameters of. Those by halving are
-# there if somebody has asked scikit-learn for its experiments.
+# They pass what `fit` gets to the estimator that they tune. Those by halving exist only after an import of
+# scikit-learn's experiments.
 SEARCHES = ("GridSearchCV", "RandomizedSearchCV", "HalvingGridSearchCV", "HalvingRandomSearchCV")
-# They tell all their members the weights, and nothing else.
+# They pass weights to all their members, and nothing else.
 ENSEMBLES = ("VotingClassifier", "VotingRegressor", "StackingClassifier", "StackingRegressor")
+# The parameters of committees that hold their members.
+COMMITTEES = ("estimators", "members")
 
 
-def arguments(estimator: Any, what: str, values: np.ndarray) -> dict[str, np.ndarray]:
-    """How it goes to an estimator, or to those inside it; empty if nobody takes it.
+def arguments(estimator: Any, what: str, values: np.ndarray | None) -> dict[str, np.ndarray]:
+    """Return the arguments of a fit that pass values on; empty if there are none, or nobody takes them.
 
     Examples
     --------
+    >>> from sklearn.model_selection import GridSearchCV, GroupKFold
     >>> from sklearn.naive_bayes import GaussianNB
     >>> arguments(Pipeline([("model", GaussianNB())]), "sample_weight", np.ones(1))
     {'model__sample_weight': array([1.])}
+    >>> arguments(GridSearchCV(GaussianNB(), {}, cv=GroupKFold()), "groups", np.zeros(1))
+    {'groups': array([0.])}
     """
+    if values is None:
+        return {}
     if get_config()["enable_metadata_routing"]:
         return {what: values} if consumes(estimator, what) else {}
     if is_search(estimator) and what == "groups":
-        # They go to its folds, and from there no further.
+        # Groups go to its folds, and no further.
         return {what: values} if hasattr(estimator.cv, "set_split_request") else {}
     if isinstance(estimator, Pipeline):
         return {
@@ -53,17 +63,17 @@ def arguments(estimator: Any, what: str, values: np.ndarray) -> dict[str, np.nda
 
 
 def consumes(estimator: Any, what: str) -> bool:
-    """Whether an estimator requests it at a fit, for itself or for those inside it."""
+    """Return whether an estimator requests values at a fit, for itself or for those inside it."""
     if own_requests(estimator) is None and has_fit_parameter(estimator, what):
-        return True  # those inside it, if there are any, have their say when it is told
+        return True  # Those inside it are asked when it passes the values on.
     if is_ensemble(estimator) and hasattr(estimator, "final_estimator"):
-        # The last one is told whatever the ensemble is told, and not asked.
+        # The last one gets whatever the ensemble gets, and is not asked.
         return all(consumes(each, what) for each in inside(estimator))
     return what in get_routing_for_object(estimator).consumes("fit", [what])
 
 
 def reaches(estimator: Any, what: str) -> bool:
-    """Whether it reaches all who answer: the last step of a pipeline, the estimator of a search, all members.
+    """Return whether values reach all that answer: the last step, the estimator of a search, all members.
 
     Examples
     --------
@@ -79,27 +89,48 @@ def reaches(estimator: Any, what: str) -> bool:
     return all(reaches(each, what) for each in (others[-1:] if isinstance(estimator, Pipeline) else others))
 
 
-def request(estimator: Any, what: str) -> None:
-    """Let an estimator and all inside it request it, if they take it and have not said otherwise.
+def all_take_weights(member: Any) -> bool:
+    """Return whether an estimator and all inside it take weights; False if some are not known.
 
-    Only where scikit-learn routes metadata: else the steps are told by name.
+    Examples
+    --------
+    >>> from sklearn.calibration import CalibratedClassifierCV
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> models = GaussianNB(), KNeighborsClassifier()
+    >>> [all_take_weights(CalibratedClassifierCV(model)) for model in models]
+    [True, False]
+    """
+    parameters = member.get_params(deep=True)
+    parts = [part for part in parameters.values() if callable(getattr(part, "fit", None))]
+    for seats in (parameters[name] for name in COMMITTEES if name in parameters):
+        if not isinstance(seats, list | tuple):
+            return False
+        parts += [seat[1] if isinstance(seat, tuple) else seat for seat in seats]
+    return all(has_fit_parameter(each, "sample_weight") for each in [member, *parts])
+
+
+def request(estimator: Any, *whats: str) -> None:
+    """Let an estimator and all inside it request values, if they take them and have not refused.
+
+    This matters only where scikit-learn routes metadata.
     """
     if not get_config()["enable_metadata_routing"]:
         return
     for part in (estimator, *estimator.get_params(deep=True).values()):
         requests = own_requests(part)
-        if requests is None or what not in requests.fit.requests:
+        if requests is None:
             continue
-        if requests.fit.requests[what] is None:
-            part.set_fit_request(**{what: True})
-        # A search passes what it is told at a fit to its scores too.
-        is_scored_by = what in requests.score.requests
-        if is_scored_by and requests.score.requests[what] is None:
-            part.set_score_request(**{what: True})
+        for what in set(whats) & requests.fit.requests.keys():
+            if requests.fit.requests[what] is None:
+                part.set_fit_request(**{what: True})
+            # A search passes what its fit gets to its scores too.
+            if requests.score.requests.get(what, False) is None:
+                part.set_score_request(**{what: True})
 
 
 def own_requests(part: Any) -> MetadataRequest | None:
-    """What an estimator requests for itself; None if it is none, or requests for others alone."""
+    """Return what an estimator requests for itself; None if it is none, or requests for others alone."""
     if not hasattr(part, "get_metadata_routing") or isinstance(part, type):
         return None
     try:
@@ -113,15 +144,20 @@ def own_requests(part: Any) -> MetadataRequest | None:
 
 
 def inside(estimator: Any) -> list[Any]:
-    """The estimators that a pipeline, a search or an ensemble passes it on to; none for another estimator."""
+    """Return the estimators that a pipeline, a search or an ensemble passes values on to."""
     from sklearn.compose import TransformedTargetRegressor
+    from sklearn.linear_model import LinearRegression
 
     if is_search(estimator):
         return [estimator.estimator]
     if isinstance(estimator, Pipeline):
         return [step for _, step in estimator.steps]
     if isinstance(estimator, TransformedTargetRegressor):
-        return [default_regressor() if estimator.regressor is None else estimator.regressor]
+        if estimator.regressor is not None:
+            return [estimator.regressor]
+        default = LinearRegression()
+        request(default, "sample_weight")
+        return [default]
     if not is_ensemble(estimator):
         return []
     is_fitted = getattr(estimator, "cv", None) == "prefit"
@@ -130,23 +166,14 @@ def inside(estimator: Any) -> list[Any]:
     return members if last is None else [*members, last]
 
 
-def default_regressor() -> Any:
-    """What scikit-learn fits to a transformed target if it is told of nothing else."""
-    from sklearn.linear_model import LinearRegression
-
-    regressor = LinearRegression()
-    request(regressor, "sample_weight")
-    return regressor
-
-
 def is_search(estimator: Any) -> bool:
-    """Whether an estimator looks for the parameters of another."""
+    """Return whether an estimator tunes the parameters of another."""
     there = vars(model_selection)
     return isinstance(estimator, tuple(there[name] for name in SEARCHES if name in there))
 
 
 def is_ensemble(estimator: Any) -> bool:
-    """Whether an estimator is one of scikit-learn's ensembles of members of any kind."""
+    """Return whether an estimator is an ensemble of scikit-learn whose members are of any kind."""
     from sklearn import ensemble
 
     return isinstance(estimator, tuple(vars(ensemble)[name] for name in ENSEMBLES))

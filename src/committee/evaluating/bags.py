@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone, is_classifier, is_regressor
 
+from committee.combining.passing import reaches, request
 from committee.evaluating.intervals import check_n_draws, seed_of
 from committee.evaluating.reading import as_array
 from committee.evaluating.tasks import in_tasks
@@ -24,7 +25,6 @@ from committee.members.seeding import seeded
 from committee.members.seeing import take_rows
 from committee.members.tasks import naming
 from committee.members.votes import votes_of
-from committee.members.weighing import request_weights, weights_reach
 from committee.sampling.bags import Bags
 from committee.table import read
 from committee.table.reading import read_like
@@ -78,8 +78,8 @@ class Bagged:
             raise ValueError(f"y must have at least two classes. Got {np.unique(lesson.answers).tolist()}.")
         weights = np.ones(lesson.n_rows) if lesson.weights is None else lesson.weights
         asked = clone(estimator)
-        request_weights(asked)
-        if not are_repetitions(weights) and not weights_reach(asked):
+        request(asked, "sample_weight")
+        if not are_repetitions(weights) and not reaches(asked, "sample_weight"):
             raise ValueError(
                 f"{type(estimator).__name__} takes no sample_weight, and only small whole weights are rows "
                 "that many times. Pass such weights, none, or another estimator."

@@ -11,14 +11,9 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.dummy import DummyClassifier
 
+from committee.combining.passing import arguments, request
 from committee.learners.voting import Tabular
 from committee.members.numbered import NumberedLabels
-from committee.members.weighing import (
-    group_arguments,
-    request_groups,
-    request_weights,
-    weight_arguments,
-)
 
 
 def fit_member(
@@ -77,9 +72,10 @@ def fit_clone(
 ) -> Any:
     """Fit a clone of an estimator, with weights and groups if it takes some."""
     model = clone(estimator)
-    request_weights(model)
-    request_groups(model)
-    return model.fit(X, answers, **weight_arguments(model, weights), **group_arguments(model, groups))
+    request(model, "sample_weight", "groups")
+    return model.fit(
+        X, answers, **arguments(model, "sample_weight", weights), **arguments(model, "groups", groups)
+    )
 
 
 def are_numbered(labels: np.ndarray) -> bool:

@@ -10,12 +10,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from committee.members.weighing import (
-    group_arguments,
-    request_groups,
-    request_weights,
-    weight_arguments,
-)
+from committee.combining.passing import arguments, request
 from committee.parameters import check_parameters, declared, parameter
 from committee.saving import Fields, Saveable, saved
 from committee.saving.errors import require
@@ -77,9 +72,8 @@ class NumberedLabels(ClassifierMixin, Saveable, BaseEstimator):
         check_parameters(self)
         task, codes = Classification.of(y)
         model = clone(self.estimator)
-        request_weights(model)
-        request_groups(model)
-        given = weight_arguments(model, sample_weight) | group_arguments(model, groups)
+        request(model, "sample_weight", "groups")
+        given = arguments(model, "sample_weight", sample_weight) | arguments(model, "groups", groups)
         self.estimator_ = model.fit(X, codes, **given)
         self.classes_ = task.classes
         return self

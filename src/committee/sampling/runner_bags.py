@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from committee.combining.passing import all_take_weights, reaches, request
 from committee.members.fitting import fit_member
 from committee.members.seeding import MEMBER, reseeded, seeds_of, stream
 from committee.members.seeing import asked, take_rows
 from committee.members.tasks import failed_member, naming, numbered, results_in_order
 from committee.members.votes import Task as Answering
 from committee.members.votes import votes_of
-from committee.members.weighing import all_take_weights, request_weights, weights_reach
 from committee.running import Runner, Task, runner
 from committee.sampling.bags import Bags
 from committee.sampling.out_of_bag import Tally
@@ -74,8 +74,8 @@ def check_weights_reach(member: Any, shared: Shared) -> None:
         return
     # Weights are to go to a clone that is asked to take them.
     asked = clone(member)
-    request_weights(asked)
-    if not weights_reach(asked):
+    request(asked, "sample_weight")
+    if not reaches(asked, "sample_weight"):
         raise ValueError(
             f"{type(member).__name__} takes no sample_weight, and rows or classes have weights. Set "
             "bootstrap=True and pass no groups: then rows are drawn in proportion to them."
