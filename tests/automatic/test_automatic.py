@@ -278,7 +278,7 @@ def test_rules_that_the_metric_has_no_value_for_are_left_out_of_the_comparison()
     y = np.array([0, 1] * 20 + [2])
     votes = np.random.default_rng(0).dirichlet([1, 1, 1], (2, 41)) + np.eye(3)[y]
     honest = HonestVotes.of(votes / 2, y)
-    names = {each.name for each in judge_rules(honest, "roc_auc_ovr", np.inf)}
+    names = {each.name for each in judge_rules(honest, "roc_auc_ovo", np.inf)}
     assert {"mean", "cawpe"} <= names and "greedy" not in names
 
 

@@ -11,7 +11,16 @@ from committee.rules import geometric_mean, majority, mean, one_hot
 
 LOSSES = [("brier", "mean"), ("log_loss", "geometric_mean"), ("log_loss", "mean"), ("error", "majority")]
 COMBINE = {"mean": mean, "geometric_mean": geometric_mean, "majority": majority}
+SCORINGS = {"brier": "neg_brier_score", "log_loss": "neg_log_loss", "squared_error": "neg_mean_squared_error"}
 every_loss = pytest.mark.parametrize(("loss", "rule"), [*LOSSES, ("error", "mean")])
+
+
+def mean_loss(decision, y, loss, sample_weight=None):
+    """The loss of a decision by its score, which for the Brier score of two classes is half of the loss."""
+    if loss == "error":
+        return 1 - score(decision, y, "accuracy", sample_weight=sample_weight)
+    both_classes = loss == "brier" and decision.shape[-1] == 2
+    return -score(decision, y, SCORINGS[loss], sample_weight=sample_weight) * (2 if both_classes else 1)
 
 
 def number_votes():
@@ -85,10 +94,11 @@ def test_the_error_of_a_committee_of_numbers_is_that_of_its_members_less_the_amb
     assert found.e_com == pytest.approx(found.e_av - found.ambiguity, abs=1e-9)
     assert found.e_com <= found.e_av + 1e-9
     assert found.ambiguity >= 0
-    assert found.e_com == pytest.approx(score(votes.mean(axis=0), y, "squared_error"), abs=1e-9)
+    assert found.e_com == pytest.approx(mean_loss(votes.mean(axis=0), y, "squared_error"), abs=1e-9)
     # The average error is that of the members, and the committee cannot be better than its best limit by luck
     # alone: with one member there is nothing to gain.
-    assert found.e_av == pytest.approx(np.mean([score(vote, y, "squared_error") for vote in votes]), abs=1e-9)
+    of_members = [mean_loss(vote, y, "squared_error") for vote in votes]
+    assert found.e_av == pytest.approx(np.mean(of_members), abs=1e-9)
     if len(votes) == 1:
         assert found.ambiguity == 0
 
@@ -101,10 +111,10 @@ def test_the_error_of_a_committee_of_classes_is_that_of_its_members_less_the_amb
     assert found.e_com == pytest.approx(found.e_av - found.ambiguity, abs=1e-9)
     assert found.e_com <= found.bound + 1e-9
     shares = votes / votes.sum(axis=2, keepdims=True)
-    members = score(votes, y, loss, sample_weight=rows)
+    members = mean_loss(votes, y, loss, rows)
     assert found.e_av == pytest.approx(np.average(members, weights=weights), abs=1e-9)
     decision = COMBINE[rule](shares, weights)
-    assert found.e_com == pytest.approx(score(decision, y, loss, sample_weight=rows), abs=1e-9)
+    assert found.e_com == pytest.approx(mean_loss(decision, y, loss, rows), abs=1e-9)
     if loss != "error":
         assert found.ambiguity >= -1e-9
 
@@ -203,8 +213,8 @@ def test_the_interval_of_an_error_is_that_of_its_score():
     rng = np.random.default_rng(1)
     votes, y = rng.dirichlet([1, 1, 1], (4, 60)), rng.integers(3, size=60)
     parts = decompose_intervals(votes, y, "brier", B=50, random_state=3)
-    alone = score_interval(mean(votes), y, "brier", B=50, random_state=3)
-    assert (parts["e_com"].low, parts["e_com"].high) == pytest.approx((alone.low, alone.high))
+    alone = score_interval(mean(votes), y, "neg_brier_score", B=50, random_state=3)
+    assert (parts["e_com"].low, parts["e_com"].high) == pytest.approx((-alone.high, -alone.low))
 
 
 @pytest.mark.parametrize(

@@ -100,7 +100,7 @@ class AutomaticCommittee(CallbackSupportMixin, Reducing):
         lesson = Lesson.of(self._task_type, X, y, sample_weight, groups)
         rng = generator_of(self.random_state)
         members = self._members(lesson)
-        rule = None if self._finds_rule() else self._choice().adjusted(seeded(as_rule(self.rule), rng))
+        rule = None if self._finds_rule() else self._adjusted(seeded(as_rule(self.rule), rng))
         if lesson.is_open:
             check_judges(self.scoring, lesson)
             if rule is not None:

@@ -38,6 +38,7 @@ from committee.automatic.pruning import (
 )
 from committee.boosting import GradientBoostingClassifier, GradientBoostingRegressor
 from committee.combining.passing import arguments
+from committee.combining.rule import Rule
 from committee.members.encoding import TableEncoder
 from committee.members.lesson import Lesson
 from committee.members.seeing import take_rows
@@ -271,8 +272,11 @@ class Reducing(AutomaticParameters, Assembled):
         return isinstance(self.rule, str) and self.rule == "auto"
 
     def _choice(self) -> RuleChoice:
-        """How the rule is chosen."""
+        """Return how the rule is chosen."""
         return RuleChoice(self.scoring, self.tune_threshold and self._task_type is Classification)
+
+    def _adjusted(self, rule: Rule) -> Rule:
+        return self._choice().adjusted(rule)
 
 
 def new_student(are_classes: bool, random_state: Any) -> Any:
