@@ -8,35 +8,42 @@ test rows, and refuses votes on others. Nobody who has voted needs to be fitted 
 from __future__ import annotations
 
 import os
-import warnings
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 
+from committee import running
 from committee.assembling.assembled import Assembled
-from committee.assembling.ballots import Ballot, FolderBox, MemoryBox
-from committee.assembling.calibrating import METHODS
-from committee.assembling.leaks import leak_of
-from committee.assembling.members import members_of
-from committee.assembling.poll import Poll, table_print
-from committee.assembling.polled import Polled
-from committee.assembling.polling import ask, places_of, seeded_by_name
+from committee.assembling.ballot_box import POLL_FILE, BallotBox
+from committee.assembling.ballots import Ballot, Poll, as_votes, table_print
+from committee.assembling.fitting import carry_out, cast_ballot, has_bags, warn_of_dropped
+from committee.assembling.leaderboard import Leaderboard, leaderboard_of
+from committee.assembling.members import members_of, seeded_by_name
 from committee.assembling.recipes import recipe_of
+from committee.combining import as_rule
+from committee.combining.rule import Rule
+from committee.members.encoding import TableEncoder
 from committee.members.lesson import Lesson, in_order
+from committee.members.seeding import generator_of, seeded
+from committee.members.seeing import look_at_rows
 from committee.parameters import integer, is_integer
-from committee.saving import Data
+from committee.running import Runner
+from committee.saving.together import decided_by_fold, folds_of_rule
 from committee.table.source import open_source
+from committee.table.typing import ArrayLike, TableLike
 from committee.task import Classification, Regression
 from committee.votes.arrays import dtype_of
 from committee.votes.folds import Fold, bags_will_do, folds_of
 from committee.votes.honest import HonestVotes
 
-POLL_FILE = "bank.poll"
 TASKS = {"classification": Classification, "regression": Regression}
+# A bank has no seed of its own, and what it is asked twice it answers alike.
+SEED = 0
 
 
-class Bank(Polled):
+class Bank:
     """Votes of members on rows that they have not seen, and on test rows.
 
     With a folder, every ballot, which is what one fitted model votes, is a file: it is there whole or not at
@@ -85,63 +92,37 @@ class Bank(Polled):
     np.float64(0.96)
     """
 
-    # Of folds that are given, nobody knows whether others would do as well.
-    _bags_will_do: bool = False
-
     def __init__(
         self,
-        X: Any,
-        y: Any,
+        X: TableLike,
+        y: ArrayLike,
         *,
         task: str = "classification",
-        sample_weight: Any = None,
-        groups: Any = None,
-        cv: Any = 5,
-        X_test: Any = None,
-        y_test: Any = None,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+        cv: object = 5,
+        X_test: TableLike | None = None,
+        y_test: ArrayLike | None = None,
         calibrate: str | None = None,
         folder: str | os.PathLike[str] | None = None,
     ) -> None:
         if task not in TASKS:
             raise ValueError(f'task must be "classification" or "regression". Got {task!r}.')
-        self._calibrate = check_calibrate(calibrate)
         lesson = Lesson.of(TASKS[task], X, y, sample_weight, groups)
         if not lesson.is_open:
             raise ValueError("y has one class, so there is nothing to vote on.")
         folds = folds_of(
             cv, lesson.X, lesson.y, lesson.groups, lesson.weights, is_class_task=lesson.are_classes
         )
-        self._open(Poll.of(lesson, folds, X_test, y_test), folder)
-        self._lesson, self._folds = lesson, folds
-        self._bags_will_do = bags_will_do(cv, lesson.groups)
-        self._X_test = None if X_test is None else in_order(open_source(X_test), lesson.schema).native
+        box = BallotBox(Poll.of(lesson, folds, X_test, y_test), folder, calibrate)
+        test_rows = None if X_test is None else in_order(open_source(X_test), lesson.schema).native
+        self._take(box, lesson, folds, test_rows, bags_will_do(cv, lesson.groups))
 
     @classmethod
-    def of(
-        cls,
-        lesson: Lesson,
-        folds: list[Fold],
-        *,
-        calibrate: str | None = None,
-        folder: str | os.PathLike[str] | None = None,
-    ) -> Self:
-        """The bank of a table that is read and split already.
-
-        Parameters
-        ----------
-        lesson : Lesson
-        folds : list of (ndarray, ndarray)
-        calibrate : str or None, default=None
-        folder : str or path, default=None
-
-        Returns
-        -------
-        Bank
-        """
+    def of(cls, lesson: Lesson, folds: list[Fold], folder: str | os.PathLike[str] | None = None) -> Self:
+        """Make the bank of a table that is read and split already."""
         bank = cls.__new__(cls)
-        bank._calibrate = check_calibrate(calibrate)
-        bank._open(Poll.of(lesson, folds), folder)
-        bank._lesson, bank._folds, bank._X_test = lesson, folds, None
+        bank._take(BallotBox(Poll.of(lesson, folds), folder), lesson, folds)
         return bank
 
     @classmethod
@@ -162,20 +143,31 @@ class Bank(Polled):
         if not path.is_file():
             raise FileNotFoundError(f"There is no bank of votes in {folder}. Make one with Bank(X, y).")
         bank = cls.__new__(cls)
-        bank._calibrate = check_calibrate(calibrate)
-        bank._poll = Poll.read(path)
-        bank._box = FolderBox(Path(folder), bank._poll)
-        bank._lesson, bank._folds, bank._X_test = None, None, None
+        bank._take(BallotBox(Poll.read(path), folder, calibrate))
         return bank
+
+    def _take(
+        self,
+        box: BallotBox,
+        lesson: Lesson | None = None,
+        folds: list[Fold] | None = None,
+        X_test: TableLike | None = None,
+        # Of folds that are given, nobody knows whether others would do as well.
+        bags_will_do: bool = False,
+    ) -> None:
+        """Hold a box and, if they are known, the table and the split that its votes are on."""
+        self._box, self._poll = box, box.poll
+        self._lesson, self._folds, self._X_test = lesson, folds, X_test
+        self._bags_will_do = bags_will_do
 
     def add(
         self,
         member: str,
         fold: int | None,
-        votes: Any,
+        votes: ArrayLike,
         *,
-        rows: Any = None,
-        test_votes: Any = None,
+        rows: ArrayLike | None = None,
+        test_votes: ArrayLike | None = None,
         are_scores: bool = False,
         recipe: str = "",
         notes: dict[str, Any] | None = None,
@@ -229,9 +221,9 @@ class Bank(Polled):
             notes or {},
             bool(are_scores),
         )
-        self._keep(ballot)
+        self._box.put(ballot)
 
-    def add_committee(self, committee: Any) -> None:
+    def add_committee(self, committee: object) -> None:
         """Keep the honest votes of a committee's members, and what they vote on the test rows.
 
         Parameters
@@ -245,8 +237,7 @@ class Bank(Polled):
                 f"committee must be a fitted committee. Got a {type(committee).__name__}. Use collect for "
                 "members."
             )
-        honest: HonestVotes = committee._known_votes()
-        data: Data | None = committee._data
+        honest, data = committee._known_votes(), committee._data
         if data is None or table_print(data, committee.schema_, committee._task) != self._poll.table:
             raise ValueError("The committee was fitted on another table. Make a bank of that table for it.")
         if not honest.split:
@@ -266,12 +257,12 @@ class Bank(Polled):
 
     def collect(
         self,
-        estimators: Any,
+        estimators: object,
         *,
-        columns: Any = None,
+        columns: object = None,
         out_of_bag: bool = True,
         on_error: str = "raise",
-        runner: Any = "threads",
+        runner: str | Runner = "threads",
         n_jobs: int | None = None,
         random_state: int = 0,
         verbose: int = 0,
@@ -307,76 +298,196 @@ class Bank(Polled):
             seeded_by_name(member, random_state)
             for member in members_of(estimators, columns, lesson.schema, lesson.are_classes)
         ]
-        uses_bags = out_of_bag and self._bags_will_do
-        wanted = [
-            [
-                place
-                for place in places_of(member, len(folds), uses_bags)
-                if not self.has(*place, recipe_of(member))
-            ]
-            for member in members
-        ]
-        ask(
-            members,
-            wanted,
-            lesson,
-            folds,
-            self._X_test,
-            self._keep,
-            runner=runner,
-            n_jobs=n_jobs,
-            on_error=on_error,
-            verbose=verbose,
-        )
+        # The place of each member, its recipe, and a fold that it has not voted in.
+        wanted: list[tuple[int, str, int | None]] = []
+        for place, member in enumerate(members):
+            recipe = recipe_of(member)
+            in_bags = out_of_bag and self._bags_will_do and has_bags(member.estimator)
+            for fold in [None] if in_bags else range(len(folds)):
+                if not self.has(member.name, fold, recipe):
+                    wanted.append((place, recipe, fold))
+        with (
+            running.runner_of(runner, n_jobs) as run,
+            running.Work("folds", "Bank", len(wanted), verbose=int(verbose)) as work,
+        ):
+            shared = run.put((lesson, self._X_test))
+            tasks = {}
+            for place, recipe, fold in wanted:
+                train, held_out = (None, None) if fold is None else folds[fold]
+                title = f"member {members[place].name!r}, {'all rows' if fold is None else f'fold {fold}'}"
+                task = run.submit(
+                    cast_ballot, shared, members[place], recipe, fold, train, held_out, name=title
+                )
+                tasks[task] = place
+            failures = carry_out(
+                tasks, run, on_error=on_error, tell=work.tell, keep=lambda task: self._box.put(task.result())
+            )
+        warn_of_dropped(members, failures)
 
-    def _open(self, poll: Poll, folder: str | os.PathLike[str] | None) -> None:
-        """Be the bank of a poll, if a folder holds no other."""
-        self._poll = poll
-        if folder is None:
-            self._box = MemoryBox()
-            return
-        place = Path(folder)
-        if place.exists() and not place.is_dir():
-            raise NotADirectoryError(f"{place} is a file. Give the bank a folder of its own.")
-        place.mkdir(parents=True, exist_ok=True)
-        if not (place / POLL_FILE).exists():
-            poll.write(place / POLL_FILE)
-        # What is read is what counts, if two processes have begun a bank at the same time.
-        known = Poll.read(place / POLL_FILE)
-        known.check_same(poll, place)
-        if poll.y_test is None:
-            self._poll = known
-        elif known.y_test is None:
-            poll.write(place / POLL_FILE)
-        self._box = FolderBox(place, self._poll)
+    @property
+    def folds(self) -> list[Fold]:
+        """The split: for each fold, the rows to learn from and the rows to vote on."""
+        if self._folds is None:
+            raise ValueError("A bank that was opened without its table knows no rows to learn from.")
+        return self._folds
 
-    def _keep(self, ballot: Ballot) -> None:
-        """Put a ballot into the box, and warn if its member has voted on all rows and may know them."""
-        ballot.check(self._poll)
-        ballot = ballot.in_shares()
-        before = self._folds_by_member().get(ballot.member)
-        if before and self._box.take((ballot.member, before[0])).are_scores != ballot.are_scores:
-            raise ValueError(f"Member {ballot.member!r} casts votes in one fold and scores in another.")
-        self._box.put(ballot)
-        if self._are_whole(self._folds_by_member()[ballot.member]):
-            self._warn_of_leak(ballot.member)
+    @property
+    def members(self) -> list[str]:
+        """The names, sorted, of the members that can sit together.
 
-    def _warn_of_leak(self, member: str) -> None:
-        if not self._poll.n_test_rows:
-            return
-        leak = leak_of(member, self._ballots(member), self._poll, self._from_scores(member))
-        if leak is not None:
-            warnings.warn(leak, UserWarning, stacklevel=4)
+        They have voted on every row that some fold holds out or, out of bag, on the rows that they could.
+        """
+        return self._box.members
 
+    def has(self, member: str, fold: int | None, recipe: str = "") -> bool:
+        """Whether there are votes of a member's model.
 
-def check_calibrate(calibrate: str | None) -> str | None:
-    """Raise unless it is a method of calibration, or None."""
-    if calibrate is not None and calibrate not in METHODS:
-        raise ValueError(f"calibrate must be one of {', '.join(METHODS)}, or None. Got {calibrate!r}.")
-    return calibrate
+        Parameters
+        ----------
+        member : str
+        fold : int or None
+        recipe : str, default=""
+            Votes of the same name by another recipe are an error. So are votes in a fold beside votes out of
+            bag.
 
+        Returns
+        -------
+        bool
+        """
+        return self._box.has(member, fold, recipe)
 
-def as_votes(votes: Any, dtype: type) -> np.ndarray:
-    """A copy of votes that can be kept: numbers of a regression may come without a second axis."""
-    array: np.ndarray = np.array(votes, dtype=dtype, order="C")
-    return array[:, None] if array.ndim == 1 else array
+    def notes(self, member: str, fold: int | None) -> dict[str, Any]:
+        """Return what was noted of a fit."""
+        return self.ballot(member, fold).notes
+
+    def ballot(self, member: str, fold: int | None) -> Ballot:
+        """What a member's model has voted.
+
+        Parameters
+        ----------
+        member : str
+        fold : int or None
+
+        Returns
+        -------
+        Ballot
+            With `rows` and `votes`; scores, if `are_scores`, as the model gave them.
+        """
+        return self._box.take((member, fold))
+
+    def votes(self, names: Iterable[str] | None = None) -> np.ndarray:
+        """The mean honest vote of each member on each row that all of them have voted on.
+
+        Parameters
+        ----------
+        names : iterable of str, default=None
+            Members. None is all that have voted on every row.
+
+        Returns
+        -------
+        ndarray of shape (n_members, n_honest_rows, n_outputs)
+            The only copy of the votes that is in memory.
+        """
+        return self.honest(names).votes
+
+    def honest(self, names: Iterable[str] | None = None) -> HonestVotes:
+        """The honest votes with their answers, weights, groups and rows.
+
+        Parameters
+        ----------
+        names : iterable of str, default=None
+
+        Returns
+        -------
+        HonestVotes
+        """
+        return self._box.honest(self._box.chosen(names))
+
+    def test_votes(self, names: Iterable[str] | None = None) -> np.ndarray:
+        """The votes of each member on the test rows: the mean of its models'.
+
+        Parameters
+        ----------
+        names : iterable of str, default=None
+
+        Returns
+        -------
+        ndarray of shape (n_members, n_test_rows, n_outputs)
+        """
+        votes: np.ndarray = self._box.test_votes(self._box.chosen(names), 1)[0]
+        return votes
+
+    def fit_rule(self, rule: object, names: Iterable[str] | None = None) -> Rule:
+        """Fit a rule on all honest votes.
+
+        Parameters
+        ----------
+        rule : str, callable or Rule
+            A name of `committee.rules`, a function of votes, or a rule, which stays as it is. One that draws
+            and has no `random_state` draws the same each time.
+        names : iterable of str, default=None
+
+        Returns
+        -------
+        Rule
+        """
+        return self._fit_rule(rule, names)[0]
+
+    def combine(self, rule: object, names: Iterable[str] | None = None) -> np.ndarray:
+        """Let a rule decide on the test rows, after it has learnt from all honest votes.
+
+        Parameters
+        ----------
+        rule : str, callable or Rule
+        names : iterable of str, default=None
+
+        Returns
+        -------
+        ndarray of shape (n_test_rows, n_outputs)
+            Probabilities in the order of the sorted classes, or numbers.
+        """
+        chosen, voted_in = self._box.chosen(names), self._box.folds_by_member()
+        fitted, encoder = self._fit_rule(rule, chosen)
+        n_folds = folds_of_rule(fitted, [len(voted_in[name]) for name in chosen])
+        votes = self._box.test_votes(chosen, n_folds)
+        return decided_by_fold(fitted, votes, None if encoder is None else encoder.transform(self._X_test))
+
+    def leaderboard(
+        self,
+        rules: Iterable[object] | None = None,
+        names: Iterable[str] | None = None,
+        *,
+        scoring: object = None,
+    ) -> Leaderboard:
+        """Judge members and rules by honest votes; a rule that learns decides on rows it has not learnt from.
+
+        Parameters
+        ----------
+        rules : iterable of rules, default=None
+            Names, functions or rules. None is every rule by name that can decide here.
+        names : iterable of str, default=None
+        scoring : str, scorer or callable, default=None
+            As for `score`. None is accuracy, or R2 for numbers.
+
+        Returns
+        -------
+        Leaderboard
+        """
+        chosen = self._box.chosen(names)
+        honest = self.honest(chosen)
+        if self._lesson is not None:
+            _, honest = look_at_rows(honest, self._lesson.X)
+        return leaderboard_of(honest, chosen, rules, scoring, SEED)
+
+    def _fit_rule(self, rule: object, names: Iterable[str] | None) -> tuple[Rule, TableEncoder | None]:
+        """A rule that has learnt from all honest votes, and what encodes rows for it if it looks at them."""
+        honest, encoder = self.honest(names), None
+        made = seeded(as_rule(rule), generator_of(SEED))
+        if made._looks_at_X():
+            if self._lesson is None:
+                raise ValueError(
+                    f"{type(made).__name__} looks at the rows, which the folder does not hold. Make the "
+                    "bank with its table: Bank(X, y, folder=...)."
+                )
+            encoder, honest = look_at_rows(honest, self._lesson.X)
+        return honest.teach(made), encoder

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
+from committee.assembling.ballots import Ballot
 from committee.assembling.members import Member
 from committee.boosting.rounds import Rounds
 from committee.learners.network import Network
@@ -31,6 +32,7 @@ from committee.sampling.bagged import Bagging
 from committee.sampling.growing import Forest
 from committee.table.raw import Dictionary, Numbers
 from committee.table.source import open_source, take_columns
+from committee.table.typing import TableLike
 from committee.task import Classification
 from committee.votes.arrays import dtype_of
 from committee.votes.folds import Fold
@@ -226,6 +228,29 @@ def fit_fold(
         for rows in blocks_of(held_out, X.shape[1])
     ]
     return model if keeps else None, held_out, votes[0] if len(votes) == 1 else np.concatenate(votes)
+
+
+def cast_ballot(
+    shared: tuple[Lesson, TableLike | None],
+    member: Member,
+    recipe: str,
+    fold: int | None,
+    train: np.ndarray | None,
+    held_out: np.ndarray | None,
+) -> Ballot:
+    """Fit a member, and let the model vote on the rows that it has not seen, and on the test rows."""
+    lesson, X_test = shared
+    estimator, columns = member.estimator, member.columns
+    if train is None or held_out is None:
+        model, rows, votes = fit_in_bags(lesson, estimator, columns, False)
+    else:
+        model, rows, votes = fit_fold(lesson, estimator, columns, True, train, held_out, True)
+    are_scores = lesson.are_classes and gives_scores(estimator)
+    ballot = Ballot(member.name, fold, rows, votes, None, recipe, are_scores=are_scores)
+    if X_test is None:
+        return ballot
+    test_votes = votes_of(model, take_columns(X_test, columns), lesson.task, as_scores=are_scores)
+    return replace(ballot, test_votes=test_votes.astype(dtype_of(lesson.task)))
 
 
 def blocks_of(rows: np.ndarray, n_columns: int) -> list[np.ndarray]:

@@ -6,8 +6,9 @@ fitted member, ready to vote.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from sklearn.pipeline import Pipeline
 from committee.assembling.calibrating import Calibration
 from committee.learners import C45Classifier, DecisionTreeRegressor
 from committee.members.encoding import new_encoder
+from committee.members.seeding import seeded
 from committee.members.seeing import asked
 from committee.members.tasks import naming
 from committee.members.votes import Task, votes_of
@@ -84,6 +86,13 @@ class Seat:
         if self.calibration is None:
             return folded(each, n_folds)
         return [self.calibration.votes(scores) for scores in folded_scores(each, n_folds)]
+
+
+def seeded_by_name(member: Member, random_state: int) -> Member:
+    """Draw the seeds of a member by its name, so that they do not depend on who else is asked."""
+    words = np.frombuffer(hashlib.sha256(member.name.encode()).digest(), dtype="<u4")
+    rng = np.random.default_rng([random_state, *map(int, words)])
+    return replace(member, estimator=seeded(member.estimator, rng))
 
 
 def members_of(estimators: Any, columns: Any, schema: Schema, is_class_task: bool) -> list[Member]:

@@ -19,8 +19,7 @@ from committee import running
 from committee.assembling.calibrating import CALIBRATION, Calibration
 from committee.assembling.committee import calibrate, for_seated, honest_of
 from committee.assembling.fitting import Seated
-from committee.assembling.members import Member, Seat
-from committee.assembling.polling import seeded_by_name
+from committee.assembling.members import Member, Seat, seeded_by_name
 from committee.automatic.candidates import Size
 from committee.automatic.choosing import (
     check_judges,

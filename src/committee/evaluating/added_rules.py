@@ -13,8 +13,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from committee.assembling.members import Member
-from committee.assembling.polling import seeded_by_name
+from committee.assembling.members import Member, seeded_by_name
 from committee.assembling.recipes import written_out
 from committee.combining.naming import as_rule
 from committee.evaluating.cells import Cell, Outcome

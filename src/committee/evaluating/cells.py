@@ -16,8 +16,7 @@ from typing import Any
 import numpy as np
 
 from committee.assembling.fitting import fit_fold, fit_in_bags, fitted, has_bags
-from committee.assembling.members import Member
-from committee.assembling.polling import seeded_by_name
+from committee.assembling.members import Member, seeded_by_name
 from committee.members.lesson import Lesson
 from committee.members.seeing import take_rows
 from committee.members.votes import votes_of

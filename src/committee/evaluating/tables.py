@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from committee.assembling.poll import table_print
+from committee.assembling.ballots import table_print
 from committee.evaluating.store import TableRecord
 from committee.members.lesson import Lesson
 from committee.task import Classification, Regression, check_target
