@@ -16,6 +16,7 @@ from committee import (
     DecisionTreeClassifier,
     _engine,
 )
+from committee.running import receiving
 from committee.table import bin_table
 
 BOOSTERS = [AdaBoostM1Classifier, AdaBoostClassifier, AdaBoostM2Classifier]
@@ -193,16 +194,14 @@ def test_codes_have_no_values_to_learn_from():
         AdaBoostM1Classifier(C45Classifier()).fit(bin_table(X), Y)
 
 
-def test_ctrl_c_keeps_the_trees_that_are_there(monkeypatch):
-    def stop_after_three(n_done):
-        if n_done == 3:
+def test_ctrl_c_keeps_the_trees_that_are_there():
+    def stop_after_three(event):
+        if event.n_done == 3 and not event.is_over:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr("committee.boosting.adaptive.hook_of", lambda work, calls: stop_after_three)
     made = AdaBoostM2Classifier(C45Classifier(), n_estimators=6, random_state=0, warm_start=True)
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(KeyboardInterrupt), receiving(stop_after_three):
         made.fit(X, Y)
     assert len(made.estimators_) == 3
-    monkeypatch.undo()
     whole = boosted(AdaBoostM2Classifier, C45Classifier())
     np.testing.assert_array_equal(made.fit(X, Y).predict_proba(X), whole.predict_proba(X))

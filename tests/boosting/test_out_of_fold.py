@@ -6,8 +6,8 @@ from sklearn.base import clone
 from sklearn.datasets import make_classification, make_regression
 
 from committee import GradientBoostingClassifier, GradientBoostingRegressor
-from committee.boosting.out_of_fold import USUAL_ROUNDS, copies_of, fold_rows
-from committee.boosting.rows import Rows
+from committee.boosting.out_of_fold import USUAL_ROUNDS, fold_rows
+from committee.boosting.rows import Rows, copies_of
 from committee.table import bin_table, read
 from committee.votes.folds import N_FOLDS
 

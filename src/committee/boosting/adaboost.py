@@ -10,8 +10,8 @@ from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils.validation import check_is_fitted
 
 from committee.boosting.adaptive import AdaBoost
+from committee.boosting.boosted import staged_scores
 from committee.boosting.margins import error_bounds, margins_of
-from committee.boosting.stages import staged_scores
 from committee.boosting.weighting import Scheme
 from committee.learners.voting import Classifies, Regresses
 from committee.parameters import declared, is_number, one_of, parameter

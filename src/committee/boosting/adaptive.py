@@ -24,8 +24,8 @@ from committee.boosting.engine_rounds import (
     are_members_of,
     default_member,
     runs_in_engine,
+    take_member,
 )
-from committee.boosting.members import take_member
 from committee.boosting.python_rounds import Plan, PythonRounds, Run, each_vote
 from committee.boosting.rows import check_given, check_two_classes
 from committee.boosting.stopping import (
@@ -41,7 +41,7 @@ from committee.boosting.stopping import (
 from committee.boosting.weighting import ROUNDING, Distribution, Scheme
 from committee.combining.fixed import one_hot
 from committee.combining.passing import all_take_weights
-from committee.learners.callbacks import CallbackSupportMixin, hook_of, task_calls, with_callbacks
+from committee.learners.callbacks import CallbackSupportMixin, FitFrame, warn_of_no_more, with_callbacks
 from committee.learners.members import Members
 from committee.learners.training import check_same_task, fit_table, table_to_go_on, training_of
 from committee.learners.tree_parameters import draw_seed
@@ -49,7 +49,7 @@ from committee.members.fitting import importances_of
 from committee.members.kinds import check_engine_member, check_estimator, is_member, takes_codes
 from committee.members.seeing import native_table
 from committee.parameters import check_parameters, declared
-from committee.running import Work, n_threads, runner_of
+from committee.running import n_threads, runner_of
 from committee.saving import Fields
 from committee.saving.models import TREES
 from committee.saving.states.adaboost_state import AdaBoostState, Weighing
@@ -137,24 +137,19 @@ class AdaBoost(CallbackSupportMixin, Adaptive):
         if self.early_stopping == "out_of_fold":
             with runner_of(self.runner, self.n_jobs) as workers:
                 folds = out_of_fold_errors(rounds.by(workers), plan, name, self.verbose)
-        calls = task_calls(self, X, y, "member", n_more)
+        frame = FitFrame(self, X, y, "member", int(self.n_estimators), n_before=n_before)
         # Members follow one another, so each may use all cores.
-        with (
-            runner_of(self.runner, 1) as worker,
-            Work("members", name, int(self.n_estimators), n_before=n_before, verbose=self.verbose) as work,
-        ):
-            plan = replace(plan, progress=hook_of(work, calls))
+        with runner_of(self.runner, 1) as worker, frame.work:
+            plan = replace(plan, progress=frame.hook)
             run, errors = self._make(rounds.by(worker), plan, curve, folds, goes_on)
         if goes_on:
             run = self._before().then(run, rounds.join)
-        is_kept = self.warm_start and isinstance(run.interruption, KeyboardInterrupt) and len(run.votes) > 0
-        if run.interruption is None or is_kept:
+
+        def keep() -> None:
             self._keep_run(rounds, run, plan, X)
             self.validation_errors_: np.ndarray | None = None if errors is None else np.array(errors)
-        if run.interruption is not None:
-            raise run.interruption
-        if calls:
-            calls.end(lambda: self.__dict__)
+
+        frame.end(run.interruption, len(run.votes), keep)
         warn_of_chance(scheme, run)
         return self
 
@@ -306,8 +301,7 @@ class AdaBoost(CallbackSupportMixin, Adaptive):
         if self._is_over:
             warnings.warn("A member has ended the run, so warm_start=True adds none.", stacklevel=4)
         elif self.n_estimators == n_before:
-            message = "Warm-start fitting without increasing n_estimators does not fit new members."
-            warnings.warn(message, stacklevel=4)
+            warn_of_no_more("members", stacklevel=5)
         return not self._is_over and self.n_estimators > n_before
 
     def _make(

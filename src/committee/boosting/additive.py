@@ -7,11 +7,9 @@ from typing import Any
 
 import numpy as np
 from sklearn.metrics import accuracy_score, r2_score
-from sklearn.utils.validation import check_is_fitted
 
-from committee.boosting.boosted import Boosted
-from committee.boosting.stages import staged_scores
-from committee.learners.voting import Classifies, Voter
+from committee.boosting.boosted import Boosted, staged_scores
+from committee.learners.voting import Classifies, Voter, attribute_of_part
 from committee.saving import Fields
 from committee.saving.states.tree_states import BoostedState
 from committee.table import Table
@@ -38,47 +36,33 @@ class AdditiveTrees(Voter):
     _boosted: Boosted
     _seed: int
 
-    @property
-    def n_iter_(self) -> int:
-        """The number of rounds that the model has: with early stopping, those up to the best one."""
-        check_is_fitted(self)
-        return self._boosted.n_rounds
-
-    @property
-    def n_estimators_(self) -> int:
-        """The number of rounds that the model has; `n_iter_` by another name of scikit-learn."""
-        return self.n_iter_
-
-    @property
-    def learning_rate_(self) -> float:
-        """What the values of the leaves were multiplied by."""
-        check_is_fitted(self)
-        return self._boosted.learning_rate
-
-    @property
-    def feature_importances_(self) -> np.ndarray:
-        """How much the splits on each column lower the loss. They sum to 1, or are all 0."""
-        check_is_fitted(self)
-        gains = self._boosted.gains
-        return gains / gains.sum() if gains.any() else gains
-
-    @property
-    def split_counts_(self) -> np.ndarray:
-        """How many splits there are on each column."""
-        check_is_fitted(self)
-        return self._boosted.split_counts
-
-    @property
-    def train_score_(self) -> np.ndarray:
-        """Minus the mean loss on the training rows, before the first round and after each."""
-        check_is_fitted(self)
-        return self._boosted.train_score
-
-    @property
-    def validation_score_(self) -> np.ndarray:
-        """Minus the mean loss on the rows to validate by, as `train_score_`; empty if there were none."""
-        check_is_fitted(self)
-        return self._boosted.validation_score
+    n_iter_ = attribute_of_part(
+        "_boosted",
+        "n_rounds",
+        "The number of rounds of the model: with early stopping, those up to the best one.",
+    )
+    n_estimators_ = attribute_of_part(
+        "_boosted", "n_rounds", "The number of rounds, `n_iter_` by another name."
+    )
+    learning_rate_ = attribute_of_part(
+        "_boosted", "learning_rate", "What the values of the leaves were multiplied by."
+    )
+    feature_importances_ = attribute_of_part(
+        "_boosted",
+        "importances",
+        "How much the splits on each column lower the loss. They sum to 1, or are all 0.",
+    )
+    split_counts_ = attribute_of_part("_boosted", "split_counts", "How many splits there are on each column.")
+    train_score_ = attribute_of_part(
+        "_boosted",
+        "train_score",
+        "Minus the mean loss on the training rows, before the first round and after each.",
+    )
+    validation_score_ = attribute_of_part(
+        "_boosted",
+        "validation_score",
+        "Minus the mean loss on the rows to validate by, as `train_score_`; empty if there were none.",
+    )
 
     def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
         """What `predict` would answer after each round.

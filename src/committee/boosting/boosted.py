@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from committee import _engine
-from committee.table import TargetStatistics
+from committee.table import Table, TargetStatistics
+
+# So many scores are found at a time: rows become codes once for all rounds among them.
+SCORES_AT_A_TIME = 2**20
 
 
 class Steps(NamedTuple):
@@ -83,6 +87,11 @@ class Boosted:
         missing = np.bincount(sources_of(statistics, n_columns), has_missing, n_columns) > 0
         return cls(*steps, statistics, unknown, unknown, missing, np.empty(0), np.empty(0))
 
+    @property
+    def importances(self) -> np.ndarray:
+        """The shares of the columns in what all splits lower the loss by; all 0 if there are no splits."""
+        return self.gains / self.gains.sum() if self.gains.any() else self.gains
+
     def after(self, before: Boosted) -> Boosted:
         """These rounds and those before them, in one record."""
         return Boosted(
@@ -120,3 +129,25 @@ def joined(before: np.ndarray, after: np.ndarray, n_before: int, n_after: int) -
     if not len(before):
         return np.concatenate([np.full(n_before, np.nan), after])
     return np.concatenate([before[: n_before + 1], after[1:] if len(after) else np.full(n_after, np.nan)])
+
+
+def staged_scores(
+    forest: _engine.Forest | _engine.C45Forest, table: Table, trees_per_round: int, n_threads: int
+) -> Iterator[np.ndarray]:
+    """The scores of the rows after each round, each an array of shape (n_rows, n_scores) of its own."""
+    columns, n_trees = list(table.columns), forest.n_trees
+    if isinstance(forest, _engine.C45Forest):
+        scores: Any = 0.0
+        for first in range(0, n_trees, trees_per_round):
+            last = first + trees_per_round
+            scores = scores + forest.scores(columns, table.n_rows, first, last, n_threads)
+            yield scores
+        return
+    n_scores = max(table.n_rows, 1) * forest.n_scores
+    step = trees_per_round * max(1, SCORES_AT_A_TIME // n_scores)
+    before = None
+    for first in range(0, n_trees, step):
+        last = min(first + step, n_trees)
+        stages = forest.staged_scores(columns, table.n_rows, first, last, trees_per_round, before, n_threads)
+        before = stages[-1]
+        yield from stages

@@ -7,12 +7,15 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
 from committee import _engine
 from committee.boosting.python_rounds import Plan, Run
 from committee.boosting.weighting import Distribution, Scheme
+from committee.learners import C45Classifier
 from committee.learners.c45 import branches_by_column
 from committee.learners.training import Training
+from committee.learners.tree_parameters import columns_of
 from committee.members.kinds import (
     CARTS,
     STUMPS,
@@ -204,3 +207,17 @@ class EngineRounds:
         table = self.training.table
         assert isinstance(table, Table)
         return table.as_float64(), branches_by_column(table.schema)
+
+
+def take_member(booster: Any, position: int) -> Any:
+    """One member as a fitted estimator with the booster's schema and classes."""
+    member = clone(booster.estimator_)
+    if isinstance(member, C45Classifier):
+        return member._keep_tree(booster._members.tree(position, None), booster.schema_, booster._task)
+    member._importances = booster._importances[position]
+    # The weights of the rows in a node are not kept.
+    member._weight_unit = np.nan
+    if hasattr(member, "max_features"):
+        member.max_features_ = columns_of(member.max_features, booster.n_features_in_)
+    tree = _engine.take_trees(booster._members, position, position + 1)
+    return member._keep(tree, booster.schema_, booster._task, booster._has_missing)

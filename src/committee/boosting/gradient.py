@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from dataclasses import replace
 from typing import Any
 
@@ -32,9 +31,8 @@ from committee.boosting.out_of_fold import (
     paced,
     stride_of,
 )
-from committee.boosting.round_parameters import is_rate
-from committee.boosting.rounds import Rounds, binned_rows, content_order
-from committee.boosting.rows import Rows
+from committee.boosting.rounds import Rounds, is_rate
+from committee.boosting.rows import Rows, binned_rows, content_order
 from committee.learners.training import Training
 from committee.learners.tree_parameters import CLASS_WEIGHT, directions_of
 from committee.learners.voting import Regresses
@@ -202,11 +200,9 @@ class GradientBoosting(Rounds):
         return self._boosted.learning_rate if goes_on else USUAL_RATE
 
     def _search_rounds(self, training: Training, rows: Rows, rate: float, seed: int) -> int:
-        """The number of rounds that does best out of fold, found by a copy that takes larger steps."""
+        """The number of rounds that does best out of fold, found in larger steps."""
         factor = self._round_factor(training)
         stride = stride_of(rate, STRIDE if factor == 1 else MULTI_OUTPUT_STRIDE)
-        scout = copy.copy(self)
-        scout.early_stopping, scout.verbose = True, 0
         threads, max_bins = n_threads(self.n_jobs), self._most_bins(len(rows.y))
         binned = binned_rows(rows, threads, max_bins)
         if not self._replaced_columns(rows.table, None):
@@ -217,8 +213,11 @@ class GradientBoosting(Rounds):
 
         def losses_of(rest: Rows, held_out: Rows, most: int) -> np.ndarray:
             steps = Steps(round(most / stride), rate * stride)
-            scout._boost(training, rest, held_out, steps, seed, None, None)
-            return -scout._boosted.validation_score
+            work = Work("rounds", name, steps.n_rounds, is_limit=True)
+            answer, boosted = self._boost(training, rest, held_out, steps, seed, None, work, stops_early=True)
+            if answer.interruption is not None:
+                raise answer.interruption
+            return -boosted.validation_score
 
         losses: list[np.ndarray] = []
         weights: list[float] = []

@@ -12,15 +12,12 @@ import numpy as np
 
 from committee.boosting.boosted import Steps
 from committee.boosting.rows import Rows
-from committee.task import REPETITIONS_END
 from committee.votes.folds import N_FOLDS, spare_folds
 
 # So many validated rows tell well enough when to stop; small tables validate all folds to come close.
 ENOUGH_ROWS = 1000
 # More than two classes take a tree each in every round: some of the folds must do, unless rows are few.
 FOLDS_OF_MANY_CLASSES, FEW_ROWS = 3, 150
-# In no open table do more than 0.56 of the rows have an equal one. If more have, they are copies.
-COPIED = 0.6
 # Fewer rows than this tell nothing.
 FEWEST_ROWS = 10
 # Where nothing can be told: the rounds of other libraries.
@@ -43,40 +40,6 @@ MOST_ROUNDS = 200
 MOST_FALLING = 400
 # A round of one tree for all classes does less than one of a tree for each: so many times as many are tried.
 MULTI_OUTPUT_ROUNDS = 4
-
-
-def copies_of(hashes: np.ndarray, targets: np.ndarray) -> np.ndarray:
-    """Which rows are copies of one, made for its weight: they must not part into two folds.
-
-    Rows that are equal but for their target are no copies. Nor are any where few rows have an equal one, or
-    where they have many on average: new rows will equal old ones as often.
-
-    Parameters
-    ----------
-    hashes, targets : ndarray of shape (n_rows,)
-        What tells rows apart, and the targets, in the order of both.
-
-    Returns
-    -------
-    ndarray of shape (n_rows,)
-        Numbers from 0 on, the same for all copies of a row.
-
-    Examples
-    --------
-    >>> copies_of(np.array([5, 5, 6, 6, 7, 7, 8, 8]), np.array([0, 0, 1, 1, 0, 0, 0, 1]))
-    array([0, 0, 1, 1, 2, 2, 3, 4])
-    >>> copies_of(np.array([5, 6, 7, 8, 8, 9]), np.array([0, 1, 0, 1, 1, 0]))
-    array([0, 1, 2, 3, 4, 5])
-    """
-    is_new = np.diff(hashes, prepend=hashes[:1]) != 0
-    is_new[0] = True
-    first = np.flatnonzero(is_new)
-    sizes = np.diff(first, append=len(hashes))
-    differs = targets[first] != targets[first + sizes - 1]
-    copies = np.cumsum(is_new | np.repeat(differs, sizes)) - 1
-    sizes = np.bincount(copies)
-    are_copies = sizes.mean() <= REPETITIONS_END and sizes[sizes > 1].sum() > COPIED * len(copies)
-    return copies if are_copies else np.arange(len(copies))
 
 
 def fold_rows(rows: Rows, copies: np.ndarray, n_classes: int, seed: int) -> Iterator[tuple[Rows, Rows]]:

@@ -7,7 +7,6 @@ engine does all rounds in one call: each fits trees to the derivatives of the lo
 from __future__ import annotations
 
 import copy
-import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Self
@@ -15,30 +14,154 @@ from typing import Any, Self
 import numpy as np
 
 from committee import _engine
+from committee.boosting.additive import AdditiveTrees
 from committee.boosting.boosted import Boosted, Steps, sources_of
-from committee.boosting.out_of_fold import copies_of
-from committee.boosting.round_parameters import RoundParameters
 from committee.boosting.rows import (
     Rows,
+    binned_rows,
     check_two_classes,
+    content_order,
+    encoded,
     hold_out,
     repeated,
+    scored,
     training_rows,
+    validation_codes,
     validation_rows,
+    with_statistics,
 )
-from committee.boosting.target_statistics import learn_statistics
-from committee.learners.callbacks import CallbackSupportMixin, TaskCalls, task_calls, with_callbacks
-from committee.learners.training import Training, check_same_task, fit_table, table_to_go_on, training_of
-from committee.learners.tree_parameters import draw_seed
-from committee.parameters import check_parameters, declared
+from committee.learners.callbacks import (
+    CallbackSupportMixin,
+    FitFrame,
+    TaskCalls,
+    warn_of_no_more,
+    with_callbacks,
+)
+from committee.learners.training import (
+    NO_LIMIT,
+    Training,
+    check_same_task,
+    fit_table,
+    table_to_go_on,
+    training_of,
+)
+from committee.learners.tree_parameters import ANY_SIZE, CATEGORICAL_FEATURES, MAX_DEPTH, N_JOBS, draw_seed
+from committee.parameters import (
+    anything,
+    check_parameters,
+    declared,
+    either,
+    integer,
+    is_boolean,
+    number,
+    one_of,
+    optional,
+    parameter,
+    share,
+)
 from committee.running import Work, n_threads
 from committee.running.stopping import has_deadline, is_time_up
-from committee.table import BinnedTable, Table, TargetStatistics, to_codes
+from committee.table import BinnedTable, Table, TargetStatistics
+from committee.table.binning import MAX_BINS
+
+# Leaves of so many rows need no bins of fewer rows than these. Beyond so many bins exactness was asked for.
+LARGE_LEAF, ROWS_OF_A_BIN, MOST_COARSE_BINS = 18, 3, 255
+
+
+def is_rate(value: Any) -> bool:
+    """Whether a value is a finite number above 0."""
+    return number(0)(value) and value > 0
 
 
 @declared
-class Rounds(CallbackSupportMixin, RoundParameters):
+class Rounds(CallbackSupportMixin, AdditiveTrees):
     """Trees that are added up, each correcting the sum of those before."""
+
+    n_estimators: int | str = parameter(
+        100,
+        "an integer >= 1",
+        integer(1),
+        "The number of rounds. Early stopping may end them before.",
+        kw_only=False,
+    )
+    learning_rate: float | str = parameter(
+        0.1, "a finite number > 0", is_rate, "What the values of the leaves are multiplied by."
+    )
+    max_leaf_nodes: int | None = parameter(
+        31,
+        "an integer >= 2 or None",
+        optional(integer(2, ANY_SIZE)),
+        "How many leaves a tree may have. None sets no limit.",
+    )
+    max_depth: int | None = parameter(None, *MAX_DEPTH)
+    min_samples_leaf: int = parameter(
+        1,
+        "an integer >= 1",
+        integer(1, ANY_SIZE),
+        "How many rows a leaf must have, whatever they weigh.",
+    )
+    max_bins: int = parameter(
+        255,
+        f"an integer in [2, {MAX_BINS}]",
+        integer(2, MAX_BINS),
+        "How many bins a column of numbers is cut into. With at least as many as the column has distinct "
+        "values, every threshold is tried. Above 255 the codes take twice the memory; up to 255, bins hold "
+        "three rows on average at least where leaves must have 18, as finer ones cost time and gain "
+        "nothing. A `BinnedTable` has its own bins.",
+    )
+    categorical_features: Any = parameter("from_dtype", *CATEGORICAL_FEATURES)
+    max_native_categories: int | None = parameter(
+        32,
+        "an integer >= 0 or None",
+        optional(integer(0, ANY_SIZE)),
+        "Columns of at most so many categories are split into sets of categories. Those of more are "
+        "replaced by ordered target statistics: the mean of the target in the category, of the rows before "
+        "a row in a random order, with one statistic for each of more than two classes. None replaces "
+        "none. The categories of a `BinnedTable` are never replaced.",
+    )
+    early_stopping: bool | str = parameter(
+        "auto",
+        'True, False or "auto"',
+        either(is_boolean, one_of("auto")),
+        "Whether to stop when the loss on validation rows has not improved for `n_iter_no_change` rounds, "
+        'and to keep the rounds up to the best one. "auto" does so if `fit` is given X_val.',
+    )
+    validation_fraction: float = parameter(
+        0.1,
+        "a float in (0, 1)",
+        share(whole=False),
+        "The share of the rows of each class to validate by, if early_stopping=True and `fit` is given no "
+        "X_val.",
+    )
+    n_iter_no_change: int = parameter(
+        10, "an integer >= 1", integer(1), "How many rounds may pass without an improvement."
+    )
+    tol: float = parameter(
+        1e-7, "a number >= 0", number(0), "By how much the loss must fall to count as an improvement."
+    )
+    warm_start: bool = parameter(
+        False,
+        "True or False",
+        is_boolean,
+        "Whether `fit` adds rounds to those of the fit before, up to `n_estimators`. A fit that is "
+        "interrupted (Ctrl-C) keeps the rounds that are done, and the next one goes on; with False, it "
+        "leaves the estimator as it was.",
+    )
+    random_state: Any = parameter(
+        None,
+        "an integer, a RandomState or None",
+        anything,
+        "The seed of what is drawn: rows, columns, validation rows, and the order of target statistics. "
+        "The same seed gives the same model on any number of threads.",
+    )
+    n_jobs: int | None = parameter(None, *N_JOBS)
+    verbose: int = parameter(
+        0,
+        "an integer >= 0 or a boolean",
+        either(integer(0), is_boolean),
+        "Whether to show how many rounds are done: as a bar in terminals and notebooks if rich is installed, "
+        "else on stderr.",
+    )
 
     @with_callbacks
     def fit(
@@ -83,6 +206,7 @@ class Rounds(CallbackSupportMixin, RoundParameters):
         goes_on = bool(self.warm_start) and hasattr(self, "_forest")
         training = self._read_training(X, y, sample_weight, goes_on)
         if goes_on and self._has_enough():
+            warn_of_no_more("trees")
             return self
         n_scores = training.n_classes if training.n_classes > 2 else 1
         rows = training_rows(training, init_score, n_scores, may_repeat=self._may_repeat())
@@ -104,11 +228,28 @@ class Rounds(CallbackSupportMixin, RoundParameters):
         if before:
             check_starts_alike(before, init_score)
         steps = self._find_steps(training, rows, validation, seed)
-        n_more = steps.n_rounds - (before.n_rounds if before else 0)
-        calls = task_calls(self, X, y, "round", n_more)
-        self._boost(training, rows, validation, steps, seed, before, calls)
-        if calls:
-            calls.end(lambda: self.__dict__)
+        n_there, stops_early = (
+            before.n_rounds if before else 0,
+            validation is not None and bool(self.early_stopping),
+        )
+        frame = FitFrame(
+            self,
+            X,
+            y,
+            "round",
+            steps.n_rounds,
+            n_before=n_there,
+            is_limit=stops_early,
+            n_tasks=steps.n_rounds - n_there,
+        )
+        answer, boosted = self._boost(
+            training, rows, validation, steps, seed, before, frame.work, frame.calls, stops_early=stops_early
+        )
+
+        def keep() -> None:
+            self._keep_boosted(answer.forest, boosted, training, seed)
+
+        frame.end(answer.interruption, answer.n_rounds, keep)
         return self
 
     def _read_training(self, X: Any, y: Any, sample_weight: Any, goes_on: bool) -> Training:
@@ -131,11 +272,7 @@ class Rounds(CallbackSupportMixin, RoundParameters):
                 f"n_estimators={self.n_estimators} must be larger or equal to the {self.n_iter_} rounds that "
                 "warm_start=True goes on with."
             )
-        if self.n_estimators > self.n_iter_:
-            return False
-        message = "Warm-start fitting without increasing n_estimators does not fit new trees."
-        warnings.warn(message, stacklevel=4)
-        return True
+        return self.n_estimators == self.n_iter_
 
     def _check_target(self, y: np.ndarray, training: Training, name: str = "y") -> None:
         """Raise unless the loss can be computed for y."""
@@ -152,14 +289,17 @@ class Rounds(CallbackSupportMixin, RoundParameters):
         steps: Steps,
         seed: int,
         before: Boosted | None,
-        calls: TaskCalls | None,
-    ) -> None:
-        """Do the rounds, and become a fitted estimator at last, so that a fit that fails changes nothing."""
+        work: Work,
+        calls: TaskCalls | None = None,
+        *,
+        stops_early: bool,
+    ) -> tuple[_engine.Boosted, Boosted]:
+        """Do the rounds. The estimator stays as it is, so that a fit that fails changes nothing."""
         threads, n_columns = n_threads(self.n_jobs), training.table.schema.n_columns
         has_init_score = rows.scores is not None
         statistics, rows, validation = self._encode(rows, validation, training.n_classes, seed, before)
         rows = repeated(rows) if self._may_repeat() else rows
-        parameters = self._parameters(training, validation, sources_of(statistics, n_columns))
+        parameters = self._parameters(training, sources_of(statistics, n_columns), stops_early)
         n_there = before.n_rounds if before else 0
         parameters.n_rounds, parameters.learning_rate = steps.n_rounds - n_there, steps.learning_rate
         parameters.seed = seed
@@ -174,14 +314,7 @@ class Rounds(CallbackSupportMixin, RoundParameters):
             return copy.copy(self)._keep_boosted(forest, boosted, training, seed).__dict__
 
         loss = getattr(self, "loss", None)
-        with Work(
-            "rounds",
-            type(self).__name__,
-            steps.n_rounds,
-            n_before=n_there,
-            is_limit=parameters.n_iter_no_change > 0,
-            verbose=self.verbose,
-        ) as work:
+        with work:
             answer = _engine.boost(
                 _engine.BoostRows(binned.codes, rows.y, rows.weights, rows.scores),
                 training.n_classes,
@@ -192,14 +325,9 @@ class Rounds(CallbackSupportMixin, RoundParameters):
                 after_round(work, calls, fitted),
                 threads,
             )
-        interruption = answer.interruption
-        is_kept = self.warm_start and isinstance(interruption, KeyboardInterrupt) and answer.n_rounds > 0
-        if interruption is None or is_kept:
-            boosted = Boosted.of(answer, steps.learning_rate, binned.has_missing, statistics, n_columns)
-            boosted = boosted.after(before) if before else replace(boosted, has_init_score=has_init_score)
-            self._keep_boosted(answer.forest, boosted, training, seed)
-        if interruption is not None:
-            raise interruption
+        boosted = Boosted.of(answer, steps.learning_rate, binned.has_missing, statistics, n_columns)
+        boosted = boosted.after(before) if before else replace(boosted, has_init_score=has_init_score)
+        return answer, boosted
 
     def _may_repeat(self) -> bool:
         # The weight of a class says how much its rows matter, not how many there are.
@@ -226,15 +354,32 @@ class Rounds(CallbackSupportMixin, RoundParameters):
         return statistics, rows, None if validation is None else encoded(validation, statistics)
 
     def _parameters(
-        self, training: Training, validation: Rows | None, sources: np.ndarray
+        self, training: Training, sources: np.ndarray, stops_early: bool
     ) -> _engine.BoostParameters:
         parameters = self._boost_parameters(training)
         if directions := parameters.tree.monotonic:
             parameters.tree.monotonic = [directions[source] for source in sources]
-        if validation is not None and self.early_stopping:
+        if stops_early:
             check_stops(parameters.objective.loss)
             parameters.n_iter_no_change = int(self.n_iter_no_change)
         return parameters
+
+    def _boost_parameters(self, training: Training) -> _engine.BoostParameters:
+        """Return the parameters as the engine takes them."""
+        parameters = _engine.BoostParameters()
+        tree = parameters.tree
+        tree.max_leaf_nodes = min(int(self.max_leaf_nodes or 0), NO_LIMIT)
+        if self.max_depth is not None:
+            tree.max_depth = min(int(self.max_depth), NO_LIMIT)
+        tree.min_samples_leaf = min(int(self.min_samples_leaf), NO_LIMIT)
+        parameters.tol = float(self.tol)
+        return parameters
+
+    def _most_bins(self, n_rows: int) -> int:
+        """How many bins a column of numbers of a table of so many rows may have."""
+        if self.min_samples_leaf < LARGE_LEAF or self.max_bins > MOST_COARSE_BINS:
+            return int(self.max_bins)
+        return max(2, min(int(self.max_bins), n_rows // ROWS_OF_A_BIN))
 
     def _keep_boosted(self, forest: _engine.Forest, boosted: Boosted, training: Training, seed: int) -> Self:
         self._boosted, self._seed, self._data = boosted, seed, training.data
@@ -285,55 +430,3 @@ def check_stops(loss: str) -> None:
             "Early stopping watches the loss, and a callable gives its derivatives only. Set "
             "early_stopping=False."
         )
-
-
-def with_statistics(
-    rows: Rows, n_classes: int, columns: list[int], order: np.ndarray
-) -> tuple[TargetStatistics, Rows]:
-    """Replace columns of training rows: what is averaged is the number, or whether a row is of a class."""
-    assert isinstance(rows.table, Table)
-    targets = np.eye(n_classes)[rows.y] if n_classes > 2 else rows.y.astype(np.float64)[:, np.newaxis]
-    statistics, table = learn_statistics(rows.table, targets, rows.weights, columns, order)
-    return statistics, replace(rows, table=table)
-
-
-def encoded(rows: Rows, statistics: TargetStatistics) -> Rows:
-    """Replace columns of rows to validate by."""
-    assert isinstance(rows.table, Table)
-    return replace(rows, table=statistics.encode(rows.table))
-
-
-def scored(rows: Rows, forest: _engine.Forest, threads: int) -> Rows:
-    """Rows with the scores that the trees so far give them."""
-    table = rows.table
-    assert isinstance(table, Table)
-    scores = forest.scores(list(table.columns), table.n_rows, 0, forest.n_trees, threads)
-    return replace(rows, scores=scores if rows.scores is None else rows.scores + scores)
-
-
-def binned_rows(rows: Rows, threads: int, max_bins: int) -> BinnedTable:
-    """The rows in the engine's codes."""
-    if isinstance(rows.table, BinnedTable):
-        return rows.table
-    fixed = None if rows.weights is None else _engine.fixed_weights(rows.weights)
-    return to_codes(rows.table, fixed, threads, max_bins)
-
-
-def content_order(rows: Rows, binned: BinnedTable, threads: int) -> tuple[np.ndarray, np.ndarray]:
-    """An order of rows that depends on what they contain, not on where they stand; and which are copies.
-
-    What is drawn along it is the same for any order of the table.
-    """
-    hashes = _engine.hash_rows(binned.codes, threads)
-    order = np.lexsort([rows.y, hashes])
-    return order, copies_of(hashes[order], rows.y[order])
-
-
-def validation_codes(rows: Rows, binned: BinnedTable, threads: int) -> _engine.BoostRows:
-    """Return rows to validate by in the bins of the training rows, as the engine takes them."""
-    table = rows.table
-    if isinstance(table, BinnedTable):
-        codes = table.codes
-    else:
-        codes = _engine.encode(binned.codes, list(table.columns), table.n_rows, threads)
-    return _engine.BoostRows(codes, rows.y, rows.weights, rows.scores)

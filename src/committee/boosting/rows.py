@@ -13,9 +13,11 @@ import numpy as np
 
 from committee import _engine
 from committee.boosting.losses import LARGEST_NUMBER
+from committee.boosting.target_statistics import learn_statistics
 from committee.learners.training import Training
-from committee.table import BinnedTable, Table, read_like
+from committee.table import BinnedTable, Table, TargetStatistics, read_like, to_codes
 from committee.task import (
+    REPETITIONS_END,
     Classification,
     Regression,
     are_repetitions,
@@ -31,6 +33,8 @@ from committee.votes.folds import spare_share
 # The engine rounds the derivatives of a row, so three rows are not quite a row of weight 3, and that would
 # decide between splits that are equally good. Small tables have such splits, so their rows are repeated.
 MOST_REPEATED = 2**15
+# In no open table do more than 0.56 of the rows have an equal one. If more have, they are copies.
+COPIED = 0.6
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,3 +183,89 @@ def take_table(table: Table | BinnedTable, rows: np.ndarray) -> Table | BinnedTa
         codes = _engine.take_rows(table.codes, rows.astype(np.uint32))
         return BinnedTable(table.schema, codes, len(rows))
     return Table(table.schema, tuple(column[rows] for column in table.columns), len(rows))
+
+
+def with_statistics(
+    rows: Rows, n_classes: int, columns: list[int], order: np.ndarray
+) -> tuple[TargetStatistics, Rows]:
+    """Replace columns of training rows: what is averaged is the number, or whether a row is of a class."""
+    assert isinstance(rows.table, Table)
+    targets = np.eye(n_classes)[rows.y] if n_classes > 2 else rows.y.astype(np.float64)[:, np.newaxis]
+    statistics, table = learn_statistics(rows.table, targets, rows.weights, columns, order)
+    return statistics, replace(rows, table=table)
+
+
+def encoded(rows: Rows, statistics: TargetStatistics) -> Rows:
+    """Replace columns of rows to validate by."""
+    assert isinstance(rows.table, Table)
+    return replace(rows, table=statistics.encode(rows.table))
+
+
+def scored(rows: Rows, forest: _engine.Forest, threads: int) -> Rows:
+    """Rows with the scores that the trees so far give them."""
+    table = rows.table
+    assert isinstance(table, Table)
+    scores = forest.scores(list(table.columns), table.n_rows, 0, forest.n_trees, threads)
+    return replace(rows, scores=scores if rows.scores is None else rows.scores + scores)
+
+
+def binned_rows(rows: Rows, threads: int, max_bins: int) -> BinnedTable:
+    """The rows in the engine's codes."""
+    if isinstance(rows.table, BinnedTable):
+        return rows.table
+    fixed = None if rows.weights is None else _engine.fixed_weights(rows.weights)
+    return to_codes(rows.table, fixed, threads, max_bins)
+
+
+def content_order(rows: Rows, binned: BinnedTable, threads: int) -> tuple[np.ndarray, np.ndarray]:
+    """An order of rows that depends on what they contain, not on where they stand; and which are copies.
+
+    What is drawn along it is the same for any order of the table.
+    """
+    hashes = _engine.hash_rows(binned.codes, threads)
+    order = np.lexsort([rows.y, hashes])
+    return order, copies_of(hashes[order], rows.y[order])
+
+
+def validation_codes(rows: Rows, binned: BinnedTable, threads: int) -> _engine.BoostRows:
+    """Return rows to validate by in the bins of the training rows, as the engine takes them."""
+    table = rows.table
+    if isinstance(table, BinnedTable):
+        codes = table.codes
+    else:
+        codes = _engine.encode(binned.codes, list(table.columns), table.n_rows, threads)
+    return _engine.BoostRows(codes, rows.y, rows.weights, rows.scores)
+
+
+def copies_of(hashes: np.ndarray, targets: np.ndarray) -> np.ndarray:
+    """Which rows are copies of one, made for its weight: they must not part into two folds.
+
+    Rows that are equal but for their target are no copies. Nor are any where few rows have an equal one, or
+    where they have many on average: new rows will equal old ones as often.
+
+    Parameters
+    ----------
+    hashes, targets : ndarray of shape (n_rows,)
+        What tells rows apart, and the targets, in the order of both.
+
+    Returns
+    -------
+    ndarray of shape (n_rows,)
+        Numbers from 0 on, the same for all copies of a row.
+
+    Examples
+    --------
+    >>> copies_of(np.array([5, 5, 6, 6, 7, 7, 8, 8]), np.array([0, 0, 1, 1, 0, 0, 0, 1]))
+    array([0, 0, 1, 1, 2, 2, 3, 4])
+    >>> copies_of(np.array([5, 6, 7, 8, 8, 9]), np.array([0, 1, 0, 1, 1, 0]))
+    array([0, 1, 2, 3, 4, 5])
+    """
+    is_new = np.diff(hashes, prepend=hashes[:1]) != 0
+    is_new[0] = True
+    first = np.flatnonzero(is_new)
+    sizes = np.diff(first, append=len(hashes))
+    differs = targets[first] != targets[first + sizes - 1]
+    copies = np.cumsum(is_new | np.repeat(differs, sizes)) - 1
+    sizes = np.bincount(copies)
+    are_copies = sizes.mean() <= REPETITIONS_END and sizes[sizes > 1].sum() > COPIED * len(copies)
+    return copies if are_copies else np.arange(len(copies))

@@ -134,7 +134,7 @@ class FitFrame:
     ----------
     estimator : estimator
     X, y : what it is fitted on
-    unit : {"tree", "member"}
+    unit : {"tree", "round", "member"}
         What it makes.
     n_total : int
         How many there will be after the fit.
@@ -142,6 +142,8 @@ class FitFrame:
         How many there are before.
     is_limit : bool, default=False
         Whether there may be fewer in the end.
+    n_tasks : int, default=None
+        How many callbacks are told of. None is those that are made, if there cannot be fewer.
     """
 
     def __init__(
@@ -154,9 +156,11 @@ class FitFrame:
         *,
         n_before: int = 0,
         is_limit: bool = False,
+        n_tasks: int | None = None,
     ) -> None:
         self.estimator = estimator
-        self.calls = task_calls(estimator, X, y, unit, None if is_limit else n_total - n_before)
+        n_made = None if is_limit else n_total - n_before
+        self.calls = task_calls(estimator, X, y, unit, n_made if n_tasks is None else n_tasks)
         name, verbose = type(estimator).__name__, estimator.verbose
         self.work = Work(f"{unit}s", name, n_total, n_before=n_before, is_limit=is_limit, verbose=verbose)
 
@@ -179,7 +183,7 @@ class FitFrame:
             self.calls.end(lambda: vars(self.estimator))
 
 
-def warn_of_no_more(what: str) -> None:
+def warn_of_no_more(what: str, stacklevel: int = 4) -> None:
     """Warn, from a fit, that a warm start has as many trees or members as it wants."""
     message = f"Warm-start fitting without increasing n_estimators does not fit new {what}."
-    warnings.warn(message, stacklevel=4)
+    warnings.warn(message, stacklevel=stacklevel)

@@ -276,3 +276,14 @@ class Regresses(RegressorMixin):
 def is_plain(schema: Schema) -> bool:
     """Whether a matrix needs no reading: all columns are numbers, and there are no names to compare."""
     return not schema.named and all(column.kind is Kind.NUMBER for column in schema.columns)
+
+
+def attribute_of_part(part: str, name: str, meaning: str) -> property:
+    """Make an attribute of a fitted estimator, which a part of it holds."""
+
+    def read(estimator: Any) -> Any:
+        check_is_fitted(estimator)
+        return getattr(getattr(estimator, part), name)
+
+    read.__doc__ = meaning
+    return property(read)
