@@ -16,13 +16,12 @@ from committee.combining.fixed import (
     product,
     trimmed_mean,
 )
-from committee.combining.fixed_rule import FixedRule
 from committee.combining.greedy import BestMemberRule, GreedyRule
 from committee.combining.labels import BehaviourKnowledgeRule, NaiveBayesRule
 from committee.combining.naming import as_rule, rule_named, rule_names
 from committee.combining.pooling import LogPoolRule
 from committee.combining.regions import RegionRule
-from committee.combining.rule import Rule
+from committee.combining.rule import FixedRule, Rule
 from committee.combining.stacking import StackingRule
 from committee.combining.templates import DecisionTemplateRule, DempsterShaferRule
 from committee.combining.weighted import AccuracyWeightedRule, CAWPERule

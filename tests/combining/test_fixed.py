@@ -14,7 +14,8 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
 import rule_oracle
-from committee.combining.fixed_rule import FIXED, FixedRule
+from committee.combining.fixed import FIXED
+from committee.combining.rule import FixedRule
 from committee.rules import (
     borda,
     geometric_mean,

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import balanced_accuracy_score, log_loss, make_scorer
 
-from committee.combining import benches
+from committee.combining import greedy
 from committee.rules import BestMemberRule, GreedyRule, one_hot
 
 CLASS_METRICS = ("neg_log_loss", "accuracy", "balanced_accuracy", "neg_brier_score")
@@ -127,7 +127,7 @@ def test_the_loss_is_never_above_that_of_the_best_member(seed, metric, n_members
 
 def test_rows_on_which_one_vote_changes_nothing_are_not_looked_at():
     votes, y = some_votes(n_rows=200)
-    bench = benches.ErrorBench(votes, y, np.ones(200))
+    bench = greedy.ErrorBench(votes, y, np.ones(200))
     for member in (0, 1, 2, 3, 4, 0, 2):
         decisions = [(bench.total + vote).argmax(axis=1) for vote in votes]
         np.testing.assert_allclose(bench.losses(), [np.mean(labels != y) for labels in decisions])

@@ -6,7 +6,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.metrics import log_loss
 from sklearn.tree import DecisionTreeRegressor
 
-from committee.combining.region_tree import RegionTree
+from committee.combining.regions import RegionTree
 from committee.rules import RegionRule, one_hot
 
 PARTITIONS = ("clusters", "tree")

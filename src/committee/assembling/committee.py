@@ -20,8 +20,7 @@ from committee.assembling.members import Member, Seat, members_of
 from committee.combining import rule_named
 from committee.combining.adjusting import AdjustedRule
 from committee.combining.averaging import BayesianAveragingRule
-from committee.combining.fixed_rule import FixedRule
-from committee.combining.rule import Rule, check_rule, differ
+from committee.combining.rule import FixedRule, Rule, check_rule, differ
 from committee.learners.callbacks import (
     CallbackSupportMixin,
     TaskCalls,

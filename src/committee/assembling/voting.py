@@ -8,8 +8,7 @@ from sklearn.base import clone
 
 from committee.assembling.committee import Committee
 from committee.combining import as_rule
-from committee.combining.fixed_rule import FixedRule
-from committee.combining.rule import Rule
+from committee.combining.rule import FixedRule, Rule
 from committee.learners.voting import Classifies, Regresses
 from committee.parameters import anything, declared, parameter
 from committee.saving import saved

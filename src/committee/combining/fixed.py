@@ -9,22 +9,27 @@ Decisions on classes are rescaled to sum to one. Where no class has any support,
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from committee.combining.support import between, counted, middle, multiplied, ranked, winners
+from committee.table.typing import ArrayLike
 from committee.votes.arrays import (
     check_classes,
     check_member_weights,
     check_votes,
     in_blocks,
+    labels_of,
     shares_of,
     weighted_sum,
 )
 
+# Sums of weights that differ by less are equal: the order of the members does not decide.
+SAME_SHARE = 1e-12
+Function = Callable[..., np.ndarray]
 
-def mean(votes: Any, weights: Any = None) -> np.ndarray:
+
+def mean(votes: ArrayLike, weights: ArrayLike | None = None) -> np.ndarray:
     """Average the members' votes: the sum of w[i] d[i, j] over the members.
 
     Parameters
@@ -52,7 +57,7 @@ def mean(votes: Any, weights: Any = None) -> np.ndarray:
     return in_blocks(lambda block: weighted_sum(block, shares), votes)
 
 
-def median(votes: Any, weights: Any = None) -> np.ndarray:
+def median(votes: ArrayLike, weights: ArrayLike | None = None) -> np.ndarray:
     """Take the median of the members' votes for each output.
 
     Between two middle votes it lies halfway. With weights it is the vote at which half of the weight is
@@ -82,11 +87,11 @@ def median(votes: Any, weights: Any = None) -> np.ndarray:
     return in_blocks(lambda block: middle(block, shares), votes)
 
 
-def trimmed_mean(votes: Any, weights: Any = None, *, trim: float = 0.2) -> np.ndarray:
+def trimmed_mean(votes: ArrayLike, weights: ArrayLike | None = None, *, trim: float = 0.2) -> np.ndarray:
     """Average the members' votes for each output without the lowest and the highest.
 
     A member that is trimmed in part counts for the rest. If `trim` times the number of members is a whole
-    number, so many are left out at each end, as in scipy's `trim_mean`.
+    number, that number is left out at each end, as in scipy's `trim_mean`.
 
     Parameters
     ----------
@@ -117,7 +122,7 @@ def trimmed_mean(votes: Any, weights: Any = None, *, trim: float = 0.2) -> np.nd
     return in_blocks(lambda block: between(block, shares, trim, 1 - trim), votes)
 
 
-def minimum(votes: Any, weights: Any = None) -> np.ndarray:
+def minimum(votes: ArrayLike, weights: ArrayLike | None = None) -> np.ndarray:
     """Take the lowest vote for each class, and rescale.
 
     A vote of 0 is a veto. Where every class has one, all have the same share.
@@ -146,7 +151,7 @@ def minimum(votes: Any, weights: Any = None) -> np.ndarray:
     return in_blocks(lambda block: block[members].min(axis=0), votes)
 
 
-def maximum(votes: Any, weights: Any = None) -> np.ndarray:
+def maximum(votes: ArrayLike, weights: ArrayLike | None = None) -> np.ndarray:
     """Take the highest vote for each class, and rescale.
 
     Parameters
@@ -173,7 +178,7 @@ def maximum(votes: Any, weights: Any = None) -> np.ndarray:
     return in_blocks(lambda block: block[members].max(axis=0), votes)
 
 
-def product(votes: Any, weights: Any = None) -> np.ndarray:
+def product(votes: ArrayLike, weights: ArrayLike | None = None) -> np.ndarray:
     """Multiply the members' votes, each to the power w[i], and rescale.
 
     A vote of 0 is a veto. Where every class has one, all zeros are read as the same vanishing number: the
@@ -203,7 +208,7 @@ def product(votes: Any, weights: Any = None) -> np.ndarray:
     return in_blocks(lambda block: multiplied(block, exponents), votes)
 
 
-def geometric_mean(votes: Any, weights: Any = None) -> np.ndarray:
+def geometric_mean(votes: ArrayLike, weights: ArrayLike | None = None) -> np.ndarray:
     """Average the logarithms of the members' votes, and rescale: the mean of their log-odds.
 
     It is the `product` to the power 1 / n_members, less sure of itself. Vetoes count as they do there.
@@ -233,13 +238,12 @@ def geometric_mean(votes: Any, weights: Any = None) -> np.ndarray:
     return in_blocks(lambda block: multiplied(block, shares), votes)
 
 
-def majority(votes: Any, weights: Any = None) -> np.ndarray:
+def majority(votes: ArrayLike, weights: ArrayLike | None = None) -> np.ndarray:
     """Count the members that vote for each class.
 
     A member votes for its class of the highest probability, the first of equal ones. A class has the majority
-    if more than half of the weight votes for it. A row on which no share exceeds 1/2 is one on which the
-    committee abstains: the shares tell, and are left as they are, so that the class with the most votes is
-    still the largest of them.
+    if more than half of the weight votes for it. Where no share exceeds 1/2, the committee abstains. The
+    shares are returned as they are, so the class with the most votes still has the largest.
 
     Parameters
     ----------
@@ -277,7 +281,7 @@ def majority(votes: Any, weights: Any = None) -> np.ndarray:
     return in_blocks(lambda block: counted(block, shares), votes)
 
 
-def plurality(votes: Any, weights: Any = None) -> np.ndarray:
+def plurality(votes: ArrayLike, weights: ArrayLike | None = None) -> np.ndarray:
     """Let the class with the most votes take all, however few they are.
 
     A member votes for its class of the highest probability, the first of equal ones. Classes with equally
@@ -296,7 +300,7 @@ def plurality(votes: Any, weights: Any = None) -> np.ndarray:
 
     See Also
     --------
-    majority : The shares of the votes, which tell whether there is a majority.
+    majority : The shares of the votes, which show whether there is a majority.
 
     References
     ----------
@@ -309,10 +313,15 @@ def plurality(votes: Any, weights: Any = None) -> np.ndarray:
     """
     votes = check_classes(votes, "plurality")
     shares = shares_of(weights, len(votes))
-    return in_blocks(lambda block: winners(counted(block, shares)), votes)
+
+    def winners(block: np.ndarray) -> np.ndarray:
+        counts = counted(block, shares)
+        return (counts >= counts.max(axis=1, keepdims=True) - SAME_SHARE).astype(np.float64)
+
+    return in_blocks(winners, votes)
 
 
-def borda(votes: Any, weights: Any = None) -> np.ndarray:
+def borda(votes: ArrayLike, weights: ArrayLike | None = None) -> np.ndarray:
     """Count ranks: a class gets a point from a member for every class that the member puts below it.
 
     Classes that a member puts on one level get half a point from each other.
@@ -343,7 +352,7 @@ def borda(votes: Any, weights: Any = None) -> np.ndarray:
     return in_blocks(lambda block: ranked(block, shares), votes)
 
 
-def one_hot(labels: Any, n_classes: int) -> np.ndarray:
+def one_hot(labels: ArrayLike, n_classes: int) -> np.ndarray:
     """Turn labels into crisp votes.
 
     Parameters
@@ -367,3 +376,70 @@ def one_hot(labels: Any, n_classes: int) -> np.ndarray:
     if labels.dtype.kind not in "iu" or ((labels < 0) | (labels >= n_classes)).any():
         raise ValueError(f"labels must be integers from 0 to {n_classes - 1}. Got {labels!r}.")
     return np.eye(n_classes)[labels]
+
+
+def middle(votes: np.ndarray, shares: np.ndarray) -> np.ndarray:
+    """Return the weighted median: halfway between the votes before and after half of the weight."""
+    ordered, reached = in_order(votes, shares)
+    lower = (reached >= 0.5 - SAME_SHARE).argmax(axis=0, keepdims=True)
+    upper = (reached > 0.5 + SAME_SHARE).argmax(axis=0, keepdims=True)
+    low, high = (np.take_along_axis(ordered, at, axis=0)[0] for at in (lower, upper))
+    middles: np.ndarray = low / 2 + high / 2
+    return middles
+
+
+def between(votes: np.ndarray, shares: np.ndarray, low: float, high: float) -> np.ndarray:
+    """Return the mean of the votes between two shares of the weight."""
+    ordered, reached = in_order(votes, shares)
+    return weighted_sum(ordered, np.diff(reached.clip(low, high), axis=0, prepend=low) / (high - low))
+
+
+def in_order(votes: np.ndarray, shares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Sort the votes for each output. Return them, and the share of the weight that is reached with each."""
+    if (shares == shares[0]).all():
+        return np.sort(votes, axis=0), shares.cumsum()[:, np.newaxis, np.newaxis]
+    order = votes.argsort(axis=0)
+    return np.take_along_axis(votes, order, axis=0), shares[order].cumsum(axis=0)
+
+
+def multiplied(votes: np.ndarray, exponents: np.ndarray) -> np.ndarray:
+    """Return the product of votes to powers, up to a factor for each row."""
+    are_zero = votes == 0
+    logarithms = weighted_sum(np.log(np.where(are_zero, 1, votes)), exponents)
+    if are_zero.any():
+        vetoes = weighted_sum(are_zero, exponents)
+        fewest = vetoes.min(axis=1, keepdims=True)
+        logarithms[vetoes > fewest + SAME_SHARE * exponents.sum()] = -np.inf
+    return np.exp(logarithms - logarithms.max(axis=1, keepdims=True))
+
+
+def counted(votes: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Return the weight of the members that vote for each class."""
+    counts = np.zeros(votes.shape[1:])
+    rows = np.arange(len(counts))
+    for weight, label in zip(weights, labels_of(votes), strict=True):
+        counts[rows, label] += weight
+    return counts
+
+
+def ranked(votes: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Return the points of each class: half of the other classes, and half of its wins minus its losses."""
+    n_members, n_rows, n_classes = votes.shape
+    by_class = np.ascontiguousarray(votes.transpose(2, 0, 1))
+    balances = np.zeros((n_classes, n_members, n_rows), dtype=np.int32)
+    for one in range(n_classes):
+        for other in range(one):
+            wins = (by_class[one] > by_class[other]).view(np.int8)
+            wins -= (by_class[one] < by_class[other]).view(np.int8)
+            balances[one] += wins
+            balances[other] -= wins
+    return weighted_sum((n_classes - 1 + balances.transpose(1, 2, 0)) / 2, weights)
+
+
+FIXED: Mapping[str, Function] = {
+    function.__name__: function
+    for function in (
+        *(mean, median, trimmed_mean, minimum, maximum),
+        *(product, geometric_mean, majority, plurality, borda),
+    )
+}

@@ -1,30 +1,56 @@
 """Selection of members by honest votes: greedy with replacement (Caruana et al. 2004), and the single best.
 
 In: honest votes. Out: a weight for each member; the decision is the weighted mean of the votes.
+
+Greedy selection adds one member after the other to a bench, which holds what one metric needs of honest
+votes. `losses` gives, for every member, the loss of the mean of those on the bench and that member; `seat`
+adds a member, who may be added more than once; `only` is an empty bench of some members. Most benches make no
+decisions: log loss needs only the votes for the right class, squared losses a matrix of (n_members,
+n_members), and the error only those rows on which one more vote can change the outcome.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import ClassVar, Protocol, TypeAlias
 
 import numpy as np
 
-from committee.combining.benches import Bench, bench_for
 from committee.combining.rule import Rule
-from committee.metrics.members import member_losses
-from committee.metrics.scoring import learnt_by, metric_of
+from committee.metrics.losses import (
+    SMALLEST,
+    brier_losses,
+    brier_scale,
+    errors,
+    log_losses,
+    residuals,
+    squared_errors,
+    votes_for,
+)
+from committee.metrics.members import decided, loss_on, member_losses, with_highest
+from committee.metrics.names import Metric
+from committee.metrics.scoring import DecisionScore, learnt_by, metric_of
 from committee.parameters import anything, declared, either, integer, optional, parameter
 from committee.saving import attributes, saved
 from committee.saving.errors import require
-from committee.votes.arrays import weighted_sum
+from committee.table.typing import RandomState
+from committee.votes.arrays import (
+    BLOCK_SIZE,
+    NEARLY_ONE,
+    blocks_of,
+    highest_of,
+    rounding_of,
+    weighted_sum,
+)
 from committee.votes.honest import HonestVotes
 
 # Losses that differ by less, relative to them, are equal.
 ROUNDING = 1e-12
 # The share of the members in each of several bags.
 BAG_SHARE = 0.5
-SCORING: tuple[str, Any, str] = (
+Scoring: TypeAlias = "str | Callable[..., float] | None"
+SCORING: tuple[str, Callable[[object], bool], str] = (
     "the name of a metric, a scorer made by make_scorer, a function or None",
     either(lambda value: value is None or isinstance(value, str), callable),
     "What is maximised: a metric by scikit-learn's name, a scorer, or a function of y, the decision of shape "
@@ -35,7 +61,7 @@ SCORING: tuple[str, Any, str] = (
 
 
 class Weighing(Rule):
-    """What rules share that come down to a weight for each member.
+    """What rules share that learn a weight for each member.
 
     Attributes
     ----------
@@ -91,12 +117,12 @@ class GreedyRule(Weighing):
     ([array([0, 1])], array([0.5, 0.5, 0. ]))
     """
 
-    scoring: Any = parameter(None, *SCORING)
+    scoring: Scoring = parameter(None, *SCORING)
     n_steps: int = parameter(
         50, "an integer >= 0", integer(0), "How many members are added at most after the start."
     )
     n_start: int = parameter(
-        1, "an integer >= 1", integer(1), "How many of the best members sit from the start."
+        1, "an integer >= 1", integer(1), "How many of the best members are added first."
     )
     patience: int | None = parameter(
         10,
@@ -110,7 +136,7 @@ class GreedyRule(Weighing):
         integer(1),
         "How many samples of the members are selected from. 1 takes all members.",
     )
-    random_state: Any = parameter(
+    random_state: RandomState = parameter(
         None,
         "an integer, a RandomState or None",
         anything,
@@ -167,7 +193,7 @@ class BestMemberRule(Weighing):
     1
     """
 
-    scoring: Any = parameter(None, *SCORING)
+    scoring: Scoring = parameter(None, *SCORING)
 
     kept: ClassVar[Mapping[str, attributes.Kind]] = {
         **Weighing.kept,
@@ -186,7 +212,7 @@ class BestMemberRule(Weighing):
 
 
 def select(bench: Bench, n_start: int, n_steps: int, patience: int | None) -> tuple[list[int], float]:
-    """The members of the best mean along the way, in the order in which they were added, and its loss."""
+    """Return the members of the best mean along the way, in the order of their adding, and its loss."""
     losses = bench.losses()
     best = first_lowest(losses)
     others = [int(member) for member in np.argsort(losses, kind="stable") if member != best]
@@ -209,6 +235,206 @@ def select(bench: Bench, n_start: int, n_steps: int, patience: int | None) -> tu
 
 
 def first_lowest(losses: np.ndarray) -> int:
-    """The first member of the lowest loss, up to rounding."""
+    """Return the first member of the lowest loss, up to rounding."""
     lowest = losses.min()
     return int(np.flatnonzero(losses <= lowest + ROUNDING * abs(lowest))[0])
+
+
+class Bench(Protocol):
+    """What greedy selection asks of a metric."""
+
+    def losses(self) -> np.ndarray:
+        """Return the loss with each member added, of shape (n_members,)."""
+        ...
+
+    def seat(self, member: int) -> None:
+        """Add a member."""
+
+    def only(self, members: np.ndarray) -> Bench:
+        """Return an empty bench of some members."""
+        ...
+
+
+def bench_for(metric: Metric, honest: HonestVotes) -> Bench:
+    """Return the bench of a metric, with a short cut where there is one for these votes."""
+    if metric.losses in (log_losses, brier_losses) and not sum_to_one(honest):
+        return AnyBench(honest, metric.loss)
+    if metric.losses is log_losses:
+        right = np.concatenate([votes_for(votes, y) for votes, y, _ in honest.blocks()], axis=1)
+        if honest.has_voted is None:
+            return LogLossBench(right, honest.weights)
+        return AnyBench(replace(honest, votes=right[:, :, None]), log_loss_of_right)
+    if honest.has_voted is None and metric.losses in (brier_losses, squared_errors):
+        return SquareBench(common_squares(honest) * brier_scale(honest.n_outputs))
+    if honest.has_voted is None and metric.losses is errors:
+        return ErrorBench(honest.votes, honest.y, metric.weights(honest.y, honest.weights))
+    return AnyBench(honest, metric.loss)
+
+
+def sum_to_one(honest: HonestVotes) -> bool:
+    """Return whether the votes on each row are shares of one."""
+    sums = (votes.sum(axis=2) for votes, _, _ in honest.blocks())
+    return all(bool((np.abs(of_block - 1) <= NEARLY_ONE).all()) for of_block in sums)
+
+
+def log_loss_of_right(y: np.ndarray, right: np.ndarray, weights: np.ndarray) -> float:
+    """Return the log loss of decisions of which only the probability of the right class is given."""
+    return float(-np.log(np.maximum(right[:, 0], SMALLEST)) @ weights / weights.sum())
+
+
+def common_squares(honest: HonestVotes) -> np.ndarray:
+    """Return the weighted mean product of the residuals of two members, of shape (n_members, n_members)."""
+    products = np.zeros((honest.n_members, honest.n_members))
+    for votes, y, weights in honest.blocks():
+        from_answer = residuals(votes, y) * np.sqrt(weights)[None, :, None]
+        flat = from_answer.reshape(honest.n_members, -1)
+        products += flat @ flat.T
+    return products / honest.weights.sum()
+
+
+class SquareBench:
+    """The squared error and the Brier score: the square of a mean of residuals is a mean of products."""
+
+    def __init__(self, products: np.ndarray) -> None:
+        self.products = products
+        self.with_seated = np.zeros(len(products))
+        self.seated_square = 0.0
+        self.n_seated = 0
+
+    def losses(self) -> np.ndarray:
+        """Return the loss with each member added."""
+        squares = self.seated_square + 2 * self.with_seated + self.products.diagonal()
+        return squares / (self.n_seated + 1) ** 2
+
+    def seat(self, member: int) -> None:
+        """Add a member."""
+        self.seated_square += 2 * self.with_seated[member] + self.products[member, member]
+        self.with_seated = self.with_seated + self.products[member]
+        self.n_seated += 1
+
+    def only(self, members: np.ndarray) -> SquareBench:
+        """Return an empty bench of some members."""
+        return SquareBench(self.products[np.ix_(members, members)])
+
+
+class LogLossBench:
+    """Log loss: it looks only at the votes for the right class."""
+
+    def __init__(self, votes: np.ndarray, weights: np.ndarray) -> None:
+        self.votes = votes
+        self.weights = weights
+        self.total = np.zeros(votes.shape[1])
+        self.n_seated = 0
+
+    def losses(self) -> np.ndarray:
+        """Return the loss with each member added."""
+        n_members, n_rows = self.votes.shape
+        n_after = self.n_seated + 1
+        losses = np.zeros(n_members)
+        step = max(1, BLOCK_SIZE // n_members)
+        for start in range(0, n_rows, step):
+            rows = slice(start, start + step)
+            mean = np.maximum((self.votes[:, rows] + self.total[rows]) / n_after, SMALLEST)
+            losses -= (np.log(mean, out=mean) * self.weights[rows]).sum(axis=1)
+        return losses / self.weights.sum()
+
+    def seat(self, member: int) -> None:
+        """Add a member."""
+        self.total += self.votes[member]
+        self.n_seated += 1
+
+    def only(self, members: np.ndarray) -> LogLossBench:
+        """Return an empty bench of some members."""
+        return LogLossBench(self.votes[members], self.weights)
+
+
+class ErrorBench:
+    """The error: on most rows the members agree so much that no one more vote can change the outcome."""
+
+    def __init__(self, votes: np.ndarray, y: np.ndarray, weights: np.ndarray) -> None:
+        self.votes = votes
+        self.y = y
+        self.weights = weights
+        self.rounding = rounding_of(votes)
+        self.total = np.zeros(votes.shape[1:])
+        # How much one more vote can add to the lead of the right class, and how much it can take away.
+        self.gain = np.empty(len(y))
+        self.harm = np.empty(len(y))
+        self.highest = np.empty(len(y))
+        for rows, block in blocks_of(votes):
+            self.gain[rows] = votes_for(block, y[rows]).max(axis=0)
+            self.harm[rows] = -np.min([lead_of(vote, y[rows]) for vote in block], axis=0)
+            self.highest[rows] = block.max(axis=(0, 2))
+
+    def losses(self) -> np.ndarray:
+        """Return the loss with each member added."""
+        lead = lead_of(self.total, self.y)
+        # Classes this close to the highest are tied with it.
+        slack = 2 * self.rounding * (self.total.max(axis=1) + self.highest)
+        is_wrong = lead < -self.gain - slack
+        losses = np.full(len(self.votes), self.weights[is_wrong].sum())
+        unsettled = np.flatnonzero(~is_wrong & (lead <= self.harm + slack))
+        step = max(1, BLOCK_SIZE // (len(self.votes) * self.votes.shape[2]))
+        for start in range(0, len(unsettled), step):
+            rows = unsettled[start : start + step]
+            after = self.votes[:, rows] + self.total[rows]
+            # The first of the classes that are as high as the highest.
+            enough = highest_of(after) * (1 - self.rounding)
+            labels = (after >= enough[:, :, None]).argmax(axis=2)
+            losses += ((labels != self.y[rows]) * self.weights[rows]).sum(axis=1)
+        return losses / self.weights.sum()
+
+    def seat(self, member: int) -> None:
+        """Add a member."""
+        self.total += self.votes[member]
+
+    def only(self, members: np.ndarray) -> ErrorBench:
+        """Return an empty bench of some members."""
+        return ErrorBench(self.votes[members], self.y, self.weights)
+
+
+class AnyBench:
+    """Any other loss, and members that have not voted on all rows: the decision of each candidate is made.
+
+    It is the mean of the members that have voted on a row. Rows on which none has are left out.
+    """
+
+    def __init__(self, honest: HonestVotes, loss: DecisionScore) -> None:
+        self.honest = honest
+        self.loss = loss
+        self.rounding = rounding_of(honest.votes)
+        self.total = np.zeros(honest.votes.shape[1:])
+        self.n_seated = np.zeros((honest.n_rows, 1))
+
+    def losses(self) -> np.ndarray:
+        """Return the loss with each member added."""
+        return with_highest([self._loss(member) for member in range(self.honest.n_members)])
+
+    def seat(self, member: int) -> None:
+        """Add a member."""
+        self.total, self.n_seated = self._with(member)
+
+    def only(self, members: np.ndarray) -> AnyBench:
+        """Return an empty bench of some members."""
+        return AnyBench(self.honest.of_members(members), self.loss)
+
+    def _with(self, member: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return the sum of the votes on each row, and their number, with a member added."""
+        rows = self.honest.own_rows()[member]
+        own = 1.0 if rows is None else rows[:, None].astype(np.float64)
+        return self.total + own * self.honest.votes[member], self.n_seated + own
+
+    def _loss(self, member: int) -> float:
+        total, n_seated = self._with(member)
+        rows = None if self.honest.has_voted is None else n_seated[:, 0] > 0
+        decision = decided(total / np.maximum(n_seated, 1), self.rounding)
+        return loss_on(rows, self.loss, decision, self.honest)
+
+
+def lead_of(votes: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Return by how much the vote for the class of each row exceeds the highest other."""
+    rows = np.arange(len(y))
+    others = votes.copy()
+    others[rows, y] = -np.inf
+    lead: np.ndarray = votes[rows, y] - others.max(axis=1)
+    return lead

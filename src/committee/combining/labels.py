@@ -10,10 +10,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from committee.combining.confusion import confusions_of
-from committee.combining.fixed import majority
+from committee.combining.fixed import majority, multiplied
 from committee.combining.rule import Rule
-from committee.combining.support import multiplied
+from committee.combining.weighted import confusions_of
 from committee.parameters import declared, one_of, parameter
 from committee.saving import saved
 from committee.saving.attributes import Kind, integers, shares

@@ -1,6 +1,6 @@
-"""The registry of rules: by which `rule="cawpe"` works wherever votes are combined.
+"""The registry of rules, by which `rule="cawpe"` works wherever votes are combined.
 
-A trained rule is imported when it is asked for.
+A trained rule is imported when somebody names it.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ import importlib
 from collections.abc import Mapping
 from typing import Any
 
-from committee.combining.fixed_rule import FIXED, FixedRule, named_if_ours
-from committee.combining.rule import Rule
+from committee.combining.fixed import FIXED
+from committee.combining.rule import FixedRule, Rule
 from committee.parameters import unknown_name
 
 PACKAGE = "committee.combining"
@@ -37,7 +37,7 @@ TRAINED: Mapping[str, tuple[str, str, Mapping[str, Any]]] = {
 
 
 def rule_names() -> list[str]:
-    """The names of all rules.
+    """Return the names of all rules.
 
     Examples
     --------
@@ -60,7 +60,7 @@ def rule_lines() -> dict[str, str]:
 
 
 def rule_places() -> dict[str, str]:
-    """The module of every class of rules, by the name of the class.
+    """Return the module of every class of rules, by the name of the class.
 
     Examples
     --------
@@ -100,8 +100,8 @@ def rule_named(name: str) -> Rule:
     return rule
 
 
-def as_rule(rule: Any) -> Rule:
-    """Make a rule of what a user may give as one.
+def as_rule(rule: object) -> Rule:
+    """Make a rule of what a user may pass as one.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ def as_rule(rule: Any) -> Rule:
     Returns
     -------
     Rule
-        A rule that was given comes back as it is.
+        A rule that is passed is returned as it is.
 
     Examples
     --------
@@ -127,4 +127,6 @@ def as_rule(rule: Any) -> Rule:
         raise ValueError(
             f"rule must be the name of a rule, a function or a rule such as CAWPERule(). Got {rule!r}."
         )
-    return FixedRule(rule=named_if_ours(rule), weights=None, trim=None)
+    # A rule can be saved if its function has a name.
+    named = next((name for name, function in FIXED.items() if function is rule), rule)
+    return FixedRule(rule=named, weights=None, trim=None)

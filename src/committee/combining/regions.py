@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,7 +18,6 @@ from sklearn.metrics import pairwise_distances_argmin
 from sklearn.tree import DecisionTreeRegressor
 from threadpoolctl import threadpool_limits
 
-from committee.combining.region_tree import RegionTree
 from committee.combining.rule import Rule
 from committee.combining.space import Space, as_matrix
 from committee.metrics.names import METRICS
@@ -232,3 +232,73 @@ def mean_losses(total: np.ndarray, size: np.ndarray) -> np.ndarray:
 def lowest_of(losses: np.ndarray) -> int:
     """The member of the lowest loss, the first of equal ones; those without any rows are not asked."""
     return int(np.where(np.isnan(losses), np.inf, losses).argmin())
+
+
+@dataclass(frozen=True, eq=False)
+class RegionTree:
+    """A shallow tree whose leaves are regions, as plain arrays.
+
+    Node 0 is the root. A node with children sends a row to the first if its column is at most the threshold,
+    and to the second if not. The other nodes are leaves. Regions are the leaves in the order of their nodes.
+
+    Parameters
+    ----------
+    columns : ndarray of int64 of shape (n_nodes,)
+        0 for leaves.
+    thresholds : ndarray of shape (n_nodes,)
+        0 for leaves.
+    children : ndarray of int64 of shape (n_nodes, 2)
+        0 for leaves: no node has the root as a child.
+    """
+
+    columns: np.ndarray
+    thresholds: np.ndarray
+    children: np.ndarray
+
+    @classmethod
+    def of(cls, tree: DecisionTreeRegressor) -> RegionTree:
+        """Take the nodes of a tree of scikit-learn."""
+        nodes = tree.tree_
+        is_leaf = nodes.children_left < 0
+        children = np.column_stack([nodes.children_left, nodes.children_right])
+        return cls(
+            np.where(is_leaf, 0, nodes.feature).astype(np.int64),
+            np.where(is_leaf, 0.0, nodes.threshold),
+            np.where(is_leaf[:, None], 0, children).astype(np.int64),
+        )
+
+    @property
+    def n_regions(self) -> int:
+        """The number of leaves."""
+        return int((self.children[:, 0] == 0).sum())
+
+    def is_sound(self, n_columns: int) -> bool:
+        """Return whether every way down ends in a leaf, and all columns are there."""
+        is_leaf = self.children[:, 0] == 0
+        onward = self.children > np.arange(len(self.children))[:, None]
+        is_within = self.children < len(self.children)
+        return bool(
+            ((onward & is_within).all(axis=1) | (is_leaf & (self.children[:, 1] == 0))).all()
+            and (self.columns < n_columns).all()
+        )
+
+    def region(self, points: np.ndarray) -> np.ndarray:
+        """Return the region of each point.
+
+        Examples
+        --------
+        >>> tree = RegionTree(np.array([1, 0, 0]), np.array([0.5, 0, 0]), np.array([[1, 2], [0, 0], [0, 0]]))
+        >>> tree.region(np.array([[9.0, 0.0], [9.0, 1.0]]))
+        array([0, 1])
+        """
+        is_leaf = self.children[:, 0] == 0
+        regions = np.cumsum(is_leaf) - 1
+        nodes = np.zeros(len(points), dtype=np.int64)
+        rows = np.arange(len(points))
+        # In the precision in which scikit-learn has found the thresholds.
+        values = points.astype(np.float32)
+        while not is_leaf[nodes].all():
+            goes_second = values[rows, self.columns[nodes]] > self.thresholds[nodes]
+            below = self.children[nodes, goes_second.astype(np.int64)]
+            nodes = np.where(is_leaf[nodes], nodes, below)
+        return regions[nodes]

@@ -1,10 +1,11 @@
 """A rule: from votes and, if it is trained, honest votes with their answers, to one decision.
 
 A rule says in `_learn` what it takes from honest votes, and in `_decide` how a block of votes becomes the
-support of each output; `Rule` does the rest, the same for all: it checks what comes in, goes through the
+support of each output. `Rule` does the rest for all of them: it checks what comes in, goes through the
 blocks, and rescales decisions on classes to sum to one. A rule that looks at X overrides `_combine`.
+`FixedRule` is the rule that learns nothing.
 
-A fitted rule decides without scikit-learn, for the predictors of committees: what is only needed to learn is
+A fitted rule decides without scikit-learn, for the predictors of committees. What is only needed to learn is
 imported in `_learn`.
 """
 
@@ -15,14 +16,26 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
+from committee.combining.fixed import FIXED, Function, trimmed_mean
 from committee.metrics.scoring import check_scoring
-from committee.parameters import Parametrised, check_parameters
-from committee.saving import DamagedFile, Fields, Saveable
+from committee.parameters import (
+    Parametrised,
+    anything,
+    check_parameters,
+    declared,
+    number,
+    optional,
+    parameter,
+)
+from committee.saving import DamagedFile, Fields, Saveable, saved
 from committee.saving.attributes import Kind, Sizes, Wrong, count, sentence
+from committee.saving.estimators import RULE_FUNCTIONS
+from committee.table.typing import ArrayLike, TableLike
 from committee.task import Classification, Regression, scaled
-from committee.votes.arrays import are_classes, check_votes, in_blocks
+from committee.votes.arrays import are_classes, check_member_weights, check_votes, in_blocks, rescaled
 from committee.votes.honest import HonestVotes, check_labels, n_rows_of
 
+RULE_FUNCTIONS.update({function: name for name, function in FIXED.items()})
 # What every fitted rule knows.
 SHAPE: Mapping[str, Kind] = {"n_members_": count("members"), "n_outputs_": count("outputs")}
 
@@ -59,8 +72,8 @@ class Rule(Saveable, Parametrised):
     needs_X: ClassVar[bool] = False
     # Whether it must be fitted before it combines.
     needs_fit: ClassVar[bool] = True
-    # Whether it decides on the votes of each fold's models, where members have such, and the mean of these
-    # decisions counts; else it decides on the mean of their votes.
+    # Whether it decides on the votes of each fold's models, where members have some, and the mean of these
+    # decisions counts. Otherwise it decides on the mean of their votes.
     decides_by_fold: ClassVar[bool] = False
     # What it decides on.
     tasks: ClassVar[tuple[str, ...]] = ("classification",)
@@ -81,15 +94,15 @@ class Rule(Saveable, Parametrised):
 
     def fit(
         self,
-        votes: Any,
-        y: Any,
-        X: Any = None,
-        sample_weight: Any = None,
+        votes: ArrayLike,
+        y: ArrayLike,
+        X: TableLike | None = None,
+        sample_weight: ArrayLike | None = None,
         *,
-        has_voted: Any = None,
-        classes: Any = None,
-        groups: Any = None,
-    ) -> Any:
+        has_voted: ArrayLike | None = None,
+        classes: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> Self:
         """Learn how to combine from honest votes: of members that have not seen the rows they vote on.
 
         Parameters
@@ -101,23 +114,22 @@ class Rule(Saveable, Parametrised):
         X : table of shape (n_rows, n_columns), default=None
             The rows that the votes are on, for the rules that look at them.
         sample_weight : array-like of shape (n_rows,), default=None
-            Weights of the rows. Small integers say how often a row stands there; of others, the ratios
-            count. None gives every row the weight 1.
+            Weights of the rows. Small integers say how often a row counts; of other numbers, only the
+            ratios matter. None gives every row the weight 1.
         has_voted : array-like of bool of shape (n_members, n_rows), default=None
-            Whether each vote is the member's own; something stands for the others, as the mean of those who
-            have voted there. Rules that judge members by themselves or by their mean judge them by their own
-            votes alone: those that weigh them or choose among them, and naive Bayes. Rules that look at all
-            votes on a row together take them as they are. None: all are their own.
+            Whether each vote is the member's own. Another number, such as the mean of the other members,
+            stands for a vote that is not. Rules that weigh members or choose among them, and naive Bayes,
+            judge members by their own votes alone. Rules that look at all votes on a row together take them
+            as they are. None: all are their own.
         classes : array-like of shape (n_outputs,), default=None
-            The labels that outputs stand for, for a `scoring` that is a scorer of scikit-learn: they tell
-            which class is the positive one. None: the numbers of the outputs.
+            The labels that outputs stand for. A `scoring` that is a scorer of scikit-learn finds the
+            positive class by them. None: the numbers of the outputs.
         groups : array-like of shape (n_rows,), default=None
             Rows of one group are held out together by a meta-learner that is a committee.
 
         Returns
         -------
-        Rule
-            Itself.
+        self
         """
         check_parameters(self)
         honest = HonestVotes.of(
@@ -132,7 +144,7 @@ class Rule(Saveable, Parametrised):
         self.n_members_, self.n_outputs_ = honest.n_members, honest.n_outputs
         return self
 
-    def combine(self, votes: Any, X: Any = None) -> np.ndarray:
+    def combine(self, votes: ArrayLike, X: TableLike | None = None) -> np.ndarray:
         """Combine votes into one decision.
 
         Parameters
@@ -145,32 +157,32 @@ class Rule(Saveable, Parametrised):
         Returns
         -------
         ndarray of shape (n_rows, n_outputs)
-            Decisions on classes are not negative and sum to one. The first of equal classes wins: support
-            that differs by rounding alone is made equal.
+            Decisions on classes are not negative and sum to one. Support that differs by rounding alone is
+            made equal, so the first of equal classes wins.
         """
         return self._combine(self._check_combine(votes, X), X)
 
     def _learn(self, honest: HonestVotes) -> None:
-        """Take from honest votes what the rule decides by."""
+        """Learn from honest votes."""
         raise NotImplementedError
 
-    def _combine(self, votes: np.ndarray, X: Any) -> np.ndarray:
+    def _combine(self, votes: np.ndarray, X: TableLike | None) -> np.ndarray:
         """Decide on votes whose shape is checked."""
         return in_blocks(self._decide, votes)
 
     def _decide(self, votes: np.ndarray) -> np.ndarray:
-        """The support of each output, from a block of votes in float64. For classes, any scale will do."""
+        """Return the support of each output, on any scale for classes, from a block of votes in float64."""
         raise NotImplementedError
 
-    def _check_combine(self, votes: Any, X: Any) -> np.ndarray:
-        """Votes as an array, if the rule is fitted and can decide on them."""
+    def _check_combine(self, votes: ArrayLike, X: TableLike | None) -> np.ndarray:
+        """Return votes as an array, if the rule is fitted and can decide on them."""
         self._check_fitted()
-        votes = check_votes(votes)
+        checked = check_votes(votes)
         if hasattr(self, "n_members_"):
-            self._check_shape(votes)
-        self._check_task(votes)
-        self._check_X(X, votes.shape[1])
-        return votes
+            self._check_shape(checked)
+        self._check_task(checked)
+        self._check_X(X, checked.shape[1])
+        return checked
 
     def _check_fitted(self) -> None:
         if self.needs_fit and not hasattr(self, "n_members_"):
@@ -188,20 +200,20 @@ class Rule(Saveable, Parametrised):
             )
 
     def _check_kind(self, n_members: int, n_outputs: int, is_weighted: bool) -> None:
-        """Raise if its parameters are none for so many members and outputs, and rows with weights or without.
+        """Raise if the parameters do not suit the numbers of members and outputs, or weights of rows.
 
-        `fit` asks for it, and so do committees before any member is fitted.
+        `fit` calls it, and so do committees before any member is fitted.
         """
 
     def _looks_at_X(self) -> bool:
-        """Whether it looks at the rows with the parameters that it has."""
+        """Return whether the rule looks at the rows with the parameters that it has."""
         return self.needs_X
 
     def _without_names(self) -> Self:
-        """Itself, with rules instead of their names, so that what they draw by can be set."""
+        """Return itself, with rules instead of their names, so that their random states can be set."""
         return self
 
-    def _check_X(self, X: Any, n_rows: int) -> None:
+    def _check_X(self, X: TableLike | None, n_rows: int) -> None:
         if not self._looks_at_X():
             return
         if X is None:
@@ -254,8 +266,85 @@ class Rule(Saveable, Parametrised):
         return {**SHAPE, **self.kept}
 
 
+@saved
+@declared
+class FixedRule(Rule):
+    """A rule that needs no training: a function of the votes, with or without weights of the members.
+
+    `fit` only checks that the rule can decide on such votes.
+
+    Examples
+    --------
+    >>> votes = np.array([[[0.2, 0.8]], [[0.6, 0.4]], [[0.7, 0.3]]])
+    >>> FixedRule(rule="mean", weights=[0.7, 0.2, 0.1]).combine(votes).round(2)
+    array([[0.33, 0.67]])
+    """
+
+    needs_fit: ClassVar[bool] = False
+    tasks: ClassVar[tuple[str, ...]] = ("classification", "regression")
+    kept: ClassVar[Mapping[str, Kind]] = {}
+
+    rule: str | Function = parameter(
+        "mean",
+        f"one of {', '.join(FIXED)}, or a function of votes",
+        lambda value: value in FIXED if isinstance(value, str) else callable(value),
+        "What decides: from votes of shape (n_members, n_rows, n_outputs) to a decision of shape (n_rows, "
+        "n_outputs). A function is called with `weights` too if there are any.",
+    )
+    weights: ArrayLike | None = parameter(
+        None,
+        "an array-like of shape (n_members,) or None",
+        anything,
+        "What the vote of each member counts. None gives every member the same say.",
+    )
+    trim: float | None = parameter(
+        None,
+        "a number >= 0 and < 0.5, or None",
+        optional(lambda value: number(0)(value) and value < 0.5),
+        "For trimmed_mean: the share of the weight that is left out at each end. None is 0.2.",
+    )
+
+    @property
+    def weights_(self) -> np.ndarray:
+        """The weights of the members, if there are any."""
+        if self.weights is None:
+            raise AttributeError(f"The rule {self.rule!r} has no weights for members.")
+        return np.asarray(self.weights, dtype=np.float64)
+
+    def _check_kind(self, n_members: int, n_outputs: int, is_weighted: bool) -> None:
+        # One row shows whether the function takes such votes.
+        self._combine(np.full((n_members, 1, n_outputs), 1 / n_outputs), None)
+
+    def _learn(self, honest: HonestVotes) -> None:
+        """Learn nothing."""
+
+    def _combine(self, votes: np.ndarray, X: TableLike | None) -> np.ndarray:
+        check_parameters(self)
+        function = FIXED[self.rule] if isinstance(self.rule, str) else self.rule
+        given: dict[str, object] = {}
+        if self.weights is not None:
+            given["weights"] = check_member_weights(self.weights, len(votes))
+        if self.trim is not None:
+            if function is not trimmed_mean:
+                raise ValueError(f"trim is for rule='trimmed_mean'. Got rule={self.rule!r}. Set it to None.")
+            given["trim"] = self.trim
+        decision = np.asarray(function(votes, **given), dtype=np.float64)
+        return decision if isinstance(self.rule, str) else check_decision(decision, votes)
+
+
+def check_decision(decision: np.ndarray, votes: np.ndarray) -> np.ndarray:
+    """Check the decision of a user's function, and rescale one for classes to sum to one."""
+    if decision.shape != votes.shape[1:]:
+        raise ValueError(
+            f"A rule must decide with the shape (n_rows, n_outputs) {votes.shape[1:]}. Got {decision.shape}."
+        )
+    if not np.isfinite(decision).all() or (are_classes(votes) and (decision < 0).any()):
+        raise ValueError("A rule must decide with finite numbers, for classes >= 0. Check the function.")
+    return rescaled(decision) if are_classes(votes) else decision
+
+
 def unfitted(rule: Rule) -> Rule:
-    """A rule with the parameters of another, even the generators among them, that has learnt nothing."""
+    """Return an unfitted rule with the parameters of another, even the generators among them."""
     return type(rule)(**rule.get_params(deep=False))
 
 
@@ -269,17 +358,14 @@ def check_rule(
         raise ValueError(f"{type(rule).__name__} is a rule for {rule.tasks[0]}. Use another for {name}.")
     if name == "regression" or task.n_outputs > 1:
         rule._check_kind(n_members, task.n_outputs, is_weighted)
-        check_judging(rule, task)
+        judges: object = rule
+        while isinstance(judges, Rule):
+            scoring = getattr(judges, "scoring", None)
+            if scoring is not None:
+                check_scoring(scoring, task.n_outputs, task.classes)
+            judges = getattr(judges, "rule", None)
 
 
 def differ(weights: np.ndarray | None) -> bool:
-    """Whether rows that count at all have other weights than one, in whatever unit."""
+    """Return whether rows that count at all have other weights than one, in whatever unit."""
     return weights is not None and bool((scaled(weights)[weights > 0] != 1).any())
-
-
-def check_judging(rule: Any, task: Classification | Regression) -> None:
-    """Raise if what a rule, or one inside of it, judges by cannot judge decisions on a task."""
-    if isinstance(getattr(rule, "rule", None), Rule):
-        check_judging(rule.rule, task)
-    if getattr(rule, "scoring", None) is not None:
-        check_scoring(rule.scoring, task.n_outputs, task.classes)

@@ -10,8 +10,8 @@ from typing import ClassVar
 
 import numpy as np
 
+from committee.combining.fixed import multiplied
 from committee.combining.rule import Rule
-from committee.combining.support import multiplied
 from committee.parameters import declared
 from committee.saving import saved
 from committee.saving.attributes import Kind, booleans, shares

@@ -18,8 +18,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from committee import _engine, running
-from committee.combining.fixed_rule import FixedRule
-from committee.combining.rule import Rule, check_rule
+from committee.combining.rule import FixedRule, Rule, check_rule
 from committee.learners.callbacks import CallbackSupportMixin, FitFrame, warn_of_no_more, with_callbacks
 from committee.learners.members import Members
 from committee.learners.training import check_same_task, fit_table, table_to_go_on, training_of

@@ -9,8 +9,7 @@ import numpy as np
 from sklearn.base import clone
 
 from committee import _engine
-from committee.combining.fixed_rule import FixedRule
-from committee.combining.rule import Rule
+from committee.combining.rule import FixedRule, Rule
 from committee.learners.training import Training
 from committee.members.votes import Task, check_gives_probabilities
 from committee.saving import Fields
