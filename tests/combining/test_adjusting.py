@@ -23,7 +23,7 @@ from committee.rules import (
     one_hot,
     rule_named,
 )
-from committee.saving.together import folds_of_rule
+from committee.saving.predictors.deciders import folds_of_rule
 
 RNG = np.random.default_rng(0)
 Y = (RNG.random(2000) < 0.15).astype(int)

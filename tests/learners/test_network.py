@@ -14,7 +14,7 @@ from committee.learners.network_learning import N_ROUNDS
 from committee.learners.network_rows import bins_of_a_column, bytes_of_inputs, in_order
 from committee.running.progress import receiving
 from committee.running.stopping import ended_after, stopped_by
-from committee.saving import networks
+from committee.saving.states import network_state
 from committee.table import read
 from committee.table.inputs import Inputs, learn_inputs
 
@@ -203,8 +203,8 @@ def test_rows_are_encoded_and_decided_in_blocks(network_type, monkeypatch):
     monkeypatch.setattr(
         Inputs, "encode", lambda self, table: sizes.append(table.n_rows) or encode(self, table)
     )
-    monkeypatch.setattr(networks, "NUMBERS_AT_ONCE", 64 * network._network.inputs.n_inputs)
-    monkeypatch.setattr(networks, "LEAST_AT_ONCE", 1)
+    monkeypatch.setattr(network_state, "NUMBERS_AT_ONCE", 64 * network._network.inputs.n_inputs)
+    monkeypatch.setattr(network_state, "LEAST_AT_ONCE", 1)
     np.testing.assert_array_equal(network._decide(X), together)
     assert sizes == [64, 64, 64, 8]
 

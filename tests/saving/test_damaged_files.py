@@ -169,7 +169,7 @@ def test_a_model_that_is_none_is_told(path, written, fault):
     for read in (committee.load, committee.verify):
         with pytest.raises(DamagedFile, match=fault):
             read(path)
-    with pytest.raises(ValueError, match=f"{fault}|no model of committee's own"):
+    with pytest.raises(ValueError, match=f"{fault}|not one of committee's own models"):
         committee.predictor(path)
 
 

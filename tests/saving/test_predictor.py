@@ -163,8 +163,10 @@ def test_a_model_that_is_not_fitted_or_not_ours_has_no_predictor(path):
         committee.predictor(path)
     X, y = np.arange(12.0).reshape(6, 2), [0, 1, 0, 1, 1, 0]
     AdaBoostM1Classifier(GaussianNB(), n_estimators=2).fit(X, y).save(path)
-    with pytest.raises(ValueError, match=r"The member 0 of .* is no model of committee's own"):
+    with pytest.raises(ValueError, match=r"The member 0 of .* is not one of committee's own models"):
         committee.predictor(path)
     committee.saving.save(GaussianNB().fit(X, y), path)
-    with pytest.raises(ValueError, match=r"The model of .* is no model of committee's own .* Use committee"):
+    with pytest.raises(
+        ValueError, match=r"The model of .* is not one of committee's own models .* Use committee"
+    ):
         committee.predictor(path)

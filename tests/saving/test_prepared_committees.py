@@ -11,6 +11,7 @@ import pytest
 from sklearn.base import clone, is_classifier
 from sklearn.linear_model import Lasso, LogisticRegression, RidgeClassifier
 from sklearn.naive_bayes import GaussianNB
+from sklearn.svm import LinearSVC
 
 import committee
 from committee import (
@@ -344,3 +345,25 @@ def test_a_committee_that_does_not_fit_together_is_refused(edit, fault, path):
     for read in (committee.load, committee.predictor):
         with pytest.raises(DamagedFile, match=fault):
             read(path)
+
+
+def test_a_member_with_calibrated_scores_is_named(path):
+    members = [("tree", make(C45Classifier)), ("machine", LinearSVC())]
+    VotingClassifier(members, calibrate="sigmoid", cv=3).fit(np.nan_to_num(MATRIX), SIGNAL > 0).save(path)
+    with pytest.raises(ValueError, match=r"The member 'machine' of .* is not one of committee's own models"):
+        committee.predictor(path)
+
+
+def test_a_member_of_our_own_with_calibrated_scores_is_refused_by_name(path):
+    members = [("tree", make(C45Classifier)), ("machine", LinearSVC())]
+    VotingClassifier(members, calibrate="sigmoid", cv=3).fit(np.nan_to_num(MATRIX), SIGNAL > 0).save(path)
+
+    def calibrate_the_tree(description, arrays):
+        tree, machine = (dict(seat["dict"]) for seat in description["model"]["fitted"]["seats"])
+        tree["calibration"], machine["calibration"] = machine["calibration"], None
+        seats = [{"dict": list(map(list, seat.items()))} for seat in (tree, machine)]
+        description["model"]["fitted"]["seats"] = seats
+
+    change(path, calibrate_the_tree)
+    with pytest.raises(DamagedFile, match="Member 'tree' votes by itself and needs no calibration"):
+        committee.predictor(path)

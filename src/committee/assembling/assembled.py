@@ -22,10 +22,10 @@ from committee.members.lesson import in_order
 from committee.members.seeding import generator_of, seeded
 from committee.members.seeing import look_at_rows
 from committee.saving import Fields
+from committee.saving.predictors.deciders import decided_by_fold, folds_of_rule
 from committee.saving.saveable import fingerprint
 from committee.saving.states.committee_states import CommitteeState, SeatState, votes_like
 from committee.saving.states.state import KeptRule
-from committee.saving.together import decided_by_fold, folds_of_rule
 from committee.table.source import Source, open_source
 from committee.task import Classification
 from committee.votes.arrays import dtype_of

@@ -30,7 +30,7 @@ from committee.members.seeding import generator_of, seeded
 from committee.members.seeing import look_at_rows
 from committee.parameters import integer, is_integer
 from committee.running import Runner
-from committee.saving.together import decided_by_fold, folds_of_rule
+from committee.saving.predictors.deciders import decided_by_fold, folds_of_rule
 from committee.table.source import open_source
 from committee.table.typing import ArrayLike, TableLike
 from committee.task import Classification, Regression

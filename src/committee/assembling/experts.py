@@ -28,7 +28,7 @@ from committee.members.votes import votes_of
 from committee.parameters import anything, declared, integer, number, one_of, optional, parameter
 from committee.running.stopping import check
 from committee.saving import Fields, saved
-from committee.saving.predicting import Predictor
+from committee.saving.predictors.predictor import Predictor
 from committee.saving.states.state import take_table
 from committee.table import BinnedTable
 from committee.task import Classification, Regression

@@ -24,7 +24,7 @@ from committee.members.seeing import asked
 from committee.members.tasks import naming
 from committee.members.votes import Task, votes_of
 from committee.parameters import is_integer
-from committee.saving.together import folded
+from committee.saving.predictors.deciders import folded
 from committee.table import Schema
 from committee.table.source import Source
 from committee.votes.arrays import folded_scores

@@ -16,8 +16,7 @@ from committee.boosting.weighting import Scheme
 from committee.learners.voting import Classifies, Regresses
 from committee.parameters import declared, is_number, one_of, parameter
 from committee.saving import saved
-from committee.saving.deciding import MedianDecider
-from committee.saving.together import shares_of, softmax
+from committee.saving.predictors.deciders import MedianDecider, shares_of, softmax
 from committee.task import Classification, check_lengths, weighted_median
 
 LEARNING_RATE = (

@@ -16,8 +16,8 @@ from committee import _engine
 from committee.parameters import check_parameters
 from committee.running import n_threads
 from committee.saving import Fields, Saveable
-from committee.saving.deciding import name_of_sum, sums_votes
-from committee.saving.predicting import Predictor
+from committee.saving.predictors.deciders import name_of_sum, sums_votes
+from committee.saving.predictors.predictor import Predictor
 from committee.saving.states.state import KeptRule, State
 from committee.saving.states.tree_states import BoostedState, TreesState
 from committee.table import Kind, Schema, Table, keep_schema, predict_table, takes_any_table

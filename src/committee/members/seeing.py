@@ -15,7 +15,7 @@ from committee.learners import C45Classifier
 from committee.learners.network import NetworkVoter
 from committee.learners.voting import Voter
 from committee.members.encoding import TableEncoder, new_encoder
-from committee.saving.linear import as_plain_model
+from committee.saving.predictors.linear import as_plain_model
 from committee.table.schema import FEW_ROWS
 from committee.table.source import Source
 from committee.votes.honest import HonestVotes

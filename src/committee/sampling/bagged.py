@@ -56,8 +56,8 @@ from committee.sampling.plan import Learning, Made, Plan, columns_of_members, n_
 from committee.sampling.ruling import Ruling, is_open, learns, needs_votes
 from committee.sampling.runner_bags import each_vote, fit_members
 from committee.saving import Fields
-from committee.saving.deciding import name_of_sum, sums_votes
 from committee.saving.models import TREES
+from committee.saving.predictors.deciders import name_of_sum, sums_votes
 from committee.saving.states.committee_states import BaggingState, votes_like
 from committee.table import BinnedTable
 from committee.table.source import Source, open_source

@@ -25,7 +25,7 @@ from committee.sampling.out_of_bag import OutOfBag, score_of
 from committee.sampling.outside import kept_votes_outside, take_votes_outside
 from committee.sampling.ruling import Ruling, is_open
 from committee.saving import Fields
-from committee.saving.deciding import name_of_sum, sums_votes
+from committee.saving.predictors.deciders import name_of_sum, sums_votes
 from committee.saving.states.state import KeptRule, State
 from committee.saving.states.tree_states import TreesState
 from committee.table.source import Source, open_source

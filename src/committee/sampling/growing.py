@@ -60,7 +60,7 @@ from committee.sampling.outside import check_values, votes_before
 from committee.sampling.plan import FLAT_MEMBERS, n_members_wanted
 from committee.sampling.ruling import Ruling, check_rule_of_trees, needs_votes, teach_by_trees
 from committee.saving import Fields
-from committee.saving.deciding import name_of_sum
+from committee.saving.predictors.deciders import name_of_sum
 from committee.saving.states.tree_states import TreesState
 from committee.table import BinnedTable
 

@@ -40,7 +40,7 @@ from committee.sampling.ensemble import Ensemble, feature_importances, feature_i
 from committee.sampling.out_of_bag import OutOfBag, check_metric, warn_of_no_judges
 from committee.sampling.ruling import Ruling, check_rule_of_trees, needs_votes, teach_by_trees
 from committee.saving import Fields, saved
-from committee.saving.deciding import name_of_sum
+from committee.saving.predictors.deciders import name_of_sum
 from committee.saving.states.tree_states import RotationState
 from committee.table import Schema, Table
 from committee.task import are_repetitions

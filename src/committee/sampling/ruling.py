@@ -16,7 +16,7 @@ from committee.members.encoding import TableEncoder, new_encoder
 from committee.members.lesson import in_order
 from committee.members.votes import Task
 from committee.sampling.outside import check_decides_outside, decided_by_voters, votes_outside
-from committee.saving.deciding import sums_votes
+from committee.saving.predictors.deciders import sums_votes
 from committee.table.source import open_source
 from committee.task import Classification
 from committee.votes.folds import folds_by_content

@@ -10,8 +10,8 @@ from committee.saving.errors import DamagedFile, UntrustedMember
 from committee.saving.estimators import saved
 from committee.saving.fields import Fields
 from committee.saving.file import Summary, load, save, verify
-from committee.saving.predicting import Predictor
-from committee.saving.preparing import predictor
+from committee.saving.predictors.predictor import Predictor
+from committee.saving.predictors.preparing import predictor
 from committee.saving.saveable import Data, Origin, Saveable
 
 __all__ = [

@@ -62,8 +62,8 @@ class Described:
     """
 
     name: str
-    parameters: dict[str, Any]
-    fitted: dict[str, Any] | None
+    parameters: dict[str, object]
+    fitted: dict[str, object] | None
 
 
 @dataclass(frozen=True)

@@ -258,7 +258,7 @@ def requests_of(estimator: Any) -> dict[str, dict[str, Any]]:
     return {method: dict(getattr(routing, method).requests) for method in methods}
 
 
-def ask(estimator: Any, requests: Mapping[str, Mapping[str, Any]]) -> None:
+def ask(estimator: Any, requests: Any) -> None:
     """Let an estimator ask for metadata."""
     if not requests:
         return

@@ -9,13 +9,18 @@ from typing import Any
 import numpy as np
 
 from committee import _engine
-from committee.saving.deciding import MedianDecider, TreesDecider
 from committee.saving.errors import DamagedFile
 from committee.saving.fields import Fields
 from committee.saving.models import TREES, check_forest
-from committee.saving.predicting import Predictor, prepare
-from committee.saving.states.state import Models, Task, state_of
-from committee.saving.together import LINKS, BoostedDecider, check_member
+from committee.saving.predictors.deciders import (
+    LINKS,
+    BoostedDecider,
+    MedianDecider,
+    TreesDecider,
+    check_member,
+)
+from committee.saving.predictors.predictor import Predictor, Task, prepare
+from committee.saving.states.state import Models, state_of
 from committee.table.schema import Schema
 from committee.task import Regression
 
@@ -77,7 +82,7 @@ class AdaBoostState:
             table = n_columns, names
         return cls(task, members, weights, weighing, is_known, table)
 
-    def learnt(self) -> dict[str, Any]:
+    def learnt(self) -> dict[str, object]:
         """The fields that `take` takes."""
         own = {"task": self.task, "members": self.members, "estimator_weights": self.weights}
         own["weighing"] = self.weighing
@@ -98,7 +103,7 @@ class AdaBoostState:
         check_forest(forest, self.table, self.task)
         return forest
 
-    def predictor(self, models: Models, parameters: Mapping[str, Any]) -> Predictor:
+    def predictor(self, models: Models, parameters: Mapping[str, object]) -> Predictor:
         """Prepare the members to answer rows."""
         if isinstance(self.members, TREES):
             forest: Any = self.weighed()

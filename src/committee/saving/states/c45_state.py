@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from committee import _engine
-from committee.saving.deciding import TableDecider
 from committee.saving.errors import require
 from committee.saving.fields import Fields
-from committee.saving.predicting import Predictor, prepare
-from committee.saving.states.state import Models, Task, state_of, take_table
+from committee.saving.predictors.deciders import TableDecider
+from committee.saving.predictors.predictor import Predictor, Task, prepare
+from committee.saving.states.state import Models, state_of, take_table
 from committee.table.schema import Schema, Table
 
 
@@ -60,10 +59,10 @@ class C45State:
         require(tree.n_classes == task.n_outputs, "The tree decides on other classes")
         return cls(schema, task, tree)
 
-    def learnt(self) -> dict[str, Any]:
+    def learnt(self) -> dict[str, object]:
         """The fields that `take` takes."""
         return dict(vars(self))
 
-    def predictor(self, models: Models, parameters: Mapping[str, Any]) -> Predictor:
+    def predictor(self, models: Models, parameters: Mapping[str, object]) -> Predictor:
         """Prepare the tree to answer rows."""
         return prepare(C45Decider(self.tree), self.schema, self.task)

@@ -11,17 +11,16 @@ import numpy as np
 from committee.saving.errors import require
 from committee.saving.fields import Fields
 from committee.saving.models import TREES, check_forest, columns_asked
-from committee.saving.predicting import Predictor, prepare
+from committee.saving.predictors.deciders import PreparedSeat, RuleDecider, check_member
+from committee.saving.predictors.predictor import Predictor, Task, prepare
 from committee.saving.states.state import (
     KeptRule,
     Models,
-    Task,
     check_rule,
     ruled_decider,
     state_of,
     take_table,
 )
-from committee.saving.together import PreparedSeat, RuleDecider, check_member
 from committee.table.schema import Schema
 from committee.task import Classification
 
@@ -44,7 +43,7 @@ class SeatState:
     name: str
     models: list[Any]
     columns: list[int] | None
-    calibration: Mapping[str, Any] | None = None
+    calibration: Mapping[str, object] | None = None
 
     @classmethod
     def take(cls, fields: Fields, n_columns: int) -> SeatState:
@@ -60,10 +59,11 @@ class SeatState:
         return cls(name, models, columns, None if calibration is None else calibration.values)
 
     def prepared(self, schema: Schema, task: Task, models: Models) -> PreparedSeat:
-        """The member, prepared to vote."""
+        """Prepare the member to vote."""
         predictors = tuple(models.predictor(model, f"member {self.name!r}") for model in self.models)
         for each in predictors:
             check_member(each, schema.n_columns if self.columns is None else len(self.columns), task)
+        require(self.calibration is None, f"Member {self.name!r} votes by itself and needs no calibration")
         return PreparedSeat(predictors, self.columns)
 
 
@@ -102,12 +102,12 @@ class CommitteeState:
         fields.require(len({seat.name for seat in taken}) == len(taken), "two seats have one name")
         return cls(schema, task, taken, KeptRule.take(fields))
 
-    def learnt(self) -> dict[str, Any]:
+    def learnt(self) -> dict[str, object]:
         """The fields that `take` takes."""
         seats = [dict(vars(seat)) for seat in self.seats]
         return {"schema": self.schema, "task": self.task, "seats": seats, **vars(self.kept)}
 
-    def predictor(self, models: Models, parameters: Mapping[str, Any]) -> Predictor:
+    def predictor(self, models: Models, parameters: Mapping[str, object]) -> Predictor:
         """Prepare the members and the rule to answer rows."""
         return together(self.seats, self.kept, self.schema, self.task, models)
 
@@ -158,12 +158,12 @@ class BaggingState:
                 fields.require(set(asked.tolist()) <= set(each), "a tree asks about columns of others")
         return cls(schema, task, members, columns, KeptRule.take(fields))
 
-    def learnt(self) -> dict[str, Any]:
+    def learnt(self) -> dict[str, object]:
         """The fields that `take` takes."""
         own = {"schema": self.schema, "task": self.task, "bagged": self.members, "columns": self.columns}
         return own | vars(self.kept)
 
-    def predictor(self, models: Models, parameters: Mapping[str, Any]) -> Predictor:
+    def predictor(self, models: Models, parameters: Mapping[str, object]) -> Predictor:
         """Prepare the members and the rule to answer rows."""
         if isinstance(self.members, TREES):
             decider = ruled_decider(self.members, self.kept, self.task, models, parameters)
@@ -180,8 +180,6 @@ def together(seats: list[SeatState], kept: KeptRule, schema: Schema, task: Task,
     """Prepare members and the rule on their votes."""
     rule = models.rule(kept)
     prepared = tuple(seat.prepared(schema, task, models) for seat in seats)
-    are_plain = all(seat.calibration is None for seat in seats)
-    require(are_plain, "committee's own members need no calibration")
     check_rule(rule, len(seats), task)
     return prepare(RuleDecider(prepared, rule, task), schema, task)
 

@@ -5,15 +5,14 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Any
 
 import numpy as np
 
 from committee import _engine
-from committee.saving.deciding import TableDecider
 from committee.saving.fields import Fields
-from committee.saving.predicting import Predictor, prepare
-from committee.saving.states.state import Models, Task, state_of, take_table
+from committee.saving.predictors.deciders import TableDecider
+from committee.saving.predictors.predictor import Predictor, Task, prepare
+from committee.saving.states.state import Models, state_of, take_table
 from committee.table.inputs import Inputs, fits
 from committee.table.schema import Schema, Table
 from committee.task import Classification
@@ -89,7 +88,7 @@ class NetworkState:
         schema, task = take_table(fields, task_type)
         return cls(schema, task, take_network(fields, schema, task))
 
-    def learnt(self) -> dict[str, Any]:
+    def learnt(self) -> dict[str, object]:
         """The fields that `take` takes."""
         network = self.network
         return {
@@ -101,7 +100,7 @@ class NetworkState:
             "scaling": network.scaling,
         }
 
-    def predictor(self, models: Models, parameters: Mapping[str, Any]) -> Predictor:
+    def predictor(self, models: Models, parameters: Mapping[str, object]) -> Predictor:
         """Prepare the networks to answer rows."""
         return prepare(self.network, self.schema, self.task)
 

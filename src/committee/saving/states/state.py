@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol, Self, TypeVar
+from typing import Protocol, Self, TypeVar
 
-from committee.saving.deciding import SUMMED, AnyTrees, Decider, TreesDecider, decider_of_trees
-from committee.saving.errors import require
+from committee.saving.errors import DamagedFile, require
 from committee.saving.fields import Fields
-from committee.saving.predicting import Predictor
+from committee.saving.predictors.deciders import SUMMED, AnyTrees, TreesDecider, VotingRule, decider_of_trees
+from committee.saving.predictors.predictor import Decider, Predictor, Task
 from committee.table.schema import Schema
-from committee.task import Classification, Regression
-
-Task = Classification | Regression
+from committee.task import Classification
 
 
 class State(Protocol):
@@ -23,23 +21,23 @@ class State(Protocol):
     def take(cls, fields: Fields, task_type: type[Task]) -> Self:
         """Take what decides from the fields of a file; what is not sound is a `DamagedFile`."""
 
-    def learnt(self) -> dict[str, Any]:
+    def learnt(self) -> dict[str, object]:
         """The fields that `take` takes."""
 
-    def predictor(self, models: Models, parameters: Mapping[str, Any]) -> Predictor:
+    def predictor(self, models: Models, parameters: Mapping[str, object]) -> Predictor:
         """Prepare the model, which has some parameters, to answer rows."""
 
 
 class Models(Protocol):
     """How models and rules inside a state, described by a file or fitted, become ones that answer."""
 
-    def predictor(self, model: Any, role: str) -> Predictor:
+    def predictor(self, model: object, role: str) -> Predictor:
         """Prepare a model inside the state; raise ValueError if it needs scikit-learn."""
 
     def summed(self, kept: KeptRule) -> str | None:
         """The name of a rule by which votes are only summed, None if it does more. No rule is made."""
 
-    def rule(self, kept: KeptRule) -> Any:
+    def rule(self, kept: KeptRule) -> VotingRule | None:
         """The rule, None if there is nothing to decide; raise ValueError if it looks at the rows."""
 
 
@@ -68,8 +66,8 @@ class KeptRule:
     encoder : TableEncoder, what a file describes of one, or None
     """
 
-    rule: Any
-    encoder: Any
+    rule: object
+    encoder: object
 
     @classmethod
     def take(cls, fields: Fields) -> KeptRule:
@@ -83,13 +81,14 @@ def take_table(fields: Fields, task_type: type[Task]) -> tuple[Schema, Task]:
 
 
 def ruled_decider(
-    trees: AnyTrees, kept: KeptRule | None, task: Task, models: Models, parameters: Mapping[str, Any]
+    trees: AnyTrees, kept: KeptRule | None, task: Task, models: Models, parameters: Mapping[str, object]
 ) -> Decider:
     """How trees decide by a rule. A file that is older than the rules of forests names it as a parameter."""
     if kept is None:
-        name = parameters.get("rule", "mean")
-        require(isinstance(name, str) and name in SUMMED, f"there is no rule {name!r}")
-        return TreesDecider(trees, name)
+        old = parameters.get("rule", "mean")
+        if not isinstance(old, str) or old not in SUMMED:
+            raise DamagedFile(f"There is no rule {old!r}.")
+        return TreesDecider(trees, old)
     name = models.summed(kept)
     if name is not None and not (isinstance(task, Classification) and task.n_outputs == 1):
         return TreesDecider(trees, name)
@@ -98,7 +97,7 @@ def ruled_decider(
     return decider_of_trees(trees, rule)
 
 
-def check_rule(rule: Any, n_members: int, task: Task) -> None:
+def check_rule(rule: VotingRule | None, n_members: int, task: Task) -> None:
     """Raise `DamagedFile` unless a rule of a file can decide on the votes of some members."""
     is_open = task.n_outputs > 1 or not isinstance(task, Classification)
     require((rule is not None) == is_open, "There is a rule without a choice, or a choice without one")

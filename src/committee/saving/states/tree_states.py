@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 from committee import _engine
-from committee.saving.deciding import AnyTrees, TreesDecider
 from committee.saving.fields import Fields
 from committee.saving.models import check_forest, check_statistics
-from committee.saving.predicting import Predictor, prepare
-from committee.saving.states.state import KeptRule, Models, Task, ruled_decider, state_of, take_table
+from committee.saving.predictors.deciders import AnyTrees, TreesDecider
+from committee.saving.predictors.predictor import Predictor, Task, prepare
+from committee.saving.states.state import KeptRule, Models, ruled_decider, state_of, take_table
 from committee.table.schema import Schema
 from committee.table.statistics import TargetStatistics
 
@@ -52,12 +52,12 @@ class TreesState:
         fields.require(getattr(forest, "is_mean", True), "the trees do not vote")
         return cls(schema, task, forest, KeptRule.take(fields) if "rule" in fields else None)
 
-    def learnt(self) -> dict[str, Any]:
+    def learnt(self) -> dict[str, object]:
         """The fields that `take` takes."""
         own = {"schema": self.schema, "task": self.task, self.name_in_files: self.forest}
         return own if self.kept is None else own | vars(self.kept)
 
-    def predictor(self, models: Models, parameters: Mapping[str, Any]) -> Predictor:
+    def predictor(self, models: Models, parameters: Mapping[str, object]) -> Predictor:
         """Prepare the trees to answer rows."""
         decider = ruled_decider(self.forest, self.kept, self.task, models, parameters)
         return prepare(decider, self.schema, self.task)
@@ -93,11 +93,11 @@ class BoostedState:
         check_forest(forest, schema if statistics is None else statistics.schema(schema), task)
         return cls(schema, task, forest, statistics)
 
-    def learnt(self) -> dict[str, Any]:
+    def learnt(self) -> dict[str, object]:
         """The fields that `take` takes."""
         return dict(vars(self))
 
-    def predictor(self, models: Models, parameters: Mapping[str, Any]) -> Predictor:
+    def predictor(self, models: Models, parameters: Mapping[str, object]) -> Predictor:
         """Prepare the trees to answer rows."""
         return prepare(TreesDecider(self.forest, statistics=self.statistics), self.schema, self.task)
 

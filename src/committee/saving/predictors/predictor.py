@@ -1,23 +1,120 @@
-"""Rows as services get them, from JSON: mappings of column names to values, read by the schema of a model."""
+"""A model prepared to answer rows at once, and how it reads them. It needs numpy and the engine.
+
+A row of a service comes from JSON: a mapping of column names to values, read by the schema of the model.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import datetime
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Protocol
 
 import numpy as np
 
 from committee.table.matching import read_column_like
 from committee.table.raw import Untyped
 from committee.table.schema import PLAIN, Column, Kind, Schema, Table
+from committee.task import Classification, Regression
 
 # What JSON has for numbers. They need not be looked at one by one.
 NUMBERS = frozenset({float, int, bool, type(None)})
+Task = Classification | Regression
+# A matrix of float64, a row as a mapping of column names to values, or a sequence of such rows.
+Rows = np.ndarray | Mapping[str, object] | Sequence[Mapping[str, object]]
+Decide = Callable[[Rows], np.ndarray]
 
 
-def read_rows(rows: Any, schema: Schema) -> Table:
+class Decider(Protocol):
+    """Decide on matrices, and on rows as mappings."""
+
+    def ask(self, schema: Schema) -> Decide:
+        """Return a function from rows of a schema to the decision for each, of shape (n_rows, n_outputs)."""
+
+
+class Predictor:
+    """Decides on matrices of float64 without any check, and on rows as mappings by column name.
+
+    Parameters
+    ----------
+    decider : Decider
+    schema : Schema
+        The columns of the rows.
+    task : Classification or Regression
+
+    Attributes
+    ----------
+    decide : callable
+        From rows to the decision for each, of shape (n_rows, n_outputs).
+    """
+
+    __slots__ = ("decide", "decider", "schema", "task")
+
+    def __init__(self, decider: Decider, schema: Schema, task: Task) -> None:
+        self.__setstate__((decider, schema, task))
+
+    def __getstate__(self) -> tuple[Decider, Schema, Task]:
+        return self.decider, self.schema, self.task
+
+    def __setstate__(self, state: tuple[Decider, Schema, Task]) -> None:
+        self.decider, self.schema, self.task = state
+        self.decide = self.decider.ask(self.schema)
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        """The names of the columns, in the order of a matrix; x0, x1, ... if the fit saw none."""
+        return self.schema.names
+
+    def predict(self, X: Rows) -> np.ndarray:
+        """The class or the number for each row.
+
+        Parameters
+        ----------
+        X : ndarray of float64 of shape (n_rows, n_columns), mapping, or sequence of mappings
+            A mapping is one row: the value of each column by its name. None and a category that was not seen
+            in the fit are missing.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+        """
+        return self.task.decode(self.decide(X))
+
+
+class ClassPredictor(Predictor):
+    """A predictor of classes."""
+
+    __slots__ = ()
+    task: Classification
+
+    @property
+    def classes(self) -> np.ndarray:
+        """The labels, in the order of the probabilities."""
+        return self.task.classes
+
+    def predict_proba(self, X: Rows) -> np.ndarray:
+        """The probabilities of the classes for each row.
+
+        Parameters
+        ----------
+        X : ndarray of float64 of shape (n_rows, n_columns), mapping, or sequence of mappings
+            As `predict` takes it.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+            In the order of `classes`.
+        """
+        return self.decide(X)
+
+
+def prepare(decider: Decider, schema: Schema, task: Task) -> Predictor:
+    """Make the predictor of a fitted model."""
+    kind = ClassPredictor if isinstance(task, Classification) else Predictor
+    return kind(decider, schema, task)
+
+
+def read_rows(rows: Rows, schema: Schema) -> Table:
     """Read one mapping, or a sequence of them, as a schema says.
 
     None and NaN are missing, and so is a category that the schema does not know. Dates may be text as ISO
@@ -54,8 +151,8 @@ def read_rows(rows: Any, schema: Schema) -> Table:
     return Table(schema, columns, len(each))
 
 
-def check_matrix(X: Any, schema: Schema) -> None:
-    """Raise unless something is a matrix that has the columns of a schema; TypeError if it is no array."""
+def checked_matrix(X: object, schema: Schema) -> np.ndarray:
+    """Return a matrix that has the columns of a schema; raise TypeError for what is not an array."""
     if not isinstance(X, np.ndarray):
         raise TypeError
     others = [column.name for column in schema.columns if column.kind not in PLAIN]
@@ -67,9 +164,10 @@ def check_matrix(X: Any, schema: Schema) -> None:
         raise ValueError(f"The matrix must have {schema.n_columns} columns.")
     if len(X) == 0:
         raise ValueError("There are no rows. Pass at least one.")
+    return X
 
 
-def check_names(row: Mapping[Any, Any], number: int, schema: Schema) -> None:
+def check_names(row: Mapping[str, object], number: int, schema: Schema) -> None:
     """Raise unless a row has the columns of the schema."""
     if len(row) == schema.n_columns and all(column.name in row for column in schema.columns):
         return
@@ -81,7 +179,7 @@ def check_names(row: Mapping[Any, Any], number: int, schema: Schema) -> None:
     )
 
 
-def read_column(values: list[Any], column: Column) -> np.ndarray:
+def read_column(values: list[object], column: Column) -> np.ndarray:
     """Read the values of one column."""
     if column.kind in (Kind.NUMBER, Kind.BOOLEAN) and all(type(value) in NUMBERS for value in values):
         with contextlib.suppress(OverflowError):
@@ -93,7 +191,7 @@ def read_column(values: list[Any], column: Column) -> np.ndarray:
     return read_column_like(Untyped(column.name, objects), column)
 
 
-def read_date(value: Any, column: Column) -> Any:
+def read_date(value: object, column: Column) -> object:
     """A moment or a time of day from text; anything else is what it is."""
     if not isinstance(value, str):
         return value

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import Any
+from typing import TypeGuard
 
 from committee.saving.codec import Decoder
-from committee.saving.deciding import SUMMED
-from committee.saving.errors import require
+from committee.saving.errors import DamagedFile, require
 from committee.saving.estimators import PREFIX, Described, restore
 from committee.saving.fields import Fields
 from committee.saving.file import read_description, read_scores
-from committee.saving.linear import linear_model
-from committee.saving.predicting import Predictor
+from committee.saving.predictors.deciders import SUMMED, VotingRule
+from committee.saving.predictors.linear import linear_model
+from committee.saving.predictors.predictor import Predictor
 from committee.saving.states.state import STATES, KeptRule
 from committee.task import Classification, Regression
 
@@ -75,12 +75,13 @@ class DescribedModels:
 
     path: str
 
-    def predictor(self, model: Any, role: str) -> Predictor:
+    def predictor(self, model: object, role: str) -> Predictor:
         """The predictor of a model, which has a role in the file: the model itself, a member or another."""
         if not isinstance(model, Described) or not model.name.startswith(PREFIX):
             what = model.name if isinstance(model, Described) else type(model).__name__
             raise ValueError(
-                f"The {role} of {self.path} is no model of committee's own ({what}). Use committee.load."
+                f"The {role} of {self.path} is not one of committee's own models ({what}). "
+                "Use committee.load."
             )
         if model.fitted is None:
             raise ValueError(f"The {model.name} of {self.path} is not fitted.")
@@ -94,13 +95,13 @@ class DescribedModels:
     def summed(self, kept: KeptRule) -> str | None:
         """The name of a fixed rule that only sums votes, so that a plain forest waits for no rule."""
         rule = kept.rule
-        is_fixed = isinstance(rule, Described) and rule.name == "committee.FixedRule" and kept.encoder is None
-        name = rule.parameters.get("rule") if is_fixed else None
-        is_plain = is_fixed and rule.parameters.get("weights") is None
-        return name if is_plain and isinstance(name, str) and name in SUMMED else None
+        if not isinstance(rule, Described) or rule.name != PREFIX + "FixedRule" or kept.encoder is not None:
+            return None
+        name, weights = rule.parameters.get("rule"), rule.parameters.get("weights")
+        return name if isinstance(name, str) and name in SUMMED and weights is None else None
 
-    def rule(self, kept: KeptRule) -> Any:
-        """The rule of a model, if it needs no scikit-learn; None if there is nothing to decide."""
+    def rule(self, kept: KeptRule) -> VotingRule | None:
+        """Restore the rule of a model, if it needs no scikit-learn; None if there is nothing to decide."""
         if kept.encoder is not None:
             name = getattr(kept.rule, "name", "rule").removeprefix(PREFIX)
             raise ValueError(
@@ -110,19 +111,21 @@ class DescribedModels:
         require(rule is None or not rule._looks_at_X(), "The rule looks at rows that nobody encodes")
         return rule
 
-    def _rule(self, described: Any) -> Any:
-        require(is_rule(described), "What decides is not a rule")
+    def _rule(self, described: object) -> VotingRule:
+        if not is_rule(described):
+            raise DamagedFile("What decides is not a rule.")
         parameters = self._inner_rules(described.parameters)
         fitted = None if described.fitted is None else self._inner_rules(described.fitted)
         if fitted is not None and fitted.get("final_estimator_") is not None:
             fitted["final_estimator_"] = self._meta_learner(fitted["final_estimator_"])
-        return restore(Described(described.name, parameters, fitted), "rule")
+        rule: VotingRule = restore(Described(described.name, parameters, fitted), "rule")
+        return rule
 
-    def _inner_rules(self, values: dict[str, Any]) -> dict[str, Any]:
-        """Values of a rule, the rules among them made."""
+    def _inner_rules(self, values: dict[str, object]) -> dict[str, object]:
+        """Restore the rules among the values of a rule."""
         return {name: self._rule(value) if is_rule(value) else value for name, value in values.items()}
 
-    def _meta_learner(self, described: Any) -> Any:
+    def _meta_learner(self, described: object) -> object:
         found = linear_model(described) if isinstance(described, Described) else None
         return MetaLearner(self.predictor(described, "final_estimator")) if found is None else found
 
@@ -131,20 +134,20 @@ class DescribedModels:
 class MetaLearner:
     """A model of ours that decides on votes, as `StackingRule` asks it."""
 
-    prepared: Any
+    prepared: Predictor
 
     @property
     def n_features_in_(self) -> int:
         """The number of columns of the votes."""
         return int(self.prepared.schema.n_columns)
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> object:
         """`classes_` and `predict_proba`, if it decides on classes; and `predict`."""
         if name.startswith("__"):
             raise AttributeError(name)
         return getattr(self.prepared, name.removesuffix("_"))
 
 
-def is_rule(value: Any) -> bool:
+def is_rule(value: object) -> TypeGuard[Described]:
     """Whether a value of a file describes a rule."""
     return isinstance(value, Described) and value.name.endswith("Rule")

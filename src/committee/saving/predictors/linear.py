@@ -27,7 +27,7 @@ from committee.saving.attributes import (
 )
 from committee.saving.errors import DamagedFile
 from committee.saving.estimators import Described
-from committee.saving.together import softmax
+from committee.saving.predictors.deciders import softmax
 
 LINEAR, DUMMY = "sklearn.linear_model.", "sklearn.dummy."
 REGRESSORS = ("LinearRegression", "Ridge", "RidgeCV", "Lasso", "LassoCV", "ElasticNet", "ElasticNetCV")
@@ -159,7 +159,7 @@ def as_plain_model(model: Any) -> Any:
     >>> from sklearn.linear_model import LinearRegression
     >>> model = as_plain_model(LinearRegression().fit([[1.0], [2.0]], [2.0, 4.0]))
     >>> type(model).__module__, model.predict(np.array([[3.0]])).round(6)
-    ('committee.saving.linear', array([6.]))
+    ('committee.saving.predictors.linear', array([6.]))
     """
     package = ".".join(type(model).__module__.split(".")[:2])
     made, kinds = QUICK.get(f"{package}.{type(model).__name__}", (None, {}))

@@ -1,0 +1,1 @@
+"""From a fitted model or its file to a function of rows, without scikit-learn."""
