@@ -277,15 +277,24 @@ def test_members_are_listed_with_a_line_each(committee):
     assert "extra_trees" in committee("members").out
 
 
-def test_the_demonstration_ends_with_a_score_on_held_out_rows(committee, monkeypatch):
-    monkeypatch.setattr("committee.jobs.table_fit.SETTINGS", {"members": ["linear", "c45"], "cv": 2})
+@pytest.fixture
+def two_members(monkeypatch):
+    """Let every fit have two quick members and two folds."""
+    fit_table = package.jobs.fit_table
+
+    def quick(*given, parameters, **more):
+        return fit_table(*given, parameters=parameters | {"members": ["linear", "c45"], "cv": 2}, **more)
+
+    monkeypatch.setattr("committee.jobs.fit_table", quick)
+
+
+def test_the_demonstration_ends_with_a_score_on_held_out_rows(committee, two_members):
     ended = committee("demo", "--json")
     assert ended.json["held_out"]["scores"]["accuracy"] > 0.9
     assert package.verify(ended.json["out"]).is_fitted
 
 
-def test_the_demonstration_goes_to_the_standard_output(folder, monkeypatch, capfdbinary):
-    monkeypatch.setattr("committee.jobs.table_fit.SETTINGS", {"members": ["c45"], "cv": 2})
+def test_the_demonstration_goes_to_the_standard_output(folder, two_members, capfdbinary):
     assert run(["demo", "--out", "-"]) == 0
     (folder / "piped.committee").write_bytes(capfdbinary.readouterr().out)
     assert package.verify("piped.committee").is_fitted
