@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 
 import committee
 from committee.combining import dynamic, dynamic_known
-from committee.combining.dynamic_known import Question
-from committee.combining.dynamic_meta import SURE, in_tenths
-from committee.combining.dynamic_methods import METHODS, REGRESSION_METHODS
+from committee.combining.dynamic_known import Question, in_tenths
+from committee.combining.dynamic_methods import METHODS, REGRESSION_METHODS, SURE, meta_features
 from committee.rules import DynamicRule, one_hot
 from committee.votes import arrays as votes_module
 
@@ -148,7 +147,7 @@ def test_meta_des_knows_the_share_of_all_neighbours_that_a_member_is_right_on(n_
     rule = DynamicRule(method="meta_des", n_neighbours=n_neighbours).fit(votes, y, X)
     _, near = rule._nearest.find(rule.points_, n_neighbours)
     question = Question(rule.labels_, rule.confidence_, near, np.empty((0, 0)), near[:, :5])
-    tenths = rule._meta_learner.features(question).reshape(60, 4, -1)[:, :, 2 * n_neighbours]
+    tenths = meta_features(rule._known, question).reshape(60, 4, -1)[:, :, 2 * n_neighbours]
     is_right = y[:, None] == votes.argmax(axis=2).T
     np.testing.assert_array_equal(tenths, in_tenths(is_right[near].mean(axis=1)))
 

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.neighbors import NearestNeighbors
 
-from committee.combining import neighbours
-from committee.combining.neighbours import Nearest
+from committee.combining import space
+from committee.combining.space import Nearest
 from committee.rules import DynamicRule
 
 
@@ -83,7 +83,7 @@ def test_threads_change_nothing(monkeypatch):
     known, asked = some_points(2000, 6, 6), some_points(1500, 6, 7)
     expected = Nearest(known).find(asked, 5)
     for count in (1, 2, 5):
-        monkeypatch.setattr(neighbours, "n_threads", lambda _, count=count: count)
+        monkeypatch.setattr(space, "n_threads", lambda _, count=count: count)
         np.testing.assert_array_equal(Nearest(known).find(asked, 5), expected)
 
 

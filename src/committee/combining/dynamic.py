@@ -1,32 +1,33 @@
 """Dynamic selection: the members that were competent near a row decide on it.
 
-In: honest votes with the rows they are on. Out: for each new row, who decides, and the decision. What is
-known of the members is in `dynamic_known`, the methods are in `dynamic_methods`, META-DES's learner in
-`dynamic_meta`.
+In: honest votes with the rows they are on. Out: for each new row, which members decide, and the decision.
+What is known of the members is in `dynamic_known`, the methods are in `dynamic_methods`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from sklearn.metrics.pairwise import euclidean_distances
 
-from committee.combining.dynamic_known import NOTHING, Known, Question, n_told, profiles_of
-from committee.combining.dynamic_meta import N_ALIKE, MetaLearner
+from committee.combining.dynamic_known import NOTHING, Known, Question, profile_size, profiles_of
 from committee.combining.dynamic_methods import (
     METHODS,
+    N_ALIKE,
     REGRESSION_METHODS,
     Method,
     answer_by_errors,
+    learn_meta,
+    meta_competence,
 )
 from committee.combining.fixed import one_hot
-from committee.combining.neighbours import Nearest
 from committee.combining.rule import Rule
-from committee.combining.space import Space, as_matrix
+from committee.combining.space import Nearest, Space, as_matrix
 from committee.parameters import declared, integer, is_boolean, one_of, optional, parameter
 from committee.saving import DamagedFile, attributes, saved
+from committee.table.typing import ArrayLike, TableLike
 from committee.votes.arrays import (
     are_classes,
     blocks_of,
@@ -50,9 +51,9 @@ KNOWN = {
 }
 # The papers' number of neighbours.
 N_NEIGHBOURS = 7
-# So many facts about neighbours are gathered at a time.
+# The number of facts about neighbours that are gathered at a time.
 BLOCK_SIZE = 1 << 20
-# So many votes are compared with those on known rows at a time: the more, the sooner similar ones are found.
+# The number of votes that are compared with those on known rows at a time. More find similar ones sooner.
 PROFILES_SIZE = 1 << 22
 
 
@@ -204,8 +205,8 @@ class DynamicRule(Rule):
         "Whether distances are taken between columns of mean 0 and standard deviation 1.",
     )
 
-    def selected(self, votes: Any, X: Any = None) -> tuple[np.ndarray, np.ndarray]:
-        """Tell which members decide on each row, and how competent each of them is.
+    def selected(self, votes: ArrayLike, X: TableLike | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """Return which members decide on each row, and how competent each of them is.
 
         Parameters
         ----------
@@ -240,7 +241,7 @@ class DynamicRule(Rule):
         if honest.has_voted is not None:
             has_voted = np.ascontiguousarray(honest.has_voted[:, honest.weights > 0].T)
             known = known if method.competence is None else known.of_own_votes(has_voted)
-        # META-DES learns from each known row by its neighbours among the others.
+        # META-DES learns from each known row by its neighbours among the other rows.
         n_there = len(known.y) - 1 if self.method == "meta_des" else len(known.y)
         if n_there == 0:
             raise ValueError("method='meta_des' learns from neighbours and needs 2 rows. Got 1.")
@@ -258,35 +259,30 @@ class DynamicRule(Rule):
             self.points_, self.center_, self.spread_ = space.points(X), space.center, space.spread
         self.meta_coefficients_, self.meta_intercept_ = np.empty(0), 0.0
         self._prepare(honest.n_outputs)
-        if self.method == "meta_des":
+        if self._nearest is not None and self._most_alike is not None:  # META-DES alone looks at both.
             _, neighbours = self._nearest.find_others(self.n_neighbours_)
             _, alike = self._most_alike.find_others(self._n_alike())
-            learner = MetaLearner.learnt(self._known, neighbours, alike, self._n_block(), has_voted)
-            self.meta_coefficients_, self.meta_intercept_ = learner.coefficients, learner.intercept
-            self._meta_learner: Any = learner
+            self.meta_coefficients_, self.meta_intercept_ = learn_meta(
+                self._known, neighbours, alike, self._n_block(), has_voted
+            )
 
     def _prepare(self, n_outputs: int) -> None:
-        """Make of the attributes what answers questions."""
+        """Make from the attributes what answers questions."""
         method = METHODS[self.method]
         found = {name: getattr(self, attribute) for name, attribute in KNOWN.items()}
         self._known = Known(**found, n_outputs=n_outputs)
-        self._space = Space(self.center_, self.spread_)
-        self._nearest: Any = Nearest(self.points_) if method.looks_at_X and not self._everywhere() else None
-        self._most_alike: Any = Nearest(self.profiles_) if method.looks_at_votes else None
-        is_learnt = self.method == "meta_des"
-        self._meta_learner = (
-            MetaLearner.of(self._known, self.meta_coefficients_, self.meta_intercept_) if is_learnt else None
-        )
+        self._nearest = Nearest(self.points_) if method.looks_at_X and not self._everywhere() else None
+        self._most_alike = Nearest(self.profiles_) if method.looks_at_votes else None
 
     def _n_alike(self) -> int:
-        """How many rows of similar votes are asked."""
+        """Return how many rows of similar votes are asked."""
         return self.n_neighbours_ if self.method == "knop" else min(N_ALIKE, len(self.y_) - 1)
 
     def _check_learnt(self) -> None:
-        """Raise unless the arrays of a file fit together, and make of them what answers questions."""
+        """Raise unless the arrays of a file fit together, and make from them what answers questions."""
         method, n_known = METHODS[self.method], len(self.y_)
         n_columns = len(self.center_)
-        n_votes = n_told(self.n_members_, self.n_outputs_)
+        n_votes = profile_size(self.n_members_, self.n_outputs_)
         n_features = 2 * self.n_neighbours_ + self._n_alike() + 2 if self.method == "meta_des" else 0
         by_member = (n_known, self.n_members_)
         shapes = {
@@ -311,11 +307,11 @@ class DynamicRule(Rule):
             raise DamagedFile(f"What a rule with method={self.method!r} knows does not fit together.")
         self._prepare(self.n_outputs_)
 
-    def _combine(self, votes: np.ndarray, X: Any) -> np.ndarray:
+    def _combine(self, votes: np.ndarray, X: TableLike | None) -> np.ndarray:
         decision = np.empty(votes.shape[1:])
         counts_labels = self.voting == "hard" and are_classes(votes)
         if counts_labels:
-            # Where all members vote for one class, it does not matter who decides.
+            # Where all members vote for one class, it does not matter which of them decide.
             decision[:] = one_hot(labels_of(votes[:1])[0], votes.shape[2])
         for rows, labels, say, _ in self._answers(votes, X, only_disputed=counts_labels):
             # Whole numbers stay whole until the end, so that ties are ties.
@@ -327,92 +323,75 @@ class DynamicRule(Rule):
         return decision
 
     def _answers(
-        self, votes: np.ndarray, X: Any, only_disputed: bool = False
+        self, votes: np.ndarray, X: TableLike | None, only_disputed: bool = False
     ) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
-        """Rows, what members vote for there, the say of each member and its competence, block by block."""
+        """Yield rows, the labels there, the say of each member and its competence, block by block."""
         method = METHODS[self.method]
         labels = np.empty((votes.shape[1], votes.shape[0]), dtype=np.int32)
         for here, block in blocks_of(votes):
             labels[here] = labels_of(block).T
-        asked = np.flatnonzero(are_disputed(labels)) if only_disputed else np.arange(len(labels))
-        points = self._space.points(as_matrix(X)[asked]) if method.looks_at_X else np.empty((len(asked), 0))
+        is_disputed = (labels != labels[:, :1]).any(axis=1)
+        asked = np.flatnonzero(is_disputed) if only_disputed else np.arange(len(labels))
+        points = np.empty((len(asked), 0))
+        if method.looks_at_X:
+            points = Space(self.center_, self.spread_).points(as_matrix(X)[asked])
         # All at once: neighbours of rows that are near each other are found together.
-        near = np.empty((len(asked), 0)), np.empty((len(asked), 0), dtype=np.intp)
+        distances, neighbours = np.empty((len(asked), 0)), np.empty((len(asked), 0), dtype=np.intp)
         if self._nearest is not None:
-            near = self._nearest.find(points, self.n_neighbours_)
+            distances, neighbours = self._nearest.find(points, self.n_neighbours_)
         alike = self._similar(votes, asked)
-        n_block = self._n_block()
+        n_block, everywhere = self._n_block(), self._everywhere()
         for start in range(0, len(asked), n_block):
             part = slice(start, start + n_block)
-            rows = asked[part]
+            rows, near, at = asked[part], neighbours[part], distances[part]
             confidence = np.empty((len(rows), 0))
             if method.looks_at_votes:
                 confidence = highest_of(votes[:, rows].astype(np.float64, copy=False)).T
-            question = self._question(
-                labels[rows], confidence, points[part], near[0][part], near[1][part], alike[part]
-            )
+            if everywhere:
+                at = euclidean_distances(points[part], self.points_)
+                near = np.broadcast_to(np.arange(self.n_neighbours_), at.shape)
+            question = Question(labels[rows], confidence, near, at, alike[part], everywhere)
             say, competence = self._answer(method, question)
             say[~say.any(axis=1)] = 1.0
             yield rows, question.labels, say, competence
 
     def _similar(self, votes: np.ndarray, asked: np.ndarray) -> np.ndarray:
-        """The known rows of the most similar votes, for methods that look at them."""
-        alike = np.empty((len(asked), 0), dtype=np.intp)
-        if not METHODS[self.method].looks_at_votes:
-            return alike
+        """Return the known rows of the most similar votes, for methods that look at them."""
+        if self._most_alike is None or len(asked) == 0:
+            return np.empty((len(asked), 0), dtype=np.intp)
         step = max(1, PROFILES_SIZE // (votes.shape[0] * votes.shape[2]))
-        parts = [asked[start : start + step] for start in range(0, len(asked), step)]
+        parts = (asked[start : start + step] for start in range(0, len(asked), step))
         profiles = (profiles_of(votes[:, part].astype(np.float64, copy=False)) for part in parts)
-        found = [self._most_alike.find(profile, self._n_alike())[1] for profile in profiles]
-        return np.concatenate(found) if found else alike
-
-    def _question(
-        self,
-        labels: np.ndarray,
-        confidence: np.ndarray,
-        points: np.ndarray,
-        distances: np.ndarray,
-        neighbours: np.ndarray,
-        alike: np.ndarray,
-    ) -> Question:
-        """What is asked on some rows."""
-        if self._everywhere():
-            distances = euclidean_distances(points, self.points_)
-            neighbours = np.broadcast_to(np.arange(self.n_neighbours_), distances.shape)
-        return Question(labels, confidence, neighbours, distances, alike, self._everywhere())
+        return np.concatenate([self._most_alike.find(each, self._n_alike())[1] for each in profiles])
 
     def _answer(self, method: Method, question: Question) -> tuple[np.ndarray, np.ndarray]:
-        """The say of each member, and its competence."""
-        if self._known.n_outputs == 1:
-            return answer_by_errors(method, self._known, question)
+        """Return the say of each member, and its competence."""
+        known = self._known
+        if known.n_outputs == 1:
+            return answer_by_errors(method, known, question)
         if method.competence is None:
-            competence = self._meta_learner.competence(question)
+            learnt = self.meta_coefficients_, self.meta_intercept_
+            competence = meta_competence(known, question, *learnt)
         else:
-            competence = method.competence(self._known, question)
-        return method.select(competence, self._known, question), competence
+            competence = method.competence(known, question)
+        return method.select(competence, known, question), competence
 
     def _n_block(self) -> int:
-        """How many rows are asked about at a time."""
+        """Return how many rows are asked about at a time."""
         n_members = self._known.labels.shape[1]
         n_facts = self.n_neighbours_ if self._everywhere() else n_members * self.n_neighbours_
         return max(1, BLOCK_SIZE // max(n_facts, n_members * self._known.n_outputs))
 
     def _everywhere(self) -> bool:
-        """Whether all known rows are asked, so that nothing is gathered."""
+        """Return whether all known rows are asked, so that nothing is gathered."""
         return METHODS[self.method].source is not None and self.n_neighbours_ == len(self._known.y)
 
     def _looks_at_X(self) -> bool:
         return METHODS[self.method].looks_at_X
 
 
-def are_disputed(labels: np.ndarray) -> np.ndarray:
-    """Whether not all members vote for one class, row by row."""
-    disputed: np.ndarray = (labels != labels[:, :1]).any(axis=1)
-    return disputed
-
-
 def counted(say: np.ndarray, labels: np.ndarray, n_classes: int) -> np.ndarray:
-    """The say of those who vote for each class, of shape (n_rows, n_classes)."""
+    """Return the say of the members that vote for each class, of shape (n_rows, n_classes)."""
     n_rows = len(labels)
     places = labels + n_classes * np.arange(n_rows)[:, None]
     total = np.bincount(places.ravel(), weights=say.ravel(), minlength=n_rows * n_classes)
@@ -420,7 +399,7 @@ def counted(say: np.ndarray, labels: np.ndarray, n_classes: int) -> np.ndarray:
 
 
 def weighed(say: np.ndarray, votes: np.ndarray) -> np.ndarray:
-    """The votes, each times the say of its member, of shape (n_rows, n_outputs)."""
+    """Return the sum of the votes, each times the say of its member, of shape (n_rows, n_outputs)."""
     total = np.zeros(votes.shape[1:])
     for part, vote in zip(say.T, votes, strict=True):
         total += part[:, None] * vote.astype(np.float64, copy=False)

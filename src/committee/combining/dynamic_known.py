@@ -1,7 +1,7 @@
 """What dynamic selection knows of the members, and what it is asked.
 
-`Known` is what honest votes tell of every member on every row of the fit. A `Question` is a block of new
-rows: where they lie among the known rows, and what the members say on them. Arrays of both are (rows,
+`Known` is what honest votes show of every member on every row of the fit. A `Question` is a block of new
+rows: where they lie among the known rows, and what the members vote there. Arrays of both are (rows,
 members), so that the known facts of the neighbours of a block are one gather:
 `known.correct[question.neighbours]` has the shape (n_rows, n_neighbours, n_members).
 """
@@ -17,13 +17,14 @@ from scipy.special import betainc
 from committee.votes.arrays import highest_of, labels_of
 from committee.votes.honest import HonestVotes
 
-# The points at which the source of competence of DES-RRC is summed, as in its authors' program.
+# The number of points at which the source of competence of DES-RRC is summed, as in its authors' program.
 N_POINTS = 20
 # Supports between which the distribution functions of DES-RRC are interpolated: an error below 1e-5 for 10
 # classes.
 N_SUPPORTS = 4096
-# What a member votes for on a row that it has not voted on.
+# The label of a member on a row that it has not voted on.
 NOTHING = -1
+TENTHS = np.linspace(0.1, 1.0, 10)
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,12 +37,11 @@ class Known:
         Codes of classes, or numbers.
     weights : ndarray of shape (n_rows,)
     labels : ndarray of int32 of shape (n_rows, n_members)
-        What each member votes for; `NOTHING` where it has not voted. To a regression only that matters.
+        What each member votes for; `NOTHING` where it has not voted, which is all that regression needs.
     support : ndarray of shape (n_rows, n_members)
         The vote for the class of the row; for a regression, the squared error. 0 where it has not voted.
     source : ndarray of shape (n_rows, n_members)
-        What a row tells of the competence of a member, of methods that say so (DES-RRC, DES-KL); 0 where
-        it has not voted.
+        What a row shows of the competence of a member, for DES-RRC and DES-KL; 0 where it has not voted.
     confidence : ndarray of shape (n_rows, n_members)
         The highest vote of each member, for methods that learn from it.
     profiles : ndarray of shape (n_rows, n_members * n_outputs)
@@ -65,7 +65,7 @@ class Known:
 
     @cached_property
     def wrong(self) -> np.ndarray:
-        """Which members are wrong on which rows: not those that have not voted there."""
+        """Which members are wrong on which rows; those that have not voted there are not."""
         return ~self.correct if self.own is None else self.own & ~self.correct
 
     @cached_property
@@ -74,8 +74,13 @@ class Known:
         own: np.ndarray = self.labels != NOTHING
         return None if own.all() else own
 
+    @cached_property
+    def tenths(self) -> np.ndarray:
+        """The support in tenths, for META-DES."""
+        return in_tenths(self.support)
+
     def of_own_votes(self, has_voted: np.ndarray) -> Known:
-        """The same, without what stands for members on rows that they have not voted on.
+        """Leave out what stands for members on rows that they have not voted on.
 
         Parameters
         ----------
@@ -97,7 +102,7 @@ class Known:
         labels, support = np.empty(by_member, dtype=np.int32), np.empty(by_member)
         sources = np.empty(by_member if source is not None else (0, 0))
         confidence = np.empty(by_member if with_profiles else (0, 0))
-        profiles = np.empty((n_known, n_told(n_members, n_outputs)) if with_profiles else (0, 0))
+        profiles = np.empty((n_known, profile_size(n_members, n_outputs)) if with_profiles else (0, 0))
         start = 0
         for votes, y, weights in honest.blocks():
             if not weights.all():
@@ -150,7 +155,7 @@ class Question:
 
 
 def support_of(votes: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """The vote of each member for the class of each row, or its squared error."""
+    """Return the vote of each member for the class of each row, or its squared error."""
     if votes.shape[2] == 1:
         return np.square(votes[:, :, 0] - y)
     support: np.ndarray = votes[:, np.arange(len(y)), y]
@@ -158,14 +163,14 @@ def support_of(votes: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 def profiles_of(votes: np.ndarray) -> np.ndarray:
-    """All votes on a row, side by side; of two classes those for the second, from which the others follow."""
+    """Return all votes on each row, side by side; of two classes those for the second alone."""
     n_members, n_rows, n_outputs = votes.shape
-    told = votes[:, :, 1:] if n_outputs == 2 else votes
-    return told.transpose(1, 0, 2).reshape(n_rows, n_told(n_members, n_outputs))
+    kept = votes[:, :, 1:] if n_outputs == 2 else votes
+    return kept.transpose(1, 0, 2).reshape(n_rows, profile_size(n_members, n_outputs))
 
 
-def n_told(n_members: int, n_outputs: int) -> int:
-    """The number of votes on a row that `profiles_of` has."""
+def profile_size(n_members: int, n_outputs: int) -> int:
+    """Return the number of votes on a row that `profiles_of` keeps."""
     return n_members * (1 if n_outputs == 2 else n_outputs)
 
 
@@ -211,3 +216,11 @@ def divergence_from_chance(votes: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 SOURCES = {"randomised_reference": randomised_reference, "divergence_from_chance": divergence_from_chance}
+
+
+def in_tenths(shares: np.ndarray) -> np.ndarray:
+    """Return shares as whole tenths, rounded down."""
+    tenths = np.zeros(shares.shape, dtype=np.uint8)
+    for least in TENTHS:
+        tenths += shares >= least
+    return tenths

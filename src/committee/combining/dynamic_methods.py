@@ -1,8 +1,13 @@
-"""The methods of dynamic selection: how competent is each member near a row, and who decides.
+"""The methods of dynamic selection: how competent each member is near a row, and which members decide.
 
 A method is a function from what is known and a question to competences of shape (n_rows, n_members), and a
-function from those to the say of each member, of the same shape. No say is left to nobody: where all say is
-0, all members decide. Formulas and defaults are those of DESlib (Cruz et al. 2020).
+function from those to the say of each member, of the same shape. Where no member has a say, all members
+decide. Formulas and defaults are those of DESlib (Cruz et al. 2020).
+
+META-DES (Cruz et al. 2015) learns its competence from five kinds of features of a member and a row: whether
+it is right on each neighbour; its vote for the class of each neighbour; the share of neighbours it is right
+on; whether it is right on each of the rows with the most similar votes; its highest vote. As in DESlib, a
+feature counts in tenths, rounded down, and multinomial naive Bayes learns from them.
 """
 
 from __future__ import annotations
@@ -11,9 +16,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import expit
 
 from committee._engine import local_sums
-from committee.combining.dynamic_known import Known, Question
+from committee.combining.dynamic_known import Known, Question, in_tenths
 from committee.running import n_threads
 
 # What DESlib and the papers set: members this close are equivalent; neighbours this similar count for MCB;
@@ -25,6 +31,10 @@ MOST_DIVERSE = 0.3
 NEARLY_ZERO = 1e-10
 # Fewer rows are not worth a second thread.
 ROWS_OF_A_THREAD = 1024
+# The number of rows with similar votes that META-DES asks.
+N_ALIKE = 5
+# Log-odds of this size leave no doubt.
+SURE = 1e4
 
 Competence = Callable[[Known, Question], np.ndarray]
 Selection = Callable[[np.ndarray, Known, Question], np.ndarray]
@@ -61,7 +71,7 @@ class Method:
 
 
 def local_sum(facts: np.ndarray, neighbours: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """The weighted sum over neighbours of what is known.
+    """Return the weighted sum over neighbours of what is known.
 
     Parameters
     ----------
@@ -84,7 +94,7 @@ def local_mean(
     own: np.ndarray | None = None,
     without: float = 0.0,
 ) -> np.ndarray:
-    """The weighted mean of the same, over those neighbours that a member has voted on.
+    """Return the weighted mean of the same, over those neighbours that a member has voted on.
 
     Parameters
     ----------
@@ -108,12 +118,12 @@ def local_mean(
 
 
 def divided(total: np.ndarray, size: np.ndarray, without: float = 0.0) -> np.ndarray:
-    """Sums by what they are sums of, and another number where that is nothing."""
+    """Divide sums by their sizes; return another number where the size is 0."""
     return np.divide(total, size, out=np.full_like(size, without), where=size > 0)
 
 
 def among_class(facts: np.ndarray, weights: np.ndarray, known: Known, question: Question) -> np.ndarray:
-    """The weighted mean over those neighbours that are of the class a member votes for; 0 without any."""
+    """Return the weighted mean over neighbours of the class that a member votes for; 0 without any."""
     are_of_class = known.y[question.neighbours][:, :, None] == question.labels[:, None, :]
     if known.own is not None:
         are_of_class &= known.own[question.neighbours]
@@ -121,24 +131,21 @@ def among_class(facts: np.ndarray, weights: np.ndarray, known: Known, question: 
     return divided((facts * counted).sum(axis=1), counted.sum(axis=1))
 
 
-def weights_of(known: Known, question: Question) -> np.ndarray:
-    """The weights of the neighbours as rows."""
-    return known.weights[question.neighbours]
-
-
 def weights_by_distance(known: Known, question: Question) -> np.ndarray:
-    """The weights of the neighbours, divided by their distances."""
+    """Return the weights of the neighbours, divided by their distances."""
     return known.weights[question.neighbours] / np.maximum(question.distances, NEARLY_ZERO)
 
 
 def local_accuracy(known: Known, question: Question) -> np.ndarray:
     """OLA and DES-P: the share of neighbours that a member is right on."""
-    return local_mean(known.correct, question.neighbours, weights_of(known, question), known.own)
+    return local_mean(known.correct, question.neighbours, known.weights[question.neighbours], known.own)
 
 
 def local_class_accuracy(known: Known, question: Question) -> np.ndarray:
     """LCA: the share of the neighbours of the class it votes for that a member is right on."""
-    return among_class(known.correct[question.neighbours], weights_of(known, question), known, question)
+    return among_class(
+        known.correct[question.neighbours], known.weights[question.neighbours], known, question
+    )
 
 
 def behaviour(known: Known, question: Question) -> np.ndarray:
@@ -150,7 +157,7 @@ def behaviour(known: Known, question: Question) -> np.ndarray:
         agreement = is_same.sum(axis=2) / known.own[question.neighbours].sum(axis=2).clip(1)
     is_similar = agreement > SIMILAR
     is_similar[~is_similar.any(axis=1)] = True
-    weights = weights_of(known, question) * is_similar
+    weights = known.weights[question.neighbours] * is_similar
     return local_mean(known.correct, question.neighbours, weights, known.own)
 
 
@@ -171,24 +178,14 @@ def unbroken_run(known: Known, question: Question) -> np.ndarray:
     run = np.zeros(question.labels.shape)
     for neighbour in question.neighbours.T:
         is_right = known.correct[neighbour]
-        # What a member has not voted on is no fault, and makes no run longer.
+        # A row that a member has not voted on is not a fault, and makes no run longer.
         is_unbroken &= is_right if known.own is None else is_right | ~known.own[neighbour]
         run += is_unbroken & is_right
     return run
 
 
-def right_neighbours(known: Known, question: Question) -> np.ndarray:
-    """KNORA-U: the weight of the neighbours that a member is right on."""
-    return right_weight(known, question.neighbours)
-
-
-def right_among_alike(known: Known, question: Question) -> np.ndarray:
-    """KNOP: the same over the rows with the most similar votes."""
-    return right_weight(known, question.alike)
-
-
 def right_weight(known: Known, rows: np.ndarray) -> np.ndarray:
-    """The weight of the rows that a member is right on, if it is as good on the others as on its own."""
+    """KNORA-U and KNOP: the weight of the rows that a member is right on, as if it had voted on all."""
     weights = known.weights[rows]
     right = local_sum(known.correct, rows, weights)
     if known.own is None:
@@ -200,7 +197,7 @@ def potential(known: Known, question: Question) -> np.ndarray:
     """DES-RRC and DES-KL: the mean source of competence, a neighbour at distance d counting exp(-d^2)."""
     squares = np.square(question.distances)
     # The nearest counts 1, so that not all count 0 where all are far; this changes no mean.
-    weights = np.exp(squares.min(axis=1, keepdims=True) - squares) * weights_of(known, question)
+    weights = np.exp(squares.min(axis=1, keepdims=True) - squares) * known.weights[question.neighbours]
     if not question.everywhere:
         return local_mean(known.source, question.neighbours, weights, known.own)
     total: np.ndarray = weights @ known.source
@@ -211,14 +208,14 @@ def potential(known: Known, question: Question) -> np.ndarray:
 
 
 def best(competence: np.ndarray, known: Known, question: Question) -> np.ndarray:
-    """The most competent member, the first of equal ones."""
+    """Select the most competent member, the first of equal ones."""
     say = np.zeros_like(competence)
     say[np.arange(len(say)), competence.argmax(axis=1)] = 1.0
     return say
 
 
 def equivalent(competence: np.ndarray, known: Known, question: Question) -> np.ndarray:
-    """The most competent member with all that come closer to it than 0.1.
+    """Select the most competent member with all that are closer to it than 0.1.
 
     The papers draw one of them at random; here they decide together.
     """
@@ -226,29 +223,24 @@ def equivalent(competence: np.ndarray, known: Known, question: Question) -> np.n
 
 
 def longest(competence: np.ndarray, known: Known, question: Question) -> np.ndarray:
-    """All members of the highest competence."""
+    """Select all members of the highest competence."""
     highest = competence.max(axis=1, keepdims=True)
     return ((competence == highest) & (highest > 0)).astype(np.float64)
 
 
 def in_proportion(competence: np.ndarray, known: Known, question: Question) -> np.ndarray:
-    """Every member, as far as it is competent."""
+    """Let every member have the say of its competence."""
     return competence.copy()
 
 
 def better_than_chance(competence: np.ndarray, known: Known, question: Question) -> np.ndarray:
-    """Members that are right more often than one in n_classes."""
+    """Select members that are right more often than one in n_classes."""
     return (competence > 1 / known.n_outputs).astype(np.float64)
 
 
-def better_than_nothing(competence: np.ndarray, known: Known, question: Question) -> np.ndarray:
-    """Members whose competence is above 0."""
-    return (competence > 0).astype(np.float64)
-
-
-def more_likely_than_not(competence: np.ndarray, known: Known, question: Question) -> np.ndarray:
-    """Members that are more probably right than wrong."""
-    return (competence > 0.5).astype(np.float64)
+def above(least: float) -> Selection:
+    """Select members whose competence is above a number."""
+    return lambda competence, known, question: (competence > least).astype(np.float64)
 
 
 def accurate_then_diverse(competence: np.ndarray, known: Known, question: Question) -> np.ndarray:
@@ -268,38 +260,40 @@ def accurate_then_diverse(competence: np.ndarray, known: Known, question: Questi
 
 
 def in_common(facts: np.ndarray, known: Known, question: Question) -> np.ndarray:
-    """The weight of the neighbours on which something is true of a member and of another, over all others."""
+    """Sum, over other members, the weight of the neighbours on which a fact is true of both members."""
     true = facts[question.neighbours]
     others = true.sum(axis=2, keepdims=True) - 1
-    shared: np.ndarray = np.matmul(weights_of(known, question)[:, None, :], (true * others).astype(float))
+    shared: np.ndarray = np.matmul(
+        known.weights[question.neighbours][:, None, :], (true * others).astype(float)
+    )
     return shared[:, 0]
 
 
 def lowest_error(errors: np.ndarray, constant: np.ndarray) -> np.ndarray:
-    """The member of the lowest local error, the first of equal ones; nobody where nobody has voted."""
+    """Select the member of the lowest local error, the first of equal ones; none where none has voted."""
     say = np.zeros_like(errors)
     say[np.arange(len(say)), errors.argmin(axis=1)] = np.isfinite(errors.min(axis=1))
     return say
 
 
 def nearly_lowest_error(errors: np.ndarray, constant: np.ndarray) -> np.ndarray:
-    """The members whose local error is at most a tenth above the lowest."""
+    """Select the members whose local error is at most a tenth above the lowest."""
     return (errors <= (1 + EQUIVALENT) * errors.min(axis=1, keepdims=True)).astype(np.float64)
 
 
 def by_inverse_error(errors: np.ndarray, constant: np.ndarray) -> np.ndarray:
-    """Every member by the inverse of its local error (dynamic weighting, Rooney et al. 2004)."""
+    """Weigh every member by the inverse of its local error (dynamic weighting, Rooney et al. 2004)."""
     lowest = errors.min(axis=1, keepdims=True)
     return np.divide(lowest, errors, out=np.ones_like(errors), where=errors > lowest)
 
 
 def better_than_constant(errors: np.ndarray, constant: np.ndarray) -> np.ndarray:
-    """The members whose local error is below that of the mean of y."""
+    """Select the members whose local error is below that of the mean of y."""
     return (errors < constant).astype(np.float64)
 
 
 def answer_by_errors(method: Method, known: Known, question: Question) -> tuple[np.ndarray, np.ndarray]:
-    """The say of each member in a regression, and its competence: the negative local squared error."""
+    """Return the say of each member in a regression, and its competence: minus its local squared error."""
     rows = question.neighbours if method.looks_at_X else question.alike
     weights = weights_by_distance(known, question) if method.by_distance else known.weights[rows]
     errors = local_mean(known.support, rows, weights, known.own, without=np.inf)
@@ -310,6 +304,92 @@ def answer_by_errors(method: Method, known: Known, question: Question) -> tuple[
     return method.regression(errors, constant), -errors
 
 
+def learn_meta(
+    known: Known,
+    neighbours: np.ndarray,
+    alike: np.ndarray,
+    n_block: int,
+    has_voted: np.ndarray | None = None,
+) -> tuple[np.ndarray, float]:
+    """Learn META-DES from the known rows, each seen as a question with other rows as its neighbours.
+
+    Parameters
+    ----------
+    known : Known
+    neighbours, alike : ndarray of shape (n_rows, n_neighbours)
+        Of each known row, without itself.
+    n_block : int
+        The number of rows to learn from at a time.
+    has_voted : ndarray of bool of shape (n_rows, n_members), default=None
+        Whether each vote is the member's own; the others are left out. None: all are.
+
+    Returns
+    -------
+    coefficients : ndarray of shape (n_features,)
+    intercept : float
+        Of the log-odds that a member is right: naive Bayes is linear in counts.
+    """
+    from sklearn.naive_bayes import MultinomialNB
+
+    classifier = MultinomialNB()
+    n_rows, n_members = known.labels.shape
+    for start in range(0, n_rows, n_block):
+        rows = slice(start, start + n_block)
+        question = Question(
+            known.labels[rows], known.confidence[rows], neighbours[rows], np.empty((0, 0)), alike[rows]
+        )
+        own = slice(None) if has_voted is None else has_voted[rows].ravel()
+        weights = np.repeat(known.weights[rows], n_members)[own]
+        if len(weights) == 0:
+            continue
+        is_right = known.correct[rows].ravel()[own]
+        classifier.partial_fit(meta_features(known, question)[own], is_right, [False, True], weights)
+    coefficients = np.diff(classifier.feature_log_prob_, axis=0)[0]
+    # Infinite if the members are always right, or never.
+    intercept = np.diff(classifier.class_log_prior_.clip(-SURE, None))[0]
+    return coefficients, float(intercept)
+
+
+def meta_competence(
+    known: Known, question: Question, coefficients: np.ndarray, intercept: float
+) -> np.ndarray:
+    """META-DES: how probably each member is right on each row."""
+    n_near, n_alike = question.neighbours.shape[1], question.alike.shape[1]
+    right, support, accuracy, alike, confidence = np.split(
+        coefficients, np.cumsum([n_near, n_near, 1, n_alike])
+    )
+    log_odds = sum_by_place(known.correct, question.neighbours, 10 * right)
+    log_odds += sum_by_place(known.tenths, question.neighbours, support)
+    log_odds += sum_by_place(known.correct, question.alike, 10 * alike)
+    log_odds += accuracy * in_tenths(share_right(known, question))
+    log_odds += confidence * in_tenths(question.confidence)
+    return np.asarray(expit(log_odds + intercept))
+
+
+def meta_features(known: Known, question: Question) -> np.ndarray:
+    """Return the features in tenths, of shape (n_rows * n_members, n_features)."""
+    features = (
+        10 * known.correct[question.neighbours].transpose(0, 2, 1).astype(np.uint8),
+        known.tenths[question.neighbours].transpose(0, 2, 1),
+        in_tenths(share_right(known, question))[:, :, None],
+        10 * known.correct[question.alike].transpose(0, 2, 1).astype(np.uint8),
+        in_tenths(question.confidence)[:, :, None],
+    )
+    together = np.concatenate(features, axis=2)
+    return together.reshape(-1, together.shape[2])
+
+
+def share_right(known: Known, question: Question) -> np.ndarray:
+    """Return the share of neighbours that each member is right on, whatever they weigh."""
+    n_near = question.neighbours.shape[1]
+    return sum_by_place(known.correct, question.neighbours, np.ones(n_near)) / n_near
+
+
+def sum_by_place(facts: np.ndarray, neighbours: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Return the sum over neighbours of what is known, the nearest times the first weight."""
+    return local_sum(facts, neighbours, np.tile(weights, (len(neighbours), 1)))
+
+
 METHODS: Mapping[str, Method] = {
     "ola": Method(local_accuracy, best, regression=lowest_error),
     "lca": Method(local_class_accuracy, best),
@@ -317,14 +397,22 @@ METHODS: Mapping[str, Method] = {
     "a_priori": Method(a_priori, equivalent, regression=nearly_lowest_error, by_distance=True),
     "a_posteriori": Method(a_posteriori, equivalent),
     "knora_e": Method(unbroken_run, longest),
-    "knora_u": Method(right_neighbours, in_proportion, regression=by_inverse_error),
+    "knora_u": Method(
+        lambda known, question: right_weight(known, question.neighbours),
+        in_proportion,
+        regression=by_inverse_error,
+    ),
     "des_p": Method(local_accuracy, better_than_chance, regression=better_than_constant),
     "des_rrc": Method(potential, better_than_chance, source="randomised_reference"),
-    "des_kl": Method(potential, better_than_nothing, source="divergence_from_chance"),
+    "des_kl": Method(potential, above(0), source="divergence_from_chance"),
     "knop": Method(
-        right_among_alike, in_proportion, regression=by_inverse_error, looks_at_X=False, looks_at_votes=True
+        lambda known, question: right_weight(known, question.alike),
+        in_proportion,
+        regression=by_inverse_error,
+        looks_at_X=False,
+        looks_at_votes=True,
     ),
     "des_knn": Method(local_accuracy, accurate_then_diverse),
-    "meta_des": Method(None, more_likely_than_not, looks_at_votes=True),
+    "meta_des": Method(None, above(0.5), looks_at_votes=True),
 }
 REGRESSION_METHODS = tuple(name for name, method in METHODS.items() if method.regression is not None)
