@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from committee.learners.tree_parameters import CATEGORICAL_FEATURES, N_JOBS, RUNNER
+from committee.learners.tree_parameters import CATEGORICAL_FEATURES, N_JOBS, RUNNER, VERBOSE
 from committee.learners.voting import Voter
 from committee.members.kinds import is_member
 from committee.parameters import (
@@ -94,13 +94,7 @@ class Adaptive(Voter):
     categorical_features: Any = parameter("from_dtype", *CATEGORICAL_FEATURES)
     runner: Any = parameter("threads", *RUNNER)
     n_jobs: int | None = parameter(None, *N_JOBS)
-    verbose: int = parameter(
-        0,
-        "an integer >= 0 or a boolean",
-        either(integer(0), is_boolean),
-        "Whether to show how many members are made: as a bar in terminals and notebooks if rich is "
-        "installed, else on stderr.",
-    )
+    verbose: int = parameter(0, *VERBOSE)
     random_state: Any = parameter(
         None,
         "an integer, a RandomState or None",

@@ -45,7 +45,14 @@ from committee.learners.training import (
     table_to_go_on,
     training_of,
 )
-from committee.learners.tree_parameters import ANY_SIZE, CATEGORICAL_FEATURES, MAX_DEPTH, N_JOBS, draw_seed
+from committee.learners.tree_parameters import (
+    ANY_SIZE,
+    CATEGORICAL_FEATURES,
+    MAX_DEPTH,
+    N_JOBS,
+    VERBOSE,
+    draw_seed,
+)
 from committee.parameters import (
     anything,
     check_parameters,
@@ -155,13 +162,7 @@ class Rounds(CallbackSupportMixin, AdditiveTrees):
         "The same seed gives the same model on any number of threads.",
     )
     n_jobs: int | None = parameter(None, *N_JOBS)
-    verbose: int = parameter(
-        0,
-        "an integer >= 0 or a boolean",
-        either(integer(0), is_boolean),
-        "Whether to show how many rounds are done: as a bar in terminals and notebooks if rich is installed, "
-        "else on stderr.",
-    )
+    verbose: int = parameter(0, *VERBOSE)
 
     @with_callbacks
     def fit(

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from committee.learners.network_learning import N_ROUNDS, Plan, learn
 from committee.learners.network_rows import NetworkRows
 from committee.learners.training import seen_table, training_of
-from committee.learners.tree_parameters import CATEGORICAL_FEATURES, CLASS_WEIGHT, N_JOBS
+from committee.learners.tree_parameters import CATEGORICAL_FEATURES, CLASS_WEIGHT, N_JOBS, VERBOSE
 from committee.learners.voting import Classifies, Regresses, Tabular
 from committee.parameters import (
     anything,
@@ -23,7 +23,6 @@ from committee.parameters import (
     declared,
     either,
     integer,
-    is_boolean,
     is_number,
     one_of,
     parameter,
@@ -150,12 +149,7 @@ class Network(NetworkVoter):
         anything,
         "The seed. The same seed gives the same networks on any number of threads, None others each time.",
     )
-    verbose: int = parameter(
-        0,
-        "an integer >= 0 or a boolean",
-        either(integer(0), is_boolean),
-        "Whether to show how many rounds of steps are done.",
-    )
+    verbose: int = parameter(0, *VERBOSE)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Let the networks learn.

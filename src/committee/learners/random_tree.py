@@ -6,11 +6,13 @@ In: a table and a class or a number for each row. Out: a tree. At a node, column
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
+
+import numpy as np
 
 from committee import _engine
 from committee.learners.single import SingleTree
-from committee.learners.training import Training, read_training
+from committee.learners.training import Training
 from committee.learners.tree_parameters import (
     ANY_SIZE,
     CATEGORICAL_FEATURES,
@@ -20,13 +22,11 @@ from committee.learners.tree_parameters import (
     MIN_SAMPLES_SPLIT,
     MIN_WEIGHT_FRACTION_LEAF,
     TREE_SEED,
-    columns_of,
     draw_seed,
     limits_of,
 )
 from committee.learners.voting import Classifies, Regresses
 from committee.parameters import (
-    check_parameters,
     declared,
     either,
     integer,
@@ -63,28 +63,10 @@ class RandomTree(SingleTree):
         "others are tried.",
     )
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Grow the tree.
-
-        Parameters
-        ----------
-        X : table of shape (n_rows, n_columns)
-            numpy, scipy sparse, pandas, polars or Arrow, or a `BinnedTable`. NaN and None are missing values.
-        y : array-like of shape (n_rows,)
-        sample_weight : array-like of shape (n_rows,), default=None
-            Weights of the rows. None gives every row the weight 1.
-
-        Returns
-        -------
-        self
-        """
-        check_parameters(self)
-        training = read_training(self, X, y, sample_weight)
+    def _grow(self, training: Training) -> tuple[_engine.Forest, np.ndarray, np.ndarray]:
         grow = self._grow_parameters(training)
         grown, has_missing = training.grow_tree(grow, draw_seed(self.random_state), n_threads(None))
-        self._keep_tree(grown.forest, grown.importances[0], training, has_missing)
-        self.max_features_ = columns_of(self.max_features, self.n_features_in_)
-        return self
+        return grown.forest, grown.importances[0], has_missing
 
     def _grow_parameters(self, training: Training) -> _engine.GrowParameters:
         grow = limits_of(self, training)

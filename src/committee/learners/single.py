@@ -11,8 +11,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from committee import _engine
 from committee.learners.export import TreeNode, above, any_of, at_most, format_number, to_graph, to_text
-from committee.learners.training import Training
+from committee.learners.training import Training, read_training
+from committee.learners.tree_parameters import columns_of
 from committee.learners.voting import Voter
+from committee.parameters import check_parameters
 from committee.saving import Fields
 from committee.table import Column
 from committee.task import Classification
@@ -32,6 +34,35 @@ class SingleTree(Voter):
     max_features_: int
     _importances: np.ndarray
     _weight_unit: float
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Grow the tree.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_columns)
+            numpy, scipy sparse, pandas, polars or Arrow, or a `BinnedTable`. NaN and None are missing values.
+        y : array-like of shape (n_rows,)
+        sample_weight : array-like of shape (n_rows,), default=None
+            Weights of the rows. None gives every row the weight 1.
+
+        Returns
+        -------
+        self
+        """
+        check_parameters(self)
+        training = read_training(self, X, y, sample_weight)
+        forest, importances, has_missing = self._grow(training)
+        self._importances, self._weight_unit = importances, training.weight_unit
+        self._data = training.data
+        self._keep(forest, training.table.schema, training.task, has_missing)
+        if hasattr(self, "max_features"):
+            self.max_features_ = columns_of(self.max_features, self.n_features_in_)
+        return self
+
+    def _grow(self, training: Training) -> tuple[_engine.Forest, np.ndarray, np.ndarray]:
+        """Return the tree, the importances of the columns, and which of them some row has no value in."""
+        raise NotImplementedError
 
     def apply(self, X: Any) -> np.ndarray:
         """The leaf of each row.
@@ -106,14 +137,6 @@ class SingleTree(Voter):
     def export_graph(self) -> str:
         """The tree as a graph in Graphviz's DOT language."""
         return to_graph(self._in_words())
-
-    def _keep_tree(
-        self, forest: Any, importances: np.ndarray, training: Training, has_missing: np.ndarray
-    ) -> Self:
-        self._importances = importances
-        self._weight_unit = training.weight_unit
-        self._data = training.data
-        return self._keep(forest, training.table.schema, training.task, has_missing)
 
     def _learnt(self) -> dict[str, Any]:
         more = {"max_features": self.max_features_} if hasattr(self, "max_features_") else {}

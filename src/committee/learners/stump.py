@@ -7,17 +7,17 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
 from committee import _engine
 from committee.learners.export import TreeNode
 from committee.learners.single import SingleTree
-from committee.learners.training import read_training
+from committee.learners.training import Training
 from committee.learners.tree_parameters import CATEGORICAL_FEATURES
 from committee.learners.voting import Classifies, Regresses
-from committee.parameters import check_parameters, declared, one_of, parameter
+from committee.parameters import declared, one_of, parameter
 from committee.running import n_threads
 from committee.saving import saved
 
@@ -34,23 +34,7 @@ class DecisionStump(SingleTree):
 
     categorical_features: Any = parameter("from_dtype", *CATEGORICAL_FEATURES)
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Find the split.
-
-        Parameters
-        ----------
-        X : table of shape (n_rows, n_columns)
-            numpy, scipy sparse, pandas, polars or Arrow, or a `BinnedTable`. NaN and None are missing values.
-        y : array-like of shape (n_rows,)
-        sample_weight : array-like of shape (n_rows,), default=None
-            Weights of the rows. None gives every row the weight 1.
-
-        Returns
-        -------
-        self
-        """
-        check_parameters(self)
-        training = read_training(self, X, y, sample_weight)
+    def _grow(self, training: Training) -> tuple[_engine.Forest, np.ndarray, np.ndarray]:
         binned = training.bin(n_threads(None))
         stump = _engine.grow_stump(
             binned.codes,
@@ -64,7 +48,7 @@ class DecisionStump(SingleTree):
         importances = np.zeros(binned.schema.n_columns)
         if column >= 0:
             importances[column] = 1.0
-        return self._keep_tree(stump, importances, training, binned.has_missing)
+        return stump, importances, binned.has_missing
 
     def get_depth(self) -> int:
         """1, or 0 if there was nothing to split."""

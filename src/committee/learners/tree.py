@@ -6,7 +6,7 @@ column: a number against a threshold, a category against a set. Missing values g
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from sklearn.utils import Bunch
@@ -30,7 +30,6 @@ from committee.learners.tree_parameters import (
     NUMBER_CRITERION,
     TREE_SEED,
     cart_parameters_of,
-    columns_of,
     draw_seed,
 )
 from committee.learners.voting import Classifies, Regresses
@@ -67,32 +66,6 @@ class DecisionTree(SingleTree):
         '"best" takes the best threshold of a column, "random" draws one, as extra-trees do.',
     )
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Grow the tree, and prune it if `ccp_alpha` says so.
-
-        Parameters
-        ----------
-        X : table of shape (n_rows, n_columns)
-            numpy, scipy sparse, pandas, polars or Arrow, or a `BinnedTable`. NaN and None are missing values.
-        y : array-like of shape (n_rows,)
-        sample_weight : array-like of shape (n_rows,), default=None
-            Weights of the rows. None gives every row the weight 1.
-
-        Returns
-        -------
-        self
-        """
-        check_parameters(self)
-        training = read_training(self, X, y, sample_weight)
-        grown, has_missing = self._grow(training)
-        forest, importances = grown.forest, grown.importances[0]
-        if self.ccp_alpha > 0:
-            forest = _engine.prune_tree(forest, float(self.ccp_alpha))
-            importances = importances_of(_engine.describe_tree(forest, 0), training.table.schema.n_columns)
-        self._keep_tree(forest, importances, training, has_missing)
-        self.max_features_ = columns_of(self.max_features, self.n_features_in_)
-        return self
-
     def cost_complexity_pruning_path(self, X: Any, y: Any, sample_weight: Any = None) -> Bunch:
         """What minimal cost-complexity pruning leaves of the full tree as `ccp_alpha` grows.
 
@@ -114,7 +87,7 @@ class DecisionTree(SingleTree):
         array([0.  , 0.17, 4.5 ])
         """
         check_parameters(self)
-        grown, _ = self._grow(read_training(self, X, y, sample_weight))
+        grown, _ = self._grow_whole(read_training(self, X, y, sample_weight))
         alphas, impurities = _engine.pruning_path(grown.forest)
         return Bunch(ccp_alphas=alphas, impurities=impurities)
 
@@ -123,10 +96,17 @@ class DecisionTree(SingleTree):
         grow.random_thresholds = self.splitter == "random"
         return grow
 
-    def _grow(self, training: Training) -> tuple[_engine.GrownForest, np.ndarray]:
-        return training.grow_tree(
-            self._grow_parameters(training), draw_seed(self.random_state), n_threads(None)
-        )
+    def _grow_whole(self, training: Training) -> tuple[_engine.GrownForest, np.ndarray]:
+        grow = self._grow_parameters(training)
+        return training.grow_tree(grow, draw_seed(self.random_state), n_threads(None))
+
+    def _grow(self, training: Training) -> tuple[_engine.Forest, np.ndarray, np.ndarray]:
+        grown, has_missing = self._grow_whole(training)
+        if self.ccp_alpha == 0:
+            return grown.forest, grown.importances[0], has_missing
+        forest = _engine.prune_tree(grown.forest, float(self.ccp_alpha))
+        importances = importances_of(_engine.describe_tree(forest, 0), training.table.schema.n_columns)
+        return forest, importances, has_missing
 
 
 @saved

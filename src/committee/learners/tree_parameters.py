@@ -16,6 +16,7 @@ from committee.parameters import (
     anything,
     either,
     integer,
+    is_boolean,
     is_float,
     is_integer,
     is_mapping,
@@ -66,6 +67,12 @@ RUNNER: Declaration = (
 )
 
 
+VERBOSE: Declaration = (
+    "an integer >= 0 or a boolean",
+    either(integer(0), is_boolean),
+    "Whether to show how far the fit is: as a bar in terminals and notebooks if rich is installed, else on "
+    "stderr.",
+)
 MAX_DEPTH: Declaration = (
     "an integer >= 1 or None",
     optional(integer(1, ANY_SIZE)),

@@ -22,7 +22,7 @@ from committee.combining.rule import FixedRule, Rule, check_rule
 from committee.learners.callbacks import CallbackSupportMixin, FitFrame, warn_of_no_more, with_callbacks
 from committee.learners.members import Members
 from committee.learners.training import check_same_task, fit_table, table_to_go_on, training_of
-from committee.learners.tree_parameters import CATEGORICAL_FEATURES, N_JOBS, RUNNER, draw_seed
+from committee.learners.tree_parameters import CATEGORICAL_FEATURES, N_JOBS, RUNNER, VERBOSE, draw_seed
 from committee.learners.voting import Tabular, is_plain
 from committee.members.fitting import importances_of
 from committee.members.kinds import check_estimator, grows_in_engine, is_member, takes_codes
@@ -171,13 +171,7 @@ class Bagging(CallbackSupportMixin, Ensemble):
         "The seed of bags, columns and members. The same seed gives the same members on any number of "
         "threads and with any runner.",
     )
-    verbose: int = parameter(
-        0,
-        "an integer >= 0 or a boolean",
-        either(integer(0), is_boolean),
-        "Whether to show how many members are made: as a bar in terminals and notebooks if rich is "
-        "installed, else on stderr.",
-    )
+    verbose: int = parameter(0, *VERBOSE)
 
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> Self:
@@ -465,19 +459,7 @@ class Bagging(CallbackSupportMixin, Ensemble):
         # A fit that goes on needs the votes of the members that are there.
         self._keep_ruling(ruling, keeps_votes=bool(self.keep_votes or self.warm_start))
 
-    def votes(self, X: Any) -> np.ndarray:
-        """The vote of every member.
-
-        Parameters
-        ----------
-        X : table of shape (n_rows, n_columns)
-
-        Returns
-        -------
-        ndarray of shape (n_members, n_rows, n_outputs)
-            The functions of `committee.rules` combine them.
-        """
-        check_is_fitted(self)
+    def _cast(self, X: Any) -> np.ndarray:
         if self._is_engine():
             table = self._read(X)
             return self._members.votes(list(table.columns), table.n_rows, self._threads(table.n_rows))

@@ -91,7 +91,7 @@ class Ensemble(Voter):
         return iter(self.estimators_)
 
     def votes(self, X: Any) -> np.ndarray:
-        """The vote of every tree.
+        """The vote of every member.
 
         Parameters
         ----------
@@ -110,6 +110,10 @@ class Ensemble(Voter):
         >>> votes.shape, bool((rules.mean(votes) == forest.predict_proba([[1], [9]])).all())
         ((3, 2, 2), True)
         """
+        check_is_fitted(self)
+        return self._cast(X)
+
+    def _cast(self, X: Any) -> np.ndarray:
         table = self._read(X)
         return self._forest.votes(list(table.columns), table.n_rows, self._threads(table.n_rows))
 
@@ -250,3 +254,20 @@ def shares_by_tree(forest: Any) -> np.ndarray:
     check_is_fitted(forest)
     totals = forest._importances.sum(axis=1, keepdims=True)
     return forest._importances / np.where(totals > 0, totals, 1.0)
+
+
+def leaves_of_rows(forest: Any, X: Any) -> np.ndarray:
+    """The leaf of each row in each tree.
+
+    Parameters
+    ----------
+    X : table of shape (n_rows, n_columns)
+
+    Returns
+    -------
+    ndarray of int of shape (n_rows, n_members)
+        Numbers of nodes.
+    """
+    table = forest._read(X)
+    leaves = forest._forest.apply(list(table.columns), table.n_rows, forest._threads(table.n_rows))
+    return leaves.astype(np.int64)

@@ -37,6 +37,7 @@ from committee.learners.tree_parameters import (
     MONOTONIC_CST,
     N_JOBS,
     TREE_SEED,
+    VERBOSE,
     cart_parameters_of,
     columns_of,
     draw_seed,
@@ -54,7 +55,7 @@ from committee.parameters import (
 )
 from committee.running import n_threads
 from committee.sampling.bags import Bags, ForestBags, n_draws, repeats_of
-from committee.sampling.ensemble import Ensemble, feature_importances, feature_importances_std
+from committee.sampling.ensemble import Ensemble, feature_importances, feature_importances_std, leaves_of_rows
 from committee.sampling.out_of_bag import OutOfBag, check_goes_on, check_metric, warn_of_no_judges
 from committee.sampling.outside import check_values, votes_before
 from committee.sampling.plan import FLAT_MEMBERS, n_members_wanted
@@ -137,13 +138,7 @@ class Forest(CallbackSupportMixin, Ensemble):
         "leaves the forest as it was.",
     )
     n_jobs: int | None = parameter(None, *N_JOBS)
-    verbose: int = parameter(
-        0,
-        "an integer >= 0 or a boolean",
-        either(integer(0), is_boolean),
-        "Whether to show how many trees are grown: as a bar in terminals and notebooks if rich is installed, "
-        "else on stderr.",
-    )
+    verbose: int = parameter(0, *VERBOSE)
 
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -214,6 +209,7 @@ class Forest(CallbackSupportMixin, Ensemble):
 
     feature_importances_ = property(feature_importances)
     feature_importances_std_ = property(feature_importances_std)
+    apply = leaves_of_rows
 
     @property
     def oob_importances_(self) -> np.ndarray:
@@ -244,22 +240,6 @@ class Forest(CallbackSupportMixin, Ensemble):
         """The rows that each tree sees, one as often as it was drawn: drawn again when they are asked for."""
         check_is_fitted(self)
         return self._bags.rows(self._seed, self._forest.n_trees)
-
-    def apply(self, X: Any) -> np.ndarray:
-        """The leaf of each row in each tree.
-
-        Parameters
-        ----------
-        X : table of shape (n_rows, n_columns)
-
-        Returns
-        -------
-        ndarray of int of shape (n_rows, n_members)
-            Numbers of nodes.
-        """
-        table = self._read(X)
-        leaves = self._forest.apply(list(table.columns), table.n_rows, self._threads(table.n_rows))
-        return leaves.astype(np.int64)
 
     def decision_path(self, X: Any) -> tuple[scipy.sparse.csr_matrix, np.ndarray]:
         """The nodes that each row passes.

@@ -19,14 +19,13 @@ from committee.combining.rule import Rule, check_rule
 from committee.learners.callbacks import CallbackSupportMixin, FitFrame, with_callbacks
 from committee.learners.members import Members
 from committee.learners.training import NO_LIMIT, Training, seen_table, training_of
-from committee.learners.tree_parameters import CATEGORICAL_FEATURES, CLASS_WEIGHT, N_JOBS, draw_seed
+from committee.learners.tree_parameters import CATEGORICAL_FEATURES, CLASS_WEIGHT, N_JOBS, VERBOSE, draw_seed
 from committee.learners.voting import Classifies, Regresses, Tabular, is_plain
 from committee.members.votes import Task
 from committee.parameters import (
     anything,
     check_parameters,
     declared,
-    either,
     integer,
     is_boolean,
     is_number,
@@ -36,7 +35,7 @@ from committee.parameters import (
 )
 from committee.running import available_bytes, n_threads
 from committee.sampling.bags import n_draws, repeats_of
-from committee.sampling.ensemble import Ensemble, feature_importances, feature_importances_std
+from committee.sampling.ensemble import Ensemble, feature_importances, feature_importances_std, leaves_of_rows
 from committee.sampling.out_of_bag import OutOfBag, check_metric, warn_of_no_judges
 from committee.sampling.ruling import Ruling, check_rule_of_trees, needs_votes, teach_by_trees
 from committee.saving import Fields, saved
@@ -113,12 +112,7 @@ class RotationForest(CallbackSupportMixin, Ensemble):
         "The seed. The same seed gives the same trees on any number of threads, None other ones each time.",
     )
     n_jobs: int | None = parameter(None, *N_JOBS)
-    verbose: int = parameter(
-        0,
-        "an integer >= 0 or a boolean",
-        either(integer(0), is_boolean),
-        "Whether to show how many trees are grown.",
-    )
+    verbose: int = parameter(0, *VERBOSE)
 
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -175,28 +169,13 @@ class RotationForest(CallbackSupportMixin, Ensemble):
 
     feature_importances_ = property(feature_importances)
     feature_importances_std_ = property(feature_importances_std)
+    apply = leaves_of_rows
 
     @property
     def estimators_(self) -> Members:
         """The members: a sequence of fitted rotation forests of one tree, each made when it is asked for."""
         check_is_fitted(self)
         return Members(self, self._forest.n_trees, take_member)
-
-    def apply(self, X: Any) -> np.ndarray:
-        """The leaf of each row in each tree.
-
-        Parameters
-        ----------
-        X : table of shape (n_rows, n_columns)
-
-        Returns
-        -------
-        ndarray of int of shape (n_rows, n_members)
-            Numbers of nodes.
-        """
-        table = self._read(X)
-        leaves = self._forest.apply(list(table.columns), table.n_rows, self._threads(table.n_rows))
-        return leaves.astype(np.int64)
 
     def _check_together(self) -> None:
         if self.min_group > self.max_group:
