@@ -4,14 +4,19 @@ Most look at who is right about which row; `kappa` looks at the labels. Measures
 which `average` takes the mean; the others are one number for a committee.
 """
 
-from committee.evaluating.pairs import average, correlation, disagreement, double_fault, kappa, q_statistic
-from committee.evaluating.together import (
+from committee.evaluating.diversity import (
+    average,
     coincident_failure,
+    correlation,
     difficulty,
+    disagreement,
+    double_fault,
     entropy,
     generalised_diversity,
     interrater_agreement,
+    kappa,
     kohavi_wolpert,
+    q_statistic,
     summary,
 )
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from committee.evaluating import Comparison, differences
-from committee.evaluating.ranks import cliques_of, rank_tables
+from committee.evaluating.differences import cliques_of, rank_tables
 from demsar import AREAS, LEARNERS
 
 

@@ -1,11 +1,10 @@
 """Judging: how good decisions are, how sure that is, and compared with what."""
 
 from committee.evaluating.bias_variances import BiasVariance, bias_variance
-from committee.evaluating.bootstrap import bootstrap_variance
 from committee.evaluating.bootstrap_errors import BootstrapError, bootstrap_error
 from committee.evaluating.comparison import Comparison
 from committee.evaluating.decomposing import Decomposition, decompose, decompose_intervals
-from committee.evaluating.intervals import Interval
+from committee.evaluating.intervals import Interval, bootstrap_variance
 from committee.evaluating.learners import known_learners
 from committee.evaluating.majority import (
     Forecast,

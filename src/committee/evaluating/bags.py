@@ -15,9 +15,8 @@ import numpy as np
 from sklearn.base import clone, is_classifier, is_regressor
 
 from committee.combining.passing import reaches, request
-from committee.evaluating.intervals import check_n_draws, seed_of
-from committee.evaluating.reading import as_array
-from committee.evaluating.tasks import in_tasks
+from committee.evaluating.intervals import check_n_draws, in_tasks, seed_of
+from committee.evaluating.scoring import as_array
 from committee.learners.training import Training
 from committee.members.fitting import fit_member
 from committee.members.lesson import Lesson, in_order

@@ -10,7 +10,7 @@ import numpy as np
 from committee.combining.fixed import one_hot
 from committee.documentation import with_parameters
 from committee.evaluating.bags import Bagged
-from committee.evaluating.tasks import RUNS
+from committee.evaluating.intervals import RUNS
 from committee.members.votes import check_gives_probabilities
 from committee.metrics.losses import SMALLEST
 

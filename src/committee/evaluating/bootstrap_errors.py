@@ -10,8 +10,7 @@ import numpy as np
 
 from committee.documentation import with_parameters
 from committee.evaluating.bags import Bagged
-from committee.evaluating.intervals import Draws, Interval, interval_of
-from committee.evaluating.tasks import RUNS
+from committee.evaluating.intervals import RUNS, Draws, Interval, interval_of
 from committee.members.votes import check_judged
 from committee.metrics.curves import Weighed
 from committee.metrics.losses import NoValueError

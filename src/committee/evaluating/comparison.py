@@ -15,8 +15,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from committee.evaluating import differences
-from committee.evaluating.differences import Friedman, Odds, ResampledT
-from committee.evaluating.ranks import Clique, Wins, cliques_of, rank_tables
+from committee.evaluating.differences import Clique, Friedman, Odds, ResampledT, Wins, cliques_of, rank_tables
 
 
 @dataclass(frozen=True, eq=False)

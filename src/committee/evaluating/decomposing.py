@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from committee.combining.fixed import majority, mean
 from committee.evaluating.intervals import Draws, Interval, bounds_of, check_interval, on_rows_again
 from committee.evaluating.majority import majority_vote_accuracy
-from committee.evaluating.reading import Given, read_votes
+from committee.evaluating.scoring import Given, read_votes
 from committee.metrics.losses import SMALLEST, NoValueError, errors, learnt_log_losses, residuals
 from committee.votes.arrays import shares_of, weighted_sum
 from committee.votes.honest import HonestVotes

@@ -1,4 +1,4 @@
-"""How sure a number is: rows drawn again, and confidence intervals from what comes of it.
+"""Draw rows again, and estimate from the draws how sure a number is: confidence intervals and variances.
 
 Every drawing has a random stream of its own, by its number, so the same seed gives the same drawings in any
 order and on any number of workers.
@@ -11,16 +11,33 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+import narwhals.stable.v2 as nw
 import numpy as np
 from scipy.special import ndtr, ndtri
 from sklearn.utils import check_random_state
 
-from committee.evaluating.tasks import DRAWS_IN_A_TASK, in_tasks
+from committee import running
+from committee.documentation import with_parameters
+from committee.members.seeing import take_rows
 from committee.metrics.losses import NoValueError
-from committee.metrics.scoring import known
+from committee.metrics.scoring import known, name_of_function
 from committee.parameters import is_float, is_integer
-from committee.task import are_repetitions
+from committee.running.tasks import failed
+from committee.task import are_repetitions, to_numbers
+from committee.votes.honest import n_rows_of
 
+# The number of drawings of rows in a task.
+DRAWS_IN_A_TASK = 16
+# What functions that run tasks say of their last parameters.
+RUNS = {
+    "random_state": "random_state : int, RandomState or None, default=None",
+    "runner": """runner : {"serial", "threads", "processes"} or Runner, default="threads"
+    Where the work runs. It changes nothing but the time.""",
+    "n_jobs": """n_jobs : int, default=None
+    The number of fits or drawings at a time, which changes no result. None is one for each core.""",
+    "verbose": """verbose : int, default=0
+    Whether to show the progress.""",
+}
 KINDS = ("percentile", "bca")
 # Above this many rows the acceleration of BCa is taken from groups of rows that are left out together.
 MOST_LEFT_OUT = 1000
@@ -281,3 +298,159 @@ def seed_of(random_state: Any) -> int:
         raise ValueError(
             f"random_state must be an integer, a RandomState or None. Got {random_state!r}."
         ) from error
+
+
+def in_tasks(
+    function: Callable[..., list[Any]],
+    shared: Any,
+    n_total: int,
+    *,
+    step: int,
+    what: str,
+    by: str,
+    runner: Any,
+    n_jobs: int | None,
+    verbose: Any,
+) -> list[Any]:
+    """What a function makes of each number, in their order, whatever the runner.
+
+    Parameters
+    ----------
+    function : callable
+        From what is shared, a first number and the one behind the last to a list of results.
+    shared : object
+        Given to all tasks.
+    n_total : int
+        How many numbers there are.
+    step : int
+        How many of them a task does.
+    what, by : str
+        What progress calls the numbers, and who wants them.
+    runner : {"serial", "threads", "processes"} or Runner
+    n_jobs : int or None
+    verbose : int or bool
+
+    Returns
+    -------
+    list of length n_total
+
+    Examples
+    --------
+    >>> options = {"what": "draws", "by": "squares", "runner": "threads", "n_jobs": None, "verbose": 0}
+    >>> in_tasks(lambda base, begin, end: [base + n for n in range(begin, end)], 7, 5, step=2, **options)
+    [7, 8, 9, 10, 11]
+    """
+    with (
+        running.runner_of(runner, n_jobs) as run,
+        running.Work(what, by, n_total, verbose=int(verbose)) as work,
+    ):
+        try:
+            handle = run.put(shared)
+        except running.TaskError as error:
+            raise failed(
+                f"What {by} needs cannot go to other processes: {error.__cause__}. Let functions use what "
+                'can be pickled, or set runner="threads".',
+                error,
+            ) from error
+        tasks, n_done = [], 0
+        for begin in range(0, n_total, step):
+            end = min(begin + step, n_total)
+            name = f"{what} {begin} to {end - 1}" if step > 1 else f"{what.removesuffix('s')} {begin}"
+            tasks.append(run.submit(function, handle, begin, end, name=name))
+        try:
+            for task in run.as_completed(tasks):
+                n_done += len(task.result())
+                work.tell(n_done)
+        finally:
+            for task in tasks:
+                task.cancel()
+    return [each for task in tasks for each in task.result()]
+
+
+@with_parameters(RUNS)
+def bootstrap_variance(
+    statistic: Callable[..., Any],
+    X: Any,
+    B: int = 200,
+    *,
+    random_state: Any = None,
+    runner: Any = "threads",
+    n_jobs: int | None = None,
+    verbose: int = 0,
+) -> Any:
+    """Estimate the variance of a statistic, by computing it again from rows drawn with replacement.
+
+    It is sum((S[b] - S)^2) / (B - 1), with S[b] the statistic of drawing b and S the mean of them.
+
+    Parameters
+    ----------
+    statistic : callable
+        From rows, as X has them, to a number or an array. If X is a tuple, it gets an argument of each.
+    X : array-like, frame or series, or a tuple of these
+        The rows. Tables of a tuple have the same rows, which are drawn together.
+    B : int, default=200
+        How often rows are drawn: as many as there are.
+
+    Returns
+    -------
+    float, or ndarray of the shape of the statistic
+
+    References
+    ----------
+    T. Hastie, R. Tibshirani, J. Friedman, "The elements of statistical learning". Springer 2009, section
+    7.11.
+
+    Examples
+    --------
+    The variance of a mean is that of the rows, divided by their number:
+
+    >>> rows = np.random.default_rng(0).normal(size=100)
+    >>> round(bootstrap_variance(np.mean, rows, 500, random_state=0), 3), round(float(rows.var()) / 100, 3)
+    (0.009, 0.009)
+    """
+    check_n_draws(B)
+    if not callable(statistic):
+        raise ValueError(f"statistic must be a function of rows. Got {statistic!r}.")
+    parts = [as_rows(part) for part in (X if isinstance(X, tuple) else (X,))]
+    lengths = [n_rows_of(part) for part in parts]
+    if not lengths or lengths[0] == 0:
+        raise ValueError("X must have at least one row. Got none.")
+    if len(set(lengths)) > 1:
+        raise ValueError(f"The tables of X must have the same number of rows. Got {lengths}.")
+    shared = (statistic, parts, Draws.of(np.ones(lengths[0]), random_state))
+    where = {"by": name_of_function(statistic), "runner": runner, "n_jobs": n_jobs, "verbose": verbose}
+    found = in_tasks(statistics_of, shared, B, step=DRAWS_IN_A_TASK, what="draws", **where)
+    if len({each.shape for each in found}) > 1:
+        raise ValueError("statistic must give arrays of one shape.")
+    variance = np.array(found).var(axis=0, ddof=1)
+    return float(variance) if variance.ndim == 0 else variance
+
+
+def statistics_of(
+    shared: tuple[Callable[..., Any], list[Any], Draws], begin: int, end: int
+) -> list[np.ndarray]:
+    """Return the statistic of each of some drawings."""
+    statistic, parts, draws = shared
+    found = []
+    for number in range(begin, end):
+        rows = draws.rows(number)
+        drawn = (some_rows(part, rows) for part in parts)
+        value = to_numbers(statistic(*drawn), "statistic", "Let it return numbers.")
+        if not np.isfinite(value).all():
+            raise ValueError(f"statistic must give finite numbers. Got {value}.")
+        found.append(value)
+    return found
+
+
+def as_rows(part: Any) -> Any:
+    """Return a table, series or array as it is, and anything else as an array."""
+    if nw.dependencies.is_into_dataframe(part) or nw.dependencies.is_into_series(part):
+        return part
+    return part if hasattr(part, "shape") else np.asarray(part)
+
+
+def some_rows(part: Any, rows: np.ndarray) -> Any:
+    """Take some rows of what `as_rows` returns."""
+    if nw.dependencies.is_into_series(part):
+        return nw.from_native(part, series_only=True)[rows.tolist()].to_native()
+    return take_rows(part, rows)

@@ -16,8 +16,8 @@ from numpy.typing import ArrayLike
 from scipy.special import gammaln, xlog1py, xlogy
 
 from committee.combining.fixed import majority
-from committee.evaluating.pairs import Oracle, average, correlation
-from committee.evaluating.reading import Given, read_class_votes
+from committee.evaluating.diversity import Oracle, average, correlation
+from committee.evaluating.scoring import Given, read_class_votes
 from committee.parameters import is_integer, is_number
 from committee.task import to_numbers
 from committee.votes.arrays import labels_of

@@ -12,9 +12,9 @@ from committee.boosting.margins import margins_of
 from committee.combining.fixed import majority, mean, one_hot
 from committee.combining.naming import as_rule
 from committee.documentation import with_parameters
+from committee.evaluating.diversity import Oracle, kappa
 from committee.evaluating.intervals import check_n_draws, seed_of
-from committee.evaluating.pairs import Oracle, kappa
-from committee.evaluating.reading import CLASS_VOTES, Given, read_class_votes, read_votes
+from committee.evaluating.scoring import CLASS_VOTES, Given, read_class_votes, read_votes
 from committee.metrics.names import CLASSES, ERRORS, NUMBERS, Metric
 from committee.metrics.scoring import metric_of, task_of
 from committee.votes.arrays import check_classes, labels_of

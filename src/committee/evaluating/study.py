@@ -12,12 +12,9 @@ import numpy as np
 
 from committee import running
 from committee.automatic.portfolio import as_many_steps_as_told
-from committee.evaluating import limits, merging
-from committee.evaluating.added_rules import AddedRule
-from committee.evaluating.cells import Cell, Outcome
+from committee.evaluating.cells import Cell, Limits, Outcome, end_process
 from committee.evaluating.comparison import Comparison
 from committee.evaluating.learners import learners_of
-from committee.evaluating.limits import Limits
 from committee.evaluating.results import (
     USUAL,
     Results,
@@ -28,9 +25,8 @@ from committee.evaluating.results import (
     names_of,
     scores_of,
 )
-from committee.evaluating.store import FILE, Store, TableRecord
-from committee.evaluating.sweep import Pace, Sweep
-from committee.evaluating.tables import tables_of
+from committee.evaluating.store import FILE, Store, TableRecord, merge
+from committee.evaluating.sweep import AddedRule, Pace, Sweep, tables_of
 from committee.extensions import extension
 from committee.parameters import is_float, is_integer
 from committee.votes.folds import drawn_share
@@ -203,7 +199,7 @@ class Study:
             ):
                 sweep.run(run, work, lambda cell, outcome: self._keep(records[cell.table], cell, outcome))
         finally:
-            limits.leave()
+            end_process()
         return self
 
     def results(self, backend: str | None = None) -> Any:
@@ -352,9 +348,9 @@ class Study:
             How many finished cells were added.
         """
         if isinstance(other, Study):
-            return merging.merge(self.store, other.store)
+            return merge(self.store, other.store)
         with Study.open(other) as opened:
-            return merging.merge(self.store, opened.store)
+            return merge(self.store, opened.store)
 
     def _read_tables(self) -> list[TableRecord]:
         """What a store is to know of the tables."""

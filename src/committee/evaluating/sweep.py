@@ -1,23 +1,33 @@
-"""The sweep over the cells of a study that are not finished: each is a task of a runner, and is kept.
+"""Find the outcomes of a study's cells: read tables, run the cells that are open, and let rules decide.
 
-All learners run on all tables by the first resample before any does by the next, so that a study that is
-stopped has compared on as many tables as it could. A table is in memory while its cells of one resample run.
+Each open cell is a task of a runner. All learners run on all tables by the first resample before any does by
+the next, so that a study that is stopped has compared on as many tables as it could. A table is in memory
+while its cells of one resample run.
 """
 
 from __future__ import annotations
 
+import time
 from collections import Counter, defaultdict, deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
-from committee.evaluating.cells import Cell, Outcome, run_cell
-from committee.evaluating.limits import Limits, outcome_of, run_within
-from committee.evaluating.store import TableRecord
-from committee.evaluating.tables import StudyTable
+from committee.assembling.ballots import table_print
+from committee.assembling.members import Member, seeded_by_name
+from committee.assembling.recipes import written_out
+from committee.combining.naming import as_rule
+from committee.evaluating.cells import Cell, Limits, Outcome, outcome_of, run_cell, run_within
+from committee.evaluating.comparison import listed
+from committee.evaluating.store import Store, TableRecord
+from committee.members.lesson import Lesson
 from committee.running import Runner, Task, Work, receiving
+from committee.task import Classification, Regression, check_target
+
+TASKS = {"classification": Classification, "regression": Regression}
+Seconds = tuple[float, float, float]
 
 
 class Pace:
@@ -167,3 +177,170 @@ class Sweep:
         self._n_open[place] -= 1
         if not self._n_open[place]:
             del self._shared[place]
+
+
+@dataclass(frozen=True, eq=False)
+class StudyTable:
+    """A table of a study.
+
+    Parameters
+    ----------
+    name : str
+    load : callable
+        Gives X, y and the task, or None for the task that y tells.
+    """
+
+    name: str
+    load: Callable[[], tuple[Any, Any, str | None]]
+
+    def read(self) -> tuple[Lesson, TableRecord]:
+        """The table as learners see it, and what a store knows of it."""
+        try:
+            X, y, task = self.load()
+            found = task_of(y) if task is None else task
+            lesson = Lesson.of(TASKS[found], X, y, None, None)
+        except (ValueError, TypeError) as error:
+            raise type(error)(f"Table {self.name!r}: {error}") from error
+        classes = lesson.task.classes.tolist() if isinstance(lesson.task, Classification) else None
+        if classes is not None and len(classes) < 2:
+            raise ValueError(f"Table {self.name!r} has one class, {classes[0]!r}: there is nothing to learn.")
+        fingerprint = table_print(lesson.data, lesson.schema, lesson.task)
+        return lesson, TableRecord(
+            self.name, fingerprint, found, lesson.n_rows, lesson.schema.n_columns, classes, lesson.y
+        )
+
+
+def tables_of(given: Any) -> list[StudyTable]:
+    """The tables that a user gives.
+
+    Parameters
+    ----------
+    given : mapping of str to table, or iterable of StudyTable
+        A table is (X, y), (X, y, task), or a function that gives either.
+
+    Returns
+    -------
+    list of StudyTable
+
+    Examples
+    --------
+    >>> tables_of({"small": ([[1.0], [2.0]], [0.5, 1.5])})[0].read()[1].task
+    'regression'
+    """
+    if not isinstance(given, Mapping):
+        found = list(given) if isinstance(given, Iterable) else [given]
+        if not all(isinstance(each, StudyTable) for each in found):
+            raise ValueError("tables must be a dict from names to (X, y), or to functions that give it.")
+        return found
+    return [StudyTable(str(name), loader(str(name), table)) for name, table in given.items()]
+
+
+def loader(name: str, table: Any) -> Callable[[], tuple[Any, Any, str | None]]:
+    """A function that gives X, y and the task, of what a user gives as a table."""
+
+    def load() -> tuple[Any, Any, str | None]:
+        found = table() if callable(table) else table
+        if not isinstance(found, tuple | list) or len(found) not in (2, 3):
+            raise ValueError("it must be (X, y) or (X, y, task), or a function that gives one of them.")
+        task = found[2] if len(found) == 3 else None
+        if task not in (None, *TASKS):
+            raise ValueError(f"its task must be one of {', '.join(TASKS)}. Got {task!r}.")
+        return found[0], found[1], task
+
+    return load
+
+
+def task_of(y: Any) -> str:
+    """What the task is, by y alone: numbers with a fraction are a regression, all else are classes.
+
+    Examples
+    --------
+    >>> task_of([0, 1, 2]), task_of([0.5, 1.0]), task_of(["a", "b"])
+    ('classification', 'regression', 'classification')
+    """
+    values = check_target(y)
+    is_broken = values.dtype.kind == "f" and bool((values != np.floor(values)).any())
+    return "regression" if is_broken else "classification"
+
+
+@dataclass(frozen=True, eq=False)
+class AddedRule:
+    """A rule as one more learner of a study: it decides by the votes that are stored, without training.
+
+    Parameters
+    ----------
+    title : str
+        What the study calls it.
+    rule : Rule
+    members : list of str
+    """
+
+    title: str
+    rule: Any
+    members: list[str]
+
+    @classmethod
+    def of(cls, rule: Any, members: Sequence[str], name: str | None) -> Self:
+        """Check a rule, and name it if nobody has.
+
+        Examples
+        --------
+        >>> AddedRule.of("cawpe", ["rf", "gb"], None).title
+        'cawpe(rf+gb)'
+        """
+        made, names = as_rule(rule), list(members)
+        title = name or f"{rule if isinstance(rule, str) else type(made).__name__}({'+'.join(names)})"
+        if made._looks_at_X():
+            raise ValueError(f"{title} looks at the rows, and a study keeps votes. Use another rule.")
+        if not names:
+            raise ValueError("members must be at least one learner of the study. Got none.")
+        return cls(title, made, names)
+
+    def introduce(self, store: Store) -> None:
+        """Write the rule down as a learner of the tasks that all members are for."""
+        recipes = store.recipes()
+        for each in self.members:
+            if each not in {known for known, _ in recipes}:
+                raise ValueError(f"There is no learner {each!r} in the study.")
+        for task in sorted({table.task for table in store.tables().values()}):
+            if all((each, task) in recipes for each in self.members):
+                of = listed([recipes[each, task] for each in self.members])
+                store.add_learner(self.title, task, f"{written_out(self.rule)} of {of}")
+
+    def open_cells(self, finished: Mapping[Cell, Seconds]) -> list[Cell]:
+        """The cells that it can decide and has not, in their order."""
+        cells = {Cell(each.resample, each.table, self.title) for each in finished} - finished.keys()
+        return [cell for cell in sorted(cells) if all(part in finished for part in self.parts(cell))]
+
+    def parts(self, cell: Cell) -> list[Cell]:
+        """The cells of the members."""
+        return [Cell(cell.resample, cell.table, each) for each in self.members]
+
+    def decide(
+        self,
+        store: Store,
+        finished: Mapping[Cell, Seconds],
+        cell: Cell,
+        table: TableRecord,
+        is_test: np.ndarray,
+    ) -> Outcome:
+        """What it decides in a cell, after it has learnt from the honest votes of the members."""
+        parts = self.parts(cell)
+        honest = [store.votes(part, "honest", table) for part in parts]
+        if self.rule.needs_fit and any(each is None for each in honest):
+            raise ValueError("The rule learns from honest votes, and the study has none: its cv is None.")
+        rule: Any = seeded_by_name(Member(self.title, self.rule), cell.resample).estimator
+        try:
+            began = time.perf_counter()
+            if rule.needs_fit:
+                stack = np.stack([each for each in honest if each is not None])
+                is_voted = np.isfinite(stack).all(axis=(0, 2))
+                rule.fit(stack[:, is_voted], table.y[~is_test][is_voted], classes=table.classes)
+            fitted = time.perf_counter()
+            cast = np.stack([store.votes(part, "test", table) for part in parts])  # type: ignore[misc]
+            votes = rule.combine(cast)
+            ended = time.perf_counter()
+            outcome = Outcome(votes, None, fitted - began, ended - fitted, ended - began)
+        except Exception as error:
+            outcome = Outcome.failed(error)
+        return outcome.after([finished[part] for part in parts], with_folds=rule.needs_fit)
