@@ -10,7 +10,7 @@ the folds. The tables that `auto.py` judges by, and their kin, are not among `TA
 From the member that must come first, the next is always the one that lowers the mean logarithm of the loss on
 the last thirds most, or raises it least, for each second that its folds take, by a rule of the automatic
 committee (`results/portfolio.json`). The orders in `committee/automatic/portfolio.py` are those of the
-result, which a test compares, and the settings in `candidates.py` beside it come from here. Settings that
+result, which a test compares, and the settings there come from here. Settings that
 were tried and left out are in `TRIED`; they come after all others.
 """
 
@@ -30,7 +30,7 @@ import auto
 import results
 from committee.assembling import Bank
 from committee.assembling.members import encoded
-from committee.automatic.candidates import (
+from committee.automatic.portfolio import (
     CANDIDATES,
     Candidate,
     Size,

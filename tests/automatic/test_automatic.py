@@ -15,9 +15,8 @@ from sklearn.neighbors import KNeighborsClassifier
 
 import committee
 from committee import CommitteeClassifier, CommitteeRegressor, DecisionTreeClassifier
-from committee.automatic.candidates import CANDIDATES, Size
 from committee.automatic.choosing import fewer, is_surely_better, judge_rules
-from committee.automatic.portfolio import ORDERS, members_of, portfolio
+from committee.automatic.portfolio import CANDIDATES, ORDERS, Size, members_of, portfolio
 from committee.combining.adjusting import AdjustedRule
 from committee.members.lesson import Lesson
 from committee.running import receiving

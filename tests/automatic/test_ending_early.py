@@ -14,10 +14,9 @@ from committee.assembling.fitting import Seated
 from committee.assembling.leaderboard import honest_decision
 from committee.assembling.members import Member
 from committee.automatic import committee as committee_module
-from committee.automatic.candidates import Size
-from committee.automatic.clock import LEAST_FOR_RULE, Clock
 from committee.automatic.committee import who_counts
-from committee.automatic.portfolio import portfolio
+from committee.automatic.limits import LEAST_FOR_RULE, Clock
+from committee.automatic.portfolio import Size, portfolio
 from committee.combining.greedy import GreedyRule
 from committee.combining.weighted import CAWPERule
 from committee.members.lesson import Lesson

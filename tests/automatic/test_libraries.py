@@ -11,8 +11,8 @@ from sklearn.pipeline import make_pipeline
 import committee
 from committee import CommitteeClassifier
 from committee.assembling.members import Member
-from committee.automatic.candidates import ASKED_FOR
 from committee.automatic.journal import libraries_of
+from committee.automatic.portfolio import ASKED_FOR
 
 X, Y = load_iris(return_X_y=True)
 

@@ -9,7 +9,7 @@ from sklearn.datasets import load_iris
 from sklearn.naive_bayes import GaussianNB
 
 from committee import CommitteeClassifier
-from committee.automatic.memory import MANY_BYTES, Room, Use, measured, pickled_bytes
+from committee.automatic.limits import MANY_BYTES, Room, Use, measured, pickled_bytes
 from committee.running.resources import PeakMemory
 
 X, Y = load_iris(return_X_y=True)

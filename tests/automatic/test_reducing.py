@@ -10,7 +10,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 import committee
 from committee import CommitteeClassifier, CommitteeRegressor, DecisionTreeClassifier, rules
-from committee.automatic.pruning import greedy_loss, some_row, usual_time
+from committee.automatic.reducing import greedy_loss, some_row, usual_time
 from every_estimator import mixed_frame, target_for
 
 X, Y = load_iris(return_X_y=True)

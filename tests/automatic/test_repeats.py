@@ -3,7 +3,7 @@
 import numpy as np
 from sklearn.datasets import load_iris
 
-from committee.automatic.repeats import Repeats, n_folds_of
+from committee.automatic.committee import Repeats, n_folds_of
 from committee.members.lesson import Lesson
 from committee.task import Classification
 

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from committee.automatic.candidates import CANDIDATES
-from committee.automatic.portfolio import ORDERS
+from committee.automatic.portfolio import CANDIDATES, ORDERS
 
 RESULT = Path(__file__).parents[2] / "benchmarks" / "results" / "portfolio.json"
 

@@ -1,12 +1,12 @@
 """The automatic committee: members of a portfolio, fitted in the time there is, and the rule that suits them.
 
-The data's way: `portfolio` says which members there are, `scheduling` fits them fold by fold by the `clock`,
+The way of the data: `portfolio` lists the members, `scheduling` fits them fold by fold within the `limits`,
 `choosing` compares rules on their honest votes, `committee` puts them together. The estimators are imported
-when they are asked for, so that the command line reads their `parameters` without what learns.
+on first use, so that the command line reads their `parameters` without what learns.
 """
 
 import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from committee.automatic.committee import CommitteeClassifier, CommitteeRegressor
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 __all__ = ["CommitteeClassifier", "CommitteeRegressor"]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     if name in __all__:
         return getattr(importlib.import_module("committee.automatic.committee"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -20,8 +20,8 @@ import numpy as np
 from sklearn.base import clone
 
 from committee.assembling.leaderboard import honest_decision
-from committee.automatic.candidates import encoded_width
-from committee.automatic.clock import Clock
+from committee.automatic.limits import Clock
+from committee.automatic.portfolio import encoded_width
 from committee.combining.adjusting import OF_PROBABILITIES, AdjustedRule
 from committee.combining.naming import rule_named
 from committee.combining.rule import Rule

@@ -10,7 +10,7 @@ import copy
 import warnings
 from collections.abc import Sequence
 from functools import partial
-from typing import Any, Self
+from typing import Any, Self, overload
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -20,7 +20,6 @@ from committee.assembling.calibrating import CALIBRATION, Calibration
 from committee.assembling.committee import calibrate, for_seated, honest_of
 from committee.assembling.fitting import Seated
 from committee.assembling.members import Member, Seat, seeded_by_name
-from committee.automatic.candidates import Size
 from committee.automatic.choosing import (
     check_judges,
     fewer,
@@ -28,15 +27,12 @@ from committee.automatic.choosing import (
     seconds_for,
     votes_in,
 )
-from committee.automatic.clock import Clock
 from committee.automatic.journal import Journal
-from committee.automatic.memory import Room
-from committee.automatic.parameters import PRESETS
-from committee.automatic.portfolio import AUTO, as_many_steps_as_told, members_of, named_in, portfolio
+from committee.automatic.limits import Clock, Room
+from committee.automatic.parameters import AUTO, PRESETS
+from committee.automatic.portfolio import Size, as_many_steps_as_told, members_of, named_in, portfolio
 from committee.automatic.reducing import Reducing
-from committee.automatic.repeats import MOST_REPEATS, Repeats, n_folds_of
-from committee.automatic.scheduling import seat_in_time
-from committee.automatic.telling import Telling
+from committee.automatic.scheduling import Telling, seat_in_time
 from committee.combining import as_rule, rule_named
 from committee.combining.rule import Rule, check_rule, differ
 from committee.learners import DecisionTreeClassifier
@@ -49,9 +45,11 @@ from committee.parameters import check_parameters, declared, is_integer
 from committee.running.surroundings import one_blas_thread
 from committee.saving import saved
 from committee.task import Classification
-from committee.votes.folds import Fold, folds_of
+from committee.votes.folds import Fold, drawn_folds, folds_of
 from committee.votes.honest import HonestVotes
 
+LARGEST_SMALL = np.iinfo(np.int32).max
+MOST_REPEATS = 16
 # Folds are repeated so often while there is time left, more often in tables of at most so many rows. Those
 # members that count go on, who have about as many models as all would have in the first number of repeats.
 REPEATS_IN_TIME, MANY_REPEATS_IN_TIME, ROWS_TO_REPEAT = 4, MOST_REPEATS, 50_000
@@ -60,6 +58,61 @@ LEAST_PART, MOST_TO_MIX = 0.01, 500_000
 # Folds of cv="auto": many of small tables, of at most so many rows, or so many for each second of time.
 USUAL_FOLDS, MANY_FOLDS = 5, 8
 FEW_ROWS, FEW_ROWS_IN_A_SECOND = 4_000, 150
+
+
+class Repeats(Sequence[list[Fold]]):
+    """Folds of the rows that count, in a random order, again and again.
+
+    They take as much memory as some columns, so only those that were asked for last are kept.
+
+    Parameters
+    ----------
+    n_folds : int
+    lesson : Lesson
+    seeds : ndarray of int
+        One for each time.
+    """
+
+    def __init__(self, n_folds: int, lesson: Lesson, seeds: np.ndarray) -> None:
+        self._n_asked, self._lesson, self._seeds = n_folds, lesson, seeds
+        self._last: tuple[int, list[Fold]] | None = None
+
+    @classmethod
+    def drawn(cls, n_folds: int, lesson: Lesson, n_repeats: int, rng: np.random.Generator) -> Self:
+        """So many repeats. What is drawn from the generator does not depend on how many."""
+        return cls(n_folds, lesson, rng.integers(LARGEST_SEED, size=MOST_REPEATS)[:n_repeats])
+
+    def first(self, n_repeats: int) -> Self:
+        """The first so many of them."""
+        return type(self)(self._n_asked, self._lesson, self._seeds[:n_repeats])
+
+    def __len__(self) -> int:
+        return len(self._seeds)
+
+    @overload
+    def __getitem__(self, number: int) -> list[Fold]: ...
+
+    @overload
+    def __getitem__(self, number: slice) -> list[list[Fold]]: ...
+
+    def __getitem__(self, number: int | slice) -> list[Fold] | list[list[Fold]]:
+        if isinstance(number, slice):
+            return [self[each] for each in range(*number.indices(len(self)))]
+        if self._last is None or self._last[0] != number:
+            self._last = None  # before the next ones are drawn
+            lesson, rng = self._lesson, np.random.default_rng(self._seeds[number])
+            # Folds are kept in as few bytes as their rows need.
+            rows = lesson.rows.astype(np.int32) if lesson.n_rows <= LARGEST_SMALL else lesson.rows
+            folds = drawn_folds(
+                self._n_asked, rows, lesson.y, lesson.groups, rng, is_class_task=lesson.are_classes
+            )
+            self._last = number, folds
+        return self._last[1]
+
+
+def n_folds_of(repeats: Sequence[list[Fold]]) -> int:
+    """How often each member is fitted: once if nothing is held out."""
+    return max(1, len(repeats) * len(repeats[0]))
 
 
 @declared

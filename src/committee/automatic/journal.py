@@ -12,7 +12,6 @@ import json
 import os
 import warnings
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -20,7 +19,8 @@ from committee.assembling.ballots import file_name
 from committee.assembling.bank import Bank
 from committee.assembling.members import Member
 from committee.assembling.recipes import recipe_of
-from committee.automatic.candidates import library_of
+from committee.automatic.limits import Result
+from committee.automatic.portfolio import library_of
 from committee.members.lesson import Lesson
 from committee.members.seeing import take_rows
 from committee.members.votes import gives_scores, votes_of
@@ -31,8 +31,6 @@ from committee.table.source import take_columns
 from committee.votes.arrays import dtype_of
 from committee.votes.folds import Fold
 
-# A model, the rows that it has not seen, if there are any, and its votes on them.
-Result = tuple[Any, Any, Any]
 SKIPPED = "skipped.json"
 
 

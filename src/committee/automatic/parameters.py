@@ -23,6 +23,7 @@ from committee.parameters import (
     parameter,
 )
 
+AUTO = "auto"
 # How many members of the portfolio a preset takes, if time allows, and how often folds are repeated.
 PRESETS = {"fast": (5, 1), "balanced": (12, 1), "best": (None, 3)}
 

@@ -164,7 +164,7 @@ def words(given: Iterable[str] | None) -> list[str]:
 
 def known_members(incomplete: str) -> list[str]:
     """The members that a shell may offer."""
-    from committee.automatic.candidates import ASKED_FOR, CANDIDATES
+    from committee.automatic.portfolio import ASKED_FOR, CANDIDATES
 
     return completed(incomplete, ["auto", *CANDIDATES, *ASKED_FOR])
 

@@ -16,8 +16,8 @@ from sklearn.base import is_classifier, is_regressor
 
 from committee.assembling.members import Member, encoded, with_scaled_target
 from committee.assembling.recipes import recipe_of
-from committee.automatic import candidates
-from committee.automatic.candidates import Size
+from committee.automatic import portfolio
+from committee.automatic.portfolio import Size
 
 TASKS = ("classification", "regression")
 # From a task to an estimator; None if there is none for the task.
@@ -65,7 +65,7 @@ def machine(task: str) -> Any:
     from sklearn.svm import SVC
 
     if task == "regression":
-        return candidates.machine(Size(task, 1000, 10, 1))
+        return portfolio.machine(Size(task, 1000, 10, 1))
     return encoded(CalibratedClassifierCV(SVC(C=2.0), ensemble=False), scaling="robust")
 
 
@@ -94,7 +94,7 @@ def sklearn_ensemble(prefix: str, **parameters: Any) -> Make:
 
 def foreign(library: str, prefix: str, **parameters: Any) -> Make:
     """The booster of a library that may not be installed."""
-    return of_portfolio(candidates.other_booster(library, prefix, **parameters))
+    return of_portfolio(portfolio.other_booster(library, prefix, **parameters))
 
 
 CLASSES = ("classification",)
@@ -125,12 +125,12 @@ LEARNERS: Mapping[str, tuple[str, str | None, Make]] = {
     "averaging": ("Bayesian averaging of five simple members", None, ours("assembling", "BayesianAveraging")),
     "experts": ("a mixture of experts", None, ours("assembling", "MixtureOfExperts")),
     "auto": ("the automatic committee", None, ours("automatic", "Committee")),
-    "linear": ("logistic or ridge regression", None, of_portfolio(candidates.linear(1.0))),
-    "knn": ("15 nearest neighbours, by distance", None, of_portfolio(candidates.neighbours)),
+    "linear": ("logistic or ridge regression", None, of_portfolio(portfolio.linear(1.0))),
+    "knn": ("15 nearest neighbours, by distance", None, of_portfolio(portfolio.neighbours)),
     "svm": ("a support vector machine, calibrated", None, machine),
     "mlp": ("a perceptron with one layer of 100", None, perceptron),
-    "bayes": ("naive Bayes", None, of_portfolio(candidates.bayes, CLASSES)),
-    "lda": ("linear discriminant analysis", None, of_portfolio(candidates.discriminant, CLASSES)),
+    "bayes": ("naive Bayes", None, of_portfolio(portfolio.bayes, CLASSES)),
+    "lda": ("linear discriminant analysis", None, of_portfolio(portfolio.discriminant, CLASSES)),
     "sklearn_rf": ("scikit-learn's random forest", None, sklearn_ensemble("RandomForest")),
     "sklearn_hist": ("scikit-learn's histogram boosting", None, sklearn_ensemble("HistGradientBoosting")),
     "xgboost": ("XGBoost", "xgboost", foreign("xgboost", "XGB", n_jobs=1)),

@@ -8,8 +8,8 @@ from dataclasses import asdict
 from typing import Any
 
 from committee.assembling.leaderboard import name_of
-from committee.automatic.candidates import ASKED_FOR, CANDIDATES, Size, library_of
 from committee.automatic.choosing import fewer
+from committee.automatic.portfolio import ASKED_FOR, CANDIDATES, Size, library_of
 from committee.combining import as_rule
 from committee.combining.naming import TRAINED
 from committee.files import BadTable

@@ -16,8 +16,8 @@ import numpy as np
 import pyarrow as pa
 
 from committee import automatic
-from committee.automatic.candidates import ASKED_FOR, CANDIDATES
 from committee.automatic.parameters import AutomaticParameters
+from committee.automatic.portfolio import ASKED_FOR, CANDIDATES
 from committee.combining import as_rule
 from committee.files import AS_FOUND, CSVForm, Guess
 from committee.jobs.amounts import bytes_of, seconds_of

@@ -1,25 +1,152 @@
-"""How much memory the fits of members take: which members are skipped, and which fits have to wait.
+"""The limits of a fit: time, with what happens at Ctrl-C, and memory.
 
-In: a limit, or what is free, and the size of the table. Out: whether a fit may begin beside others, and why a
-member does not fit in memory. What a member takes is measured in its first fit, which runs alone if there is
-a limit. Until then the guess is the table as a matrix of floats.
+The `Clock` gives each fit a budget. Forests and boosters end inside it with the trees they have; other
+members are not begun if they would take too long. Ctrl-C ends the work at hand as the end of the time does;
+the second one ends the fit.
+
+The `Room` decides whether a fit may begin while others run, and why a member does not fit in memory. What a
+member takes is measured in its first fit, which runs alone if there is a limit. Until then the guess is the
+table as a matrix of floats.
 """
 
 from __future__ import annotations
 
+import math
 import pickle
+import time
+import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias, TypeVar
+
+from sklearn.base import BaseEstimator
 
 from committee import running
-from committee.automatic.candidates import Size
+from committee.automatic.portfolio import Size
 from committee.running.resources import PeakMemory
 
+Found = TypeVar("Found")
+# A model, the rows that it has not seen, if there are any, and its votes on them.
+Result: TypeAlias = tuple[BaseEstimator, Any, Any]
+
+# The share of all time that is kept for the choice of the rule, after the last fit, at most, and what it has
+# at least.
+SHARE_OF_RULE, LEAST_FOR_RULE = 0.1, 0.5
+# What is kept to leave fits that have not ended: so many seconds, or such a share if that is less.
+TO_LEAVE, SHARE_TO_LEAVE = 0.6, 0.06
+# The share of the time left that one member may take for all its folds.
+SHARE_OF_MEMBER = 0.5
 BYTES_OF_NUMBER = 8
 # If the table takes more than this, one fit at a time has all cores; a model that takes more is not pickled
 # to find its size.
 MANY_BYTES = 2**27
+
+
+class Clock:
+    """Runs from its making on.
+
+    Parameters
+    ----------
+    limit : float or None
+        Seconds; None sets no limit.
+    now : callable, default=time.monotonic
+        Tells the time in seconds.
+
+    Examples
+    --------
+    >>> Clock(None).left(), Clock(None).budget(n_fits=5, n_workers=2)
+    (None, None)
+    >>> Clock(60.0, now=lambda: 0.0).budget(n_fits=5, n_workers=2)
+    8.9
+    """
+
+    def __init__(self, limit: float | None, now: Callable[[], float] = time.monotonic) -> None:
+        self.limit = limit
+        self._now = now
+        self._began = now()
+        self._is_stopped = False
+        self._for_rule = 0.0 if limit is None else limit * SHARE_OF_RULE
+
+    def keep_for_rule(self, seconds: float) -> None:
+        """Keep some seconds for the choice of the rule, if that is less than its share of the time.
+
+        Examples
+        --------
+        >>> clock = Clock(100.0, now=lambda: 0.0)
+        >>> clock.left()
+        89.4
+        >>> clock.keep_for_rule(2.0)
+        >>> clock.left()
+        97.4
+        """
+        self._for_rule = min(self._for_rule, max(seconds, LEAST_FOR_RULE))
+
+    def left(self) -> float | None:
+        """The seconds left for fits; None if there is no limit."""
+        if self.limit is None:
+            return None
+        kept = self._for_rule + min(TO_LEAVE, self.limit * SHARE_TO_LEAVE)
+        return max(0.0, self._began + self.limit - kept - self._now())
+
+    def is_over(self) -> bool:
+        """Whether there is no time left for fits."""
+        return self.left() == 0.0
+
+    def left_for_rule(self) -> float:
+        """The seconds left for the choice of the rule."""
+        if self.limit is None:
+            return math.inf
+        return max(LEAST_FOR_RULE, self._began + self.limit - self._now())
+
+    def stop(self) -> None:
+        """Note that the user has pressed Ctrl-C, which keeps what is finished; the second one is raised."""
+        if self._is_stopped:
+            raise KeyboardInterrupt
+        self._is_stopped = True
+
+    def interrupt(self, when: str = "", then: str = "") -> None:
+        """Note that the user has pressed Ctrl-C, and warn of it."""
+        self.stop()
+        warnings.warn(
+            f"The fit was interrupted{when}. What is finished is kept{then}.", RuntimeWarning, stacklevel=4
+        )
+
+    def finish(
+        self, work: Callable[[], Found], otherwise: Callable[[], Found], when: str, then: str = ""
+    ) -> Found:
+        """Do some work, or something else instead if the user presses Ctrl-C meanwhile.
+
+        Parameters
+        ----------
+        work, otherwise : callable
+        when, then : str
+            What the warning says: when the fit was interrupted, and what follows.
+
+        Returns
+        -------
+        object
+            What the one or the other returns.
+        """
+        try:
+            return work()
+        except KeyboardInterrupt:
+            self.interrupt(when, then)
+            return otherwise()
+
+    def budget(self, n_fits: int, n_workers: int) -> float | None:
+        """The seconds that one of some fits of a member may take, if so many run at the same time."""
+        left = self.left()
+        return None if left is None else left * SHARE_OF_MEMBER / turns(n_fits, n_workers)
+
+    def allows(self, seconds: float, n_fits: int, n_workers: int) -> bool:
+        """Whether some fits of as many seconds each can still be done."""
+        left = self.left()
+        return left is None or (left > 0 and seconds * turns(n_fits, n_workers) <= left)
+
+
+def turns(n_fits: int, n_workers: int) -> int:
+    """How many fits one worker does after the other."""
+    return math.ceil(n_fits / n_workers)
 
 
 @dataclass(frozen=True)
@@ -38,7 +165,7 @@ class Use:
     model: float
 
 
-def measured(function: Callable[..., Any], *arguments: Any) -> tuple[Any, Use]:
+def measured(function: Callable[..., Result], *arguments: object) -> tuple[Result, Use]:
     """Call a function that returns a model first, and measure what it takes of the memory of the process."""
     memory = PeakMemory()
     result = function(*arguments)
@@ -49,7 +176,7 @@ def measured(function: Callable[..., Any], *arguments: Any) -> tuple[Any, Use]:
     return result, Use(max(peak, model), model)
 
 
-def pickled_bytes(model: Any, default: float) -> float:
+def pickled_bytes(model: BaseEstimator, default: float) -> float:
     """The size of a model as a pickle, or the default if it has none."""
     buffers: list[pickle.PickleBuffer] = []
     try:
