@@ -161,7 +161,7 @@ _REMOVED = {
 
 
 # Classes that files hold besides the public estimators and the rules, by the modules that they are in.
-_ENCODERS = {"NumberedLabels": "committee.members.numbered", "TableEncoder": "committee.members.encoding"}
+_ENCODERS = {"NumberedLabels": "committee.members.fitting", "TableEncoder": "committee.members.encoding"}
 
 
 def _module_of(name: str) -> str | None:

@@ -10,9 +10,8 @@ import committee
 from committee.assembling import fitting
 from committee.assembling.members import encoded
 from committee.members.lesson import Lesson
-from committee.members.seeing import take_rows
 from committee.table import read, to_codes
-from committee.table.part import PartColumns
+from committee.table.part import PartColumns, take_rows
 from committee.table.source import Source, open_source
 from committee.task import Classification
 

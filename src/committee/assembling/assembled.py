@@ -5,10 +5,10 @@ In: seats, honest votes and a rule. Out: votes, decisions, a leaderboard, the co
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable
 
 import numpy as np
-from sklearn.base import TransformerMixin
+from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from committee.assembling.calibrating import Calibration
@@ -27,6 +27,7 @@ from committee.saving.saveable import fingerprint
 from committee.saving.states.committee_states import CommitteeState, SeatState, votes_like
 from committee.saving.states.state import KeptRule
 from committee.table.source import Source, open_source
+from committee.table.typing import RandomState, TableLike
 from committee.task import Classification
 from committee.votes.arrays import dtype_of
 from committee.votes.honest import HonestVotes
@@ -61,13 +62,13 @@ class Assembled(TransformerMixin, Tabular):
         The training rows that they are on.
     """
 
-    random_state: Any
+    random_state: RandomState
     _seats: list[Seat]
     _honest: HonestVotes | None
     _encoder: TableEncoder | None
     rule_: Rule | None
 
-    def votes(self, X: Any) -> np.ndarray:
+    def votes(self, X: TableLike) -> np.ndarray:
         """The vote of every member.
 
         Parameters
@@ -89,7 +90,7 @@ class Assembled(TransformerMixin, Tabular):
         """
         return self._votes(self._open(X))
 
-    def transform(self, X: Any) -> np.ndarray:
+    def transform(self, X: TableLike) -> np.ndarray:
         """The votes of all members side by side.
 
         Parameters
@@ -104,7 +105,7 @@ class Assembled(TransformerMixin, Tabular):
         votes = self.votes(X).astype(np.float64)
         return votes.transpose(1, 0, 2).reshape(votes.shape[1], -1)
 
-    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+    def get_feature_names_out(self, input_features: object = None) -> np.ndarray:
         """The names of the columns of `transform`.
 
         Parameters
@@ -124,7 +125,7 @@ class Assembled(TransformerMixin, Tabular):
             names = [seat.name for seat in self._seats]
         return np.array(names, dtype=object)
 
-    def recombine(self, rule: Any, X: Any = None) -> Any:
+    def recombine(self, rule: object, X: TableLike | None = None) -> Assembled:
         """The committee with another rule: no member is fitted again.
 
         Parameters
@@ -163,7 +164,7 @@ class Assembled(TransformerMixin, Tabular):
             another._fit_rule(made, X)
         return another
 
-    def selected(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
+    def selected(self, X: TableLike) -> tuple[np.ndarray, np.ndarray]:
         """Tell which members decide on each row, and how competent each of them is.
 
         Parameters
@@ -187,7 +188,7 @@ class Assembled(TransformerMixin, Tabular):
         array([[1., 0.]])
         """
         check_is_fitted(self)
-        rule: Any = self.rule_
+        rule: object = self.rule_
         if rule is None:
             raise ValueError(ONE_CLASS)
         if not hasattr(rule, "selected"):
@@ -200,7 +201,9 @@ class Assembled(TransformerMixin, Tabular):
         shares, competence = rule.selected(self._votes(source), matrix)
         return shares, competence
 
-    def leaderboard(self, rules: Any = None, *, X: Any = None, scoring: Any = None) -> Leaderboard:
+    def leaderboard(
+        self, rules: Iterable[object] | None = None, *, X: TableLike | None = None, scoring: object = None
+    ) -> Leaderboard:
         """Judge every member and every rule by honest votes.
 
         A rule that learns is cross-validated on the honest votes, in five folds that keep groups together:
@@ -241,18 +244,18 @@ class Assembled(TransformerMixin, Tabular):
         names = [seat.name for seat in self._seats]
         return leaderboard_of(honest, names, rules, scoring, self.random_state, self.rule_)
 
-    def _usual_scoring(self) -> Any:
+    def _usual_scoring(self) -> object:
         """The scorer that members and rules are judged by if nobody names one; None is accuracy, or R2."""
         return None
 
     @property
-    def estimators_(self) -> list[Any]:
+    def estimators_(self) -> list[BaseEstimator | list[BaseEstimator]]:
         """The fitted members; with `refit=False`, the fold models of each."""
         check_is_fitted(self)
         return [seat.models[0] if len(seat.models) == 1 else seat.models for seat in self._seats]
 
     @property
-    def named_estimators_(self) -> dict[str, Any]:
+    def named_estimators_(self) -> dict[str, BaseEstimator | list[BaseEstimator]]:
         """The fitted members by name."""
         return dict(zip([seat.name for seat in self._seats], self.estimators_, strict=True))
 
@@ -277,7 +280,7 @@ class Assembled(TransformerMixin, Tabular):
         """The training rows that `honest_votes_` are on."""
         return self._known_votes().rows
 
-    def _another(self, rule: Any) -> Any:
+    def _another(self, rule: object) -> Assembled:
         """A committee of the same parameters with another rule, checked and not fitted."""
         raise NotImplementedError
 
@@ -285,7 +288,7 @@ class Assembled(TransformerMixin, Tabular):
         """A rule as this committee uses it."""
         return rule
 
-    def _fit_rule(self, rule: Rule, X: Any) -> None:
+    def _fit_rule(self, rule: Rule, X: TableLike) -> None:
         """Take another rule, fitted on the honest votes."""
         if rule.needs_fit:
             self._known_votes()
@@ -309,17 +312,13 @@ class Assembled(TransformerMixin, Tabular):
             )
         return self._honest
 
-    def _open(self, X: Any) -> Source:
+    def _open(self, X: TableLike) -> Source:
         """A table, opened once for all members, if it has the columns of the fit."""
         source = open_source(X)
         self._read(source)
         return in_order(source, self.schema_)
 
-    def _native(self, X: Any) -> Any:
-        """A table as members take it, if it has the columns of the fit."""
-        return self._open(X).native
-
-    def _table_of_fit(self, X: Any) -> Any:
+    def _table_of_fit(self, X: TableLike) -> TableLike:
         """A table as members take it, if it is the one of the fit."""
         source = open_source(X)
         table = self._read(source)
@@ -338,7 +337,7 @@ class Assembled(TransformerMixin, Tabular):
             votes[:, place] = each.votes_by_fold(source, self._task, n_folds)
         return votes
 
-    def _decide(self, X: Any) -> np.ndarray:
+    def _decide(self, X: TableLike) -> np.ndarray:
         """The decision for each row, of shape (n_rows, n_outputs)."""
         if not self._has_learnt():
             check_is_fitted(self)
@@ -364,7 +363,7 @@ class Assembled(TransformerMixin, Tabular):
     def _has_learnt(self) -> bool:
         return "_seats" in self.__dict__
 
-    def _learnt(self) -> dict[str, Any]:
+    def _learnt(self) -> dict[str, object]:
         honest = None
         if self._honest is not None:
             honest = {name: getattr(self._honest, name) for name in KEPT_OF_HONEST}

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from committee.assembling.committee import Committee
 from committee.combining.rule import Rule
 from committee.learners.voting import Classifies, Regresses
 from committee.parameters import anything, declared, one_of, parameter
 from committee.saving import saved
+from committee.table.typing import ArrayLike
 
 
 @declared
@@ -22,7 +21,7 @@ class BayesianAveraging(Committee):
         "What the posterior is over. With more and more rows, all weight goes to the one best member, but "
         "need not go to a mixture of one: Bayesian model averaging, and Bayesian model combination.",
     )
-    prior: Any = parameter(
+    prior: ArrayLike | None = parameter(
         None,
         "an array-like of shape (n_members,) or None",
         anything,

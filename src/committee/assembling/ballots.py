@@ -13,7 +13,6 @@ import re
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -141,10 +140,10 @@ class Poll:
         decoder = Decoder(arrays)
         parts = Fields(decoder.named(with_keys(description, {"poll"}, "poll")["poll"], "poll"), "poll")
         decoder.finish()
-        task: Any = parts.take("task", object)
-        require(isinstance(task, Classification | Regression), f"{path} is of no task")
-        are_classes = isinstance(task, Classification)
-        dtype = np.int32 if are_classes else np.float64
+        task = parts.take("task", object)
+        if not isinstance(task, Classification | Regression):
+            raise DamagedFile(f"{path} is of no task")
+        dtype = np.int32 if isinstance(task, Classification) else np.float64
         y = parts.array("y", dtype, (None,))
         n_test_rows = parts.integer("n_test_rows", 0, 2**48)
         found = cls(
@@ -161,7 +160,7 @@ class Poll:
         for rows in found.held_out:
             are_rows = isinstance(rows, np.ndarray) and rows.dtype == np.int64 and rows.ndim == 1
             require(are_rows and len(rows) and 0 <= rows.min() <= rows.max() < len(y), "A fold has no rows")
-        if are_classes:
+        if isinstance(task, Classification):
             for codes in (y, found.y_test):
                 are_codes = codes is None or ((codes >= 0) & (codes < task.n_outputs)).all()
                 require(are_codes, f"{path} has answers of no class")
@@ -198,7 +197,7 @@ class Ballot:
     votes: np.ndarray
     test_votes: np.ndarray | None
     recipe: str = ""
-    notes: dict[str, Any] = field(default_factory=dict)
+    notes: dict[str, object] = field(default_factory=dict)
     are_scores: bool = False
 
     @property

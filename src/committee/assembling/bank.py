@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
@@ -170,7 +170,7 @@ class Bank:
         test_votes: ArrayLike | None = None,
         are_scores: bool = False,
         recipe: str = "",
-        notes: dict[str, Any] | None = None,
+        notes: dict[str, object] | None = None,
     ) -> None:
         """Keep the votes of one fitted model.
 
@@ -356,7 +356,7 @@ class Bank:
         """
         return self._box.has(member, fold, recipe)
 
-    def notes(self, member: str, fold: int | None) -> dict[str, Any]:
+    def notes(self, member: str, fold: int | None) -> dict[str, object]:
         """Return what was noted of a fit."""
         return self.ballot(member, fold).notes
 

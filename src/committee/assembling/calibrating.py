@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+from scipy.optimize import minimize_scalar
 from scipy.special import expit, logit, softmax
+from sklearn.isotonic import IsotonicRegression
 
 from committee.combining import one_hot
 from committee.saving import Fields
@@ -190,7 +191,7 @@ def parts_of(held_out: Iterable[np.ndarray], honest: HonestVotes) -> np.ndarray:
     return parts
 
 
-def is_curve(method: str, curve: Any) -> bool:
+def is_curve(method: str, curve: object) -> bool:
     """Whether a value of a file is a curve that scores can be put into."""
     if not isinstance(curve, np.ndarray) or curve.dtype != np.float64 or curve.ndim != 2:
         return False
@@ -224,8 +225,6 @@ def curve_of(method: str, scores: np.ndarray, is_class: np.ndarray, weights: np.
 
 def rising_curve(scores: np.ndarray, is_class: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """The knots of the rising curve of least squares (Zadrozny and Elkan 2002)."""
-    from sklearn.isotonic import IsotonicRegression
-
     curve = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip")
     curve.fit(scores, is_class.astype(np.float64), sample_weight=weights)
     return np.array([curve.X_thresholds_, curve.y_thresholds_])
@@ -274,8 +273,6 @@ def logistic_curve(scores: np.ndarray, is_class: np.ndarray, weights: np.ndarray
 
 def best_temperature(scores: np.ndarray, y: np.ndarray, weights: np.ndarray | None) -> float:
     """What scores are divided by before softmax, for the lowest log loss (Guo et al. 2017)."""
-    from scipy.optimize import minimize_scalar
-
     unit = scores[scores > -np.inf].std() or 1.0
     rows = np.arange(len(y))
 

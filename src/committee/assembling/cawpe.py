@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from committee.assembling.committee import Committee
 from committee.combining.rule import Rule
 from committee.learners.voting import Classifies
@@ -35,11 +33,11 @@ class CAWPEClassifier(Classifies, Committee):
     array([0.81, 0.19])
     """
 
-    cv: Any = 10
+    cv: object = 10
     # The paper weighs probabilities, and its support vector machine has none of its own.
     calibrate: str | None = "sigmoid"
 
-    alpha: Any = parameter(
+    alpha: float = parameter(
         4,
         "a number >= 0",
         number(0),

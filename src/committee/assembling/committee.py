@@ -34,6 +34,7 @@ from committee.members.seeding import generator_of, seeded, seeded_split
 from committee.members.seeing import look_at_rows
 from committee.members.votes import gives_scores
 from committee.parameters import check_parameters, declared
+from committee.table.typing import ArrayLike, TableLike
 from committee.task import Classification
 from committee.votes.arrays import check_member_weights
 from committee.votes.folds import N_FOLDS, Fold, bags_will_do, folds_of, split_print
@@ -48,7 +49,13 @@ class Committee(CallbackSupportMixin, CommitteeParameters, Assembled):
     """Members of any kind, and a rule that decides by their votes."""
 
     @with_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+    def fit(
+        self,
+        X: TableLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> Self:
         """Fit the members and the rule.
 
         Parameters
@@ -160,7 +167,7 @@ class Committee(CallbackSupportMixin, CommitteeParameters, Assembled):
             # Folds that are left out would leave rows without votes: a callback cannot end the fit.
             return seat(members, lesson, plan, run, on_error=self.on_error, tell=telling(work, calls))
 
-    def _another(self, rule: Any) -> Any:
+    def _another(self, rule: object) -> Assembled:
         from committee.assembling.voting import VotingClassifier, VotingRegressor
 
         made: Any = VotingClassifier if self._task_type is Classification else VotingRegressor

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -21,6 +22,7 @@ from committee.parameters import (
     one_of,
     parameter,
 )
+from committee.table.typing import RandomState
 
 RUNNER: Declaration = (
     '"serial", "threads", "processes" or a Runner',
@@ -40,7 +42,7 @@ VERBOSE: Declaration = (
 )
 
 
-def is_cv(value: Any) -> bool:
+def is_cv(value: object) -> bool:
     """Whether a value can say which rows are held out."""
     if isinstance(value, str):
         return value == "prefit"
@@ -53,7 +55,7 @@ def is_cv(value: Any) -> bool:
 class CommitteeParameters(BaseEstimator):
     """The parameters of a committee, members among them, as in `set_params(tree__max_depth=3)`."""
 
-    estimators: Any = parameter(
+    estimators: list[tuple[str, BaseEstimator]] | None = parameter(
         None,
         "a list of (name, estimator) pairs, or None",
         anything,
@@ -64,7 +66,7 @@ class CommitteeParameters(BaseEstimator):
         "class, scikit-learn's `DummyClassifier` votes for it, unless the member is one of ours.",
         kw_only=False,
     )
-    cv: Any = parameter(
+    cv: object = parameter(
         5,
         'an integer >= 2, a splitter, an iterable of (train, test) rows, "prefit" or None',
         is_cv,
@@ -91,7 +93,7 @@ class CommitteeParameters(BaseEstimator):
         "instead of being cross-validated. That is so where `cv` is an integer and there are no groups; "
         "bagging must have the rule mean or majority.",
     )
-    columns: Any = parameter(
+    columns: Mapping[str, Sequence[str | int]] | None = parameter(
         None,
         "a dict from names of members to lists of columns, or None",
         anything,
@@ -116,9 +118,9 @@ class CommitteeParameters(BaseEstimator):
         'What happens when the fit of a member fails or, with "prefit", its vote: an error, or the member is '
         "dropped with a warning, and with it its weight or prior. Both name the member and the fold.",
     )
-    runner: Any = parameter("threads", *RUNNER)
+    runner: str | running.Runner = parameter("threads", *RUNNER)
     n_jobs: int | None = parameter(None, *FITS_AT_ONCE)
-    random_state: Any = parameter(
+    random_state: RandomState = parameter(
         None,
         "an integer, a RandomState or None",
         anything,
@@ -127,7 +129,7 @@ class CommitteeParameters(BaseEstimator):
     )
     verbose: int = parameter(0, *VERBOSE)
 
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
+    def get_params(self, deep: bool = True) -> dict[str, object]:
         """The parameters, and those of the members by name.
 
         Parameters

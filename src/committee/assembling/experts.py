@@ -7,10 +7,10 @@ the decision is the mean of the experts' votes by the gate's probabilities.
 from __future__ import annotations
 
 import sys
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
-from sklearn.base import clone, is_classifier
+from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.utils.validation import check_is_fitted
 
 from committee import running
@@ -31,19 +31,20 @@ from committee.saving import Fields, saved
 from committee.saving.predictors.predictor import Predictor
 from committee.saving.states.state import take_table
 from committee.table import BinnedTable
+from committee.table.typing import ArrayLike, RandomState, TableLike
 from committee.task import Classification, Regression
 
 LARGEST, MOST_BRANCHES = sys.float_info.max, 2**31 - 1
 
 
-def can_fit(value: Any) -> bool:
+def can_fit(value: object) -> bool:
     """Whether a value can be fitted and asked."""
     return callable(getattr(value, "fit", None)) and hasattr(value, "predict") and not isinstance(value, type)
 
 
-def is_positive(value: Any) -> bool:
+def is_positive(value: object) -> bool:
     """Whether a value is a finite number above 0."""
-    return number(0)(value) and value > 0
+    return number(0)(value) and value != 0
 
 
 @declared
@@ -68,7 +69,7 @@ class Experts(Tabular):
         The last one of every restart.
     """
 
-    estimator: Any = parameter(
+    estimator: BaseEstimator | None = parameter(
         None,
         "an estimator with fit and predict, or None",
         optional(can_fit),
@@ -78,7 +79,7 @@ class Experts(Tabular):
         kw_only=False,
     )
     n_experts: int = parameter(4, "an integer >= 1", integer(1), "The number of experts.")
-    gate_estimator: Any = parameter(
+    gate_estimator: BaseEstimator | None = parameter(
         None,
         "a classifier with predict_proba, or None",
         optional(can_fit),
@@ -126,10 +127,10 @@ class Experts(Tabular):
         number(0),
         "A restart ends when an iteration gains no more than this for a row of weight 1.",
     )
-    categorical_features: Any = parameter("from_dtype", *CATEGORICAL_FEATURES)
-    runner: Any = parameter("threads", *RUNNER)
+    categorical_features: object = parameter("from_dtype", *CATEGORICAL_FEATURES)
+    runner: str | running.Runner = parameter("threads", *RUNNER)
     n_jobs: int | None = parameter(None, *FITS_AT_ONCE)
-    random_state: Any = parameter(
+    random_state: RandomState = parameter(
         None,
         "an integer, a RandomState or None",
         anything,
@@ -137,7 +138,7 @@ class Experts(Tabular):
     )
     verbose: int = parameter(0, *VERBOSE)
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: TableLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Find gates and experts.
 
         Parameters
@@ -165,7 +166,7 @@ class Experts(Tabular):
         self._encoder = encoder
         return self
 
-    def gate(self, X: Any) -> np.ndarray:
+    def gate(self, X: TableLike) -> np.ndarray:
         """The probabilities of the experts.
 
         Parameters
@@ -180,7 +181,7 @@ class Experts(Tabular):
         matrix = self._matrix(X)
         return expert_shares(self.gates_, self._branches, matrix)
 
-    def votes(self, X: Any) -> np.ndarray:
+    def votes(self, X: TableLike) -> np.ndarray:
         """The vote of every expert.
 
         Parameters
@@ -193,7 +194,7 @@ class Experts(Tabular):
         """
         return self._in_units_of_y(self._votes(self._matrix(X)))
 
-    def _decide(self, X: Any) -> np.ndarray:
+    def _decide(self, X: TableLike) -> np.ndarray:
         matrix = self._matrix(X)
         shares, votes = expert_shares(self.gates_, self._branches, matrix), self._votes(matrix)
         if self.gating == "hard":
@@ -206,7 +207,7 @@ class Experts(Tabular):
             return decision / decision.sum(axis=1, keepdims=True)
         return self._in_units_of_y(decision)
 
-    def _matrix(self, X: Any) -> np.ndarray:
+    def _matrix(self, X: TableLike) -> np.ndarray:
         table = self._read(X)
         return self._encoder._transform_table(table)
 
@@ -290,7 +291,7 @@ class Experts(Tabular):
     def _has_learnt(self) -> bool:
         return "_encoder" in self.__dict__
 
-    def _learnt(self) -> dict[str, Any]:
+    def _learnt(self) -> dict[str, object]:
         learnt = {
             "encoder": self._encoder,
             "n_branches": self._branches.n_branches,
@@ -431,7 +432,7 @@ class MixtureOfExpertsRegressor(Regresses, Experts):
     """
 
 
-def check_member(name: str, member: Any, are_classes: bool) -> None:
+def check_member(name: str, member: BaseEstimator, are_classes: bool) -> None:
     """Raise unless an estimator can be fitted with weights and, for classes, gives probabilities.
 
     Examples

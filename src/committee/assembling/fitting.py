@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
@@ -24,12 +24,12 @@ from committee.learners.network import Network
 from committee.members.encoding import TableEncoder
 from committee.members.fitting import fit_member
 from committee.members.lesson import Lesson
-from committee.members.seeing import take_rows
 from committee.members.tasks import naming
 from committee.members.votes import gives_scores, votes_of
 from committee.running import Runner, Task, TaskError
 from committee.sampling.bagged import Bagging
 from committee.sampling.growing import Forest
+from committee.table.part import take_rows
 from committee.table.raw import Dictionary, Numbers
 from committee.table.source import open_source, take_columns
 from committee.table.typing import TableLike
@@ -39,6 +39,9 @@ from committee.votes.folds import Fold
 
 # A table of so many values is not copied for each of its folds if that can be helped.
 MANY_VALUES = 2**22
+# A model if it is kept, and the rows that it has not seen with its votes on them, if there are any.
+HeldOut = tuple[BaseEstimator | None, np.ndarray, np.ndarray]
+Fit = HeldOut | tuple[BaseEstimator, None, None]
 NOT_FITTED = (
     'This %(name)s is not fitted, as cv="prefit" wants members. Copies that clone or a cross-validation '
     "makes are not: pass sklearn.frozen.FrozenEstimator(member), which stays fitted."
@@ -86,7 +89,7 @@ class Seated:
     """
 
     member: Member
-    models: list[Any]
+    models: list[BaseEstimator]
     held_out: list[tuple[np.ndarray, np.ndarray]]
 
 
@@ -125,20 +128,16 @@ def seat(
             )
             tasks[task] = place
     failures = carry_out(tasks, run, on_error=on_error, tell=tell)
-    results: dict[int, list[Any]] = {place: [] for place in range(len(members))}
-    for task, place in tasks.items():
-        if place not in failures:
-            results[place].append(task.result())
     warn_of_dropped(members, failures)
-    return [
-        Seated(
-            member,
-            [model for model, _, _ in results[place] if model is not None],
-            [(rows, votes) for _, rows, votes in results[place] if rows is not None],
-        )
-        for place, member in enumerate(members)
-        if place not in failures
-    ]
+    seated = {place: Seated(member, [], []) for place, member in enumerate(members) if place not in failures}
+    for task, place in tasks.items():
+        if place in seated:
+            model, rows, votes = task.result()
+            if model is not None:
+                seated[place].models.append(model)
+            if rows is not None:
+                seated[place].held_out.append((rows, votes))
+    return list(seated.values())
 
 
 def carry_out(
@@ -192,7 +191,9 @@ def n_fits(members: list[Member], lesson: Lesson, plan: Plan) -> int:
     return sum(1 for member in members for _ in fits_of(member, lesson, plan))
 
 
-def fits_of(member: Member, lesson: Lesson, plan: Plan) -> Iterator[tuple[str, Any, tuple[Any, ...]]]:
+def fits_of(
+    member: Member, lesson: Lesson, plan: Plan
+) -> Iterator[tuple[str, Callable[..., Fit], tuple[object, ...]]]:
     """The fits of one member: a name, a function and its last arguments."""
     if plan.folds and plan.uses_bags and has_bags(member.estimator):
         yield f"member {member.name!r}, all rows", fit_in_bags, ()
@@ -203,7 +204,7 @@ def fits_of(member: Member, lesson: Lesson, plan: Plan) -> Iterator[tuple[str, A
         yield f"member {member.name!r}, all rows", fit_all, ()
 
 
-def has_bags(estimator: Any) -> bool:
+def has_bags(estimator: BaseEstimator) -> bool:
     """Whether an estimator can vote on its training rows by those of its members that have not seen them."""
     if isinstance(estimator, Bagging) and estimator.rule not in ("mean", "majority"):
         return False  # its rule learns from these votes
@@ -212,13 +213,13 @@ def has_bags(estimator: Any) -> bool:
 
 def fit_fold(
     lesson: Lesson,
-    estimator: Any,
+    estimator: BaseEstimator,
     columns: list[int] | None,
     as_scores: bool,
     train: np.ndarray,
     held_out: np.ndarray,
     keeps: bool,
-) -> tuple[Any, np.ndarray, np.ndarray]:
+) -> HeldOut:
     """Fit on some rows and vote on others: the model if it is kept, the others, and the votes on them."""
     X = take_columns(lesson.X, columns)
     model = fitted(estimator, lesson, X, train)
@@ -265,13 +266,15 @@ def blocks_of(rows: np.ndarray, n_columns: int) -> list[np.ndarray]:
     return [rows[begin : begin + n_at_once] for begin in range(0, max(1, len(rows)), n_at_once)]
 
 
-def fit_all(lesson: Lesson, estimator: Any, columns: list[int] | None, as_scores: bool) -> Any:
+def fit_all(lesson: Lesson, estimator: BaseEstimator, columns: list[int] | None, as_scores: bool) -> Fit:
     """Fit on all rows: the model, and no votes."""
     X = take_columns(lesson.X, columns)
     return fitted(estimator, lesson, X, lesson.rows), None, None
 
 
-def fit_in_bags(lesson: Lesson, estimator: Any, columns: list[int] | None, as_scores: bool) -> Any:
+def fit_in_bags(
+    lesson: Lesson, estimator: BaseEstimator, columns: list[int] | None, as_scores: bool
+) -> HeldOut:
     """Fit on all rows: the model, the rows that some tree has not seen, and the votes on them."""
     X = take_columns(lesson.X, columns)
     rows = lesson.rows
@@ -288,7 +291,7 @@ def fit_in_bags(lesson: Lesson, estimator: Any, columns: list[int] | None, as_sc
     return model, rows[is_voted], votes[is_voted].astype(dtype_of(lesson.task))
 
 
-def fitted(estimator: Any, lesson: Lesson, X: Any, rows: np.ndarray) -> Any:
+def fitted(estimator: BaseEstimator, lesson: Lesson, X: TableLike, rows: np.ndarray) -> BaseEstimator:
     """A clone of an estimator, fitted on some rows."""
     answers, weights, groups = lesson.answers, lesson.weights, lesson.groups
     # To count them is not enough: rows that were drawn may be many, and not all.
@@ -298,7 +301,7 @@ def fitted(estimator: Any, lesson: Lesson, X: Any, rows: np.ndarray) -> Any:
     return fit_member(estimator, X, answers, weights, groups, are_classes=lesson.are_classes)
 
 
-def rows_for(estimator: Any, X: Any, rows: np.ndarray) -> Any:
+def rows_for(estimator: BaseEstimator, X: Any, rows: np.ndarray) -> TableLike:
     """Some rows of a table for a fit: a copy of them, or a large table itself for those who read its columns.
 
     Then they share its memory, and each takes but what it makes of it.
@@ -310,7 +313,7 @@ def rows_for(estimator: Any, X: Any, rows: np.ndarray) -> Any:
     return take_rows(X, rows)
 
 
-def reads_columns(estimator: Any) -> bool:
+def reads_columns(estimator: BaseEstimator) -> bool:
     """Whether the fit of an estimator reads a table column by column, and never asks for it as it came."""
     if isinstance(estimator, Pipeline):
         return isinstance(estimator.steps[0][1], TableEncoder)

@@ -20,6 +20,7 @@ from committee.members.seeding import generator_of, seeded
 from committee.metrics.names import shown
 from committee.metrics.scoring import metric_of
 from committee.running.surroundings import one_blas_thread
+from committee.table.typing import RandomState
 from committee.votes.folds import nothing_to_hold_out
 from committee.votes.honest import HonestVotes
 
@@ -79,9 +80,9 @@ class Leaderboard(Sequence[Standing]):
 def leaderboard_of(
     honest: HonestVotes,
     names: list[str],
-    rules: Any,
-    scoring: Any,
-    random_state: Any,
+    rules: Iterable[object] | None,
+    scoring: object,
+    random_state: RandomState,
     own: Rule | None = None,
 ) -> Leaderboard:
     """Judge members and rules.
@@ -168,7 +169,7 @@ def honest_decision(rule: Rule, honest: HonestVotes) -> np.ndarray:
     return decision
 
 
-def name_of(rule: Any) -> str:
+def name_of(rule: object) -> str:
     """What the leaderboard calls a rule."""
     if isinstance(rule, str):
         return rule

@@ -12,9 +12,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from sklearn.base import is_classifier, is_regressor
+from sklearn.base import BaseEstimator, is_classifier, is_regressor
 from sklearn.dummy import DummyClassifier
 from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import StandardScaler
 
 from committee.assembling.calibrating import Calibration
 from committee.learners import C45Classifier, DecisionTreeRegressor
@@ -44,7 +45,7 @@ class Member:
     """
 
     name: str
-    estimator: Any
+    estimator: BaseEstimator
     columns: list[int] | None = None
 
 
@@ -64,12 +65,12 @@ class Seat:
     """
 
     name: str
-    models: list[Any]
+    models: list[BaseEstimator]
     columns: list[int] | None = None
     calibration: Calibration | None = None
 
     @property
-    def learner(self) -> Any:
+    def learner(self) -> BaseEstimator:
         """A model whose clone learns as the member does, so not one that stands for a fold of one class."""
         return next((each for each in self.models if not isinstance(each, DummyClassifier)), self.models[0])
 
@@ -95,7 +96,7 @@ def seeded_by_name(member: Member, random_state: int) -> Member:
     return replace(member, estimator=seeded(member.estimator, rng))
 
 
-def members_of(estimators: Any, columns: Any, schema: Schema, is_class_task: bool) -> list[Member]:
+def members_of(estimators: object, columns: object, schema: Schema, is_class_task: bool) -> list[Member]:
     """Check who is to sit in a committee, and which columns each of them sees.
 
     Examples
@@ -127,7 +128,7 @@ def members_of(estimators: Any, columns: Any, schema: Schema, is_class_task: boo
     ]
 
 
-def check_pairs(estimators: Any) -> list[tuple[str, Any]]:
+def check_pairs(estimators: object) -> list[tuple[str, BaseEstimator]]:
     """The pairs of names and estimators, if each name is text, is there once and can be a parameter's."""
     expected = "estimators must be a list of (name, estimator) pairs, or None."
     if isinstance(estimators, str) or not isinstance(estimators, Sequence) or len(estimators) == 0:
@@ -147,7 +148,7 @@ def check_pairs(estimators: Any) -> list[tuple[str, Any]]:
     return [(name, estimator) for name, estimator in estimators]
 
 
-def check_kind(name: str, estimator: Any, is_class_task: bool) -> None:
+def check_kind(name: str, estimator: BaseEstimator, is_class_task: bool) -> None:
     """Raise for a regressor among classifiers, or the other way round."""
     wrong, wanted = (is_regressor, "classifier") if is_class_task else (is_classifier, "regressor")
     if not hasattr(estimator, "__sklearn_tags__"):
@@ -159,7 +160,7 @@ def check_kind(name: str, estimator: Any, is_class_task: bool) -> None:
         raise ValueError(f"Member {name!r} must be a {wanted}. Got {type(estimator).__name__}.")
 
 
-def default_members(is_class_task: bool) -> list[tuple[str, Any]]:
+def default_members(is_class_task: bool) -> list[tuple[str, BaseEstimator]]:
     """The members of the CAWPE paper, or the like of them for numbers.
 
     They are a linear model, a tree, a linear support vector machine, nearest neighbours and a perceptron with
@@ -190,20 +191,19 @@ def default_members(is_class_task: bool) -> list[tuple[str, Any]]:
     ]
 
 
-def encoded(estimator: Any, **parameters: Any) -> Pipeline:
+def encoded(estimator: BaseEstimator, **parameters: object) -> Pipeline:
     """An estimator that sees a table as a matrix of numbers, made by an encoder of some parameters."""
     return Pipeline([("encoder", new_encoder(**parameters)), ("model", estimator)])
 
 
-def with_scaled_target(regressor: Any) -> Any:
+def with_scaled_target(regressor: BaseEstimator) -> BaseEstimator:
     """A regressor that sees y with mean 0 and standard deviation 1."""
     from sklearn.compose import TransformedTargetRegressor
-    from sklearn.preprocessing import StandardScaler
 
     return TransformedTargetRegressor(regressor, transformer=StandardScaler())
 
 
-def positions_of(wanted: Any, schema: Schema, name: str) -> list[int]:
+def positions_of(wanted: object, schema: Schema, name: str) -> list[int]:
     """The positions of columns that are given by name or position, each once.
 
     Examples

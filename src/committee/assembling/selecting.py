@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from committee.assembling.committee import Committee
 from committee.combining.dynamic_methods import METHODS
 from committee.combining.greedy import SCORING
@@ -17,7 +15,7 @@ from committee.saving import saved
 class EnsembleSelection(Committee):
     """A committee whose members are selected one by one, with replacement."""
 
-    scoring: Any = parameter(None, *SCORING)
+    scoring: object = parameter(None, *SCORING)
     n_steps: int = parameter(50, "an integer >= 0", integer(0), "How many members are added at most.")
     n_start: int = parameter(
         1, "an integer >= 1", integer(1), "How many of the best members sit from the start."

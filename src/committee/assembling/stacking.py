@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from sklearn.base import BaseEstimator
 
 from committee.assembling.committee import Committee
 from committee.combining.rule import Rule
@@ -16,7 +16,7 @@ from committee.saving import saved
 class Stacking(Committee):
     """A committee whose rule is a meta-learner."""
 
-    final_estimator: Any = parameter(
+    final_estimator: str | BaseEstimator | None = parameter(
         None,
         "the name of a meta-learner, an estimator, or None",
         anything,

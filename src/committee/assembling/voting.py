@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
 
+import numpy as np
 from sklearn.base import clone
 
 from committee.assembling.committee import Committee
@@ -12,22 +13,23 @@ from committee.combining.rule import FixedRule, Rule
 from committee.learners.voting import Classifies, Regresses
 from committee.parameters import anything, declared, parameter
 from committee.saving import saved
+from committee.table.typing import ArrayLike
 
 
 @declared
 class Voting(Committee):
     """A committee with a rule of one's choice."""
 
-    cv: Any = None
+    cv: object = None
 
-    rule: Any = parameter(
+    rule: str | Callable[..., np.ndarray] | Rule = parameter(
         "mean",
         "the name of a rule, a function of votes or a rule",
         anything,
         'What decides. "mean" is the soft voting of scikit-learn and "majority" its hard voting. A rule that '
         "learns, such as CAWPERule(), makes members vote on rows that are held out first, as `cv` says.",
     )
-    weights: Any = parameter(
+    weights: ArrayLike | None = parameter(
         None,
         "an array-like of shape (n_members,) or None",
         anything,

@@ -27,13 +27,13 @@ from committee.combining.naming import rule_named
 from committee.combining.rule import Rule
 from committee.members.encoding import new_encoder
 from committee.members.lesson import Lesson
-from committee.members.seeing import take_rows
 from committee.metrics.losses import NoValueError, errors, log_losses, squared_errors
 from committee.metrics.members import member_losses
 from committee.metrics.names import METRICS, RowLosses
 from committee.metrics.names import USUAL as USUAL_METRICS
 from committee.metrics.scoring import learnt_by, some_decision
 from committee.running.surroundings import one_blas_thread
+from committee.table.part import take_rows
 from committee.votes.folds import N_FOLDS
 from committee.votes.honest import HonestVotes
 

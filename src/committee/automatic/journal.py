@@ -22,11 +22,11 @@ from committee.assembling.recipes import recipe_of
 from committee.automatic.limits import Result
 from committee.automatic.portfolio import library_of
 from committee.members.lesson import Lesson
-from committee.members.seeing import take_rows
 from committee.members.votes import gives_scores, votes_of
 from committee.running.surroundings import one_blas_thread
 from committee.saving import DamagedFile, UntrustedMember, load, save
 from committee.saving.writing import replace_file
+from committee.table.part import take_rows
 from committee.table.source import take_columns
 from committee.votes.arrays import dtype_of
 from committee.votes.folds import Fold

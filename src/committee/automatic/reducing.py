@@ -42,10 +42,10 @@ from committee.combining.passing import arguments
 from committee.combining.rule import Rule
 from committee.members.encoding import TableEncoder
 from committee.members.lesson import Lesson
-from committee.members.seeing import take_rows
 from committee.parameters import declared, is_integer
 from committee.saving import save
 from committee.table import Column, Kind, Schema
+from committee.table.part import take_rows
 from committee.task import Classification
 from committee.votes.honest import HonestVotes
 
@@ -137,7 +137,7 @@ class Reducing(AutomaticParameters, Assembled):
     def _costs(self, name: str, X: Any) -> tuple[np.ndarray, Callable[[Any], float]]:
         """What each member costs alone, and how the cost of a whole committee is found."""
         if name == "max_latency":
-            native = self._native(some_row(self.schema_) if X is None else X)
+            native = self._open(some_row(self.schema_) if X is None else X).native
             rows = [take_rows(native, np.array([row])) for row in range(min(native.shape[0], N_TIMES))]
             sources = [self._open(row) for row in rows]
             return (
@@ -235,7 +235,7 @@ class Reducing(AutomaticParameters, Assembled):
         >>> bool((student.predict(X) == automatic.predict(X)).mean() > 0.9)
         True
         """
-        decision, native = self._decide(X), self._native(X)
+        decision, native = self._decide(X), self._open(X).native
         task = self._task
         if estimator is None:
             estimator = new_student(isinstance(task, Classification), self.random_state)

@@ -20,13 +20,14 @@ from committee.boosting.weighting import Distribution, Scheme, reweigh, weigh
 from committee.learners.training import Training
 from committee.members.fitting import fit_member
 from committee.members.seeding import reseeded
-from committee.members.seeing import column_names, native_table, take_rows
+from committee.members.seeing import column_names, native_table
 from committee.members.tasks import naming, numbered, result_of, results_in_order
 from committee.members.votes import Task, votes_of
 from committee.running import Handle, Runner, runner
 from committee.running.progress import beside
 from committee.running.stopping import check
 from committee.table import read
+from committee.table.part import take_rows
 from committee.task import Classification
 
 # By how much probabilities that were computed in 32 bits may leave the range from 0 to 1.

@@ -21,11 +21,11 @@ from committee.learners.training import Training
 from committee.members.fitting import fit_member
 from committee.members.lesson import Lesson, in_order
 from committee.members.seeding import seeded
-from committee.members.seeing import take_rows
 from committee.members.tasks import naming
 from committee.members.votes import votes_of
 from committee.sampling.bags import Bags
 from committee.table import read
+from committee.table.part import take_rows
 from committee.table.reading import read_like
 from committee.table.source import open_source
 from committee.task import Classification, Regression, are_repetitions, check_lengths, codes_in

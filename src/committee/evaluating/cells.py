@@ -27,10 +27,10 @@ from committee import running
 from committee.assembling.fitting import fit_fold, fit_in_bags, fitted, has_bags
 from committee.assembling.members import Member, seeded_by_name
 from committee.members.lesson import Lesson
-from committee.members.seeing import take_rows
 from committee.members.votes import votes_of
 from committee.parameters import is_integer, is_number
 from committee.running import Runner, Task, TaskError
+from committee.table.part import take_rows
 from committee.votes.arrays import dtype_of
 from committee.votes.folds import drawn_folds
 

@@ -18,11 +18,11 @@ from sklearn.utils import check_random_state
 
 from committee import running
 from committee.documentation import with_parameters
-from committee.members.seeing import take_rows
 from committee.metrics.losses import NoValueError
 from committee.metrics.scoring import known, name_of_function
 from committee.parameters import is_float, is_integer
 from committee.running.tasks import failed
+from committee.table.part import take_rows
 from committee.task import are_repetitions, to_numbers
 from committee.votes.honest import n_rows_of
 

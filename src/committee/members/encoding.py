@@ -11,6 +11,7 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from committee.combining.rule import Rule
@@ -28,6 +29,7 @@ from committee.table.summaries import (
     median_of,
     spread_of,
 )
+from committee.table.typing import ArrayLike, TableLike
 from committee.task import Classification, Regression, row_weights
 
 # Rows that are scaled at a time: a block of them stays near the processor.
@@ -120,7 +122,7 @@ class TableEncoder(TransformerMixin, Saveable, BaseEstimator):
         "(Holzmüller et al. 2024); so no single number is large, which suits networks and linear models.",
     )
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, X: TableLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Self:
         """Learn medians, means and deviations of numbers, and the values of categories.
 
         Parameters
@@ -140,7 +142,7 @@ class TableEncoder(TransformerMixin, Saveable, BaseEstimator):
         weights = row_weights(sample_weight, table.n_rows)
         return self._fit_table(table, np.ones(table.n_rows) if weights is None else weights)
 
-    def transform(self, X: Any) -> np.ndarray:
+    def transform(self, X: TableLike) -> np.ndarray:
         """Make a matrix of a table.
 
         Parameters
@@ -193,7 +195,7 @@ class TableEncoder(TransformerMixin, Saveable, BaseEstimator):
         scaled = scaled.clip(-FARTHEST, FARTHEST)
         return scaled if self.scaling == "standard" else drawn_in(scaled)
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         return takes_any_table(super().__sklearn_tags__())
 
     def _check_parameters(self) -> None:
@@ -202,7 +204,7 @@ class TableEncoder(TransformerMixin, Saveable, BaseEstimator):
     def _has_learnt(self) -> bool:
         return hasattr(self, "kept_")
 
-    def _learnt(self) -> dict[str, Any]:
+    def _learnt(self) -> dict[str, object]:
         schema: Schema = self.schema_
         return {
             "schema": schema,
@@ -248,7 +250,7 @@ def n_features_of(encoder: TableEncoder) -> int:
     return max(1, sum(len(codes) if is_category else 1 for is_category, codes in sizes))
 
 
-def new_encoder(**parameters: Any) -> Any:
+def new_encoder(**parameters: object) -> TableEncoder:
     """An encoder, with default parameters but for those that are given."""
     made: Any = TableEncoder
     return made(**parameters)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from sklearn.base import is_classifier, is_regressor
+from sklearn.base import BaseEstimator, is_classifier, is_regressor
 
 from committee import _engine
 from committee.learners import (
@@ -16,17 +14,18 @@ from committee.learners import (
     RandomTreeClassifier,
     RandomTreeRegressor,
 )
+from committee.learners.single import SingleTree
 from committee.learners.training import Training
 from committee.parameters import check_parameters
 
 
-def is_member(value: Any) -> bool:
+def is_member(value: object) -> bool:
     """Whether a value can be fitted and asked."""
     is_made = not isinstance(value, type)
     return is_made and callable(getattr(value, "fit", None)) and callable(getattr(value, "predict", None))
 
 
-def check_estimator(estimator: Any, *, are_classes: bool) -> None:
+def check_estimator(estimator: BaseEstimator, *, are_classes: bool) -> None:
     """Raise unless the `estimator` of an ensemble is for its task.
 
     Examples
@@ -41,7 +40,7 @@ def check_estimator(estimator: Any, *, are_classes: bool) -> None:
         raise ValueError(f"estimator must be a {kind}. Got {estimator!r}.")
 
 
-def check_engine_member(estimator: Any, ensemble: str) -> None:
+def check_engine_member(estimator: BaseEstimator, ensemble: str) -> None:
     """Check the parameters of a member that the engine makes itself, for a "booster" or another ensemble."""
     check_parameters(estimator)
     marks = estimator.categorical_features
@@ -52,12 +51,12 @@ def check_engine_member(estimator: Any, ensemble: str) -> None:
         )
 
 
-STUMPS: tuple[type[Any], ...] = (DecisionStumpClassifier, DecisionStumpRegressor)
-CARTS: tuple[type[Any], ...] = (DecisionTreeClassifier, DecisionTreeRegressor)
-RANDOM: tuple[type[Any], ...] = (RandomTreeClassifier, RandomTreeRegressor)
+STUMPS: tuple[type[SingleTree], ...] = (DecisionStumpClassifier, DecisionStumpRegressor)
+CARTS: tuple[type[SingleTree], ...] = (DecisionTreeClassifier, DecisionTreeRegressor)
+RANDOM: tuple[type[SingleTree], ...] = (RandomTreeClassifier, RandomTreeRegressor)
 
 
-def grows_in_engine(member: Any) -> bool:
+def grows_in_engine(member: BaseEstimator) -> bool:
     """Whether the engine grows such members itself.
 
     Examples
@@ -69,12 +68,12 @@ def grows_in_engine(member: Any) -> bool:
     return type(member) in (*STUMPS, *CARTS, *RANDOM, C45Classifier)
 
 
-def takes_codes(member: Any) -> bool:
+def takes_codes(member: BaseEstimator) -> bool:
     """Whether the engine grows members from the codes of a table alone; C4.5 looks at its values."""
     return grows_in_engine(member) and type(member) is not C45Classifier
 
 
-def are_trees_of(member: Any, members: Any) -> bool:
+def are_trees_of(member: BaseEstimator, members: object) -> bool:
     """Whether what a file holds can be members of a kind that the engine grows."""
     if isinstance(members, list):
         # The first files have these one by one.
@@ -82,7 +81,7 @@ def are_trees_of(member: Any, members: Any) -> bool:
     return isinstance(members, _engine.Forest if takes_codes(member) else _engine.C45Forest)
 
 
-def grow_parameters(member: Any, training: Training) -> tuple[_engine.GrowParameters, float]:
+def grow_parameters(member: BaseEstimator, training: Training) -> tuple[_engine.GrowParameters, float]:
     """Return how the engine grows a tree or a stump from codes, and the alpha that it is pruned by."""
     if type(member) in STUMPS:
         stump = _engine.GrowParameters()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -14,7 +13,8 @@ from committee.table import Schema, read
 from committee.table.matching import is_reordered, match_columns
 from committee.table.raw import is_missing
 from committee.table.source import Source, open_source
-from committee.task import Classification, check_lengths, check_target, row_weights
+from committee.table.typing import ArrayLike, TableLike
+from committee.task import Classification, Regression, check_lengths, check_target, row_weights
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +39,7 @@ class Lesson:
         The fingerprint of X alone.
     """
 
-    X: Any
+    X: TableLike
     schema: Schema
     task: Task
     y: np.ndarray
@@ -50,7 +50,14 @@ class Lesson:
     table: str
 
     @classmethod
-    def of(cls, task_type: Any, X: Any, y: Any, sample_weight: Any, groups: Any) -> Lesson:
+    def of(
+        cls,
+        task_type: type[Classification] | type[Regression],
+        X: TableLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None,
+        groups: ArrayLike | None,
+    ) -> Lesson:
         """Read and check what a committee is fitted on."""
         source = open_source(X)
         table = read(source)
@@ -88,7 +95,7 @@ def in_order(source: Source, schema: Schema) -> Source:
     return source.select(match_columns(source, schema)) if is_reordered(source, schema) else source
 
 
-def group_codes(groups: Any, n_rows: int) -> np.ndarray | None:
+def group_codes(groups: ArrayLike | None, n_rows: int) -> np.ndarray | None:
     """Groups of rows by number.
 
     Examples

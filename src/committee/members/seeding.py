@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import copy
-from typing import Any
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_random_state
 
 from committee.combining.rule import Rule
+from committee.table.typing import RandomState
 
 LARGEST_SEED = 2**31 - 1
 # What is drawn for a member, or for all. None is 0: numpy fills keys up with zeros.
@@ -27,7 +27,7 @@ def stream(seed: int, number: int, purpose: int) -> np.random.Generator:
     return np.random.default_rng([seed, number, purpose])
 
 
-def generator_of(random_state: Any) -> np.random.Generator:
+def generator_of(random_state: RandomState) -> np.random.Generator:
     """The generator that a `random_state` stands for: the same one each time if it is an integer.
 
     Examples
@@ -38,20 +38,16 @@ def generator_of(random_state: Any) -> np.random.Generator:
     return np.random.default_rng(check_random_state(random_state).randint(LARGEST_SEED))
 
 
-def seeded(estimator: Any, rng: np.random.Generator) -> Any:
+def seeded(estimator: BaseEstimator, rng: np.random.Generator) -> BaseEstimator:
     """A clone, in which every `random_state` that is None is drawn: so all fits can be repeated."""
     estimator = clone(estimator)
     if isinstance(estimator, Rule):
         estimator = estimator._without_names()
-    names = [
-        name
-        for name, value in sorted(estimator.get_params(deep=True).items())
-        if value is None and (name == "random_state" or name.endswith("__random_state"))
-    ]
-    return with_seeds(estimator, names, rng)
+    parameters = estimator.get_params(deep=True)
+    return with_seeds(estimator, [name for name in seeds_of(estimator) if parameters[name] is None], rng)
 
 
-def seeded_split(cv: Any, rng: np.random.Generator) -> Any:
+def seeded_split(cv: object, rng: np.random.Generator) -> object:
     """A copy of a splitter, whose `random_state` is drawn if it is None; what else `cv` may be, as it is.
 
     Examples
@@ -67,19 +63,19 @@ def seeded_split(cv: Any, rng: np.random.Generator) -> Any:
     return splitter
 
 
-def reseeded(member: Any, rng: np.random.Generator) -> Any:
+def reseeded(member: BaseEstimator, rng: np.random.Generator) -> BaseEstimator:
     """A clone of an estimator, every `random_state` of it and of its parts drawn anew."""
     return with_seeds(clone(member), seeds_of(member), rng)
 
 
-def with_seeds(estimator: Any, names: list[str], rng: np.random.Generator) -> Any:
+def with_seeds(estimator: BaseEstimator, names: list[str], rng: np.random.Generator) -> BaseEstimator:
     """An estimator, some parameters of which are drawn."""
     # In two steps: `set_params` of a frozen estimator returns nothing.
     estimator.set_params(**{name: int(rng.integers(LARGEST_SEED)) for name in names})
     return estimator
 
 
-def seeds_of(member: Any) -> list[str]:
+def seeds_of(member: BaseEstimator) -> list[str]:
     """The names of every `random_state` of an estimator and of its parts.
 
     Examples

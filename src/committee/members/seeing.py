@@ -8,6 +8,7 @@ from typing import Any
 import narwhals.stable.v2 as nw
 import numpy as np
 import scipy.sparse
+from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_array
 
@@ -16,8 +17,10 @@ from committee.learners.network import NetworkVoter
 from committee.learners.voting import Voter
 from committee.members.encoding import TableEncoder, new_encoder
 from committee.saving.predictors.linear import as_plain_model
+from committee.table.part import take_rows
 from committee.table.schema import FEW_ROWS
 from committee.table.source import Source
+from committee.table.typing import TableLike
 from committee.votes.honest import HonestVotes
 
 
@@ -33,32 +36,14 @@ def native_table(X: Any) -> Any:
     return X
 
 
-def column_names(X: Any) -> list[Any] | None:
+def column_names(X: TableLike) -> list[str] | None:
     """The names of the columns of a frame."""
     if not nw.dependencies.is_into_dataframe(X):
         return None
     return list(nw.from_native(X, eager_only=True).columns)
 
 
-def take_rows(X: Any, rows: np.ndarray) -> Any:
-    """Some rows of what `native_table` returns.
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> take_rows(pl.DataFrame({"age": [31, 54, 27]}), np.array([2, 0]))["age"].to_list()
-    [27, 31]
-    """
-    # To ask narwhals takes as long as to copy some thousand values.
-    if not isinstance(X, np.ndarray) and nw.dependencies.is_into_dataframe(X):
-        return nw.from_native(X, eager_only=True)[rows].to_native()
-    if isinstance(X, np.ndarray) and X.flags.c_contiguous:
-        # There is nothing to clip, but numpy copies whole rows like this.
-        return X.take(rows, axis=0, mode="clip")
-    return X[rows]
-
-
-def look_at_rows(honest: HonestVotes, table: Any) -> tuple[TableEncoder, HonestVotes]:
+def look_at_rows(honest: HonestVotes, table: TableLike) -> tuple[TableEncoder, HonestVotes]:
     """Encode the rows of honest votes for a rule that looks at them.
 
     Return the encoder, which has learnt from these rows alone, and the votes with X.
@@ -68,7 +53,7 @@ def look_at_rows(honest: HonestVotes, table: Any) -> tuple[TableEncoder, HonestV
     return encoder, replace(honest, X=encoder.transform(rows))
 
 
-def asked(model: Any, source: Source) -> tuple[Any, Any]:
+def asked(model: BaseEstimator, source: Source) -> tuple[BaseEstimator, Source | TableLike]:
     """Who votes for a model, and on what.
 
     A model that only reads a table takes it open, so that it is read once for all. Where an encoder of ours

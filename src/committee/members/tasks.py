@@ -11,11 +11,13 @@ from contextlib import contextmanager
 from itertools import islice
 from typing import Any
 
+from sklearn.base import BaseEstimator
+
 from committee.running import Runner, Task, TaskError
 from committee.running.tasks import failed
 
 
-def numbered(number: int, member: Any, what: str = "Member") -> str:
+def numbered(number: int, member: BaseEstimator, what: str = "Member") -> str:
     """What errors call a member that has no name.
 
     Examples

@@ -5,25 +5,25 @@ Votes for classes are float32, which is all that they are good for; numbers stay
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.frozen import FrozenEstimator
 
 from committee.combining import one_hot
 from committee.metrics.names import Metric
+from committee.table.typing import TableLike
 from committee.task import Classification, Regression, codes_in
 from committee.votes.arrays import NEARLY_ONE, as_shares
 
 Task = Classification | Regression
 
 
-def gives_scores(member: Any) -> bool:
+def gives_scores(member: BaseEstimator) -> bool:
     """Whether an estimator, fitted or not, has no probabilities, but scores that can be calibrated."""
     return hasattr(member, "decision_function") and not hasattr(member, "predict_proba")
 
 
-def check_gives_probabilities(member: Any, wanted: str, way_out: str) -> None:
+def check_gives_probabilities(member: BaseEstimator, wanted: str, way_out: str) -> None:
     """Raise if something is about probabilities and a member gives none.
 
     Examples
@@ -41,15 +41,15 @@ def check_gives_probabilities(member: Any, wanted: str, way_out: str) -> None:
         )
 
 
-def check_judged(member: Any, metric: Metric) -> None:
+def check_judged(member: BaseEstimator, metric: Metric) -> None:
     """Raise if a metric judges probabilities and a member gives none."""
     if metric.needs_probabilities:
         check_gives_probabilities(member, f"the metric {metric.name}", "Take one of labels, as 'accuracy'")
 
 
 def votes_of(
-    model: Any,
-    X: Any,
+    model: BaseEstimator,
+    X: TableLike,
     task: Task,
     *,
     as_scores: bool = False,
@@ -97,7 +97,7 @@ def votes_of(
         return one_hot(codes_in(model.predict(X), task.classes), task.n_outputs)
 
 
-def class_scores(model: Any, X: Any, task: Classification) -> np.ndarray:
+def class_scores(model: BaseEstimator, X: TableLike, task: Classification) -> np.ndarray:
     """A score for each class, as float32 can tell them apart, the highest for the class that is predicted.
 
     A support vector machine may predict another class than the one of its highest score: these two change
@@ -125,7 +125,7 @@ def class_scores(model: Any, X: Any, task: Classification) -> np.ndarray:
     return every
 
 
-def own_scores(model: Any, X: Any, n_classes: int) -> np.ndarray | None:
+def own_scores(model: BaseEstimator, X: TableLike, n_classes: int) -> np.ndarray | None:
     """What a `decision_function` says of each class; None if there is none, or it says something else."""
     if not hasattr(model, "decision_function"):
         return None
@@ -133,7 +133,7 @@ def own_scores(model: Any, X: Any, n_classes: int) -> np.ndarray | None:
     return scores if scores.shape == (len(scores), n_classes) else None
 
 
-def scores_pairs(model: Any) -> bool:
+def scores_pairs(model: BaseEstimator) -> bool:
     """Whether a model is told to score pairs of classes: of three there are three, so that no shape tells.
 
     Examples
@@ -160,7 +160,7 @@ def rescaled(votes: np.ndarray) -> np.ndarray:
     return as_shares(votes, NEARLY_ONE)
 
 
-def codes_of(model: Any, task: Classification) -> np.ndarray:
+def codes_of(model: BaseEstimator, task: Classification) -> np.ndarray:
     """The codes of the classes that a fitted classifier knows."""
     known = np.asarray(model.classes_)
     if known.dtype == task.classes.dtype and np.array_equal(known, task.classes):

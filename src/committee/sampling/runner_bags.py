@@ -17,7 +17,7 @@ from sklearn.base import clone
 from committee.combining.passing import all_take_weights, reaches, request
 from committee.members.fitting import fit_member
 from committee.members.seeding import MEMBER, reseeded, seeds_of, stream
-from committee.members.seeing import asked, take_rows
+from committee.members.seeing import asked
 from committee.members.tasks import failed_member, naming, numbered, results_in_order
 from committee.members.votes import Task as Answering
 from committee.members.votes import votes_of
@@ -25,6 +25,7 @@ from committee.running import Runner, Task, runner
 from committee.sampling.bags import Bags
 from committee.sampling.out_of_bag import Tally
 from committee.sampling.plan import Made, Plan, is_flat
+from committee.table.part import take_rows
 from committee.table.source import Source, take_columns
 from committee.task import Classification
 from committee.votes.arrays import dtype_of

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import overload
+from typing import cast, overload
 
 import numpy as np
 
 from committee import _engine
+from committee.table.typing import TableLike
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,3 +97,27 @@ def no_values(n_rows: int) -> np.ndarray:
     To the engine, a column of no categories is one of numbers, among which the code 0 would be a value.
     """
     return np.full(n_rows, np.nan)
+
+
+def take_rows(X: TableLike, rows: np.ndarray | slice) -> TableLike:
+    """Take some rows of a table of any kind, by their positions.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> take_rows(pl.DataFrame({"age": [31, 54, 27]}), np.array([2, 0]))["age"].to_list()
+    [27, 31]
+    >>> take_rows([[31], [54]], np.array([1]))
+    array([[54]])
+    """
+    if isinstance(X, np.ndarray):
+        if isinstance(rows, np.ndarray) and rows.dtype.kind in "iu" and X.flags.c_contiguous:
+            # There is nothing to clip, but numpy copies whole rows like this.
+            return X.take(rows, axis=0, mode="clip")
+        return X[rows]
+    import narwhals.stable.v2 as nw
+
+    if nw.dependencies.is_into_dataframe(X):
+        return nw.from_native(X, eager_only=True)[rows].to_native()
+    matrix = cast("np.ndarray", X) if hasattr(X, "shape") else np.asarray(X)
+    return matrix[rows]

@@ -13,10 +13,11 @@ import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol, TypeVar, cast
+from typing import Protocol, TypeVar
 
 import numpy as np
 
+from committee.table.part import take_rows
 from committee.table.typing import ArrayLike, TableLike
 from committee.task import (
     LARGEST_SQUARED,
@@ -242,7 +243,7 @@ class HonestVotes:
             weights=self.weights[rows],
             rows=self.rows[rows],
             groups=None if self.groups is None else self.groups[rows],
-            X=None if self.X is None else rows_of(self.X, rows),
+            X=None if self.X is None else take_rows(self.X, rows),
             has_voted=None if self.has_voted is None else self.has_voted[:, rows],
         )
 
@@ -345,7 +346,7 @@ class HonestVotes:
                 rule = self.on(train).teach(new_rule())
             except undecided:
                 continue
-            X = rows_of(self.X, held_out) if rule._looks_at_X() else None
+            X = take_rows(self.X, held_out) if rule._looks_at_X() else None
             decision[held_out] = rule.combine(self.votes[:, held_out], X)
         return decision
 
@@ -415,24 +416,3 @@ def check_length(y: np.ndarray, n_rows: int) -> None:
 def n_rows_of(X: TableLike) -> int:
     """Return the number of rows of a table of any kind."""
     return int(X.shape[0]) if hasattr(X, "shape") else len(np.asarray(X))
-
-
-def rows_of(X: TableLike, rows: np.ndarray | slice) -> TableLike:
-    """Take some rows of a table of any kind, by their positions.
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> rows_of(pl.DataFrame({"age": [31, 54, 27]}), np.array([2, 0]))["age"].to_list()
-    [27, 31]
-    >>> rows_of([[31], [54]], np.array([1]))
-    array([[54]])
-    """
-    if isinstance(X, np.ndarray):
-        return X[rows]
-    import narwhals.stable.v2 as nw
-
-    if nw.dependencies.is_into_dataframe(X):
-        return nw.from_native(X, eager_only=True)[rows].to_native()
-    matrix = cast("np.ndarray", X) if hasattr(X, "shape") else np.asarray(X)
-    return matrix[rows]
