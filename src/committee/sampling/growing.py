@@ -61,7 +61,7 @@ from committee.sampling.outside import check_values, votes_before
 from committee.sampling.plan import FLAT_MEMBERS, n_members_wanted
 from committee.sampling.ruling import Ruling, check_rule_of_trees, needs_votes, teach_by_trees
 from committee.saving import Fields
-from committee.saving.predictors.deciders import name_of_sum
+from committee.saving.predictors.deciders import name_of_sum, sums_votes
 from committee.saving.states.tree_states import TreesState
 from committee.table import BinnedTable
 
@@ -165,8 +165,7 @@ class Forest(CallbackSupportMixin, Ensemble):
             self._check_prunes_alike()
         seed = self._seed if goes_on else draw_seed(self.random_state)
         first_tree = self._forest.n_trees if goes_on else 0
-        # The engine sums the votes to their mean by itself.
-        rule = None if isinstance(self.rule, str) and self.rule == "mean" else self._new_rule(seed)
+        rule = None if self._is_plain() else self._new_rule(seed)
         parameters = self._forest_parameters(training, first_tree, rule)
         parameters.seed = seed
         before = self._votes_to_go_on(parameters, training)
@@ -268,6 +267,10 @@ class Forest(CallbackSupportMixin, Ensemble):
         passed = [path[leaves[:, i]] for i, path in enumerate(paths)]
         n_nodes = [path.shape[1] for path in paths]
         return scipy.sparse.hstack(passed, format="csr"), np.cumsum([0, *n_nodes])
+
+    def _is_plain(self) -> bool:
+        """Whether the engine sums the votes to their mean by itself, which takes no rule."""
+        return isinstance(self.rule, str) and self.rule == "mean"
 
     def _check_bags(self) -> None:
         if self.bootstrap:
@@ -437,6 +440,8 @@ class Forest(CallbackSupportMixin, Ensemble):
         )
         self._bags = ForestBags.take(fields, n_trees)
         self._take_ruling(state.kept, fields, n_trees, None)
+        if self._is_plain() and self._rule == "mean" and sums_votes(self.rule_):
+            self._ruling = None
 
     def _known_scores(self) -> dict[str, float]:
         return {} if self._out_of_bag is None else {"out_of_bag": self._out_of_bag.score}
