@@ -38,11 +38,10 @@ PROMISES = {
 NOT_NEEDED = {
     "assembling": 9,
     "cli": 1,
-    "combining": 5,
+    "combining": 1,
     "evaluating": 5,
     "extensions": 1,
     "jobs": 2,
-    "metrics": 1,
     "saving": 2,
 }
 LOADED = "\nimport json, sys; sys.stderr.write('\\nloaded ' + json.dumps(sorted(sys.modules)))"

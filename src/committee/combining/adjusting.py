@@ -11,11 +11,12 @@ import time
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 
-from committee.combining.greedy import SCORING
+from committee.combining.fixed import Function
+from committee.combining.greedy import SCORING, Scoring
 from committee.combining.naming import as_rule
 from committee.combining.pooling import logarithm, lowest_log_loss, pooled
 from committee.combining.rule import Rule, unfitted
@@ -25,6 +26,7 @@ from committee.metrics.thresholds import best_biases
 from committee.parameters import anything, check_parameters, declared, number, optional, parameter
 from committee.saving import attributes, saved
 from committee.saving.errors import require
+from committee.table.typing import TableLike
 from committee.votes.arrays import rescaled
 from committee.votes.honest import HonestVotes
 
@@ -73,14 +75,14 @@ class AdjustedRule(Rule):
     array([0, 0, 0, 1])
     """
 
-    rule: Any = parameter(
+    rule: str | Function | Rule = parameter(
         "mean",
         "the name of a rule, a function of votes or a rule",
         anything,
         "Whose decisions are adjusted.",
         kw_only=False,
     )
-    scoring: Any = parameter(None, *SCORING)
+    scoring: Scoring = parameter(None, *SCORING)
     time_limit: float | None = parameter(
         None,
         "a number >= 0 or None",
@@ -141,10 +143,9 @@ class AdjustedRule(Rule):
     @property
     def weights_(self) -> np.ndarray:
         """The weights of the members in the rule, if it has such."""
-        weights: np.ndarray = self.rule_.weights_
-        return weights
+        return self.rule_.weights_
 
-    def _combine(self, votes: np.ndarray, X: Any) -> np.ndarray:
+    def _combine(self, votes: np.ndarray, X: TableLike | None) -> np.ndarray:
         decision = self.rule_.combine(votes, X if self.rule_._looks_at_X() else None)
         return adjusted(decision, self.power_, self.biases_)
 

@@ -11,13 +11,14 @@ the vote, with the member's (or mixture's) own variance.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from committee.combining.weighted import WeightedRule
 from committee.parameters import anything, declared, integer, parameter
 from committee.saving import attributes, saved
+from committee.table.typing import ArrayLike, RandomState
 from committee.votes.arrays import BLOCK_SIZE, check_member_weights, rescaled
 from committee.votes.honest import HonestVotes
 
@@ -61,7 +62,7 @@ class BayesianAveragingRule(WeightedRule):
 
     tasks: ClassVar[tuple[str, ...]] = ("classification", "regression")
 
-    prior: Any = parameter(
+    prior: ArrayLike | None = parameter(
         None,
         "an array-like of shape (n_members,) or None",
         anything,
@@ -117,7 +118,7 @@ class BayesianCombinationRule(WeightedRule):
     n_draws: int = parameter(
         2000, "an integer >= 1", integer(1), "The least number of mixtures that are drawn, in whole groups."
     )
-    random_state: Any = parameter(
+    random_state: RandomState = parameter(
         None, "an integer, a RandomState or None", anything, "Decides which mixtures are drawn."
     )
 
@@ -241,8 +242,7 @@ def log_density(mixtures: np.ndarray, concentrations: list[np.ndarray]) -> np.nd
     exponents = np.array(concentrations)
     scale = gammaln(exponents.sum(axis=1)) - gammaln(exponents).sum(axis=1)
     logarithms = np.log(mixtures.clip(np.finfo(np.float64).tiny))
-    density: np.ndarray = logsumexp(logarithms @ (exponents - 1).T + scale, axis=1)
-    return density
+    return logsumexp(logarithms @ (exponents - 1).T + scale, axis=1)
 
 
 def tempered(logarithms: np.ndarray, n_least: float) -> np.ndarray:

@@ -158,8 +158,7 @@ def support_of(votes: np.ndarray, y: np.ndarray) -> np.ndarray:
     """Return the vote of each member for the class of each row, or its squared error."""
     if votes.shape[2] == 1:
         return np.square(votes[:, :, 0] - y)
-    support: np.ndarray = votes[:, np.arange(len(y)), y]
-    return support
+    return votes[:, np.arange(len(y)), y]
 
 
 def profiles_of(votes: np.ndarray) -> np.ndarray:

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import expit
+from sklearn.naive_bayes import MultinomialNB
 
 from committee._engine import local_sums
 from committee.combining.dynamic_known import Known, Question, in_tenths
@@ -329,8 +330,6 @@ def learn_meta(
     intercept : float
         Of the log-odds that a member is right: naive Bayes is linear in counts.
     """
-    from sklearn.naive_bayes import MultinomialNB
-
     classifier = MultinomialNB()
     n_rows, n_members = known.labels.shape
     for start in range(0, n_rows, n_block):

@@ -384,8 +384,7 @@ def middle(votes: np.ndarray, shares: np.ndarray) -> np.ndarray:
     lower = (reached >= 0.5 - SAME_SHARE).argmax(axis=0, keepdims=True)
     upper = (reached > 0.5 + SAME_SHARE).argmax(axis=0, keepdims=True)
     low, high = (np.take_along_axis(ordered, at, axis=0)[0] for at in (lower, upper))
-    middles: np.ndarray = low / 2 + high / 2
-    return middles
+    return low / 2 + high / 2
 
 
 def between(votes: np.ndarray, shares: np.ndarray, low: float, high: float) -> np.ndarray:

@@ -436,5 +436,4 @@ def lead_of(votes: np.ndarray, y: np.ndarray) -> np.ndarray:
     rows = np.arange(len(y))
     others = votes.copy()
     others[rows, y] = -np.inf
-    lead: np.ndarray = votes[rows, y] - others.max(axis=1)
-    return lead
+    return votes[rows, y] - others.max(axis=1)

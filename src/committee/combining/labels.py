@@ -6,7 +6,7 @@ A member's label is its class of the highest vote, the first of equal ones.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from committee.parameters import declared, one_of, parameter
 from committee.saving import saved
 from committee.saving.attributes import Kind, integers, shares
 from committee.saving.errors import require
+from committee.table.typing import TableLike
 from committee.votes.arrays import in_blocks, labels_of
 from committee.votes.honest import HonestVotes
 
@@ -139,7 +140,7 @@ class BehaviourKnowledgeRule(Rule):
         np.add.at(counts, (cell_of.ravel(), honest.y[counted]), honest.weights[counted])
         self.cells_, self.supports_ = cells, counts / counts.sum(axis=1, keepdims=True)
 
-    def _combine(self, votes: np.ndarray, X: Any) -> np.ndarray:
+    def _combine(self, votes: np.ndarray, X: TableLike | None) -> np.ndarray:
         places = {cell.tobytes(): place for place, cell in enumerate(self.cells_)}
         return in_blocks(lambda block: self._look_up(block, places), votes)
 
@@ -157,7 +158,7 @@ class BehaviourKnowledgeRule(Rule):
         return support
 
 
-def ratio(part: np.ndarray, whole: np.ndarray, otherwise: Any) -> np.ndarray:
+def ratio(part: np.ndarray, whole: np.ndarray, otherwise: np.ndarray) -> np.ndarray:
     """Divide a part by its whole, and return something else where the whole is 0."""
     result = np.array(np.broadcast_to(otherwise, part.shape), dtype=np.float64)
     return np.divide(part, whole, out=result, where=np.broadcast_to(whole > 0, part.shape))

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Mapping
-from typing import Any
 
 from committee.combining.fixed import FIXED
 from committee.combining.rule import FixedRule, Rule
@@ -15,7 +14,7 @@ from committee.parameters import unknown_name
 
 PACKAGE = "committee.combining"
 # The name of a rule: the module of the class, the class, and the parameters that the name stands for.
-TRAINED: Mapping[str, tuple[str, str, Mapping[str, Any]]] = {
+TRAINED: Mapping[str, tuple[str, str, Mapping[str, object]]] = {
     "weighted_mean": ("weighted", "AccuracyWeightedRule", {"of": "probabilities"}),
     "weighted_majority": ("weighted", "AccuracyWeightedRule", {"of": "labels"}),
     "accuracy_weighted": ("weighted", "AccuracyWeightedRule", {}),

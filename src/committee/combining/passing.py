@@ -4,8 +4,7 @@ In: an estimator, a word such as "sample_weight", and a value for each row. Out:
 pipeline passes them on to its steps, a search to the estimator that it tunes, and an ensemble of scikit-learn
 to its members. Where scikit-learn routes metadata, each of them is asked what it requests.
 
-Every committee loads this module, so classes of scikit-learn that take long to import are imported where they
-are needed.
+Every estimator loads this module, so it knows classes of scikit-learn by name and does not import them.
 """
 
 from __future__ import annotations
@@ -13,13 +12,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn import get_config, model_selection
+from sklearn import get_config
 from sklearn.pipeline import Pipeline
 from sklearn.utils.metadata_routing import MetadataRequest, get_routing_for_object
 from sklearn.utils.validation import has_fit_parameter
 
-# They pass what `fit` gets to the estimator that they tune. Those by halving exist only after an import of
-# scikit-learn's experiments.
+# They pass what `fit` gets to the estimator that they tune.
 SEARCHES = ("GridSearchCV", "RandomizedSearchCV", "HalvingGridSearchCV", "HalvingRandomSearchCV")
 # They pass weights to all their members, and nothing else.
 ENSEMBLES = ("VotingClassifier", "VotingRegressor", "StackingClassifier", "StackingRegressor")
@@ -43,7 +41,7 @@ def arguments(estimator: Any, what: str, values: np.ndarray | None) -> dict[str,
         return {}
     if get_config()["enable_metadata_routing"]:
         return {what: values} if consumes(estimator, what) else {}
-    if is_search(estimator) and what == "groups":
+    if is_of(estimator, SEARCHES) and what == "groups":
         # Groups go to its folds, and no further.
         return {what: values} if hasattr(estimator.cv, "set_split_request") else {}
     if isinstance(estimator, Pipeline):
@@ -54,7 +52,7 @@ def arguments(estimator: Any, what: str, values: np.ndarray | None) -> dict[str,
             for argument, value in arguments(step, what, values).items()
         }
     others = inside(estimator)
-    if is_ensemble(estimator):
+    if is_of(estimator, ENSEMBLES):
         all_take_it = all(arguments(each, what, values).keys() == {what} for each in others)
         return {what: values} if what == "sample_weight" and all_take_it else {}
     if others:
@@ -66,7 +64,7 @@ def consumes(estimator: Any, what: str) -> bool:
     """Return whether an estimator requests values at a fit, for itself or for those inside it."""
     if own_requests(estimator) is None and has_fit_parameter(estimator, what):
         return True  # Those inside it are asked when it passes the values on.
-    if is_ensemble(estimator) and hasattr(estimator, "final_estimator"):
+    if is_of(estimator, ENSEMBLES) and hasattr(estimator, "final_estimator"):
         # The last one gets whatever the ensemble gets, and is not asked.
         return all(consumes(each, what) for each in inside(estimator))
     return what in get_routing_for_object(estimator).consumes("fit", [what])
@@ -145,20 +143,19 @@ def own_requests(part: Any) -> MetadataRequest | None:
 
 def inside(estimator: Any) -> list[Any]:
     """Return the estimators that a pipeline, a search or an ensemble passes values on to."""
-    from sklearn.compose import TransformedTargetRegressor
-    from sklearn.linear_model import LinearRegression
-
-    if is_search(estimator):
+    if is_of(estimator, SEARCHES):
         return [estimator.estimator]
     if isinstance(estimator, Pipeline):
         return [step for _, step in estimator.steps]
-    if isinstance(estimator, TransformedTargetRegressor):
+    if is_of(estimator, ("TransformedTargetRegressor",)):
         if estimator.regressor is not None:
             return [estimator.regressor]
+        from sklearn.linear_model import LinearRegression
+
         default = LinearRegression()
         request(default, "sample_weight")
         return [default]
-    if not is_ensemble(estimator):
+    if not is_of(estimator, ENSEMBLES):
         return []
     is_fitted = getattr(estimator, "cv", None) == "prefit"
     members = [] if is_fitted else [each for _, each in estimator.estimators if not isinstance(each, str)]
@@ -166,14 +163,13 @@ def inside(estimator: Any) -> list[Any]:
     return members if last is None else [*members, last]
 
 
-def is_search(estimator: Any) -> bool:
-    """Return whether an estimator tunes the parameters of another."""
-    there = vars(model_selection)
-    return isinstance(estimator, tuple(there[name] for name in SEARCHES if name in there))
+def is_of(estimator: object, names: tuple[str, ...]) -> bool:
+    """Return whether an estimator is of one of these classes of scikit-learn, or of a class made from one.
 
-
-def is_ensemble(estimator: Any) -> bool:
-    """Return whether an estimator is an ensemble of scikit-learn whose members are of any kind."""
-    from sklearn import ensemble
-
-    return isinstance(estimator, tuple(vars(ensemble)[name] for name in ENSEMBLES))
+    Examples
+    --------
+    >>> is_of(Pipeline([]), ("Pipeline",)), is_of(Pipeline([]), SEARCHES)
+    (True, False)
+    """
+    kinds = type(estimator).__mro__
+    return any(each.__name__ in names and each.__module__.startswith("sklearn.") for each in kinds)

@@ -78,8 +78,7 @@ class LogPoolRule(Rule):
         self.weights_, self.biases_ = lowest_log_loss(honest, self.penalty, SMALLEST)
 
     def _decide(self, votes: np.ndarray) -> np.ndarray:
-        shares: np.ndarray = np.exp(pooled(logarithm(votes, SMALLEST), self.weights_, self.biases_))
-        return shares
+        return np.exp(pooled(logarithm(votes, SMALLEST), self.weights_, self.biases_))
 
 
 def lowest_log_loss(honest: HonestVotes, penalty: float, smallest: float) -> tuple[np.ndarray, np.ndarray]:
@@ -193,8 +192,7 @@ def lowest_point(
 
 def logarithm(votes: np.ndarray, smallest: float) -> np.ndarray:
     """The logarithms of votes, none of them too low."""
-    logarithms: np.ndarray = np.log(np.maximum(votes, smallest))
-    return logarithms
+    return np.log(np.maximum(votes, smallest))
 
 
 def pooled(logarithms: np.ndarray, weights: np.ndarray, biases: np.ndarray) -> np.ndarray:

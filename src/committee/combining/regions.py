@@ -10,9 +10,10 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
+from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import pairwise_distances_argmin
 from sklearn.tree import DecisionTreeRegressor
@@ -24,6 +25,7 @@ from committee.metrics.names import METRICS
 from committee.metrics.scoring import learnt_by
 from committee.parameters import anything, declared, integer, one_of, parameter
 from committee.saving import DamagedFile, attributes, saved
+from committee.table.typing import RandomState, TableLike
 from committee.votes.arrays import are_classes, blocks_of, rescaled
 from committee.votes.honest import HonestVotes
 
@@ -108,11 +110,11 @@ class RegionRule(Rule):
         anything,
         "What is maximised. None is neg_log_loss for classes and neg_mean_squared_error for numbers.",
     )
-    random_state: Any = parameter(
+    random_state: RandomState = parameter(
         None, "an integer, a RandomState or None", anything, "Draws the first centers of the clusters."
     )
 
-    def region(self, X: Any) -> np.ndarray:
+    def region(self, X: TableLike | None) -> np.ndarray:
         """The region of each row.
 
         Parameters
@@ -126,7 +128,7 @@ class RegionRule(Rule):
         self._check_fitted()
         return self._region(X)
 
-    def _region(self, X: Any) -> np.ndarray:
+    def _region(self, X: TableLike | None) -> np.ndarray:
         points = Space(self.center_, self.spread_).points(as_matrix(X))
         if len(points) == 0:
             return np.empty(0, dtype=np.intp)
@@ -194,8 +196,6 @@ class RegionRule(Rule):
             found = RegionTree.of(tree.fit(points[each], relative[each], (weights / repeats)[each]))
             self.columns_, self.thresholds_, self.children_ = found.columns, found.thresholds, found.children
             return
-        from sklearn.cluster import KMeans
-
         n_clusters = min(self.n_regions, len(np.unique(points, axis=0)))
         clusters = KMeans(n_clusters, n_init=3, random_state=self.random_state)
         # Its threads add up in the order in which they finish.
@@ -215,7 +215,7 @@ class RegionRule(Rule):
     def _tree(self) -> RegionTree:
         return RegionTree(self.columns_, self.thresholds_, self.children_)
 
-    def _combine(self, votes: np.ndarray, X: Any) -> np.ndarray:
+    def _combine(self, votes: np.ndarray, X: TableLike | None) -> np.ndarray:
         members = self.members_[self._region(X)]
         decision = np.empty(votes.shape[1:])
         for rows, block in blocks_of(votes):

@@ -28,6 +28,7 @@ from committee.parameters import anything, declared, is_boolean, one_of, paramet
 from committee.saving import attributes, saved
 from committee.saving.errors import require
 from committee.table.summaries import mean_and_deviation
+from committee.table.typing import ArrayLike, TableLike
 from committee.votes.arrays import (
     are_classes,
     blocks_of,
@@ -136,7 +137,7 @@ class StackingRule(Rule):
         ),
     }
 
-    def level_one(self, votes: Any, X: Any = None) -> np.ndarray:
+    def level_one(self, votes: ArrayLike, X: TableLike | None = None) -> np.ndarray:
         """The table that a meta-learner sees; this needs no fit.
 
         Parameters
@@ -150,11 +151,11 @@ class StackingRule(Rule):
         ndarray of shape (n_rows, n_features)
             The votes of the first member, those of the second and so on, then the columns of X.
         """
-        votes = check_votes(votes)
-        self._check_X(X, votes.shape[1])
-        n_features = columns_of(votes[:, :0], self.votes, self.drop_redundant).shape[1]
-        table = np.empty((votes.shape[1], n_features))
-        for rows, block in blocks_of(votes):
+        checked = check_votes(votes)
+        self._check_X(X, checked.shape[1])
+        n_features = columns_of(checked[:, :0], self.votes, self.drop_redundant).shape[1]
+        table = np.empty((checked.shape[1], n_features))
+        for rows, block in blocks_of(checked):
             table[rows] = columns_of(block, self.votes, self.drop_redundant)
         if not self.passthrough:
             return table
@@ -189,9 +190,8 @@ class StackingRule(Rule):
             learner = DummyClassifier(strategy="most_frequent") if honest.are_classes else DummyRegressor()
         weights = honest.weights if differ(honest.weights) else None
         given: dict[str, np.ndarray] = {}
-        for what, known in (("sample_weight", weights), ("groups", honest.groups)):
-            if known is not None:
-                given |= arguments(learner, what, known[counts])
+        for what, values in (("sample_weight", weights), ("groups", honest.groups)):
+            given |= arguments(learner, what, None if values is None else values[counts])
         if isinstance(learner, RidgeCV) and isinstance(self.final_estimator, str | None):
             fit_in_units_of_y(learner, table, y, honest.n_members, given)
         else:
@@ -203,6 +203,8 @@ class StackingRule(Rule):
         from sklearn import linear_model
         from sklearn.base import clone, is_classifier, is_regressor
 
+        from committee.combining.passing import request
+
         ready = FOR_CLASSES if are_classes else FOR_NUMBERS
         learner = ready[0] if self.final_estimator is None else self.final_estimator
         if not isinstance(learner, str):
@@ -213,14 +215,18 @@ class StackingRule(Rule):
                 raise ValueError(
                     f"final_estimator must be a {kind} or one of {', '.join(ready)}. Got {learner!r}."
                 )
-            return requesting(clone(learner))
+            learner = clone(learner)
+            request(learner, "sample_weight", "groups")
+            return learner
         if learner not in ready:
             task = "classes" if are_classes else "regression"
             raise ValueError(
                 f"final_estimator for {task} must be one of {', '.join(ready)}. Got {learner!r}."
             )
         if learner not in WEIGHING:
-            return requesting(getattr(linear_model, ESTIMATORS[learner])())
+            made = getattr(linear_model, ESTIMATORS[learner])()
+            request(made, "sample_weight", "groups")
+            return made
         if self.passthrough or self.votes == "log_odds":
             setting = "passthrough=True" if self.passthrough else "votes='log_odds'"
             raise ValueError(f"{learner!r} weighs votes and cannot use {setting}. Use an estimator.")
@@ -256,7 +262,7 @@ class StackingRule(Rule):
         is_crisp = self.votes == "labels" and are_classes(votes)
         return one_hot(labels_of(votes), votes.shape[2]) if is_crisp else votes
 
-    def _combine(self, votes: np.ndarray, X: Any) -> np.ndarray:
+    def _combine(self, votes: np.ndarray, X: TableLike | None) -> np.ndarray:
         if self.weights_ is not None:
             weights = self.weights_
             return in_blocks(lambda block: weighted_sum(self._seen(block), weights), votes)
@@ -297,15 +303,6 @@ class StackingRule(Rule):
             codes = learner.classes_
             are_codes = codes.dtype.kind in "iu" and codes.min() >= 0 and codes.max() < self.n_outputs_
             require(are_codes, "The estimator that decides was fitted on other classes")
-
-
-def requesting(learner: Any) -> Any:
-    """A meta-learner that requests weights and groups, if it takes them and has not said otherwise."""
-    from committee.combining.passing import request
-
-    request(learner, "sample_weight")
-    request(learner, "groups")
-    return learner
 
 
 def fit_in_units_of_y(

@@ -135,8 +135,7 @@ def squared_distances(profiles: np.ndarray, templates: np.ndarray) -> np.ndarray
     """
     by_member = templates.transpose(1, 2, 0)
     squares = (profiles**2).sum(axis=2, keepdims=True) + (by_member**2).sum(axis=1, keepdims=True)
-    distances: np.ndarray = (squares - 2 * profiles @ by_member).clip(0)
-    return distances
+    return (squares - 2 * profiles @ by_member).clip(0)
 
 
 def others_product(factors: np.ndarray) -> np.ndarray:

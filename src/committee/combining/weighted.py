@@ -7,7 +7,7 @@ decision is the weighted mean of the votes.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -167,7 +167,7 @@ class CAWPERule(WeightedRule):
     array([0.988, 0.012])
     """
 
-    alpha: Any = parameter(
+    alpha: float = parameter(
         4,
         "a number >= 0",
         number(0),
@@ -222,8 +222,7 @@ def inverses(losses: np.ndarray) -> np.ndarray:
     """One divided by each loss of a member (first axis), in units of the largest; ones where none has any."""
     largest = losses.max(axis=0)
     relative = np.divide(losses, largest, out=np.ones_like(losses), where=largest > 0)
-    inverse: np.ndarray = 1 / relative.clip(SMALLEST_LOSS)
-    return inverse
+    return 1 / relative.clip(SMALLEST_LOSS)
 
 
 def confusions_of(honest: HonestVotes) -> np.ndarray:

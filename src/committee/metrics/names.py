@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from functools import partial
-from typing import Any
+from typing import TypeVar
 
 import numpy as np
 
@@ -31,6 +31,7 @@ from committee.saving.old_spellings import OLD_METRICS
 
 CLASSES, NUMBERS = "classification", "regression"
 Prepare = Callable[[np.ndarray, np.ndarray], Weighed]
+Scores = TypeVar("Scores", float, np.ndarray)
 RowLosses = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
@@ -43,8 +44,8 @@ class Metric:
     name : str
         scikit-learn's name.
     task : {"classification", "regression"}
-    plain : str
-        The name that people read.
+    plain : str, default=""
+        The name that people read. Rows of the table without one get `name` in words.
     needs_probabilities : bool, default=False
         Whether neither labels nor scores will do.
     losses : callable, default=None
@@ -70,7 +71,7 @@ class Metric:
     more_is_better : bool, default=True
         False only for `ERRORS`.
     made_from : tuple, default=None
-        The arguments of `metric_of` that give this metric, by which it is pickled.
+        A function and its arguments that give this metric, by which it is pickled.
 
     Examples
     --------
@@ -81,7 +82,7 @@ class Metric:
 
     name: str
     task: str
-    plain: str
+    plain: str = ""
     needs_probabilities: bool = False
     losses: RowLosses | None = field(default=None, repr=False)
     best: float = 0.0
@@ -93,21 +94,21 @@ class Metric:
     of_many: str | None = None
     power: int = 0
     more_is_better: bool = True
-    made_from: tuple[Any, ...] | None = field(default=None, repr=False)
+    made_from: tuple[Callable[..., Metric], tuple[object, ...]] | None = field(default=None, repr=False)
 
     @property
     def sign(self) -> int:
         """The sign with which people read a score: -1 for losses."""
         return -1 if self.is_named and self.name.startswith("neg_") else 1
 
-    def read(self, score: Any) -> Any:
+    def read(self, score: Scores) -> Scores:
         """Return scores as people read them: losses are positive."""
         return score if self.sign == 1 else 0.0 - score
 
     @property
     def is_named(self) -> bool:
         """Whether the name identifies the metric, as that of a function does not."""
-        return self.made_from is not None and isinstance(self.made_from[0], str)
+        return self.made_from is not None and isinstance(self.made_from[1][0], str)
 
     @property
     def learnt_losses(self) -> RowLosses | None:
@@ -161,23 +162,9 @@ class Metric:
             )
         return -value
 
-    def __reduce__(self) -> Any:
-        if self.made_from is None:
-            return object.__reduce__(self)
-        from committee.metrics.scoring import metric_of
-
-        # Its functions have no name that pickle could find.
-        return metric_of, self.made_from
-
-
-def of_classes(name: str, plain: str | None = None, **how: Any) -> Metric:
-    """Make a row of the table for classes."""
-    return Metric(name, CLASSES, plain or plain_from(name), made_from=(name, 2), **how)
-
-
-def of_numbers(name: str, plain: str | None = None, **how: Any) -> Metric:
-    """Make a row of the table for numbers."""
-    return Metric(name, NUMBERS, plain or plain_from(name), made_from=(name, 1), **how)
+    def __reduce__(self) -> str | tuple[object, ...]:
+        # Its functions may have no name that pickle could find.
+        return object.__reduce__(self) if self.made_from is None else self.made_from
 
 
 def plain_from(name: str) -> str:
@@ -188,97 +175,8 @@ def plain_from(name: str) -> str:
     >>> plain_from("neg_mean_absolute_percentage_error")
     'mean absolute percentage error'
     """
-    return name.removeprefix("neg_").removesuffix("_score").replace("_", " ")
-
-
-TABLE: tuple[Metric, ...] = (
-    of_classes("accuracy", losses=errors, best=1.0, of_counts=counts.accuracy),
-    of_classes(
-        "balanced_accuracy", losses=errors, best=1.0, is_balanced=True, of_counts=counts.balanced_accuracy
-    ),
-    of_classes("neg_log_loss", losses=log_losses, needs_probabilities=True),
-    of_classes("neg_brier_score", "Brier score", losses=brier_losses, needs_probabilities=True),
-    of_classes("neg_calibration_error", fast=negative_calibration_error, needs_probabilities=True),
-    of_classes("roc_auc", "AUC", fast=area_under_curves, of_many="roc_auc_ovr_weighted"),
-    of_classes("roc_auc_ovr", "AUC (one against the rest)", fast=area_under_curves),
-    of_classes("roc_auc_ovr_weighted", "weighted AUC", fast=weighted_area),
-    of_classes("roc_auc_ovo", "AUC (one against one)", needs_probabilities=True),
-    of_classes("roc_auc_ovo_weighted", "AUC (one against one, weighted)", needs_probabilities=True),
-    *(
-        of_classes(part, part.capitalize() if part == "f1" else None, **how)
-        for part, of_one in counts.PARTS.items()
-        for how in [{"of_counts": of_one, "is_of_one_class": True, "of_many": f"{part}_macro"}]
-    ),
-    *(
-        of_classes(f"{part}_{average}", of_counts=partial(combine, of_one))
-        for part, of_one in counts.PARTS.items()
-        for average, combine in counts.AVERAGES.items()
-    ),
-    of_classes("matthews_corrcoef", "Matthews correlation", of_counts=counts.correlation),
-    of_classes("average_precision"),
-    of_classes("top_k_accuracy", "top 2 accuracy"),
-    of_classes("d2_brier_score", "D2 of the Brier score", needs_probabilities=True),
-    of_classes("d2_log_loss_score", "D2 of the log loss", needs_probabilities=True),
-    of_classes("positive_likelihood_ratio"),
-    of_classes("neg_negative_likelihood_ratio"),
-    *(
-        of_classes(name)
-        for name in (
-            "adjusted_mutual_info_score",
-            "adjusted_rand_score",
-            "completeness_score",
-            "fowlkes_mallows_score",
-            "homogeneity_score",
-            "mutual_info_score",
-            "normalized_mutual_info_score",
-            "rand_score",
-            "v_measure_score",
-        )
-    ),
-    of_numbers("neg_mean_squared_error", losses=squared_errors, power=2),
-    of_numbers("neg_root_mean_squared_error", "RMSE", losses=squared_errors, is_root=True, power=1),
-    of_numbers("neg_mean_absolute_error", losses=absolute_errors, power=1),
-    of_numbers("neg_median_absolute_error", power=1),
-    of_numbers("neg_max_error", power=1),
-    of_numbers("neg_mean_absolute_percentage_error"),
-    of_numbers("neg_mean_squared_log_error"),
-    of_numbers("neg_root_mean_squared_log_error"),
-    of_numbers("neg_mean_poisson_deviance", power=1),
-    of_numbers("neg_mean_gamma_deviance"),
-    of_numbers("r2", "R2"),
-    of_numbers("explained_variance"),
-    of_numbers("d2_absolute_error_score", "D2 of the absolute error"),
-)
-METRICS: Mapping[str, Metric] = {metric.name: metric for metric in TABLE}
-# The first that people ask for, which messages, help texts and shells offer.
-USUAL: Mapping[str, tuple[str, ...]] = {
-    CLASSES: ("accuracy", "balanced_accuracy", "neg_log_loss", "neg_brier_score", "roc_auc", "f1_macro"),
-    NUMBERS: ("neg_root_mean_squared_error", "neg_mean_squared_error", "neg_mean_absolute_error", "r2"),
-}
-# What functions take that have "error" in their name, where nothing else is asked for: less is better.
-ERRORS: Mapping[str, Metric] = {
-    CLASSES: Metric("error", CLASSES, "error", losses=errors, more_is_better=False),
-    NUMBERS: Metric(
-        "mean squared error",
-        NUMBERS,
-        "mean squared error",
-        losses=squared_errors,
-        more_is_better=False,
-        power=2,
-    ),
-}
-
-
-def shown(name: str, score: Any) -> tuple[str, Any]:
-    """Return the name and the number that people read: losses are positive, under their plain name.
-
-    Examples
-    --------
-    >>> shown("neg_log_loss", -0.25), shown("accuracy", 0.75), shown("my metric", -1.0)
-    (('log loss', 0.25), ('accuracy', 0.75), ('my metric', -1.0))
-    """
-    metric = METRICS.get(name)
-    return (name, score) if metric is None else (metric.plain, metric.read(score))
+    words = name.removeprefix("neg_").removesuffix("_score").replace("_", " ")
+    return "F1" if words == "f1" else words
 
 
 def metric_named(name: str, task: str | None = None) -> Metric:
@@ -310,3 +208,95 @@ def metric_named(name: str, task: str | None = None) -> Metric:
     if METRICS[name].task not in tasks:
         raise ValueError(f"The metric {name!r} is for {METRICS[name].task}. For {task} use {usual}.")
     return METRICS[name]
+
+
+TABLE: tuple[Metric, ...] = (
+    Metric("accuracy", CLASSES, losses=errors, best=1.0, of_counts=counts.accuracy),
+    Metric(
+        "balanced_accuracy",
+        CLASSES,
+        losses=errors,
+        best=1.0,
+        is_balanced=True,
+        of_counts=counts.balanced_accuracy,
+    ),
+    Metric("neg_log_loss", CLASSES, losses=log_losses, needs_probabilities=True),
+    Metric("neg_brier_score", CLASSES, "Brier score", losses=brier_losses, needs_probabilities=True),
+    Metric("neg_calibration_error", CLASSES, fast=negative_calibration_error, needs_probabilities=True),
+    Metric("roc_auc", CLASSES, "AUC", fast=area_under_curves, of_many="roc_auc_ovr_weighted"),
+    Metric("roc_auc_ovr", CLASSES, "AUC (one against the rest)", fast=area_under_curves),
+    Metric("roc_auc_ovr_weighted", CLASSES, "weighted AUC", fast=weighted_area),
+    Metric("roc_auc_ovo", CLASSES, "AUC (one against one)", needs_probabilities=True),
+    Metric("roc_auc_ovo_weighted", CLASSES, "AUC (one against one, weighted)", needs_probabilities=True),
+    *(
+        Metric(part, CLASSES, of_counts=of_one, is_of_one_class=True, of_many=f"{part}_macro")
+        for part, of_one in counts.PARTS.items()
+    ),
+    *(
+        Metric(f"{part}_{average}", CLASSES, of_counts=partial(combine, of_one))
+        for part, of_one in counts.PARTS.items()
+        for average, combine in counts.AVERAGES.items()
+    ),
+    Metric("matthews_corrcoef", CLASSES, "Matthews correlation", of_counts=counts.correlation),
+    Metric("average_precision", CLASSES),
+    Metric("top_k_accuracy", CLASSES, "top 2 accuracy"),
+    Metric("d2_brier_score", CLASSES, "D2 of the Brier score", needs_probabilities=True),
+    Metric("d2_log_loss_score", CLASSES, "D2 of the log loss", needs_probabilities=True),
+    Metric("positive_likelihood_ratio", CLASSES),
+    Metric("neg_negative_likelihood_ratio", CLASSES),
+    Metric("adjusted_mutual_info_score", CLASSES),
+    Metric("adjusted_rand_score", CLASSES),
+    Metric("completeness_score", CLASSES),
+    Metric("fowlkes_mallows_score", CLASSES),
+    Metric("homogeneity_score", CLASSES),
+    Metric("mutual_info_score", CLASSES),
+    Metric("normalized_mutual_info_score", CLASSES),
+    Metric("rand_score", CLASSES),
+    Metric("v_measure_score", CLASSES),
+    Metric("neg_mean_squared_error", NUMBERS, losses=squared_errors, power=2),
+    Metric("neg_root_mean_squared_error", NUMBERS, "RMSE", losses=squared_errors, is_root=True, power=1),
+    Metric("neg_mean_absolute_error", NUMBERS, losses=absolute_errors, power=1),
+    Metric("neg_median_absolute_error", NUMBERS, power=1),
+    Metric("neg_max_error", NUMBERS, power=1),
+    Metric("neg_mean_absolute_percentage_error", NUMBERS),
+    Metric("neg_mean_squared_log_error", NUMBERS),
+    Metric("neg_root_mean_squared_log_error", NUMBERS),
+    Metric("neg_mean_poisson_deviance", NUMBERS, power=1),
+    Metric("neg_mean_gamma_deviance", NUMBERS),
+    Metric("r2", NUMBERS, "R2"),
+    Metric("explained_variance", NUMBERS),
+    Metric("d2_absolute_error_score", NUMBERS, "D2 of the absolute error"),
+)
+METRICS: Mapping[str, Metric] = {
+    row.name: replace(row, plain=row.plain or plain_from(row.name), made_from=(metric_named, (row.name,)))
+    for row in TABLE
+}
+# The first that people ask for, which messages, help texts and shells offer.
+USUAL: Mapping[str, tuple[str, ...]] = {
+    CLASSES: ("accuracy", "balanced_accuracy", "neg_log_loss", "neg_brier_score", "roc_auc", "f1_macro"),
+    NUMBERS: ("neg_root_mean_squared_error", "neg_mean_squared_error", "neg_mean_absolute_error", "r2"),
+}
+# What functions take that have "error" in their name, where nothing else is asked for: less is better.
+ERRORS: Mapping[str, Metric] = {
+    CLASSES: Metric("error", CLASSES, "error", losses=errors, more_is_better=False),
+    NUMBERS: Metric(
+        "mean squared error",
+        NUMBERS,
+        "mean squared error",
+        losses=squared_errors,
+        more_is_better=False,
+        power=2,
+    ),
+}
+
+
+def shown(name: str, score: Scores) -> tuple[str, Scores]:
+    """Return the name and the number that people read: losses are positive, under their plain name.
+
+    Examples
+    --------
+    >>> shown("neg_log_loss", -0.25), shown("accuracy", 0.75), shown("my metric", -1.0)
+    (('log loss', 0.25), ('accuracy', 0.75), ('my metric', -1.0))
+    """
+    metric = METRICS.get(name)
+    return (name, score) if metric is None else (metric.plain, metric.read(score))

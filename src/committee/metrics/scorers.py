@@ -8,7 +8,6 @@ this module imports scikit-learn; fast paths and predictors do without it.
 from __future__ import annotations
 
 import warnings
-from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
@@ -21,7 +20,7 @@ from committee.task import are_repetitions
 from committee.votes.arrays import as_shares
 
 
-def decision_scorer(scorer: Any, n_outputs: int, classes: np.ndarray | None) -> DecisionScore:
+def decision_scorer(scorer: object, n_outputs: int, classes: np.ndarray | None) -> DecisionScore:
     """Return a scorer as a function of y, a decision and the weights of the rows.
 
     Small whole weights repeat their rows, and equal ones change nothing: every scorer takes these.
@@ -48,7 +47,7 @@ def decision_scorer(scorer: Any, n_outputs: int, classes: np.ndarray | None) -> 
     """
     name, labels = str(scorer), np.arange(n_outputs) if classes is None else classes
     ask = get_scorer(scorer)
-    echo: Any = EchoRegressor() if n_outputs == 1 else EchoClassifier(labels)
+    echo: EchoRegressor | EchoClassifier = EchoRegressor() if n_outputs == 1 else EchoClassifier(labels)
     echo.fit()
 
     def score(y: np.ndarray, decision: np.ndarray, weights: np.ndarray) -> float:
@@ -90,12 +89,12 @@ def of_any_labels(name: str) -> str:
     return "" if of_many is None else f" {of_many!r} judges any labels."
 
 
-def asks_for_probabilities(scorer: Any) -> bool:
+def asks_for_probabilities(scorer: object) -> bool:
     """Return whether a scorer wants probabilities, and neither labels nor scores will do."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            scorer(EchoScores().fit(), np.array([-1.0, 2.0, 1.0, -2.0]), np.array([0, 1, 0, 1]))
+            get_scorer(scorer)(EchoScores().fit(), np.array([-1.0, 2.0, 1.0, -2.0]), np.array([0, 1, 0, 1]))
         except AttributeError:
             return True
         except Exception:
@@ -106,7 +105,7 @@ def asks_for_probabilities(scorer: Any) -> bool:
 class EchoScores(ClassifierMixin, BaseEstimator):
     """An estimator of two classes whose rows are scores already."""
 
-    def fit(self, X: Any = None, y: Any = None) -> EchoScores:
+    def fit(self, X: object = None, y: object = None) -> EchoScores:
         """Learn nothing."""
         self.classes_ = np.arange(2)
         return self
@@ -132,7 +131,7 @@ class EchoClassifier(ClassifierMixin, BaseEstimator):
     def __init__(self, labels: np.ndarray) -> None:
         self.labels = labels
 
-    def fit(self, X: Any = None, y: Any = None) -> EchoClassifier:
+    def fit(self, X: object = None, y: object = None) -> EchoClassifier:
         """Sort the classes, as scorers expect them."""
         self.order_ = np.argsort(self.labels)
         self.classes_ = self.labels[self.order_]
@@ -151,7 +150,7 @@ class EchoClassifier(ClassifierMixin, BaseEstimator):
 class EchoRegressor(RegressorMixin, BaseEstimator):
     """An estimator whose rows are the numbers that it decides on."""
 
-    def fit(self, X: Any = None, y: Any = None) -> EchoRegressor:
+    def fit(self, X: object = None, y: object = None) -> EchoRegressor:
         """Learn nothing."""
         self.is_fitted_ = True
         return self

@@ -35,7 +35,7 @@ class NoMetricError(ValueError):
         )
 
 
-def metric_of(scoring: Any, n_outputs: int, classes: np.ndarray | None = None) -> Metric:
+def metric_of(scoring: object, n_outputs: int, classes: np.ndarray | None = None) -> Metric:
     """Return the metric that judges decisions.
 
     Parameters
@@ -69,7 +69,7 @@ def metric_of(scoring: Any, n_outputs: int, classes: np.ndarray | None = None) -
         return scoring
     if callable(scoring) and not is_made_scorer(scoring):
         name, fast = name_of_function(scoring), prepared(on_decisions(scoring))
-        return Metric(name, task, name, fast=fast, made_from=(scoring, n_outputs))
+        return Metric(name, task, name, fast=fast, made_from=(metric_of, (scoring, n_outputs)))
     if not isinstance(scoring, str) and not is_made_scorer(scoring):
         raise ValueError(
             "scoring must be the name of a metric, a scorer made by make_scorer, a function of y, a decision "
@@ -85,7 +85,7 @@ def metric_of(scoring: Any, n_outputs: int, classes: np.ndarray | None = None) -
     from committee.metrics.scorers import asks_for_probabilities, decision_scorer
 
     fast = prepared(decision_scorer(scoring, n_outputs, classes))
-    made_from = scoring, n_outputs, classes
+    made_from = metric_of, (scoring, n_outputs, classes)
     if metric is None:
         name, needs = repr(scoring), task == CLASSES and asks_for_probabilities(scoring)
         return Metric(name, task, name, needs, fast=fast, made_from=made_from)
@@ -103,14 +103,14 @@ def with_positive_class(metric: Metric, n_outputs: int, classes: np.ndarray | No
     return replace(metric, of_counts=lambda *counts: of_each(*counts)[:, positive[0]])
 
 
-def learnt_by(scoring: Any, n_outputs: int, classes: np.ndarray | None = None) -> Metric:
+def learnt_by(scoring: object, n_outputs: int, classes: np.ndarray | None = None) -> Metric:
     """Return the metric that a rule learns by: None is the log loss, or the mean squared error of numbers."""
     if scoring is None:
         scoring = "neg_log_loss" if n_outputs > 1 else "neg_mean_squared_error"
     return metric_of(scoring, n_outputs, classes)
 
 
-def task_of(scoring: Any) -> str | None:
+def task_of(scoring: object) -> str | None:
     """Return the task of a metric that has one; None for scorers and functions.
 
     Examples
@@ -122,24 +122,24 @@ def task_of(scoring: Any) -> str | None:
     return known.task if isinstance(known, Metric) else None
 
 
-def name_of(scoring: Any) -> str | None:
+def name_of(scoring: object) -> str | None:
     """Return the name by which a metric can be found again; None for scorers and functions."""
     if isinstance(scoring, Metric):
         return scoring.name if scoring.is_named else None
     return scoring if isinstance(scoring, str) else None
 
 
-def is_made_scorer(scoring: Any) -> bool:
+def is_made_scorer(scoring: object) -> bool:
     """Return whether something is a scorer made by scikit-learn's `make_scorer`, not a plain function."""
     return hasattr(scoring, "set_score_request")
 
 
-def name_of_function(function: Any) -> str:
+def name_of_function(function: object) -> str:
     """Return what errors and results call a function."""
     return str(getattr(function, "__name__", repr(function)))
 
 
-def takes_arguments(function: Callable[..., Any], n_arguments: int, *names: str) -> bool:
+def takes_arguments(function: Callable[..., object], n_arguments: int, *names: str) -> bool:
     """Return whether a function can be called with some arguments by position, and others by name.
 
     Examples
@@ -156,7 +156,7 @@ def takes_arguments(function: Callable[..., Any], n_arguments: int, *names: str)
     return True
 
 
-def on_decisions(function: Callable[..., Any]) -> DecisionScore:
+def on_decisions(function: Callable[..., float]) -> DecisionScore:
     """Take a user's function of y, a decision and weights; refuse one of predictions or of an estimator.
 
     Examples
@@ -197,7 +197,7 @@ def known(weighed: Callable[[np.ndarray], Any]) -> Callable[[np.ndarray], Any]:
     return value
 
 
-def check_scoring(scoring: Any, n_outputs: int, classes: np.ndarray | None = None) -> None:
+def check_scoring(scoring: object, n_outputs: int, classes: np.ndarray | None = None) -> None:
     """Raise, before any work, if `scoring` cannot judge decisions on a task.
 
     A function that fails on these two made-up rows for another reason than what it is called with may do well

@@ -79,8 +79,7 @@ def thresholds(scores: np.ndarray, code: int, n_thresholds: int) -> np.ndarray:
     places = np.linspace(0, len(lacking) - 1, min(n_thresholds, len(lacking))).round().astype(np.int64)
     # Between two rows, so that neither is a tie; above the last, all rows are of the class.
     above = np.append(lacking[1:], lacking[-1] + 1.0)
-    middle: np.ndarray = (lacking[places] + above[places]) / 2
-    return middle
+    return (lacking[places] + above[places]) / 2
 
 
 def lacking_of(scores: np.ndarray, code: int) -> tuple[np.ndarray, np.ndarray]:
@@ -166,8 +165,7 @@ class ByCounts:
             return counts.reshape(len(by) + 1, n_classes)
 
         def left(of_changes: np.ndarray) -> np.ndarray:
-            remaining: np.ndarray = of_changes.sum(axis=0) - of_changes[:-1].cumsum(axis=0)
-            return remaining
+            return of_changes.sum(axis=0) - of_changes[:-1].cumsum(axis=0)
 
         decided = left(changing(self.weights))
         right = left(changing(self.weights * (best == self.y)))
