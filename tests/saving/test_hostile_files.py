@@ -139,7 +139,7 @@ ATTACKS = [
     (KNeighborsClassifier(), change("_y", 9), "_y holds 9"),
     (KNeighborsClassifier(), change("_fit_X", np.nan), "NaN"),
     (KNeighborsClassifier(), set_parameter("n_jobs", 10**9), "n_jobs is"),
-    (KNeighborsClassifier(), set_parameter("leaf_size", 0), "leaf_size is 0"),
+    (KNeighborsClassifier(), set_parameter("leaf_size", 0), "The 'leaf_size' parameter"),
     (LogisticRegression(), change("coef_", 1e300), "coef_ holds"),
     (LogisticRegression(), set_fitted("predict", 3), "'predict' is not on the list"),
     (LogisticRegression(), set_fitted("n_features_in_", 4), "coef_ has shape"),
@@ -151,14 +151,14 @@ ATTACKS = [
     (ISOTONIC, change_curve(2.0), "not in ascending order"),
     (ISOTONIC, change_curve(np.nan), "X_thresholds_ holds nan"),
     (ISOTONIC, set_parameter("method", "sigmoid"), "a curve without a_, b_"),
-    (ISOTONIC, set_parameter("method", "system"), "method is 'system' instead of one of"),
+    (ISOTONIC, set_parameter("method", "system"), "The 'method' parameter"),
     (SIGMOID, first_curve(lambda curves: curves.append(curves[0])), "does not hold a curve for each class"),
     (StandardScaler(), change("scale_", 0.0), "scale_ holds 0"),
     (StandardScaler(), change("mean_", np.nan), "missing for other columns"),
     (OneHotEncoder(), set_fitted("_n_features_outs", [1, 1, 1]), "_n_features_outs does not fit"),
     (make_pipeline(StandardScaler()), set_parameter("memory", "/tmp"), "memory is '/tmp' instead of None"),
     (make_pipeline(StandardScaler()), set_parameter("steps", [1]), "steps"),
-    (TransformedTargetRegressor(), set_parameter("regressor", 3), "regressor is 3 instead of an estimator"),
+    (TransformedTargetRegressor(), set_parameter("regressor", 3), "The 'regressor' parameter"),
 ]  # fmt: skip
 
 
@@ -182,7 +182,7 @@ def test_a_category_or_a_class_is_a_value_of_a_table(tmp_path):
         (OneHotEncoder().fit(words), "categories_"),
         (KNeighborsClassifier().fit(X, words[:, 0]), "classes_"),
     ]:
-        with pytest.raises(DamagedFile, match=f"{name}.* holds a list, which is no value of a table"):
+        with pytest.raises(DamagedFile, match=f"{name}.* holds a list, which is not a value of a table"):
             edited(model, tmp_path, lambda model, arrays, name=name: put_list(model["fitted"][name]))
 
 

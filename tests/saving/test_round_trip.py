@@ -312,7 +312,7 @@ def test_scores_are_numbers(tmp_path):
             lambda description, arrays, score=score: description["scores"].update(out_of_bag=score),
         )
         for read in (committee.verify, committee.load, committee.predictor):
-            with pytest.raises(DamagedFile, match="scores__out_of_bag is no number"):
+            with pytest.raises(DamagedFile, match="scores__out_of_bag is not a number"):
                 read(tmp_path / "model")
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from committee.saving import load, save
-from committee.saving.scikit_learn import LISTED, splitters
+from committee.saving.scikit_learn import LISTED, SPLITTERS
 from foreign_models import CASES, FIRST, answers, fitted, is_same, takes_weights, title
 
 
@@ -44,4 +44,4 @@ def test_every_class_on_the_list_has_a_case():
     tried = {type(estimator).__name__ for estimator, *_ in CASES}
     inside = {"LabelBinarizer", "LabelEncoder"}
     # See test_splitters.py.
-    assert {name.rpartition(".")[2] for name in LISTED} == tried | inside | set(splitters.NAMES)
+    assert {name.rpartition(".")[2] for name in LISTED} == tried | inside | set(SPLITTERS)

@@ -10,7 +10,7 @@ import committee
 from committee import CommitteeClassifier, StackingClassifier
 from committee.saving.errors import DamagedFile
 from committee.saving.estimators import Described
-from committee.saving.scikit_learn.splitters import NAMES, SPLITTERS
+from committee.saving.scikit_learn import LISTED, SPLITTERS
 
 X, Y = load_iris(return_X_y=True)
 X, Y = X[::5], Y[::5]
@@ -23,7 +23,7 @@ GIVEN = {
 }
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", SPLITTERS)
 def test_every_splitter_splits_as_before_when_it_is_loaded(name, tmp_path):
     splitter = getattr(model_selection, name)(**GIVEN.get(name, {}))
     path = tmp_path / "automatic.committee"
@@ -57,13 +57,13 @@ def test_any_other_splitter_is_stored_through_skops_and_needs_trust(tmp_path):
 @pytest.mark.parametrize(
     "parameters",
     [
-        {},
         {"n_splits": 5, "shuffle": False, "random_state": None, "more": 1},
+        {"n_splits": 5, "shuffle": "yes"},
         {"n_splits": 5, "shuffle": False, "random_state": "now"},
         {"n_splits": 1, "shuffle": False, "random_state": None},
     ],
 )
 def test_what_is_no_splitter_is_refused(parameters):
-    (line,) = [each for each in SPLITTERS if each.name == "KFold"]
+    line = LISTED["sklearn.model_selection.KFold"]
     with pytest.raises(DamagedFile, match="cv"):
         line.restore(Described(line.public_name, parameters, None), "cv")

@@ -93,7 +93,7 @@ class AdjustedRule(Rule):
     )
 
     kept: ClassVar[Mapping[str, attributes.Kind]] = {
-        "rule_": attributes.told,
+        "rule_": attributes.anything,
         "power_": attributes.number(0.0),
         "biases_": attributes.floats("outputs"),
     }

@@ -28,7 +28,7 @@ from committee.parameters import (
     parameter,
 )
 from committee.saving import DamagedFile, Fields, Saveable, saved
-from committee.saving.attributes import Kind, Sizes, Wrong, count, sentence
+from committee.saving.attributes import Kind, Wrong, check_all, count
 from committee.saving.estimators import RULE_FUNCTIONS
 from committee.table.typing import ArrayLike, TableLike
 from committee.task import Classification, Regression, scaled
@@ -244,14 +244,13 @@ class Rule(Saveable, Parametrised):
         return {self.names_in_files.get(name, name): getattr(self, name) for name in self._kinds()}
 
     def _take_learnt(self, fields: Fields) -> None:
-        sizes: Sizes = {}
-        for name, kind in self._kinds().items():
-            value = fields.take(self.names_in_files.get(name, name), object)
-            try:
-                kind(value, sizes)
-            except Wrong as fault:
-                raise DamagedFile(f"{sentence(name, fault)}.") from fault
-            setattr(self, name, value)
+        kinds = self._kinds()
+        learnt = {name: fields.take(self.names_in_files.get(name, name), object) for name in kinds}
+        try:
+            check_all(kinds, learnt, {})
+        except Wrong as fault:
+            raise DamagedFile(f"{fault}.") from fault
+        vars(self).update(learnt)
         task = "classification" if self.n_outputs_ > 1 else "regression"
         fields.require(self.n_members_ > 0 and self.n_outputs_ > 0, "there are no members or no outputs")
         fields.require(task in self.tasks, f"a {type(self).__name__} is no rule for {task}")

@@ -131,7 +131,7 @@ class StackingRule(Rule):
     )
 
     kept: ClassVar[Mapping[str, attributes.Kind]] = {
-        "final_estimator_": attributes.told,
+        "final_estimator_": attributes.anything,
         "weights_": attributes.optional(
             attributes.either(attributes.floats("members"), attributes.floats("members", "outputs", low=0))
         ),

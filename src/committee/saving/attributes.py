@@ -12,22 +12,21 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Callable, Hashable, Mapping
+from types import NoneType
 from typing import Any
 
 import numpy as np
 
 Sizes = dict[str, int]
-Kind = Callable[[Any, Sizes], None]
+Kind = Callable[[object, Sizes], None]
 # A name, a number, or None for any number.
 Size = str | int | None
 
 # Products of five such numbers are finite, so a changed weight cannot make a sound model overflow.
 LARGEST = 1e60
 SMALLEST = 1e-60
-# More threads than this gain nothing, and a file must not ask for a million.
-MOST_JOBS = 1024
 DERIVED: Mapping[str, Callable[[int], int]] = {
-    # What a linear classifier decides by: one number for two classes, else one for each class.
+    # A linear classifier decides by one number for two classes, else by one for each class.
     "decisions": lambda n_classes: 1 if n_classes == 2 else n_classes,
     "pairs": lambda n_classes: n_classes * (n_classes - 1) // 2,
     "other classes": lambda n_classes: n_classes - 1,
@@ -41,7 +40,7 @@ class Wrong(ValueError):  # noqa: N818 - it says what a value is
 def floats(
     *shape: Size, low: float = -LARGEST, high: float = LARGEST, missing: bool = False, of: str = ""
 ) -> Kind:
-    """An array of float32 or float64.
+    """Return the kind of an array of float32 or float64.
 
     Parameters
     ----------
@@ -64,51 +63,60 @@ def floats(
     committee.saving.attributes.Wrong: has shape (5,) instead of (2,)
     """
 
-    def check(value: Any, sizes: Sizes) -> None:
-        check_array(value, shape, sizes, "f")
-        if value.dtype.itemsize not in (4, 8) or (of and value.dtype != of):
-            raise Wrong(f"holds {value.dtype} instead of {of or 'float32 or float64'}")
-        check_range(value[~np.isnan(value)] if missing else value, low, high)
+    def check(value: object, sizes: Sizes) -> None:
+        array = checked_array(value, shape, sizes, "f")
+        if array.dtype.itemsize not in (4, 8) or (of and array.dtype != of):
+            raise Wrong(f"holds {array.dtype} instead of {of or 'float32 or float64'}")
+        check_range(array[~np.isnan(array)] if missing else array, low, high)
 
     return check
 
 
 def positive(*shape: Size) -> Kind:
-    """An array of numbers that something is divided by."""
+    """Return the kind of an array of numbers that something is divided by."""
     return floats(*shape, low=SMALLEST)
 
 
 def shares(*shape: Size) -> Kind:
-    """An array of probabilities."""
+    """Return the kind of an array of probabilities."""
     return floats(*shape, low=0.0, high=1.0)
 
 
 def integers(*shape: Size, low: int = 0, below: str | int = 2**63, of: str = "") -> Kind:
-    """An array of integers from `low` up to, and without, a number or a size."""
+    """Return the kind of an array of integers from `low` up to, and without, a number or a size."""
 
-    def check(value: Any, sizes: Sizes) -> None:
-        check_array(value, shape, sizes, "iu")
-        if of and value.dtype != of:
-            raise Wrong(f"holds {value.dtype} instead of {of}")
-        check_range(value, low, size_of(below, sizes) - 1)
+    def check(value: object, sizes: Sizes) -> None:
+        array = checked_array(value, shape, sizes, "iu")
+        if of and array.dtype != of:
+            raise Wrong(f"holds {array.dtype} instead of {of}")
+        check_range(array, low, size_of(below, sizes) - 1)
+
+    return check
+
+
+def array_of(kinds: str, *shape: Size) -> Kind:
+    """Return the kind of an array whose dtype is of one of some kinds, each a letter of numpy."""
+
+    def check(value: object, sizes: Sizes) -> None:
+        checked_array(value, shape, sizes, kinds)
 
     return check
 
 
 def booleans(*shape: Size) -> Kind:
-    """An array of True and False."""
-    return lambda value, sizes: check_array(value, shape, sizes, "b")
+    """Return the kind of an array of True and False."""
+    return array_of("b", *shape)
 
 
 def labels(size: Size = "classes") -> Kind:
-    """An array of classes: all different, in ascending order."""
+    """Return the kind of an array of classes: all different, in ascending order."""
 
-    def check(value: Any, sizes: Sizes) -> None:
-        check_array(value, (size,), sizes, "biufUO")
-        if value.dtype.kind == "f" and not np.isfinite(value).all():
+    def check(value: object, sizes: Sizes) -> None:
+        array = checked_array(value, (size,), sizes, "biufUO")
+        if array.dtype.kind == "f" and not np.isfinite(array).all():
             raise Wrong("holds a class that is not finite")
         try:
-            is_ascending = bool((value[:-1] < value[1:]).all())
+            is_ascending = bool((array[:-1] < array[1:]).all())
         except TypeError as error:
             raise Wrong("holds classes that cannot be compared") from error
         if not is_ascending:
@@ -117,54 +125,30 @@ def labels(size: Size = "classes") -> Kind:
     return check
 
 
-def values(*shape: Size) -> Kind:
-    """An array of values as they occur in columns: numbers, strings, None."""
-    return lambda value, sizes: check_array(value, shape, sizes, "biufUOmM")
-
-
-def categories(value: Any, sizes: Sizes) -> None:
-    """An array of the different values of a column; numbers and dates in ascending order, NaN last."""
-    check_array(value, (None,), sizes, "biufUOmM")
-    if value.dtype.kind in "UO":
-        shown = [(type(each), repr(each)) for each in value.tolist()]
-        if len(set(shown)) != len(shown):
-            raise Wrong("holds one category twice")
-        return
-    known = value[~np.isnan(value)] if value.dtype.kind in "fmM" else value
-    if (
-        len(known) < len(value) - 1
-        or not (known[:-1] < known[1:]).all()
-        or (known != value[: len(known)]).any()
-    ):
-        raise Wrong("holds categories that are not in ascending order")
-
-
 def number(low: float = -LARGEST, high: float = LARGEST) -> Kind:
-    """A number."""
-
-    def check(value: Any, sizes: Sizes) -> None:
-        if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Real):
-            raise Wrong(f"is {described(value)} instead of a number")
-        if not low <= float(value) <= high:
-            raise Wrong(f"is {value!r} instead of a number from {low:g} to {high:g}")
-
-    return check
+    """Return the kind of a number in a range."""
+    return scalar_of(numbers.Real, "a number", low, high)
 
 
 def integer(low: int = 0, high: float = 2**63 - 1) -> Kind:
-    """An integer."""
+    """Return the kind of an integer in a range."""
+    return scalar_of(numbers.Integral, "an integer", low, high)
+
+
+def scalar_of(kind: Any, name: str, low: float, high: float) -> Kind:
+    """Return the kind of a number of an abstract type in a range."""
 
     def check(value: Any, sizes: Sizes) -> None:
-        if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Integral):
-            raise Wrong(f"is {described(value)} instead of an integer")
-        if not low <= int(value) <= high:
-            raise Wrong(f"is {value!r} instead of an integer from {low:g} to {high:g}")
+        if isinstance(value, bool | np.bool_) or not isinstance(value, kind):
+            raise Wrong(f"is {described(value)} instead of {name}")
+        if not low <= value <= high:
+            raise Wrong(f"is {value!r} instead of {name} from {low:g} to {high:g}")
 
     return check
 
 
 def count(size: str) -> Kind:
-    """An integer that says how large a size is."""
+    """Return the kind of an integer that says how large a size is."""
 
     def check(value: Any, sizes: Sizes) -> None:
         integer()(value, sizes)
@@ -174,10 +158,10 @@ def count(size: str) -> Kind:
     return check
 
 
-def one_of(*choices: Any) -> Kind:
-    """One of some words, None, True or False."""
+def one_of(*choices: object) -> Kind:
+    """Return the kind of a value that is one of some words, None, True or False."""
 
-    def check(value: Any, sizes: Sizes) -> None:
+    def check(value: object, sizes: Sizes) -> None:
         if not any(type(value) is type(choice) and value == choice for choice in choices):
             allowed = ", ".join(map(repr, choices))
             raise Wrong(f"is {described(value)} instead of one of {allowed}")
@@ -185,52 +169,29 @@ def one_of(*choices: Any) -> Kind:
     return check
 
 
-def boolean(value: Any, sizes: Sizes) -> None:
-    """True or False."""
-    if not isinstance(value, bool | np.bool_):
-        raise Wrong(f"is {described(value)} instead of True or False")
+def instance_of(name: str, *types: type) -> Kind:
+    """Return the kind of an instance of some types, which errors call by a name."""
+
+    def check(value: object, sizes: Sizes) -> None:
+        if not isinstance(value, types):
+            raise Wrong(f"is {described(value)} instead of {name}")
+
+    return check
 
 
-def text(value: Any, sizes: Sizes) -> None:
-    """A string."""
-    if not isinstance(value, str):
-        raise Wrong(f"is {described(value)} instead of a string")
+boolean = instance_of("True or False", bool, np.bool_)
+text = instance_of("a string", str)
+# What may stand in a table: None, a number, NaN too, or a string.
+SCALARS = NoneType, bool, int, float, str, np.generic
+scalar = instance_of("a number or a string", *SCALARS)
 
 
-def dtype(value: Any, sizes: Sizes) -> None:
-    """A dtype of numpy."""
-    if not isinstance(value, np.dtype):
-        raise Wrong(f"is {described(value)} instead of a dtype")
-
-
-def number_type(value: Any, sizes: Sizes) -> None:
-    """None, or what numpy takes for a dtype of numbers."""
-    try:
-        kind = np.dtype(value).kind
-    except (TypeError, ValueError) as error:
-        raise Wrong(f"is {described(value)} instead of a type of numbers") from error
-    if kind not in "biufO":
-        raise Wrong(f"is {described(value)} instead of a type of numbers")
-
-
-def scalar(value: Any, sizes: Sizes) -> None:
-    """None, a number, NaN too, or a string: what may stand in a table."""
-    if not (value is None or isinstance(value, bool | int | float | str | np.generic)):
-        raise Wrong(f"is {described(value)} instead of a number or a string")
-
-
-def nothing(value: Any, sizes: Sizes) -> None:
-    """None."""
-    if value is not None:
-        raise Wrong(f"is {described(value)} instead of None")
-
-
-def told(value: Any, sizes: Sizes) -> None:
-    """Anything: it tells of the fit, and no method reads it."""
+def anything(value: object, sizes: Sizes) -> None:
+    """Accept anything: it describes the fit, and no method reads it."""
 
 
 def either(*kinds: Kind) -> Kind:
-    """What is of one of some kinds; if it is of none, the first fault of what it holds is told.
+    """Return the kind of what is of one of some kinds; an error says what is wrong by the first that fits.
 
     Examples
     --------
@@ -241,7 +202,7 @@ def either(*kinds: Kind) -> Kind:
     {'features': 2, 'outputs': 4}
     """
 
-    def check(value: Any, sizes: Sizes) -> None:
+    def check(value: object, sizes: Sizes) -> None:
         faults = []
         for kind in kinds:
             tried = dict(sizes)
@@ -249,81 +210,69 @@ def either(*kinds: Kind) -> Kind:
                 kind(value, tried)
             except Wrong as fault:
                 faults.append(fault)
-                continue
-            sizes.update(tried)
-            return
+            else:
+                return sizes.update(tried)
         # "is a list instead of an array" says less than "has shape (3,) instead of (4,)".
         raise next((fault for fault in faults if not str(fault).startswith("is ")), faults[0])
 
     return check
 
 
-def given(kind: Kind, **known: int) -> Kind:
-    """What is of a kind, and decides some sizes."""
-
-    def check(value: Any, sizes: Sizes) -> None:
-        kind(value, sizes)
-        for size, n in known.items():
-            if not agrees(size, n, sizes):
-                raise Wrong(f"tells of {n} {size} instead of {sizes[size]}")
-
-    return check
-
-
 def optional(kind: Kind) -> Kind:
-    """None, or what is of a kind."""
+    """Return the kind of what is None or of a kind."""
     return lambda value, sizes: None if value is None else kind(value, sizes)
 
 
-def list_of(kind: Kind, size: Size | None = None) -> Kind:
-    """A list whose items are of one kind."""
+def list_of(kind: Kind, size: Size = None) -> Kind:
+    """Return the kind of a list whose items are of one kind."""
 
-    def check(value: Any, sizes: Sizes) -> None:
+    def check(value: object, sizes: Sizes) -> None:
         if not isinstance(value, list):
             raise Wrong(f"is {described(value)} instead of a list")
-        if size is not None and not agrees(size, len(value), sizes):
+        if not agrees(size, len(value), sizes):
             raise Wrong(f"has {len(value)} items instead of {known(size, sizes)}")
         for i, item in enumerate(value):
-            within(f"[{i}]", kind, item, sizes)
+            check_named(f"[{i}]", kind, item, sizes)
 
     return check
 
 
 def tuple_of(*kinds: Kind) -> Kind:
-    """A tuple with an item of each kind."""
+    """Return the kind of a tuple with an item of each kind."""
 
-    def check(value: Any, sizes: Sizes) -> None:
+    def check(value: object, sizes: Sizes) -> None:
         if not isinstance(value, tuple) or len(value) != len(kinds):
             raise Wrong(f"is {described(value)} instead of a tuple of {len(kinds)}")
         for i, (kind, item) in enumerate(zip(kinds, value, strict=True)):
-            within(f"[{i}]", kind, item, sizes)
+            check_named(f"[{i}]", kind, item, sizes)
 
     return check
 
 
 def dict_of(key: Kind, kind: Kind) -> Kind:
-    """A dict whose keys and values are of one kind each."""
+    """Return the kind of a dict whose keys and values are of one kind each."""
 
-    def check(value: Any, sizes: Sizes) -> None:
+    def check(value: object, sizes: Sizes) -> None:
         if not isinstance(value, dict):
             raise Wrong(f"is {described(value)} instead of a dict")
         for name, item in value.items():
             key(name, sizes)
-            within(f"[{name!r}]", kind, item, sizes)
+            check_named(f"[{name!r}]", kind, item, sizes)
 
     return check
 
 
-def check_array(value: Any, shape: tuple[Size, ...], sizes: Sizes, kinds: str) -> None:
-    """Check that a value is an array of a kind of dtype and of a shape."""
+def checked_array(value: object, shape: tuple[Size, ...], sizes: Sizes, kinds: str) -> np.ndarray:
+    """Return an array whose dtype is of one of some kinds and which has a shape."""
     if not isinstance(value, np.ndarray):
         raise Wrong(f"is {described(value)} instead of an array")
     if value.dtype.kind not in kinds:
         raise Wrong(f"holds {value.dtype}")
     for each in value.flat if value.dtype.kind == "O" else ():
         if not isinstance(each, Hashable):
-            raise Wrong(f"holds {described(each)}, which is no value of a table")
+            raise Wrong(f"holds {described(each)}, which is not a value of a table")
     check_shape(value.shape, shape, sizes)
+    return value
 
 
 def check_shape(found: tuple[int, ...], shape: tuple[Size, ...], sizes: Sizes) -> None:
@@ -331,7 +280,7 @@ def check_shape(found: tuple[int, ...], shape: tuple[Size, ...], sizes: Sizes) -
     if len(found) != len(shape) or not all(
         agrees(size, n, sizes) for size, n in zip(shape, found, strict=True)
     ):
-        expected = ", ".join("any" if size is None else str(known(size, sizes)) for size in shape)
+        expected = ", ".join(str(known(size, sizes)) for size in shape)
         raise Wrong(f"has shape {found} instead of ({expected}{',' * (len(shape) == 1)})")
 
 
@@ -346,7 +295,7 @@ def check_range(value: np.ndarray, low: float, high: float) -> None:
 
 
 def agrees(size: Size, n: int, sizes: Sizes) -> bool:
-    """Whether a size is a number; a size that is not known yet becomes that number."""
+    """Return whether a size is a number; a size that is not known yet becomes that number."""
     if size is None:
         return True
     if isinstance(size, str) and size not in DERIVED:
@@ -355,42 +304,46 @@ def agrees(size: Size, n: int, sizes: Sizes) -> bool:
 
 
 def size_of(size: str | int, sizes: Sizes) -> int:
-    """The number that a size stands for."""
+    """Return the number that a size stands for."""
     if isinstance(size, int):
         return size
     return DERIVED[size](sizes["classes"]) if size in DERIVED else sizes[size]
 
 
-def known(size: str | int, sizes: Sizes) -> str | int:
-    """The number that a size stands for, or its name if that is not known yet."""
+def known(size: Size, sizes: Sizes) -> str | int:
+    """Return the number that a size stands for, or its name if that is not known yet."""
     try:
-        return size_of(size, sizes)
+        return "any" if size is None else size_of(size, sizes)
     except KeyError:
-        return size
+        return str(size)
 
 
-def within(name: str, kind: Kind, value: Any, sizes: Sizes) -> None:
-    """Check a part of a value; a fault names the part."""
-    try:
-        kind(value, sizes)
-    except Wrong as fault:
-        raise Wrong(sentence(name, fault)) from fault
+def check_all(kinds: Mapping[str, Kind], values: Mapping[str, object], sizes: Sizes) -> None:
+    """Check named values by their kinds, in the order of the kinds."""
+    for name, kind in kinds.items():
+        if name not in values:
+            raise Wrong(f"{name} is missing")
+        check_named(name, kind, values[name], sizes)
 
 
-def sentence(name: str, fault: Wrong) -> str:
-    """A fault after the name of what has it.
+def check_named(name: str, kind: Kind, value: object, sizes: Sizes) -> None:
+    """Check a value; an error begins with its name.
 
     Examples
     --------
-    >>> sentence("coef_", Wrong("is 3 instead of an array")), sentence("coefs_", Wrong("[1] is None"))
-    ('coef_ is 3 instead of an array', 'coefs_[1] is None')
+    >>> check_named("coefs_", list_of(floats(None)), [np.zeros(2), None], {})
+    Traceback (most recent call last):
+    committee.saving.attributes.Wrong: coefs_[1] is None instead of an array
     """
-    return f"{name}{fault}" if str(fault).startswith("[") else f"{name} {fault}"
+    try:
+        kind(value, sizes)
+    except Wrong as fault:
+        raise Wrong(f"{name}{fault}" if str(fault).startswith("[") else f"{name} {fault}") from fault
 
 
-def described(value: Any) -> str:
-    """A value in the words of an error: short values as they are, others by their type."""
-    if value is None or isinstance(value, bool | int | float | str | np.generic):
+def described(value: object) -> str:
+    """Return a value in the words of an error: short values as they are, others by their type."""
+    if isinstance(value, SCALARS):
         shown = repr(value)
         return shown if len(shown) <= 40 else f"{shown[:37]}..."
     return f"a {type(value).__name__}"

@@ -62,7 +62,7 @@ def write(estimator: Any, encoder: Encoder, path: str) -> Json:
     }
 
 
-def read(written: Json, decoder: Decoder, path: str) -> Any:
+def read(written: Json, decoder: Decoder, path: str) -> object:
     """Let the library make an estimator, if the caller trusts it."""
     ((name, body),) = written.items()
     library = LIBRARIES[name]
@@ -115,7 +115,7 @@ def load_lightgbm(estimator: Any, data: bytes, beside: Named) -> None:
     estimator._Booster = booster
 
 
-def plain_dicts(value: Any) -> Any:
+def plain_dicts(value: object) -> object:
     """Dicts of any kind as dicts."""
     return {key: plain_dicts(each) for key, each in value.items()} if isinstance(value, dict) else value
 

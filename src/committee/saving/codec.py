@@ -23,7 +23,7 @@ LONGEST_PART = 64
 MOST_PADDING = 2**24
 Json = Any
 Write = Callable[[Any, "Encoder", str], Json]
-Read = Callable[[Json, "Decoder", str], Any]
+Read = Callable[[Json, "Decoder", str], object]
 
 # How values of a type are written, by the type itself and not by its ancestors; and how a tag is read.
 WRITERS: dict[type, Write] = {}
@@ -90,7 +90,7 @@ class Encoder:
     padding: int = 0
     holder: Holder = field(default_factory=lambda: Holder())
 
-    def value(self, value: Any, path: str) -> Json:
+    def value(self, value: object, path: str) -> Json:
         """Write one value. The path says where it stands, in messages and in the names of arrays."""
         self.depth += 1
         if self.depth > MAX_DEPTH:
@@ -100,11 +100,11 @@ class Encoder:
         finally:
             self.depth -= 1
 
-    def named(self, values: Mapping[str, Any], path: str) -> dict[str, Json]:
+    def named(self, values: Mapping[str, object], path: str) -> dict[str, Json]:
         """Write some named values, each at its own path."""
         return {name: self.value(value, join(path, name)) for name, value in values.items()}
 
-    def learnt(self, estimator: Any, values: Mapping[str, Any], path: str) -> dict[str, Json]:
+    def learnt(self, estimator: object, values: Mapping[str, object], path: str) -> dict[str, Json]:
         """Write what an estimator has learnt, by name. What cannot be saved is told by its attribute."""
         holder, written = self.holder, {}
         for name, value in values.items():
@@ -167,7 +167,7 @@ class Decoder:
         finally:
             self.depth -= 1
 
-    def named(self, written: Json, path: str) -> dict[str, Any]:
+    def named(self, written: Json, path: str) -> dict[str, object]:
         """Make some named values."""
         require(isinstance(written, dict), f"{path} is not an object")
         return {name: self.value(each, join(path, name)) for name, each in written.items()}
@@ -182,13 +182,13 @@ class Decoder:
         require(not self.arrays, f"Nothing asks for the arrays {sorted(self.arrays)[:5]}")
 
 
-def join(path: str, name: str | int) -> str:
-    """The path of a part: as scikit-learn names nested parameters. Names of a file may be long, paths not."""
+def join(path: str, name: object) -> str:
+    """Return the path of a part, as scikit-learn names nested parameters. A long name of a file is cut."""
     part = str(name)[:LONGEST_PART]
     return f"{path}__{part}" if path else part
 
 
-def writer_of(value: Any) -> Write:
+def writer_of(value: object) -> Write:
     """How a value is written, by its type."""
     found = WRITERS.get(type(value))
     if found is not None:
@@ -203,12 +203,6 @@ def writer_of(value: Any) -> Write:
         return refuse
     write: Write = importlib.import_module(WRITER_MODULES.get(library, SKOPS)).write
     return write
-
-
-def write_by_another_library(estimator: Any, encoder: Encoder, path: str) -> Json:
-    """Let skops write an estimator of a class that we do not know."""
-    written: Json = importlib.import_module(SKOPS).write(estimator, encoder, path)
-    return written
 
 
 def reader_of(written: dict[str, Json], path: str) -> Read:
@@ -227,14 +221,14 @@ def is_estimator(written: Json) -> bool:
     return isinstance(written, dict) and written.keys() == {"estimator", "parameters", "fitted"}
 
 
-def attribute_of(estimator: Any, value: Any) -> str | None:
+def attribute_of(estimator: object, value: object) -> str | None:
     """The public attribute in which an estimator has another that it has fitted; None for all else."""
     if not hasattr(value, "get_params"):
         return None
     return next((name for name, each in vars(estimator).items() if each is value and name[0] != "_"), None)
 
 
-def refuse(value: Any, encoder: Encoder, path: str) -> Json:
+def refuse(value: object, encoder: Encoder, path: str) -> Json:
     """Say that something cannot be saved."""
     holder, name = encoder.holder.attributes, encoder.holder.named(path)
     what = getattr(value, "__name__", type(value).__name__)

@@ -36,7 +36,7 @@ LENGTH_BYTES = 8
 Arrays = dict[str, np.ndarray]
 
 
-def write_container(path: Path, description: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> None:
+def write_container(path: Path, description: Mapping[str, object], arrays: Mapping[str, np.ndarray]) -> None:
     """Write a description and its arrays.
 
     Parameters
@@ -62,7 +62,7 @@ def write_safetensors(path: Path, metadata: Mapping[str, str], arrays: Mapping[s
     """Write a safetensors file: the same bytes every time, unlike the library, which shuffles its header."""
     # The widest first, so that each array lies where its numbers may.
     names = sorted(arrays, key=lambda name: (-arrays[name].itemsize, name))
-    header: dict[str, Any] = {"__metadata__": metadata}
+    header: dict[str, object] = {"__metadata__": metadata}
     at = 0
     for name in names:
         array, begin, at = arrays[name], at, at + arrays[name].nbytes
@@ -216,7 +216,7 @@ def refuse(constant: str) -> None:
     raise DamagedFile(f"The description holds {constant}, which is not JSON.")
 
 
-def without_repetition(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def without_repetition(pairs: list[tuple[str, object]]) -> dict[str, object]:
     """An object of JSON whose names differ."""
     found = dict(pairs)
     require(len(found) == len(pairs), "The description names one thing twice")

@@ -17,11 +17,11 @@ from typing import Any, TypeVar
 import committee
 from committee.saving.codec import (
     READERS,
+    SKOPS,
     WRITERS_BY_LIBRARY,
     Decoder,
     Encoder,
     Json,
-    write_by_another_library,
 )
 from committee.saving.errors import DamagedFile, require
 from committee.saving.fields import Fields
@@ -29,9 +29,9 @@ from committee.saving.old_spellings import respelt
 
 PREFIX = "committee."
 # Functions that may be the rule of an ensemble, with the names of the rules that they are.
-RULE_FUNCTIONS: dict[Any, str] = {}
-SAVED: dict[str, type[Any]] = {}
-SavedClass = TypeVar("SavedClass", bound=type[Any])
+RULE_FUNCTIONS: dict[object, str] = {}
+SAVED: dict[str, type] = {}
+SavedClass = TypeVar("SavedClass", bound=type)
 
 
 def saved(cls: SavedClass) -> SavedClass:
@@ -40,7 +40,7 @@ def saved(cls: SavedClass) -> SavedClass:
     return cls
 
 
-def class_named(name: str) -> type[Any] | None:
+def class_named(name: str) -> type | None:
     """The saved class of a name in a file, None if there is none."""
     module = committee._module_of(name)
     if module is not None and name not in SAVED:
@@ -114,7 +114,7 @@ def write(estimator: Any, encoder: Encoder, path: str) -> Json:
     listed = scikit_learn()
     name = listed.name_of(estimator) if cls.__module__.startswith("sklearn.") else None
     if name is None:
-        return write_by_another_library(estimator, encoder, path)
+        return importlib.import_module(SKOPS).write(estimator, encoder, path)
     return {"estimator": name, **listed.LISTED[name].describe(estimator, encoder, path)}
 
 
@@ -137,7 +137,7 @@ def read(written: Json, decoder: Decoder, path: str) -> Any:
 
 
 def scikit_learn() -> Any:
-    """The list of scikit-learn's classes, which most predictors need not wait for."""
+    """Return the list of scikit-learn's classes, which most predictors need not wait for."""
     return importlib.import_module("committee.saving.scikit_learn")
 
 

@@ -32,7 +32,7 @@ class Fields:
     committee.saving.errors.DamagedFile: schema is missing.
     """
 
-    def __init__(self, values: Mapping[str, Any], path: str = "") -> None:
+    def __init__(self, values: Mapping[str, object], path: str = "") -> None:
         self.values, self.path = dict(values), path
 
     def __contains__(self, name: str) -> bool:
@@ -65,7 +65,7 @@ class Fields:
         return value
 
     def array(
-        self, name: str, dtype: Any, shape: tuple[int | None, ...], *, finite: bool = True
+        self, name: str, dtype: type | np.dtype | None, shape: tuple[int | None, ...], *, finite: bool = True
     ) -> np.ndarray:
         """An array of a dtype and a shape, in which None stands for any length; finite unless told not."""
         array = self.take(name, np.ndarray)
@@ -80,7 +80,7 @@ class Fields:
         return array
 
     def optional_array(
-        self, name: str, dtype: Any, shape: tuple[int | None, ...], *, finite: bool = True
+        self, name: str, dtype: type | np.dtype | None, shape: tuple[int | None, ...], *, finite: bool = True
     ) -> np.ndarray | None:
         """An array as `array` takes it, or None."""
         if self.values.get(name, self) is None:

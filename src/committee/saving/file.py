@@ -17,7 +17,7 @@ import numpy as np
 
 from committee.saving.codec import Decoder, Encoder, Json
 from committee.saving.container import VERSION, Arrays, read_container, write_container
-from committee.saving.errors import require
+from committee.saving.errors import DamagedFile, require
 from committee.saving.estimators import Described
 from committee.saving.plain import with_keys
 from committee.saving.saveable import Data, Origin, Saveable
@@ -207,9 +207,11 @@ def read_description(path: str | os.PathLike[str]) -> tuple[dict[str, Json], Arr
 
 def read_scores(written: Json, decoder: Decoder) -> dict[str, float]:
     """What a file says of how well its model does: numbers by name, NaN and infinity among them."""
-    scores = decoder.named(written, "scores")
-    for name, score in scores.items():
-        require(type(score) in (int, float), f"scores__{name} is no number")
+    scores = {}
+    for name, score in decoder.named(written, "scores").items():
+        if not isinstance(score, int | float) or isinstance(score, bool):
+            raise DamagedFile(f"scores__{name} is not a number.")
+        scores[name] = score
     return scores
 
 

@@ -76,12 +76,12 @@ def read_column(written: Json, decoder: Decoder, path: str) -> Column:
     return Column(name, Kind.CATEGORY if seconds_of else KINDS[kind], found, seconds_of)
 
 
-def write_date(value: Any, encoder: Encoder, path: str) -> Json:
+def write_date(value: datetime.date | datetime.time, encoder: Encoder, path: str) -> Json:
     """A day, a moment or a time of day, which may be a category."""
     return {type(value).__name__: value.isoformat()}
 
 
-def read_date(written: Json, decoder: Decoder, path: str) -> Any:
+def read_date(written: Json, decoder: Decoder, path: str) -> object:
     """A day, a moment or a time of day."""
     ((name, text),) = written.items()
     try:
@@ -137,12 +137,12 @@ class EngineObject:
     arrays_of: Callable[[Any], dict[str, np.ndarray]]
     make: Callable[[dict[str, np.ndarray]], Any]
 
-    def write(self, value: Any, encoder: Encoder, path: str) -> Json:
+    def write(self, value: object, encoder: Encoder, path: str) -> Json:
         """Put the arrays aside."""
         arrays = self.arrays_of(value)
         return {self.tag: {name: encoder.put(array, join(path, name)) for name, array in arrays.items()}}
 
-    def read(self, written: Json, decoder: Decoder, path: str) -> Any:
+    def read(self, written: Json, decoder: Decoder, path: str) -> object:
         """Let the engine check arrays and make an object of them."""
         names = written[self.tag]
         require(isinstance(names, dict), f"{path} has no arrays")

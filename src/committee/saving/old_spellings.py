@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Container, Mapping
-from typing import Any
 
 OLD_METRICS: Mapping[str, str] = {
     "error": "accuracy",
@@ -18,7 +17,7 @@ OLD_METRICS: Mapping[str, str] = {
 }
 
 
-def respelt(parameters: dict[str, Any], known: Container[str]) -> dict[str, Any]:
+def respelt(parameters: dict[str, object], known: Container[str]) -> dict[str, object]:
     """Return the parameters of an estimator under the names that they have now.
 
     Examples

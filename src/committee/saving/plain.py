@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
@@ -27,11 +26,6 @@ SCALAR_KINDS, LABEL_KINDS, DATE_KINDS = "biufUmM", "U", "mM"
 BUILT_IN_TYPES = {"bool": bool, "int": int, "float": float, "str": str, "object": object}
 
 
-def write_itself(value: Any, encoder: Encoder, path: str) -> Json:
-    """JSON has it."""
-    return value
-
-
 def write_float(value: float, encoder: Encoder, path: str) -> Json:
     """JSON has no NaN and no infinity."""
     return value if math.isfinite(value) else {"float": str(value)}
@@ -44,28 +38,18 @@ def read_float(written: Json, decoder: Decoder, path: str) -> float:
     return WORDS[word]
 
 
-def write_list(value: list[Any], encoder: Encoder, path: str) -> Json:
+def write_list(value: list[object], encoder: Encoder, path: str) -> Json:
     """Item by item."""
     return [encoder.value(each, join(path, i)) for i, each in enumerate(value)]
 
 
-def write_tuple(value: tuple[Any, ...], encoder: Encoder, path: str) -> Json:
-    """As a list."""
-    return {"tuple": write_list(list(value), encoder, path)}
-
-
-def read_tuple(written: Json, decoder: Decoder, path: str) -> tuple[Any, ...]:
-    """From a list."""
-    return tuple(read_list(written["tuple"], decoder, path))
-
-
-def read_list(written: Json, decoder: Decoder, path: str) -> list[Any]:
+def read_list(written: Json, decoder: Decoder, path: str) -> list[object]:
     """What must be a list."""
     require(isinstance(written, list), f"{path} is not a list")
     return decoder.value(written, path)
 
 
-def write_dict(value: dict[Any, Any], encoder: Encoder, path: str) -> Json:
+def write_dict(value: dict[object, object], encoder: Encoder, path: str) -> Json:
     """As pairs: keys need not be text."""
     return {
         "dict": [
@@ -75,7 +59,7 @@ def write_dict(value: dict[Any, Any], encoder: Encoder, path: str) -> Json:
     }
 
 
-def read_dict(written: Json, decoder: Decoder, path: str) -> dict[Any, Any]:
+def read_dict(written: Json, decoder: Decoder, path: str) -> dict[object, object]:
     """From pairs of different keys."""
     pairs = written["dict"]
     require(
@@ -117,16 +101,6 @@ def write_array(value: np.ndarray, encoder: Encoder, path: str) -> Json:
     return {"array": encoder.put(native if native.flags.c_contiguous else native.copy(order="C"), path)}
 
 
-def read_array(written: Json, decoder: Decoder, path: str) -> np.ndarray:
-    """An array of the file."""
-    return decoder.take(written["array"], path)
-
-
-def read_transposed(written: Json, decoder: Decoder, path: str) -> np.ndarray:
-    """An array of the file whose columns lie side by side."""
-    return decoder.take(written["transposed"], path).T
-
-
 def read_dates(written: Json, decoder: Decoder, path: str) -> np.ndarray:
     """Integers that count units of time."""
     body = with_keys(written["dates"], {"dtype", "values"}, path)
@@ -149,7 +123,7 @@ def read_strings(written: Json, decoder: Decoder, path: str) -> np.ndarray:
     return shaped(np.array(values, dtype=dtype), body["shape"], path)
 
 
-def allows_padding(codec: Encoder | Decoder, texts: list[str], dtype: np.dtype[Any]) -> bool:
+def allows_padding(codec: Encoder | Decoder, texts: list[str], dtype: np.dtype) -> bool:
     """Whether texts may take a common width: else a small file could take much memory."""
     codec.padding += len(texts) * (dtype.itemsize // 4) - sum(map(len, texts))
     return codec.padding <= MOST_PADDING
@@ -179,7 +153,7 @@ def write_scalar(value: np.generic, encoder: Encoder, path: str) -> Json:
     return {"scalar": [value.dtype.str, encoder.value(plain, path)]}
 
 
-def read_scalar(written: Json, decoder: Decoder, path: str) -> Any:
+def read_scalar(written: Json, decoder: Decoder, path: str) -> object:
     """A number of numpy."""
     pair = written["scalar"]
     require(isinstance(pair, list) and len(pair) == 2, f"{path} is not a scalar")
@@ -200,11 +174,6 @@ def write_dtype(value: np.dtype, encoder: Encoder, path: str) -> Json:
     if value.kind not in SCALAR_KINDS + "O":
         return refuse(value, encoder, path)
     return {"dtype": value.str}
-
-
-def read_dtype(written: Json, decoder: Decoder, path: str) -> np.dtype:
-    """By its name."""
-    return checked_dtype(written["dtype"], SCALAR_KINDS + "O", path)
 
 
 def write_type(value: type, encoder: Encoder, path: str) -> Json:
@@ -232,12 +201,12 @@ def write_slice(value: slice, encoder: Encoder, path: str) -> Json:
 def read_slice(written: Json, decoder: Decoder, path: str) -> slice:
     """From three parts."""
     parts = read_list(written["slice"], decoder, path)
-    require(len(parts) == 3, f"{path} is not a slice")
-    require(all(part is None or isinstance(part, int | str) for part in parts), f"{path} is not a slice")
+    are_positions = all(part is None or isinstance(part, int | str) for part in parts)
+    require(len(parts) == 3 and are_positions, f"{path} is not a slice")
     return slice(*parts)
 
 
-def write_random_state(value: Any, encoder: Encoder, path: str) -> Json:
+def write_random_state(value: object, encoder: Encoder, path: str) -> Json:
     """The state of a generator, so that it continues with what it would have drawn."""
     if type(value) is not np.random.RandomState:
         return refuse(value, encoder, path)
@@ -285,13 +254,11 @@ def checked_dtype(name: Json, kinds: str, path: str) -> np.dtype:
 
 
 WRITERS |= {
-    type(None): write_itself,
-    bool: write_itself,
-    int: write_itself,
-    str: write_itself,
+    # JSON has these as they are.
+    **dict.fromkeys((type(None), bool, int, str), lambda value, encoder, path: value),
     float: write_float,
     list: write_list,
-    tuple: write_tuple,
+    tuple: lambda value, encoder, path: {"tuple": write_list(list(value), encoder, path)},
     dict: write_dict,
     slice: write_slice,
     type: write_type,
@@ -301,15 +268,16 @@ WRITERS |= {
 }
 READERS |= {
     "float": read_float,
-    "tuple": read_tuple,
+    "tuple": lambda written, decoder, path: tuple(read_list(written["tuple"], decoder, path)),
     "dict": read_dict,
-    "array": read_array,
-    "transposed": read_transposed,
+    "array": lambda written, decoder, path: decoder.take(written["array"], path),
+    # The columns of a matrix lie side by side.
+    "transposed": lambda written, decoder, path: decoder.take(written["transposed"], path).T,
     "dates": read_dates,
     "strings": read_strings,
     "objects": read_objects,
     "scalar": read_scalar,
-    "dtype": read_dtype,
+    "dtype": lambda written, decoder, path: checked_dtype(written["dtype"], SCALAR_KINDS + "O", path),
     "type": read_type,
     "slice": read_slice,
     "random_state": read_random_state,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -97,7 +96,7 @@ class Saveable:
         """Whether it is fitted."""
         raise NotImplementedError
 
-    def _learnt(self) -> dict[str, Any]:
+    def _learnt(self) -> dict[str, object]:
         """What it has learnt: values of the codec, by name."""
         raise NotImplementedError
 

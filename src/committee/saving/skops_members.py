@@ -28,7 +28,7 @@ LIBRARIES = ("lightgbm", "xgboost", "catboost")
 OF_A_LIBRARY = {"class", "parameters", "beside", "data"}
 
 
-def write(estimator: Any, encoder: Encoder, path: str) -> Json:
+def write(estimator: object, encoder: Encoder, path: str) -> Json:
     """Let skops write an estimator, and read it back to see that it can."""
     skops = skops_io(path or type(estimator).__name__)
     try:
@@ -51,7 +51,7 @@ def write(estimator: Any, encoder: Encoder, path: str) -> Json:
     }
 
 
-def read(written: Json, decoder: Decoder, path: str) -> Any:
+def read(written: Json, decoder: Decoder, path: str) -> object:
     """Let skops make an estimator of types that the caller trusts."""
     body = with_keys(written["skops"], {"types", "data"}, path)
     types, data = body["types"], decoder.take(body["data"], path)
@@ -83,13 +83,13 @@ def skops_io(path: str) -> Any:
     return skops.io
 
 
-def full_name(value: Any) -> str:
+def full_name(value: object) -> str:
     """The name of a value's type, with its module."""
     return f"{type(value).__module__}.{type(value).__qualname__}"
 
 
 def require_trust(
-    types: Iterable[str], trusted: Iterable[str], path: str, what: str, described: Any = None
+    types: Iterable[str], trusted: Iterable[str], path: str, what: str, described: object = None
 ) -> None:
     """Raise unless the caller trusts some types. The error lists all types that the file needs.
 
@@ -132,7 +132,7 @@ def is_trusted(name: str, trusted: Iterable[str]) -> bool:
     return any(name == each or name.startswith(f"{each}.") for each in trusted)
 
 
-def foreign_types(described: Any) -> Iterator[str]:
+def foreign_types(described: object) -> Iterator[str]:
     """The types and libraries that a description says other libraries make, in its order.
 
     Examples
@@ -150,7 +150,7 @@ def foreign_types(described: Any) -> Iterator[str]:
             yield from types_of_member(each)
 
 
-def types_of_member(written: dict[str, Any]) -> Iterator[str]:
+def types_of_member(written: dict[str, object]) -> Iterator[str]:
     """What a tagged object needs if it is a member of another library; nothing if it is not."""
     if len(written) != 1:
         return

@@ -15,21 +15,20 @@ import numpy as np
 
 from committee.saving.attributes import (
     Kind,
-    Sizes,
     Wrong,
+    check_all,
     count,
     either,
     floats,
     integers,
     labels,
     number,
-    sentence,
 )
 from committee.saving.errors import DamagedFile
 from committee.saving.estimators import Described
 from committee.saving.predictors.deciders import softmax
 
-LINEAR, DUMMY = "sklearn.linear_model.", "sklearn.dummy."
+LINEAR = "sklearn.linear_model."
 REGRESSORS = ("LinearRegression", "Ridge", "RidgeCV", "Lasso", "LassoCV", "ElasticNet", "ElasticNetCV")
 # What is read of each: the attributes of scikit-learn.
 NUMBERS: Mapping[str, Kind] = {
@@ -115,37 +114,30 @@ class OneClass:
         return np.ones((len(X), 1))
 
 
-WEIGHTED_SUMS: Mapping[str, tuple[Any, Mapping[str, Kind]]] = {
+SUMS: Mapping[str, tuple[Any, Mapping[str, Kind]]] = {
     **{LINEAR + name: (LinearRegression, NUMBERS) for name in REGRESSORS},
     LINEAR + "LogisticRegression": (LogisticRegression, CLASSES),
     LINEAR + "LogisticRegressionCV": (LogisticRegression, CLASSES),
 }
-KNOWN: Mapping[str, tuple[Any, Mapping[str, Kind]]] = {
-    **WEIGHTED_SUMS,
-    DUMMY + "DummyRegressor": (Constant, ALWAYS_A_NUMBER),
-    DUMMY + "DummyClassifier": (OneClass, ALWAYS_A_CLASS),
+KNOWN = {
+    **SUMS,
+    "sklearn.dummy.DummyRegressor": (Constant, ALWAYS_A_NUMBER),
+    "sklearn.dummy.DummyClassifier": (OneClass, ALWAYS_A_CLASS),
 }
+# Models that answer as these do, besides them.
+QUICK = {**SUMS, "sklearn.discriminant_analysis.LinearDiscriminantAnalysis": (LogisticRegression, CLASSES)}
 
 
-# What answers as those do, beside them.
-DISCRIMINANT = "sklearn.discriminant_analysis.LinearDiscriminantAnalysis"
-QUICK = {**WEIGHTED_SUMS, DISCRIMINANT: (LogisticRegression, CLASSES)}
-
-
-def linear_model(described: Described) -> Any:
-    """The model of a description; None if it is of another kind."""
+def linear_model(described: Described) -> object | None:
+    """Return the model of a description; None if it is of another kind."""
     made, kinds = KNOWN.get(described.name, (None, {}))
     if made is None or described.fitted is None:
         return None
-    fitted, sizes = described.fitted, Sizes()
-    for name, kind in kinds.items():
-        if name not in fitted:
-            raise DamagedFile(f"{name} is missing.")
-        try:
-            kind(fitted[name], sizes)
-        except Wrong as fault:
-            raise DamagedFile(f"{described.name}: {sentence(name, fault)}.") from fault
-    model = made(**{name: fitted[name] for name in kinds})
+    try:
+        check_all(kinds, described.fitted, {})
+    except Wrong as fault:
+        raise DamagedFile(f"{described.name}: {fault}.") from fault
+    model = made(**{name: described.fitted[name] for name in kinds})
     return None if is_one_by_one(described.parameters.get("solver"), model) else model
 
 
@@ -169,7 +161,7 @@ def as_plain_model(model: Any) -> Any:
     return model if is_one_by_one(getattr(model, "solver", None), found) else found
 
 
-def is_one_by_one(solver: Any, model: Any) -> bool:
+def is_one_by_one(solver: object, model: object) -> bool:
     """Whether a classifier has a logistic function of its own for each of more than two classes."""
     return bool(solver == "liblinear") and len(getattr(model, "classes_", ())) > 2
 

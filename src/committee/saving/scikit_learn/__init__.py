@@ -6,26 +6,35 @@ other class of scikit-learn is stored through skops and needs the caller's trust
 
 from __future__ import annotations
 
-from typing import Any
+import numpy as np
 
-from committee.saving.scikit_learn.bayes import BAYES
-from committee.saving.scikit_learn.encoders import ENCODERS
-from committee.saving.scikit_learn.linear_models import LINEAR
-from committee.saving.scikit_learn.listed import Listed
+from committee.saving.attributes import boolean, either, instance_of, integer, optional
+from committee.saving.scikit_learn.listed import Listed, Splitter
 from committee.saving.scikit_learn.machines import MACHINES
+from committee.saving.scikit_learn.models import MODELS
 from committee.saving.scikit_learn.pipelines import COMPOSED
-from committee.saving.scikit_learn.scalers import SCALERS
-from committee.saving.scikit_learn.splitters import SPLITTERS, Splitter
+from committee.saving.scikit_learn.transformers import TRANSFORMERS
 
-LINES: tuple[Listed | Splitter, ...] = (
-    *LINEAR, *MACHINES, *BAYES, *SCALERS, *ENCODERS, *COMPOSED, *SPLITTERS
-)  # fmt: skip
+SPLITTERS = ("KFold", "StratifiedKFold", "GroupKFold", "RepeatedKFold", "RepeatedStratifiedKFold")
+SPLITTING = {
+    "n_splits": integer(2),
+    "n_repeats": integer(1),
+    "shuffle": boolean,
+    "random_state": optional(either(integer(), instance_of("a random state", np.random.RandomState))),
+}
+LINES: tuple[Listed, ...] = (
+    *MODELS,
+    *MACHINES,
+    *TRANSFORMERS,
+    *COMPOSED,
+    *(Splitter(f"sklearn.model_selection.{name}", parameters=SPLITTING) for name in SPLITTERS),
+)
 LISTED = {each.public_name: each for each in LINES}
-BY_CLASS_NAME = {name.rpartition(".")[2]: name for name in LISTED}
+BY_CLASS_NAME = {each.name: each for each in LINES}
 
 
-def name_of(estimator: Any) -> str | None:
-    """The name of an estimator's class on the list, None if it is not there.
+def name_of(estimator: object) -> str | None:
+    """Return the name of an estimator's class on the list, None if it is not there.
 
     Examples
     --------
@@ -34,5 +43,5 @@ def name_of(estimator: Any) -> str | None:
     >>> name_of(LogisticRegression()), name_of(IsolationForest())
     ('sklearn.linear_model.LogisticRegression', None)
     """
-    name = BY_CLASS_NAME.get(type(estimator).__name__)
-    return name if name is not None and LISTED[name].cls is type(estimator) else None
+    line = BY_CLASS_NAME.get(type(estimator).__name__)
+    return line.public_name if line is not None and line.cls is type(estimator) else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from types import NoneType
 from typing import Any
 
 import numpy as np
@@ -11,42 +12,39 @@ from committee.saving.attributes import (
     Kind,
     Sizes,
     Wrong,
+    anything,
     boolean,
+    check_all,
     described,
     dict_of,
-    either,
     floats,
+    instance_of,
     integer,
     labels,
     list_of,
-    nothing,
     number,
-    one_of,
     optional,
     shares,
     size_of,
     text,
-    told,
     tuple_of,
-    within,
 )
 from committee.saving.scikit_learn.listed import Listed, Named, set_attributes
 
 
-def part(*words: str | None) -> Any:
-    """An estimator, or one of some words in its place."""
+def part(*words: str | None) -> Kind:
+    """Return the kind of an estimator, or of one of some words in its place."""
 
-    def check(value: Any, sizes: Sizes) -> None:
-        if not (hasattr(value, "get_params") or value is None or isinstance(value, str)):
+    def check(value: object, sizes: Sizes) -> None:
+        is_word = (value is None or isinstance(value, str)) and value in words
+        if not (is_word or hasattr(value, "get_params")):
             raise Wrong(f"is {described(value)} instead of an estimator")
-        if not hasattr(value, "get_params") and value not in words:
-            raise Wrong(f"is {described(value)} instead of an estimator or one of {words}")
 
     return check
 
 
-def columns(value: Any, sizes: Sizes) -> None:
-    """Which columns: a name, a position, a list or array of them, a mask, a slice, or a selector."""
+def columns(value: object, sizes: Sizes) -> None:
+    """Check what says which columns: one or several, a mask, a slice or a selector."""
     if isinstance(value, str | int | np.integer | slice):
         return
     if isinstance(value, list) and all(isinstance(each, str | int | bool | np.generic) for each in value):
@@ -58,7 +56,7 @@ def columns(value: Any, sizes: Sizes) -> None:
 
 
 def check_column_transformer(fitted: Named, parameters: Named, sizes: Sizes) -> None:
-    """All lists have the same names, and positions are those of columns."""
+    """Check that all lists have the same names, and that positions are those of columns."""
     names = [name for name, *_ in parameters["transformers"]]
     made = [name for name, *_ in fitted["transformers_"]]
     if made not in (names, [*names, "remainder"]) or len(fitted["_columns"]) != len(names):
@@ -97,7 +95,7 @@ def list_curves(estimator: Any, fitted: Named) -> Named:
 
 
 def check_curves(fitted: Named, parameters: Named, sizes: Sizes) -> None:
-    """Each classifier knows classes of the whole, and has a curve for each number that it decides by."""
+    """Check that each classifier knows classes of the whole, and has a curve for each of its decisions."""
     kinds, n_most = CURVES[parameters["method"]], size_of("decisions", sizes)
     for parts in fitted["calibrated_classifiers_"]:
         if parts.keys() != {"estimator", "curves"}:
@@ -113,9 +111,7 @@ def check_curves(fitted: Named, parameters: Named, sizes: Sizes) -> None:
         for curve in curves:
             if not isinstance(curve, dict) or curve.keys() != kinds.keys():
                 raise Wrong(f"calibrated_classifiers_ holds a curve without {', '.join(kinds)}")
-            of_curve: Sizes = {}
-            for name, kind in kinds.items():
-                within(name, kind, curve[name], of_curve)
+            check_all(kinds, curve, {})
             x = curve.get("X_thresholds_", np.zeros(1))
             if not len(x) or not (x[:-1] < x[1:]).all():
                 raise Wrong("calibrated_classifiers_ holds thresholds that are not in ascending order")
@@ -153,49 +149,40 @@ def curve_of(method: str, learnt: Named) -> Any:
 TRANSFORMERS = list_of(tuple_of(text, part("passthrough", "drop"), columns))
 COMPOSED = (
     Listed(
-        "sklearn.pipeline",
-        "Pipeline",
+        "sklearn.pipeline.Pipeline",
         parameters={
             "steps": list_of(tuple_of(text, part("passthrough", None))),
             # Whoever writes a file must not say which folder of ours is read.
-            "memory": nothing,
+            "memory": instance_of("None", NoneType),
             "transform_input": optional(list_of(text)),
         },
     ),
     Listed(
-        "sklearn.compose",
-        "ColumnTransformer",
+        "sklearn.compose.ColumnTransformer",
         {
             "transformers_": TRANSFORMERS,
             "_columns": list_of(columns),
             "_transformer_to_input_indices": dict_of(text, list_of(integer())),
             "_remainder": tuple_of(text, part("passthrough", "drop"), columns),
-            "output_indices_": dict_of(text, told),
+            "output_indices_": dict_of(text, anything),
             "sparse_output_": boolean,
         },
-        {"_n_features": integer(), "_transformers_feature_names_out": told},
+        {"_n_features": integer(), "_transformers_feature_names_out": anything},
         parameters={
             "transformers": TRANSFORMERS,
-            "remainder": part("passthrough", "drop"),
-            "sparse_threshold": number(0.0, 1.0),
             "transformer_weights": optional(dict_of(text, number())),
-            "verbose_feature_names_out": either(boolean, text),
         },
-        check=check_column_transformer,
+        checks=(check_column_transformer,),
     ),
     Listed(
-        "sklearn.compose",
-        "TransformedTargetRegressor",
+        "sklearn.compose.TransformedTargetRegressor",
         {"regressor_": part(), "transformer_": part(), "_training_dim": integer(1, 2)},
-        parameters={"regressor": part(None), "transformer": part(None)},
         functions=("func", "inverse_func"),
     ),
     Listed(
-        "sklearn.calibration",
-        "CalibratedClassifierCV",
-        {"classes_": labels(), "calibrated_classifiers_": list_of(dict_of(text, told))},
-        parameters={"method": one_of(*CURVES), "estimator": part(None)},
-        check=check_curves,
+        "sklearn.calibration.CalibratedClassifierCV",
+        {"classes_": labels(), "calibrated_classifiers_": list_of(dict_of(text, anything))},
+        checks=(check_curves,),
         shorten=list_curves,
         complete=set_curves,
     ),

@@ -12,14 +12,15 @@ from typing import Any
 import numpy as np
 
 from committee.saving.attributes import LARGEST, Kind, Size, Sizes, Wrong, check_range, check_shape, described
-from committee.saving.codec import Decoder, Encoder, Json, join, refuse
+from committee.saving.codec import Decoder, Encoder, Json, refuse
 from committee.saving.errors import require
 from committee.saving.plain import with_keys
 
 KINDS = ("csr_matrix", "csc_matrix", "csr_array", "csc_array")
 # scipy counts rows and columns in 32 bits.
 LONGEST = 2**31 - 1
-KEYS = {"kind", "shape", "starts", "indices", "values"}
+# The three vectors of a matrix, by their names in the file and in scipy.
+VECTORS = (("starts", "indptr"), ("indices", "indices"), ("values", "data"))
 
 
 def write(matrix: Any, encoder: Encoder, path: str) -> Json:
@@ -31,26 +32,25 @@ def write(matrix: Any, encoder: Encoder, path: str) -> Json:
         "sparse": {
             "kind": kind,
             "shape": list(matrix.shape),
-            "starts": encoder.value(matrix.indptr, join(path, "starts")),
-            "indices": encoder.value(matrix.indices, join(path, "indices")),
-            "values": encoder.value(matrix.data, join(path, "values")),
+            **encoder.named({name: getattr(matrix, name_in_scipy) for name, name_in_scipy in VECTORS}, path),
         }
     }
 
 
 def read(written: Json, decoder: Decoder, path: str) -> Any:
     """Make a sparse matrix whose indices all lie in it."""
-    body = with_keys(written["sparse"], KEYS, path)
+    body = with_keys(written["sparse"], {"kind", "shape", *dict(VECTORS)}, path)
     kind, shape = body["kind"], body["shape"]
     require(isinstance(kind, str) and kind in KINDS, f"{path}: there is no sparse matrix {kind!r}")
     is_shape = isinstance(shape, list) and len(shape) == 2 and all(type(n) is int for n in shape)
     require(is_shape and min(shape) >= 0 and max(shape) <= LONGEST, f"{path} has no shape")
-    starts, indices, values = (decoder.value(body[name], path) for name in ("starts", "indices", "values"))
-    for array in (starts, indices, values):
-        require(isinstance(array, np.ndarray) and array.ndim == 1, f"{path} is not made of three vectors")
+    vectors = [decoder.value(body[name], path) for name, _ in VECTORS]
+    are_vectors = all(isinstance(each, np.ndarray) and each.ndim == 1 for each in vectors)
+    require(are_vectors, f"{path} is not made of three vectors")
+    starts, indices, values = vectors
     n_lines, length = shape if kind.startswith("csr") else shape[::-1]
-    for array in (starts, indices):
-        require(array.dtype in (np.int32, np.int64), f"{path} has indices that are not integers")
+    are_integers = {starts.dtype, indices.dtype} <= {np.dtype(np.int32), np.dtype(np.int64)}
+    require(are_integers, f"{path} has indices that are not integers")
     require(len(starts) == n_lines + 1, f"{path} has not {n_lines} lines")
     in_order = starts[0] == 0 and starts[-1] == len(indices) == len(values) and (np.diff(starts) >= 0).all()
     require(in_order, f"{path} has lines that do not follow each other")

@@ -1,0 +1,268 @@
+"""Scalers, imputers and encoders of scikit-learn: what each of them keeps.
+
+Encoders turn categories into positions, and positions into indices of sparse matrices that nobody checks
+again, so the tables that lead from one to the other are checked completely.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from committee.saving.attributes import (
+    Sizes,
+    Wrong,
+    array_of,
+    boolean,
+    checked_array,
+    count,
+    described,
+    dict_of,
+    either,
+    floats,
+    instance_of,
+    integer,
+    integers,
+    labels,
+    list_of,
+    number,
+    one_of,
+    optional,
+    scalar,
+    tuple_of,
+)
+from committee.saving.scikit_learn.listed import Check, Listed, Named, listed_estimator, set_attributes
+
+MODULE, IMPUTE = "sklearn.preprocessing.", "sklearn.impute."
+# A number for each column; a column without values has none.
+BY_COLUMN = floats("features", missing=True)
+DIVISORS = floats("features", low=1e-60, missing=True)
+SEEN = {"n_samples_seen_": either(number(0), integers("features"), floats("features", low=0.0))}
+DATA = ("data_min_", "data_max_", "data_range_")
+
+
+def missing_together(*names: str) -> Check:
+    """Return a check that a column that one attribute has no number for is missing in all of them."""
+
+    def check(fitted: Named, parameters: Named, sizes: Sizes) -> None:
+        found = [np.isnan(fitted[name]) for name in names if fitted.get(name) is not None]
+        if any((each != found[0]).any() for each in found):
+            raise Wrong(f"{names[0]} is missing for other columns than {names[-1]}")
+
+    return check
+
+
+def needed(**attributes: str) -> Check:
+    """Return a check that each parameter that is true has its attribute."""
+
+    def check(fitted: Named, parameters: Named, sizes: Sizes) -> None:
+        for name, attribute in attributes.items():
+            if parameters[name] and fitted.get(attribute) is None:
+                raise Wrong(f"{attribute} is missing, and {name} needs it")
+
+    return check
+
+
+def set_with_dtypes(estimator: Any, fitted: Named) -> None:
+    """Set the attributes, and the two dtypes of the rows; scikit-learn before 1.8 has only one of them."""
+    dtypes = [fitted[name] for name in ("_fit_dtype", "_fill_dtype") if name in fitted]
+    if not dtypes:
+        raise Wrong("_fit_dtype is missing")
+    set_attributes(estimator, {**fitted, "_fit_dtype": dtypes[0], "_fill_dtype": dtypes[-1]})
+
+
+def categories(value: object, sizes: Sizes) -> None:
+    """Check the different values of a column: numbers and dates in ascending order, NaN last."""
+    array = checked_array(value, (None,), sizes, "biufUOmM")
+    if array.dtype.kind in "UO":
+        if len({(type(each), repr(each)) for each in array.tolist()}) != len(array):
+            raise Wrong("holds one category twice")
+        return
+    known = array[~np.isnan(array)] if array.dtype.kind in "fmM" else array
+    if (
+        len(known) < len(array) - 1
+        or not (known[:-1] < known[1:]).all()
+        or (known != array[: len(known)]).any()
+    ):
+        raise Wrong("holds categories that are not in ascending order")
+
+
+def number_type(value: Any, sizes: Sizes) -> None:
+    """Check that numpy takes a value for a dtype of numbers; it takes None for one."""
+    try:
+        is_number = np.dtype(value).kind in "biufO"
+    except (TypeError, ValueError):
+        is_number = False
+    if not is_number:
+        raise Wrong(f"is {described(value)} instead of a type of numbers")
+
+
+def n_groups(fitted: Named) -> list[int]:
+    """Check the tables of infrequent categories, which are one, and count the codes of each column."""
+    lengths = [len(each) for each in fitted["categories_"]]
+    if not fitted["_infrequent_enabled"]:
+        return lengths
+    for name in INFREQUENT:
+        if name not in fitted:
+            raise Wrong(f"{name} is missing")
+    groups = []
+    for i, (rare, codes, n) in enumerate(zip(*(fitted[name] for name in INFREQUENT), lengths, strict=True)):
+        n_codes = n if rare is None else n - len(rare) + 1
+        are_sound = (rare is None) is (codes is None)
+        if rare is not None and are_sound:
+            are_sound = 0 < len(rare) == len(np.unique(rare)) and rare.max() < n
+            are_sound = are_sound and len(codes) == n and codes.max() < n_codes
+        if not are_sound:
+            raise Wrong(f"_default_to_infrequent_mappings[{i}] leads out of the categories")
+        groups.append(n_codes)
+    return groups
+
+
+def check_one_hot(fitted: Named, parameters: Named, sizes: Sizes) -> None:
+    """Check that each column has as many columns as it has codes, except the one that is dropped."""
+    groups = n_groups(fitted)
+    n_categories = [len(each) for each in fitted["categories_"]]
+    for name, lengths in (("drop_idx_", n_categories), ("_drop_idx_after_grouping", groups)):
+        dropped = [None] * len(groups) if fitted[name] is None else fitted[name]
+        for i, position in enumerate(dropped):
+            is_integer = isinstance(position, int | np.integer) and not isinstance(position, bool)
+            if position is not None and not (is_integer and 0 <= position < lengths[i]):
+                raise Wrong(f"{name}[{i}] leads out of the categories")
+    expected = [n - (position is not None) for n, position in zip(groups, dropped, strict=True)]
+    if fitted["_n_features_outs"] != expected:
+        raise Wrong("_n_features_outs does not fit the categories")
+
+
+def check_ordinal(fitted: Named, parameters: Named, sizes: Sizes) -> None:
+    """Check that a missing value has a position among the categories of its column."""
+    n_groups(fitted)
+    for column, position in fitted["_missing_indices"].items():
+        if not (0 <= column < sizes["features"] and position < len(fitted["categories_"][column])):
+            raise Wrong("_missing_indices leads out of the categories")
+
+
+def check_targets(fitted: Named, parameters: Named, sizes: Sizes) -> None:
+    """Check that each category has a mean of the target, for each class if there are more than two."""
+    n_means = np.size(fitted["target_mean_"])
+    lengths = [len(each) for each in fitted["categories_"] for _ in range(n_means)]
+    if [len(each) for each in fitted["encodings_"]] != lengths:
+        raise Wrong("encodings_ does not fit categories_")
+    classes = fitted.get("classes_")
+    if (fitted["target_type_"] == "multiclass") is not (n_means > 1):
+        raise Wrong("target_mean_ does not fit target_type_")
+    if n_means > 1 and (classes is None or len(classes) != n_means):
+        raise Wrong("target_mean_ does not fit classes_")
+
+
+CATEGORIES = {"categories_": list_of(categories, "features")}
+INFREQUENT = dict.fromkeys(
+    ("_infrequent_indices", "_default_to_infrequent_mappings"),
+    list_of(optional(integers(None)), "features"),
+)
+DROPPED = optional(array_of("biufUOmM", "features"))
+TARGETS = ("binary", "multiclass", "multilabel-indicator", "continuous", "continuous-multioutput")
+DTYPE, NO_ARGUMENTS = instance_of("a dtype", np.dtype), optional(one_of({}))
+
+TRANSFORMERS = (
+    Listed(
+        MODULE + "StandardScaler",
+        {"mean_": optional(BY_COLUMN), "scale_": optional(DIVISORS), "var_": optional(BY_COLUMN), **SEEN},
+        checks=(needed(with_mean="mean_", with_std="scale_"), missing_together("mean_", "scale_", "var_")),
+    ),
+    Listed(
+        MODULE + "MinMaxScaler",
+        {"scale_": DIVISORS, "min_": BY_COLUMN, **dict.fromkeys(DATA, BY_COLUMN), **SEEN},
+        parameters={"feature_range": tuple_of(number(), number())},
+        checks=(missing_together("scale_", "min_", "data_min_"),),
+    ),
+    Listed(
+        MODULE + "MaxAbsScaler",
+        {"scale_": DIVISORS, "max_abs_": BY_COLUMN, **SEEN},
+        checks=(missing_together("scale_", "max_abs_"),),
+    ),
+    Listed(
+        MODULE + "RobustScaler",
+        {"center_": optional(BY_COLUMN), "scale_": optional(DIVISORS)},
+        checks=(
+            needed(with_centering="center_", with_scaling="scale_"),
+            missing_together("center_", "scale_"),
+        ),
+    ),
+    # What TransformedTargetRegressor makes of its functions.
+    Listed(
+        MODULE + "FunctionTransformer",
+        parameters={"kw_args": NO_ARGUMENTS, "inv_kw_args": NO_ARGUMENTS},
+        functions=("func", "inverse_func"),
+    ),
+    Listed(
+        MODULE + "PowerTransformer",
+        {"lambdas_": floats("features", low=-1e6, high=1e6, missing=True)},
+        {"_scaler": listed_estimator(MODULE + "StandardScaler")},
+        checks=(needed(standardize="_scaler"),),
+    ),
+    Listed(
+        MODULE + "QuantileTransformer",
+        {
+            "n_quantiles_": count("quantiles"),
+            "references_": floats("quantiles", low=0.0, high=1.0),
+            "quantiles_": floats("quantiles", "features", missing=True),
+        },
+    ),
+    Listed(
+        IMPUTE + "SimpleImputer",
+        {
+            "statistics_": array_of("biufUOmM", "features"),
+            "indicator_": optional(listed_estimator(IMPUTE + "MissingIndicator")),
+        },
+        {"_fit_dtype": DTYPE, "_fill_dtype": DTYPE},
+        parameters={"fill_value": scalar},
+        complete=set_with_dtypes,
+    ),
+    Listed(
+        IMPUTE + "MissingIndicator",
+        {
+            "_n_features": count("features"),
+            "features_": integers(None, below="features"),
+            "_precomputed": boolean,
+        },
+    ),
+    Listed(
+        MODULE + "OneHotEncoder",
+        {
+            **CATEGORIES,
+            "_infrequent_enabled": boolean,
+            "drop_idx_": DROPPED,
+            "_drop_idx_after_grouping": DROPPED,
+            "_n_features_outs": list_of(integer(), "features"),
+        },
+        INFREQUENT,
+        parameters={"dtype": number_type},
+        checks=(check_one_hot,),
+    ),
+    Listed(
+        MODULE + "OrdinalEncoder",
+        {**CATEGORIES, "_infrequent_enabled": boolean, "_missing_indices": dict_of(integer(), integer())},
+        INFREQUENT,
+        parameters={"dtype": number_type},
+        checks=(check_ordinal,),
+    ),
+    Listed(
+        MODULE + "TargetEncoder",
+        {
+            **CATEGORIES,
+            "_infrequent_enabled": one_of(False),
+            "target_type_": one_of("binary", "multiclass", "continuous"),
+            "target_mean_": either(number(), floats(), floats(None)),
+            "encodings_": list_of(floats(None)),
+        },
+        {"classes_": optional(labels())},
+        checks=(check_targets,),
+    ),
+    Listed(MODULE + "LabelEncoder", {"classes_": either(labels(), categories)}),
+    Listed(
+        MODULE + "LabelBinarizer",
+        {"classes_": labels(), "y_type_": one_of(*TARGETS), "sparse_input_": boolean},
+        parameters=dict.fromkeys(("neg_label", "pos_label"), integer(-(2**31))),
+    ),
+)
