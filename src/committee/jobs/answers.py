@@ -14,6 +14,7 @@ from committee.files.kinds import narrowed
 from committee.jobs.tables import present, table_for, values_of
 from committee.metrics.losses import NoValueError
 from committee.metrics.names import METRICS
+from committee.table.typing import TableLike
 from committee.task import Classification
 
 # What `evaluate` shows if nothing else is asked for.
@@ -27,14 +28,14 @@ OF_SEVERAL_CLASSES = ("roc_auc", "balanced_accuracy")
 
 def predict(
     model: Any,
-    place: Any,
+    place: object,
     *,
     proba: bool = False,
     votes: bool = False,
     ignore_extra: bool = False,
     form: CSVForm = AS_FOUND,
-) -> Any:
-    """The answers of a model on a table.
+) -> pa.Table:
+    """Return the answers of a model on a table.
 
     Parameters
     ----------
@@ -105,7 +106,7 @@ class Evaluation:
 
 def evaluate(
     model: Any,
-    place: Any,
+    place: object,
     *,
     target: str | None = None,
     scoring: str | None = None,
@@ -142,7 +143,7 @@ def evaluate(
     return Evaluation(target, len(y), n_dropped, scores_of(model, X, y, scoring))
 
 
-def with_answers(X: Any, answers: Any, target: str, where: str) -> tuple[Any, np.ndarray, int]:
+def with_answers(X: Any, answers: pa.Array, target: str, where: str) -> tuple[Any, np.ndarray, int]:
     """The rows that have an answer, and how many have none."""
     has_answer = present(answers)
     n_dropped = int(len(answers) - (pc.sum(has_answer).as_py() or 0))
@@ -157,7 +158,7 @@ def with_answers(X: Any, answers: Any, target: str, where: str) -> tuple[Any, np
     return X, narrowed(y) if n_dropped and y.dtype.kind == "f" else y, n_dropped
 
 
-def scores_of(model: Any, X: Any, y: np.ndarray, scoring: str | None = None) -> dict[str, float]:
+def scores_of(model: Any, X: TableLike, y: np.ndarray, scoring: str | None = None) -> dict[str, float]:
     """Return the scores of a fitted model on rows with answers.
 
     Parameters

@@ -13,6 +13,9 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pyarrow as pa
+
 from committee.evaluating import Comparison, Study
 from committee.evaluating.results import is_for
 from committee.evaluating.store import FILE, Store
@@ -43,7 +46,7 @@ class TableFile:
     target: str
     task: str | None = None
 
-    def load(self) -> tuple[Any, Any, str | None]:
+    def load(self) -> tuple[pa.Table, np.ndarray, str | None]:
         """X, y and the task."""
         lesson = read_training_table(self.path, self.target, self.task, None, None, None)
         return lesson.X, lesson.y, lesson.task
@@ -181,7 +184,7 @@ def run_study(plan: Plan, folder: Path, *, n_jobs: int | None, retry_failed: boo
 
 
 def outcome_of(
-    study: Study, folder: Path, scoring: Sequence[str] = (), learners: Sequence[str] | None = None
+    study: Study, folder: Path, scoring: Sequence[object] = (), learners: Sequence[str] | None = None
 ) -> Compared:
     """What a study has come to: a comparison for each metric that is for a table with finished cells."""
     finished, failed = study.store.finished(), study.store.failures()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import os
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -14,12 +15,13 @@ from committee.combining import as_rule
 from committee.combining.naming import TRAINED
 from committee.files import BadTable
 from committee.saving import Summary, verify
-from committee.table import Kind
+from committee.table import Column, Kind
+from committee.table.typing import TableLike
 
 MOST_CLASSES = 50
 
 
-def describe(model: Any, path: str | os.PathLike[str]) -> dict[str, Any]:
+def describe(model: Any, path: str | os.PathLike[str]) -> dict[str, object]:
     """What a model is, as plain values.
 
     Parameters
@@ -52,7 +54,7 @@ def describe(model: Any, path: str | os.PathLike[str]) -> dict[str, Any]:
     return found
 
 
-def plain_parameters(model: Any) -> dict[str, Any]:
+def plain_parameters(model: Any) -> dict[str, object]:
     """The parameters of an estimator or a rule, as plain values or as they print."""
     return {
         name: value if isinstance(value, bool | int | float | str | None) else one_line(value)
@@ -70,22 +72,22 @@ def summarise(summary: Summary) -> dict[str, Any]:
     }
 
 
-def describe_column(column: Any) -> dict[str, Any]:
+def describe_column(column: Column) -> dict[str, object]:
     """A column of a schema."""
-    found = {"name": column.name, "kind": column.kind.value}
+    found: dict[str, object] = {"name": column.name, "kind": column.kind.value}
     if column.kind is Kind.CATEGORY:
         found["n_categories"] = len(column.categories)
     return found
 
 
-def describe_member(member: Any) -> dict[str, Any]:
+def describe_member(member: object) -> dict[str, object]:
     """A member: its class, or that of its fold models, and of what is in a pipeline."""
     models = member if isinstance(member, list) else [member]
     last = models[0].steps[-1][1] if hasattr(models[0], "steps") else models[0]
     return {"estimator": type(last).__name__, "n_models": len(models)}
 
 
-def one_line(value: Any) -> str:
+def one_line(value: object) -> str:
     """How a value prints, in one line."""
     return " ".join(repr(value).split())
 
@@ -93,10 +95,10 @@ def one_line(value: Any) -> str:
 def standings(
     model: Any,
     scoring: str | None,
-    rules: list[Any] | None,
-    X: Any = None,
+    rules: Sequence[object] | None,
+    X: TableLike | None = None,
     n_votes: int | None = None,
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """The leaderboard of a committee, as plain values.
 
     Parameters
@@ -157,7 +159,7 @@ def libraries_of(model: Any) -> list[str]:
     return sorted(library for library in found if library is not None)
 
 
-def decided(model: Any) -> list[Any]:
+def decided(model: Any) -> list[object]:
     """The rule that decides in a committee, to be judged."""
     return [] if model.rule_ is None else [model.rule_]
 

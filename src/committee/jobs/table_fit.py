@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -53,7 +53,7 @@ class Fitted:
     """
 
     model: Any
-    X: Any
+    X: pa.Table
     task: str
     target: str
     guesses: tuple[Guess, ...]
@@ -66,14 +66,14 @@ class Fitted:
 
 @taking_parameters_of(AutomaticParameters)
 def fit(
-    table: Any,
+    table: object,
     target: str,
     *,
     task: str | None = None,
     types: Mapping[str, str] | None = None,
     groups: str | None = None,
     weights: str | None = None,
-    **parameters: Any,
+    **parameters: object,
 ) -> Any:
     """Fit the automatic committee to a table in a file or a frame.
 
@@ -135,7 +135,7 @@ def warn(training: TrainingTable) -> None:
 
 
 def fit_table(
-    table: Any,
+    table: object,
     target: str,
     *,
     task: str | None = None,
@@ -144,7 +144,7 @@ def fit_table(
     weights: str | None = None,
     form: CSVForm = AS_FOUND,
     parameters: Mapping[str, Any],
-    tell: Any = None,
+    tell: Callable[[TrainingTable], None] | None = None,
 ) -> Fitted:
     """Fit the automatic committee, and tell what was done.
 
@@ -233,7 +233,7 @@ def memory_left(limit: int, used: int) -> int:
     return limit - used
 
 
-def demo_tables() -> tuple[Any, Any, str, str]:
+def demo_tables() -> tuple[pa.Table, pa.Table, str, str]:
     """Split the table of the demonstration, which comes with scikit-learn and so needs no network.
 
     Returns

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.compute as pc
 
 from committee.files import AS_FOUND, BadTable, ColumnKind, CSVForm, Guess, read_table, require_columns
@@ -14,6 +14,7 @@ from committee.jobs.amounts import number_of
 from committee.jobs.answers import with_answers
 from committee.jobs.tables import present, values_of
 from committee.saving import Origin
+from committee.table.typing import Label
 
 # Whole numbers of more different values are numbers.
 MOST_CLASSES = 20
@@ -41,7 +42,7 @@ class TrainingTable:
     n_dropped : int
     """
 
-    X: Any
+    X: pa.Table
     y: np.ndarray
     groups: np.ndarray | None
     weights: np.ndarray | None
@@ -53,7 +54,7 @@ class TrainingTable:
 
 
 def read_training_table(
-    table: Any,
+    table: object,
     target: str,
     task: str | None,
     types: Mapping[str, str] | None,
@@ -127,7 +128,7 @@ def task_of(y: np.ndarray) -> str:
     return "classification" if are_whole and are_few else "regression"
 
 
-def complete(column: Any, name: str, role: str) -> np.ndarray:
+def complete(column: pa.Array, name: str, role: str) -> np.ndarray:
     """The values of a column that must have one in every row."""
     n_missing = len(column) - (pc.sum(present(column)).as_py() or 0)
     if n_missing:
@@ -141,7 +142,7 @@ def complete(column: Any, name: str, role: str) -> np.ndarray:
     return values
 
 
-def first_text(values: np.ndarray) -> Any:
+def first_text(values: np.ndarray) -> Label:
     """The first value that is no number; the first of all if there is none.
 
     Examples
