@@ -12,8 +12,18 @@ import pytest
 
 PACKAGE = Path(__file__).parents[1] / "src" / "committee"
 MODELS = Path(__file__).parent / "saved_models" / "version_1"
-# Whoever does not use them need not have them, or may have another version than the one that is imported.
-OPTIONAL = {"cloudpickle", "joblib.externals", "pandas", "polars", "skops", "typer", "altair", "vl_convert"}
+# What may be missing, as `resource` without Unix, or installed in another version than the one imported.
+OPTIONAL = {
+    "cloudpickle",
+    "joblib.externals",
+    "pandas",
+    "polars",
+    "skops",
+    "typer",
+    "altair",
+    "vl_convert",
+    "resource",
+}
 HEAVY = {"sklearn", "scipy", "narwhals", "pyarrow", "pandas", "polars", "rich", "joblib", "threadpoolctl"}
 FOR_HELP = HEAVY | {"numpy", "committee._engine", "committee.running"}
 PREDICT = """
@@ -39,7 +49,6 @@ NOT_NEEDED = {
     "assembling": 9,
     "cli": 1,
     "combining": 1,
-    "evaluating": 5,
     "extensions": 1,
     "jobs": 2,
     "saving": 2,

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from sklearn.base import clone, is_classifier, is_regressor
 
 from committee.combining.passing import reaches, request
-from committee.evaluating.intervals import check_n_draws, in_tasks, seed_of
+from committee.evaluating.intervals import Where, check_n_draws, in_tasks, seed_of
 from committee.evaluating.scoring import as_array
 from committee.learners.training import Training
 from committee.members.fitting import fit_member
@@ -28,7 +28,11 @@ from committee.table import read
 from committee.table.part import take_rows
 from committee.table.reading import read_like
 from committee.table.source import open_source
+from committee.table.typing import ArrayLike, RandomState, TableLike
 from committee.task import Classification, Regression, are_repetitions, check_lengths, codes_in
+
+# From the number of a fit and its votes to what is kept of them.
+Judge = Callable[[int, np.ndarray], np.ndarray]
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +53,7 @@ class Bagged:
     n_bags : int
     """
 
-    estimator: Any
+    estimator: object
     lesson: Lesson
     weights: np.ndarray
     repeats: np.ndarray
@@ -58,7 +62,15 @@ class Bagged:
     n_bags: int
 
     @classmethod
-    def of(cls, estimator: Any, X: Any, y: Any, n_bags: Any, sample_weight: Any, random_state: Any) -> Bagged:
+    def of(
+        cls,
+        estimator: object,
+        X: TableLike,
+        y: ArrayLike,
+        n_bags: int,
+        sample_weight: ArrayLike | None,
+        random_state: RandomState,
+    ) -> Bagged:
         """Check an estimator and what it learns from.
 
         Examples
@@ -103,7 +115,7 @@ class Bagged:
         is_outside[self.rows(number)] = False
         return is_outside
 
-    def test_rows(self, X: Any, y: Any) -> tuple[Any, np.ndarray]:
+    def test_rows(self, X: TableLike | None, y: ArrayLike) -> tuple[Any, np.ndarray]:
         """Other rows to judge, as members take them, and their answers as codes of classes or numbers."""
         source = open_source(X)
         if isinstance(self.lesson.task, Regression):
@@ -133,7 +145,7 @@ class Bagged:
             return fit_member(own, table, answers, weights, are_classes=lesson.are_classes)
 
     def judged(
-        self, judge: Callable[[int, np.ndarray], np.ndarray], X: Any = None, *, first: int = 0, **where: Any
+        self, judge: Judge, X: TableLike | None = None, *, first: int = 0, **where: Unpack[Where]
     ) -> list[np.ndarray]:
         """Judge the votes of every fit, in order.
 
@@ -152,16 +164,14 @@ class Bagged:
         n_fits = self.n_bags + 1 - first
         return in_tasks(fit_and_judge, (self, judge, table, first), n_fits, step=1, what="bags", **where)
 
-    def votes(self, number: int, X: Any) -> np.ndarray:
+    def votes(self, number: int, X: TableLike) -> np.ndarray:
         """Return the votes of a fit on rows, of shape (n_rows, n_outputs). The model is not kept."""
         model = self.fitted(number)
         with naming(self.called(number), "vote"):
             return votes_of(model, X, self.lesson.task)
 
 
-def fit_and_judge(
-    shared: tuple[Bagged, Callable[[int, np.ndarray], np.ndarray], Any, int], begin: int, end: int
-) -> list[np.ndarray]:
+def fit_and_judge(shared: tuple[Bagged, Judge, TableLike, int], begin: int, end: int) -> list[np.ndarray]:
     """Fit on some bags, and judge their votes."""
     bagged, judge, X, first = shared
     return [judge(number, bagged.votes(number, X)) for number in range(first + begin, first + end)]

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from committee.combining.fixed import one_hot
 from committee.documentation import with_parameters
 from committee.evaluating.bags import Bagged
-from committee.evaluating.intervals import RUNS
+from committee.evaluating.intervals import RUNS, Where
 from committee.members.votes import check_gives_probabilities
 from committee.metrics.losses import SMALLEST
+from committee.running import Runner
+from committee.table.typing import ArrayLike, RandomState, TableLike
 
 # The losses of each task, the default first.
 LOSSES = {"classification": ("error", "brier", "log_loss"), "regression": ("squared_error",)}
@@ -60,17 +61,17 @@ class BiasVariance:
 
 @with_parameters(RUNS)
 def bias_variance(
-    estimator: Any,
-    X: Any,
-    y: Any,
-    X_test: Any = None,
-    y_test: Any = None,
+    estimator: object,
+    X: TableLike,
+    y: ArrayLike,
+    X_test: TableLike | None = None,
+    y_test: ArrayLike | None = None,
     *,
     B: int = 200,
     loss: str | None = None,
-    sample_weight: Any = None,
-    random_state: Any = None,
-    runner: Any = "threads",
+    sample_weight: ArrayLike | None = None,
+    random_state: RandomState = None,
+    runner: str | Runner = "threads",
     n_jobs: int | None = None,
     verbose: int = 0,
 ) -> BiasVariance:
@@ -134,8 +135,8 @@ def bias_variance(
     bagged = Bagged.of(estimator, X, y, B, sample_weight, random_state)
     lesson = bagged.lesson
     name = named_loss(loss, estimator, are_classes=lesson.are_classes)
-    table, answers = (None, lesson.y) if X_test is None else bagged.test_rows(X_test, y_test)
-    where = {"by": type(estimator).__name__, "runner": runner, "n_jobs": n_jobs, "verbose": verbose}
+    table, answers = (None, lesson.y) if y_test is None else bagged.test_rows(X_test, y_test)
+    where: Where = {"by": type(estimator).__name__, "runner": runner, "n_jobs": n_jobs, "verbose": verbose}
     keeps_votes = not lesson.are_classes or name in OF_PROBABILITIES
     decided = np.array(bagged.judged(as_voted if keeps_votes else decided_class, table, first=1, **where))
     counts, weights = np.ones(decided.shape[:2]), np.ones(len(answers))
@@ -154,7 +155,7 @@ def bias_variance(
     return BiasVariance(name, error, bias, variance, unbiased, biased, bagged.n_bags)
 
 
-def named_loss(loss: Any, estimator: Any, *, are_classes: bool) -> str:
+def named_loss(loss: object, estimator: object, *, are_classes: bool) -> str:
     """Return the name of the loss, after checking that the task and the estimator have it.
 
     Examples

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from typing import Any
+from typing import Unpack
 
 import numpy as np
 
 from committee.documentation import with_parameters
 from committee.evaluating.bags import Bagged
-from committee.evaluating.intervals import RUNS, Draws, Interval, interval_of
+from committee.evaluating.intervals import RUNS, Draws, Interval, Where, interval_of
 from committee.members.votes import check_judged
 from committee.metrics.curves import Weighed
 from committee.metrics.losses import NoValueError
 from committee.metrics.names import CLASSES, ERRORS, NUMBERS, Metric
 from committee.metrics.scoring import check_has_value, known, metric_of
+from committee.running import Runner
+from committee.table.typing import ArrayLike, RandomState, TableLike
 
 KINDS = ("plain", "out_of_bag", ".632", ".632+")
 # With at most so many different answers, the no-information rate of a mean over rows is that of all pairs.
@@ -69,8 +72,8 @@ class BootstrapError:
         kind: str = "percentile",
         level: float = 0.95,
         B: int = 1000,
-        random_state: Any = None,
-        runner: Any = "threads",
+        random_state: RandomState = None,
+        runner: str | Runner = "threads",
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> Interval:
@@ -94,22 +97,24 @@ class BootstrapError:
         -------
         Interval
         """
-        where = {"by": "bootstrap_error", "runner": runner, "n_jobs": n_jobs, "verbose": verbose}
-        return self._estimates.interval(self.kind, random_state, kind=kind, level=level, n_draws=B, **where)
+        where: Where = {"by": "bootstrap_error", "runner": runner, "n_jobs": n_jobs, "verbose": verbose}
+        draws = Draws.of(self._estimates.weights, random_state)
+        value = partial(self._estimates.value, self.kind)
+        return interval_of(value, draws, kind=kind, level=level, n_draws=B, **where)
 
 
 @with_parameters(RUNS)
 def bootstrap_error(
-    estimator: Any,
-    X: Any,
-    y: Any,
+    estimator: object,
+    X: TableLike,
+    y: ArrayLike,
     B: int = 200,
     *,
     kind: str = ".632+",
-    scoring: Any = None,
-    sample_weight: Any = None,
-    random_state: Any = None,
-    runner: Any = "threads",
+    scoring: object = None,
+    sample_weight: ArrayLike | None = None,
+    random_state: RandomState = None,
+    runner: str | Runner = "threads",
     n_jobs: int | None = None,
     verbose: int = 0,
 ) -> BootstrapError:
@@ -169,28 +174,29 @@ def bootstrap_error(
     if kind not in KINDS:
         raise ValueError(f'kind must be "plain", "out_of_bag", ".632" or ".632+". Got {kind!r}.')
     bagged = Bagged.of(estimator, X, y, B, sample_weight, random_state)
-    where = {"by": type(estimator).__name__, "runner": runner, "n_jobs": n_jobs, "verbose": verbose}
+    where: Where = {"by": type(estimator).__name__, "runner": runner, "n_jobs": n_jobs, "verbose": verbose}
     judge = metric_for(scoring, bagged)
     estimates = Estimates.of(judge, bagged, **where)
-    parts = estimates.parts()
-    if np.isnan(parts.value(kind)):
-        raise no_value(kind, judge.name, parts)
+    errors = {
+        each: estimates.means.error(each, bagged.weights) for each in ("plain", "out_of_bag", "apparent")
+    }
+    values = {each: estimates.combined(each, errors) for each in KINDS}
+    if np.isnan(values[kind]):
+        raise no_value(kind, judge.name, values[".632"])
     return BootstrapError(
-        parts.value(kind),
+        values[kind],
         kind,
         judge.name,
-        parts.plain,
-        parts.out_of_bag,
-        parts.apparent,
-        parts.no_information,
-        parts.value(".632"),
-        parts.value(".632+"),
-        bagged.n_bags,
-        estimates,
+        **errors,
+        no_information=estimates.no_information,
+        point_632=values[".632"],
+        point_632_plus=values[".632+"],
+        n_bags=bagged.n_bags,
+        _estimates=estimates,
     )
 
 
-def metric_for(scoring: Any, bagged: Bagged) -> Metric:
+def metric_for(scoring: object, bagged: Bagged) -> Metric:
     """Return the metric, if it can judge what an estimator will decide."""
     task, y = bagged.lesson.task, bagged.lesson.y
     if scoring is None:
@@ -201,15 +207,15 @@ def metric_for(scoring: Any, bagged: Bagged) -> Metric:
     return wanted
 
 
-def no_value(kind: str, name: str, parts: Parts) -> NoValueError:
-    """The error of an estimate that has no value.
+def no_value(kind: str, name: str, point_632: float) -> NoValueError:
+    """Return the error for an estimate that has no value.
 
     Examples
     --------
-    >>> no_value("plain", "roc_auc", Parts(np.nan, np.nan, 1.0, 0.5, more_is_better=True))
+    >>> no_value("plain", "roc_auc", np.nan)
     NoValueError('roc_auc has no value on any bag. Use more rows, or another metric.')
     """
-    if kind == ".632+" and not np.isnan(parts.value(".632")):
+    if kind == ".632+" and not np.isnan(point_632):
         return NoValueError(
             f"{name} has no value for answers that do not depend on rows, which .632+ needs. Ask for "
             'kind=".632".'
@@ -245,44 +251,39 @@ class RowMeans:
 
     Parameters
     ----------
-    apparent, plain, out_of_bag : ndarray of shape (n_rows,)
+    of_rows : mapping of str to ndarray of shape (n_rows,)
+        The scores by their kind: "apparent", "plain" and "out_of_bag".
     is_known : ndarray of float64 of shape (n_rows,)
         1 where some bag is without the row, and else 0.
     """
 
-    apparent: np.ndarray
-    plain: np.ndarray
-    out_of_bag: np.ndarray
+    of_rows: Mapping[str, np.ndarray]
     is_known: np.ndarray
 
     @classmethod
-    def of(cls, metric: Any, found: list[np.ndarray], bagged: Bagged) -> RowMeans:
+    def of(cls, metric: Metric, found: list[np.ndarray], bagged: Bagged) -> RowMeans:
         """Average over the bags."""
         losses, is_outside = np.array(found[1:]), bagged.is_outside()
         n_outside = is_outside.sum(axis=0)
         if not n_outside[bagged.weights > 0].any():
             raise ValueError(f"Every row is in every bag. Draw more bags than B={bagged.n_bags}.")
-        out_of_bag = (losses * is_outside).sum(axis=0) / np.maximum(n_outside, 1)
-        apparent = metric.row_scores(bagged.lesson.y, found[0])
-        return cls(apparent, losses.mean(axis=0), out_of_bag, (n_outside > 0).astype(np.float64))
+        of_rows = {
+            "apparent": metric.row_scores(bagged.lesson.y, found[0]),
+            "plain": losses.mean(axis=0),
+            "out_of_bag": (losses * is_outside).sum(axis=0) / np.maximum(n_outside, 1),
+        }
+        return cls(of_rows, (n_outside > 0).astype(np.float64))
 
-    def apparent_error(self, weights: np.ndarray) -> float:
-        """The error of the fit on all rows, under some weights of the rows."""
-        return float(self.apparent @ weights / weights.sum())
-
-    def plain_error(self, weights: np.ndarray) -> float:
-        """The error of all bags."""
-        return float(self.plain @ weights / weights.sum())
-
-    def outside_error(self, weights: np.ndarray) -> float:
-        """The error out of bag."""
-        of_known = weights * self.is_known
-        return float(self.out_of_bag @ of_known / of_known.sum()) if of_known.any() else float("nan")
+    def error(self, kind: str, weights: np.ndarray) -> float:
+        """Return an error of one kind under some weights of the rows."""
+        if kind == "out_of_bag":
+            weights = weights * self.is_known
+        return float(self.of_rows[kind] @ weights / weights.sum()) if weights.any() else float("nan")
 
 
 @dataclass(frozen=True, eq=False)
 class BagMeans:
-    """The same of a metric that is no mean over rows: it is taken of each bag.
+    """The same for a metric that is not a mean over rows: it is computed for each bag.
 
     Parameters
     ----------
@@ -303,63 +304,21 @@ class BagMeans:
         """Keep the votes."""
         return cls(metric, bagged.lesson.y, found, bagged.is_outside())
 
-    def apparent_error(self, weights: np.ndarray) -> float:
-        """The error of the fit on all rows, under some weights of the rows."""
-        return self._prepared[0](weights)
-
-    def plain_error(self, weights: np.ndarray) -> float:
-        """The mean error of the bags. One without a value is left out, here and out of bag."""
-        return mean_known([known(of_bag)(weights) for of_bag in self._prepared[1:]])
-
-    def outside_error(self, weights: np.ndarray) -> float:
-        """The mean error of the bags on the rows that they do not have."""
-        bags = zip(self._prepared[1:], self.is_outside, strict=True)
-        outside = [(of_bag, weights * each) for of_bag, each in bags]
-        return mean_known([known(of_bag)(each) for of_bag, each in outside if each.any()])
+    def error(self, kind: str, weights: np.ndarray) -> float:
+        """Return an error as `RowMeans` does. Of the bags it is the mean over those that have a value."""
+        on_all, *of_bags = self._prepared
+        if kind == "apparent":
+            return on_all(weights)
+        rows = weights * self.is_outside if kind == "out_of_bag" else [weights] * len(of_bags)
+        bags = zip(of_bags, rows, strict=True)
+        return mean_known([known(of_bag)(each) for of_bag, each in bags if each.any()])
 
     @cached_property
     def _prepared(self) -> list[Weighed]:
         return [self.metric.prepare(self.y, votes) for votes in self.votes]
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         return {name: value for name, value in vars(self).items() if name != "_prepared"}
-
-
-@dataclass(frozen=True)
-class Parts:
-    """What all estimates are made of.
-
-    Parameters
-    ----------
-    plain, out_of_bag, apparent, no_information : float
-        NaN where it has no value, or was not asked for.
-    more_is_better : bool
-    """
-
-    plain: float
-    out_of_bag: float
-    apparent: float
-    no_information: float
-    more_is_better: bool
-
-    def value(self, kind: str) -> float:
-        """One of the estimates.
-
-        Examples
-        --------
-        >>> parts = Parts(0.1, 0.3, 0.0, 0.5, more_is_better=False)
-        >>> [round(parts.value(kind), 3) for kind in KINDS]
-        [0.1, 0.3, 0.19, 0.243]
-        """
-        if kind == "plain":
-            return self.plain
-        if kind == "out_of_bag":
-            return self.out_of_bag
-        if kind == ".632":
-            return 0.368 * self.apparent + 0.632 * self.out_of_bag
-        return point_632_plus(
-            self.apparent, self.out_of_bag, self.no_information, more_is_better=self.more_is_better
-        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -381,35 +340,26 @@ class Estimates:
     weights: np.ndarray
 
     @classmethod
-    def of(cls, metric: Metric, bagged: Bagged, **where: Any) -> Estimates:
+    def of(cls, metric: Metric, bagged: Bagged, **where: Unpack[Where]) -> Estimates:
         """Fit on the bags, and judge what is decided."""
         found = bagged.judged(Kept(metric, bagged.lesson.y), **where)
         means = (RowMeans if metric.is_mean_over_rows else BagMeans).of(metric, found, bagged)
         no_information = no_information_rate(metric, found[0], bagged)
         return cls(means, no_information, metric.more_is_better, bagged.weights)
 
-    def parts(self) -> Parts:
-        """What all estimates are made of, on the rows as they are."""
-        return Parts(
-            self.means.plain_error(self.weights),
-            self.means.outside_error(self.weights),
-            self.means.apparent_error(self.weights),
-            self.no_information,
-            self.more_is_better,
-        )
-
     def value(self, kind: str, weights: np.ndarray) -> float:
-        """One of the estimates; nothing is asked for that it is not made of."""
-        nan = float("nan")
-        plain = self.means.plain_error(weights) if kind == "plain" else nan
-        out_of_bag = nan if kind == "plain" else self.means.outside_error(weights)
-        apparent = self.means.apparent_error(weights) if kind in (".632", ".632+") else nan
-        return Parts(plain, out_of_bag, apparent, self.no_information, self.more_is_better).value(kind)
+        """Return one of the estimates under some weights of the rows, from the errors that it is made of."""
+        needed = (kind,) if kind in ("plain", "out_of_bag") else ("apparent", "out_of_bag")
+        return self.combined(kind, {each: self.means.error(each, weights) for each in needed})
 
-    def interval(self, of: str, random_state: Any, **options: Any) -> Interval:
-        """How sure one of the estimates is, as `interval_of` finds it."""
-        draws = Draws.of(self.weights, random_state)
-        return interval_of(partial(self.value, of), draws, **options)
+    def combined(self, kind: str, errors: Mapping[str, float]) -> float:
+        """Return one of the estimates from the errors by their kinds."""
+        if kind in errors:
+            return errors[kind]
+        apparent, out_of_bag = errors["apparent"], errors["out_of_bag"]
+        if kind == ".632":
+            return 0.368 * apparent + 0.632 * out_of_bag
+        return point_632_plus(apparent, out_of_bag, self.no_information, more_is_better=self.more_is_better)
 
 
 def mean_known(values: list[float]) -> float:

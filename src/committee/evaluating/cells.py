@@ -31,6 +31,7 @@ from committee.members.votes import votes_of
 from committee.parameters import is_integer, is_number
 from committee.running import Runner, Task, TaskError
 from committee.table.part import take_rows
+from committee.table.typing import TableLike
 from committee.votes.arrays import dtype_of
 from committee.votes.folds import drawn_folds
 
@@ -105,7 +106,7 @@ class Outcome:
         )
 
 
-def run_cell(lesson: Lesson, cell: Cell, estimator: Any, is_test: np.ndarray, cv: Any) -> Outcome:
+def run_cell(lesson: Lesson, cell: Cell, estimator: object, is_test: np.ndarray, cv: int | None) -> Outcome:
     """Fit a learner on one resample of a table, and let it vote.
 
     Parameters
@@ -134,7 +135,7 @@ def run_cell(lesson: Lesson, cell: Cell, estimator: Any, is_test: np.ndarray, cv
         return Outcome.failed(error)
 
 
-def asked(lesson: Lesson, X_test: Any, member: Member, cell: Cell, cv: Any) -> Outcome:
+def asked(lesson: Lesson, X_test: TableLike, member: Member, cell: Cell, cv: int | None) -> Outcome:
     """The votes of a member that learns from all rows of a lesson."""
     uses_bags = cv is not None and has_bags(member.estimator)
     began = time.perf_counter()
@@ -275,7 +276,7 @@ class Bench:
         self._runner, self._key, self._handle = None, "", None
 
 
-def begin(*given: Any) -> None:
+def begin(*given: object) -> None:
     """Nothing: a process that has called it has begun, and has imported what it was given."""
 
 
@@ -305,7 +306,7 @@ def data_bytes() -> int:
     raise OSError("/proc/self/status does not tell VmData, so memory_limit cannot be held.")
 
 
-def outcome_of(task: Any) -> Outcome:
+def outcome_of(task: Task) -> Outcome:
     """What came of the task of a cell: a worker that has died is a failure of its cell."""
     error = task.exception()
     if error is None:

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from committee.combining.fixed import majority, mean
 from committee.evaluating.intervals import Draws, Interval, bounds_of, check_interval, on_rows_again
 from committee.evaluating.majority import majority_vote_accuracy
 from committee.evaluating.scoring import Given, read_votes
 from committee.metrics.losses import SMALLEST, NoValueError, errors, learnt_log_losses, residuals
+from committee.table.typing import ArrayLike, RandomState
 from committee.votes.arrays import shares_of, weighted_sum
 from committee.votes.honest import HonestVotes
 
@@ -75,7 +75,7 @@ def decompose(
     loss: str | None = None,
     *,
     rule: str | None = None,
-    weights: Any = None,
+    weights: ArrayLike | None = None,
     sample_weight: Given = None,
     classes: Given = None,
 ) -> Decomposition:
@@ -145,13 +145,13 @@ def decompose_intervals(
     loss: str | None = None,
     *,
     rule: str | None = None,
-    weights: Any = None,
+    weights: ArrayLike | None = None,
     sample_weight: Given = None,
     classes: Given = None,
     kind: str = "percentile",
     level: float = 0.95,
     B: int = 1000,
-    random_state: Any = None,
+    random_state: RandomState = None,
 ) -> dict[str, Interval]:
     """How sure each part of a decomposition is: confidence intervals by the bootstrap over rows.
 
@@ -226,7 +226,15 @@ class Parts:
     deviations: np.ndarray
 
     @classmethod
-    def of(cls, votes: ArrayLike, y: ArrayLike, loss: Any, rule: Any, weights: Any, **labelled: Any) -> Parts:
+    def of(
+        cls,
+        votes: ArrayLike,
+        y: ArrayLike,
+        loss: str | None,
+        rule: str | None,
+        weights: ArrayLike | None,
+        **labelled: Any,
+    ) -> Parts:
         """Read votes, and find the losses of members and committee on each row."""
         if loss is not None and loss not in RULES:
             raise ValueError(
@@ -324,7 +332,7 @@ def mean_correlation(deviations: np.ndarray, row_weights: np.ndarray) -> float |
     return (everything - n_varying) / (n_varying * (n_varying - 1))
 
 
-def check_loss(loss: Any, rule: Any, honest: HonestVotes) -> tuple[str, str]:
+def check_loss(loss: str | None, rule: str | None, honest: HonestVotes) -> tuple[str, str]:
     """The loss and the rule that are meant.
 
     Examples

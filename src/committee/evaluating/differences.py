@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import scipy
@@ -177,7 +176,7 @@ class Odds:
 
 
 def bayesian_signed_rank(
-    losses: np.ndarray, others: np.ndarray, rope: float = 0.01, random_state: Any = 0
+    losses: np.ndarray, others: np.ndarray, rope: float = 0.01, random_state: int = 0
 ) -> Odds:
     """The Bayesian signed rank test of two learners.
 

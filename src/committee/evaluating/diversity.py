@@ -12,13 +12,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from committee.documentation import with_parameters
 from committee.evaluating.scoring import CLASS_VOTES, Given, read_class_votes, read_labels
+from committee.table.typing import ArrayLike
 from committee.votes.arrays import labels_of
 
 
@@ -196,7 +195,7 @@ def kappa(votes: ArrayLike, *, sample_weight: Given = None) -> np.ndarray:
     return divided(agree - by_chance, np.where(by_chance < 1 - 1e-12, 1 - by_chance, 0.0))
 
 
-def average(matrix: Any) -> float:
+def average(matrix: ArrayLike) -> float:
     """The mean of a matrix of pairs over all pairs, without those that are NaN.
 
     Parameters

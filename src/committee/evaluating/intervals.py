@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, TypedDict, TypeVar, Unpack
 
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -21,8 +21,10 @@ from committee.documentation import with_parameters
 from committee.metrics.losses import NoValueError
 from committee.metrics.scoring import known, name_of_function
 from committee.parameters import is_float, is_integer
+from committee.running import Runner
 from committee.running.tasks import failed
 from committee.table.part import take_rows
+from committee.table.typing import ArrayLike, RandomState, TableLike
 from committee.task import are_repetitions, to_numbers
 from committee.votes.honest import n_rows_of
 
@@ -39,8 +41,22 @@ RUNS = {
     Whether to show the progress.""",
 }
 KINDS = ("percentile", "bca")
+# Functions of the weights of the rows, and of rows.
+OfWeights = Callable[[np.ndarray], Any]
+Statistic = Callable[..., ArrayLike]
+Shared = TypeVar("Shared")
+Made = TypeVar("Made")
 # Above this many rows the acceleration of BCa is taken from groups of rows that are left out together.
 MOST_LEFT_OUT = 1000
+
+
+class Where(TypedDict, total=False):
+    """Where numbered work runs, and for whom; see `in_tasks`."""
+
+    by: str
+    runner: str | Runner
+    n_jobs: int | None
+    verbose: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,9 +79,9 @@ class Interval:
     0.2 [0.125, 0.28]
     """
 
-    value: Any
-    low: Any
-    high: Any
+    value: float | np.ndarray
+    low: float | np.ndarray
+    high: float | np.ndarray
     level: float
     kind: str
 
@@ -103,7 +119,7 @@ class Draws:
     seed: int
 
     @classmethod
-    def of(cls, row_weights: np.ndarray, random_state: Any) -> Draws:
+    def of(cls, row_weights: np.ndarray, random_state: RandomState) -> Draws:
         """Draw as many rows as there are with a weight.
 
         Small whole weights are repetitions: a row of weight 2 is the row twice. With others a row is drawn as
@@ -157,7 +173,7 @@ class Draws:
 
 
 def interval_of(
-    weighed: Callable[[np.ndarray], Any], draws: Draws, *, kind: str, level: float, n_draws: int, **where: Any
+    weighed: OfWeights, draws: Draws, *, kind: str, level: float, n_draws: int, **where: Unpack[Where]
 ) -> Interval:
     """The interval of a function of the weights of the rows, as `on_rows_again` finds it."""
     check_interval(kind, level, n_draws)
@@ -165,17 +181,9 @@ def interval_of(
 
 
 def on_rows_again(
-    weighed: Callable[[np.ndarray], Any],
-    draws: Draws,
-    kind: str,
-    n_draws: int,
-    *,
-    by: str = "interval",
-    runner: Any = "serial",
-    n_jobs: int | None = None,
-    verbose: Any = 0,
+    weighed: OfWeights, draws: Draws, kind: str, n_draws: int, **where: Unpack[Where]
 ) -> tuple[Any, np.ndarray, np.ndarray]:
-    """A function of the weights on the rows, on rows drawn again and, if BCa needs it, without some rows."""
+    """Evaluate a function of the weights on all rows, on rows drawn again and, for BCa, without some rows."""
     value = weighed(draws.all_weights)
     n_left_out = draws.n_left_out if kind == "bca" else 0
     made = in_tasks(
@@ -184,17 +192,12 @@ def on_rows_again(
         n_draws + n_left_out,
         step=DRAWS_IN_A_TASK,
         what="draws",
-        by=by,
-        runner=runner,
-        n_jobs=n_jobs,
-        verbose=verbose,
+        **where,
     )
     return value, np.array(made[:n_draws]), np.reshape(made[n_draws:], (n_left_out, *np.shape(value)))
 
 
-def weigh_again(
-    shared: tuple[Callable[[np.ndarray], Any], Draws, int], begin: int, end: int
-) -> list[np.ndarray]:
+def weigh_again(shared: tuple[OfWeights, Draws, int], begin: int, end: int) -> list[np.ndarray]:
     """Evaluate the function on each of some drawings; numbers from n_draws on leave rows out."""
     weighed, draws, n_draws = shared
     again = known(weighed)
@@ -204,7 +207,9 @@ def weigh_again(
     ]
 
 
-def bounds_of(value: Any, drawn: np.ndarray, left_out: np.ndarray, *, kind: str, level: float) -> Interval:
+def bounds_of(
+    value: float | np.ndarray, drawn: np.ndarray, left_out: np.ndarray, *, kind: str, level: float
+) -> Interval:
     """The interval from a number and what it is on rows drawn again.
 
     Parameters
@@ -239,7 +244,7 @@ def bounds_of(value: Any, drawn: np.ndarray, left_out: np.ndarray, *, kind: str,
     return Interval(value, low, high, level, kind)
 
 
-def corrected(tails: np.ndarray, value: np.ndarray, drawn: np.ndarray, left_out: np.ndarray) -> Any:
+def corrected(tails: np.ndarray, value: np.ndarray, drawn: np.ndarray, left_out: np.ndarray) -> np.ndarray:
     """The shares at which BCa takes the quantiles (Efron 1987), of shape (2, ...).
 
     With z0 the normal quantile of the share of draws below the value, ties counting half, and a the
@@ -268,7 +273,7 @@ def quantile(drawn: np.ndarray, share: np.ndarray) -> np.ndarray:
     return np.reshape(of_each, share.shape)
 
 
-def check_interval(kind: Any, level: Any, n_draws: Any) -> None:
+def check_interval(kind: str, level: float, n_draws: int) -> None:
     """Raise unless an interval can be made of this.
 
     Examples
@@ -284,13 +289,13 @@ def check_interval(kind: Any, level: Any, n_draws: Any) -> None:
     check_n_draws(n_draws)
 
 
-def check_n_draws(n_draws: Any, name: str = "B", least: int = 2) -> None:
+def check_n_draws(n_draws: int, name: str = "B", least: int = 2) -> None:
     """Raise unless something can be drawn so many times."""
     if not is_integer(n_draws) or n_draws < least:
         raise ValueError(f"{name} must be an integer >= {least}. Got {n_draws!r}.")
 
 
-def seed_of(random_state: Any) -> int:
+def seed_of(random_state: RandomState) -> int:
     """An integer that all streams of random numbers are made from."""
     try:
         return int(check_random_state(random_state).randint(2**31 - 1))
@@ -301,18 +306,18 @@ def seed_of(random_state: Any) -> int:
 
 
 def in_tasks(
-    function: Callable[..., list[Any]],
-    shared: Any,
+    function: Callable[[Shared, int, int], list[Made]],
+    shared: Shared,
     n_total: int,
     *,
     step: int,
     what: str,
-    by: str,
-    runner: Any,
-    n_jobs: int | None,
-    verbose: Any,
-) -> list[Any]:
-    """What a function makes of each number, in their order, whatever the runner.
+    by: str = "interval",
+    runner: str | Runner = "serial",
+    n_jobs: int | None = None,
+    verbose: int = 0,
+) -> list[Made]:
+    """Return what a function makes of each number, in their order, whatever the runner.
 
     Parameters
     ----------
@@ -369,15 +374,15 @@ def in_tasks(
 
 @with_parameters(RUNS)
 def bootstrap_variance(
-    statistic: Callable[..., Any],
-    X: Any,
+    statistic: Statistic,
+    X: TableLike | tuple[TableLike, ...],
     B: int = 200,
     *,
-    random_state: Any = None,
-    runner: Any = "threads",
+    random_state: RandomState = None,
+    runner: str | Runner = "threads",
     n_jobs: int | None = None,
     verbose: int = 0,
-) -> Any:
+) -> float | np.ndarray:
     """Estimate the variance of a statistic, by computing it again from rows drawn with replacement.
 
     It is sum((S[b] - S)^2) / (B - 1), with S[b] the statistic of drawing b and S the mean of them.
@@ -418,7 +423,7 @@ def bootstrap_variance(
     if len(set(lengths)) > 1:
         raise ValueError(f"The tables of X must have the same number of rows. Got {lengths}.")
     shared = (statistic, parts, Draws.of(np.ones(lengths[0]), random_state))
-    where = {"by": name_of_function(statistic), "runner": runner, "n_jobs": n_jobs, "verbose": verbose}
+    where: Where = {"by": name_of_function(statistic), "runner": runner, "n_jobs": n_jobs, "verbose": verbose}
     found = in_tasks(statistics_of, shared, B, step=DRAWS_IN_A_TASK, what="draws", **where)
     if len({each.shape for each in found}) > 1:
         raise ValueError("statistic must give arrays of one shape.")
@@ -426,9 +431,7 @@ def bootstrap_variance(
     return float(variance) if variance.ndim == 0 else variance
 
 
-def statistics_of(
-    shared: tuple[Callable[..., Any], list[Any], Draws], begin: int, end: int
-) -> list[np.ndarray]:
+def statistics_of(shared: tuple[Statistic, list[Any], Draws], begin: int, end: int) -> list[np.ndarray]:
     """Return the statistic of each of some drawings."""
     statistic, parts, draws = shared
     found = []

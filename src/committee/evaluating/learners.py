@@ -12,14 +12,21 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from sklearn import ensemble
 from sklearn.base import is_classifier, is_regressor
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.neural_network import MLPClassifier, MLPRegressor
+from sklearn.svm import SVC
 
 from committee.assembling.members import Member, encoded, with_scaled_target
 from committee.assembling.recipes import recipe_of
 from committee.automatic import portfolio
 from committee.automatic.portfolio import Size
 
-TASKS = ("classification", "regression")
+SUFFIXES = {"classification": "Classifier", "regression": "Regressor"}
+TASKS = tuple(SUFFIXES)
+# Learners of libraries of the same name, which may not be installed.
+LIBRARIES = ("xgboost", "lightgbm", "catboost")
 # From a task to an estimator; None if there is none for the task.
 Make = Callable[[str], Any]
 
@@ -43,13 +50,12 @@ class Learner:
         return recipe_of(Member(self.name, self.estimators[task]))
 
 
-def ours(module: str, prefix: str, **parameters: Any) -> Make:
-    """A classifier and a regressor of ours, whichever there are."""
+def ours(module: str, prefix: str) -> Make:
+    """Make the classifier or the regressor of a module of the package, if it has one for the task."""
 
     def make(task: str) -> Any:
-        suffix = "Classifier" if task == "classification" else "Regressor"
-        kind = getattr(importlib.import_module(f"committee.{module}"), prefix + suffix, None)
-        return None if kind is None else kind(**parameters)
+        kind = getattr(importlib.import_module(f"committee.{module}"), prefix + SUFFIXES[task], None)
+        return None if kind is None else kind()
 
     return make
 
@@ -61,9 +67,6 @@ def of_portfolio(make: Callable[[Size], Any], tasks: tuple[str, ...] = TASKS) ->
 
 def machine(task: str) -> Any:
     """A support vector machine, whose scores are calibrated in folds."""
-    from sklearn.calibration import CalibratedClassifierCV
-    from sklearn.svm import SVC
-
     if task == "regression":
         return portfolio.machine(Size(task, 1000, 10, 1))
     return encoded(CalibratedClassifierCV(SVC(C=2.0), ensemble=False), scaling="robust")
@@ -71,71 +74,56 @@ def machine(task: str) -> Any:
 
 def perceptron(task: str) -> Any:
     """A perceptron as it comes, with more steps."""
-    from sklearn.neural_network import MLPClassifier, MLPRegressor
-
     if task == "classification":
         return encoded(MLPClassifier(max_iter=500), scaling="robust")
     return encoded(with_scaled_target(MLPRegressor(max_iter=500)), scaling="robust")
 
 
-def sklearn_ensemble(prefix: str, **parameters: Any) -> Make:
-    """An ensemble of scikit-learn's."""
-
-    def make(task: str) -> Any:
-        module = importlib.import_module("sklearn.ensemble")
-        return encoded(
-            getattr(module, prefix + ("Classifier" if task == "classification" else "Regressor"))(
-                **parameters
-            )
-        )
-
-    return make
+def sklearn_ensemble(prefix: str) -> Make:
+    """Make an ensemble of scikit-learn."""
+    return lambda task: encoded(getattr(ensemble, prefix + SUFFIXES[task])())
 
 
-def foreign(library: str, prefix: str, **parameters: Any) -> Make:
+def foreign(library: str, prefix: str, **parameters: object) -> Make:
     """The booster of a library that may not be installed."""
     return of_portfolio(portfolio.other_booster(library, prefix, **parameters))
 
 
 CLASSES = ("classification",)
-# The meaning, what it needs beside scikit-learn, and how it is made.
-LEARNERS: Mapping[str, tuple[str, str | None, Make]] = {
-    "rf": ("random forest", None, ours("sampling", "RandomForest")),
-    "et": ("extra-trees", None, ours("sampling", "ExtraTrees")),
-    "bagging": ("bagged trees", None, ours("sampling", "Bagging")),
-    "subspace": ("trees on random subspaces", None, ours("sampling", "RandomSubspace")),
-    "rotf": ("rotation forest", None, ours("sampling", "RotationForest")),
-    "gb": ("gradient boosting", None, ours("boosting", "GradientBoosting")),
-    "logitboost": ("LogitBoost", None, ours("boosting", "LogitBoost")),
-    "adaboost": ("AdaBoost: SAMME, or R2 for numbers", None, ours("boosting", "AdaBoost")),
-    "adaboost_m1": ("AdaBoost.M1", None, ours("boosting", "AdaBoostM1")),
-    "adaboost_m2": ("AdaBoost.M2", None, ours("boosting", "AdaBoostM2")),
-    "tree": ("one CART tree", None, ours("learners", "DecisionTree")),
-    "c45": ("one C4.5 tree", None, ours("learners", "C45")),
-    "cawpe": ("CAWPE of five simple members", None, ours("assembling", "CAWPE")),
-    "voting": ("the mean vote of five simple members", None, ours("assembling", "Voting")),
-    "stacking": ("five simple members, stacked", None, ours("assembling", "Stacking")),
-    "selection": (
-        "greedy selection among five simple members",
-        None,
-        ours("assembling", "EnsembleSelection"),
-    ),
-    "region": ("the best of five simple members by region", None, ours("assembling", "RegionSelection")),
-    "dynamic": ("dynamic selection among five simple members", None, ours("assembling", "DynamicSelection")),
-    "averaging": ("Bayesian averaging of five simple members", None, ours("assembling", "BayesianAveraging")),
-    "experts": ("a mixture of experts", None, ours("assembling", "MixtureOfExperts")),
-    "auto": ("the automatic committee", None, ours("automatic", "Committee")),
-    "linear": ("logistic or ridge regression", None, of_portfolio(portfolio.linear(1.0))),
-    "knn": ("15 nearest neighbours, by distance", None, of_portfolio(portfolio.neighbours)),
-    "svm": ("a support vector machine, calibrated", None, machine),
-    "mlp": ("a perceptron with one layer of 100", None, perceptron),
-    "bayes": ("naive Bayes", None, of_portfolio(portfolio.bayes, CLASSES)),
-    "lda": ("linear discriminant analysis", None, of_portfolio(portfolio.discriminant, CLASSES)),
-    "sklearn_rf": ("scikit-learn's random forest", None, sklearn_ensemble("RandomForest")),
-    "sklearn_hist": ("scikit-learn's histogram boosting", None, sklearn_ensemble("HistGradientBoosting")),
-    "xgboost": ("XGBoost", "xgboost", foreign("xgboost", "XGB", n_jobs=1)),
-    "lightgbm": ("LightGBM", "lightgbm", foreign("lightgbm", "LGBM", n_jobs=1, verbose=-1)),
-    "catboost": ("CatBoost", "catboost", foreign("catboost", "CatBoost", thread_count=1, verbose=False)),
+# The meaning, and how it is made.
+LEARNERS: Mapping[str, tuple[str, Make]] = {
+    "rf": ("random forest", ours("sampling", "RandomForest")),
+    "et": ("extra-trees", ours("sampling", "ExtraTrees")),
+    "bagging": ("bagged trees", ours("sampling", "Bagging")),
+    "subspace": ("trees on random subspaces", ours("sampling", "RandomSubspace")),
+    "rotf": ("rotation forest", ours("sampling", "RotationForest")),
+    "gb": ("gradient boosting", ours("boosting", "GradientBoosting")),
+    "logitboost": ("LogitBoost", ours("boosting", "LogitBoost")),
+    "adaboost": ("AdaBoost: SAMME, or R2 for numbers", ours("boosting", "AdaBoost")),
+    "adaboost_m1": ("AdaBoost.M1", ours("boosting", "AdaBoostM1")),
+    "adaboost_m2": ("AdaBoost.M2", ours("boosting", "AdaBoostM2")),
+    "tree": ("one CART tree", ours("learners", "DecisionTree")),
+    "c45": ("one C4.5 tree", ours("learners", "C45")),
+    "cawpe": ("CAWPE of five simple members", ours("assembling", "CAWPE")),
+    "voting": ("the mean vote of five simple members", ours("assembling", "Voting")),
+    "stacking": ("five simple members, stacked", ours("assembling", "Stacking")),
+    "selection": ("greedy selection among five simple members", ours("assembling", "EnsembleSelection")),
+    "region": ("the best of five simple members by region", ours("assembling", "RegionSelection")),
+    "dynamic": ("dynamic selection among five simple members", ours("assembling", "DynamicSelection")),
+    "averaging": ("Bayesian averaging of five simple members", ours("assembling", "BayesianAveraging")),
+    "experts": ("a mixture of experts", ours("assembling", "MixtureOfExperts")),
+    "auto": ("the automatic committee", ours("automatic", "Committee")),
+    "linear": ("logistic or ridge regression", of_portfolio(portfolio.linear(1.0))),
+    "knn": ("15 nearest neighbours, by distance", of_portfolio(portfolio.neighbours)),
+    "svm": ("a support vector machine, calibrated", machine),
+    "mlp": ("a perceptron with one layer of 100", perceptron),
+    "bayes": ("naive Bayes", of_portfolio(portfolio.bayes, CLASSES)),
+    "lda": ("linear discriminant analysis", of_portfolio(portfolio.discriminant, CLASSES)),
+    "sklearn_rf": ("scikit-learn's random forest", sklearn_ensemble("RandomForest")),
+    "sklearn_hist": ("scikit-learn's histogram boosting", sklearn_ensemble("HistGradientBoosting")),
+    "xgboost": ("XGBoost", foreign("xgboost", "XGB", n_jobs=1)),
+    "lightgbm": ("LightGBM", foreign("lightgbm", "LGBM", n_jobs=1, verbose=-1)),
+    "catboost": ("CatBoost", foreign("catboost", "CatBoost", thread_count=1, verbose=False)),
 }
 
 
@@ -147,13 +135,13 @@ def known_learners() -> dict[str, str]:
     >>> known_learners()["rf"]
     'random forest'
     """
-    return {name: meaning for name, (meaning, library, make) in LEARNERS.items() if is_here(library, make)}
+    return {name: meaning for name, (meaning, make) in LEARNERS.items() if is_here(name, make)}
 
 
-def is_here(library: str | None, make: Make) -> bool:
-    """Whether a learner can be made."""
-    if library is not None:
-        return importlib.util.find_spec(library) is not None
+def is_here(name: str, make: Make) -> bool:
+    """Return whether a learner can be made."""
+    if name in LIBRARIES:
+        return importlib.util.find_spec(name) is not None
     return any(make(task) is not None for task in TASKS)
 
 
@@ -169,16 +157,14 @@ def learner_named(name: str) -> Learner:
     ValueError: There is no learner 'forrest'. There are rf, et, ...
     """
     if name not in known_learners():
-        library = LEARNERS[name][1] if name in LEARNERS else None
-        if library is not None:
-            raise ValueError(f"Learner {name!r} needs the package {library}. Install it.")
+        if name in LIBRARIES:
+            raise ValueError(f"Learner {name!r} needs the package {name}. Install it.")
         raise ValueError(f"There is no learner {name!r}. There are {', '.join(known_learners())}.")
-    make = LEARNERS[name][2]
-    made = {task: make(task) for task in TASKS}
+    made = {task: LEARNERS[name][1](task) for task in TASKS}
     return Learner(name, {task: estimator for task, estimator in made.items() if estimator is not None})
 
 
-def learners_of(given: Any) -> list[Learner]:
+def learners_of(given: Iterable[object] | Mapping[str, object]) -> list[Learner]:
     """The learners that a user gives.
 
     Parameters
@@ -198,7 +184,7 @@ def learners_of(given: Any) -> list[Learner]:
     """
     if isinstance(given, str):
         raise ValueError(f"learners must be a list of names or of (name, estimator) pairs. Got {given!r}.")
-    pairs: Iterable[Any] = given.items() if isinstance(given, Mapping) else given
+    pairs: Iterable[object] = given.items() if isinstance(given, Mapping) else given
     found = [learner_named(each) if isinstance(each, str) else learner_of(each) for each in pairs]
     names = [each.name for each in found]
     for name in names:

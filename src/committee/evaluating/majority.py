@@ -9,16 +9,15 @@ may win with less than half, so that the observed accuracy may be higher.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.special import gammaln, xlog1py, xlogy
 
 from committee.combining.fixed import majority
 from committee.evaluating.diversity import Oracle, average, correlation
 from committee.evaluating.scoring import Given, read_class_votes
 from committee.parameters import is_integer, is_number
+from committee.table.typing import ArrayLike
 from committee.task import to_numbers
 from committee.votes.arrays import labels_of
 
@@ -26,7 +25,7 @@ from committee.votes.arrays import labels_of
 TIES = {"won": 1.0, "half": 0.5, "lost": 0.0}
 
 
-def majority_vote_accuracy(n: int, p: Any, *, correlation: float = 0.0, ties: str = "half") -> float:
+def majority_vote_accuracy(n: int, p: ArrayLike, *, correlation: float = 0.0, ties: str = "half") -> float:
     """Return how often a majority of members is right, from how often each of them is.
 
     Parameters
@@ -68,7 +67,7 @@ def majority_vote_accuracy(n: int, p: Any, *, correlation: float = 0.0, ties: st
     return float(chances[half + 1 :].sum() + TIES[ties] * chances[half])
 
 
-def right_votes(n: int, p: Any, *, correlation: float = 0.0) -> np.ndarray:
+def right_votes(n: int, p: ArrayLike, *, correlation: float = 0.0) -> np.ndarray:
     """Return the probabilities that 0, 1, ..., n members are right about a row.
 
     Members that are not independent follow the beta-binomial model: rows differ in difficulty. The chance of
@@ -133,7 +132,7 @@ def beta_binomial(n: int, p: float, between: float) -> np.ndarray:
     return np.exp(log_ways(n) + of_right + of_wrong[::-1] - of_all[-1])
 
 
-def check_members(n: Any, p: Any, correlation: Any) -> np.ndarray:
+def check_members(n: int, p: ArrayLike, correlation: float) -> np.ndarray:
     """Return how often members are right, an array of no dimension or of all members."""
     if not is_integer(n) or n < 1:
         raise ValueError(f"n must be an integer >= 1, the number of members. Got {n!r}.")

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from committee.boosting.margins import margins_of
 from committee.combining.fixed import majority, mean, one_hot
@@ -17,6 +15,7 @@ from committee.evaluating.intervals import check_n_draws, seed_of
 from committee.evaluating.scoring import CLASS_VOTES, Given, read_class_votes, read_votes
 from committee.metrics.names import CLASSES, ERRORS, NUMBERS, Metric
 from committee.metrics.scoring import metric_of, task_of
+from committee.table.typing import ArrayLike, RandomState
 from committee.votes.arrays import check_classes, labels_of
 from committee.votes.honest import HonestVotes
 
@@ -78,7 +77,12 @@ def kappa_error(
 
 @with_parameters(CLASS_VOTES)
 def margins(
-    votes: ArrayLike, y: ArrayLike, *, weights: Any = None, of: str = "labels", classes: Given = None
+    votes: ArrayLike,
+    y: ArrayLike,
+    *,
+    weights: ArrayLike | None = None,
+    of: str = "labels",
+    classes: Given = None,
 ) -> np.ndarray:
     """The margin of each row: the share of the votes for its class less the largest share of another.
 
@@ -157,12 +161,12 @@ def error_curve(
     votes: ArrayLike,
     y: ArrayLike,
     *,
-    rule: Any = "mean",
-    scoring: Any = None,
+    rule: object = "mean",
+    scoring: object = None,
     sample_weight: Given = None,
     classes: Given = None,
     n_orders: int = 20,
-    random_state: Any = None,
+    random_state: RandomState = None,
 ) -> ErrorCurve:
     """The error against the number of members: in their order, and averaged over random orders.
 
@@ -204,7 +208,7 @@ def error_curve(
     return ErrorCurve(wanted.name, in_order, np.mean(shuffled, axis=0), np.std(shuffled, axis=0))
 
 
-def scores_by_size(honest: HonestVotes, order: np.ndarray, rule: Any, metric: Metric) -> np.ndarray:
+def scores_by_size(honest: HonestVotes, order: np.ndarray, rule: object, metric: Metric) -> np.ndarray:
     """What the first 1, 2, ... members of an order score together."""
     scores = []
     if rule == "majority":

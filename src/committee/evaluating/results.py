@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+import narwhals.stable.v2 as nw
 import numpy as np
 
 from committee.evaluating.cells import Cell
@@ -34,7 +35,7 @@ USUAL = {
 }
 
 
-def metrics_for(scoring: Iterable[Any] | None, table: TableRecord) -> list[Metric]:
+def metrics_for(scoring: Iterable[object] | None, table: TableRecord) -> list[Metric]:
     """The metrics that are for the task of a table, each with a name of its own."""
     wanted = USUAL[table.task] if scoring is None else scoring
     found = [
@@ -46,7 +47,7 @@ def metrics_for(scoring: Iterable[Any] | None, table: TableRecord) -> list[Metri
     return found
 
 
-def check_metrics(scoring: Iterable[Any] | None, tables: Iterable[TableRecord]) -> None:
+def check_metrics(scoring: Iterable[object] | None, tables: Iterable[TableRecord]) -> None:
     """Raise if a metric is unknown, does not judge decisions, or is for none of the tables."""
     some = list(tables)
     for table in some:
@@ -66,12 +67,12 @@ def classes_of(table: TableRecord) -> np.ndarray | None:
     return None if table.classes is None else np.array(table.classes)
 
 
-def names_of(scoring: Iterable[Any] | None) -> list[str] | None:
+def names_of(scoring: Iterable[object] | None) -> list[str] | None:
     """Return the metrics that can be found again by their names; None if there are none."""
     return [name for name in map(name_of, scoring or ()) if name is not None] or None
 
 
-def is_for(scoring: Any, task: str) -> bool:
+def is_for(scoring: object, task: str) -> bool:
     """Return whether a metric is for a task; a scorer or a function may be for any."""
     return task_of(scoring) in (None, task)
 
@@ -103,7 +104,7 @@ class Results:
     scoring : sequence or None
     """
 
-    def __init__(self, store: Store, scoring: Sequence[Any] | None) -> None:
+    def __init__(self, store: Store, scoring: Sequence[object] | None) -> None:
         self.store, self.scoring = store, scoring
         self.tables = store.tables()
         self.finished = store.finished()
@@ -121,7 +122,7 @@ class Results:
             self._masks[place] = found
         return self._masks[place]
 
-    def scores(self, scoring: Sequence[Any] | None = None) -> dict[tuple[Cell, str], float]:
+    def scores(self, scoring: Sequence[object] | None = None) -> dict[tuple[Cell, str], float]:
         """The scores of all finished cells. Those that are not known yet are computed.
 
         They are kept, but for those of functions: another function may have the same name.
@@ -144,7 +145,7 @@ class Results:
             self.store.add_scores(fresh)
         return found
 
-    def columns(self) -> dict[str, list[Any]]:
+    def columns(self) -> dict[str, list[object]]:
         """A row for each finished cell and metric, as columns."""
         names = ("learner", "table", "task", "resample", "scoring", "score", "fit_seconds", "predict_seconds")
         rows = [
@@ -156,7 +157,7 @@ class Results:
         ]
         return {name: [row[place] for row in rows] for place, name in enumerate(names)}
 
-    def compare(self, scoring: Any, learners: Sequence[str] | None) -> Comparison:
+    def compare(self, scoring: object, learners: Sequence[str] | None) -> Comparison:
         """The comparison of learners on the tables that all of them have results on."""
         if scoring is None:
             scoring = self._default_metric()
@@ -222,7 +223,7 @@ class Results:
             return set().union(*found.values()) or every
         return every.intersection(*(found.get(name, set()) for name in learners)) or every
 
-    def _default_metric(self) -> Any:
+    def _default_metric(self) -> object:
         """Return the first metric of the study, if there is only one task."""
         if self.scoring is not None:
             return self.scoring[0]
@@ -259,7 +260,7 @@ class Results:
         return "the metric has no value on it" if np.isnan(scores).any() else None
 
 
-def frame_of(columns: dict[str, list[Any]], backend: str | None) -> Any:
+def frame_of(columns: dict[str, list[object]], backend: str | None) -> Any:
     """Columns as a frame of a library.
 
     Parameters
@@ -272,8 +273,6 @@ def frame_of(columns: dict[str, list[Any]], backend: str | None) -> Any:
     -------
     DataFrame or Table
     """
-    import narwhals.stable.v2 as nw
-
     if backend is None:
         backend = next((name for name in BACKENDS if importlib.util.find_spec(name) is not None), None)
     if backend not in BACKENDS:

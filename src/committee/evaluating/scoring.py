@@ -11,11 +11,11 @@ from dataclasses import replace
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from committee.combining.fixed import one_hot
 from committee.evaluating.intervals import Draws, Interval, interval_of
 from committee.metrics.scoring import metric_of, task_of
+from committee.table.typing import ArrayLike, RandomState
 from committee.task import check_one_sort, check_target, codes_in, row_weights
 from committee.votes.arrays import as_shares, labels_of
 from committee.votes.honest import HonestVotes, check_labels, check_length
@@ -36,7 +36,12 @@ CLASS_VOTES = {
 
 
 def score(
-    decision: Any, y: Any, scoring: Any = None, *, sample_weight: Any = None, classes: Any = None
+    decision: ArrayLike,
+    y: ArrayLike,
+    scoring: object = None,
+    *,
+    sample_weight: ArrayLike | None = None,
+    classes: ArrayLike | None = None,
 ) -> Any:
     """Judge a decision, or each of several.
 
@@ -89,16 +94,16 @@ def score(
 
 
 def score_interval(
-    decision: Any,
-    y: Any,
-    scoring: Any = None,
+    decision: ArrayLike,
+    y: ArrayLike,
+    scoring: object = None,
     *,
-    sample_weight: Any = None,
-    classes: Any = None,
+    sample_weight: ArrayLike | None = None,
+    classes: ArrayLike | None = None,
     kind: str = "percentile",
     level: float = 0.95,
     B: int = 1000,
-    random_state: Any = None,
+    random_state: RandomState = None,
 ) -> Interval:
     """Judge a decision, and tell how sure that is: a confidence interval by the bootstrap over rows.
 
@@ -308,7 +313,7 @@ judge those on which all have voted.
         )
 
 
-def as_array(values: Any, name: str) -> np.ndarray:
+def as_array(values: object, name: str) -> np.ndarray:
     """Values of any container as an array, text as text and not as objects."""
     try:
         array = check_target(values) if name == "y" else np.asarray(values)

@@ -144,10 +144,15 @@ class Store:
                     self._connection.execute("ROLLBACK")
                 raise
 
-    def ask(self, text: str, *values: Any) -> list[tuple[Any, ...]]:
+    def ask(self, text: str, *values: object) -> list[tuple[Any, ...]]:
         """The rows that a question is answered with."""
         with speaking(self.place):
             return self._connection.execute(text, values).fetchall()
+
+    def _write(self, text: str, *values: object) -> None:
+        """Run one statement in a transaction of its own."""
+        with self.transaction() as connection:
+            connection.execute(text, values)
 
     # Facts, learners, tables
 
@@ -156,10 +161,9 @@ class Store:
         found = self.ask("SELECT value FROM facts WHERE name = ?", name)
         return json.loads(found[0][0]) if found else None
 
-    def set_fact(self, name: str, value: Any) -> None:
+    def set_fact(self, name: str, value: object) -> None:
         """Write a fact down, in place of what was known."""
-        with self.transaction() as connection:
-            connection.execute("INSERT OR REPLACE INTO facts VALUES (?, ?)", (name, json.dumps(value)))
+        self._write("INSERT OR REPLACE INTO facts VALUES (?, ?)", name, json.dumps(value))
 
     def recipes(self) -> dict[tuple[str, str], str]:
         """The recipe of each learner for each task."""
@@ -173,8 +177,7 @@ class Store:
             raise ValueError(
                 f"Learner {name!r} of the study is {known}, and now it is {recipe}. Give it another name."
             )
-        with self.transaction() as connection:
-            connection.execute("INSERT OR IGNORE INTO learners VALUES (?, ?, ?)", (name, task, recipe))
+        self._write("INSERT OR IGNORE INTO learners VALUES (?, ?, ?)", name, task, recipe)
 
     def tables(self) -> dict[str, TableRecord]:
         """All tables, by name."""
@@ -200,8 +203,7 @@ class Store:
         classes = None if table.classes is None else json.dumps(table.classes)
         y = table.y.astype("<f8" if table.classes is None else "<i4").tobytes()
         values = table.name, table.fingerprint, table.task, table.n_rows, table.n_columns, classes, y
-        with self.transaction() as connection:
-            connection.execute("INSERT OR IGNORE INTO tables VALUES (?, ?, ?, ?, ?, ?, ?)", values)
+        self._write("INSERT OR IGNORE INTO tables VALUES (?, ?, ?, ?, ?, ?, ?)", *values)
 
     def split(self, table: str, resample: int, n_rows: int) -> np.ndarray | None:
         """A mask of the rows that a resample judges on, if it is known."""
@@ -215,11 +217,8 @@ class Store:
 
     def add_split(self, table: str, resample: int, is_test: np.ndarray) -> None:
         """Write down which rows a resample judges on."""
-        with self.transaction() as connection:
-            connection.execute(
-                "INSERT OR IGNORE INTO splits VALUES (?, ?, ?)",
-                (table, resample, np.packbits(is_test).tobytes()),
-            )
+        bits = np.packbits(is_test).tobytes()
+        self._write("INSERT OR IGNORE INTO splits VALUES (?, ?, ?)", table, resample, bits)
 
     # Cells
 

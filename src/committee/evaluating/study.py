@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Self
@@ -26,9 +26,10 @@ from committee.evaluating.results import (
     scores_of,
 )
 from committee.evaluating.store import FILE, Store, TableRecord, merge
-from committee.evaluating.sweep import AddedRule, Pace, Sweep, tables_of
+from committee.evaluating.sweep import AddedRule, Pace, StudyTable, Sweep, tables_of
 from committee.extensions import extension
 from committee.parameters import is_float, is_integer
+from committee.running import Runner
 from committee.votes.folds import drawn_share
 
 
@@ -76,10 +77,10 @@ class Study:
 
     def __init__(
         self,
-        learners: Any = (),
-        tables: Any = (),
+        learners: Iterable[object] | Mapping[str, object] = (),
+        tables: Mapping[str, object] | Iterable[StudyTable] = (),
         resamples: int | Iterable[int] = 30,
-        scoring: Sequence[Any] | None = None,
+        scoring: Sequence[object] | None = None,
         *,
         test_size: float = 0.5,
         cv: int | None = 5,
@@ -145,7 +146,7 @@ class Study:
     def run(
         self,
         *,
-        runner: Any = "serial",
+        runner: str | Runner = "serial",
         n_jobs: int | None = None,
         retry_failed: bool = False,
         verbose: int = 0,
@@ -238,7 +239,7 @@ class Study:
 
     def compare(
         self,
-        scoring: Any = None,
+        scoring: object = None,
         *,
         learners: Sequence[str] | None = None,
     ) -> Comparison:
@@ -258,7 +259,7 @@ class Study:
         return Results(self.store, self.scoring).compare(scoring, learners)
 
     def comparisons(
-        self, scoring: Sequence[Any] | None = None, learners: Sequence[str] | None = None
+        self, scoring: Sequence[object] | None = None, learners: Sequence[str] | None = None
     ) -> list[Comparison]:
         """Compare learners by each metric that is for a table with finished cells.
 
@@ -309,7 +310,7 @@ class Study:
         honest = self.store.votes(cell, "honest", records[table])
         return found, honest, self._split(records[table], resample)
 
-    def add_rule(self, rule: Any, members: Sequence[str], *, name: str | None = None) -> Self:
+    def add_rule(self, rule: object, members: Sequence[str], *, name: str | None = None) -> Self:
         """Add a rule that combines the votes of learners, as one more learner. No learner is trained for it.
 
         Parameters

@@ -19,11 +19,13 @@ from committee.assembling.ballots import table_print
 from committee.assembling.members import Member, seeded_by_name
 from committee.assembling.recipes import written_out
 from committee.combining.naming import as_rule
+from committee.combining.rule import Rule
 from committee.evaluating.cells import Cell, Limits, Outcome, outcome_of, run_cell, run_within
 from committee.evaluating.comparison import listed
 from committee.evaluating.store import Store, TableRecord
 from committee.members.lesson import Lesson
 from committee.running import Runner, Task, Work, receiving
+from committee.table.typing import ArrayLike
 from committee.task import Classification, Regression, check_target
 
 TASKS = {"classification": Classification, "regression": Regression}
@@ -48,33 +50,24 @@ class Pace:
 
     def __init__(self, sizes: dict[str, float]) -> None:
         self._sizes = sizes
-        # Sums and counts: of a learner on a table; of a learner; of all.
-        self._of_pair: dict[tuple[str, str], list[float]] = defaultdict(lambda: [0.0, 0.0])
-        self._of_learner: dict[str, list[float]] = defaultdict(lambda: [0.0, 0.0])
-        self._of_all = [0.0, 0.0]
+        # Seconds, and what they were needed for: of a learner on a table; of a learner; of all.
+        self._sums: dict[tuple[str, ...], list[float]] = defaultdict(lambda: [0.0, 0.0])
 
     def add(self, cell: Cell, seconds: float) -> None:
         """Add the time of a finished cell."""
-        size = self._sizes[cell.table]
-        for sums, amount in (
-            (self._of_pair[cell.learner, cell.table], 1.0),
-            (self._of_learner[cell.learner], size),
-            (self._of_all, size),
-        ):
+        for sums, amount in self._levels(cell.learner, cell.table):
             sums[0] += seconds
             sums[1] += amount
 
     def seconds(self, learner: str, table: str) -> float | None:
         """Estimate the time of a learner on a resample of a table; None if nothing is known."""
+        known = ((sums, amount) for sums, amount in self._levels(learner, table) if sums[1])
+        return next((sums[0] / sums[1] * amount for sums, amount in known), None)
+
+    def _levels(self, learner: str, table: str) -> list[tuple[list[float], float]]:
+        """Return the sums that a cell belongs to, the most precise first, and what it adds to each count."""
         size = self._sizes[table]
-        for sums, amount in (
-            (self._of_pair.get((learner, table)), 1.0),
-            (self._of_learner.get(learner), size),
-            (self._of_all, size),
-        ):
-            if sums is not None and sums[1]:
-                return sums[0] / sums[1] * amount
-        return None
+        return [(self._sums[learner, table], 1.0), (self._sums[learner,], size), (self._sums[()], size)]
 
     def left(self, n_cells: Mapping[tuple[str, str], int], n_workers: int) -> float | None:
         """Estimate the time of cells, counted by learner and table; None if nothing is known."""
@@ -111,7 +104,7 @@ class Sweep:
     tables: Mapping[str, StudyTable]
     records: Mapping[str, TableRecord]
     split: Callable[[str, int], np.ndarray]
-    cv: Any
+    cv: int | None
     limits: Limits
     pace: Pace
     _shared: dict[tuple[str, int], Any] = field(default_factory=dict)
@@ -210,7 +203,7 @@ class StudyTable:
         )
 
 
-def tables_of(given: Any) -> list[StudyTable]:
+def tables_of(given: Mapping[str, object] | Iterable[StudyTable]) -> list[StudyTable]:
     """The tables that a user gives.
 
     Parameters
@@ -250,7 +243,7 @@ def loader(name: str, table: Any) -> Callable[[], tuple[Any, Any, str | None]]:
     return load
 
 
-def task_of(y: Any) -> str:
+def task_of(y: ArrayLike) -> str:
     """What the task is, by y alone: numbers with a fraction are a regression, all else are classes.
 
     Examples
@@ -276,11 +269,11 @@ class AddedRule:
     """
 
     title: str
-    rule: Any
+    rule: Rule
     members: list[str]
 
     @classmethod
-    def of(cls, rule: Any, members: Sequence[str], name: str | None) -> Self:
+    def of(cls, rule: object, members: Sequence[str], name: str | None) -> Self:
         """Check a rule, and name it if nobody has.
 
         Examples
@@ -329,7 +322,7 @@ class AddedRule:
         honest = [store.votes(part, "honest", table) for part in parts]
         if self.rule.needs_fit and any(each is None for each in honest):
             raise ValueError("The rule learns from honest votes, and the study has none: its cv is None.")
-        rule: Any = seeded_by_name(Member(self.title, self.rule), cell.resample).estimator
+        rule: Rule = seeded_by_name(Member(self.title, self.rule), cell.resample).estimator
         try:
             began = time.perf_counter()
             if rule.needs_fit:
