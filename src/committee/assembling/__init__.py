@@ -1,13 +1,16 @@
 """Members of any kind, honest votes, and a rule: committees.
 
-The data's way: `members` says who sits, `folds` which rows are held out, `fitting` fits all members by a
-runner, `votes` aligns what they say, `calibrating` makes probabilities of scores, `committee` fits the rule.
-In a mixture of experts members and rule are fitted together: `merging`, `expectation`, `experts`.
+Data passes these modules: `members` checks the members, `fitting` fits them by a runner, on all rows and on
+folds, `calibrating` makes probabilities of scores, `committee` fits the rule on honest votes. In a mixture of
+experts, members and rule are fitted together: `experts`, `expectation`, `gating`.
 """
 
-from committee.assembling.averaging import BayesianAveragingClassifier, BayesianAveragingRegressor
+from committee.assembling.averaging import (
+    BayesianAveragingClassifier,
+    BayesianAveragingRegressor,
+    CAWPEClassifier,
+)
 from committee.assembling.bank import Bank
-from committee.assembling.cawpe import CAWPEClassifier
 from committee.assembling.experts import MixtureOfExpertsClassifier, MixtureOfExpertsRegressor
 from committee.assembling.leaderboard import Leaderboard, Standing
 from committee.assembling.selecting import (

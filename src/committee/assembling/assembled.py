@@ -12,13 +12,14 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from committee.assembling.calibrating import Calibration
+from committee.assembling.fitting import Seated
 from committee.assembling.leaderboard import Leaderboard, leaderboard_of
 from committee.assembling.members import Seat
 from committee.combining import as_rule
 from committee.combining.rule import Rule, check_rule, differ
 from committee.learners.voting import Tabular
 from committee.members.encoding import TableEncoder, fitted_rule
-from committee.members.lesson import in_order
+from committee.members.lesson import Lesson, in_order
 from committee.members.seeding import generator_of, seeded
 from committee.members.seeing import look_at_rows
 from committee.saving import Fields
@@ -40,7 +41,7 @@ LEARNT = ("_task", "_seats", "_honest", "_encoder", "_data", "_origin")
 
 
 class NoHonestVotesError(ValueError, AttributeError):
-    """Nobody has voted on rows that it has not seen. To `hasattr`, `honest_votes_` is not there."""
+    """No member has voted on rows that it has not seen. `hasattr` finds no `honest_votes_` then."""
 
 
 class Assembled(TransformerMixin, Tabular):
@@ -69,7 +70,7 @@ class Assembled(TransformerMixin, Tabular):
     rule_: Rule | None
 
     def votes(self, X: TableLike) -> np.ndarray:
-        """The vote of every member.
+        """Return the vote of every member.
 
         Parameters
         ----------
@@ -91,7 +92,7 @@ class Assembled(TransformerMixin, Tabular):
         return self._votes(self._open(X))
 
     def transform(self, X: TableLike) -> np.ndarray:
-        """The votes of all members side by side.
+        """Return the votes of all members side by side.
 
         Parameters
         ----------
@@ -106,7 +107,7 @@ class Assembled(TransformerMixin, Tabular):
         return votes.transpose(1, 0, 2).reshape(votes.shape[1], -1)
 
     def get_feature_names_out(self, input_features: object = None) -> np.ndarray:
-        """The names of the columns of `transform`.
+        """Return the names of the columns of `transform`.
 
         Parameters
         ----------
@@ -126,7 +127,7 @@ class Assembled(TransformerMixin, Tabular):
         return np.array(names, dtype=object)
 
     def recombine(self, rule: object, X: TableLike | None = None) -> Assembled:
-        """The committee with another rule: no member is fitted again.
+        """Make a committee with another rule, without fitting members again.
 
         Parameters
         ----------
@@ -165,7 +166,7 @@ class Assembled(TransformerMixin, Tabular):
         return another
 
     def selected(self, X: TableLike) -> tuple[np.ndarray, np.ndarray]:
-        """Tell which members decide on each row, and how competent each of them is.
+        """Return which members decide on each row, and how competent each of them is.
 
         Parameters
         ----------
@@ -245,7 +246,7 @@ class Assembled(TransformerMixin, Tabular):
         return leaderboard_of(honest, names, rules, scoring, self.random_state, self.rule_)
 
     def _usual_scoring(self) -> object:
-        """The scorer that members and rules are judged by if nobody names one; None is accuracy, or R2."""
+        """Return the scorer to use if the user names none; None is accuracy, or R2."""
         return None
 
     @property
@@ -281,12 +282,23 @@ class Assembled(TransformerMixin, Tabular):
         return self._known_votes().rows
 
     def _another(self, rule: object) -> Assembled:
-        """A committee of the same parameters with another rule, checked and not fitted."""
+        """Make a committee of the same parameters with another rule, checked and not fitted."""
         raise NotImplementedError
 
     def _adjusted(self, rule: Rule) -> Rule:
-        """A rule as this committee uses it."""
+        """Return a rule as this committee uses it."""
         return rule
+
+    def _keep_members(
+        self, lesson: Lesson, seated: list[Seated], calibrations: list[Calibration | None]
+    ) -> None:
+        """Become a committee of fitted members."""
+        self._keep_task(lesson.schema, lesson.task)
+        self._data = lesson.data
+        self._seats = [
+            Seat(each.member.name, each.models, each.member.columns, calibration)
+            for each, calibration in zip(seated, calibrations, strict=True)
+        ]
 
     def _fit_rule(self, rule: Rule, X: TableLike) -> None:
         """Take another rule, fitted on the honest votes."""
@@ -313,13 +325,13 @@ class Assembled(TransformerMixin, Tabular):
         return self._honest
 
     def _open(self, X: TableLike) -> Source:
-        """A table, opened once for all members, if it has the columns of the fit."""
+        """Open a table once for all members, if it has the columns of the fit."""
         source = open_source(X)
         self._read(source)
         return in_order(source, self.schema_)
 
     def _table_of_fit(self, X: TableLike) -> TableLike:
-        """A table as members take it, if it is the one of the fit."""
+        """Return a table as members take it, if it is the one of the fit."""
         source = open_source(X)
         table = self._read(source)
         if self._known_votes().table not in ("", fingerprint(table.columns, table.n_rows)):
@@ -338,7 +350,7 @@ class Assembled(TransformerMixin, Tabular):
         return votes
 
     def _decide(self, X: TableLike) -> np.ndarray:
-        """The decision for each row, of shape (n_rows, n_outputs)."""
+        """Return the decision for each row, of shape (n_rows, n_outputs)."""
         if not self._has_learnt():
             check_is_fitted(self)
         source = self._open(X)
@@ -401,7 +413,7 @@ class Assembled(TransformerMixin, Tabular):
         groups = fields.optional_array("groups", np.int64, (n_rows,))
         rows = fields.array("rows", np.int64, (n_rows,))
         X = fields.array("X", np.float64, (n_rows, None)) if "X" in fields else None
-        # Older files do not tell tables and splits apart.
+        # Older files have no fingerprints of tables and splits.
         table, split = (fields.take(name, str) if name in fields else "" for name in ("table", "split"))
         fields.finish()
         if are_classes:

@@ -35,11 +35,11 @@ from committee.table.source import open_source
 from committee.table.typing import ArrayLike, TableLike
 from committee.task import Classification, Regression
 from committee.votes.arrays import dtype_of
-from committee.votes.folds import Fold, bags_will_do, folds_of
+from committee.votes.folds import Fold, bags_will_do
 from committee.votes.honest import HonestVotes
 
 TASKS = {"classification": Classification, "regression": Regression}
-# A bank has no seed of its own, and what it is asked twice it answers alike.
+# A bank has no random_state: it gives the same answer twice.
 SEED = 0
 
 
@@ -49,7 +49,7 @@ class Bank:
     With a folder, every ballot, which is what one fitted model votes, is a file: it is there whole or not at
     all, holds numbers and no code, and is found again by the next `Bank` of the same table, split and test
     rows, or by `Bank.open`. Several processes may fill a folder at the same time. A file that is cut off or
-    changed is told of in a warning, and does not count.
+    changed is reported in a warning, and does not count.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ class Bank:
     y : array-like of shape (n_rows,)
     task : {"classification", "regression"}, default="classification"
     sample_weight : array-like of shape (n_rows,), default=None
-        Rows of weight 0 take no part.
+        Rows of weight 0 are ignored.
     groups : array-like of shape (n_rows,), default=None
         Rows of one group are held out together, by members and by rules.
     cv : int, splitter or iterable of (train, test) rows, default=5
@@ -111,9 +111,7 @@ class Bank:
         lesson = Lesson.of(TASKS[task], X, y, sample_weight, groups)
         if not lesson.is_open:
             raise ValueError("y has one class, so there is nothing to vote on.")
-        folds = folds_of(
-            cv, lesson.X, lesson.y, lesson.groups, lesson.weights, is_class_task=lesson.are_classes
-        )
+        folds = lesson.folds(cv)
         box = BallotBox(Poll.of(lesson, folds, X_test, y_test), folder, calibrate)
         test_rows = None if X_test is None else in_order(open_source(X_test), lesson.schema).native
         self._take(box, lesson, folds, test_rows, bags_will_do(cv, lesson.groups))
@@ -340,7 +338,7 @@ class Bank:
         return self._box.members
 
     def has(self, member: str, fold: int | None, recipe: str = "") -> bool:
-        """Whether there are votes of a member's model.
+        """Return whether there are votes of a member's model.
 
         Parameters
         ----------
@@ -361,7 +359,7 @@ class Bank:
         return self.ballot(member, fold).notes
 
     def ballot(self, member: str, fold: int | None) -> Ballot:
-        """What a member's model has voted.
+        """Return what a member's model has voted.
 
         Parameters
         ----------
@@ -376,7 +374,7 @@ class Bank:
         return self._box.take((member, fold))
 
     def votes(self, names: Iterable[str] | None = None) -> np.ndarray:
-        """The mean honest vote of each member on each row that all of them have voted on.
+        """Return the mean honest vote of each member on each row that all of them have voted on.
 
         Parameters
         ----------
@@ -391,7 +389,7 @@ class Bank:
         return self.honest(names).votes
 
     def honest(self, names: Iterable[str] | None = None) -> HonestVotes:
-        """The honest votes with their answers, weights, groups and rows.
+        """Return the honest votes with their answers, weights, groups and rows.
 
         Parameters
         ----------
@@ -404,7 +402,7 @@ class Bank:
         return self._box.honest(self._box.chosen(names))
 
     def test_votes(self, names: Iterable[str] | None = None) -> np.ndarray:
-        """The votes of each member on the test rows: the mean of its models'.
+        """Return the votes of each member on the test rows: the mean of its models'.
 
         Parameters
         ----------
@@ -480,7 +478,7 @@ class Bank:
         return leaderboard_of(honest, chosen, rules, scoring, SEED)
 
     def _fit_rule(self, rule: object, names: Iterable[str] | None) -> tuple[Rule, TableEncoder | None]:
-        """A rule that has learnt from all honest votes, and what encodes rows for it if it looks at them."""
+        """Fit a rule on all honest votes; return it with what encodes rows for it, if it looks at them."""
         honest, encoder = self.honest(names), None
         made = seeded(as_rule(rule), generator_of(SEED))
         if made._looks_at_X():

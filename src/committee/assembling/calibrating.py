@@ -67,7 +67,7 @@ class Calibration:
         return cls(method, [curve_of(method, scores[:, code], y == code, weights) for code in classes])
 
     def votes(self, scores: np.ndarray) -> np.ndarray:
-        """Votes for the classes, which sum to one. A class that the model does not know gets none.
+        """Return votes for the classes, which sum to one. A class that the model does not know gets none.
 
         Examples
         --------
@@ -159,7 +159,7 @@ class Curves:
         return cls(Calibration.of(method, scores, y, weights), honest.rows, parts, by_part)
 
     def honest_votes(self, scores: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        """Votes on some of the rows, each by what was learnt from other parts."""
+        """Return votes on some of the rows, each by what was learnt from other parts."""
         if not self.by_part:
             return one_hot(scores.argmax(axis=1), scores.shape[1])
         parts = self.parts[np.searchsorted(self.rows, rows)]
@@ -171,7 +171,7 @@ class Curves:
 
 
 def parts_of(held_out: Iterable[np.ndarray], honest: HonestVotes) -> np.ndarray:
-    """The number of the part that each row is in: of the first fold that holds it out, some folds together.
+    """Return the part that each row is in: the first fold that holds it out, modulo `MOST_PARTS`.
 
     Examples
     --------
@@ -192,7 +192,7 @@ def parts_of(held_out: Iterable[np.ndarray], honest: HonestVotes) -> np.ndarray:
 
 
 def is_curve(method: str, curve: object) -> bool:
-    """Whether a value of a file is a curve that scores can be put into."""
+    """Return whether a value of a file is a curve that maps scores."""
     if not isinstance(curve, np.ndarray) or curve.dtype != np.float64 or curve.ndim != 2:
         return False
     if len(curve) != 2 or curve.shape[1] == 0 or not np.isfinite(curve).all():
@@ -204,7 +204,7 @@ def is_curve(method: str, curve: object) -> bool:
 
 
 def curve_of(method: str, scores: np.ndarray, is_class: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
-    """The curve of one class, learnt from the rows whose model knows it.
+    """Fit the curve of one class to the rows whose model knows it.
 
     If no model does, it is flat, and as high as the class is frequent: a model of all rows may know it.
 
@@ -224,14 +224,14 @@ def curve_of(method: str, scores: np.ndarray, is_class: np.ndarray, weights: np.
 
 
 def rising_curve(scores: np.ndarray, is_class: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """The knots of the rising curve of least squares (Zadrozny and Elkan 2002)."""
+    """Fit the rising curve of least squares, and return its knots (Zadrozny and Elkan 2002)."""
     curve = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip")
     curve.fit(scores, is_class.astype(np.float64), sample_weight=weights)
     return np.array([curve.X_thresholds_, curve.y_thresholds_])
 
 
 def logistic_curve(scores: np.ndarray, is_class: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Slope and intercept of a logistic curve, whose answers are held a little off 0 and 1 (Platt 1999).
+    """Fit slope and intercept of a logistic curve to targets a little off 0 and 1 (Platt 1999).
 
     They are found by Newton's method. A curve that would fall is flat: noise must not turn scores round.
 
@@ -272,7 +272,7 @@ def logistic_curve(scores: np.ndarray, is_class: np.ndarray, weights: np.ndarray
 
 
 def best_temperature(scores: np.ndarray, y: np.ndarray, weights: np.ndarray | None) -> float:
-    """What scores are divided by before softmax, for the lowest log loss (Guo et al. 2017)."""
+    """Find what to divide scores by before softmax, for the lowest log loss (Guo et al. 2017)."""
     unit = scores[scores > -np.inf].std() or 1.0
     rows = np.arange(len(y))
 

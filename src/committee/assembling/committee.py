@@ -16,7 +16,7 @@ from committee.assembling.assembled import Assembled
 from committee.assembling.calibrating import CALIBRATION, Calibration, Curves
 from committee.assembling.committee_parameters import CommitteeParameters
 from committee.assembling.fitting import Plan, Seated, n_fits, seat, take_prefit
-from committee.assembling.members import Member, Seat, members_of
+from committee.assembling.members import Member, members_of
 from committee.combining import rule_named
 from committee.combining.adjusting import AdjustedRule
 from committee.combining.averaging import BayesianAveragingRule
@@ -37,11 +37,11 @@ from committee.parameters import check_parameters, declared
 from committee.table.typing import ArrayLike, TableLike
 from committee.task import Classification
 from committee.votes.arrays import check_member_weights
-from committee.votes.folds import N_FOLDS, Fold, bags_will_do, folds_of, split_print
+from committee.votes.folds import N_FOLDS, Fold, bags_will_do, split_print
 from committee.votes.honest import HonestVotes
 
-# The rules that are told a number for each member, and what it is called.
-TOLD_OF_MEMBERS: dict[type[Rule], str] = {FixedRule: "weights", BayesianAveragingRule: "prior"}
+# The rules with a number for each member, and the name of this parameter.
+GIVEN_FOR_MEMBERS: dict[type[Rule], str] = {FixedRule: "weights", BayesianAveragingRule: "prior"}
 
 
 @declared
@@ -105,12 +105,7 @@ class Committee(CallbackSupportMixin, CommitteeParameters, Assembled):
             honest.teach(rule)
         elif lesson.is_open and rule._looks_at_X():
             encoder = new_encoder().fit(lesson.X, sample_weight=lesson.weights)
-        self._keep_task(lesson.schema, lesson.task)
-        self._data = lesson.data
-        self._seats = [
-            Seat(each.member.name, each.models, each.member.columns, calibration)
-            for each, calibration in zip(seated, calibrations, strict=True)
-        ]
+        self._keep_members(lesson, seated, calibrations)
         self._honest, self._encoder = honest, encoder
         self.rule_ = rule if lesson.is_open else None
         if calls:
@@ -118,15 +113,15 @@ class Committee(CallbackSupportMixin, CommitteeParameters, Assembled):
         return self
 
     def _new_rule(self) -> Rule:
-        """The rule of this committee, not fitted."""
+        """Make the rule of this committee, not fitted."""
         raise NotImplementedError
 
     def _rule_with(self, rule: str, *names: str) -> Rule:
-        """The rule of a name, with some of the committee's parameters."""
+        """Make the rule of a name, with some of the committee's parameters."""
         return rule_named(rule).set_params(**{name: getattr(self, name) for name in names})
 
     def _calibration(self) -> str | None:
-        """How scores become probabilities: as is asked for; those of the paper's members as in the paper."""
+        """Return the method of calibration; members by default are calibrated as in the CAWPE paper."""
         return CALIBRATION if self.estimators is None and self.calibrate is None else self.calibrate
 
     def _check_calibrate(self, rule: Rule, lesson: Lesson) -> None:
@@ -147,9 +142,7 @@ class Committee(CallbackSupportMixin, CommitteeParameters, Assembled):
         cv = N_FOLDS if self.cv is None and rule.needs_fit else seeded_split(self.cv, rng)
         if cv is None or not lesson.is_open:
             return []
-        return folds_of(
-            cv, lesson.X, lesson.y, lesson.groups, lesson.weights, is_class_task=lesson.are_classes
-        )
+        return lesson.folds(cv)
 
     def _plan(self, lesson: Lesson, folds: list[Fold]) -> Plan:
         cv = N_FOLDS if self.cv is None else self.cv
@@ -179,19 +172,19 @@ class Committee(CallbackSupportMixin, CommitteeParameters, Assembled):
 
 
 def for_seated(rule: Rule, members: list[Member], seated: list[Seated]) -> Rule:
-    """A rule, with what it was told of each member for those alone who are seated."""
+    """Give a rule the weights or priors of those members alone that were fitted."""
     names = [each.name for each in members]
     return for_places(rule, len(members), [names.index(each.member.name) for each in seated])
 
 
 def for_places(rule: Rule, n_members: int, places: list[int]) -> Rule:
-    """A rule, with what it was told of each member for those at some places alone."""
+    """Give a rule the weights or priors of the members at some places alone."""
     if len(places) == n_members:
         return rule
     inner = rule
     while isinstance(inner, AdjustedRule) and isinstance(inner.rule, Rule):
         inner = inner.rule
-    for kind, name in TOLD_OF_MEMBERS.items():
+    for kind, name in GIVEN_FOR_MEMBERS.items():
         told = getattr(inner, name) if isinstance(inner, kind) else None
         if told is not None:
             staying = check_member_weights(told, n_members, name)[places]
@@ -200,7 +193,7 @@ def for_places(rule: Rule, n_members: int, places: list[int]) -> Rule:
 
 
 def honest_of(seated: list[Seated], lesson: Lesson, folds: list[Fold]) -> HonestVotes | None:
-    """The honest votes of members: fitted in folds, in bags or, if there are no folds, elsewhere."""
+    """Return the honest votes of members that were fitted in folds, in bags or elsewhere."""
     if not lesson.is_open or not all(each.held_out for each in seated):
         return None
     cast = [each.held_out for each in seated]
@@ -212,7 +205,7 @@ def honest_of(seated: list[Seated], lesson: Lesson, folds: list[Fold]) -> Honest
 def calibrate(
     method: str | None, seated: list[Seated], honest: HonestVotes | None
 ) -> list[Calibration | None]:
-    """The calibration of each member that votes by scores; its honest scores become honest votes."""
+    """Calibrate each member that votes by scores; its honest scores become honest votes."""
     found: list[Calibration | None] = [None] * len(seated)
     if honest is None or method is None or honest.votes.shape[2] == 1:
         return found

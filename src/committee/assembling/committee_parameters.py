@@ -43,7 +43,7 @@ VERBOSE: Declaration = (
 
 
 def is_cv(value: object) -> bool:
-    """Whether a value can say which rows are held out."""
+    """Return whether a value can say which rows are held out."""
     if isinstance(value, str):
         return value == "prefit"
     if is_integer(value):
@@ -130,7 +130,7 @@ class CommitteeParameters(BaseEstimator):
     verbose: int = parameter(0, *VERBOSE)
 
     def get_params(self, deep: bool = True) -> dict[str, object]:
-        """The parameters, and those of the members by name.
+        """Return the parameters, and those of the members by name.
 
         Parameters
         ----------

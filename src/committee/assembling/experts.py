@@ -1,7 +1,7 @@
 """Mixtures of experts: experts learn the rows that a gate sends to them, and the gate learns which these are.
 
-In: a table. It is made a matrix of numbers (`merging.py`), EM finds gates and experts (`expectation.py`), and
-the decision is the mean of the experts' votes by the gate's probabilities.
+In: a table. It is made a matrix of numbers, EM finds gates and experts (`expectation.py`), and the decision
+is the mean of the experts' votes by the gate's probabilities.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from committee.learners.training import Training, read_training
 from committee.learners.tree_parameters import CATEGORICAL_FEATURES, draw_seed
 from committee.learners.voting import Classifies, Regresses, Tabular
 from committee.members.encoding import TableEncoder, n_features_of, new_encoder
+from committee.members.kinds import is_member
 from committee.members.tasks import naming, numbered
 from committee.members.votes import votes_of
 from committee.parameters import anything, declared, integer, number, one_of, optional, parameter
@@ -37,13 +38,8 @@ from committee.task import Classification, Regression
 LARGEST, MOST_BRANCHES = sys.float_info.max, 2**31 - 1
 
 
-def can_fit(value: object) -> bool:
-    """Whether a value can be fitted and asked."""
-    return callable(getattr(value, "fit", None)) and hasattr(value, "predict") and not isinstance(value, type)
-
-
 def is_positive(value: object) -> bool:
-    """Whether a value is a finite number above 0."""
+    """Return whether a value is a finite number above 0."""
     return number(0)(value) and value != 0
 
 
@@ -72,7 +68,7 @@ class Experts(Tabular):
     estimator: BaseEstimator | None = parameter(
         None,
         "an estimator with fit and predict, or None",
-        optional(can_fit),
+        optional(is_member),
         "The expert, cloned for each seat; its `fit` must take `sample_weight`, and an expert for classes "
         "must have `predict_proba`. None is a softmax regression for classes and a linear regression for "
         "numbers.",
@@ -82,7 +78,7 @@ class Experts(Tabular):
     gate_estimator: BaseEstimator | None = parameter(
         None,
         "a classifier with predict_proba, or None",
-        optional(can_fit),
+        optional(is_member),
         "The gate: any classifier with `predict_proba` whose `fit` takes `sample_weight`. It sees each row "
         "once for every expert, weighted by the expert's share in the row. None is a softmax regression.",
     )
@@ -167,7 +163,7 @@ class Experts(Tabular):
         return self
 
     def gate(self, X: TableLike) -> np.ndarray:
-        """The probabilities of the experts.
+        """Return the probabilities of the experts.
 
         Parameters
         ----------
@@ -182,7 +178,7 @@ class Experts(Tabular):
         return expert_shares(self.gates_, self._branches, matrix)
 
     def votes(self, X: TableLike) -> np.ndarray:
-        """The vote of every expert.
+        """Return the vote of every expert.
 
         Parameters
         ----------
@@ -212,7 +208,7 @@ class Experts(Tabular):
         return self._encoder._transform_table(table)
 
     def _votes(self, matrix: np.ndarray) -> np.ndarray:
-        """The votes of the experts, numbers in the units that these have learnt."""
+        """Return the votes of the experts, numbers in the units that these have learnt."""
         votes = []
         for place, each in enumerate(self.estimators_):
             with naming(numbered(place, each, "Expert"), "vote"):
@@ -237,7 +233,7 @@ class Experts(Tabular):
         )
 
     def _restart(self, rows: Rows, plan: Plan) -> list[Mixture]:
-        """The mixture that each restart finds."""
+        """Find a mixture by each restart."""
         # One restart has nothing to run beside.
         runner = "serial" if self.n_init == 1 and isinstance(self.runner, str) else self.runner
         with (
@@ -252,7 +248,7 @@ class Experts(Tabular):
             for n_done, _ in enumerate(run.as_completed(tasks), start=1):
                 check()
                 work.tell(n_done)
-            # In the order of the tasks, not of their ends, so that every run tells of the same failure.
+            # In the order of the tasks, not of their ends, so that every run raises the same failure.
             return [task.result() for task in tasks]
 
     def _keep_mixtures(self, training: Training, rows: Rows, tree: Branches, found: list[Mixture]) -> None:
@@ -285,7 +281,7 @@ class Experts(Tabular):
         return len(self.log_likelihoods_)
 
     def predictor(self) -> Predictor:
-        """There is no predictor: a gate looks at the rows."""
+        """Raise, since a gate looks at the rows."""
         raise ValueError("A gate looks at the rows, so there is no predictor. Use the mixture.")
 
     def _has_learnt(self) -> bool:

@@ -37,7 +37,7 @@ from committee.task import Classification
 from committee.votes.arrays import dtype_of
 from committee.votes.folds import Fold
 
-# A table of so many values is not copied for each of its folds if that can be helped.
+# A table with this many values is not copied for each fold if that can be avoided.
 MANY_VALUES = 2**22
 # A model if it is kept, and the rows that it has not seen with its votes on them, if there are any.
 HeldOut = tuple[BaseEstimator | None, np.ndarray, np.ndarray]
@@ -165,7 +165,7 @@ def carry_out(
     -------
     dict of int to exception
         The first failure of each member that failed, in the order of the tasks and not of their ends, so that
-        every run tells of the same.
+        every run reports the same.
     """
     try:
         for n_done, task in enumerate(run.as_completed(tasks), start=1):
@@ -187,14 +187,14 @@ def carry_out(
 
 
 def n_fits(members: list[Member], lesson: Lesson, plan: Plan) -> int:
-    """How many fits there will be."""
+    """Count the fits."""
     return sum(1 for member in members for _ in fits_of(member, lesson, plan))
 
 
 def fits_of(
     member: Member, lesson: Lesson, plan: Plan
 ) -> Iterator[tuple[str, Callable[..., Fit], tuple[object, ...]]]:
-    """The fits of one member: a name, a function and its last arguments."""
+    """Yield the fits of one member: a name, a function and its last arguments."""
     if plan.folds and plan.uses_bags and has_bags(member.estimator):
         yield f"member {member.name!r}, all rows", fit_in_bags, ()
         return
@@ -205,7 +205,7 @@ def fits_of(
 
 
 def has_bags(estimator: BaseEstimator) -> bool:
-    """Whether an estimator can vote on its training rows by those of its members that have not seen them."""
+    """Return whether an estimator can vote on its training rows by members that have not seen them."""
     if isinstance(estimator, Bagging) and estimator.rule not in ("mean", "majority"):
         return False  # its rule learns from these votes
     return isinstance(estimator, Forest | Bagging) and bool(estimator.bootstrap)
@@ -220,7 +220,7 @@ def fit_fold(
     held_out: np.ndarray,
     keeps: bool,
 ) -> HeldOut:
-    """Fit on some rows and vote on others: the model if it is kept, the others, and the votes on them."""
+    """Fit on some rows and vote on others; return the model if it is kept, the others and the votes."""
     X = take_columns(lesson.X, columns)
     model = fitted(estimator, lesson, X, train)
     dtype, as_scores = dtype_of(lesson.task), as_scores and gives_scores(estimator)
@@ -267,7 +267,7 @@ def blocks_of(rows: np.ndarray, n_columns: int) -> list[np.ndarray]:
 
 
 def fit_all(lesson: Lesson, estimator: BaseEstimator, columns: list[int] | None, as_scores: bool) -> Fit:
-    """Fit on all rows: the model, and no votes."""
+    """Fit on all rows; return the model, and no votes."""
     X = take_columns(lesson.X, columns)
     return fitted(estimator, lesson, X, lesson.rows), None, None
 
@@ -275,7 +275,7 @@ def fit_all(lesson: Lesson, estimator: BaseEstimator, columns: list[int] | None,
 def fit_in_bags(
     lesson: Lesson, estimator: BaseEstimator, columns: list[int] | None, as_scores: bool
 ) -> HeldOut:
-    """Fit on all rows: the model, the rows that some tree has not seen, and the votes on them."""
+    """Fit on all rows; return the model, the rows that some tree has not seen, and the votes on them."""
     X = take_columns(lesson.X, columns)
     rows = lesson.rows
     with warnings.catch_warnings():
@@ -292,7 +292,7 @@ def fit_in_bags(
 
 
 def fitted(estimator: BaseEstimator, lesson: Lesson, X: TableLike, rows: np.ndarray) -> BaseEstimator:
-    """A clone of an estimator, fitted on some rows."""
+    """Fit a clone of an estimator on some rows."""
     answers, weights, groups = lesson.answers, lesson.weights, lesson.groups
     # To count them is not enough: rows that were drawn may be many, and not all.
     if not np.array_equal(rows, np.arange(lesson.n_rows)):
@@ -302,9 +302,9 @@ def fitted(estimator: BaseEstimator, lesson: Lesson, X: TableLike, rows: np.ndar
 
 
 def rows_for(estimator: BaseEstimator, X: Any, rows: np.ndarray) -> TableLike:
-    """Some rows of a table for a fit: a copy of them, or a large table itself for those who read its columns.
+    """Take some rows of a table for a fit.
 
-    Then they share its memory, and each takes but what it makes of it.
+    They are a copy, or share the memory of a large table if the estimator reads it column by column.
     """
     if X.shape[0] * X.shape[1] >= MANY_VALUES and reads_columns(estimator):
         source = open_source(X)
@@ -314,7 +314,7 @@ def rows_for(estimator: BaseEstimator, X: Any, rows: np.ndarray) -> TableLike:
 
 
 def reads_columns(estimator: BaseEstimator) -> bool:
-    """Whether the fit of an estimator reads a table column by column, and never asks for it as it came."""
+    """Return whether the fit of an estimator reads a table column by column."""
     if isinstance(estimator, Pipeline):
         return isinstance(estimator.steps[0][1], TableEncoder)
     if isinstance(estimator, Forest):
@@ -352,7 +352,7 @@ def take_fitted(member: Member, lesson: Lesson, as_scores: bool) -> Seated:
 
 
 def warn_of_dropped(members: list[Member], failures: dict[int, BaseException]) -> None:
-    """Tell of the members that failed; raise if nobody is left."""
+    """Warn of the members that failed; raise if none is left."""
     for place in sorted(failures):
         if len(failures) == len(members):
             raise ValueError(f"Every member failed. The first: {failures[place]}") from failures[place]

@@ -136,7 +136,7 @@ def leaderboard_of(
 
 
 def usable_rules(task: str, has_X: bool) -> list[tuple[str, Rule]]:
-    """The named rules that are for a task and, if there are no rows, do not look at them."""
+    """Return the named rules that can decide here: those for the task that need no rows if there are none."""
     every = [(name, as_rule(name)) for name in rule_names()]
     return [
         (name, rule)
@@ -146,7 +146,7 @@ def usable_rules(task: str, has_X: bool) -> list[tuple[str, Rule]]:
 
 
 def decides(rule: Rule) -> bool:
-    """Whether a fixed rule can decide on numbers; a trained one says so in its tasks."""
+    """Return whether a fixed rule can decide on numbers; a trained one says so in its tasks."""
     if rule.needs_fit:
         return True
     try:
@@ -170,7 +170,7 @@ def honest_decision(rule: Rule, honest: HonestVotes) -> np.ndarray:
 
 
 def name_of(rule: object) -> str:
-    """What the leaderboard calls a rule."""
+    """Return the name of a rule on the leaderboard."""
     if isinstance(rule, str):
         return rule
     return getattr(rule, "__name__", None) or " ".join(repr(rule).split())

@@ -33,7 +33,7 @@ from committee.votes.arrays import folded_scores
 
 @dataclass(frozen=True, eq=False)
 class Member:
-    """An estimator with a seat.
+    """A member of a committee, before the fit.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ def seeded_by_name(member: Member, random_state: int) -> Member:
 
 
 def members_of(estimators: object, columns: object, schema: Schema, is_class_task: bool) -> list[Member]:
-    """Check who is to sit in a committee, and which columns each of them sees.
+    """Check the members of a committee, and which columns each of them sees.
 
     Examples
     --------
@@ -129,7 +129,7 @@ def members_of(estimators: object, columns: object, schema: Schema, is_class_tas
 
 
 def check_pairs(estimators: object) -> list[tuple[str, BaseEstimator]]:
-    """The pairs of names and estimators, if each name is text, is there once and can be a parameter's."""
+    """Return the pairs of names and estimators; raise unless each name is unique text without '__'."""
     expected = "estimators must be a list of (name, estimator) pairs, or None."
     if isinstance(estimators, str) or not isinstance(estimators, Sequence) or len(estimators) == 0:
         raise ValueError(f"{expected} Got {estimators!r}.")
@@ -161,11 +161,11 @@ def check_kind(name: str, estimator: BaseEstimator, is_class_task: bool) -> None
 
 
 def default_members(is_class_task: bool) -> list[tuple[str, BaseEstimator]]:
-    """The members of the CAWPE paper, or the like of them for numbers.
+    """Make the members of the CAWPE paper, or similar ones for numbers.
 
     They are a linear model, a tree, a linear support vector machine, nearest neighbours and a perceptron with
     one hidden layer. All but the tree see the table as `TableEncoder` makes it a matrix, and those whose
-    penalties would hang on the unit of y see it scaled.
+    penalties would depend on the unit of y see it scaled.
     """
     c45: Any = C45Classifier
     tree: Any = DecisionTreeRegressor
@@ -192,19 +192,19 @@ def default_members(is_class_task: bool) -> list[tuple[str, BaseEstimator]]:
 
 
 def encoded(estimator: BaseEstimator, **parameters: object) -> Pipeline:
-    """An estimator that sees a table as a matrix of numbers, made by an encoder of some parameters."""
+    """Let an estimator see a table as a matrix of numbers, made by an encoder of some parameters."""
     return Pipeline([("encoder", new_encoder(**parameters)), ("model", estimator)])
 
 
 def with_scaled_target(regressor: BaseEstimator) -> BaseEstimator:
-    """A regressor that sees y with mean 0 and standard deviation 1."""
+    """Let a regressor see y with mean 0 and standard deviation 1."""
     from sklearn.compose import TransformedTargetRegressor
 
     return TransformedTargetRegressor(regressor, transformer=StandardScaler())
 
 
 def positions_of(wanted: object, schema: Schema, name: str) -> list[int]:
-    """The positions of columns that are given by name or position, each once.
+    """Return the positions of columns that are given by name or position, each once.
 
     Examples
     --------

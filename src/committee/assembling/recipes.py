@@ -1,8 +1,8 @@
 """A recipe: what a member is made of, as text that is the same in every process.
 
-In: a member. Out: the names of its classes, all their parameters and its columns. Two members that would
-learn otherwise have other recipes: so functions are told by what they do and by the values that they know,
-generators of random numbers by their state, and frozen estimators, which learn no more, by what they are.
+In: a member. Out: the names of its classes, all their parameters and its columns. Members that would learn
+differently have different recipes: the recipe of a function holds its code and the values that it uses, that
+of a random number generator its state, that of a frozen estimator its pickle.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from committee.assembling.members import Member
 
 
 def recipe_of(member: Member) -> str:
-    """What a member is made of, as text: its classes, all their parameters, and its columns.
+    """Write down what a member is made of: its classes, all their parameters, and its columns.
 
     Examples
     --------
@@ -38,7 +38,7 @@ def recipe_of(member: Member) -> str:
 
 
 def written_out(value: Any, above: tuple[Any, ...] = ()) -> str:
-    """A parameter as text that is the same in every process.
+    """Write down a parameter as text that is the same in every process.
 
     Parameters
     ----------
@@ -107,15 +107,15 @@ def written_out(value: Any, above: tuple[Any, ...] = ()) -> str:
 
 
 def unsaid(value: Any) -> set[str]:
-    """The attributes of an object that do not tell what it is.
+    """Return the attributes of an object that do not matter.
 
-    A distribution has a copy of numpy's own generator, which nobody draws from: searches bring theirs.
+    A distribution has a copy of numpy's own generator, but searches draw from another.
     """
     return {"__doc__", "_random_state"} if hasattr(value, "rvs") else set()
 
 
 def is_found_by_name(value: Any) -> bool:
-    """Whether a module has a value under its own name, as those of compiled functions have.
+    """Return whether a module has a value under its own name, as compiled functions do.
 
     Examples
     --------
@@ -129,7 +129,7 @@ def is_found_by_name(value: Any) -> bool:
 
 
 def held_values(value: Any) -> list[Any]:
-    """All that a frame, a series or a sparse matrix holds, whose text shows a part; empty for other values.
+    """Return all that a frame, a series or a sparse matrix holds; nothing for other values.
 
     Examples
     --------
@@ -149,16 +149,16 @@ def held_values(value: Any) -> list[Any]:
 
 
 def named_parts(value: Any, parts: dict[str, Any], within: tuple[Any, ...]) -> str:
-    """An object by its class and what it holds."""
+    """Write down an object by its class and what it holds."""
     held = ", ".join(f"{name}={written_out(each, within)}" for name, each in sorted(parts.items()))
     return f"{type(value).__module__}.{type(value).__qualname__}({held})"
 
 
 def function_parts(function: FunctionType, within: tuple[Any, ...]) -> Iterator[str]:
-    """What a function does, wherever it stands in its file, and what it knows.
+    """Yield the code of a function and the values that it uses.
 
-    It knows its defaults, what the functions around it have told it, and the constants and functions of its
-    module. What can change at any time, as a list of its module, is not looked into.
+    They are its defaults, its closure, and the constants and functions of its module that it names. Values
+    that can change at any time, such as a list of its module, are not looked into.
     """
     for part in (function.__code__, function.__defaults__, function.__kwdefaults__):
         yield written_out(part, within)
@@ -172,11 +172,11 @@ def function_parts(function: FunctionType, within: tuple[Any, ...]) -> Iterator[
 
 
 def names_in(code: CodeType) -> set[str]:
-    """The names that a function asks its module for, or an object for an attribute."""
+    """Return the names of globals and attributes that a function uses."""
     inner = (names_in(each) for each in code.co_consts if isinstance(each, CodeType))
     return set(code.co_names).union(*inner)
 
 
 def digest(text: str) -> str:
-    """A few letters that stand for a long text."""
+    """Return a short checksum of a text."""
     return hashlib.sha256(text.encode()).hexdigest()[:12]

@@ -19,7 +19,7 @@ from committee import running
 from committee.assembling.calibrating import CALIBRATION, Calibration
 from committee.assembling.committee import calibrate, for_seated, honest_of
 from committee.assembling.fitting import Seated
-from committee.assembling.members import Member, Seat, seeded_by_name
+from committee.assembling.members import Member, seeded_by_name
 from committee.automatic.choosing import (
     check_judges,
     fewer,
@@ -45,7 +45,7 @@ from committee.parameters import check_parameters, declared, is_integer
 from committee.running.surroundings import one_blas_thread
 from committee.saving import saved
 from committee.task import Classification
-from committee.votes.folds import Fold, drawn_folds, folds_of
+from committee.votes.folds import Fold, drawn_folds
 from committee.votes.honest import HonestVotes
 
 LARGEST_SMALL = np.iinfo(np.int32).max
@@ -171,12 +171,8 @@ class AutomaticCommittee(CallbackSupportMixin, Reducing):
         honest, calibrations = self._honest_votes(seated, lesson, folds, clock)
         if rule is None and honest is not None:
             rule = self._choice().best_in_time(honest, lesson, self.preset, clock)
-        self._keep_task(lesson.schema, lesson.task)
-        self._data, self._origin = lesson.data, None
-        self._seats = [
-            Seat(each.member.name, each.models, each.member.columns, calibration)
-            for each, calibration in zip(seated, calibrations, strict=True)
-        ]
+        self._keep_members(lesson, seated, calibrations)
+        self._origin = None
         self._honest, self._encoder, self.rule_ = honest, None, None
         if rule is not None and honest is not None:
             self._let_learn(rule, honest, lesson, clock)
@@ -245,9 +241,7 @@ class AutomaticCommittee(CallbackSupportMixin, Reducing):
             return [[]]
         n_folds = self._n_folds(lesson)
         if n_folds is None:
-            given = folds_of(
-                self.cv, lesson.X, lesson.y, lesson.groups, lesson.weights, is_class_task=lesson.are_classes
-            )
+            given = lesson.folds(self.cv)
             return [given]
         repeats = Repeats.drawn(n_folds, lesson, most_repeats(lesson), rng)
         if is_integer(self.cv) and len(repeats[0]) < n_folds:

@@ -48,7 +48,7 @@ class Layout:
         The columns of categories in the table, once for each value that has a column, the codes of these
         values, and their columns in the matrix.
     width : int
-        The columns of the matrix. Categories without any value tell nothing, and a matrix has a column.
+        The columns of the matrix: at least one, also if no category has a value.
     """
 
     numbers: np.ndarray
@@ -60,7 +60,7 @@ class Layout:
 
     @classmethod
     def of(cls, schema: Schema, kept: list[np.ndarray]) -> Layout:
-        """The columns of a table in their order, a category as its values that are kept."""
+        """Lay out the columns of a table in their order, a category as its values that are kept."""
         widths = np.where(schema.is_category, [len(codes) for codes in kept], 1)
         owners = np.repeat(np.arange(schema.n_columns), widths)
         is_value = schema.is_category[owners]
@@ -188,7 +188,7 @@ class TableEncoder(TransformerMixin, Saveable, BaseEstimator):
         return matrix
 
     def _scaled(self, block: np.ndarray, columns: np.ndarray) -> np.ndarray:
-        """Some rows of columns of numbers, without holes, shifted and scaled."""
+        """Fill the missing values of columns of numbers, shift and scale them."""
         filled = np.where(np.isnan(block), self.medians_[columns], block)
         with np.errstate(over="ignore"):
             scaled = (filled - self.means_[columns]) / self.deviations_[columns]
@@ -233,7 +233,7 @@ class TableEncoder(TransformerMixin, Saveable, BaseEstimator):
 def fitted_rule(
     kept: KeptRule, n_members: int, n_columns: int, task: Classification | Regression
 ) -> tuple[Rule | None, TableEncoder | None]:
-    """The rule of a file and the encoder of the rows; `DamagedFile` unless they fit members and columns."""
+    """Take the rule and the encoder of a file; raise `DamagedFile` unless they fit members and columns."""
     taken = Fields(vars(kept))
     rule, encoder = taken.optional("rule", Rule), taken.optional("encoder", TableEncoder)
     check_rule(rule, n_members, task)
@@ -245,12 +245,12 @@ def fitted_rule(
 
 
 def n_features_of(encoder: TableEncoder) -> int:
-    """The number of columns of the matrix that an encoder makes."""
+    """Count the columns of the matrix that an encoder makes."""
     sizes = zip(encoder.schema_.is_category, encoder.kept_, strict=True)
     return max(1, sum(len(codes) if is_category else 1 for is_category, codes in sizes))
 
 
 def new_encoder(**parameters: object) -> TableEncoder:
-    """An encoder, with default parameters but for those that are given."""
+    """Make an encoder, with defaults for parameters that are not given."""
     made: Any = TableEncoder
     return made(**parameters)

@@ -90,7 +90,7 @@ def fit_clone(
 
 
 def are_numbered(labels: np.ndarray) -> bool:
-    """Whether classes are the numbers 0, 1, 2 and so on, without a gap.
+    """Return whether classes are the numbers 0, 1, 2 and so on, without a gap.
 
     Examples
     --------

@@ -20,7 +20,7 @@ from committee.parameters import check_parameters
 
 
 def is_member(value: object) -> bool:
-    """Whether a value can be fitted and asked."""
+    """Return whether a value has `fit` and `predict`."""
     is_made = not isinstance(value, type)
     return is_made and callable(getattr(value, "fit", None)) and callable(getattr(value, "predict", None))
 
@@ -57,7 +57,7 @@ RANDOM: tuple[type[SingleTree], ...] = (RandomTreeClassifier, RandomTreeRegresso
 
 
 def grows_in_engine(member: BaseEstimator) -> bool:
-    """Whether the engine grows such members itself.
+    """Return whether the engine grows such members itself.
 
     Examples
     --------
@@ -69,12 +69,12 @@ def grows_in_engine(member: BaseEstimator) -> bool:
 
 
 def takes_codes(member: BaseEstimator) -> bool:
-    """Whether the engine grows members from the codes of a table alone; C4.5 looks at its values."""
+    """Return whether the engine grows members from the codes of a table alone; C4.5 needs its values."""
     return grows_in_engine(member) and type(member) is not C45Classifier
 
 
 def are_trees_of(member: BaseEstimator, members: object) -> bool:
-    """Whether what a file holds can be members of a kind that the engine grows."""
+    """Return whether a value of a file can be members of a kind that the engine grows."""
     if isinstance(members, list):
         # The first files have these one by one.
         return type(member) in (*RANDOM, C45Classifier)

@@ -15,6 +15,7 @@ from committee.table.raw import is_missing
 from committee.table.source import Source, open_source
 from committee.table.typing import ArrayLike, TableLike
 from committee.task import Classification, Regression, check_lengths, check_target, row_weights
+from committee.votes.folds import Fold, folds_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +35,7 @@ class Lesson:
     weights : ndarray of shape (n_rows,), or None
     groups : ndarray of int of shape (n_rows,), or None
     data : Data
-        What a saved committee tells of the table.
+        What a saved committee keeps of the table.
     table : str
         The fingerprint of X alone.
     """
@@ -89,14 +90,18 @@ class Lesson:
         """The rows that count."""
         return np.arange(self.n_rows) if self.weights is None else np.flatnonzero(self.weights)
 
+    def folds(self, cv: object) -> list[Fold]:
+        """Split the rows as `cv` says."""
+        return folds_of(cv, self.X, self.y, self.groups, self.weights, is_class_task=self.are_classes)
+
 
 def in_order(source: Source, schema: Schema) -> Source:
-    """A table as members take it: the columns of a frame in the order of a schema that it is known to fit."""
+    """Put the columns of a frame in the order of a schema that it is known to fit."""
     return source.select(match_columns(source, schema)) if is_reordered(source, schema) else source
 
 
 def group_codes(groups: ArrayLike | None, n_rows: int) -> np.ndarray | None:
-    """Groups of rows by number.
+    """Number the groups of rows.
 
     Examples
     --------

@@ -17,7 +17,7 @@ COLUMNS, MEMBER, RULE = 1, 2, 3
 
 
 def stream(seed: int, number: int, purpose: int) -> np.random.Generator:
-    """The generator of one purpose for one member, which shares no numbers with any other.
+    """Make the generator of one purpose for one member, which shares no numbers with any other.
 
     Examples
     --------
@@ -28,7 +28,7 @@ def stream(seed: int, number: int, purpose: int) -> np.random.Generator:
 
 
 def generator_of(random_state: RandomState) -> np.random.Generator:
-    """The generator that a `random_state` stands for: the same one each time if it is an integer.
+    """Make the generator of a `random_state`: the same one each time if it is an integer.
 
     Examples
     --------
@@ -39,7 +39,7 @@ def generator_of(random_state: RandomState) -> np.random.Generator:
 
 
 def seeded(estimator: BaseEstimator, rng: np.random.Generator) -> BaseEstimator:
-    """A clone, in which every `random_state` that is None is drawn: so all fits can be repeated."""
+    """Clone an estimator and draw every `random_state` that is None, so that all fits can be repeated."""
     estimator = clone(estimator)
     if isinstance(estimator, Rule):
         estimator = estimator._without_names()
@@ -48,7 +48,7 @@ def seeded(estimator: BaseEstimator, rng: np.random.Generator) -> BaseEstimator:
 
 
 def seeded_split(cv: object, rng: np.random.Generator) -> object:
-    """A copy of a splitter, whose `random_state` is drawn if it is None; what else `cv` may be, as it is.
+    """Copy a splitter and draw its `random_state` if that is None; return any other `cv` as it is.
 
     Examples
     --------
@@ -64,19 +64,19 @@ def seeded_split(cv: object, rng: np.random.Generator) -> object:
 
 
 def reseeded(member: BaseEstimator, rng: np.random.Generator) -> BaseEstimator:
-    """A clone of an estimator, every `random_state` of it and of its parts drawn anew."""
+    """Clone an estimator and draw every `random_state` of it and of its parts anew."""
     return with_seeds(clone(member), seeds_of(member), rng)
 
 
 def with_seeds(estimator: BaseEstimator, names: list[str], rng: np.random.Generator) -> BaseEstimator:
-    """An estimator, some parameters of which are drawn."""
+    """Draw some parameters of an estimator."""
     # In two steps: `set_params` of a frozen estimator returns nothing.
     estimator.set_params(**{name: int(rng.integers(LARGEST_SEED)) for name in names})
     return estimator
 
 
 def seeds_of(member: BaseEstimator) -> list[str]:
-    """The names of every `random_state` of an estimator and of its parts.
+    """Return the names of every `random_state` of an estimator and of its parts.
 
     Examples
     --------

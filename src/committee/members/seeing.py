@@ -25,7 +25,7 @@ from committee.votes.honest import HonestVotes
 
 
 def native_table(X: Any) -> Any:
-    """X as members of any kind take it: frames and matrices as they are, lists as arrays."""
+    """Return X as members of any kind take it: frames and matrices as they are, lists as arrays."""
     if scipy.sparse.issparse(X):
         X = X.tocsr()
     is_frame = nw.dependencies.is_into_dataframe(X)
@@ -37,7 +37,7 @@ def native_table(X: Any) -> Any:
 
 
 def column_names(X: TableLike) -> list[str] | None:
-    """The names of the columns of a frame."""
+    """Return the names of the columns of a frame."""
     if not nw.dependencies.is_into_dataframe(X):
         return None
     return list(nw.from_native(X, eager_only=True).columns)
@@ -54,10 +54,10 @@ def look_at_rows(honest: HonestVotes, table: TableLike) -> tuple[TableEncoder, H
 
 
 def asked(model: BaseEstimator, source: Source) -> tuple[BaseEstimator, Source | TableLike]:
-    """Who votes for a model, and on what.
+    """Return the estimator that votes for a model, and the table that it takes.
 
-    A model that only reads a table takes it open, so that it is read once for all. Where an encoder of ours
-    makes a matrix of it for one model, this model is asked: a pipeline takes longer than both for a row.
+    A model that only reads a table takes it open, so that it is read once for all. Of a pipeline of our own
+    encoder and one model, that model votes: the pipeline takes longer than both for a row.
     """
     if isinstance(model, Pipeline) and isinstance(model.steps[0][1], TableEncoder):
         if len(model.steps) > 2:

@@ -18,7 +18,7 @@ from committee.running.tasks import failed
 
 
 def numbered(number: int, member: BaseEstimator, what: str = "Member") -> str:
-    """What errors call a member that has no name.
+    """Return what errors call a member that has no name.
 
     Examples
     --------
@@ -30,7 +30,7 @@ def numbered(number: int, member: BaseEstimator, what: str = "Member") -> str:
 
 
 def failed_member(who: str, what: str, error: Exception, way_out: str = "") -> TaskError:
-    """The error that names a member, what it cannot do and why, in one line; it is of the type of the cause.
+    """Make an error of the type of its cause that names a member, what it cannot do and why, in one line.
 
     Examples
     --------
@@ -51,7 +51,7 @@ def naming(who: str, what: str) -> Iterator[None]:
 
 
 def results_in_order(tasks: Iterator[Task], run: Runner) -> Generator[Any]:
-    """The results of tasks in their order. Few are submitted before their time, and those are cancelled."""
+    """Yield the results of tasks in their order. Few are submitted ahead, and cancelled at the end."""
     waiting: deque[Task] = deque()
     try:
         while True:
@@ -66,7 +66,7 @@ def results_in_order(tasks: Iterator[Task], run: Runner) -> Generator[Any]:
 
 
 def result_of(task: Task, run: Runner, who: str | None = None) -> Any:
-    """The result of a task, or the error that names the member.
+    """Return the result of a task, or raise the error that names the member.
 
     Parameters
     ----------

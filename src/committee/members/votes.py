@@ -1,6 +1,6 @@
 """The votes of one member, whatever it is: classes aligned, one row of votes for each row of the table.
 
-Votes for classes are float32, which is all that they are good for; numbers stay float64.
+Votes for classes are float32, which is precise enough; numbers stay float64.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Task = Classification | Regression
 
 
 def gives_scores(member: BaseEstimator) -> bool:
-    """Whether an estimator, fitted or not, has no probabilities, but scores that can be calibrated."""
+    """Return whether an estimator, fitted or not, has scores to calibrate and no probabilities."""
     return hasattr(member, "decision_function") and not hasattr(member, "predict_proba")
 
 
@@ -56,7 +56,7 @@ def votes_of(
     is_crisp: bool = False,
     as_plausibilities: bool = False,
 ) -> np.ndarray:
-    """The votes of a fitted estimator.
+    """Return the votes of a fitted estimator.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ def votes_of(
     >>> votes_of(model, [[1.5]], task).round(3)
     array([[1., 0., 0.]])
     """
-    # A member that divides by 0, as naive Bayes does where no column varies, is told of below.
+    # A member may divide by 0, as naive Bayes does where no column varies: `finite` raises then.
     with np.errstate(divide="ignore", invalid="ignore"):
         if isinstance(task, Regression):
             return finite(np.asarray(model.predict(X), dtype=np.float64).reshape(-1, 1))
@@ -98,7 +98,7 @@ def votes_of(
 
 
 def class_scores(model: BaseEstimator, X: TableLike, task: Classification) -> np.ndarray:
-    """A score for each class, as float32 can tell them apart, the highest for the class that is predicted.
+    """Return a score for each class as float32, the highest for the class that is predicted.
 
     A support vector machine may predict another class than the one of its highest score: these two change
     places. A model that has no score for each class gives 1 to the one that it predicts, and 0 to others.
@@ -126,7 +126,7 @@ def class_scores(model: BaseEstimator, X: TableLike, task: Classification) -> np
 
 
 def own_scores(model: BaseEstimator, X: TableLike, n_classes: int) -> np.ndarray | None:
-    """What a `decision_function` says of each class; None if there is none, or it says something else."""
+    """Return the `decision_function` of each class; None if there is none, or it has another shape."""
     if not hasattr(model, "decision_function"):
         return None
     scores = finite(two_columns(np.asarray(model.decision_function(X), dtype=np.float64)))
@@ -134,7 +134,7 @@ def own_scores(model: BaseEstimator, X: TableLike, n_classes: int) -> np.ndarray
 
 
 def scores_pairs(model: BaseEstimator) -> bool:
-    """Whether a model is told to score pairs of classes: of three there are three, so that no shape tells.
+    """Return whether a model scores pairs of classes: for three classes the shape is the same.
 
     Examples
     --------
@@ -147,21 +147,21 @@ def scores_pairs(model: BaseEstimator) -> bool:
 
 
 def finite(votes: np.ndarray) -> np.ndarray:
-    """Votes, if they are finite."""
+    """Return votes, if they are finite."""
     if not np.isfinite(votes).all():
         raise ValueError("It votes with NaN or infinity.")
     return votes
 
 
 def rescaled(votes: np.ndarray) -> np.ndarray:
-    """Probabilities that sum to one."""
+    """Rescale probabilities, so that they sum to one."""
     if (votes < 0).any():
         raise ValueError("It votes with a negative probability.")
     return as_shares(votes, NEARLY_ONE)
 
 
 def codes_of(model: BaseEstimator, task: Classification) -> np.ndarray:
-    """The codes of the classes that a fitted classifier knows."""
+    """Return the codes of the classes that a fitted classifier knows."""
     known = np.asarray(model.classes_)
     if known.dtype == task.classes.dtype and np.array_equal(known, task.classes):
         return np.arange(task.n_outputs)
@@ -169,7 +169,7 @@ def codes_of(model: BaseEstimator, task: Classification) -> np.ndarray:
 
 
 def aligned(votes: np.ndarray, codes: np.ndarray, task: Classification, absent: float) -> np.ndarray:
-    """Votes for some classes as votes for all of them, with what stands for the others."""
+    """Widen votes for some classes to all of them, with a value for the others."""
     if votes.ndim != 2 or votes.shape[1] != len(codes):
         raise ValueError(f"It votes in the shape {votes.shape} on {len(codes)} classes.")
     every = np.full((len(votes), task.n_outputs), absent)
@@ -178,5 +178,5 @@ def aligned(votes: np.ndarray, codes: np.ndarray, task: Classification, absent: 
 
 
 def two_columns(scores: np.ndarray) -> np.ndarray:
-    """The scores of two classes, which come as one number, as one number for each."""
+    """Return a score for each of two classes, whose scores are one number."""
     return np.column_stack([-scores, scores]) if scores.ndim == 1 else scores
