@@ -40,7 +40,7 @@ class Fields:
 
     def take(self, name: str, kind: type[Value]) -> Value:
         """A value of one type, or of a type derived from it."""
-        value = self._pop(name)
+        value: Value = self._pop(name)
         # To Python, True is an integer.
         fits = isinstance(value, kind) and (kind is bool or not isinstance(value, bool) or kind is object)
         require(fits, f"{self._where(name)} is a {type(value).__name__} and not a {kind.__name__}")
@@ -48,9 +48,7 @@ class Fields:
 
     def optional(self, name: str, kind: type[Value]) -> Value | None:
         """A value of one type, or None."""
-        if self.values.get(name, self) is None:
-            return self._pop(name)
-        return self.take(name, kind)
+        return None if self._takes_none(name) else self.take(name, kind)
 
     def integer(self, name: str, lowest: int, highest: int) -> int:
         """An integer in a range."""
@@ -83,9 +81,7 @@ class Fields:
         self, name: str, dtype: type | np.dtype | None, shape: tuple[int | None, ...], *, finite: bool = True
     ) -> np.ndarray | None:
         """An array as `array` takes it, or None."""
-        if self.values.get(name, self) is None:
-            return self._pop(name)
-        return self.array(name, dtype, shape, finite=finite)
+        return None if self._takes_none(name) else self.array(name, dtype, shape, finite=finite)
 
     def fields(self, name: str) -> Fields:
         """Named values inside these."""
@@ -97,9 +93,7 @@ class Fields:
 
     def optional_fields(self, name: str) -> Fields | None:
         """Named values inside these, or None."""
-        if self.values.get(name, self) is None:
-            return self._pop(name)
-        return self.fields(name)
+        return None if self._takes_none(name) else self.fields(name)
 
     def require(self, holds: object, fault: str) -> None:
         """Raise `DamagedFile` unless something holds of the values."""
@@ -108,6 +102,10 @@ class Fields:
     def finish(self) -> None:
         """Raise if a value was not taken."""
         self.require(not self.values, f"nothing is known of {sorted(self.values)}")
+
+    def _takes_none(self, name: str) -> bool:
+        """Take a value if it is None, and return whether it was."""
+        return self.values.get(name, self) is None and self.values.pop(name) is None
 
     def _pop(self, name: str) -> Any:
         if name not in self.values:

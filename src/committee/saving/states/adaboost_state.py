@@ -20,7 +20,7 @@ from committee.saving.predictors.deciders import (
     check_member,
 )
 from committee.saving.predictors.predictor import Predictor, Task, prepare
-from committee.saving.states.state import Models, state_of
+from committee.saving.states.state import Models, state_of, take_members
 from committee.table.schema import Schema
 from committee.task import Regression
 
@@ -55,12 +55,9 @@ class AdaBoostState:
     @classmethod
     def take(cls, fields: Fields, task_type: type[Task]) -> AdaBoostState:
         """Take members and their votes."""
-        members: Any = fields.take("members", object)
-        task = fields.take("task", task_type)
+        members, n_members = take_members(fields, "members")
         is_engine = isinstance(members, TREES)
-        fields.require(is_engine or isinstance(members, list), "the members are neither trees nor a list")
-        n_members = members.n_trees if is_engine else len(members)
-        fields.require(n_members > 0, "there are no members")
+        task = fields.take("task", task_type)
         weights = fields.array("estimator_weights", np.float64, (n_members,))
         is_known = is_engine or "weighing" in fields
         weighing: Any = fields.optional("weighing", tuple) if is_known else None
@@ -97,7 +94,7 @@ class AdaBoostState:
             members: _engine.Forest = self.members
             return members
         try:
-            forest = _engine.weigh_votes(self.members, self.weights, *self.weighing)
+            forest: _engine.Forest = _engine.weigh_votes(self.members, self.weights, *self.weighing)
         except ValueError as error:
             raise DamagedFile(str(error)) from error
         check_forest(forest, self.table, self.task)

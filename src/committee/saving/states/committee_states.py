@@ -19,6 +19,7 @@ from committee.saving.states.state import (
     check_rule,
     ruled_decider,
     state_of,
+    take_members,
     take_table,
 )
 from committee.table.schema import Schema
@@ -41,7 +42,7 @@ class SeatState:
     """
 
     name: str
-    models: list[Any]
+    models: list[object]
     columns: list[int] | None
     calibration: Mapping[str, object] | None = None
 
@@ -50,9 +51,8 @@ class SeatState:
         """Take a member that sees some columns of a table."""
         name, models = fields.take("name", str), fields.take("models", list)
         columns = fields.optional("columns", list)
-        fields.require(
-            columns is None or are_columns(columns, n_columns), "its columns are none of the table"
-        )
+        are_known = columns is None or are_columns(columns, n_columns)
+        fields.require(are_known, "its columns are none of the table")
         calibration = fields.optional_fields("calibration")
         fields.finish()
         fields.require(models, "it has no models")
@@ -139,18 +139,14 @@ class BaggingState:
     def take(cls, fields: Fields, task_type: type[Task]) -> BaggingState:
         """Take members that each see their columns only."""
         schema, task = take_table(fields, task_type)
-        members: Any = fields.take("bagged", object)
-        is_engine = isinstance(members, TREES)
-        fields.require(is_engine or isinstance(members, list), "the members are neither trees nor a list")
-        n_members = members.n_trees if is_engine else len(members)
-        fields.require(n_members > 0, "there are no members")
+        members, n_members = take_members(fields, "bagged")
         columns = fields.optional("columns", list)
         for each in columns or []:
             fields.require(are_columns(each, schema.n_columns), "a column is none of the table")
             fields.require(sorted(set(each)) == each, "the columns of a member are not in their order")
         is_whole = columns is None or len(columns) == n_members
         fields.require(is_whole, "there are not columns for each member")
-        if is_engine:
+        if isinstance(members, TREES):
             check_forest(members, schema, task)
             fields.require(members.is_mean, "the trees do not vote")
             for i, each in enumerate(columns or []):

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Protocol, Self, TypeVar
+from typing import Any, Protocol, Self, TypeVar
 
 from committee.saving.errors import DamagedFile, require
 from committee.saving.fields import Fields
+from committee.saving.models import TREES
 from committee.saving.predictors.deciders import SUMMED, AnyTrees, TreesDecider, VotingRule, decider_of_trees
 from committee.saving.predictors.predictor import Decider, Predictor, Task
 from committee.table.schema import Schema
@@ -73,6 +74,16 @@ class KeptRule:
     def take(cls, fields: Fields) -> KeptRule:
         """Take the rule and the encoder. Of which types they are is checked by who uses them."""
         return cls(fields.take("rule", object), fields.take("encoder", object))
+
+
+def take_members(fields: Fields, name: str) -> tuple[Any, int]:
+    """Take members, which are trees of the engine or a list of models, and their number."""
+    members: Any = fields.take(name, object)
+    is_engine = isinstance(members, TREES)
+    fields.require(is_engine or isinstance(members, list), "the members are neither trees nor a list")
+    n_members = members.n_trees if is_engine else len(members)
+    fields.require(n_members > 0, "there are no members")
+    return members, n_members
 
 
 def take_table(fields: Fields, task_type: type[Task]) -> tuple[Schema, Task]:
