@@ -1,7 +1,7 @@
 """The task: what y is, and how votes become an answer.
 
 In: the y of the user. Out: a `Classification` with a code for each row, or a `Regression` with a number for
-each row. Both tell the shape of the votes, `(n_rows, n_outputs)`, and decode them, so that one body serves
+each row. Both know the shape of the votes, `(n_rows, n_outputs)`, and decode them, so that one body serves
 classifier and regressor. The weights of the rows are checked here too.
 
 What decodes votes needs numpy alone: scikit-learn and narwhals are imported where a y is read.

@@ -27,7 +27,7 @@ SMALLEST_VOTE = float(np.finfo(np.float32).eps)
 # The smallest variance of errors, as a share of the mean square of y: without errors, the density has no end.
 SMALLEST_VARIANCE = 1e-12
 
-# So fine is the search for the power that tempers a likelihood.
+# The number of bisections in the search for the power that tempers a likelihood.
 N_BISECTIONS = 40
 # Below this, draws from a Dirichlet distribution are all 0 but for one.
 SMALLEST_CONCENTRATION = 0.01
@@ -168,15 +168,15 @@ class Likelihood:
         self.are_classes = honest.are_classes
         self.has_voted = None if honest.has_voted is None else honest.has_voted.astype(np.float64)
         if self.are_classes:
-            self.told = right_votes_of(honest)
+            self.values = right_votes_of(honest)
         else:
-            self.told, self.scale = errors_of(honest)
-            self.error_products = (self.told * self.row_shares) @ self.told.T
+            self.values, self.scale = errors_of(honest)
+            self.error_products = (self.values * self.row_shares) @ self.values.T
             mean_square = float(self.row_shares @ (honest.y / self.scale) ** 2)
             self.smallest = max(SMALLEST_VARIANCE * mean_square, float(np.finfo(np.float64).tiny))
 
     def of(self, mixtures: np.ndarray) -> np.ndarray:
-        """The logarithm of the likelihood under each mixture.
+        """Return the logarithm of the likelihood under each mixture.
 
         Parameters
         ----------
@@ -200,30 +200,32 @@ class Likelihood:
         return np.where(np.isnan(logarithms), np.nanmin(logarithms), logarithms)
 
     def _mean(self, function: Callable[[np.ndarray], np.ndarray], mixtures: np.ndarray) -> np.ndarray:
-        """The mean over rows of a function of what mixtures tell; NaN if nobody of one has voted on any.
+        """Return the mean over rows of a function of what mixtures vote; NaN if no member of one has voted.
 
         Where some members have not voted, the others are mixed in the same proportions.
         """
-        n_members, n_rows = self.told.shape
+        n_members, n_rows = self.values.shape
         step = max(1, BLOCK_SIZE // (n_members + len(mixtures)))
         total, weight = np.zeros(len(mixtures)), np.zeros(len(mixtures))
         for start in range(0, n_rows, step):
             rows = slice(start, start + step)
-            told, shares = self.told[:, rows], self.row_shares[rows]
+            values, shares = self.values[:, rows], self.row_shares[rows]
             if self.has_voted is None:
-                total += function(mixtures @ told) @ shares
+                total += function(mixtures @ values) @ shares
                 weight += shares.sum()
                 continue
             own = self.has_voted[:, rows]
             present = mixtures @ own
-            mixed = np.divide(mixtures @ (told * own), present, out=np.ones_like(present), where=present > 0)
+            mixed = np.divide(
+                mixtures @ (values * own), present, out=np.ones_like(present), where=present > 0
+            )
             total += (function(mixed) * (present > 0)) @ shares
             weight += (present > 0) @ shares
         return np.divide(total, weight, out=np.full(len(total), np.nan), where=weight > 0)
 
 
 def log_density(mixtures: np.ndarray, concentrations: list[np.ndarray]) -> np.ndarray:
-    """The logarithm of the density of draws, equally many of them from each of some Dirichlet distributions.
+    """Return the logarithm of the density of draws, as many from each of some Dirichlet distributions.
 
     A draw is seen as one from all of the distributions together (the balance heuristic of Veach and Guibas
     1995), and the first of them is uniform: so no draw from a narrow one can outweigh all others.
@@ -246,7 +248,7 @@ def log_density(mixtures: np.ndarray, concentrations: list[np.ndarray]) -> np.nd
 
 
 def tempered(logarithms: np.ndarray, n_least: float) -> np.ndarray:
-    """Shares of draws by their weights, or by that power of them that leaves so many draws to count.
+    """Return shares of draws by their weights, or by the power of them that lets enough draws count.
 
     Examples
     --------
@@ -269,7 +271,7 @@ def tempered(logarithms: np.ndarray, n_least: float) -> np.ndarray:
 
 
 def moved(concentration: np.ndarray, mixtures: np.ndarray, shares: np.ndarray) -> np.ndarray:
-    """The Dirichlet distribution with the mean and the spread of draws; the last one if they are the same."""
+    """Return the Dirichlet distribution with the mean and the spread of draws; the last if there is none."""
     mean = shares @ mixtures
     variance = float((shares @ (mixtures - mean) ** 2).sum())
     if variance <= 0:
@@ -279,7 +281,7 @@ def moved(concentration: np.ndarray, mixtures: np.ndarray, shares: np.ndarray) -
 
 
 def right_votes_of(honest: HonestVotes) -> np.ndarray:
-    """The votes of each member for the true classes, of shape (n_members, n_rows)."""
+    """Return the votes of each member for the true classes, of shape (n_members, n_rows)."""
     blocks = []
     for votes, y, _ in honest.blocks():
         blocks.append(rescaled(votes)[:, np.arange(len(y)), y])
@@ -287,7 +289,7 @@ def right_votes_of(honest: HonestVotes) -> np.ndarray:
 
 
 def errors_of(honest: HonestVotes) -> tuple[np.ndarray, float]:
-    """The errors of the members, of shape (n_members, n_rows), in units of the largest; 1 if there is none.
+    """Return the errors of the members, of shape (n_members, n_rows), in units of the largest, and that unit.
 
     A mixture errs by the mixture of the errors.
     """

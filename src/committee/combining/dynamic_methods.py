@@ -306,11 +306,7 @@ def answer_by_errors(method: Method, known: Known, question: Question) -> tuple[
 
 
 def learn_meta(
-    known: Known,
-    neighbours: np.ndarray,
-    alike: np.ndarray,
-    n_block: int,
-    has_voted: np.ndarray | None = None,
+    known: Known, neighbours: np.ndarray, alike: np.ndarray, n_block: int, has_voted: np.ndarray | None = None
 ) -> tuple[np.ndarray, float]:
     """Learn META-DES from the known rows, each seen as a question with other rows as its neighbours.
 

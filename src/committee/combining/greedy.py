@@ -35,14 +35,7 @@ from committee.parameters import anything, declared, either, integer, optional, 
 from committee.saving import attributes, saved
 from committee.saving.errors import require
 from committee.table.typing import RandomState
-from committee.votes.arrays import (
-    BLOCK_SIZE,
-    NEARLY_ONE,
-    blocks_of,
-    highest_of,
-    rounding_of,
-    weighted_sum,
-)
+from committee.votes.arrays import BLOCK_SIZE, NEARLY_ONE, blocks_of, highest_of, rounding_of, weighted_sum
 from committee.votes.honest import HonestVotes
 
 # Losses that differ by less, relative to them, are equal.
@@ -71,6 +64,11 @@ class Weighing(Rule):
 
     tasks: ClassVar[tuple[str, ...]] = ("classification", "regression")
     kept: ClassVar[Mapping[str, attributes.Kind]] = {"weights_": attributes.shares("members")}
+
+    scoring: Scoring
+
+    def _check_kind(self, n_members: int, n_outputs: int, is_weighted: bool) -> None:
+        metric_of(self.scoring, n_outputs)
 
     def _check_learnt(self) -> None:
         require(self.weights_.any(), "No member has a weight")
@@ -149,9 +147,6 @@ class GreedyRule(Weighing):
         "losses_": attributes.list_of(attributes.number()),
     }
 
-    def _check_kind(self, n_members: int, n_outputs: int, is_weighted: bool) -> None:
-        metric_of(self.scoring, n_outputs)
-
     def _learn(self, honest: HonestVotes) -> None:
         bench = bench_for(learnt_by(self.scoring, honest.n_outputs, honest.classes), honest)
         weights = np.zeros(honest.n_members)
@@ -200,9 +195,6 @@ class BestMemberRule(Weighing):
         "losses_": attributes.floats("members"),
         "best_": attributes.integer(),
     }
-
-    def _check_kind(self, n_members: int, n_outputs: int, is_weighted: bool) -> None:
-        metric_of(self.scoring, n_outputs)
 
     def _learn(self, honest: HonestVotes) -> None:
         self.losses_ = member_losses(learnt_by(self.scoring, honest.n_outputs, honest.classes), honest)

@@ -1,4 +1,4 @@
-"""Rules that learn what the members' labels mean: which class is true when they decide as they do.
+"""Rules that learn what the labels of members mean: which class is true when they decide as they do.
 
 A member's label is its class of the highest vote, the first of equal ones.
 """
@@ -92,10 +92,10 @@ class NaiveBayesRule(Rule):
 
     def _decide(self, votes: np.ndarray) -> np.ndarray:
         members = np.arange(len(votes))[:, np.newaxis]
-        told = self.tables_[members, labels_of(votes)]
+        tables = self.tables_[members, labels_of(votes)]
         if self.form == "classical":
-            told = np.concatenate([told, np.broadcast_to(self.priors_, (1, *told.shape[1:]))])
-        return multiplied(told, np.ones(len(told)))
+            tables = np.concatenate([tables, np.broadcast_to(self.priors_, (1, *tables.shape[1:]))])
+        return multiplied(tables, np.ones(len(tables)))
 
 
 @saved

@@ -82,7 +82,7 @@ class LogPoolRule(Rule):
 
 
 def lowest_log_loss(honest: HonestVotes, penalty: float, smallest: float) -> tuple[np.ndarray, np.ndarray]:
-    """The exponents and the biases of the lowest log loss, with a penalty for their distance from the mean.
+    """Return the exponents and the biases of the lowest log loss, with a penalty for leaving the mean.
 
     Parameters
     ----------
@@ -117,7 +117,7 @@ def lowest_log_loss(honest: HonestVotes, penalty: float, smallest: float) -> tup
 def log_loss_at(
     point: np.ndarray, logarithms: np.ndarray, y: np.ndarray, weights: np.ndarray
 ) -> tuple[float, np.ndarray, np.ndarray]:
-    """The log loss on some rows with its first and second derivatives by exponents and biases.
+    """Return the log loss on some rows with its first and second derivatives by exponents and biases.
 
     The second are the covariances of the members' log-probabilities, and of the classes, under the decision.
     """
@@ -145,7 +145,7 @@ def lowest_point(
     start: np.ndarray,
     is_bounded: np.ndarray,
 ) -> np.ndarray:
-    """Where a convex function is lowest, some numbers not below 0: projected Newton steps (Bertsekas 1982).
+    """Return where a convex function is lowest, some numbers not below 0: projected Newton (Bertsekas 1982).
 
     Parameters
     ----------
@@ -191,11 +191,11 @@ def lowest_point(
 
 
 def logarithm(votes: np.ndarray, smallest: float) -> np.ndarray:
-    """The logarithms of votes, none of them too low."""
+    """Return the logarithms of votes, none of them too low."""
     return np.log(np.maximum(votes, smallest))
 
 
 def pooled(logarithms: np.ndarray, weights: np.ndarray, biases: np.ndarray) -> np.ndarray:
-    """The scores of the classes, of which the highest of each row is 0."""
+    """Return the scores of the classes, of which the highest of each row is 0."""
     scores: np.ndarray = weighted_sum(logarithms, weights) + biases
     return scores - scores.max(axis=1, keepdims=True)

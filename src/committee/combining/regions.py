@@ -29,7 +29,7 @@ from committee.table.typing import RandomState, TableLike
 from committee.votes.arrays import are_classes, blocks_of, rescaled
 from committee.votes.honest import HonestVotes
 
-# Metrics of which every row has a share.
+# Metrics that are means over rows.
 OF_ROWS = [name for name, metric in METRICS.items() if metric.losses is not None]
 
 
@@ -115,7 +115,7 @@ class RegionRule(Rule):
     )
 
     def region(self, X: TableLike | None) -> np.ndarray:
-        """The region of each row.
+        """Return the region of each row.
 
         Parameters
         ----------
@@ -147,7 +147,7 @@ class RegionRule(Rule):
         losses_of = metric.learnt_losses
         assert losses_of is not None
         X = as_matrix(honest.X)
-        # In an order of their own, so that the first centers do not hang on the order in which rows came.
+        # Sorted, so that the first centers do not depend on the order of the rows.
         rows = np.lexsort(X.T[::-1])
         rows = rows[honest.weights[rows] > 0]
         X = X[rows]
@@ -185,22 +185,22 @@ class RegionRule(Rule):
         self.columns_, self.thresholds_ = np.empty(0, dtype=np.int64), np.empty(0)
         self.children_ = np.empty((0, 2), dtype=np.int64)
         if self.partition == "tree":
-            # What all members find hard says nothing about who is best.
+            # Rows that are hard for all members do not show which member is best.
             usual = (losses * own).sum(axis=1, keepdims=True) / own.sum(axis=1, keepdims=True).clip(1)
             relative = (losses - usual) * own
             tree = DecisionTreeRegressor(
                 max_leaf_nodes=self.n_regions, min_samples_leaf=self.min_rows, random_state=self.random_state
             )
-            # The least rows of a leaf are counted as often as they stand there.
+            # Repeated, because the tree counts the rows of a leaf.
             each = np.repeat(np.arange(len(points)), repeats)
             found = RegionTree.of(tree.fit(points[each], relative[each], (weights / repeats)[each]))
             self.columns_, self.thresholds_, self.children_ = found.columns, found.thresholds, found.children
             return
         n_clusters = min(self.n_regions, len(np.unique(points, axis=0)))
         clusters = KMeans(n_clusters, n_init=3, random_state=self.random_state)
-        # Its threads add up in the order in which they finish.
+        # Several threads would add up in the order in which they finish.
         with threadpool_limits(1), warnings.catch_warnings():
-            # Of points that differ too little to be told apart, there are fewer regions, as documented.
+            # Points that differ too little make fewer regions, as documented.
             warnings.filterwarnings("ignore", "Number of distinct clusters", ConvergenceWarning)
             self.centroids_ = clusters.fit(points, sample_weight=weights).cluster_centers_
 
@@ -225,12 +225,12 @@ class RegionRule(Rule):
 
 
 def mean_losses(total: np.ndarray, size: np.ndarray) -> np.ndarray:
-    """Losses by the weight of the rows that they are on; NaN where there are none."""
+    """Divide losses by the weight of their rows; NaN where there are none."""
     return np.divide(total, size, out=np.full_like(total, np.nan), where=size > 0)
 
 
 def lowest_of(losses: np.ndarray) -> int:
-    """The member of the lowest loss, the first of equal ones; those without any rows are not asked."""
+    """Return the first member of the lowest loss, among those that have rows."""
     return int(np.where(np.isnan(losses), np.inf, losses).argmin())
 
 

@@ -138,7 +138,7 @@ class StackingRule(Rule):
     }
 
     def level_one(self, votes: ArrayLike, X: TableLike | None = None) -> np.ndarray:
-        """The table that a meta-learner sees; this needs no fit.
+        """Return the table that a meta-learner sees; this needs no fit.
 
         Parameters
         ----------
@@ -199,7 +199,7 @@ class StackingRule(Rule):
         self.final_estimator_ = learner
 
     def _learner(self, are_classes: bool) -> Any:
-        """An unfitted estimator, or the name of a meta-learner that weighs members."""
+        """Return an unfitted estimator, or the name of a meta-learner that weighs members."""
         from sklearn import linear_model
         from sklearn.base import clone, is_classifier, is_regressor
 
@@ -207,7 +207,19 @@ class StackingRule(Rule):
 
         ready = FOR_CLASSES if are_classes else FOR_NUMBERS
         learner = ready[0] if self.final_estimator is None else self.final_estimator
-        if not isinstance(learner, str):
+        if isinstance(learner, str):
+            if learner not in ready:
+                task = "classes" if are_classes else "regression"
+                raise ValueError(
+                    f"final_estimator for {task} must be one of {', '.join(ready)}. Got {learner!r}."
+                )
+            if learner in WEIGHING:
+                if self.passthrough or self.votes == "log_odds":
+                    setting = "passthrough=True" if self.passthrough else "votes='log_odds'"
+                    raise ValueError(f"{learner!r} weighs votes and cannot use {setting}. Use an estimator.")
+                return learner
+            made = getattr(linear_model, ESTIMATORS[learner])()
+        else:
             is_such = is_classifier if are_classes else is_regressor
             is_estimator = hasattr(learner, "__sklearn_tags__") and not isinstance(learner, type)
             if not (is_estimator and is_such(learner)):
@@ -215,44 +227,28 @@ class StackingRule(Rule):
                 raise ValueError(
                     f"final_estimator must be a {kind} or one of {', '.join(ready)}. Got {learner!r}."
                 )
-            learner = clone(learner)
-            request(learner, "sample_weight", "groups")
-            return learner
-        if learner not in ready:
-            task = "classes" if are_classes else "regression"
-            raise ValueError(
-                f"final_estimator for {task} must be one of {', '.join(ready)}. Got {learner!r}."
-            )
-        if learner not in WEIGHING:
-            made = getattr(linear_model, ESTIMATORS[learner])()
-            request(made, "sample_weight", "groups")
-            return made
-        if self.passthrough or self.votes == "log_odds":
-            setting = "passthrough=True" if self.passthrough else "votes='log_odds'"
-            raise ValueError(f"{learner!r} weighs votes and cannot use {setting}. Use an estimator.")
-        return learner
+            made = clone(learner)
+        request(made, "sample_weight", "groups")
+        return made
 
     def _member_weights(self, name: str, honest: HonestVotes) -> np.ndarray:
-        if not honest.are_classes:
-            triangle = triangle_of(self._tables(honest, slice(None)))
-            if name == "shrunken":
-                return shrunken_weights(triangle, int(honest.repeats.sum()))
-            return nonnegative_weights(triangle) if name == "nnls" else convex_weights(triangle)
-        if name == "convex":
+        if honest.are_classes and name == "convex":
             parts = [votes_for(self._seen(votes), y).T for votes, y, _ in honest.blocks()]
             return likely_weights(np.concatenate(parts), honest.weights)
+        if name == "mlr":
+            one_class = (slice(code, code + 1) for code in range(honest.n_outputs))
+            triangles = (triangle_of(self._tables(honest, outputs)) for outputs in one_class)
+            return np.array([nonnegative_weights(triangle) for triangle in triangles]).T
+        triangle = triangle_of(self._tables(honest, slice(None)))
         if name == "nnls":
-            return shares(nonnegative_weights(triangle_of(self._tables(honest, slice(None)))))
-        classes = range(honest.n_outputs)
-        return np.array(
-            [
-                nonnegative_weights(triangle_of(self._tables(honest, slice(code, code + 1))))
-                for code in classes
-            ]
-        ).T
+            weights = nonnegative_weights(triangle)
+            return shares(weights) if honest.are_classes else weights
+        if name == "shrunken":
+            return shrunken_weights(triangle, int(honest.repeats.sum()))
+        return convex_weights(triangle)
 
     def _tables(self, honest: HonestVotes, outputs: slice) -> Iterator[np.ndarray]:
-        """A column of votes for some outputs for each member, and one of the answer, in blocks."""
+        """Yield a column of votes for some outputs for each member, and one of the answer, in blocks."""
         for votes, y, weights in honest.blocks():
             answer = one_hot(y, honest.n_outputs) if honest.are_classes else y[:, None]
             both = np.concatenate([self._seen(votes), answer[None]])[:, :, outputs]
@@ -330,7 +326,7 @@ def fit_in_units_of_y(
 
 
 def columns_of(votes: np.ndarray, kind: str, drop_redundant: bool) -> np.ndarray:
-    """Votes as columns, of shape (n_rows, n_features).
+    """Return votes as columns, of shape (n_rows, n_features).
 
     Examples
     --------

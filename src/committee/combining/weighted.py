@@ -181,18 +181,18 @@ class CAWPERule(WeightedRule):
 
 
 def shares_of_scores(scores: np.ndarray) -> np.ndarray:
-    """Scores of the members in the first axis as weights that sum to one; equal ones if all are 0."""
+    """Rescale scores of the members in the first axis to sum to one; equal ones if all are 0."""
     return rescaled(scores.T).T
 
 
 def rescaled_to_best(scores: np.ndarray) -> np.ndarray:
-    """Scores as shares of the best one; all ones if there is none above 0."""
+    """Divide scores by the best one; return ones if none is above 0."""
     best = scores.max()
     return scores / best if best > 0 else np.ones_like(scores)
 
 
 def log_odds(accuracies: np.ndarray, n_classes: int, n_rows: float) -> np.ndarray:
-    """The log-odds of being right rather than wrong by chance, at least 0, and finite.
+    """Return the log-odds of being right rather than wrong by chance, at least 0, and finite.
 
     Examples
     --------
@@ -205,7 +205,7 @@ def log_odds(accuracies: np.ndarray, n_classes: int, n_rows: float) -> np.ndarra
 
 
 def effective_rows(weights: np.ndarray) -> float:
-    """How many rows there are, as often as they stand there, or how many of equal weight tell as much (Kish).
+    """Return the number of rows with their repeats, or of rows of equal weight that show as much (Kish).
 
     Examples
     --------
@@ -219,7 +219,7 @@ def effective_rows(weights: np.ndarray) -> float:
 
 
 def inverses(losses: np.ndarray) -> np.ndarray:
-    """One divided by each loss of a member (first axis), in units of the largest; ones where none has any."""
+    """Divide one by each loss of a member (first axis), in units of the largest; ones without losses."""
     largest = losses.max(axis=0)
     relative = np.divide(losses, largest, out=np.ones_like(losses), where=largest > 0)
     return 1 / relative.clip(SMALLEST_LOSS)

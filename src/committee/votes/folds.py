@@ -212,11 +212,7 @@ def split_print(folds: Iterable[Fold], groups: np.ndarray | None) -> str:
 
 
 def folds_by_content(
-    votes: np.ndarray,
-    has_voted: np.ndarray,
-    y: np.ndarray,
-    weights: np.ndarray,
-    groups: np.ndarray | None,
+    votes: np.ndarray, has_voted: np.ndarray, y: np.ndarray, weights: np.ndarray, groups: np.ndarray | None
 ) -> list[Fold]:
     """Split rows by their votes, so that the order of a table changes no score; groups stay together.
 
