@@ -6,7 +6,7 @@ import pyarrow.csv
 import pyarrow.parquet
 import pytest
 
-from committee.cli.options import known_learners
+from committee.cli.console import known_learners
 from committee.evaluating import Study
 
 

@@ -13,7 +13,7 @@ import pytest
 import committee
 from committee.files import BadTable
 from committee.jobs import evaluate, predict
-from committee.jobs.training_table import read_training_table, task_of
+from committee.jobs.tables import read_training_table, task_of
 from committee.saving import Origin
 
 N_ROWS = 60

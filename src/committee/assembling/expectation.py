@@ -30,8 +30,8 @@ from committee.members.seeding import seeded
 from committee.members.tasks import naming, numbered
 from committee.members.votes import Task, votes_of
 from committee.running import Work
+from committee.running.resources import BlasLimit
 from committee.running.stopping import check, is_time_up
-from committee.running.surroundings import BlasLimit
 from committee.table import Table
 from committee.table.summaries import as_numbers, mean_and_deviation
 from committee.task import Classification, Regression, scaled

@@ -19,7 +19,7 @@ from committee.combining.rule import Rule
 from committee.members.seeding import generator_of, seeded
 from committee.metrics.names import shown
 from committee.metrics.scoring import metric_of
-from committee.running.surroundings import one_blas_thread
+from committee.running.resources import one_blas_thread
 from committee.table.typing import RandomState
 from committee.votes.folds import nothing_to_hold_out
 from committee.votes.honest import HonestVotes

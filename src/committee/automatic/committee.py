@@ -42,7 +42,7 @@ from committee.members.lesson import Lesson
 from committee.members.seeding import LARGEST_SEED, generator_of, seeded
 from committee.metrics.losses import NoValueError
 from committee.parameters import check_parameters, declared, is_integer
-from committee.running.surroundings import one_blas_thread
+from committee.running.resources import one_blas_thread
 from committee.saving import saved
 from committee.task import Classification
 from committee.votes.folds import Fold, drawn_folds

@@ -23,7 +23,7 @@ from committee.automatic.limits import Result
 from committee.automatic.portfolio import library_of
 from committee.members.lesson import Lesson
 from committee.members.votes import gives_scores, votes_of
-from committee.running.surroundings import one_blas_thread
+from committee.running.resources import one_blas_thread
 from committee.saving import DamagedFile, UntrustedMember, load, save
 from committee.saving.writing import replace_file
 from committee.table.part import take_rows

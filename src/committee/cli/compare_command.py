@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from committee.cli import options
-from committee.cli.options import Json
-from committee.cli.showing import say, show_json, show_table
+from committee.cli import console
+from committee.cli.console import Json, say, show_json, show_table
 
 if TYPE_CHECKING:
     from committee.evaluating import Comparison
@@ -25,7 +24,7 @@ def compare(
         list[str] | None,
         typer.Option(
             help="Learners by name, with commas; `committee learners` lists them.",
-            autocompletion=options.known_learners,
+            autocompletion=console.known_learners,
         ),
     ] = None,
     resamples: Annotated[int | None, typer.Option(help="How often each table is split; else 30.")] = None,
@@ -43,7 +42,7 @@ def compare(
         typer.Option(
             help="Metrics by scikit-learn's names, with commas: accuracy, neg_log_loss and so on. Each is "
             "for the tables of its task.",
-            autocompletion=options.known_metrics,
+            autocompletion=console.known_metrics,
         ),
     ] = None,
     test_size: Annotated[float | None, typer.Option(help="The share of rows judged on; else 0.5.")] = None,
@@ -85,14 +84,14 @@ def compare(
         if places:
             raise typer.BadParameter("--report is of a study that has its tables. Add them with --resume.")
         refuse(of_run, "nothing to --report, which trains nothing. Pass it with --out or --resume.")
-        check_formats(options.words(formats))
+        check_formats(console.words(formats))
         write_report(
             Path(report),
             json=json,
             is_quiet=quiet,
-            scoring=options.words(scoring),
-            learners=options.words(learners) or None,
-            formats=options.words(formats),
+            scoring=console.words(scoring),
+            learners=console.words(learners) or None,
+            formats=console.words(formats),
         )
         return
     refuse({"--formats": formats}, "something with --report DIR only.")
@@ -103,9 +102,9 @@ def compare(
     from committee.jobs import comparing
 
     given = {
-        "learners": tuple(options.words(learners)),
+        "learners": tuple(console.words(learners)),
         "resamples": resamples,
-        "scoring": tuple(options.words(scoring)),
+        "scoring": tuple(console.words(scoring)),
         "test_size": test_size,
         "folds": folds,
         "time_limit": time_limit,

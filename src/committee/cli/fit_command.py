@@ -2,21 +2,35 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from committee.cli import options
-from committee.cli.options import Json, Table
-from committee.cli.showing import say, show_json, show_standings, size_of, some
+from committee.cli import console
+from committee.cli.console import (
+    STANDARD,
+    Json,
+    Table,
+    check_place,
+    check_run,
+    keep,
+    say,
+    show_json,
+    show_standings,
+    size_of,
+    some,
+)
 
-STANDARD = "-"
+if TYPE_CHECKING:
+    from committee.jobs import Fitted
+    from committee.jobs.tables import TrainingTable
+
 Task = Literal["classification", "regression"]
 # By how many votes a fit with a time limit is judged after it: in less than half a second.
 QUICKLY_JUDGED = 100_000
 
 
-@options.with_committee_options
+@console.with_committee_options
 def fit(
     table: Table,
     target: Annotated[str, typer.Option(help="The column to be predicted.", show_default=False)],
@@ -26,7 +40,7 @@ def fit(
     task: Annotated[
         Task | None, typer.Option(help="What is learnt; else it is found.", show_default=False)
     ] = None,
-    scoring: options.Scoring = None,
+    scoring: console.Scoring = None,
     groups: Annotated[
         str | None, typer.Option(help="A column: rows of one group are held out together.")
     ] = None,
@@ -36,10 +50,10 @@ def fit(
         typer.Option(help="What columns are: age=number,zip=category; boolean, date, text, id, ignore."),
     ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Resume the run in the folder of --run.")] = False,
-    encoding: options.Encoding = None,
-    delimiter: options.Delimiter = None,
-    header: options.Header = None,
-    decimal: options.Decimal = "auto",
+    encoding: console.Encoding = None,
+    delimiter: console.Delimiter = None,
+    header: console.Header = None,
+    decimal: console.Decimal = "auto",
     quiet: Annotated[bool, typer.Option("--quiet", help="Do not show how far it is.")] = False,
     json: Json = False,
     **parameters: Any,
@@ -52,7 +66,6 @@ def fit(
     """
     from committee.files import keep_nothing_freed
     from committee.jobs import fit_table
-    from committee.jobs.keeping import check_place, check_run, keep
     from committee.running.resources import give_back_at_once
 
     check_standard_output(out, json)
@@ -62,17 +75,17 @@ def fit(
     give_back_at_once()
     parameters |= {
         "scoring": scoring,
-        "members": options.words(parameters["members"]) or None,
+        "members": console.words(parameters["members"]) or None,
         "verbose": 0 if quiet else 1,
     }
     done = fit_table(
         table,
         target,
         task=task,
-        types=options.pairs(types),
+        types=console.pairs(types),
         groups=groups,
         weights=weights,
-        form=options.csv_form(encoding, delimiter, header, decimal),
+        form=console.csv_form(encoding, delimiter, header, decimal),
         parameters={name: value for name, value in parameters.items() if value is not None},
         tell=None if json or quiet else show_training_table,
     )
@@ -92,7 +105,6 @@ def demo(
 ) -> None:
     """Do the main job on a bundled table: fit, judge on rows that were held out, save. Needs no network."""
     from committee import jobs
-    from committee.jobs.keeping import check_place, keep
     from committee.jobs.table_fit import demo_tables
     from committee.metrics import shown
 
@@ -129,7 +141,7 @@ def check_standard_output(out: str, as_json: bool) -> None:
         raise typer.BadParameter("Only one of --json and the model can go to the standard output.")
 
 
-def report(done: Any, out: str, n_bytes: int) -> dict[str, Any]:
+def report(done: Fitted, out: str, n_bytes: int) -> dict[str, Any]:
     """What a fit has done, as plain values."""
     from committee.jobs.describing import decided, libraries_of, standings, title_of
 
@@ -161,7 +173,7 @@ def report(done: Any, out: str, n_bytes: int) -> dict[str, Any]:
     }
 
 
-def show_training_table(training: Any) -> None:
+def show_training_table(training: TrainingTable) -> None:
     """Show what will be learnt from, before the fit."""
     n_rows, n_columns = training.X.num_rows, training.X.num_columns
     what = f"{len(set(training.y.tolist()))} classes" if training.task == "classification" else "numbers"

@@ -122,7 +122,12 @@ def complain(message: str, code: int) -> int:
 
 
 def show_warning(
-    message: Any, category: Any, filename: Any, lineno: Any, file: Any = None, line: Any = None
+    message: object,
+    category: object,
+    filename: object,
+    lineno: object,
+    file: object = None,
+    line: object = None,
 ) -> None:
     """A warning as one line on stderr."""
     print(f"committee: {' '.join(str(message).split())}", file=sys.stderr)

@@ -13,11 +13,20 @@ from typing import Annotated, Any
 import typer
 
 import committee
-from committee.cli import options
-from committee.cli.options import Json, Model, Table
-from committee.cli.showing import say, show_json, show_standings, show_table, size_of, some
-
-STANDARD = "-"
+from committee.cli import console
+from committee.cli.console import (
+    STANDARD,
+    Json,
+    Model,
+    Table,
+    check_place,
+    say,
+    show_json,
+    show_standings,
+    show_table,
+    size_of,
+    some,
+)
 
 
 def predict(
@@ -28,23 +37,22 @@ def predict(
     out: Annotated[
         str, typer.Option(help="A file; its suffix says the format. - writes CSV, or JSON lines.")
     ] = "-",
-    ignore_extra: options.IgnoreExtra = False,
-    trust: options.Trust = None,
-    encoding: options.Encoding = None,
-    delimiter: options.Delimiter = None,
-    header: options.Header = None,
-    decimal: options.Decimal = "auto",
+    ignore_extra: console.IgnoreExtra = False,
+    trust: console.Trust = None,
+    encoding: console.Encoding = None,
+    delimiter: console.Delimiter = None,
+    header: console.Header = None,
+    decimal: console.Decimal = "auto",
     json: Json = False,
 ) -> None:
     """Answer the rows of a table."""
     from committee import jobs
     from committee.files import check_output, write_file
-    from committee.jobs.keeping import check_place
 
     check_places(model, table)
     check_output(out)
     check_place(out, table, model)
-    form = options.csv_form(encoding, delimiter, header, decimal)
+    form = console.csv_form(encoding, delimiter, header, decimal)
     asked = load_fitted(model, trust)
     answers = jobs.predict(asked, table, proba=proba, votes=votes, ignore_extra=ignore_extra, form=form)
     write_file(answers, out, as_json=json)
@@ -59,14 +67,14 @@ def predict(
 def evaluate(
     model: Model,
     table: Table,
-    target: options.Target = None,
-    scoring: options.Scoring = None,
-    ignore_extra: options.IgnoreExtra = False,
-    trust: options.Trust = None,
-    encoding: options.Encoding = None,
-    delimiter: options.Delimiter = None,
-    header: options.Header = None,
-    decimal: options.Decimal = "auto",
+    target: console.Target = None,
+    scoring: console.Scoring = None,
+    ignore_extra: console.IgnoreExtra = False,
+    trust: console.Trust = None,
+    encoding: console.Encoding = None,
+    delimiter: console.Delimiter = None,
+    header: console.Header = None,
+    decimal: console.Decimal = "auto",
     json: Json = False,
 ) -> None:
     """Compare the answers of a model with those of a table."""
@@ -74,7 +82,7 @@ def evaluate(
     from committee.metrics import shown
 
     check_places(model, table)
-    form = options.csv_form(encoding, delimiter, header, decimal)
+    form = console.csv_form(encoding, delimiter, header, decimal)
     asked = load_fitted(model, trust)
     found = jobs.evaluate(asked, table, target=target, scoring=scoring, ignore_extra=ignore_extra, form=form)
     if json:
@@ -91,25 +99,25 @@ def evaluate(
 
 def leaderboard(
     model: Model,
-    scoring: options.Scoring = None,
+    scoring: console.Scoring = None,
     rule: Annotated[
         list[str] | None, typer.Option(help="Rules to compare; else all that can decide here.")
     ] = None,
-    trust: options.Trust = None,
+    trust: console.Trust = None,
     json: Json = False,
 ) -> None:
     """Judge every member and every rule by honest votes."""
     from committee.jobs.describing import standings
 
     asked = load_fitted(model, trust)
-    found = standings(asked, scoring, options.words(rule) or None)
+    found = standings(asked, scoring, console.words(rule) or None)
     if json:
         show_json(found)
     else:
         show_standings(found)
 
 
-def inspect(model: Model, trust: options.Trust = None, json: Json = False) -> None:
+def inspect(model: Model, trust: console.Trust = None, json: Json = False) -> None:
     """Tell what is in a saved model."""
     from committee.jobs.describing import describe
 

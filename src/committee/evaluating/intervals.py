@@ -22,7 +22,7 @@ from committee.metrics.losses import NoValueError
 from committee.metrics.scoring import known, name_of_function
 from committee.parameters import is_float, is_integer
 from committee.running import Runner
-from committee.running.tasks import failed
+from committee.running.runner import failed
 from committee.table.part import take_rows
 from committee.table.typing import ArrayLike, RandomState, TableLike
 from committee.task import are_repetitions, to_numbers

@@ -7,11 +7,9 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from committee.files import AS_FOUND, BadTable, CSVForm
-from committee.files.kinds import narrowed
-from committee.jobs.tables import present, table_for, values_of
+from committee.jobs.tables import table_for, with_answers
 from committee.metrics.losses import NoValueError
 from committee.metrics.names import METRICS
 from committee.table.typing import TableLike
@@ -141,21 +139,6 @@ def evaluate(
         if unseen:
             raise BadTable(f"The target {target!r} has {unseen[0]!r}, which is no class of the model.")
     return Evaluation(target, len(y), n_dropped, scores_of(model, X, y, scoring))
-
-
-def with_answers(X: Any, answers: pa.Array, target: str, where: str) -> tuple[Any, np.ndarray, int]:
-    """The rows that have an answer, and how many have none."""
-    has_answer = present(answers)
-    n_dropped = int(len(answers) - (pc.sum(has_answer).as_py() or 0))
-    if n_dropped == len(answers):
-        raise BadTable(f"The target {target!r} has no value in any row of {where}.")
-    if n_dropped:
-        mask = np.asarray(has_answer)
-        X = X[mask] if isinstance(X, np.ndarray) else X.filter(has_answer)
-        answers = answers.filter(has_answer)
-    y = values_of(answers)
-    # Whole numbers beside missing ones are read as floats: 1 is to be a class, not 1.0.
-    return X, narrowed(y) if n_dropped and y.dtype.kind == "f" else y, n_dropped
 
 
 def scores_of(model: Any, X: TableLike, y: np.ndarray, scoring: str | None = None) -> dict[str, float]:

@@ -22,8 +22,8 @@ from committee.evaluating.store import FILE, Store
 from committee.files import BadTable, read_table
 from committee.files.errors import suggestion
 from committee.files.opening import format_by_suffix, without_packing
-from committee.jobs.amounts import bytes_of, seconds_of
-from committee.jobs.training_table import read_training_table
+from committee.jobs.table_fit import bytes_of, seconds_of
+from committee.jobs.tables import read_training_table
 from committee.reporting import Report
 from committee.reporting.pictures import FORMATS, require_renderer
 

@@ -6,6 +6,8 @@ done.
 
 from __future__ import annotations
 
+import math
+import re
 import time
 import warnings
 from collections.abc import Callable, Mapping
@@ -20,14 +22,21 @@ from committee.automatic.parameters import AutomaticParameters
 from committee.automatic.portfolio import ASKED_FOR, CANDIDATES
 from committee.combining import as_rule
 from committee.files import AS_FOUND, CSVForm, Guess
-from committee.jobs.amounts import bytes_of, seconds_of
-from committee.jobs.training_table import TrainingTable, read_training_table
+from committee.jobs.tables import TrainingTable, number_of, read_training_table
 from committee.metrics.names import metric_named
 from committee.parameters import check_parameters, taking_parameters_of, unknown_name
 
 TASKS = ("classification", "regression")
 # Of the table of the demonstration: a row in so many is held out.
 HELD_OUT, TARGET = 4, "diagnosis"
+# Amounts as people write them: `10m` of time, `4GB` of memory.
+SECONDS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+# As disks and AutoML tools count; those with an i are powers of two.
+BYTES = {
+    "b": 1.0, "kb": 1e3, "mb": 1e6, "gb": 1e9, "tb": 1e12, "kib": 2.0**10, "mib": 2.0**20, "gib": 2.0**30,
+    "tib": 2.0**40, "k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12,
+}  # fmt: skip
+PART = re.compile(r"(\d+(?:\.\d*)?|\.\d+)\s*([a-z]+)")
 
 
 @dataclass(frozen=True, eq=False)
@@ -215,6 +224,72 @@ def new_committee(task: str, parameters: Mapping[str, Any]) -> Any:
         if name not in known:
             raise TypeError(f"{made.__name__} has no parameter {name!r}. It has {', '.join(known)}.")
     return made(**parameters)
+
+
+def seconds_of(amount: float | str | None) -> float | None:
+    """The seconds of a limit of time.
+
+    Parameters
+    ----------
+    amount : number, str or None
+        Seconds, or text such as "90s", "10m", "1h30m".
+
+    Returns
+    -------
+    float or None
+
+    Examples
+    --------
+    >>> seconds_of("1h30m"), seconds_of("45"), seconds_of(None)
+    (5400.0, 45.0, None)
+    >>> seconds_of("0s")
+    Traceback (most recent call last):
+    ValueError: A time limit must be more than 0 seconds. Got '0s'.
+    """
+    if amount is None:
+        return None
+    found = number_of(amount)
+    if found is None and isinstance(amount, str):
+        parts = PART.findall(amount.lower().strip())
+        is_whole = "".join(f"{number}{unit}" for number, unit in parts) == re.sub(r"\s", "", amount.lower())
+        if parts and is_whole and all(unit in SECONDS for _, unit in parts):
+            found = sum(float(number) * SECONDS[unit] for number, unit in parts)
+    if found is None:
+        raise ValueError(f"A time limit is seconds, or text such as 90s, 10m or 1h30m. Got {amount!r}.")
+    if not 0 < found < math.inf:
+        raise ValueError(f"A time limit must be more than 0 seconds. Got {amount!r}.")
+    return found
+
+
+def bytes_of(amount: float | str | None) -> int | None:
+    """The bytes of a limit of memory.
+
+    Parameters
+    ----------
+    amount : number, str or None
+        Bytes, or text such as "500MB", "4GB", "4GiB".
+
+    Returns
+    -------
+    int or None
+
+    Examples
+    --------
+    >>> bytes_of("4GB"), bytes_of("1.5 KiB"), bytes_of(None)
+    (4000000000, 1536, None)
+    """
+    if amount is None:
+        return None
+    found = number_of(amount)
+    if found is None and isinstance(amount, str):
+        part = PART.fullmatch(amount.lower().strip())
+        if part is not None and part[2] in BYTES:
+            found = float(part[1]) * BYTES[part[2]]
+    if found is None:
+        raise ValueError(f"A memory limit is bytes, or text such as 500MB or 4GB. Got {amount!r}.")
+    if not 1 <= found < math.inf:
+        raise ValueError(f"A memory limit must be more than 0 bytes. Got {amount!r}.")
+    return int(found)
 
 
 def time_left(limit: float, used: float) -> float:

@@ -14,7 +14,7 @@ from typing import Any
 from sklearn.base import BaseEstimator
 
 from committee.running import Runner, Task, TaskError
-from committee.running.tasks import failed
+from committee.running.runner import failed
 
 
 def numbered(number: int, member: BaseEstimator, what: str = "Member") -> str:

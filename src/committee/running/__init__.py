@@ -3,10 +3,9 @@
 from committee.running.local_runners import runner, runner_of
 from committee.running.progress import Event, Work, receiving
 from committee.running.resources import available_bytes, n_threads
-from committee.running.runner import Runner
+from committee.running.runner import Runner, Task, TaskError, WorkerDiedError
 from committee.running.sharing import Handle
 from committee.running.stopping import stopped_by
-from committee.running.tasks import Task, TaskError, WorkerDiedError
 
 __all__ = [
     "Event",

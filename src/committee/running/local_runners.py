@@ -11,13 +11,11 @@ from contextvars import Context, ContextVar
 from functools import partial
 from typing import Any
 
-from committee.running.pool import Abandoned, Order, PooledRunner, abandon
+from committee.running.pool import Abandoned, Order, PooledRunner, abandon, configured
 from committee.running.processes import ProcessRunner
-from committee.running.resources import allowed_cores
-from committee.running.runner import Runner
+from committee.running.resources import TASK_THREADS, BlasLimit, ThreadLimit, allowed_cores
+from committee.running.runner import Runner, Task, TaskError, failure
 from committee.running.sharing import Handle, Held, with_values
-from committee.running.surroundings import TASK_THREADS, BlasLimit, ThreadLimit, configured
-from committee.running.tasks import Task, TaskError, failure
 
 
 class SerialRunner(Runner):
@@ -26,13 +24,13 @@ class SerialRunner(Runner):
     def __init__(self) -> None:
         super().__init__(n_workers=1, threads_per_worker=allowed_cores())
 
-    def put(self, value: Any) -> Held:
+    def put(self, value: object) -> Held:
         """Share a value with all tasks."""
         self._check_open()
         return Held(value)
 
     def submit(
-        self, function: Callable[..., Any], /, *args: Any, name: str | None = None, **kwargs: Any
+        self, function: Callable[..., object], /, *args: object, name: str | None = None, **kwargs: object
     ) -> Task:
         """Remember a task until it is waited for."""
         task = self._task(function, name, _LaterTask)
@@ -57,7 +55,7 @@ class SerialRunner(Runner):
         """Run no more tasks."""
         self._is_closed = True
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> tuple[object, ...]:
         return SerialRunner, ()
 
 
@@ -67,12 +65,18 @@ class _LaterTask(Task):
     _call: Any = None
 
     def prepare(
-        self, runner: Runner, context: Context, function: Callable, /, *args: Any, **kwargs: Any
+        self,
+        runner: Runner,
+        context: Context,
+        function: Callable[..., object],
+        /,
+        *args: object,
+        **kwargs: object,
     ) -> None:
         """Say what is to be done."""
         self._call = runner, context, function, args, kwargs
 
-    def result(self, timeout: float | None = None) -> Any:
+    def result(self, timeout: float | None = None) -> object:
         """What the function returns."""
         self._run()
         return super().result(timeout)
@@ -118,13 +122,13 @@ class ThreadRunner(PooledRunner):
         super().__init__(n_workers, lambda n_threads: partial(_ThreadDesk, n_threads, self._mark))
         self._blas = BlasLimit(self.threads_per_worker)
 
-    def put(self, value: Any) -> Held:
+    def put(self, value: object) -> Held:
         """Share a value with all tasks."""
         self._check_open()
         return Held(value)
 
     def submit(
-        self, function: Callable[..., Any], /, *args: Any, name: str | None = None, **kwargs: Any
+        self, function: Callable[..., object], /, *args: object, name: str | None = None, **kwargs: object
     ) -> Task:
         """Let a function be called in a thread."""
         if self._mark in _inside.get():
@@ -158,7 +162,7 @@ class _ThreadDesk:
         self.mark = mark
         self.thread: int | None = None
 
-    def do(self, order: Order) -> Any:
+    def do(self, order: Order) -> object:
         """Call the function with the context of the caller."""
         self.thread = threading.get_ident()
         self.limit.hold_openmp()
@@ -171,7 +175,7 @@ class _ThreadDesk:
         except BaseException as error:
             raise failure(order.task, error) from error
 
-    def _call(self, order: Order) -> Any:
+    def _call(self, order: Order) -> object:
         TASK_THREADS.set(self.limit.n_threads)
         _inside.set((*_inside.get(), self.mark))
         return order.function(*with_values(order.args), **with_values(order.kwargs))
@@ -250,12 +254,12 @@ class _Lent(Runner):
         super().__init__(lender.n_workers, lender.threads_per_worker)
         self._lender = lender
 
-    def put(self, value: Any) -> Handle:
+    def put(self, value: object) -> Handle:
         self._check_open()
         return self._lender.put(value)
 
     def submit(
-        self, function: Callable[..., Any], /, *args: Any, name: str | None = None, **kwargs: Any
+        self, function: Callable[..., object], /, *args: object, name: str | None = None, **kwargs: object
     ) -> Task:
         self._check_open()
         return self._lender.submit(function, *args, name=name, **kwargs)
@@ -269,5 +273,5 @@ class _Lent(Runner):
     def close(self) -> None:
         self._is_closed = True
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> tuple[object, ...]:
         return _Lent, (self._lender,)

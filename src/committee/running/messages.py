@@ -16,12 +16,12 @@ from types import ModuleType
 from typing import IO, Any, NoReturn
 
 Frame = bytes | bytearray | memoryview
-Reducers = dict[type, Callable[[Any], tuple[Any, ...]]]
+Reducers = dict[type, Callable[[Any], str | tuple[Any, ...]]]
 
 _number = struct.Struct("<Q")
 
 
-def dumps(value: Any, reducers: Reducers | None = None) -> list[Frame]:
+def dumps(value: object, reducers: Reducers | None = None) -> list[Frame]:
     """A value as frames; `reducers` tell how objects of some types are pickled.
 
     What pickle cannot name in another process, such as a class of a notebook, is sent by value with
@@ -40,7 +40,7 @@ def dumps(value: Any, reducers: Reducers | None = None) -> list[Frame]:
     return frames
 
 
-def _dumps(value: Any, pickler: Any, known: Any, reducers: Reducers) -> list[Frame]:
+def _dumps(value: object, pickler: type[pickle.Pickler], known: Reducers, reducers: Reducers) -> list[Frame]:
     if reducers:
         pickler = type("Pickler", (pickler,), {"dispatch_table": ChainMap(reducers, known)})
     memory = io.BytesIO()
@@ -49,7 +49,7 @@ def _dumps(value: Any, pickler: Any, known: Any, reducers: Reducers) -> list[Fra
     return [memory.getvalue(), *(buffer.raw() for buffer in buffers)]
 
 
-def _refuse(value: Any) -> NoReturn:
+def _refuse(value: object) -> NoReturn:
     raise TypeError(f"cannot pickle {type(value).__name__!r} object")
 
 

@@ -3,17 +3,24 @@
 Every thread has a desk, which does the orders one by one: here in the thread, or in a process of its own. The
 threads are daemons and begin when there are orders for them. They know the queue but not the runner, so that
 a runner nobody holds any more can go, and its threads with it.
+
+An order takes the settings of its caller along. scikit-learn keeps its configuration for each thread, and
+Python the filters of warnings for each process: a filter that makes a warning an error must do so in a task
+too.
 """
 
 from __future__ import annotations
 
 import ctypes
 import os
+import re
+import sys
 import threading
 import time
+import warnings
 import weakref
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from contextvars import Context
 from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
@@ -21,12 +28,48 @@ from typing import Any, Protocol
 
 from committee.running.messages import Frame
 from committee.running.resources import share_cores
-from committee.running.runner import Runner
-from committee.running.surroundings import Configuration, configuration
-from committee.running.tasks import Task, TaskError, failure, in_order_of_completion
+from committee.running.runner import Runner, Task, TaskError, failure, in_order_of_completion
 
 # What a thread that is asked to stop may take until it is left alone.
 SECONDS_TO_STOP = 0.8
+
+
+Configuration = dict[str, object] | None
+Filters = list[tuple[Any, ...]]
+
+
+def configuration() -> Configuration:
+    """scikit-learn's configuration in this thread; None if it is not loaded, and so not changed."""
+    sklearn = sys.modules.get("sklearn")
+    return None if sklearn is None else sklearn.get_config()
+
+
+@contextmanager
+def configured(configuration: Configuration) -> Iterator[None]:
+    """Let scikit-learn have a configuration for a while."""
+    if configuration is None:
+        yield
+        return
+    import sklearn
+
+    with sklearn.config_context(**configuration):
+        yield
+
+
+def warning_filters() -> Filters:
+    """The filters of warnings of this process."""
+    return list(warnings.filters)
+
+
+def filter_warnings(filters: Filters) -> None:
+    """Let this process have some filters of warnings."""
+    warnings.resetwarnings()
+    for action, message, category, module, line in reversed(filters):
+        warnings.filterwarnings(action, _text(message), category, _text(module), line)
+
+
+def _text(pattern: str | re.Pattern[str] | None) -> str:
+    return pattern.pattern if isinstance(pattern, re.Pattern) else pattern or ""
 
 
 class Abandoned(BaseException):
@@ -53,9 +96,9 @@ class Order:
     """
 
     task: Task
-    function: Callable[..., Any]
-    args: tuple[Any, ...]
-    kwargs: dict[str, Any]
+    function: Callable[..., object]
+    args: tuple[object, ...]
+    kwargs: dict[str, object]
     context: Context
     sent: list[Frame] = field(default_factory=list)
     configuration: Configuration = field(default_factory=configuration)
@@ -68,7 +111,7 @@ class Order:
 class Desk(Protocol):
     """Where one thread of a pool does its orders."""
 
-    def do(self, order: Order) -> Any:
+    def do(self, order: Order) -> object:
         """What the function of the order returns; a TaskError if it fails."""
 
     def stop(self) -> None:
@@ -216,5 +259,5 @@ class PooledRunner(Runner):
         self._is_closed = True
         self._pool.stop("its runner was closed")
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> tuple[object, ...]:
         return type(self), (self._asked,)

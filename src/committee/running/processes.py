@@ -26,14 +26,13 @@ import weakref
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
-from typing import Any
 
 from committee.running import messages
-from committee.running.pool import Order, PooledRunner
+from committee.running.pool import Configuration, Order, PooledRunner, warning_filters
 from committee.running.progress import RECEIVER, tell
+from committee.running.resources import environment_of
+from committee.running.runner import Task, TaskError, WorkerDiedError, failed, failure
 from committee.running.sharing import Mapped, NotShared, live_keys
-from committee.running.surroundings import Configuration, environment_of, warning_filters
-from committee.running.tasks import Task, TaskError, WorkerDiedError, failed, failure
 
 N_TRIES = 2
 # What an idle process may take to end by itself.
@@ -60,10 +59,10 @@ class ProcessRunner(PooledRunner):
 
     def __init__(self, n_workers: int | None = None) -> None:
         super().__init__(n_workers, lambda n_threads: partial(_ProcessDesk, n_threads))
-        self._surroundings: tuple[Any, messages.Frame] = None, b""
+        self._surroundings: tuple[object, messages.Frame] = None, b""
         self._handles: weakref.WeakSet[Mapped] = weakref.WeakSet()
 
-    def put(self, value: Any) -> Mapped:
+    def put(self, value: object) -> Mapped:
         """Write a value into a file that all processes map."""
         self._check_open()
         try:
@@ -78,7 +77,7 @@ class ProcessRunner(PooledRunner):
         return handle
 
     def submit(
-        self, function: Callable[..., Any], /, *args: Any, name: str | None = None, **kwargs: Any
+        self, function: Callable[..., object], /, *args: object, name: str | None = None, **kwargs: object
     ) -> Task:
         """Let a function be called in a process."""
         task = self._task(function, name)
@@ -122,7 +121,7 @@ class _ProcessDesk:
         self.lock = threading.Lock()
         self.stopped = False
 
-    def do(self, order: Order) -> Any:
+    def do(self, order: Order) -> object:
         """Ask the process; ask another one if it dies."""
         how = ""
         for _ in range(N_TRIES):
@@ -237,7 +236,7 @@ class _Worker:
                 pipe.close()
 
 
-def _answer(task: Task, kind: bytes, frames: list[messages.Frame]) -> Any:
+def _answer(task: Task, kind: bytes, frames: list[messages.Frame]) -> object:
     try:
         result = messages.loads(frames)
     except Exception as error:

@@ -15,7 +15,11 @@ from contextlib import contextmanager
 from contextvars import ContextVar, Token
 from dataclasses import dataclass, replace
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Self
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.progress import TaskID
 
 SECONDS_BETWEEN_LINES = 2.0
 SECONDS_BETWEEN_PICTURES = 0.1
@@ -193,7 +197,7 @@ class Work:
         self._n_before, self._verbose = n_before, verbose
         self._began = 0.0
         self._receiver: Receiver | None = None
-        self._tokens: tuple[Token[Any], Token[Any]] | None = None
+        self._tokens: tuple[Token[Receiver | None], Token[tuple[str, ...]]] | None = None
 
     def __enter__(self) -> Self:
         self._began = time.monotonic()
@@ -296,7 +300,7 @@ class Bars:
     console : rich.console.Console
     """
 
-    def __init__(self, console: Any) -> None:
+    def __init__(self, console: Console) -> None:
         from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
         from rich.table import Column
 
@@ -311,7 +315,7 @@ class Bars:
             # A thread that draws would outlive an interruption; events come often enough.
             auto_refresh=False,
         )
-        self._bars: dict[tuple[str, ...], Any] = {}
+        self._bars: dict[tuple[str, ...], TaskID] = {}
         self._drawn = 0.0
 
     def __call__(self, event: Event) -> None:

@@ -21,13 +21,17 @@ import sys
 import tempfile
 import threading
 import weakref
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
 from committee.running.messages import Frame, Reducers, dumps, loads
+
+if TYPE_CHECKING:
+    import polars
+    import pyarrow as pa
 
 SHARED_MEMORY = Path("/dev/shm")
 OPEN_FILES = Path("/proc/self/fd")
@@ -66,10 +70,10 @@ class Held(Handle):
     value : object
     """
 
-    def __init__(self, value: Any) -> None:
+    def __init__(self, value: object) -> None:
         self.value = _transformed(with_values(value), np.ndarray, _read_only)
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> tuple[object, ...]:
         return _itself, (self.value,)
 
 
@@ -87,7 +91,7 @@ class Mapped(Handle):
     value : object
     """
 
-    def __init__(self, value: Any) -> None:
+    def __init__(self, value: object) -> None:
         frames = dumps(with_values(value), _reducers())
         file, self.spans = _write(frames)
         # Files of Linux are reached through /proc, so that a later file may have the same address.
@@ -99,15 +103,17 @@ class Mapped(Handle):
     @property
     def value(self) -> Any:
         """What tasks see."""
-        restore, arguments = self.__reduce__()
-        return restore(*arguments)
+        return opened(*self._place())
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> tuple[object, ...]:
+        return opened, self._place()
+
+    def _place(self) -> tuple[tuple[int, int], str, list[tuple[int, int]]]:
         if not self.close.alive:
             raise NotShared(
                 "A value is shared until its runner is closed. Put it into a runner that is open."
             )
-        return opened, (self.key, self.address, self.spans)
+        return self.key, self.address, self.spans
 
 
 def opened(key: tuple[int, int], address: str, spans: list[tuple[int, int]]) -> Any:
@@ -131,12 +137,12 @@ def keep_only(keys: Collection[tuple[int, int]]) -> None:
         del _opened[key]
 
 
-def with_values(argument: Any) -> Any:
+def with_values(argument: object) -> Any:
     """An argument of a task with the values in place of their handles."""
     return _transformed(argument, Handle, lambda handle: handle.value)
 
 
-def _transformed(value: Any, kind: type, change: Any) -> Any:
+def _transformed(value: Any, kind: type, change: Callable[[Any], object]) -> Any:
     """A value with all of a kind changed, at any depth of tuples, lists and dicts; itself if none is."""
     if isinstance(value, kind):
         return change(value)
@@ -158,7 +164,7 @@ def _read_only(array: np.ndarray) -> np.ndarray:
     return view
 
 
-def _itself(value: Any) -> Any:
+def _itself(value: object) -> object:
     return value
 
 
@@ -215,11 +221,11 @@ def _reducers() -> Reducers:
     return {polars.DataFrame: _reduce_polars}
 
 
-def _reduce_polars(frame: Any) -> Any:
+def _reduce_polars(frame: polars.DataFrame) -> tuple[object, ...]:
     return _to_polars, (frame.to_arrow(),)
 
 
-def _to_polars(table: Any) -> Any:
+def _to_polars(table: pa.Table) -> polars.DataFrame | polars.Series:
     import polars
 
     return polars.from_arrow(table)

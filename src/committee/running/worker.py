@@ -1,7 +1,7 @@
 """The other end of the pipes: a process that does tasks, one after the other, until the caller is gone.
 
 In: messages with the keys of the shared values that are still needed, whether anybody hears of progress, the
-caller's surroundings (see `settings`) and a call. Out: events of progress, then a result or an error.
+caller's surroundings (see `pool`) and a call. Out: events of progress, then a result or an error.
 """
 
 from __future__ import annotations
@@ -11,19 +11,14 @@ import signal
 import threading
 import traceback
 from queue import SimpleQueue
-from typing import IO, Any
+from typing import IO
 
 from committee.running import messages
 from committee.running.messages import Frame
+from committee.running.pool import Configuration, configured, filter_warnings
 from committee.running.progress import Event, receiving
+from committee.running.resources import TASK_THREADS, ThreadLimit
 from committee.running.sharing import keep_only
-from committee.running.surroundings import (
-    TASK_THREADS,
-    Configuration,
-    ThreadLimit,
-    configured,
-    filter_warnings,
-)
 
 
 def main() -> None:
@@ -103,7 +98,7 @@ class _Doer:
     def _tell(self, event: Event) -> None:
         self.write([b"event", *messages.dumps(event)])
 
-    def _call(self, needed: Frame, surroundings: Frame, *call: Frame) -> Any:
+    def _call(self, needed: Frame, surroundings: Frame, *call: Frame) -> object:
         keys, is_heard = messages.loads([needed])
         keep_only(keys)
         if surroundings != self.surroundings:
