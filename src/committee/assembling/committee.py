@@ -140,9 +140,7 @@ class Committee(CallbackSupportMixin, CommitteeParameters, Assembled):
 
     def _folds(self, lesson: Lesson, rule: Rule, rng: np.random.Generator) -> list[Fold]:
         cv = N_FOLDS if self.cv is None and rule.needs_fit else seeded_split(self.cv, rng)
-        if cv is None or not lesson.is_open:
-            return []
-        return lesson.folds(cv)
+        return [] if cv is None or not lesson.is_open else lesson.folds(cv)
 
     def _plan(self, lesson: Lesson, folds: list[Fold]) -> Plan:
         cv = N_FOLDS if self.cv is None else self.cv

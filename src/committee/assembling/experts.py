@@ -154,7 +154,10 @@ class Experts(Tabular):
         if isinstance(X, BinnedTable):
             raise TypeError("Experts learn from numbers, not from bins. Pass the table that the bins are of.")
         training = read_training(self, X, y, sample_weight)
-        self._check_members(isinstance(training.task, Classification))
+        if self.estimator is not None:
+            check_member("The expert", self.estimator, isinstance(training.task, Classification))
+        if self.gate_estimator is not None:
+            check_member("The gate", self.gate_estimator, True)
         encoder = new_encoder()
         rows = Rows.of(training, encoder)
         found = self._restart(rows, self._plan(tree))
@@ -174,8 +177,7 @@ class Experts(Tabular):
         ndarray of shape (n_rows, n_experts)
             Each row sums to one. With a tree of gates they are the products along its paths.
         """
-        matrix = self._matrix(X)
-        return expert_shares(self.gates_, self._branches, matrix)
+        return expert_shares(self.gates_, self._branches, self._matrix(X))
 
     def votes(self, X: TableLike) -> np.ndarray:
         """Return the vote of every expert.
@@ -204,8 +206,7 @@ class Experts(Tabular):
         return self._in_units_of_y(decision)
 
     def _matrix(self, X: TableLike) -> np.ndarray:
-        table = self._read(X)
-        return self._encoder._transform_table(table)
+        return self._encoder._transform_table(self._read(X))
 
     def _votes(self, matrix: np.ndarray) -> np.ndarray:
         """Return the votes of the experts, numbers in the units that these have learnt."""
@@ -266,13 +267,6 @@ class Experts(Tabular):
         self.log_likelihoods_ = best.objectives - units
         self.restart_log_likelihoods_ = last
         self.converged_ = best.has_converged
-
-    def _check_members(self, are_classes: bool) -> None:
-        """Raise unless experts and gate can be fitted with weights and give what EM needs."""
-        if self.estimator is not None:
-            check_member("The expert", self.estimator, are_classes)
-        if self.gate_estimator is not None:
-            check_member("The gate", self.gate_estimator, True)
 
     @property
     def n_iter_(self) -> int:

@@ -137,10 +137,9 @@ def leaderboard_of(
 
 def usable_rules(task: str, has_X: bool) -> list[tuple[str, Rule]]:
     """Return the named rules that can decide here: those for the task that need no rows if there are none."""
-    every = [(name, as_rule(name)) for name in rule_names()]
     return [
         (name, rule)
-        for name, rule in every
+        for name, rule in ((name, as_rule(name)) for name in rule_names())
         if task in rule.tasks and (has_X or not rule.needs_X) and (task == "classification" or decides(rule))
     ]
 

@@ -10,10 +10,9 @@ from __future__ import annotations
 import hashlib
 import pickle
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
 from types import CodeType, FunctionType, MethodType, ModuleType
-from typing import Any
 
 import numpy as np
 from sklearn.frozen import FrozenEstimator
@@ -37,7 +36,7 @@ def recipe_of(member: Member) -> str:
     return made_of + (f" on {member.columns}" if member.columns is not None else "")
 
 
-def written_out(value: Any, above: tuple[Any, ...] = ()) -> str:
+def written_out(value: object, above: tuple[object, ...] = ()) -> str:
     """Write down a parameter as text that is the same in every process.
 
     Parameters
@@ -59,7 +58,7 @@ def written_out(value: Any, above: tuple[Any, ...] = ()) -> str:
         return "itself"
     within = (*above, value)
 
-    def several(values: Any) -> list[str]:
+    def several(values: Iterable[object]) -> list[str]:
         return [written_out(each, within) for each in values]
 
     if isinstance(value, type | ModuleType):
@@ -92,21 +91,21 @@ def written_out(value: Any, above: tuple[Any, ...] = ()) -> str:
     held = held_values(value)
     if held:
         return f"{type(value).__module__}.{type(value).__qualname__}:{digest(written_out(held, within))}"
-    kind: Any = type(value)
+    kind = type(value)
     if kind.__repr__ is object.__repr__ and isinstance(kept := value.__getstate__(), dict):
         return named_parts(value, {name: kept[name] for name in kept.keys() - unsaid(value)}, within)
     text = repr(value)
-    if " at 0x" in text and is_found_by_name(value):
-        return f"{value.__module__}.{value.__qualname__}"
-    if " at 0x" in text:
+    if " at 0x" not in text:
+        return text
+    if (name := public_name(value)) is None:
         raise ValueError(
             f"Nothing tells one {kind.__name__} from another but where it is in memory. Give its class a "
             "__repr__, or use another value."
         )
-    return text
+    return name
 
 
-def unsaid(value: Any) -> set[str]:
+def unsaid(value: object) -> set[str]:
     """Return the attributes of an object that do not matter.
 
     A distribution has a copy of numpy's own generator, but searches draw from another.
@@ -114,21 +113,22 @@ def unsaid(value: Any) -> set[str]:
     return {"__doc__", "_random_state"} if hasattr(value, "rvs") else set()
 
 
-def is_found_by_name(value: Any) -> bool:
-    """Return whether a module has a value under its own name, as compiled functions do.
+def public_name(value: object) -> str | None:
+    """Return the name that a value has in its module, as compiled functions do; None if it has none.
 
     Examples
     --------
-    >>> is_found_by_name(np.nan_to_num), is_found_by_name("a".upper)
-    (True, False)
+    >>> public_name(np.nan_to_num), public_name("a".upper)
+    ('numpy.nan_to_num', None)
     """
-    found: Any = sys.modules.get(getattr(value, "__module__", None) or "")
-    for name in getattr(value, "__qualname__", "").split("."):
+    module, path = getattr(value, "__module__", None) or "", getattr(value, "__qualname__", "")
+    found: object = sys.modules.get(module)
+    for name in path.split("."):
         found = getattr(found, name, None)
-    return found is value
+    return f"{module}.{path}" if found is value else None
 
 
-def held_values(value: Any) -> list[Any]:
+def held_values(value: object) -> list[object]:
     """Return all that a frame, a series or a sparse matrix holds; nothing for other values.
 
     Examples
@@ -148,13 +148,13 @@ def held_values(value: Any) -> list[Any]:
     return []
 
 
-def named_parts(value: Any, parts: dict[str, Any], within: tuple[Any, ...]) -> str:
+def named_parts(value: object, parts: dict[str, object], within: tuple[object, ...]) -> str:
     """Write down an object by its class and what it holds."""
     held = ", ".join(f"{name}={written_out(each, within)}" for name, each in sorted(parts.items()))
     return f"{type(value).__module__}.{type(value).__qualname__}({held})"
 
 
-def function_parts(function: FunctionType, within: tuple[Any, ...]) -> Iterator[str]:
+def function_parts(function: FunctionType, within: tuple[object, ...]) -> Iterator[str]:
     """Yield the code of a function and the values that it uses.
 
     They are its defaults, its closure, and the constants and functions of its module that it names. Values
