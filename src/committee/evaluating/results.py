@@ -158,7 +158,7 @@ class Results:
         return {name: [row[place] for row in rows] for place, name in enumerate(names)}
 
     def compare(self, scoring: object, learners: Sequence[str] | None) -> Comparison:
-        """The comparison of learners on the tables that all of them have results on."""
+        """Compare learners by one metric on the tables that all of them have results on."""
         if scoring is None:
             scoring = self._default_metric()
         tables = {name: table for name, table in self.tables.items() if is_for(scoring, table.task)}
@@ -179,24 +179,20 @@ class Results:
                 "finished. Run the study."
             )
         found = self.scores([scoring])
-        used, runs, seconds, means, ratios, scales, left_out = [], [], [], [], [], [], {}
-        for name in tables:
-            cells = self._shared_cells(name, names)
-            scores = np.array([[found[cell, known.name] for cell in row] for row in cells]).reshape(
+        cells = {name: self._shared_cells(name, names) for name in tables}
+        runs = {
+            name: np.array([[found[cell, known.name] for cell in row] for row in rows]).reshape(
                 -1, len(names)
             )
-            why = self._why_not(name, names, scores)
-            if why is not None:
-                left_out[name] = why
-                continue
-            used.append(name)
-            runs.append(scores)
-            means.append(scores.mean(axis=0))
-            times = np.array([[self.finished[cell][0] for cell in row] for row in cells])
-            seconds.append(times.mean(axis=0))
-            is_test = self.test_rows(cells[0][0])
-            ratios.append(float(is_test.sum() / (~is_test).sum()))
-            scales.append(float(tables[name].y.std() ** known.power) or 1.0)
+            for name, rows in cells.items()
+        }
+        reasons = {name: self._why_not(name, names, scores) for name, scores in runs.items()}
+        used = [name for name, why in reasons.items() if why is None]
+        means = [runs[name].mean(axis=0) for name in used]
+        seconds = [
+            np.mean([[self.finished[cell][0] for cell in row] for row in cells[name]], 0) for name in used
+        ]
+        masks = [self.test_rows(cells[name][0][0]) for name in used]
         shape = len(used), len(names)
         return Comparison(
             known.plain,
@@ -204,11 +200,11 @@ class Results:
             tuple(names),
             tuple(used),
             known.read(np.array(means).reshape(shape)),
-            tuple(known.read(each) for each in runs),
-            tuple(ratios),
+            tuple(known.read(runs[name]) for name in used),
+            tuple(float(is_test.sum() / (~is_test).sum()) for is_test in masks),
             np.array(seconds).reshape(shape),
-            left_out,
-            tuple(scales) if known.power else (),
+            {name: why for name, why in reasons.items() if why is not None},
+            tuple(float(tables[name].y.std() ** known.power) or 1.0 for name in used if known.power),
             UNITS[known.power],
             known.name if known.is_named else None,
         )
