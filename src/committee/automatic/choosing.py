@@ -14,7 +14,6 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 from sklearn.base import clone
@@ -82,7 +81,7 @@ class Judged:
 
 def judge_rules(
     honest: HonestVotes,
-    scoring: Any,
+    scoring: object,
     seconds: float,
     X: np.ndarray | None = None,
     adjust: Callable[[Rule], Rule] = lambda rule: rule,
@@ -167,7 +166,7 @@ class RuleChoice:
         Whether classes are decided on by thresholds that suit the metric.
     """
 
-    scoring: Any
+    scoring: object
     tunes_threshold: bool
 
     def adjusted(self, rule: Rule) -> Rule:
@@ -243,19 +242,19 @@ def in_time(rule: Rule, seconds: float) -> Rule:
     return told
 
 
-def without_comparison(honest: HonestVotes, scoring: Any) -> Rule:
+def without_comparison(honest: HonestVotes, scoring: object) -> Rule:
     """The rule that decides where none is judged: the usual one, or the mean if no rule is known to be."""
     rules = dict(rules_for(honest, scoring, has_X=False))
     return rules.get(usual_rule(honest, scoring) or "mean") or rule_named("mean")
 
 
-def usual_rule(honest: HonestVotes, scoring: Any) -> str | None:
+def usual_rule(honest: HonestVotes, scoring: object) -> str | None:
     """Return the name of the rule that does best on most tables; None if no such rule is known."""
     losses = learnt_by(scoring, honest.n_outputs).losses
     return None if losses is None else USUAL.get(losses)
 
 
-def is_surely_better(first: np.ndarray, second: np.ndarray, honest: HonestVotes, scoring: Any) -> bool:
+def is_surely_better(first: np.ndarray, second: np.ndarray, honest: HonestVotes, scoring: object) -> bool:
     """Return whether a decision has a lower loss than another by more than chance, row by row.
 
     A metric that does not judge row by row is replaced by the accuracy or the squared error.
@@ -322,7 +321,7 @@ def drawn_of_each(classes: np.ndarray, share: float, fewest: int) -> np.ndarray:
     return np.sort(order[np.arange(len(order)) - first[code] < wanted[code]])
 
 
-def rules_for(honest: HonestVotes, scoring: Any, has_X: bool) -> list[tuple[str, Rule]]:
+def rules_for(honest: HonestVotes, scoring: object, has_X: bool) -> list[tuple[str, Rule]]:
     """The rules that are compared, the simplest first."""
     n_members, _, n_outputs = honest.votes.shape
     best = ("best_member", rule_named("best_member").set_params(scoring=scoring))
@@ -344,13 +343,13 @@ def rules_for(honest: HonestVotes, scoring: Any, has_X: bool) -> list[tuple[str,
     return rules
 
 
-def loss_of(decision: np.ndarray, honest: HonestVotes, scoring: Any) -> float:
+def loss_of(decision: np.ndarray, honest: HonestVotes, scoring: object) -> float:
     """Return the loss of a decision on honest rows."""
     judged = honest.judged(decision[None])
     return float(member_losses(learnt_by(scoring, judged.n_outputs, judged.classes), judged)[0])
 
 
-def check_judges(scoring: Any, lesson: Lesson) -> None:
+def check_judges(scoring: object, lesson: Lesson) -> None:
     """Raise if a metric cannot judge decisions on this y, before any member is fitted."""
     metric = learnt_by(scoring, lesson.task.n_outputs, lesson.task.classes)
     if metric is METRICS.get(metric.name):

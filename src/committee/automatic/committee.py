@@ -44,6 +44,7 @@ from committee.metrics.losses import NoValueError
 from committee.parameters import check_parameters, declared, is_integer
 from committee.running.resources import one_blas_thread
 from committee.saving import saved
+from committee.table.typing import ArrayLike, TableLike
 from committee.task import Classification
 from committee.votes.folds import Fold, drawn_folds
 from committee.votes.honest import HonestVotes
@@ -120,7 +121,13 @@ class AutomaticCommittee(CallbackSupportMixin, Reducing):
     """Members and a rule that are found for a table."""
 
     @with_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+    def fit(
+        self,
+        X: TableLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> Self:
         """Fit members while there is time, and find the rule that decides by their honest votes.
 
         Parameters
@@ -318,7 +325,7 @@ class AutomaticCommittee(CallbackSupportMixin, Reducing):
             clock.stop()
         return seated
 
-    def recombine(self, rule: Any, X: Any = None) -> Any:
+    def recombine(self, rule: object, X: TableLike | None = None) -> Self:
         """The committee with another rule: no member is fitted again.
 
         Parameters
@@ -349,7 +356,7 @@ class AutomaticCommittee(CallbackSupportMixin, Reducing):
         another = copy.copy(self).set_params(rule=AUTO)
         return another if self.rule_ is None else another._with_only(list(range(len(self._seats))), X)
 
-    def _another(self, rule: Any) -> Any:
+    def _another(self, rule: object) -> Self:
         another = copy.copy(self).set_params(rule=rule)  # a generator of folds has no clone
         check_parameters(another)
         return another

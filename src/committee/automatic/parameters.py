@@ -7,8 +7,8 @@ that help comes at once.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from committee.parameters import (
     anything,
@@ -23,12 +23,16 @@ from committee.parameters import (
     parameter,
 )
 
+if TYPE_CHECKING:
+    from committee.running import Runner
+    from committee.table.typing import RandomState
+
 AUTO = "auto"
 # How many members of the portfolio a preset takes, if time allows, and how often folds are repeated.
 PRESETS = {"fast": (5, 1), "balanced": (12, 1), "best": (None, 3)}
 
 
-def is_folding(value: Any) -> bool:
+def is_folding(value: object) -> bool:
     """Whether a value says which rows are held out."""
     can_split = hasattr(value, "split") or isinstance(value, Iterable)
     return integer(2)(value) or (can_split and not isinstance(value, str))
@@ -39,7 +43,7 @@ def is_positive(value: Any) -> bool:
     return is_number(value) and 0 < value < float("inf")
 
 
-def is_runner(value: Any) -> bool:
+def is_runner(value: object) -> bool:
     """Whether a value is a runner."""
     from committee.running import Runner
 
@@ -50,7 +54,7 @@ def is_runner(value: Any) -> bool:
 class AutomaticParameters:
     """The parameters of the automatic committee."""
 
-    members: Any = parameter(
+    members: str | Sequence[object] = parameter(
         "auto",
         '"auto", or a list of names of the portfolio and of (name, estimator) pairs',
         anything,
@@ -58,7 +62,7 @@ class AutomaticParameters:
         'in a list among others: ["auto", "lightgbm"]. A member that fails is dropped with a warning.',
         kw_only=False,
     )
-    rule: Any = parameter(
+    rule: object = parameter(
         "auto",
         '"auto", the name of a rule, a function of votes or a rule',
         anything,
@@ -87,7 +91,7 @@ class AutomaticParameters:
         "its first fit, which runs alone. Members that need more than there is are skipped with a warning. "
         'None is what is free if "auto" is among the members, and no limit if all are named.',
     )
-    scoring: Any = parameter(
+    scoring: object = parameter(
         None,
         "the name of a metric, a scorer made by make_scorer, a function or None",
         either(lambda value: value is None or isinstance(value, str), callable),
@@ -121,7 +125,7 @@ class AutomaticParameters:
         'How much is tried, if time allows. "fast" has few members, "best" all, in folds that are repeated '
         "unless `cv` gives them.",
     )
-    runner: Any = parameter(
+    runner: str | Runner = parameter(
         "auto",
         '"auto", "serial", "threads", "processes" or a Runner',
         either(one_of("auto", "serial", "threads", "processes"), is_runner),
@@ -138,14 +142,14 @@ class AutomaticParameters:
         "or one, on all cores, if each of them takes more than 128 MB. -1 is as many as there are cores, -2 "
         "is one fewer.",
     )
-    random_state: Any = parameter(
+    random_state: RandomState = parameter(
         None,
         "an integer, a RandomState or None",
         anything,
         "The seed of the folds, and of members and rules that have none. An integer makes fits without a "
         "`time_limit` repeatable.",
     )
-    run: Any = parameter(
+    run: str | os.PathLike[str] | None = parameter(
         None,
         "the name of a folder, or None",
         optional(lambda value: isinstance(value, str | os.PathLike)),
@@ -162,6 +166,6 @@ class AutomaticParameters:
         "Whether to show which fits are done, the best score so far and the time left.",
     )
 
-    def _kind_of_runner(self) -> Any:
+    def _kind_of_runner(self) -> str | Runner:
         """The runner, or its name."""
         return "threads" if isinstance(self.runner, str) and self.runner == "auto" else self.runner

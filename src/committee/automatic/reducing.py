@@ -19,11 +19,11 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import narwhals.stable.v2 as nw
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.compose import TransformedTargetRegressor
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
@@ -46,9 +46,11 @@ from committee.parameters import declared, is_integer
 from committee.saving import save
 from committee.table import Column, Kind, Schema
 from committee.table.part import take_rows
+from committee.table.typing import ArrayLike, RandomState, TableLike
 from committee.task import Classification
 from committee.votes.honest import HonestVotes
 
+Row = TypeVar("Row")
 # A class of a lower probability is not learnt by a student.
 LEAST_PROBABILITY = 1e-3
 # What members may cost is lowered at least so far where it turns out to be too much.
@@ -71,7 +73,7 @@ class Reducing(AutomaticParameters, Assembled):
 
     def prune(
         self,
-        X: Any = None,
+        X: TableLike | None = None,
         *,
         max_members: int | None = None,
         max_latency: float | None = None,
@@ -134,7 +136,7 @@ class Reducing(AutomaticParameters, Assembled):
             alone = costs[places].sum()
             budget = min(max(alone - (cost - limit), alone * limit / cost), LESS * alone)
 
-    def _costs(self, name: str, X: Any) -> tuple[np.ndarray, Callable[[Any], float]]:
+    def _costs(self, name: str, X: TableLike | None) -> tuple[np.ndarray, Callable[[Self], float]]:
         """What each member costs alone, and how the cost of a whole committee is found."""
         if name == "max_latency":
             native = self._open(some_row(self.schema_) if X is None else X).native
@@ -148,7 +150,7 @@ class Reducing(AutomaticParameters, Assembled):
             return np.array([sum(map(bytes_of, each.models)) for each in self._seats]), bytes_of
         return np.ones(len(self._seats)), lambda smaller: len(smaller._seats)
 
-    def _with_only(self, places: list[int], X: Any) -> Self:
+    def _with_only(self, places: list[int], X: TableLike | None) -> Self:
         """The committee of some members."""
         smaller = copy.copy(self)
         smaller._seats = [self._seats[place] for place in places]
@@ -160,7 +162,7 @@ class Reducing(AutomaticParameters, Assembled):
         smaller._fit_rule(rule, X)
         return smaller
 
-    def refit_full(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def refit_full(self, X: TableLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """The committee with one model for each member, which has learnt from all rows.
 
         It answers several times faster than one with a model for each fold, and is mostly a little worse.
@@ -210,7 +212,7 @@ class Reducing(AutomaticParameters, Assembled):
         whole._seats = [replace(each, models=models[each.name]) for each in self._seats]
         return whole
 
-    def distil(self, X: Any, estimator: Any = None) -> Any:
+    def distil(self, X: TableLike, estimator: BaseEstimator | None = None) -> BaseEstimator:
         """One estimator that has learnt what the committee decides.
 
         Parameters
@@ -244,7 +246,7 @@ class Reducing(AutomaticParameters, Assembled):
             return taught_classes(estimator, native, decision, task.classes)
         return taught_numbers(estimator, native, decision)
 
-    def _usual_scoring(self) -> Any:
+    def _usual_scoring(self) -> object:
         """Return what members and rules are judged by if nothing else is asked for."""
         if self.scoring is not None:
             return self.scoring
@@ -287,13 +289,15 @@ class Reducing(AutomaticParameters, Assembled):
         return self._choice().adjusted(rule)
 
 
-def new_student(are_classes: bool, random_state: Any) -> Any:
+def new_student(are_classes: bool, random_state: RandomState) -> BaseEstimator:
     """Who learns, if nobody is named."""
     made: Any = GradientBoostingClassifier if are_classes else GradientBoostingRegressor
     return made(random_state=random_state)
 
 
-def taught_classes(student: Any, X: Any, decision: np.ndarray, classes: np.ndarray) -> Any:
+def taught_classes(
+    student: BaseEstimator, X: TableLike, decision: np.ndarray, classes: np.ndarray
+) -> BaseEstimator:
     """A classifier that has learnt probabilities."""
     rows, codes = np.nonzero(decision >= LEAST_PROBABILITY)
     weights = decision[rows, codes]
@@ -307,12 +311,12 @@ def taught_classes(student: Any, X: Any, decision: np.ndarray, classes: np.ndarr
     return student.fit(take_rows(X, rows), classes[codes], **given)
 
 
-def taught_numbers(student: Any, X: Any, decision: np.ndarray) -> Any:
+def taught_numbers(student: BaseEstimator, X: TableLike, decision: np.ndarray) -> BaseEstimator:
     """A regressor that has learnt numbers."""
     return clone(student).fit(X, decision[:, 0])
 
 
-def importances_of(model: Any, n_columns: int) -> np.ndarray | None:
+def importances_of(model: BaseEstimator, n_columns: int) -> np.ndarray | None:
     """The shares of the columns for one model.
 
     Parameters
@@ -343,7 +347,7 @@ def importances_of(model: Any, n_columns: int) -> np.ndarray | None:
     return sizes / total if total > 0 else np.zeros(n_columns)
 
 
-def coefficient_sizes(model: Any, n_columns: int) -> np.ndarray:
+def coefficient_sizes(model: BaseEstimator, n_columns: int) -> np.ndarray:
     """How large the coefficients of each column are, in the mean over classes; empty if there are none."""
     steps = [step for _, step in model.steps] if isinstance(model, Pipeline) else []
     if len(steps) != 2 or not isinstance(steps[0], TableEncoder):
@@ -363,7 +367,7 @@ def columns_of(encoder: TableEncoder) -> np.ndarray:
     return np.repeat(np.arange(len(widths)), widths)
 
 
-def affordable(honest: HonestVotes, costs: np.ndarray, most: float, scoring: Any) -> list[int]:
+def affordable(honest: HonestVotes, costs: np.ndarray, most: float, scoring: object) -> list[int]:
     """Members, chosen one after the other, that cost no more than may be spent.
 
     Parameters
@@ -400,14 +404,14 @@ def affordable(honest: HonestVotes, costs: np.ndarray, most: float, scoring: Any
         chosen.append(others[int(np.argmin(losses))])
 
 
-def greedy_loss(honest: HonestVotes, places: list[int], scoring: Any) -> float:
+def greedy_loss(honest: HonestVotes, places: list[int], scoring: object) -> float:
     """The loss that greedy selection reaches with some members."""
     rule: Any = rule_named("greedy").set_params(scoring=scoring)
     honest.of_members(sorted(places)).teach(rule)
     return float(rule.losses_[0])
 
 
-def usual_time(work: Callable[[Any], object], rows: list[Any]) -> float:
+def usual_time(work: Callable[[Row], object], rows: list[Row]) -> float:
     """How many seconds some work takes for a row, by several rows in turn."""
     times = []
     for row in itertools.islice(itertools.cycle(rows), N_TIMES):
@@ -417,7 +421,7 @@ def usual_time(work: Callable[[Any], object], rows: list[Any]) -> float:
     return float(np.median(times))
 
 
-def bytes_of(model: Any) -> int:
+def bytes_of(model: BaseEstimator) -> int:
     """How large the file of a model is, or its pickle if it cannot rest in a file of ours."""
     with tempfile.TemporaryDirectory(prefix="committee-") as folder:
         path = Path(folder, "model.committee")
@@ -449,7 +453,7 @@ def some_row(schema: Schema) -> Any:
     raise ImportError("The fit saw a frame, and pandas, polars and pyarrow are not there. Pass X.")
 
 
-def some_value(column: Column) -> Any:
+def some_value(column: Column) -> object:
     """A value that a column may have."""
     if column.kind is Kind.CATEGORY:
         return next(iter(column.categories), None)

@@ -14,7 +14,6 @@ import warnings
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
@@ -28,7 +27,7 @@ from committee.members.lesson import Lesson
 from committee.members.votes import gives_scores
 from committee.metrics.names import shown
 from committee.metrics.scoring import learnt_by
-from committee.running import Runner, Task, TaskError, Work
+from committee.running import Handle, Runner, Task, TaskError, Work
 from committee.running.stopping import ended_after, is_time_up, was_cut
 from committee.votes.folds import Fold
 from committee.votes.honest import HonestVotes
@@ -54,7 +53,7 @@ class Fit:
     number: int
     name: str
     function: Callable[..., Result]
-    arguments: tuple[Any, ...]
+    arguments: tuple[object, ...]
 
 
 @dataclass
@@ -110,7 +109,7 @@ class Telling:
         self,
         work: Work,
         lesson: Lesson,
-        scoring: Any,
+        scoring: object,
         n_folds: int,
         clock: Clock,
         calls: TaskCalls | None = None,
@@ -297,7 +296,7 @@ def is_allowed(fit: Fit, progress: Progress, n_folds: int, clock: Clock, n_worke
 
 
 def submit(
-    fit: Fit, member: Member, shared: Any, clock: Clock, room: Room, n_folds: int, run: Runner
+    fit: Fit, member: Member, shared: Handle, clock: Clock, room: Room, n_folds: int, run: Runner
 ) -> Task:
     """Let a fit be done within its budget."""
     seconds = clock.budget(max(1, n_folds - fit.number), run.n_workers)
@@ -307,7 +306,7 @@ def submit(
 
 
 def timed(
-    seconds: float | None, measures: bool, function: Callable[..., Result], *arguments: Any
+    seconds: float | None, measures: bool, function: Callable[..., Result], *arguments: object
 ) -> tuple[Result, float, bool, Use | None]:
     """What a function returns, the seconds it took, and whether it may have done less for want of more.
 
