@@ -177,7 +177,8 @@ class Experts(Tabular):
         ndarray of shape (n_rows, n_experts)
             Each row sums to one. With a tree of gates they are the products along its paths.
         """
-        return expert_shares(self.gates_, self._branches, self._matrix(X))
+        matrix = self._matrix(X)
+        return expert_shares(self.gates_, self._branches, matrix)
 
     def votes(self, X: TableLike) -> np.ndarray:
         """Return the vote of every expert.
@@ -206,7 +207,8 @@ class Experts(Tabular):
         return self._in_units_of_y(decision)
 
     def _matrix(self, X: TableLike) -> np.ndarray:
-        return self._encoder._transform_table(self._read(X))
+        table = self._read(X)  # It raises unless the mixture is fitted.
+        return self._encoder._transform_table(table)
 
     def _votes(self, matrix: np.ndarray) -> np.ndarray:
         """Return the votes of the experts, numbers in the units that these have learnt."""
