@@ -46,7 +46,7 @@ PROMISES = {
 # Imports inside functions that none of these promises needs, by folder. The numbers may only get smaller.
 # Two may stay: the command says in one line that typer is missing, and `extensions` is there to import late.
 NOT_NEEDED = {
-    "assembling": 9,
+    "assembling": 6,
     "cli": 1,
     "combining": 1,
     "extensions": 1,
