@@ -1,47 +1,17 @@
 """What members take of the memory, and what becomes of those that take too much."""
 
-import threading
-
 import numpy as np
 import pytest
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import load_iris
 from sklearn.naive_bayes import GaussianNB
 
 from committee import CommitteeClassifier
 from committee.automatic.limits import MANY_BYTES, Room, Use, measured, pickled_bytes
 from committee.running.resources import PeakMemory
+from work import Hungry
 
 X, Y = load_iris(return_X_y=True)
 MB = 10**6
-
-
-class Hungry(ClassifierMixin, BaseEstimator):
-    """A member whose fit and whose model take some memory, and which notes how many are fitted at a time."""
-
-    n_now, n_most, n_fits = 0, 0, 0
-    alone = threading.Lock()
-
-    def __init__(self, at_once=0, model=0):
-        self.at_once, self.model = at_once, model
-
-    def fit(self, X, y):
-        with self.alone:
-            Hungry.n_now, Hungry.n_fits = Hungry.n_now + 1, Hungry.n_fits + 1
-            Hungry.n_most = max(Hungry.n_most, Hungry.n_now)
-        self.classes_ = np.unique(y)
-        filled = np.ones(self.at_once, dtype=np.uint8)
-        self.kept_ = np.ones(self.model, dtype=np.uint8)
-        np.sort(np.random.default_rng(0).normal(size=300_000))
-        with self.alone:
-            Hungry.n_now -= int(filled[:1].size) if self.at_once else 1
-        return self
-
-    def predict_proba(self, X):
-        return np.full((len(X), len(self.classes_)), 1 / len(self.classes_))
-
-    def predict(self, X):
-        return self.classes_[np.zeros(len(X), dtype=int)]
 
 
 @pytest.fixture(autouse=True)
