@@ -169,8 +169,8 @@ def _module_of(name: str) -> str | None:
     if name.endswith(("Classifier", "Regressor")) and name in __all__:
         return "committee"
     if name.endswith("Rule"):
-        rules: dict[str, str] = importlib.import_module("committee.combining.naming").rule_places()
-        return rules.get(name)
+        place: str | None = importlib.import_module("committee.combining").module_of(name)
+        return place
     return _ENCODERS.get(name)
 
 

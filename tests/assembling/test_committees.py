@@ -224,7 +224,9 @@ def test_the_leaderboard_has_every_member_and_every_rule():
     cawpe = CAWPEClassifier(MEMBERS, cv=3).fit(X, Y)
     board = cawpe.leaderboard(X=X)
     assert {each.name for each in board if each.kind == "member"} == {"bayes", "near", "tree"}
-    assert {each.name for each in board if each.kind == "rule"} == set(committee.combining.rule_names())
+    assert {each.name for each in board if each.kind == "rule"} == set(
+        committee.combining.naming.rule_names()
+    )
     assert [each.score for each in board] == sorted((each.score for each in board), reverse=True)
     accuracy = (cawpe.honest_votes_[0].argmax(axis=1) == Y).mean()
     assert next(each.score for each in board if each.name == "bayes") == pytest.approx(accuracy)

@@ -17,7 +17,7 @@ from committee import (
     RotationForestRegressor,
     rules,
 )
-from committee.combining import as_rule
+from committee.combining.naming import as_rule
 from committee.rules import Rule
 from committee.table import bin_table
 

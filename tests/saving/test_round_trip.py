@@ -19,7 +19,7 @@ from committee import (
     RandomForestRegressor,
     VotingRegressor,
 )
-from committee.combining.naming import rule_places
+from committee.combining import MODULES
 from committee.saving import DamagedFile, Saveable
 from committee.saving.estimators import SAVED, class_named
 from committee.table import Schema, bin_table
@@ -65,7 +65,7 @@ GROWING = [
 def test_every_public_estimator_registers_itself_and_no_other_class_does():
     public = {name for name in committee.__all__ if name.endswith(("Classifier", "Regressor"))}
     assert all(class_named(name) is getattr(committee, name) for name in public)
-    places = {*rule_places(), "NumberedLabels", "TableEncoder"}
+    places = {*MODULES, "NumberedLabels", "TableEncoder"}
     assert SAVED.keys() <= public | places
     assert class_named("Study") is class_named("load") is class_named("Rule") is None
 

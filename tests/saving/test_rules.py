@@ -7,8 +7,8 @@ from sklearn.linear_model import LinearRegression, LogisticRegression, RidgeClas
 
 import committee
 from committee import rules
+from committee.combining import MODULES
 from committee.combining.dynamic_methods import METHODS
-from committee.combining.naming import rule_places
 from committee.rules import (
     AccuracyWeightedRule,
     AdjustedRule,
@@ -49,7 +49,7 @@ def saved(rule, folder):
 
 def test_every_public_rule_is_on_the_list_of_the_file():
     public = {name for name in rules.__all__ if name.endswith("Rule") and name != "Rule"}
-    assert public == rule_places().keys()
+    assert public == MODULES.keys()
     assert all(class_named(name) is getattr(rules, name) for name in public)
 
 

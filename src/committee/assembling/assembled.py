@@ -15,7 +15,7 @@ from committee.assembling.calibrating import Calibration
 from committee.assembling.fitting import Seated
 from committee.assembling.leaderboard import Leaderboard, leaderboard_of
 from committee.assembling.members import Seat
-from committee.combining import as_rule
+from committee.combining.naming import as_rule
 from committee.combining.rule import Rule, check_rule, differ
 from committee.learners.voting import Tabular
 from committee.members.encoding import TableEncoder, fitted_rule

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from committee.combining import one_hot
+from committee.combining.fixed import one_hot
 from committee.members.lesson import Lesson
 from committee.members.votes import Task
 from committee.saving import Data, Fields

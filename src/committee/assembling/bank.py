@@ -22,7 +22,7 @@ from committee.assembling.fitting import carry_out, cast_ballot, has_bags, warn_
 from committee.assembling.leaderboard import Leaderboard, leaderboard_of
 from committee.assembling.members import members_of, seeded_by_name
 from committee.assembling.recipes import recipe_of
-from committee.combining import as_rule
+from committee.combining.naming import as_rule
 from committee.combining.rule import Rule
 from committee.members.encoding import TableEncoder
 from committee.members.lesson import Lesson, in_order

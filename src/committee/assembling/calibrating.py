@@ -16,7 +16,7 @@ from scipy.optimize import minimize_scalar
 from scipy.special import expit, logit, softmax
 from sklearn.isotonic import IsotonicRegression
 
-from committee.combining import one_hot
+from committee.combining.fixed import one_hot
 from committee.saving import Fields
 from committee.task import scaled
 from committee.votes.arrays import rescaled

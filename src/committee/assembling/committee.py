@@ -17,9 +17,9 @@ from committee.assembling.calibrating import CALIBRATION, Calibration, Curves
 from committee.assembling.committee_parameters import CommitteeParameters
 from committee.assembling.fitting import Plan, Seated, n_fits, seat, take_prefit
 from committee.assembling.members import Member, members_of
-from committee.combining import rule_named
 from committee.combining.adjusting import AdjustedRule
 from committee.combining.averaging import BayesianAveragingRule
+from committee.combining.naming import rule_named
 from committee.combining.rule import FixedRule, Rule, check_rule, differ
 from committee.learners.callbacks import (
     CallbackSupportMixin,

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from committee.combining import as_rule, rule_names
+from committee.combining.naming import as_rule, rule_names
 from committee.combining.rule import Rule
 from committee.members.seeding import generator_of, seeded
 from committee.metrics.names import shown

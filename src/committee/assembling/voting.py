@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import clone
 
 from committee.assembling.committee import Committee
-from committee.combining import as_rule
+from committee.combining.naming import as_rule
 from committee.combining.rule import FixedRule, Rule
 from committee.learners.voting import Classifies, Regresses
 from committee.parameters import anything, declared, parameter

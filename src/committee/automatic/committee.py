@@ -33,7 +33,7 @@ from committee.automatic.parameters import AUTO, PRESETS
 from committee.automatic.portfolio import Size, as_many_steps_as_told, members_of, named_in, portfolio
 from committee.automatic.reducing import Reducing
 from committee.automatic.scheduling import Telling, seat_in_time
-from committee.combining import as_rule, rule_named
+from committee.combining.naming import as_rule, rule_named
 from committee.combining.rule import Rule, check_rule, differ
 from committee.learners import DecisionTreeClassifier
 from committee.learners.callbacks import CallbackSupportMixin, TaskCalls, task_calls, with_callbacks

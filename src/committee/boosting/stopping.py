@@ -15,7 +15,7 @@ import numpy as np
 from committee.boosting.python_rounds import Plan, Run
 from committee.boosting.rows import validation_target
 from committee.boosting.weighting import Distribution, Scheme
-from committee.combining import one_hot
+from committee.combining.fixed import one_hot
 from committee.learners.callbacks import hook_of
 from committee.running import Work
 from committee.table import Table

@@ -8,30 +8,30 @@ from __future__ import annotations
 import importlib
 from collections.abc import Mapping
 
+from committee.combining import MODULES
 from committee.combining.fixed import FIXED
 from committee.combining.rule import FixedRule, Rule
 from committee.parameters import unknown_name
 
-PACKAGE = "committee.combining"
-# The name of a rule: the module of the class, the class, and the parameters that the name stands for.
-TRAINED: Mapping[str, tuple[str, str, Mapping[str, object]]] = {
-    "weighted_mean": ("weighted", "AccuracyWeightedRule", {"of": "probabilities"}),
-    "weighted_majority": ("weighted", "AccuracyWeightedRule", {"of": "labels"}),
-    "accuracy_weighted": ("weighted", "AccuracyWeightedRule", {}),
-    "cawpe": ("weighted", "CAWPERule", {}),
-    "naive_bayes": ("labels", "NaiveBayesRule", {}),
-    "behaviour_knowledge": ("labels", "BehaviourKnowledgeRule", {}),
-    "decision_template": ("templates", "DecisionTemplateRule", {}),
-    "dempster_shafer": ("templates", "DempsterShaferRule", {}),
-    "bayesian_averaging": ("averaging", "BayesianAveragingRule", {}),
-    "bayesian_combination": ("averaging", "BayesianCombinationRule", {}),
-    "stacking": ("stacking", "StackingRule", {}),
-    "log_pool": ("pooling", "LogPoolRule", {}),
-    "adjusted": ("adjusting", "AdjustedRule", {}),
-    "greedy": ("greedy", "GreedyRule", {}),
-    "best_member": ("greedy", "BestMemberRule", {}),
-    "region": ("regions", "RegionRule", {}),
-    "dynamic": ("dynamic", "DynamicRule", {}),
+# The name of a rule: its class, and the parameters that the name stands for.
+TRAINED: Mapping[str, tuple[str, Mapping[str, object]]] = {
+    "weighted_mean": ("AccuracyWeightedRule", {"of": "probabilities"}),
+    "weighted_majority": ("AccuracyWeightedRule", {"of": "labels"}),
+    "accuracy_weighted": ("AccuracyWeightedRule", {}),
+    "cawpe": ("CAWPERule", {}),
+    "naive_bayes": ("NaiveBayesRule", {}),
+    "behaviour_knowledge": ("BehaviourKnowledgeRule", {}),
+    "decision_template": ("DecisionTemplateRule", {}),
+    "dempster_shafer": ("DempsterShaferRule", {}),
+    "bayesian_averaging": ("BayesianAveragingRule", {}),
+    "bayesian_combination": ("BayesianCombinationRule", {}),
+    "stacking": ("StackingRule", {}),
+    "log_pool": ("LogPoolRule", {}),
+    "adjusted": ("AdjustedRule", {}),
+    "greedy": ("GreedyRule", {}),
+    "best_member": ("BestMemberRule", {}),
+    "region": ("RegionRule", {}),
+    "dynamic": ("DynamicRule", {}),
 }
 
 
@@ -58,18 +58,6 @@ def rule_lines() -> dict[str, str]:
     return {name: (each.__doc__ or "").strip().splitlines()[0] for name, each in documented.items()}
 
 
-def rule_places() -> dict[str, str]:
-    """Return the module of every class of rules, by the name of the class.
-
-    Examples
-    --------
-    >>> rule_places()["CAWPERule"]
-    'committee.combining.weighted'
-    """
-    trained = {name: f"{PACKAGE}.{module}" for module, name, _ in TRAINED.values()}
-    return {FixedRule.__name__: FixedRule.__module__, **trained}
-
-
 def rule_named(name: str) -> Rule:
     """Make the rule of a name.
 
@@ -94,8 +82,9 @@ def rule_named(name: str) -> Rule:
         return FixedRule(rule=name, weights=None, trim=None)
     if name not in TRAINED:
         raise unknown_name("rule", name, rule_names())
-    module, class_name, parameters = TRAINED[name]
-    rule: Rule = getattr(importlib.import_module(f"{PACKAGE}.{module}"), class_name)(**parameters)
+    class_name, parameters = TRAINED[name]
+    module = importlib.import_module(f"{__package__}.{MODULES[class_name]}")
+    rule: Rule = getattr(module, class_name)(**parameters)
     return rule
 
 

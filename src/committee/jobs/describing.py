@@ -11,8 +11,7 @@ from typing import Any
 from committee.assembling.leaderboard import name_of
 from committee.automatic.choosing import fewer
 from committee.automatic.portfolio import ASKED_FOR, CANDIDATES, Size, library_of
-from committee.combining import as_rule
-from committee.combining.naming import TRAINED
+from committee.combining.naming import TRAINED, as_rule
 from committee.files import BadTable
 from committee.saving import Summary, verify
 from committee.table import Column, Kind
@@ -175,7 +174,7 @@ def title_of(rule: Any) -> str:
     """
     if rule is None or isinstance(rule, str):
         return str(rule)
-    for name, (_, cls, parameters) in TRAINED.items():
+    for name, (cls, parameters) in TRAINED.items():
         if cls == type(rule).__name__ and parameters.items() <= rule.get_params().items():
             return name
     return str(getattr(rule, "rule", type(rule).__name__))

@@ -20,7 +20,7 @@ import pyarrow as pa
 from committee import automatic
 from committee.automatic.parameters import AutomaticParameters
 from committee.automatic.portfolio import ASKED_FOR, CANDIDATES
-from committee.combining import as_rule
+from committee.combining.naming import as_rule
 from committee.files import AS_FOUND, CSVForm, Guess
 from committee.jobs.tables import TrainingTable, number_of, read_training_table
 from committee.metrics.names import metric_named

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.frozen import FrozenEstimator
 
-from committee.combining import one_hot
+from committee.combining.fixed import one_hot
 from committee.metrics.names import Metric
 from committee.table.typing import TableLike
 from committee.task import Classification, Regression, codes_in

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from committee.combining import as_rule
+from committee.combining.naming import as_rule
 from committee.combining.rule import Rule
 from committee.learners.training import Training
 from committee.learners.voting import Voter

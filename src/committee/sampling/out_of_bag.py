@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.metrics import accuracy_score, r2_score
 
 from committee import _engine
-from committee.combining import one_hot
+from committee.combining.fixed import one_hot
 from committee.learners.training import Training
 from committee.metrics.losses import NoValueError
 from committee.metrics.scoring import (

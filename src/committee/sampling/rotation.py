@@ -14,7 +14,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from committee import _engine
-from committee.combining import as_rule
+from committee.combining.naming import as_rule
 from committee.combining.rule import Rule, check_rule
 from committee.learners.callbacks import CallbackSupportMixin, FitFrame, with_callbacks
 from committee.learners.members import Members
