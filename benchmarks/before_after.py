@@ -46,12 +46,12 @@ def tasks(folder):
     row = X[:1]
     return {
         "forest, fit": lambda: of("RandomForestClassifier", 30).fit(X, label),
-        "forest, predict": lambda: forest.predict_proba(X),
+        "forest, predict": lambda: [forest.predict_proba(X) for _ in range(20)],
         "forest of numbers, fit": lambda: of("RandomForestRegressor", 12).fit(X, number),
         "extra-trees, fit": lambda: of("ExtraTreesClassifier", 30).fit(X, label),
         "boosting, fit": lambda: of("GradientBoostingClassifier", 60).fit(X, label),
         "boosting of numbers, fit": lambda: of("GradientBoostingRegressor", 60).fit(X, number),
-        "boosting, predict": lambda: booster.predict_proba(X),
+        "boosting, predict": lambda: [booster.predict_proba(X) for _ in range(50)],
         "small forests, fit": lambda: [
             of("RandomForestClassifier", 10).fit(small_X, small_y) for _ in range(40)
         ],
