@@ -21,7 +21,7 @@ import numpy as np
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "committee"
-# A run of equal lines that is shorter than this is no twin.
+# Shorter runs of equal lines do not make two modules twins.
 TWIN_LINES = 8
 
 

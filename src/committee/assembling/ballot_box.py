@@ -213,7 +213,7 @@ class BallotBox:
         The models have seen neither the rows held out nor the test rows, so up to chance their mean loss is
         the same on both. It is the Brier score for classes and the squared error for numbers. Without the
         answers of the test rows it is how far the highest vote is from one: models are surer of rows that
-        they know. None: there is no leak, or nothing to measure it by.
+        they know. None if there is no leak, or if it cannot be measured.
         """
         poll, as_votes = self.poll, self._from_scores(member)
         are_known = poll.y_test is not None

@@ -218,7 +218,7 @@ class Ballot:
         """
         description, arrays = map_container(path)
         are_parts = description.keys() == {"poll", *DESCRIBED} and {"rows", "votes"} <= arrays.keys()
-        require(are_parts, f"{path} is no ballot")
+        require(are_parts, f"{path} is not a ballot")
         if description["poll"] != poll.key:
             raise ValueError(
                 f"{path} is a vote on another table, split or test rows. Take it out of the folder."
@@ -232,7 +232,7 @@ class Ballot:
             and arrays["rows"].dtype == np.int64
             and all(each.dtype == dtype_of(poll.task) for name, each in arrays.items() if name != "rows")
         )
-        require(is_sound, f"{path} is no ballot")
+        require(is_sound, f"{path} is not a ballot")
         ballot = cls(
             rows=arrays["rows"],
             votes=arrays["votes"],

@@ -63,7 +63,7 @@ class CommitteeParameters(BaseEstimator):
         "nearest neighbours and a perceptron, which see categories and missing values as `TableEncoder` "
         "makes them numbers: the five kinds of the CAWPE paper. A classifier that refuses the labels of y "
         "sees them as the numbers 0, 1, 2 and so on (`NumberedLabels`). Where the rows of a fit are of one "
-        "class, scikit-learn's `DummyClassifier` votes for it, unless the member is one of ours.",
+        "class, scikit-learn's `DummyClassifier` votes for it, unless the member is from committee itself.",
         kw_only=False,
     )
     cv: object = parameter(
