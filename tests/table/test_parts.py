@@ -11,7 +11,7 @@ from committee.assembling import fitting
 from committee.assembling.members import encoded
 from committee.members.lesson import Lesson
 from committee.table import read, to_codes
-from committee.table.part import PartColumns, take_rows
+from committee.table.schema import PartColumns, take_rows
 from committee.table.source import Source, open_source
 from committee.task import Classification
 

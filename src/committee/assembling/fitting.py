@@ -29,8 +29,8 @@ from committee.members.votes import gives_scores, votes_of
 from committee.running import Runner, Task, TaskError
 from committee.sampling.bagged import Bagging
 from committee.sampling.growing import Forest
-from committee.table.part import take_rows
 from committee.table.raw import Dictionary, Numbers
+from committee.table.schema import take_rows
 from committee.table.source import open_source, take_columns
 from committee.table.typing import TableLike
 from committee.task import Classification

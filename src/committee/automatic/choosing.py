@@ -32,7 +32,7 @@ from committee.metrics.names import METRICS, RowLosses
 from committee.metrics.names import USUAL as USUAL_METRICS
 from committee.metrics.scoring import learnt_by, some_decision
 from committee.running.resources import one_blas_thread
-from committee.table.part import take_rows
+from committee.table.schema import take_rows
 from committee.votes.folds import N_FOLDS
 from committee.votes.honest import HonestVotes
 

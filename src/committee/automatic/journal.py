@@ -26,7 +26,7 @@ from committee.members.votes import gives_scores, votes_of
 from committee.running.resources import one_blas_thread
 from committee.saving import DamagedFile, UntrustedMember, load, save
 from committee.saving.writing import replace_file
-from committee.table.part import take_rows
+from committee.table.schema import take_rows
 from committee.table.source import take_columns
 from committee.votes.arrays import dtype_of
 from committee.votes.folds import Fold

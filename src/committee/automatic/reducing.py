@@ -45,7 +45,7 @@ from committee.members.lesson import Lesson
 from committee.parameters import declared, is_integer
 from committee.saving import save
 from committee.table import Column, Kind, Schema
-from committee.table.part import take_rows
+from committee.table.schema import take_rows
 from committee.table.typing import ArrayLike, RandomState, TableLike
 from committee.task import Classification
 from committee.votes.honest import HonestVotes

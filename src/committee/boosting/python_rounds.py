@@ -27,7 +27,7 @@ from committee.running import Handle, Runner, runner
 from committee.running.progress import beside
 from committee.running.stopping import check
 from committee.table import read
-from committee.table.part import take_rows
+from committee.table.schema import take_rows
 from committee.task import Classification
 
 # By how much probabilities that were computed in 32 bits may leave the range from 0 to 1.

@@ -25,8 +25,8 @@ from committee.members.tasks import naming
 from committee.members.votes import votes_of
 from committee.sampling.bags import Bags
 from committee.table import read
-from committee.table.part import take_rows
 from committee.table.reading import read_like
+from committee.table.schema import take_rows
 from committee.table.source import open_source
 from committee.table.typing import ArrayLike, RandomState, TableLike
 from committee.task import Classification, Regression, are_repetitions, check_lengths, codes_in

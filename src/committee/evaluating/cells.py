@@ -30,7 +30,7 @@ from committee.members.lesson import Lesson
 from committee.members.votes import votes_of
 from committee.parameters import is_integer, is_number
 from committee.running import Runner, Task, TaskError
-from committee.table.part import take_rows
+from committee.table.schema import take_rows
 from committee.table.typing import TableLike
 from committee.votes.arrays import dtype_of
 from committee.votes.folds import drawn_folds

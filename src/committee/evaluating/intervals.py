@@ -23,7 +23,7 @@ from committee.metrics.scoring import known, name_of_function
 from committee.parameters import is_float, is_integer
 from committee.running import Runner
 from committee.running.runner import failed
-from committee.table.part import take_rows
+from committee.table.schema import take_rows
 from committee.table.typing import ArrayLike, RandomState, TableLike
 from committee.task import are_repetitions, to_numbers
 from committee.votes.honest import n_rows_of

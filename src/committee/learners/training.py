@@ -15,7 +15,7 @@ from committee import _engine
 from committee.running import available_bytes
 from committee.saving import Data
 from committee.table import BinnedTable, Table, forget_unseen, predict_table, read, to_codes
-from committee.table.part import PartColumns
+from committee.table.schema import PartColumns
 from committee.task import (
     Classification,
     Regression,

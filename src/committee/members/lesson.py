@@ -10,8 +10,7 @@ from committee.members.votes import Task
 from committee.saving import Data
 from committee.saving.saveable import fingerprint
 from committee.table import Schema, read
-from committee.table.matching import is_reordered, match_columns
-from committee.table.raw import is_missing
+from committee.table.raw import is_missing, is_reordered, match_columns
 from committee.table.source import Source, open_source
 from committee.table.typing import ArrayLike, TableLike
 from committee.task import Classification, Regression, check_lengths, check_target, row_weights

@@ -17,8 +17,7 @@ from committee.learners.network import NetworkVoter
 from committee.learners.voting import Voter
 from committee.members.encoding import TableEncoder, new_encoder
 from committee.saving.predictors.linear import as_plain_model
-from committee.table.part import take_rows
-from committee.table.schema import FEW_ROWS
+from committee.table.schema import FEW_ROWS, take_rows
 from committee.table.source import Source
 from committee.table.typing import TableLike
 from committee.votes.honest import HonestVotes

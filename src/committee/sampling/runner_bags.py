@@ -25,7 +25,7 @@ from committee.running import Runner, Task, runner
 from committee.sampling.bags import Bags
 from committee.sampling.out_of_bag import Tally
 from committee.sampling.plan import Made, Plan, is_flat
-from committee.table.part import take_rows
+from committee.table.schema import take_rows
 from committee.table.source import Source, take_columns
 from committee.task import Classification
 from committee.votes.arrays import dtype_of

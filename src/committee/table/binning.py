@@ -6,10 +6,8 @@ import numpy as np
 
 from committee import _engine
 from committee.running import n_threads
-from committee.table.categories import forget_unseen
-from committee.table.part import PartColumns, no_values
-from committee.table.reading import Marks, read
-from committee.table.schema import BinnedTable, Table
+from committee.table.reading import Marks, forget_unseen, read
+from committee.table.schema import BinnedTable, PartColumns, Table, no_values
 from committee.table.typing import TableLike
 
 # Codes are at most 16 bits wide, so splits are exact for columns of up to as many distinct values.

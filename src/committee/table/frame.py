@@ -1,6 +1,8 @@
 """Columns of a frame (pandas, polars, Arrow and whatever else narwhals knows), as raw columns.
 
-Numbers without missing values are views of the frame's memory wherever the frame can give one.
+Numbers without missing values are views of the frame's memory wherever the frame can give one. For a frame of
+one row, pandas takes longer to return a column than a forest takes to vote. So its values are taken from the
+row as a whole, and a column is only opened if its value does not say enough.
 """
 
 from __future__ import annotations
@@ -10,7 +12,17 @@ from typing import Any
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from committee.table.raw import Dictionary, Numbers, Raw, Untyped, plain, raw_array, recode, to_dictionary
+from committee.table.raw import (
+    Cell,
+    Dictionary,
+    Numbers,
+    Raw,
+    Untyped,
+    plain,
+    raw_array,
+    recode,
+    to_dictionary,
+)
 from committee.table.schema import FEW_ROWS, Kind
 
 # As polars and Arrow call them.
@@ -89,6 +101,37 @@ def is_text(series: Any) -> bool:
     from pandas.api.types import infer_dtype
 
     return bool(infer_dtype(series, skipna=True) == "string")
+
+
+def is_one_row(X: object) -> bool:
+    """Whether X is a pandas frame of one row, whose columns have each a name of its own."""
+    return nw.dependencies.is_pandas_dataframe(X) and len(X) == 1 and X.columns.is_unique
+
+
+def raw_cells(row: Any, names: tuple[str, ...]) -> tuple[Raw, ...]:
+    """Take the columns of a frame of one row: numbers of numpy as they are, the others as cells."""
+    dtypes = row.dtypes.to_numpy()
+    values = values_of(row, all_numbers=all(map(is_plain, dtypes)))
+
+    def column_at(place: int, name: str) -> Numbers | Dictionary | Untyped:
+        return pandas_series(row.iloc[:, place], name)
+
+    return tuple(
+        raw_array(np.array([value], dtype=dtype), name)
+        if is_plain(dtype)
+        else Cell(value, name, place, column_at)
+        for place, (value, dtype, name) in enumerate(zip(values, dtypes, names, strict=True))
+    )
+
+
+def values_of(row: Any, *, all_numbers: bool) -> list[Any]:
+    """The values, each of its own type: none is rounded to suit the others."""
+    if not all_numbers:
+        series = row.iloc[0]
+        if series.dtype == object:
+            values: list[Any] = series.tolist()
+            return values
+    return list(row.to_numpy(dtype=object)[0])
 
 
 def raw_series(series: nw.Series[Any], name: str) -> Numbers | Dictionary | Untyped:

@@ -17,9 +17,8 @@ import scipy.sparse
 from sklearn.utils.validation import check_array
 
 from committee.running import available_bytes
-from committee.table.frame import raw_columns
+from committee.table.frame import is_one_row, raw_cells, raw_columns
 from committee.table.raw import Raw, raw_array, take_raw
-from committee.table.row import is_one_row, raw_cells
 from committee.table.schema import BinnedTable, Schema, Table
 from committee.table.typing import TableLike
 

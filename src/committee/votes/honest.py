@@ -17,7 +17,7 @@ from typing import Protocol, TypeVar
 
 import numpy as np
 
-from committee.table.part import take_rows
+from committee.table.schema import take_rows
 from committee.table.typing import ArrayLike, TableLike
 from committee.task import (
     LARGEST_SQUARED,
