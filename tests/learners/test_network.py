@@ -10,8 +10,7 @@ from sklearn.base import clone
 
 import committee
 from committee import NetworkClassifier, NetworkRegressor, _engine
-from committee.learners.network_learning import N_ROUNDS
-from committee.learners.network_rows import bins_of_a_column, bytes_of_inputs, in_order
+from committee.learners.network_learning import N_ROUNDS, in_order
 from committee.running.progress import receiving
 from committee.running.stopping import ended_after, stopped_by
 from committee.saving.states import network_state
@@ -220,15 +219,6 @@ def test_the_preparation_of_rows_can_be_stopped():
         ):
             with pytest.raises(KeyboardInterrupt, match="from another thread"):
                 prepare()
-
-
-@pytest.mark.parametrize("n_columns", [3, 400])
-def test_the_bytes_of_inputs_are_foreseen(n_columns):
-    X = np.random.default_rng(0).normal(size=(100, n_columns))
-    X[0] = np.nan
-    table = read(X)
-    inputs = learn_inputs(table, np.ones(100), bins_of_a_column(8, n_columns)).encode(table)
-    assert 0.5 < inputs.nbytes / bytes_of_inputs(100, n_columns, n_columns, 8) <= 1
 
 
 def test_a_single_network_sees_all_rows_and_takes_all_steps():

@@ -2,9 +2,14 @@
 
 from committee.learners.c45 import C45Classifier
 from committee.learners.network import NetworkClassifier, NetworkRegressor
-from committee.learners.random_tree import RandomTreeClassifier, RandomTreeRegressor
-from committee.learners.stump import DecisionStumpClassifier, DecisionStumpRegressor
-from committee.learners.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from committee.learners.tree import (
+    DecisionStumpClassifier,
+    DecisionStumpRegressor,
+    DecisionTreeClassifier,
+    DecisionTreeRegressor,
+    RandomTreeClassifier,
+    RandomTreeRegressor,
+)
 
 __all__ = [
     "C45Classifier",

@@ -15,7 +15,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from committee import _engine
-from committee.learners.export import TreeNode, above, any_of, at_most, to_graph, to_text
+from committee.learners.export import TreeNode, any_of, threshold_conditions, to_graph, to_text
 from committee.learners.training import training_of
 from committee.learners.tree_parameters import CATEGORICAL_FEATURES, CLASS_WEIGHT
 from committee.learners.voting import Classifies, Tabular
@@ -310,8 +310,7 @@ class C45Classifier(Classifies, Tabular):
         column = self.schema_.columns[j]
         if column.kind is Kind.CATEGORY:
             return [any_of(column, [category]) for category in column.categories]
-        threshold = arrays["threshold"][node]
-        return [at_most(column, threshold), above(column, threshold)]
+        return list(threshold_conditions(column, arrays["threshold"][node]))
 
 
 def branches_by_column(schema: Schema) -> np.ndarray:

@@ -119,36 +119,22 @@ def to_graph(root: TreeNode) -> str:
     return "\n".join(["digraph tree {", *lines, "}"])
 
 
-def at_most(column: Column, threshold: float) -> str:
-    """The condition on the branch of the values up to a threshold.
+def threshold_conditions(column: Column, threshold: float) -> tuple[str, str]:
+    """The conditions on the branches of the values up to a threshold, and of those above it.
 
     Examples
     --------
-    >>> at_most(Column("age", Kind.NUMBER), 17.5)
-    'age <= 17.5'
-    >>> at_most(Column("born", Kind.DATE), 959860800.0)
-    'born <= 2000-06-01T12:00:00'
-    >>> at_most(Column("smokes", Kind.BOOLEAN), 0.5)
-    'smokes = False'
+    >>> threshold_conditions(Column("age", Kind.NUMBER), 17.5)
+    ('age <= 17.5', 'age > 17.5')
+    >>> threshold_conditions(Column("born", Kind.DATE), 959860800.0)
+    ('born <= 2000-06-01T12:00:00', 'born > 2000-06-01T12:00:00')
+    >>> threshold_conditions(Column("smokes", Kind.BOOLEAN), 0.5)
+    ('smokes = False', 'smokes = True')
     """
     if column.kind is Kind.BOOLEAN:
-        return f"{column.name} = False"
-    return f"{column.name} <= {format_threshold(column.kind, threshold)}"
-
-
-def above(column: Column, threshold: float) -> str:
-    """The condition on the branch of the values above a threshold.
-
-    Examples
-    --------
-    >>> above(Column("age", Kind.NUMBER), 17.5)
-    'age > 17.5'
-    >>> above(Column("smokes", Kind.BOOLEAN), 0.5)
-    'smokes = True'
-    """
-    if column.kind is Kind.BOOLEAN:
-        return f"{column.name} = True"
-    return f"{column.name} > {format_threshold(column.kind, threshold)}"
+        return f"{column.name} = False", f"{column.name} = True"
+    written = format_threshold(column.kind, threshold)
+    return f"{column.name} <= {written}", f"{column.name} > {written}"
 
 
 def any_of(column: Column, categories: Sequence[Hashable]) -> str:

@@ -12,8 +12,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from committee.learners.network_learning import N_ROUNDS, Plan, learn
-from committee.learners.network_rows import NetworkRows
+from committee.learners.network_learning import N_ROUNDS, NetworkRows, Plan, learn
 from committee.learners.training import seen_table, training_of
 from committee.learners.tree_parameters import CATEGORICAL_FEATURES, CLASS_WEIGHT, N_JOBS, VERBOSE
 from committee.learners.voting import Classifies, Regresses, Tabular
@@ -45,8 +44,9 @@ def are_layers(value: Any) -> bool:
     return isinstance(value, tuple | list) and all(map(integer(1, MOST_UNITS), value))
 
 
-class NetworkVoter(Tabular):
-    """A fitted estimator whose decision is that of networks.
+@declared
+class Network(Tabular):
+    """An estimator whose decision is that of networks.
 
     Attributes
     ----------
@@ -59,39 +59,6 @@ class NetworkVoter(Tabular):
     nbytes : int
         The size of the parameters in memory.
     """
-
-    n_steps_: int
-    loss_curve_: np.ndarray
-    _network: NetworkDecider
-
-    @property
-    def nbytes(self) -> int:
-        """The size of the parameters in memory, in bytes."""
-        check_is_fitted(self)
-        return int(self._network.parameters.nbytes)
-
-    def _decide(self, X: Any) -> np.ndarray:
-        """The mean decision of the networks for each row, of shape (n_rows, n_outputs)."""
-        table = self._read(X)
-        return self._network.decide(table, n_threads(self.n_jobs))
-
-    def _state(self) -> NetworkState:
-        return NetworkState(self.schema_, self._task, self._network)
-
-    def _learnt(self) -> dict[str, Any]:
-        return super()._learnt() | {"n_steps": self.n_steps_, "loss_curve": self.loss_curve_}
-
-    def _take_learnt(self, fields: Fields) -> None:
-        state = NetworkState.take(fields, self._task_type)
-        self._keep_task(state.schema, state.task)
-        self._network = state.network
-        self.n_steps_ = fields.integer("n_steps", 0, LARGEST_SEED)
-        self.loss_curve_ = fields.array("loss_curve", np.float64, (None,), finite=False)
-
-
-@declared
-class Network(NetworkVoter):
-    """What the classifier and the regressor share."""
 
     hidden_layer_sizes: Any = parameter(
         (64, 64),
@@ -200,6 +167,30 @@ class Network(NetworkVoter):
             dropout=float(self.dropout),
             seed=seed,
         )
+
+    @property
+    def nbytes(self) -> int:
+        """The size of the parameters in memory, in bytes."""
+        check_is_fitted(self)
+        return int(self._network.parameters.nbytes)
+
+    def _decide(self, X: Any) -> np.ndarray:
+        """The mean decision of the networks for each row, of shape (n_rows, n_outputs)."""
+        table = self._read(X)
+        return self._network.decide(table, n_threads(self.n_jobs))
+
+    def _state(self) -> NetworkState:
+        return NetworkState(self.schema_, self._task, self._network)
+
+    def _learnt(self) -> dict[str, Any]:
+        return super()._learnt() | {"n_steps": self.n_steps_, "loss_curve": self.loss_curve_}
+
+    def _take_learnt(self, fields: Fields) -> None:
+        state = NetworkState.take(fields, self._task_type)
+        self._keep_task(state.schema, state.task)
+        self._network = state.network
+        self.n_steps_ = fields.integer("n_steps", 0, LARGEST_SEED)
+        self.loss_curve_ = fields.array("loss_curve", np.float64, (None,), finite=False)
 
 
 @saved

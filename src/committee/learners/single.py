@@ -10,7 +10,14 @@ import scipy.sparse
 from sklearn.utils.validation import check_is_fitted
 
 from committee import _engine
-from committee.learners.export import TreeNode, above, any_of, at_most, format_number, to_graph, to_text
+from committee.learners.export import (
+    TreeNode,
+    any_of,
+    format_number,
+    threshold_conditions,
+    to_graph,
+    to_text,
+)
 from committee.learners.training import Training, read_training
 from committee.learners.tree_parameters import columns_of
 from committee.learners.voting import Voter
@@ -182,7 +189,7 @@ class SingleTree(Voter):
             only_missing = len(categories) in (0, len(column.categories))
             left, right = set_conditions(column, [column.categories[code - 1] for code in categories])
         else:
-            left, right = at_most(column, threshold), above(column, threshold)
+            left, right = threshold_conditions(column, threshold)
         if only_missing:
             missing, known = f"{column.name} is missing", f"{column.name} is known"
             return (known, missing) if missing_right else (missing, known)

@@ -13,7 +13,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_array
 
 from committee.learners import C45Classifier
-from committee.learners.network import NetworkVoter
+from committee.learners.network import Network
 from committee.learners.voting import Voter
 from committee.members.encoding import TableEncoder, new_encoder
 from committee.saving.predictors.linear import as_plain_model
@@ -63,7 +63,7 @@ def asked(model: BaseEstimator, source: Source) -> tuple[BaseEstimator, Source |
             return model, source
         (_, encoder), (_, last) = model.steps
         return as_plain_model(last) if source.n_rows <= FEW_ROWS else last, encoder.transform(source)
-    if isinstance(model, C45Classifier | NetworkVoter):
+    if isinstance(model, C45Classifier | Network):
         return model, source
     # The engine takes a matrix as it is.
     is_read = isinstance(model, Voter) and "_forest" in vars(model)
