@@ -12,10 +12,9 @@ from dataclasses import dataclass
 
 from committee.files.delimited import Delimited
 from committee.files.dialect import Dialect, check_names, lines_of
-from committee.files.encodings import encoding_of
 from committee.files.errors import BadTable
 from committee.files.kinds import POINT, ColumnKind
-from committee.files.opening import HEAD_BYTES, OpenedFile
+from committee.files.opening import HEAD_BYTES, OpenedFile, encoding_of
 
 QUOTED = r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\""
 ATTRIBUTE = re.compile(rf"@attribute\s+({QUOTED}|[^\s{{]+)\s*(.+)", re.IGNORECASE)

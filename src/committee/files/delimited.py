@@ -22,7 +22,6 @@ import pyarrow as pa
 import pyarrow.csv
 
 from committee.files.dialect import Dialect, lines_of
-from committee.files.encodings import WrongEncoding, decoding
 from committee.files.errors import BadTable, some
 from committee.files.kinds import (
     BLANK,
@@ -42,7 +41,7 @@ from committee.files.kinds import (
     narrowed,
     other,
 )
-from committee.files.opening import OpenedFile
+from committee.files.opening import OpenedFile, WrongEncoding, decoding
 
 # Arrow reads some dozens of blocks ahead. A block of few rows costs more time, and it must hold one at least.
 BLOCK_BYTES = 2**21

@@ -12,10 +12,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from committee.files.encodings import decoded, encoding_of
 from committee.files.errors import BadTable
 from committee.files.kinds import COMMA, MISSING_UNLESS_TEXT, POINT, number_form
-from committee.files.opening import HEAD_BYTES
+from committee.files.opening import HEAD_BYTES, decoded, encoding_of
 
 DELIMITERS = (",", ";", "\t", "|")
 # Lines that are looked at.

@@ -1,6 +1,7 @@
-"""A file: its unpacked bytes, which can be read from the start as often as needed, and its format.
+"""A file: its unpacked bytes, which can be read from the start as often as needed, its format and encoding.
 
-In: a path, or `-` for the standard input. Out: an `OpenedFile`; `format_of` recognises its `Format`.
+In: a path, or `-` for the standard input. Out: an `OpenedFile`; `format_of` recognises its `Format`, and
+`encoding_of` the encoding of text.
 """
 
 from __future__ import annotations
@@ -13,14 +14,13 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import BinaryIO
 
 import pyarrow as pa
 
-from committee.files.encodings import MARKS, decoder_of
 from committee.files.errors import BadTable
 
 # Bytes that are read to recognise a file. Where lines are long, more are read, until there are some lines.
@@ -66,6 +66,17 @@ BEGINNINGS: dict[bytes, Format | str] = {
 }
 # UTF-16 without a mark has such bytes too.
 NO_TEXT = "no table: it has bytes that no text has. If it is CSV, specify its encoding, such as utf-16-le"
+# How text begins that names its encoding.
+MARKS = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    # That of UTF-16 is a part of it.
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+# Encodings to try for text without a mark, the likely ones first. The last one knows every byte.
+ENCODINGS = ("utf-8", "cp1252", "latin-1")
 
 
 @dataclass(frozen=True)
@@ -264,3 +275,78 @@ def is_json_object(line: bytes) -> bool:
         return isinstance(json.loads(line), dict)
     except ValueError:
         return line.lstrip(b"{ \t")[:1] == b'"' and b'":' in line
+
+
+class WrongEncoding(BadTable):
+    """Text that is not written in an encoding.
+
+    Examples
+    --------
+    >>> print(WrongEncoding("train.csv", "ascii"))
+    train.csv is not written in ascii. Leave the encoding out to have it found.
+    """
+
+    def __init__(self, name: str, encoding: str) -> None:
+        super().__init__(f"{name} is not written in {encoding}. Leave the encoding out to have it found.")
+
+
+def encoding_of(head: bytes) -> str:
+    """Find the encoding of first bytes, whose last character may be cut.
+
+    Examples
+    --------
+    >>> [encoding_of("5 €, Köln".encode(encoding)) for encoding in ("utf-8", "cp1252", "utf-16", "utf-32")]
+    ['utf-8', 'cp1252', 'utf-16', 'utf-32']
+    """
+    for mark, encoding in MARKS:
+        if head.startswith(mark):
+            return encoding
+    for encoding in ENCODINGS[:-1]:
+        with contextlib.suppress(WrongEncoding):
+            decoded("", head, encoding)
+            return encoding
+    return ENCODINGS[-1]
+
+
+def encodings_after(encoding: str) -> tuple[str, ...]:
+    """Return encodings to try when decoding with the detected one fails; a mark is never second-guessed.
+
+    Examples
+    --------
+    >>> encodings_after("utf-8"), encodings_after("utf-16")
+    (('cp1252', 'latin-1'), ())
+    """
+    return ENCODINGS[ENCODINGS.index(encoding) + 1 :] if encoding in ENCODINGS else ()
+
+
+def decoded(name: str, head: bytes, encoding: str) -> str:
+    r"""Decode first bytes, without a mark at the beginning.
+
+    Examples
+    --------
+    >>> decoded("train.csv", b"\xef\xbb\xbfage", "utf-8")
+    'age'
+    >>> decoded("train.csv", b"age", "base64")
+    Traceback (most recent call last):
+    committee.files.errors.BadTable: There is no encoding 'base64'. utf-8, latin-1 and utf-16 are some.
+    """
+    with decoding(name, encoding):
+        return decoder_of(encoding)().decode(head).removeprefix("\ufeff")
+
+
+def decoder_of(encoding: str) -> Callable[..., codecs.IncrementalDecoder]:
+    """Return what makes decoders of an encoding of text."""
+    try:
+        "".encode(encoding)  # some codecs of Python are not for text
+        return codecs.getincrementaldecoder(encoding)
+    except LookupError as error:
+        raise BadTable(f"There is no encoding {encoding!r}. utf-8, latin-1 and utf-16 are some.") from error
+
+
+@contextlib.contextmanager
+def decoding(name: str, encoding: str) -> Iterator[None]:
+    """Raise an error in one line for text that is not written in an encoding."""
+    try:
+        yield
+    except UnicodeDecodeError as error:
+        raise WrongEncoding(name, encoding) from error

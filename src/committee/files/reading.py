@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,11 +16,18 @@ import pyarrow as pa
 from committee.files import arff, typed
 from committee.files.delimited import Delimited, Gathering, gather
 from committee.files.dialect import AS_FOUND, CSVForm, Dialect, check_names, sniff
-from committee.files.encodings import ENCODINGS, WrongEncoding, encodings_after
-from committee.files.errors import BadTable, require_columns
+from committee.files.errors import BadTable, some, suggestion
 from committee.files.guessing import Guess, flat, guess
 from committee.files.kinds import POINT, Column, ColumnKind, Kinds
-from committee.files.opening import Format, OpenedFile, format_of, open_file
+from committee.files.opening import (
+    ENCODINGS,
+    Format,
+    OpenedFile,
+    WrongEncoding,
+    encodings_after,
+    format_of,
+    open_file,
+)
 
 ANY_KIND: Kinds = (ColumnKind.NUMBER, ColumnKind.BOOLEAN, ColumnKind.DATE, ColumnKind.CATEGORY)
 # What a target or a group may be: its text stays what it is.
@@ -254,6 +261,36 @@ class Wanted:
         return made
 
 
+def require_columns(wanted: Iterable[str], names: Sequence[str], where: str) -> None:
+    """Raise unless columns are there; the error suggests the name that is most like the missing one.
+
+    Parameters
+    ----------
+    wanted : iterable of str
+    names : sequence of str
+        The columns that are there.
+    where : str
+        What they are the columns of.
+
+    Examples
+    --------
+    >>> require_columns(["prize"], ["size", "price"], "train.csv")
+    Traceback (most recent call last):
+    committee.files.errors.BadTable: There is no column 'prize' in train.csv. Did you mean 'price'?
+    >>> require_columns(["prize", "age"], ["size", "price"], "train.csv")
+    Traceback (most recent call last):
+    committee.files.errors.BadTable: There are no columns 'prize', 'age' in train.csv. It has size, price.
+    """
+    known, asked = set(names), list(wanted)
+    missing = [name for name in asked if name not in known]
+    # A column that was found is not the one that a missing name means.
+    others = [name for name in names if name not in set(asked)] or list(names)
+    if len(missing) == 1:
+        raise BadTable(f"There is no column {missing[0]!r} in {where}. {suggestion(missing[0], others)}")
+    if missing:
+        raise BadTable(f"There are no columns {some(map(repr, missing))} in {where}. It has {some(others)}.")
+
+
 def in_one_piece(column: Column) -> pa.Array:
     """Return a column without chunks; text as codes and distinct values."""
     if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
@@ -270,3 +307,8 @@ def as_kind(name: str, kind: str | ColumnKind) -> ColumnKind:
     except ValueError as error:
         words = ", ".join(each.value for each in ColumnKind)
         raise BadTable(f"Column {name!r} cannot be a {kind!r}. A type is one of {words}.") from error
+
+
+def keep_nothing_freed() -> None:
+    """Let Arrow give freed memory back, which its own pools keep. Programs call this, libraries do not."""
+    pa.set_memory_pool(pa.system_memory_pool())

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from committee import automatic
+from committee.automatic.committee import CommitteeClassifier, CommitteeRegressor
 from committee.automatic.parameters import AutomaticParameters
 from committee.automatic.portfolio import ASKED_FOR, CANDIDATES
 from committee.combining.naming import as_rule
@@ -218,7 +218,7 @@ def check_settings(task: str | None, parameters: Mapping[str, Any]) -> None:
 def new_committee(task: str, parameters: Mapping[str, Any]) -> Any:
     """The automatic committee for a task."""
     are_classes = task == "classification"
-    made: Any = automatic.CommitteeClassifier if are_classes else automatic.CommitteeRegressor
+    made: Any = CommitteeClassifier if are_classes else CommitteeRegressor
     known = made().get_params(deep=False)
     for name in parameters:
         if name not in known:
