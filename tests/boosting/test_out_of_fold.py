@@ -6,7 +6,7 @@ from sklearn.base import clone
 from sklearn.datasets import make_classification, make_regression
 
 from committee import GradientBoostingClassifier, GradientBoostingRegressor
-from committee.boosting.out_of_fold import USUAL_ROUNDS, fold_rows
+from committee.boosting.gradient import USUAL_ROUNDS, fold_rows
 from committee.boosting.rows import Rows, copies_of
 from committee.table import bin_table, read
 from committee.votes.folds import N_FOLDS

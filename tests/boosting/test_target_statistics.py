@@ -9,7 +9,7 @@ from sklearn.base import clone
 from sklearn.metrics import log_loss
 
 from committee import GradientBoostingClassifier, GradientBoostingRegressor, LogitBoostClassifier
-from committee.boosting.target_statistics import learn_statistics, statistics_before
+from committee.boosting.rows import learn_statistics, statistics_before
 from committee.table import read
 
 RNG = np.random.default_rng(0)

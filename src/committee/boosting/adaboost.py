@@ -6,14 +6,12 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils.validation import check_is_fitted
 
 from committee.boosting.adaptive import AdaBoost
-from committee.boosting.boosted import staged_scores
-from committee.boosting.margins import error_bounds, margins_of
-from committee.boosting.weighting import Scheme
-from committee.learners.voting import Classifies, Regresses
+from committee.boosting.additive import StagedClasses
+from committee.boosting.weighting import Scheme, error_bounds, margins_of
+from committee.learners.voting import Regresses
 from committee.parameters import declared, is_number, one_of, parameter
 from committee.saving import saved
 from committee.saving.predictors.deciders import MedianDecider, shares_of, softmax
@@ -27,7 +25,7 @@ LEARNING_RATE = (
 
 
 @declared
-class AdaBoostOfClasses(Classifies, AdaBoost):
+class AdaBoostOfClasses(StagedClasses, AdaBoost):
     """What the AdaBoosts for classes share.
 
     Attributes
@@ -61,7 +59,7 @@ class AdaBoostOfClasses(Classifies, AdaBoost):
         ndarray of shape (n_rows,)
             Between -1 and 1; positive where the decision is right.
         """
-        shares = shares_of(self._sums(X))
+        shares = shares_of(self._scores(X))
         task, codes = Classification.of(y)
         check_lengths(len(shares), codes)
         unseen = [label for label in task.classes.tolist() if label not in set(self.classes_.tolist())]
@@ -69,63 +67,19 @@ class AdaBoostOfClasses(Classifies, AdaBoost):
             raise ValueError(f"y has the classes {unseen}, which the fit did not see. Drop those rows.")
         return margins_of(shares, np.searchsorted(self.classes_, task.classes)[codes])
 
-    def decision_function(self, X: Any) -> np.ndarray:
-        """How far the votes are for each class.
-
-        Parameters
-        ----------
-        X : table of shape (n_rows, n_columns)
-
-        Returns
-        -------
-        ndarray of shape (n_rows,) for two classes, else (n_rows, n_classes)
-            For two classes, positive means the second.
-        """
-        return self._leaning(self._sums(X))
-
-    def staged_decision_function(self, X: Any) -> Iterator[np.ndarray]:
-        """The decision function after each member.
-
-        Parameters
-        ----------
-        X : table of shape (n_rows, n_columns)
-
-        Yields
-        ------
-        ndarray of shape (n_rows,) for two classes, else (n_rows, n_classes)
-        """
-        for sums in self._staged_sums(X):
-            yield self._leaning(sums)
-
-    def staged_predict_proba(self, X: Any) -> Iterator[np.ndarray]:
-        """The probabilities of the classes after each member.
-
-        Parameters
-        ----------
-        X : table of shape (n_rows, n_columns)
-
-        Yields
-        ------
-        ndarray of shape (n_rows, n_classes)
-        """
-        return self._staged_decisions(X)
-
     def _decide(self, X: Any) -> np.ndarray:
-        return super()._decide(X) if "_forest" in self.__dict__ else self._probabilities(self._sums(X))
+        return super()._decide(X) if "_forest" in self.__dict__ else self._probabilities(self._scores(X))
 
-    def _sums(self, X: Any) -> np.ndarray:
-        """The weighted votes, of shape (n_rows, n_classes)."""
+    def _scores(self, X: Any) -> np.ndarray:
+        """Sum the weighted votes; the sums have the shape (n_rows, n_classes)."""
         if self._is_engine():
-            table = self._read(X)
-            threads = self._threads(table.n_rows)
-            return self._forest.scores(list(table.columns), table.n_rows, 0, self._forest.n_trees, threads)
-        *_, sums = self._staged_sums(X)
+            return super()._scores(X)
+        *_, sums = self._staged_scores(X)
         return sums
 
-    def _staged_sums(self, X: Any) -> Iterator[np.ndarray]:
+    def _staged_scores(self, X: Any) -> Iterator[np.ndarray]:
         if self._is_engine():
-            table = self._read(X)
-            yield from staged_scores(self._forest, table, 1, self._threads(table.n_rows))
+            yield from super()._staged_scores(X)
             return
         sums: Any = 0.0
         for vote, votes in zip(self.estimator_weights_, self._each_vote(X), strict=True):
@@ -133,21 +87,18 @@ class AdaBoostOfClasses(Classifies, AdaBoost):
             yield sums
 
     def _staged_decisions(self, X: Any) -> Iterator[np.ndarray]:
-        for sums in self._staged_sums(X):
-            yield self._forest.link(sums) if self._is_engine() else self._probabilities(sums)
+        for scores in self._staged_scores(X):
+            yield self._forest.link(scores) if self._is_engine() else self._probabilities(scores)
 
     def _probabilities(self, sums: np.ndarray) -> np.ndarray:
         return shares_of(sums)
 
-    def _leaning(self, sums: np.ndarray) -> np.ndarray:
+    def _as_decision(self, sums: np.ndarray) -> np.ndarray:
         shares = shares_of(sums)
         return shares[:, 1] - shares[:, 0] if shares.shape[1] == 2 else shares
 
     def _weighing(self, scheme: Scheme) -> tuple[bool, str, float] | None:
         return scheme.is_crisp, "share", 1.0
-
-    def _score_of(self, y: Any, prediction: np.ndarray, sample_weight: Any) -> float:
-        return float(accuracy_score(y, prediction, sample_weight=sample_weight))
 
 
 @saved
@@ -204,9 +155,9 @@ class AdaBoostClassifier(AdaBoostOfClasses):
     def _probabilities(self, sums: np.ndarray) -> np.ndarray:
         return softmax(samme_scale(self.n_classes_) * shares_of(sums))
 
-    def _leaning(self, sums: np.ndarray) -> np.ndarray:
+    def _as_decision(self, sums: np.ndarray) -> np.ndarray:
         if sums.shape[1] == 2:
-            return 2 * super()._leaning(sums)
+            return 2 * super()._as_decision(sums)
         return (sums.shape[1] * shares_of(sums) - 1) / (sums.shape[1] - 1)
 
 
@@ -290,9 +241,6 @@ class AdaBoostRegressor(Regresses, AdaBoost):
         for n_members in range(1, len(votes) + 1):
             median = weighted_median(votes[:n_members], self.estimator_weights_[:n_members])
             yield median[:, np.newaxis]
-
-    def _score_of(self, y: Any, prediction: np.ndarray, sample_weight: Any) -> float:
-        return float(r2_score(y, prediction, sample_weight=sample_weight))
 
 
 def samme_scale(n_classes: int) -> float:

@@ -8,7 +8,7 @@ other estimators by a runner, round by round. Nothing else differs between the t
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, ClassVar, Self
 
@@ -82,10 +82,6 @@ class AdaBoost(CallbackSupportMixin, Adaptive):
     nbytes : int
         The size of the members in memory, if they are of the engine.
     """
-
-    # The decisions after each member, and what a score is: the classifier and the regressor differ in them.
-    _staged_decisions: ClassVar[Callable[..., Iterator[np.ndarray]]]
-    _score_of: ClassVar[Callable[..., float]]
 
     _scheme_name: ClassVar[str]
 
@@ -201,36 +197,6 @@ class AdaBoost(CallbackSupportMixin, Adaptive):
             is_crisp = self._scheme(self._task).is_crisp
             return one_hot(labels_of(votes), votes.shape[2]) if is_crisp else votes
         return np.array(list(self._each_vote(X)))
-
-    def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
-        """The predictions after each member.
-
-        Parameters
-        ----------
-        X : table of shape (n_rows, n_columns)
-
-        Yields
-        ------
-        ndarray of shape (n_rows,)
-        """
-        for decision in self._staged_decisions(X):
-            yield self._task.decode(decision)
-
-    def staged_score(self, X: Any, y: Any, sample_weight: Any = None) -> Iterator[float]:
-        """The score after each member: accuracy or R2.
-
-        Parameters
-        ----------
-        X : table of shape (n_rows, n_columns)
-        y : array-like of shape (n_rows,)
-        sample_weight : array-like of shape (n_rows,), default=None
-
-        Yields
-        ------
-        float
-        """
-        for prediction in self.staged_predict(X):
-            yield self._score_of(y, prediction, sample_weight)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from committee.boosting.additive import Staged
 from committee.learners.tree_parameters import CATEGORICAL_FEATURES, N_JOBS, RUNNER, VERBOSE
-from committee.learners.voting import Voter
 from committee.members.kinds import is_member
 from committee.parameters import (
     anything,
@@ -22,7 +22,7 @@ from committee.table.binning import MAX_BINS
 
 
 @declared
-class Adaptive(Voter):
+class Adaptive(Staged):
     """The parameters of AdaBoost."""
 
     estimator: Any = parameter(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from committee import _engine
-from committee.boosting.additive import AdditiveClasses
+from committee.boosting.additive import StagedClasses
 from committee.boosting.rounds import Rounds
 from committee.learners.training import Training
 from committee.parameters import declared, is_boolean, number, parameter
@@ -12,7 +12,7 @@ from committee.saving import saved
 
 @saved
 @declared
-class LogitBoostClassifier(AdditiveClasses, Rounds):
+class LogitBoostClassifier(StagedClasses, Rounds):
     """LogitBoost: in every round, each class gets a regression tree that is fitted to a Newton step.
 
     The target of the tree is the working response z = (y - p) / (p (1 - p)), where y is 1 for the rows of the

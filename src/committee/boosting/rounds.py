@@ -14,8 +14,7 @@ from typing import Any, Self
 import numpy as np
 
 from committee import _engine
-from committee.boosting.additive import AdditiveTrees
-from committee.boosting.boosted import Boosted, Steps, sources_of
+from committee.boosting.additive import AdditiveTrees, Boosted, Steps, sources_of
 from committee.boosting.rows import (
     Rows,
     binned_rows,
