@@ -9,9 +9,7 @@ import numpy as np
 import pytest
 
 from committee.charts.canvas import width_of
-from committee.charts.rank_diagram import levels_of
 from committee.charts.style import ACCENT
-from committee.charts.time_scatter import labels_of, overlap
 from committee.evaluating import Comparison
 from committee.reporting import (
     charts_of,
@@ -28,6 +26,8 @@ from committee.reporting import (
     wins_table,
     write_report,
 )
+from committee.reporting.rank_charts import levels_of
+from committee.reporting.time_charts import labels_of, overlap
 from demsar import AREAS, LEARNERS
 
 

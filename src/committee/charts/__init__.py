@@ -1,4 +1,4 @@
-"""Draw charts from arrays and names: rank diagrams, matrices of pairs, scatters, boxes.
+"""What charts are drawn with: a canvas for lines, dots, boxes and words, and one look for all charts.
 
-In: numbers as arrays and the names that belong to them. Out: charts of altair, which a notebook shows.
+In: numbers and names. Out: charts of altair, which a notebook shows. Any layer above may draw its results.
 """

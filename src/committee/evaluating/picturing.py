@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from committee.boosting.margins import margins_of
+from committee.boosting.weighting import margins_of
 from committee.combining.fixed import majority, mean, one_hot
 from committee.combining.naming import as_rule
 from committee.documentation import with_parameters

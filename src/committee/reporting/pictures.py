@@ -12,6 +12,12 @@ from committee.charts.style import Chart, altair
 FORMATS = ("svg", "png", "pdf", "html")
 # Pixels of a PNG for each of the picture.
 PNG_SCALE = 3.0
+# What functions that draw a comparison say of their parameters.
+DRAWN = {
+    "comparison": "comparison : Comparison",
+    "alpha": "alpha : float, default=0.05",
+    "title": 'title : str, default=""',
+}
 
 
 def save_picture(chart: Chart, path: str | os.PathLike[str]) -> Path:

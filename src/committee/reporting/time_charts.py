@@ -1,4 +1,4 @@
-"""Draw the time of a fit against a number, such as the error or the rank."""
+"""Draw the time of a fit of each learner against its error or rank."""
 
 from __future__ import annotations
 
@@ -9,8 +9,13 @@ import numpy as np
 
 from committee.charts.canvas import Canvas, width_of
 from committee.charts.style import ACCENT, GREY, INK, PALE, Chart
+from committee.documentation import with_parameters
+from committee.evaluating.comparison import Comparison
+from committee.reporting.pictures import DRAWN
 
 WIDTH, HEIGHT, LEFT, TOP, BOTTOM = 560.0, 400.0, 56.0, 26.0, 50.0
+# The share of the range of an axis that stays free at both ends.
+ROOM = 0.12
 # Over more powers of ten, only they themselves have numbers.
 MOST_DECADES = 3
 # Where the name of a point may stand: which end is at the point, and the shift in pixels.
@@ -23,36 +28,50 @@ Point = tuple[float, float]
 Box = tuple[float, float, float, float]
 
 
-def time_scatter(
-    names: Sequence[str],
-    seconds: np.ndarray,
-    heights: np.ndarray,
-    *,
-    what: str,
-    more_is_better: bool,
-    title: str = "",
-    subtitle: str = "",
-) -> Chart:
-    """Draw names by their time and a number that each has.
+@with_parameters(DRAWN)
+def time_against_error(comparison: Comparison, *, title: str = "") -> Chart:
+    """Draw learners by the time of a fit and their error, or another metric of the comparison.
 
-    A line joins the names that no other beats in both.
-
-    Parameters
-    ----------
-    names : sequence of str
-    seconds, heights : ndarray of shape (n_names,)
-    what : str
-        What the number is.
-    more_is_better : bool
-    title, subtitle : str, default=""
+    The error is the mean over tables; the time is the geometric mean over tables, so that no large table
+    decides alone. A line joins the learners that no other beats in both. Learners whose time is not known
+    are left out.
 
     Returns
     -------
     altair.LayerChart
     """
+    what, more_is_better = f"mean {comparison.measure}", comparison.more_is_better
+    return against_time(comparison, comparison.mean_scores, what, more_is_better, title)
+
+
+@with_parameters(DRAWN)
+def time_against_rank(comparison: Comparison, *, title: str = "") -> Chart:
+    """Draw learners by the time of a fit and their average rank.
+
+    Ranks suit errors whose mean a few hard tables decide. Otherwise it is like `time_against_error`.
+
+    Returns
+    -------
+    altair.LayerChart
+    """
+    what = f"average rank by {comparison.metric}"
+    return against_time(comparison, comparison.mean_ranks, what, False, title)
+
+
+def against_time(
+    comparison: Comparison, heights: np.ndarray, what: str, more_is_better: bool, title: str
+) -> Chart:
+    """Draw a number of each learner against the time of a fit."""
+    seconds = np.empty((0, len(heights))) if comparison.seconds is None else comparison.seconds
+    if not np.isfinite(seconds).any():
+        raise ValueError("Nothing is known of how long these learners took.")
+    known = np.flatnonzero(np.isfinite(seconds).all(axis=0))
+    names = [comparison.learners[place] for place in known]
+    seconds = np.exp(np.log(np.maximum(seconds[:, known], 1e-6)).mean(axis=0))
+    heights = heights[known]
     canvas = Canvas(WIDTH, HEIGHT)
-    across = Axis(np.log10(seconds), LEFT, WIDTH - 20, room=0.12)
-    up = Axis(heights, HEIGHT - BOTTOM, TOP, room=0.12)
+    across = Axis(np.log10(seconds), LEFT, WIDTH - 20)
+    up = Axis(heights, HEIGHT - BOTTOM, TOP)
     draw_axes(canvas, across, up, f"{what} ({'more' if more_is_better else 'less'} is better)")
     places = zip(np.log10(seconds), heights, strict=True)
     points = [(across.at(second), up.at(height)) for second, height in places]
@@ -65,6 +84,7 @@ def time_scatter(
     line = [points[place] for place in front]
     for (align, x, y), name in zip(labels_of(points, names, line), names, strict=True):
         canvas.word(x, y, name, align=align, size=13)
+    subtitle = f"{what} on {len(comparison.tables)} tables; time is the geometric mean of a fit"
     return canvas.chart(title, subtitle)
 
 
@@ -76,13 +96,11 @@ class Axis:
     numbers : ndarray
     start, end : float
         Pixels.
-    room : float
-        The share of the range that stays free at both ends.
     """
 
-    def __init__(self, numbers: np.ndarray, start: float, end: float, room: float) -> None:
+    def __init__(self, numbers: np.ndarray, start: float, end: float) -> None:
         low, high = float(numbers.min()), float(numbers.max())
-        free = room * (high - low) or 0.5
+        free = ROOM * (high - low) or 0.5
         self.low, self.high = low - free, high + free
         self.start, self.end = start, end
 
