@@ -10,9 +10,7 @@ import numpy as np
 
 from committee.saving.attributes import boolean, either, instance_of, integer, optional
 from committee.saving.scikit_learn.listed import Listed, Splitter
-from committee.saving.scikit_learn.machines import MACHINES
 from committee.saving.scikit_learn.models import MODELS
-from committee.saving.scikit_learn.pipelines import COMPOSED
 from committee.saving.scikit_learn.transformers import TRANSFORMERS
 
 SPLITTERS = ("KFold", "StratifiedKFold", "GroupKFold", "RepeatedKFold", "RepeatedStratifiedKFold")
@@ -24,9 +22,7 @@ SPLITTING = {
 }
 LINES: tuple[Listed, ...] = (
     *MODELS,
-    *MACHINES,
     *TRANSFORMERS,
-    *COMPOSED,
     *(Splitter(f"sklearn.model_selection.{name}", parameters=SPLITTING) for name in SPLITTERS),
 )
 LISTED = {each.public_name: each for each in LINES}
