@@ -62,7 +62,7 @@ def parameter(default: Any, allowed: str, test: Test, meaning: str, *, kw_only: 
     return dataclasses.field(default=default, kw_only=kw_only, metadata=metadata)
 
 
-@dataclass_transform(kw_only_default=True, field_specifiers=(parameter,))
+@dataclass_transform(kw_only_default=True)
 def declared(cls: type[Estimator]) -> type[Estimator]:
     """Make an estimator of a class with declared parameters, and complete its documentation.
 

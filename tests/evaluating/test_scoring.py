@@ -124,7 +124,9 @@ def test_a_row_of_weight_two_is_the_row_twice(case):
     rows = np.repeat(np.arange(len(y)), weights)
     for metric in CLASS_METRICS:
         weighed = score(decision, y, metric, sample_weight=weights)
-        np.testing.assert_allclose(weighed, score(decision[rows], y[rows], metric), err_msg=metric)
+        np.testing.assert_allclose(
+            weighed, score(decision[rows], y[rows], metric), atol=1e-12, err_msg=metric
+        )
 
 
 @given(judged(), st.permutations(range(3)))
@@ -135,7 +137,7 @@ def test_renaming_the_classes_changes_no_score_of_probabilities(case, order):
         prepare = metric_of(metric, 3).prepare
         before = prepare(y, decision)(weights)
         after = prepare(order.argsort()[y], decision[:, order])(weights)
-        np.testing.assert_allclose(after, before, err_msg=metric)
+        np.testing.assert_allclose(after, before, atol=1e-12, err_msg=metric)
 
 
 @given(judged(2))

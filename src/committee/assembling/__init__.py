@@ -5,24 +5,24 @@ folds, `calibrating` makes probabilities of scores, `committee` fits the rule on
 experts, members and rule are fitted together: `experts`, `expectation`, `gating`.
 """
 
-from committee.assembling.averaging import (
+from committee.assembling.bank import Bank
+from committee.assembling.committees import (
     BayesianAveragingClassifier,
     BayesianAveragingRegressor,
     CAWPEClassifier,
-)
-from committee.assembling.bank import Bank
-from committee.assembling.experts import MixtureOfExpertsClassifier, MixtureOfExpertsRegressor
-from committee.assembling.leaderboard import Leaderboard, Standing
-from committee.assembling.selecting import (
     DynamicSelectionClassifier,
     DynamicSelectionRegressor,
     EnsembleSelectionClassifier,
     EnsembleSelectionRegressor,
     RegionSelectionClassifier,
     RegionSelectionRegressor,
+    StackingClassifier,
+    StackingRegressor,
+    VotingClassifier,
+    VotingRegressor,
 )
-from committee.assembling.stacking import StackingClassifier, StackingRegressor
-from committee.assembling.voting import VotingClassifier, VotingRegressor
+from committee.assembling.experts import MixtureOfExpertsClassifier, MixtureOfExpertsRegressor
+from committee.assembling.leaderboard import Leaderboard, Standing
 from committee.members import NumberedLabels, TableEncoder
 
 __all__ = [

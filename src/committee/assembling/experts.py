@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.utils.validation import check_is_fitted
 
 from committee import running
-from committee.assembling.committee_parameters import FITS_AT_ONCE, RUNNER, VERBOSE
+from committee.assembling.committee import FITS_AT_ONCE, RUNNER, VERBOSE
 from committee.assembling.expectation import Mixture, Plan, Rows, climb
 from committee.assembling.gating import Branches, expert_shares
 from committee.assembling.softmax import SoftmaxModel, fields_of, model_from
