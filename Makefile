@@ -27,14 +27,14 @@ test: .venv/committee  ## Run the engine's tests (ctest), then the package's tes
 	$(BIN)/pytest -n auto
 
 members: $(BENCH)/committee  ## Test boosters of LightGBM, XGBoost and CatBoost as members, in the benchmarks' environment
-	$(BENCH)/bin/python -m pytest tests/saving/test_boosters.py tests/assembling/test_members.py \
+	$(BENCH)/bin/python -m pytest tests/saving/other_libraries/test_library_boosters.py tests/assembling/test_committee_members.py \
 		tests/automatic/test_libraries.py
 
 fuzz: .venv/committee  ## Open 2,000 damaged and hostile files: none may crash, hang, or make a model answer nonsense
-	$(BIN)/python tests/hostile_files.py --files 2000
+	$(BIN)/python tests/support/hostile_files.py --files 2000
 
 soak: .venv/committee  ## Kill a study 20 times at random moments: what is finished must be kept, and nothing done twice
-	PYTHONPATH=tests $(BIN)/python tests/evaluating/test_killed_studies.py --kills 200
+	PYTHONPATH=tests/support $(BIN)/python tests/evaluating/study/test_killed_studies.py --kills 200
 
 lint: .venv/committee  ## Check style, types, formatting and the direction of imports; changes nothing
 	$(BIN)/ruff check $(PY_SOURCES)

@@ -1,4 +1,4 @@
-"""Record what DESlib selects for tests/combining/test_deslib_cases.py, which must run without DESlib.
+"""Record what DESlib selects for `test_deslib_cases.py`, which must run without DESlib.
 
 Small tables whose numbers are exact in binary, votes of members that are right in different places. For each
 method, the competence of each member on each new row, which members DESlib selects, and the class that it
@@ -28,7 +28,7 @@ from deslib.des.probabilistic import DESKL, RRC
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.neighbors import NearestNeighbors
 
-OUT = Path(__file__).parents[1] / "tests" / "combining" / "deslib_cases.json"
+OUT = Path(__file__).parents[1] / "tests" / "combining" / "selection" / "deslib_cases.json"
 N_KNOWN, N_NEW, N_MEMBERS, N_COLUMNS, N_NEIGHBOURS = 60, 40, 7, 3, 7
 # So many that DES-kNN does not take all of the accurate half.
 N_MANY = 20

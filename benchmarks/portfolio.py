@@ -29,7 +29,7 @@ from sklearn.exceptions import ConvergenceWarning
 import auto
 import results
 from committee.assembling import Bank
-from committee.assembling.members import encoded
+from committee.assembling.named_members import encoded
 from committee.automatic.portfolio import (
     CANDIDATES,
     Candidate,

@@ -1,4 +1,4 @@
-"""Record the trees of XGBoost for tests/boosting/test_xgboost_trees.py, which must run without XGBoost.
+"""Record the trees of XGBoost for `test_xgboost_trees.py`, which must run without XGBoost.
 
 Small tables whose numbers are exact in 32 bits, `tree_method="exact"`, a few rounds. For each tree, each
 node's column, threshold and side of missing values, or the value of the leaf. A case of trees of many outputs
@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import xgboost
 
-OUT = Path(__file__).parents[1] / "tests" / "boosting" / "xgboost_trees.json"
+OUT = Path(__file__).parents[1] / "tests" / "boosting" / "gradient" / "xgboost_trees.json"
 N_ROWS, N_COLUMNS, N_ROUNDS = 60, 4, 4
 COMMON = {"max_depth": 3, "learning_rate": 0.5, "reg_lambda": 1.0, "reg_alpha": 0.0, "min_split_gain": 0.0,
           "min_child_weight": 1.0}  # fmt: skip

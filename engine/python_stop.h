@@ -53,7 +53,7 @@ class Interruption {
     bool is_asked_for() {
         return tell([] {
             if (PyErr_CheckSignals() != 0) nb::raise_python_error();
-            return nb::object(nb::module_::import_("committee.running.stopping").attr("check")());
+            return nb::object(nb::module_::import_("committee.running.deadline").attr("check")());
         });
     }
 

@@ -466,8 +466,8 @@ def test_poisson_needs_counts(estimator):
     ("estimator", "n_trees"), [(DecisionTreeClassifier(), 1), (RandomForestClassifier(n_estimators=7), 7)]
 )
 def test_more_classes_than_memory_holds_are_refused(estimator, n_trees, monkeypatch):
-    monkeypatch.setattr("committee.learners.training.SMALL_MODEL", 0)
-    monkeypatch.setattr("committee.learners.training.available_bytes", lambda: n_trees * 12 * 12 * 8 - 1)
+    monkeypatch.setattr("committee.learners.training_data.SMALL_MODEL", 0)
+    monkeypatch.setattr("committee.learners.training_data.available_bytes", lambda: n_trees * 12 * 12 * 8 - 1)
     message = error_of(estimator, np.arange(12.0)[:, None], np.arange(12))
     assert message.startswith("The 12 classes of y take")
     assert_fits(estimator, np.arange(12.0)[:, None], Y)

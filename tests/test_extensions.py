@@ -6,10 +6,10 @@ import subprocess
 import sys
 
 import pytest
+from study_cases import small_learners, small_tables
 
 from committee import Study, extensions
 from committee.extensions import extends, extension
-from studies import small_learners, small_tables
 
 
 def test_a_method_of_a_higher_layer_has_its_signature_and_its_docstring():

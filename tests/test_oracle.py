@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+import tree_oracle
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import oracle
 from committee import DecisionTreeClassifier, DecisionTreeRegressor, _engine
 
 CRITERIA = ["gini", "entropy", "squared_error", "poisson"]
@@ -69,7 +69,7 @@ def test_the_root_lowers_the_impurity_as_much_as_any_split_can(problem):
     if n_classes == 1:
         assert tree.get_n_leaves() == 1
         return
-    best, _, _ = oracle.best_split(X, codes, w, n_classes, criterion, is_category)
+    best, _, _ = tree_oracle.best_split(X, codes, w, n_classes, criterion, is_category)
     if len(np.unique(y)) == 1 or best == -np.inf:
         assert tree.get_n_leaves() == 1
     else:
@@ -88,7 +88,9 @@ def test_the_whole_tree_is_that_of_the_oracle_where_no_two_splits_are_equally_go
     codes, n_classes = codes_of(tree, y), len(getattr(tree, "classes_", ()))
     if n_classes == 1:
         return
-    truth = oracle.grow(X, codes, w, n_classes, criterion, is_category, min_samples_leaf=min_samples_leaf)
+    truth = tree_oracle.grow(
+        X, codes, w, n_classes, criterion, is_category, min_samples_leaf=min_samples_leaf
+    )
     compare(truth, nodes, 0, decreases(nodes), X, codes, w, n_classes, criterion, is_category)
 
 
@@ -151,7 +153,7 @@ def test_a_set_of_categories_is_no_worse_than_by_the_share_of_any_one_of_many_cl
     if len(np.unique(column)) == 1:
         assert tree.get_n_leaves() == 1
         return
-    by_one_class = oracle.best_set_by_one_class(column, y, w, n_classes, criterion)
-    of_all, _, _ = oracle.best_split(X, y, w, n_classes, criterion, [True])
+    by_one_class = tree_oracle.best_set_by_one_class(column, y, w, n_classes, criterion)
+    of_all, _, _ = tree_oracle.best_split(X, y, w, n_classes, criterion, [True])
     found = decreases(nodes).get(0, 0.0)
     assert by_one_class - 1e-7 <= found <= of_all + 1e-7

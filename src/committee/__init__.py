@@ -161,7 +161,10 @@ _REMOVED = {
 
 
 # Classes that files hold besides the public estimators and the rules, by the modules that they are in.
-_ENCODERS = {"NumberedLabels": "committee.members.fitting", "TableEncoder": "committee.members.encoding"}
+_ENCODERS = {
+    "NumberedLabels": "committee.members.member_fit",
+    "TableEncoder": "committee.members.table_encoder",
+}
 
 
 def _module_of(name: str) -> str | None:

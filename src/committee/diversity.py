@@ -4,7 +4,7 @@ Most look at who is right about which row; `kappa` looks at the labels. Measures
 which `average` takes the mean; the others are one number for a committee.
 """
 
-from committee.evaluating.diversity import (
+from committee.evaluating.diversity_measures import (
     average,
     coincident_failure,
     correlation,

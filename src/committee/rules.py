@@ -1,9 +1,9 @@
 """Rules for combining votes: the public names of the stage `combining`."""
 
-from committee.combining.adjusting import AdjustedRule
-from committee.combining.averaging import BayesianAveragingRule, BayesianCombinationRule
-from committee.combining.dynamic import DynamicRule
-from committee.combining.fixed import (
+from committee.combining.adjusted_rule import AdjustedRule
+from committee.combining.bayesian_rules import BayesianAveragingRule, BayesianCombinationRule
+from committee.combining.decision_templates import DecisionTemplateRule, DempsterShaferRule
+from committee.combining.fixed_rules import (
     borda,
     geometric_mean,
     majority,
@@ -16,15 +16,15 @@ from committee.combining.fixed import (
     product,
     trimmed_mean,
 )
-from committee.combining.greedy import BestMemberRule, GreedyRule
-from committee.combining.labels import BehaviourKnowledgeRule, NaiveBayesRule
-from committee.combining.naming import as_rule, rule_named, rule_names
-from committee.combining.pooling import LogPoolRule
-from committee.combining.regions import RegionRule
+from committee.combining.label_rules import BehaviourKnowledgeRule, NaiveBayesRule
+from committee.combining.logarithmic_pool import LogPoolRule
 from committee.combining.rule import FixedRule, Rule
+from committee.combining.rule_registry import as_rule, rule_named, rule_names
+from committee.combining.selection.dynamic_selection import DynamicRule
+from committee.combining.selection.greedy_selection import BestMemberRule, GreedyRule
+from committee.combining.selection.region_selection import RegionRule
 from committee.combining.stacking import StackingRule
-from committee.combining.templates import DecisionTemplateRule, DempsterShaferRule
-from committee.combining.weighted import AccuracyWeightedRule, CAWPERule
+from committee.combining.weighted_rules import AccuracyWeightedRule, CAWPERule
 
 __all__ = [
     "AccuracyWeightedRule",

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from committee.table.raw import is_missing
-from committee.table.typing import ArrayLike, Label, TargetLike
+from committee.table.input_types import ArrayLike, Label, TargetLike
+from committee.table.raw_column import is_missing
 
 if TYPE_CHECKING:
     import narwhals.stable.v2 as nw

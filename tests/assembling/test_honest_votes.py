@@ -38,10 +38,10 @@ from committee import (
     rules,
 )
 from committee.assembling import Bank
-from committee.assembling.calibrating import logistic_curve
-from committee.members.votes import votes_of
+from committee.assembling.calibration import logistic_curve
+from committee.members.member_votes import votes_of
 from committee.task import Classification
-from committee.votes.arrays import dtype_of
+from committee.votes.vote_arrays import dtype_of
 
 X, Y = load_iris(return_X_y=True)
 MEMBERS = [("bayes", GaussianNB()), ("tree", DecisionTreeClassifier(max_depth=2))]

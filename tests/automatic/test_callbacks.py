@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from recording_callback import Diary
 from sklearn.datasets import load_diabetes, load_iris
 from sklearn.naive_bayes import GaussianNB
 
@@ -13,7 +14,6 @@ from committee import (
     VotingClassifier,
     load,
 )
-from diary import Diary
 
 callback = pytest.importorskip("sklearn.callback", reason="scikit-learn < 1.9 has no callbacks")
 CLASSES, NUMBERS = load_iris(return_X_y=True), load_diabetes(return_X_y=True)

@@ -10,17 +10,17 @@ from sklearn.svm import LinearSVC
 
 import committee
 from committee import CommitteeClassifier
-from committee.assembling.fitting import Seated
 from committee.assembling.leaderboard import honest_decision
-from committee.assembling.members import Member
-from committee.automatic import committee as committee_module
-from committee.automatic.committee import who_counts
+from committee.assembling.member_fits import Seated
+from committee.assembling.named_members import Member
+from committee.automatic import automatic_committee as committee_module
+from committee.automatic.automatic_committee import who_counts
 from committee.automatic.limits import LEAST_FOR_RULE, Clock
 from committee.automatic.portfolio import Size, portfolio
-from committee.combining.greedy import GreedyRule
-from committee.combining.weighted import CAWPERule
-from committee.members.lesson import Lesson
-from committee.metrics.losses import NoValueError
+from committee.combining.selection.greedy_selection import GreedyRule
+from committee.combining.weighted_rules import CAWPERule
+from committee.members.training_set import Lesson
+from committee.metrics.row_losses import NoValueError
 from committee.running.local_runners import SerialRunner
 from committee.task import Classification
 
@@ -135,7 +135,7 @@ def test_an_interruption_while_rules_are_compared_keeps_members_and_what_is_judg
         judged.append(rule)
         return honest_decision(rule, *arguments)
 
-    monkeypatch.setattr("committee.automatic.choosing.honest_decision", decide)
+    monkeypatch.setattr("committee.automatic.rule_choice.honest_decision", decide)
     automatic = CommitteeClassifier(MEMBERS, cv=2, scoring=metric, random_state=0)
     with pytest.warns(RuntimeWarning, match="was interrupted while rules were compared"):
         automatic.fit(X, Y)
@@ -190,7 +190,7 @@ def test_an_interruption_while_rows_are_read_for_rules_keeps_all_members(monkeyp
     def read(*arguments):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("committee.automatic.choosing.rows_to_look_at", read)
+    monkeypatch.setattr("committee.automatic.rule_choice.rows_to_look_at", read)
     automatic = CommitteeClassifier(MEMBERS, cv=2, random_state=0)
     with pytest.warns(RuntimeWarning, match="was interrupted while rules were compared"):
         automatic.fit(X, Y)
@@ -212,7 +212,7 @@ def test_the_second_interruption_ends_the_fit(monkeypatch):
     def decide(*arguments):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("committee.automatic.choosing.honest_decision", decide)
+    monkeypatch.setattr("committee.automatic.rule_choice.honest_decision", decide)
     members = [*MEMBERS, ("stopped", Interrupted())]
     with pytest.warns(RuntimeWarning, match="is kept"), pytest.raises(KeyboardInterrupt):
         CommitteeClassifier(members, runner="serial", random_state=0).fit(X, Y)

@@ -12,9 +12,9 @@ from sklearn.naive_bayes import GaussianNB
 import committee
 from committee import CommitteeClassifier, CommitteeRegressor
 from committee.assembling import Bank
-from committee.automatic.scheduling import timed
+from committee.automatic.schedule import timed
 from committee.learners import NetworkClassifier
-from committee.running.stopping import half_of_the_time, is_time_up, note_cut
+from committee.running.deadline import half_of_the_time, is_time_up, note_cut
 from every_estimator import mixed_frame
 
 X, Y = load_iris(return_X_y=True)

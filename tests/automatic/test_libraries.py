@@ -10,7 +10,7 @@ from sklearn.pipeline import make_pipeline
 
 import committee
 from committee import CommitteeClassifier
-from committee.assembling.members import Member
+from committee.assembling.named_members import Member
 from committee.automatic.journal import libraries_of
 from committee.automatic.portfolio import ASKED_FOR
 

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+from study_cases import small_learners, small_tables
 
 from committee import Study
 from published import beside
-from studies import small_learners, small_tables
 
 
 def test_published_accuracies_stand_next_to_those_of_the_study(tmp_path):

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+from recording_callback import Diary
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 
 from committee import GradientBoostingClassifier, GradientBoostingRegressor, LogitBoostClassifier
-from diary import Diary
 
 callback = pytest.importorskip("sklearn.callback", reason="scikit-learn < 1.9 has no callbacks")
 CANCER = load_breast_cancer(return_X_y=True)

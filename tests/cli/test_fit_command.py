@@ -68,7 +68,7 @@ def test_auto_may_be_one_of_the_members(committee, monkeypatch):
 def test_fit_tells_what_must_be_trusted_to_open_the_model(committee, monkeypatch):
     fit = ("fit", "flowers.csv", "--target", "kind", *FAST)
     assert committee(*fit, "--json").json["trust"] == []
-    monkeypatch.setattr("committee.jobs.describing.libraries_of", lambda model: ["lightgbm"])
+    monkeypatch.setattr("committee.jobs.model_description.libraries_of", lambda model: ["lightgbm"])
     assert committee(*fit, "--json").json["trust"] == ["lightgbm"]
     assert "Other commands open this model with --trust lightgbm.\n" in committee(*fit[:-1]).err
 
@@ -84,7 +84,7 @@ def test_a_model_that_cannot_be_judged_is_saved_and_told_of(committee, monkeypat
     def refuse(*arguments, **given):
         raise ValueError("There are no two rows of a class.")
 
-    monkeypatch.setattr("committee.jobs.describing.standings", refuse)
+    monkeypatch.setattr("committee.jobs.model_description.standings", refuse)
     fit = ("fit", "flowers.csv", "--target", "kind", *FAST[:-1])
     ended = committee(*fit)
     assert ended.code == 0 and "The model is in model.committee" in ended.out

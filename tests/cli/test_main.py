@@ -111,7 +111,7 @@ def test_an_error_of_our_own_is_told_as_such(committee, monkeypatch):
     def fail(*arguments, **given):
         raise RuntimeError("a wire is loose")
 
-    monkeypatch.setattr("committee.combining.naming.rule_lines", fail)
+    monkeypatch.setattr("committee.combining.rule_registry.rule_lines", fail)
     committee("rules").complains(1, "RuntimeError: a wire is loose")
 
 
@@ -129,7 +129,7 @@ def test_ctrl_c_has_a_code_of_its_own(committee, monkeypatch):
     def stop(*arguments, **given):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("committee.combining.naming.rule_lines", stop)
+    monkeypatch.setattr("committee.combining.rule_registry.rule_lines", stop)
     committee("rules").complains(130, "interrupted")
 
 

@@ -10,7 +10,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 
 from committee.rules import StackingRule, one_hot, rule_named, rule_names
-from committee.votes import arrays as votes_module
+from committee.votes import vote_arrays as votes_module
 
 N_ROWS = 60
 RNG = np.random.default_rng(0)

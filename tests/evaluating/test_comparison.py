@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 import scikit_posthocs
+from demsar_table import AREAS, LEARNERS
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from committee.evaluating import Comparison, differences
-from committee.evaluating.differences import cliques_of, rank_tables
-from demsar import AREAS, LEARNERS
+from committee.evaluating import Comparison, significance_tests
+from committee.evaluating.significance_tests import cliques_of, rank_tables
 
 
 @pytest.fixture
@@ -41,19 +41,21 @@ def test_at_ten_percent_demsar_tells_apart_c45_and_the_two_with_m(demsar):
 @pytest.mark.parametrize("seed", range(3))
 def test_p_values_of_pairs_are_those_of_scikit_posthocs(seed):
     losses = losses_of(seed)
-    np.testing.assert_allclose(differences.nemenyi(losses), scikit_posthocs.posthoc_nemenyi_friedman(losses))
+    np.testing.assert_allclose(
+        significance_tests.nemenyi(losses), scikit_posthocs.posthoc_nemenyi_friedman(losses)
+    )
     corrected = scikit_posthocs.posthoc_wilcoxon(losses.T.tolist(), p_adjust="holm")
-    np.testing.assert_allclose(differences.wilcoxon_holm(losses), corrected)
+    np.testing.assert_allclose(significance_tests.wilcoxon_holm(losses), corrected)
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_without_ties_and_of_two_learners_the_tests_are_scipys(seed):
     losses = losses_of(seed)
     statistic, p_value = stats.friedmanchisquare(*losses.T)
-    found = differences.friedman(losses)
+    found = significance_tests.friedman(losses)
     np.testing.assert_allclose([found.statistic, found.p_value], [statistic, p_value])
     of_pair = stats.wilcoxon(losses[:, 0], losses[:, 1]).pvalue
-    np.testing.assert_allclose(differences.wilcoxon_holm(losses[:, :2])[0, 1], of_pair)
+    np.testing.assert_allclose(significance_tests.wilcoxon_holm(losses[:, :2])[0, 1], of_pair)
 
 
 def test_learners_that_are_equal_on_every_table_are_not_told_apart():
@@ -63,7 +65,7 @@ def test_learners_that_are_equal_on_every_table_are_not_told_apart():
 
 
 def test_tables_that_agree_on_all_ranks_have_an_infinite_f():
-    found = differences.friedman(np.tile([0.1, 0.2, 0.3], (5, 1)))
+    found = significance_tests.friedman(np.tile([0.1, 0.2, 0.3], (5, 1)))
     assert found.statistic == 10.0 and found.f_statistic == np.inf and found.f_p_value == 0.0
 
 
@@ -114,18 +116,20 @@ def test_a_clique_that_contradicts_the_ranks_is_told_with_whom_it_skips():
 def test_the_bayesian_test_knows_the_better_the_equal_and_the_undecided():
     rng = np.random.default_rng(0)
     losses = rng.random(30)
-    better = differences.bayesian_signed_rank(losses, losses + 0.05, rope=0.01)
+    better = significance_tests.bayesian_signed_rank(losses, losses + 0.05, rope=0.01)
     assert better.first > 0.99 and better.second < 0.01
-    equal = differences.bayesian_signed_rank(losses, losses + rng.normal(scale=0.001, size=30), rope=0.01)
+    equal = significance_tests.bayesian_signed_rank(
+        losses, losses + rng.normal(scale=0.001, size=30), rope=0.01
+    )
     assert equal.equal > 0.99
     assert np.isclose(better.first + better.equal + better.second, 1.0)
-    turned = differences.bayesian_signed_rank(losses + 0.05, losses, rope=0.01)
+    turned = significance_tests.bayesian_signed_rank(losses + 0.05, losses, rope=0.01)
     assert np.isclose(turned.second, better.first, atol=0.01)
 
 
 def test_one_table_outweighs_the_pseudo_table_as_often_as_half_its_weight_lets_it():
     # The pseudo-table's share is Beta(1/2, 1), and wins if its square is above 1/2: not in 0.5 ** 0.25.
-    found = differences.bayesian_signed_rank(np.array([0.3]), np.array([0.2]), rope=0.01)
+    found = significance_tests.bayesian_signed_rank(np.array([0.3]), np.array([0.2]), rope=0.01)
     assert found.first == 0.0
     np.testing.assert_allclose([found.equal, found.second], [0.1591, 0.8409], atol=0.01)
 
@@ -134,14 +138,14 @@ def test_the_corrected_t_is_larger_in_its_variance_by_the_share_of_test_rows():
     rng = np.random.default_rng(0)
     losses, others = rng.random(10), rng.random(10)
     plain = stats.ttest_rel(losses, others)
-    uncorrected = differences.corrected_resampled_t(losses, others, test_ratio=0.0)
+    uncorrected = significance_tests.corrected_resampled_t(losses, others, test_ratio=0.0)
     np.testing.assert_allclose([uncorrected.statistic, uncorrected.p_value], [plain.statistic, plain.pvalue])
-    corrected = differences.corrected_resampled_t(losses, others, test_ratio=1.0)
+    corrected = significance_tests.corrected_resampled_t(losses, others, test_ratio=1.0)
     np.testing.assert_allclose(corrected.statistic, plain.statistic * np.sqrt(0.1 / 1.1))
 
 
 def test_resamples_without_any_difference_have_the_p_value_one():
-    found = differences.corrected_resampled_t(np.ones(5), np.ones(5), 1.0)
+    found = significance_tests.corrected_resampled_t(np.ones(5), np.ones(5), 1.0)
     assert (found.statistic, found.p_value) == (0.0, 1.0)
 
 

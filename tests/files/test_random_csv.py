@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from committee.files import read_table
-from committee.files.kinds import MISSING
+from committee.files.column_kinds import MISSING
 
 NUMBERS = st.floats(allow_infinity=False, allow_nan=False, width=32).map(float)
 TEXT = st.text(

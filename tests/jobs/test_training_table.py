@@ -4,7 +4,7 @@ import pyarrow as pa
 import pytest
 
 from committee.files import BadTable
-from committee.jobs.tables import read_training_table
+from committee.jobs.training_table import read_training_table
 
 SIZES = [(7 * i) % 40 / 4 for i in range(60)]
 

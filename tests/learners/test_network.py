@@ -10,12 +10,12 @@ from sklearn.base import clone
 
 import committee
 from committee import NetworkClassifier, NetworkRegressor, _engine
-from committee.learners.network_learning import N_ROUNDS, in_order
+from committee.learners.network_training import N_ROUNDS, in_order
+from committee.running.deadline import ended_after, stopped_by
 from committee.running.progress import receiving
-from committee.running.stopping import ended_after, stopped_by
 from committee.saving.states import network_state
 from committee.table import read
-from committee.table.inputs import Inputs, learn_inputs
+from committee.table.network_inputs import Inputs, learn_inputs
 
 NONE = np.empty(0)
 BOTH = pytest.mark.parametrize("network_type", [NetworkClassifier, NetworkRegressor])

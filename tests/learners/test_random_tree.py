@@ -5,7 +5,7 @@ import pytest
 from sklearn.datasets import load_diabetes, load_iris
 
 from committee import DecisionTreeClassifier, RandomTreeClassifier, RandomTreeRegressor
-from committee.learners.training import read_training
+from committee.learners.training_data import read_training
 
 
 @pytest.mark.parametrize(("n_columns", "expected"), [(1, 1), (2, 2), (3, 2), (4, 3), (28, 5), (64, 7)])

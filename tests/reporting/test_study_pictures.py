@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from demsar_table import AREAS, LEARNERS
 
 from committee.charts.canvas import width_of
 from committee.charts.style import ACCENT
@@ -28,7 +29,6 @@ from committee.reporting import (
 )
 from committee.reporting.rank_charts import levels_of
 from committee.reporting.time_charts import labels_of, overlap
-from demsar import AREAS, LEARNERS
 
 
 @pytest.fixture

@@ -1,9 +1,9 @@
 """Control groups as files, for the tests of what they allow; and runners, open or made anew."""
 
 import pytest
+from every_runner import IN_OTHER_PROCESSES, PARALLEL, RUNNERS
 
 from committee.running import resources
-from runners import IN_OTHER_PROCESSES, PARALLEL, RUNNERS
 
 
 @pytest.fixture

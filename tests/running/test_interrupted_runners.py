@@ -16,7 +16,7 @@ TESTS = Path(__file__).parent.parent
 SCRIPT = """
 import json, os, sys, threading, time
 import numpy as np
-import work
+import runner_tasks
 from committee.running import runner, resources
 
 def files():
@@ -28,8 +28,8 @@ before, began, where = files(), None, None
 try:
     with runner(kind, n_workers=None if kind == "serial" else 2) as run:
         shared = run.put(np.ones(100_000))
-        tasks = [run.submit(work.memory_of, shared, name=f"quick {i}") for i in range(2)]
-        tasks += [run.submit(work.report_and_wait, folder, name=f"slow {i}") for i in range(5)]
+        tasks = [run.submit(runner_tasks.memory_of, shared, name=f"quick {i}") for i in range(2)]
+        tasks += [run.submit(runner_tasks.report_and_wait, folder, name=f"slow {i}") for i in range(5)]
         for task in run.as_completed(tasks):
             task.result()
 except KeyboardInterrupt:
@@ -47,7 +47,7 @@ except KeyboardInterrupt:
 def script(tmp_path):
     def start(kind, text=SCRIPT):
         (tmp_path / "work").mkdir()
-        environment = os.environ | {"PYTHONPATH": str(TESTS), "TMPDIR": str(tmp_path)}
+        environment = os.environ | {"PYTHONPATH": str(TESTS / "support"), "TMPDIR": str(tmp_path)}
         return subprocess.Popen(
             [sys.executable, "-c", text, kind, str(tmp_path / "work")],
             env=environment,
@@ -119,13 +119,13 @@ def test_workers_end_when_their_caller_is_killed_and_no_file_stays(script, tmp_p
 LEFT_OPEN = """
 import sys
 import numpy as np
-import work
+import runner_tasks
 from committee.running import runner
 
 run = runner(sys.argv[1])
 shared = run.put(np.ones(1000))
-print(run.submit(work.memory_of, shared).result()[-1])
-later = run.submit(work.report_and_wait, sys.argv[2])
+print(run.submit(runner_tasks.memory_of, shared).result()[-1])
+later = run.submit(runner_tasks.report_and_wait, sys.argv[2])
 """
 
 

@@ -9,17 +9,17 @@ import weakref
 
 import numpy as np
 import pytest
+import runner_tasks
+from every_runner import RUNNERS
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
-import work
 from committee import GradientBoostingClassifier, RandomForestClassifier
 from committee.running import Runner, runner
-from runners import RUNNERS
 
 
 def test_results_come_in_the_order_of_the_tasks(run):
-    assert run.gather([run.submit(work.doubled, i) for i in range(20)]) == list(range(0, 40, 2))
+    assert run.gather([run.submit(runner_tasks.doubled, i) for i in range(20)]) == list(range(0, 40, 2))
 
 
 def test_no_task_is_no_result(run):
@@ -28,14 +28,14 @@ def test_no_task_is_no_result(run):
 
 
 def test_every_task_comes_back_once(run):
-    tasks = [run.submit(work.doubled, i) for i in range(7)]
+    tasks = [run.submit(runner_tasks.doubled, i) for i in range(7)]
     assert sorted(task.result() for task in run.as_completed(tasks)) == list(range(0, 14, 2))
     assert sorted(task.result() for task in run.as_completed(tasks)) == list(range(0, 14, 2))
 
 
 def test_tasks_that_end_first_come_first(parallel, tmp_path):
-    slow = parallel.submit(work.wait_for, tmp_path / "go", name="slow")
-    quick = parallel.submit(work.doubled, 1, name="quick")
+    slow = parallel.submit(runner_tasks.wait_for, tmp_path / "go", name="slow")
+    quick = parallel.submit(runner_tasks.doubled, 1, name="quick")
     ended = parallel.as_completed([slow, quick])
     assert next(ended).name == "quick"
     (tmp_path / "go").touch()
@@ -45,19 +45,19 @@ def test_tasks_that_end_first_come_first(parallel, tmp_path):
 
 def test_tasks_run_side_by_side(parallel, tmp_path):
     # Each waits for what only the other can do.
-    first = parallel.submit(work.wait_then_touch, tmp_path / "a", tmp_path / "b")
-    second = parallel.submit(work.wait_then_touch, __file__, tmp_path / "a")
+    first = parallel.submit(runner_tasks.wait_then_touch, tmp_path / "a", tmp_path / "b")
+    second = parallel.submit(runner_tasks.wait_then_touch, __file__, tmp_path / "a")
     assert parallel.gather([first, second]) == [str(tmp_path / "b"), str(tmp_path / "a")]
 
 
 def test_a_task_knows_its_name_and_its_index(run):
-    first, second = run.submit(work.doubled, 1), run.submit(work.doubled, 1, name="member 3")
+    first, second = run.submit(runner_tasks.doubled, 1), run.submit(runner_tasks.doubled, 1, name="member 3")
     assert (first.name, second.name, second.index - first.index) == ("doubled", "member 3", 1)
 
 
 def test_large_results_come_back_whole_and_may_be_changed(run):
     votes = np.random.default_rng(0).random((3, 100_000, 2))
-    result = run.submit(work.give_back, {"votes": votes, "order": np.asfortranarray(votes)}).result()
+    result = run.submit(runner_tasks.give_back, {"votes": votes, "order": np.asfortranarray(votes)}).result()
     np.testing.assert_array_equal(result["votes"], votes)
     np.testing.assert_array_equal(result["order"], votes)
     result["votes"] += 1.0
@@ -81,10 +81,10 @@ def test_fits_give_the_same_bits_on_every_runner(open_runners, estimator):
     rng = np.random.default_rng(5)
     X, y = rng.normal(size=(120, 4)), np.arange(120) % 3
     folds = [np.flatnonzero(np.arange(120) % 4 != fold) for fold in range(4)]
-    here = [work.fold_votes(estimator, (X, y), rows) for rows in folds]
+    here = [runner_tasks.fold_votes(estimator, (X, y), rows) for rows in folds]
     for each in open_runners.values():
         shared = each.put((X, y))
-        tasks = [each.submit(work.fold_votes, estimator, shared, rows) for rows in folds]
+        tasks = [each.submit(runner_tasks.fold_votes, estimator, shared, rows) for rows in folds]
         for votes, expected in zip(each.gather(tasks), here, strict=True):
             np.testing.assert_array_equal(votes, expected)
 
@@ -93,21 +93,21 @@ def test_a_runner_is_used_as_it_is_and_left_open(run):
     with runner(run) as lent:
         assert (lent.n_workers, lent.threads_per_worker) == (run.n_workers, run.threads_per_worker)
         shared = lent.put([1])
-        assert lent.gather([lent.submit(work.give_back, shared)]) == [[1]]
-    assert run.submit(work.doubled, 1).result() == 2
+        assert lent.gather([lent.submit(runner_tasks.give_back, shared)]) == [[1]]
+    assert run.submit(runner_tasks.doubled, 1).result() == 2
 
 
 def test_a_copy_is_the_runner_and_a_pickle_another_one(run):
     assert copy.deepcopy(run) is run
     with pickle.loads(pickle.dumps(run)) as other:
         assert type(other) is type(run)
-        assert other.submit(work.doubled, 1).result() == 2
+        assert other.submit(runner_tasks.doubled, 1).result() == 2
 
 
 def test_a_runner_that_nobody_holds_leaves_nothing_behind(monkeypatch):
     for make in RUNNERS.values():
         run = make()
-        process, _ = run.submit(work.place).result()
+        process, _ = run.submit(runner_tasks.place).result()
         before = threading.active_count()
         gone = weakref.ref(run)
         del run

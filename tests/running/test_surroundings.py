@@ -1,9 +1,9 @@
 """What a task sees of its caller: threads, settings, warnings, and who hears of its progress."""
 
 import pytest
+import runner_tasks
 import sklearn
 
-import work
 from committee.running import n_threads, receiving, resources, runner
 from committee.running.progress import within
 
@@ -22,32 +22,32 @@ def test_more_workers_than_cores_are_not_made(monkeypatch, n_workers):
 
 
 def test_whatever_takes_threads_in_a_task_takes_its_share(parallel):
-    asked, of_libraries, of_joblib, most_of_joblib = parallel.submit(work.told_threads).result()
+    asked, of_libraries, of_joblib, most_of_joblib = parallel.submit(runner_tasks.told_threads).result()
     assert asked == {None: 2, -1: 2, 1: 1, 64: 2}
     assert max(of_libraries, of_joblib, most_of_joblib) <= 2
 
 
 def test_the_caller_gets_its_threads_back(monkeypatch):
     monkeypatch.setattr(resources, "usable_cores", lambda: 2)
-    before = work.told_threads()
+    before = runner_tasks.told_threads()
     with runner("threads", n_workers=2) as run:
         for _ in range(3):
-            assert run.submit(work.told_threads).result()[1:] == (1, 1, 1)
-    assert work.told_threads() == before
+            assert run.submit(runner_tasks.told_threads).result()[1:] == (1, 1, 1)
+    assert runner_tasks.told_threads() == before
     assert n_threads(64) == 64
 
 
 @pytest.mark.parametrize("kind", ["serial", "threads", "processes"])
 def test_a_runner_in_a_task_has_the_cores_of_the_task(parallel, kind):
-    n_workers, threads_per_worker, inside = parallel.submit(work.workers_inside, kind).result()
+    n_workers, threads_per_worker, inside = parallel.submit(runner_tasks.workers_inside, kind).result()
     assert n_workers * threads_per_worker <= 2
     assert inside <= threads_per_worker
 
 
 def test_context_variables_of_the_caller_are_seen_in_its_process(open_runners):
-    token = work.told.set("something")
-    tasks = [open_runners[name].submit(work.context) for name in ("serial", "threads")]
-    work.told.reset(token)
+    token = runner_tasks.told.set("something")
+    tasks = [open_runners[name].submit(runner_tasks.context) for name in ("serial", "threads")]
+    runner_tasks.told.reset(token)
     assert [task.result() for task in tasks] == ["something", "something"]
 
 
@@ -60,7 +60,7 @@ def test_the_configuration_of_scikit_learn_is_seen(run):
 
 def test_warnings_are_errors_where_the_caller_says_so(run):
     with pytest.raises(UserWarning, match="It is late"):
-        run.submit(work.warn).result()
+        run.submit(runner_tasks.warn).result()
 
 
 def test_warnings_are_ignored_where_the_caller_says_so(run):
@@ -68,13 +68,13 @@ def test_warnings_are_ignored_where_the_caller_says_so(run):
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        assert run.submit(work.warn).result() == "no error"
+        assert run.submit(runner_tasks.warn).result() == "no error"
 
 
 def test_what_a_task_tells_of_its_progress_reaches_the_caller(run):
     events = []
     with receiving(events.append), within("the committee"):
-        tasks = [run.submit(work.work, name=f"member {i}") for i in range(2)]
+        tasks = [run.submit(runner_tasks.work, name=f"member {i}") for i in range(2)]
     run.gather(tasks)
     for i in range(2):
         told = [event for event in events if event.within == ("the committee", f"member {i}")]
@@ -87,7 +87,7 @@ def test_a_receiver_may_end_a_task(run):
         raise ValueError("Enough.")
 
     with receiving(refuse):
-        task = run.submit(work.work, name="member 3")
+        task = run.submit(runner_tasks.work, name="member 3")
     with pytest.raises(ValueError, match=r"'member 3', failed. ValueError: Enough"):
         task.result()
-    assert run.submit(work.doubled, 1).result() == 2
+    assert run.submit(runner_tasks.doubled, 1).result() == 2

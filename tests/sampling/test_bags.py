@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from committee import _engine
-from committee.learners.training import Training
+from committee.learners.training_data import Training
 from committee.sampling.bags import Bags
 from committee.table import bin_table
 from committee.task import Classification, are_repetitions

@@ -14,7 +14,9 @@ import numpy as np
 import pandas as pd
 from sklearn.base import clone, is_classifier
 
-sys.path.append(str(Path(__file__).parents[1]))
+sys.path.append(str(Path(__file__).parents[1] / "support"))
+
+from every_estimator import COMMITTEES, EXPERTS, MADE, make, name_of
 
 from committee import (
     AdaBoostClassifier,
@@ -26,8 +28,7 @@ from committee import (
     RandomForestClassifier,
     RandomForestRegressor,
 )
-from committee.saving.container import VERSION
-from every_estimator import COMMITTEES, EXPERTS, MADE, make, name_of
+from committee.saving.format.container import VERSION
 
 FOLDER = Path(__file__).parent
 OWN = [("tree", DecisionTreeClassifier(max_depth=3)), ("stump", DecisionStumpClassifier())]

@@ -4,7 +4,7 @@ import pytest
 
 import committee
 from committee.saving import DamagedFile, Origin
-from committee.saving.container import read_container, write_container
+from committee.saving.format.container import read_container, write_container
 
 ORIGIN = Origin("y", ("id", "note"), ",")
 

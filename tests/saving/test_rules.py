@@ -2,13 +2,14 @@
 
 import numpy as np
 import pytest
+from edited_files import change
 from sklearn.base import clone
 from sklearn.linear_model import LinearRegression, LogisticRegression, RidgeClassifier
 
 import committee
 from committee import rules
 from committee.combining import MODULES
-from committee.combining.dynamic_methods import METHODS
+from committee.combining.selection.competence import METHODS
 from committee.rules import (
     AccuracyWeightedRule,
     AdjustedRule,
@@ -25,8 +26,7 @@ from committee.rules import (
     rule_names,
 )
 from committee.saving import DamagedFile
-from committee.saving.estimators import class_named
-from mended import change
+from committee.saving.saved_estimators import class_named
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(40, 2))

@@ -18,14 +18,12 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from every_estimator import MADE, make, mixed_frame, name_of
 from safetensors.numpy import load_file
 from sklearn.base import clone, is_classifier
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits, load_iris
 
-sys.path.append(str(Path(__file__).parents[1]))
-
 import committee
-from every_estimator import MADE, make, mixed_frame, name_of
 
 # Settings whose code the small defaults do not reach.
 VARIANTS = {

@@ -7,9 +7,9 @@ from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 
 import committee
-from committee.assembling import fitting
-from committee.assembling.members import encoded
-from committee.members.lesson import Lesson
+from committee.assembling import member_fits
+from committee.assembling.named_members import encoded
+from committee.members.training_set import Lesson
 from committee.table import read, to_codes
 from committee.table.schema import PartColumns, take_rows
 from committee.table.source import Source, open_source
@@ -70,12 +70,12 @@ def test_a_part_has_the_bins_of_its_own_rows(weights, max_bins, rows, frame):
 @pytest.mark.parametrize("rows", [ROWS, DRAWN], ids=["once", "drawn"])
 @pytest.mark.parametrize("frame", [FRAME, FRAME.select(["city"])], ids=["mixed", "categories"])
 def test_members_learn_the_same_from_a_part(monkeypatch, estimator, has_weights, rows, frame):
-    monkeypatch.setattr(fitting, "MANY_VALUES", 1)
-    part = fitting.rows_for(estimator, frame, rows)
+    monkeypatch.setattr(member_fits, "MANY_VALUES", 1)
+    part = member_fits.rows_for(estimator, frame, rows)
     assert isinstance(part, Source) and part.native is None
     weights = WEIGHTS[rows] if has_weights else None
     models = [
-        fitting.fit_member(clone(estimator), X, Y[rows], weights, are_classes=True)
+        member_fits.fit_member(clone(estimator), X, Y[rows], weights, are_classes=True)
         for X in (part, take_rows(frame, rows))
     ]
     mine, theirs = (model.predict_proba(frame) for model in models)
@@ -83,17 +83,17 @@ def test_members_learn_the_same_from_a_part(monkeypatch, estimator, has_weights,
 
 
 def test_members_that_ask_for_the_table_as_it_came_get_a_copy(monkeypatch):
-    monkeypatch.setattr(fitting, "MANY_VALUES", 1)
+    monkeypatch.setattr(member_fits, "MANY_VALUES", 1)
     for estimator in (committee.C45Classifier(), committee.RandomForestClassifier(rule="cawpe")):
-        assert isinstance(fitting.rows_for(estimator, FRAME, ROWS), pa.Table)
+        assert isinstance(member_fits.rows_for(estimator, FRAME, ROWS), pa.Table)
     untyped = np.array([["a", 1.5], ["b", None], ["a", 2.5]], dtype=object)
     booster = committee.GradientBoostingClassifier()
-    assert fitting.rows_for(booster, untyped, np.array([0, 2])).tolist() == [["a", 1.5], ["a", 2.5]]
+    assert member_fits.rows_for(booster, untyped, np.array([0, 2])).tolist() == [["a", 1.5], ["a", 2.5]]
 
 
 def test_small_tables_are_copied():
     booster = committee.GradientBoostingClassifier()
-    assert isinstance(fitting.rows_for(booster, FRAME, ROWS), pa.Table)
+    assert isinstance(member_fits.rows_for(booster, FRAME, ROWS), pa.Table)
 
 
 def test_a_committee_of_parts_is_that_of_copies(monkeypatch):
@@ -103,7 +103,7 @@ def test_a_committee_of_parts_is_that_of_copies(monkeypatch):
         return automatic.fit(FRAME, Y).predict_proba(FRAME)
 
     copies = decided()
-    monkeypatch.setattr(fitting, "MANY_VALUES", 1)
+    monkeypatch.setattr(member_fits, "MANY_VALUES", 1)
     np.testing.assert_array_equal(decided(), copies)
 
 
@@ -113,9 +113,9 @@ def test_votes_in_blocks_of_rows_are_those_on_all_of_them(monkeypatch):
     booster = committee.GradientBoostingClassifier(20, random_state=0)
 
     def votes():
-        return fitting.fit_fold(lesson, booster, None, True, ROWS, rest, True)[2]
+        return member_fits.fit_fold(lesson, booster, None, True, ROWS, rest, True)[2]
 
     whole = votes()
-    monkeypatch.setattr(fitting, "MANY_VALUES", 50)
-    assert len(fitting.blocks_of(rest, 4)) == 5
+    monkeypatch.setattr(member_fits, "MANY_VALUES", 50)
+    assert len(member_fits.blocks_of(rest, 4)) == 5
     np.testing.assert_array_equal(votes(), whole)

@@ -7,10 +7,10 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from reading_cases import only_column
 
 from committee.table import Column, Kind, read
 from committee.table import source as source_module
-from reading import only_column
 
 MOMENT = datetime.datetime(2020, 1, 1)
 MOMENT_IN_SECONDS = 1_577_836_800.0

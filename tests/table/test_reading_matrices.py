@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse
+from reading_cases import kinds, objects, only_column
 
 from committee.table import Column, Kind, read
-from reading import kinds, objects, only_column
 
 MOMENT = datetime.datetime(2020, 1, 1)
 MOMENT_IN_SECONDS = 1_577_836_800.0

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from committee.members.encoding import TableEncoder
+from committee.members.table_encoder import TableEncoder
 from committee.table import Kind, read, read_like
 from committee.table.source import open_source
 

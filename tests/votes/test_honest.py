@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from committee.combining.greedy import BestMemberRule
-from committee.metrics.losses import NoValueError
+from committee.combining.selection.greedy_selection import BestMemberRule
+from committee.metrics.row_losses import NoValueError
 from committee.task import Regression
-from committee.votes.honest import HonestVotes
+from committee.votes.honest_votes import HonestVotes
 
 VOTES = np.array([[[0.9, 0.1], [0.8, 0.2], [0.3, 0.7], [0.4, 0.6]], [[0.1, 0.9]] * 4])
 Y = [0, 0, 1, 1]

@@ -1,12 +1,14 @@
 """Members of any kind, honest votes, and a rule: committees.
 
-Data passes these modules: `members` checks the members, `fitting` fits them by a runner, on all rows and on
-folds, `calibrating` makes probabilities of scores, `committee` fits the rule on honest votes. In a mixture of
-experts, members and rule are fitted together: `experts`, `expectation`, `gating`.
+Data passes these modules: `named_members` checks the members, `member_fits` fits them by a runner, on all
+rows and on folds, `calibration` makes probabilities of scores, `committee` fits the rule on honest votes. In
+a mixture of experts, members and rule are fitted together: `mixture`, `expectation_maximisation`, `gate`.
 """
 
-from committee.assembling.bank import Bank
-from committee.assembling.committees import (
+from committee.assembling.bank.vote_bank import Bank
+from committee.assembling.experts.mixture import MixtureOfExpertsClassifier, MixtureOfExpertsRegressor
+from committee.assembling.leaderboard import Leaderboard, Standing
+from committee.assembling.rule_committees import (
     BayesianAveragingClassifier,
     BayesianAveragingRegressor,
     CAWPEClassifier,
@@ -21,8 +23,6 @@ from committee.assembling.committees import (
     VotingClassifier,
     VotingRegressor,
 )
-from committee.assembling.experts import MixtureOfExpertsClassifier, MixtureOfExpertsRegressor
-from committee.assembling.leaderboard import Leaderboard, Standing
 from committee.members import NumberedLabels, TableEncoder
 
 __all__ = [

@@ -1,7 +1,7 @@
 """The one body of all committees: their parameters, members, honest votes and a rule.
 
-`fit` seats the members (`fitting`) and makes honest votes of the rows that folds hold out, if the rule learns
-from them; the rule is then fitted. What a committee of one kind adds is its rule.
+`fit` seats the members (`member_fits`) and makes honest votes of the rows that folds hold out, if the rule
+learns from them; the rule is then fitted. What a committee of one kind adds is its rule.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from committee import running
-from committee.assembling.assembled import Assembled
-from committee.assembling.calibrating import CALIBRATION, METHODS, Calibration, Curves
-from committee.assembling.fitting import Plan, Seated, n_fits, seat, take_prefit
-from committee.assembling.members import Member, members_of
-from committee.combining.adjusting import AdjustedRule
-from committee.combining.averaging import BayesianAveragingRule
+from committee.assembling.calibration import CALIBRATION, METHODS, Calibration, Curves
+from committee.assembling.fitted_committee import Assembled
+from committee.assembling.member_fits import Plan, Seated, n_fits, seat, take_prefit
+from committee.assembling.named_members import Member, members_of
+from committee.combining.adjusted_rule import AdjustedRule
+from committee.combining.bayesian_rules import BayesianAveragingRule
 from committee.combining.rule import FixedRule, Rule, check_rule, differ
-from committee.learners.callbacks import (
+from committee.learners.fit_session import (
     CallbackSupportMixin,
     TaskCalls,
     task_calls,
@@ -29,11 +29,11 @@ from committee.learners.callbacks import (
     with_callbacks,
 )
 from committee.learners.tree_parameters import N_JOBS
-from committee.members.encoding import new_encoder
-from committee.members.lesson import Lesson
-from committee.members.seeding import generator_of, seeded, seeded_split
-from committee.members.seeing import look_at_rows
-from committee.members.votes import gives_scores
+from committee.members.member_view import look_at_rows
+from committee.members.member_votes import gives_scores
+from committee.members.seeds import generator_of, seeded, seeded_split
+from committee.members.table_encoder import new_encoder
+from committee.members.training_set import Lesson
 from committee.parameters import (
     Declaration,
     anything,
@@ -46,11 +46,11 @@ from committee.parameters import (
     one_of,
     parameter,
 )
-from committee.table.typing import ArrayLike, RandomState, TableLike
+from committee.table.input_types import ArrayLike, RandomState, TableLike
 from committee.task import Classification
-from committee.votes.arrays import check_member_weights
 from committee.votes.folds import N_FOLDS, Fold, bags_will_do, split_print
-from committee.votes.honest import HonestVotes
+from committee.votes.honest_votes import HonestVotes
+from committee.votes.vote_arrays import check_member_weights
 
 RUNNER: Declaration = (
     '"serial", "threads", "processes" or a Runner',
@@ -341,7 +341,7 @@ class Committee(CallbackSupportMixin, CommitteeParameters, Assembled):
             return seat(members, lesson, plan, run, on_error=self.on_error, tell=telling(work, calls))
 
     def _another(self, rule: object) -> Assembled:
-        from committee.assembling.committees import VotingClassifier, VotingRegressor
+        from committee.assembling.rule_committees import VotingClassifier, VotingRegressor
 
         made: Any = VotingClassifier if self._task_type is Classification else VotingRegressor
         shared = made().get_params(deep=False).keys() & self.get_params(deep=False).keys()

@@ -14,15 +14,15 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from committee.combining.naming import as_rule, rule_names
 from committee.combining.rule import Rule
-from committee.members.seeding import generator_of, seeded
-from committee.metrics.names import shown
+from committee.combining.rule_registry import as_rule, rule_names
+from committee.members.seeds import generator_of, seeded
+from committee.metrics.metric_table import shown
 from committee.metrics.scoring import metric_of
 from committee.running.resources import one_blas_thread
-from committee.table.typing import RandomState
+from committee.table.input_types import RandomState
 from committee.votes.folds import nothing_to_hold_out
-from committee.votes.honest import HonestVotes
+from committee.votes.honest_votes import HonestVotes
 
 
 @dataclass(frozen=True)

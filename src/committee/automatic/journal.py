@@ -15,21 +15,21 @@ from pathlib import Path
 
 import numpy as np
 
-from committee.assembling.ballots import file_name
-from committee.assembling.bank import Bank
-from committee.assembling.members import Member
-from committee.assembling.recipes import recipe_of
+from committee.assembling.bank.ballot import file_name
+from committee.assembling.bank.recipe import recipe_of
+from committee.assembling.bank.vote_bank import Bank
+from committee.assembling.named_members import Member
 from committee.automatic.limits import Result
 from committee.automatic.portfolio import library_of
-from committee.members.lesson import Lesson
-from committee.members.votes import gives_scores, votes_of
+from committee.members.member_votes import gives_scores, votes_of
+from committee.members.training_set import Lesson
 from committee.running.resources import one_blas_thread
 from committee.saving import DamagedFile, UntrustedMember, load, save
-from committee.saving.writing import replace_file
+from committee.saving.format.file_replacement import replace_file
 from committee.table.schema import take_rows
 from committee.table.source import take_columns
-from committee.votes.arrays import dtype_of
 from committee.votes.folds import Fold
+from committee.votes.vote_arrays import dtype_of
 
 SKIPPED = "skipped.json"
 

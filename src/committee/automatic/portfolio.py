@@ -24,8 +24,8 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.svm import SVC, SVR
 
-from committee.assembling.members import Member, check_kind, check_pairs, encoded, with_scaled_target
-from committee.automatic.parameters import AUTO, PRESETS
+from committee.assembling.named_members import Member, check_kind, check_pairs, encoded, with_scaled_target
+from committee.automatic.automatic_parameters import AUTO, PRESETS
 from committee.boosting import (
     AdaBoostClassifier,
     GradientBoostingClassifier,
@@ -33,7 +33,7 @@ from committee.boosting import (
     LogitBoostClassifier,
 )
 from committee.learners import C45Classifier, NetworkClassifier, NetworkRegressor
-from committee.members.lesson import Lesson
+from committee.members.training_set import Lesson
 from committee.parameters import unknown_name
 from committee.sampling import (
     ExtraTreesClassifier,

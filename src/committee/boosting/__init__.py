@@ -1,13 +1,16 @@
 """Members made diverse by re-weighting: AdaBoost in its four forms, gradient boosting and LogitBoost."""
 
-from committee.boosting.adaboost import (
+from committee.boosting.adaboost.estimators import (
     AdaBoostClassifier,
     AdaBoostM1Classifier,
     AdaBoostM2Classifier,
     AdaBoostRegressor,
 )
-from committee.boosting.gradient import GradientBoostingClassifier, GradientBoostingRegressor
-from committee.boosting.logitboost import LogitBoostClassifier
+from committee.boosting.gradient.gradient_boosting import (
+    GradientBoostingClassifier,
+    GradientBoostingRegressor,
+)
+from committee.boosting.gradient.logitboost import LogitBoostClassifier
 
 __all__ = [
     "AdaBoostClassifier",

@@ -12,7 +12,7 @@ from committee.cli.console import Json, say, show_json, show_table
 
 if TYPE_CHECKING:
     from committee.evaluating import Comparison
-    from committee.jobs.comparing import Compared, Plan
+    from committee.jobs.study_job import Compared, Plan
 
 
 def compare(
@@ -99,7 +99,7 @@ def compare(
         refuse({"--retry-failed": retry_failed or None}, "something with --resume DIR only.")
     if not places:
         refuse({"--target": target}, "nothing without tables. Name their folder or files.")
-    from committee.jobs import comparing
+    from committee.jobs import study_job
 
     given = {
         "learners": tuple(console.words(learners)),
@@ -112,12 +112,12 @@ def compare(
     }
     folder = Path(str(out or resume))
     if resume is None:
-        comparing.check_new(folder)
-    plan: Plan = comparing.new_plan(places or [], target, **given)
+        study_job.check_new(folder)
+    plan: Plan = study_job.new_plan(places or [], target, **given)
     if resume is not None:
         told = [name for name, value in given.items() if value not in (None, ()) and name != "learners"]
-        plan = comparing.grown(comparing.plan_of(folder), plan, told)
-    found = comparing.run_study(
+        plan = study_job.grown(study_job.plan_of(folder), plan, told)
+    found = study_job.run_study(
         plan, folder, n_jobs=jobs, retry_failed=retry_failed, verbose=0 if quiet or json else 1
     )
     if json:
@@ -139,7 +139,7 @@ def refuse(given: dict[str, Any], does: str) -> None:
 
 def check_formats(formats: list[str]) -> None:
     """Refuse formats that pictures do not have."""
-    from committee.reporting.pictures import FORMATS
+    from committee.reporting.chart_files import FORMATS
 
     for form in formats:
         if form not in FORMATS:
@@ -148,7 +148,7 @@ def check_formats(formats: list[str]) -> None:
 
 def write_report(folder: Path, *, json: bool, is_quiet: bool, **given: Any) -> None:
     """Write the report of a study, and say where it is."""
-    from committee.jobs.comparing import report_study
+    from committee.jobs.study_job import report_study
 
     found, report = report_study(folder, **given)
     if json:

@@ -19,11 +19,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 import typer
 
-from committee.automatic.parameters import PRESETS, AutomaticParameters
+from committee.automatic.automatic_parameters import PRESETS, AutomaticParameters
 from committee.parameters import declarations
 
 if TYPE_CHECKING:
-    from committee.automatic.committee import AutomaticCommittee
+    from committee.automatic.automatic_committee import AutomaticCommittee
     from committee.files import CSVForm
 
 STANDARD = "-"
@@ -193,14 +193,14 @@ def known_learners(incomplete: str) -> list[str]:
 
 def known_rules(incomplete: str) -> list[str]:
     """The rules that a shell may offer."""
-    from committee.combining.naming import rule_names
+    from committee.combining.rule_registry import rule_names
 
     return completed(incomplete, rule_names())
 
 
 def known_metrics(incomplete: str) -> list[str]:
     """The metrics that a shell may offer."""
-    from committee.metrics.names import METRICS
+    from committee.metrics.metric_table import METRICS
 
     return completed(incomplete, METRICS)
 

@@ -23,7 +23,7 @@ from committee.cli.console import (
 
 if TYPE_CHECKING:
     from committee.jobs import Fitted
-    from committee.jobs.tables import TrainingTable
+    from committee.jobs.training_table import TrainingTable
 
 Task = Literal["classification", "regression"]
 # By how many votes a fit with a time limit is judged after it: in less than half a second.
@@ -143,7 +143,7 @@ def check_standard_output(out: str, as_json: bool) -> None:
 
 def report(done: Fitted, out: str, n_bytes: int) -> dict[str, Any]:
     """What a fit has done, as plain values."""
-    from committee.jobs.describing import decided, libraries_of, standings, title_of
+    from committee.jobs.model_description import decided, libraries_of, standings, title_of
 
     n_votes = None if done.model.time_limit is None else QUICKLY_JUDGED
     notes = list(done.notes)

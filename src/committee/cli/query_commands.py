@@ -107,7 +107,7 @@ def leaderboard(
     json: Json = False,
 ) -> None:
     """Judge every member and every rule by honest votes."""
-    from committee.jobs.describing import standings
+    from committee.jobs.model_description import standings
 
     asked = load_fitted(model, trust)
     found = standings(asked, scoring, console.words(rule) or None)
@@ -119,7 +119,7 @@ def leaderboard(
 
 def inspect(model: Model, trust: console.Trust = None, json: Json = False) -> None:
     """Tell what is in a saved model."""
-    from committee.jobs.describing import describe
+    from committee.jobs.model_description import describe
 
     with opened(model) as path:
         found = describe(load_fitted(path, trust), path)
@@ -131,7 +131,7 @@ def inspect(model: Model, trust: console.Trust = None, json: Json = False) -> No
 
 def verify(model: Model, json: Json = False) -> None:
     """Check a saved model without making an estimator of it."""
-    from committee.jobs.describing import summarise
+    from committee.jobs.model_description import summarise
 
     with opened(model) as path:
         found = summarise(committee.verify(path))
@@ -150,7 +150,7 @@ def opened(model: str) -> Iterator[str]:
     if model != STANDARD and not Path(model).is_fifo():
         yield model
         return
-    from committee.files.opening import open_file
+    from committee.files.opened_file import open_file
 
     with open_file(model) as file:
         yield str(file.path)
@@ -158,7 +158,7 @@ def opened(model: str) -> Iterator[str]:
 
 def load_fitted(model: str, trust: list[str] | None) -> Any:
     """A fitted model of ours."""
-    from committee.learners.voting import Tabular
+    from committee.learners.voter import Tabular
     from committee.saving import DamagedFile
 
     with opened(model) as path:
@@ -210,14 +210,14 @@ def show_model(found: dict[str, Any]) -> None:
 
 def members(json: Json = False) -> None:
     """List the members that `fit --members` can name, a line for each."""
-    from committee.jobs.describing import member_lines
+    from committee.jobs.model_description import member_lines
 
     show_lines("member", member_lines(), json)
 
 
 def rules(json: Json = False) -> None:
     """List the rules that `fit --rule` can name, a line for each."""
-    from committee.combining.naming import rule_lines
+    from committee.combining.rule_registry import rule_lines
 
     show_lines("rule", rule_lines(), json)
 

@@ -9,21 +9,21 @@ from collections.abc import Mapping
 # The module of every class of rules.
 MODULES: Mapping[str, str] = {
     "FixedRule": "rule",
-    "AccuracyWeightedRule": "weighted",
-    "CAWPERule": "weighted",
-    "NaiveBayesRule": "labels",
-    "BehaviourKnowledgeRule": "labels",
-    "DecisionTemplateRule": "templates",
-    "DempsterShaferRule": "templates",
-    "BayesianAveragingRule": "averaging",
-    "BayesianCombinationRule": "averaging",
+    "AccuracyWeightedRule": "weighted_rules",
+    "CAWPERule": "weighted_rules",
+    "NaiveBayesRule": "label_rules",
+    "BehaviourKnowledgeRule": "label_rules",
+    "DecisionTemplateRule": "decision_templates",
+    "DempsterShaferRule": "decision_templates",
+    "BayesianAveragingRule": "bayesian_rules",
+    "BayesianCombinationRule": "bayesian_rules",
     "StackingRule": "stacking",
-    "LogPoolRule": "pooling",
-    "AdjustedRule": "adjusting",
-    "GreedyRule": "greedy",
-    "BestMemberRule": "greedy",
-    "RegionRule": "regions",
-    "DynamicRule": "dynamic",
+    "LogPoolRule": "logarithmic_pool",
+    "AdjustedRule": "adjusted_rule",
+    "GreedyRule": "selection.greedy_selection",
+    "BestMemberRule": "selection.greedy_selection",
+    "RegionRule": "selection.region_selection",
+    "DynamicRule": "selection.dynamic_selection",
 }
 
 
@@ -33,6 +33,6 @@ def module_of(name: str) -> str | None:
     Examples
     --------
     >>> module_of("CAWPERule")
-    'committee.combining.weighted'
+    'committee.combining.weighted_rules'
     """
     return f"committee.combining.{MODULES[name]}" if name in MODULES else None

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from committee.combining.fixed import FIXED, Function, trimmed_mean
+from committee.combining.fixed_rules import FIXED, Function, trimmed_mean
 from committee.metrics.scoring import check_scoring
 from committee.parameters import (
     Parametrised,
@@ -28,12 +28,12 @@ from committee.parameters import (
     parameter,
 )
 from committee.saving import DamagedFile, Fields, Saveable, saved
-from committee.saving.attributes import Kind, Wrong, check_all, count
-from committee.saving.estimators import RULE_FUNCTIONS
-from committee.table.typing import ArrayLike, TableLike
+from committee.saving.format.attributes import Kind, Wrong, check_all, count
+from committee.saving.saved_estimators import RULE_FUNCTIONS
+from committee.table.input_types import ArrayLike, TableLike
 from committee.task import Classification, Regression, scaled
-from committee.votes.arrays import are_classes, check_member_weights, check_votes, in_blocks, rescaled
-from committee.votes.honest import HonestVotes, check_labels, n_rows_of
+from committee.votes.honest_votes import HonestVotes, check_labels, n_rows_of
+from committee.votes.vote_arrays import are_classes, check_member_weights, check_votes, in_blocks, rescaled
 
 RULE_FUNCTIONS.update({function: name for name, function in FIXED.items()})
 # What every fitted rule knows.

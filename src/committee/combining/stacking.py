@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from committee.combining.fixed import one_hot
+from committee.combining.fixed_rules import one_hot
 from committee.combining.meta_learners import (
     convex_weights,
     likely_weights,
@@ -22,14 +22,16 @@ from committee.combining.meta_learners import (
     triangle_of,
 )
 from committee.combining.rule import Rule, differ
-from committee.combining.space import as_matrix
-from committee.metrics.losses import votes_for
+from committee.combining.selection.feature_space import as_matrix
+from committee.metrics.row_losses import votes_for
 from committee.parameters import anything, declared, is_boolean, one_of, parameter
-from committee.saving import attributes, saved
-from committee.saving.errors import require
-from committee.table.summaries import mean_and_deviation
-from committee.table.typing import ArrayLike, TableLike
-from committee.votes.arrays import (
+from committee.saving import saved
+from committee.saving.format import attributes
+from committee.saving.format.file_errors import require
+from committee.table.column_summaries import mean_and_deviation
+from committee.table.input_types import ArrayLike, TableLike
+from committee.votes.honest_votes import HonestVotes
+from committee.votes.vote_arrays import (
     are_classes,
     blocks_of,
     check_votes,
@@ -38,7 +40,6 @@ from committee.votes.arrays import (
     rescaled,
     weighted_sum,
 )
-from committee.votes.honest import HonestVotes
 
 # Meta-learners that weigh members instead of learning from columns.
 WEIGHING = ("nnls", "convex", "mlr", "shrunken")
@@ -162,7 +163,7 @@ class StackingRule(Rule):
         return np.column_stack([table, as_matrix(X, "the meta-learner sees its columns")])
 
     def _check_kind(self, n_members: int, n_outputs: int, is_weighted: bool) -> None:
-        from committee.combining.passing import reaches
+        from committee.combining.metadata_routing import reaches
 
         learner = self._learner(n_outputs > 1)
         if is_weighted and not isinstance(learner, str) and not reaches(learner, "sample_weight"):
@@ -175,7 +176,7 @@ class StackingRule(Rule):
         from sklearn.dummy import DummyClassifier, DummyRegressor
         from sklearn.linear_model import RidgeCV
 
-        from committee.combining.passing import arguments
+        from committee.combining.metadata_routing import arguments
 
         learner = self._learner(honest.are_classes)
         self.final_estimator_: Any = None
@@ -203,7 +204,7 @@ class StackingRule(Rule):
         from sklearn import linear_model
         from sklearn.base import clone, is_classifier, is_regressor
 
-        from committee.combining.passing import request
+        from committee.combining.metadata_routing import request
 
         ready = FOR_CLASSES if are_classes else FOR_NUMBERS
         learner = ready[0] if self.final_estimator is None else self.final_estimator

@@ -1,18 +1,6 @@
 """Judging: how good decisions are, how sure that is, and compared with what."""
 
-from committee.evaluating.bias_variances import BiasVariance, bias_variance
-from committee.evaluating.bootstrap_errors import BootstrapError, bootstrap_error
-from committee.evaluating.comparison import Comparison
-from committee.evaluating.decomposing import Decomposition, decompose, decompose_intervals
-from committee.evaluating.intervals import Interval, bootstrap_variance
-from committee.evaluating.learners import known_learners
-from committee.evaluating.majority import (
-    Forecast,
-    majority_vote_accuracy,
-    majority_vote_forecast,
-    right_votes,
-)
-from committee.evaluating.picturing import (
+from committee.evaluating.committee_charts import (
     ErrorCurve,
     KappaError,
     error_curve,
@@ -20,8 +8,20 @@ from committee.evaluating.picturing import (
     margins,
     oracle_accuracy,
 )
-from committee.evaluating.scoring import score, score_interval
-from committee.evaluating.study import Study
+from committee.evaluating.comparison import Comparison
+from committee.evaluating.error_decomposition import Decomposition, decompose, decompose_intervals
+from committee.evaluating.majority_vote import (
+    Forecast,
+    majority_vote_accuracy,
+    majority_vote_forecast,
+    right_votes,
+)
+from committee.evaluating.resampling.bias_and_variance import BiasVariance, bias_variance
+from committee.evaluating.resampling.bootstrap_errors import BootstrapError, bootstrap_error
+from committee.evaluating.resampling.confidence_intervals import Interval, bootstrap_variance
+from committee.evaluating.study.named_learners import known_learners
+from committee.evaluating.study.study import Study
+from committee.evaluating.vote_scores import score, score_interval
 
 __all__ = [
     "BiasVariance",

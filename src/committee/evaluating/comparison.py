@@ -14,8 +14,16 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from committee.evaluating import differences
-from committee.evaluating.differences import Clique, Friedman, Odds, ResampledT, Wins, cliques_of, rank_tables
+from committee.evaluating import significance_tests
+from committee.evaluating.significance_tests import (
+    Clique,
+    Friedman,
+    Odds,
+    ResampledT,
+    Wins,
+    cliques_of,
+    rank_tables,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -198,17 +206,17 @@ class Comparison:
 
     def friedman(self) -> Friedman:
         """Whether learners differ at all: the tests of Friedman and of Iman and Davenport."""
-        return differences.friedman(self.losses)
+        return significance_tests.friedman(self.losses)
 
     def nemenyi(self, alpha: float = 0.05) -> PairTests:
         """Nemenyi's test of all pairs, with its critical difference."""
-        p_values = differences.nemenyi(self.losses)
-        distance = differences.critical_difference(len(self.learners), len(self.tables), alpha)
+        p_values = significance_tests.nemenyi(self.losses)
+        distance = significance_tests.critical_difference(len(self.learners), len(self.tables), alpha)
         return self._pairs("nemenyi", p_values, alpha, distance)
 
     def wilcoxon_holm(self, alpha: float = 0.05) -> PairTests:
         """Wilcoxon's signed rank test of all pairs, corrected by Holm's procedure."""
-        return self._pairs("wilcoxon_holm", differences.wilcoxon_holm(self.losses), alpha, None)
+        return self._pairs("wilcoxon_holm", significance_tests.wilcoxon_holm(self.losses), alpha, None)
 
     def bayesian(self, learner: str, other: str, rope: float = 0.01, random_state: int = 0) -> Odds:
         """How likely one of two learners is better by more than `rope`, by the Bayesian signed rank test.
@@ -216,7 +224,7 @@ class Comparison:
         `rope` is on one scale for all tables: of rmse, 0.01 is a hundredth of the standard deviation of y.
         """
         losses = self.losses
-        return differences.bayesian_signed_rank(
+        return significance_tests.bayesian_signed_rank(
             losses[:, self.place(learner)], losses[:, self.place(other)], rope, random_state
         )
 
@@ -231,7 +239,7 @@ class Comparison:
             both = runs[:, places] / (-scale if self.more_is_better else scale)
             if np.isnan(both).any():
                 raise ValueError("Published results are means, without resamples that could be compared.")
-            found[table] = differences.corrected_resampled_t(both[:, 0], both[:, 1], ratio)
+            found[table] = significance_tests.corrected_resampled_t(both[:, 0], both[:, 1], ratio)
         return found
 
     def place(self, learner: str) -> int:

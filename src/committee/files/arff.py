@@ -10,11 +10,11 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from committee.files.column_kinds import POINT, ColumnKind
+from committee.files.csv_dialect import Dialect, check_names, lines_of
 from committee.files.delimited import Delimited
-from committee.files.dialect import Dialect, check_names, lines_of
-from committee.files.errors import BadTable
-from committee.files.kinds import POINT, ColumnKind
-from committee.files.opening import HEAD_BYTES, OpenedFile, encoding_of
+from committee.files.opened_file import HEAD_BYTES, OpenedFile, encoding_of
+from committee.files.table_error import BadTable
 
 QUOTED = r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\""
 ATTRIBUTE = re.compile(rf"@attribute\s+({QUOTED}|[^\s{{]+)\s*(.+)", re.IGNORECASE)

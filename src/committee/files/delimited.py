@@ -21,9 +21,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 
-from committee.files.dialect import Dialect, lines_of
-from committee.files.errors import BadTable, some
-from committee.files.kinds import (
+from committee.files.column_kinds import (
     BLANK,
     COMMA,
     MISSING,
@@ -41,7 +39,9 @@ from committee.files.kinds import (
     narrowed,
     other,
 )
-from committee.files.opening import OpenedFile, WrongEncoding, decoding
+from committee.files.csv_dialect import Dialect, lines_of
+from committee.files.opened_file import OpenedFile, WrongEncoding, decoding
+from committee.files.table_error import BadTable, some
 
 # Arrow reads some dozens of blocks ahead. A block of few rows costs more time, and it must hold one at least.
 BLOCK_BYTES = 2**21

@@ -9,10 +9,10 @@ import numpy as np
 import pyarrow as pa
 
 from committee.files import AS_FOUND, BadTable, CSVForm
-from committee.jobs.tables import table_for, with_answers
-from committee.metrics.losses import NoValueError
-from committee.metrics.names import METRICS
-from committee.table.typing import TableLike
+from committee.jobs.training_table import table_for, with_answers
+from committee.metrics.metric_table import METRICS
+from committee.metrics.row_losses import NoValueError
+from committee.table.input_types import TableLike
 from committee.task import Classification
 
 # What `evaluate` shows if nothing else is asked for.
@@ -157,7 +157,7 @@ def scores_of(model: Any, X: TableLike, y: np.ndarray, scoring: str | None = Non
     dict of str to float
         By scikit-learn's names; more is better.
     """
-    from committee.evaluating.scoring import score
+    from committee.evaluating.vote_scores import score
 
     if not isinstance(model._task, Classification):
         decision, wanted, classes = model.predict(X), USUAL["regression"], None

@@ -17,13 +17,13 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from committee.automatic.committee import CommitteeClassifier, CommitteeRegressor
-from committee.automatic.parameters import AutomaticParameters
+from committee.automatic.automatic_committee import CommitteeClassifier, CommitteeRegressor
+from committee.automatic.automatic_parameters import AutomaticParameters
 from committee.automatic.portfolio import ASKED_FOR, CANDIDATES
-from committee.combining.naming import as_rule
+from committee.combining.rule_registry import as_rule
 from committee.files import AS_FOUND, CSVForm, Guess
-from committee.jobs.tables import TrainingTable, number_of, read_training_table
-from committee.metrics.names import metric_named
+from committee.jobs.training_table import TrainingTable, number_of, read_training_table
+from committee.metrics.metric_table import metric_named
 from committee.parameters import check_parameters, taking_parameters_of, unknown_name
 
 TASKS = ("classification", "regression")

@@ -1,8 +1,7 @@
 """Single learners: CART, C4.5, the random tree, the stump and networks."""
 
 from committee.learners.c45 import C45Classifier
-from committee.learners.network import NetworkClassifier, NetworkRegressor
-from committee.learners.tree import (
+from committee.learners.decision_trees import (
     DecisionStumpClassifier,
     DecisionStumpRegressor,
     DecisionTreeClassifier,
@@ -10,6 +9,7 @@ from committee.learners.tree import (
     RandomTreeClassifier,
     RandomTreeRegressor,
 )
+from committee.learners.network import NetworkClassifier, NetworkRegressor
 
 __all__ = [
     "C45Classifier",

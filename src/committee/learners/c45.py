@@ -15,10 +15,10 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from committee import _engine
-from committee.learners.export import TreeNode, any_of, threshold_conditions, to_graph, to_text
-from committee.learners.training import training_of
+from committee.learners.training_data import training_of
+from committee.learners.tree_export import TreeNode, any_of, threshold_conditions, to_graph, to_text
 from committee.learners.tree_parameters import CATEGORICAL_FEATURES, CLASS_WEIGHT
-from committee.learners.voting import Classifies, Tabular
+from committee.learners.voter import Classifies, Tabular
 from committee.parameters import (
     anything,
     check_parameters,

@@ -12,10 +12,10 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from committee.learners.network_learning import N_ROUNDS, NetworkRows, Plan, learn
-from committee.learners.training import seen_table, training_of
+from committee.learners.network_training import N_ROUNDS, NetworkRows, Plan, learn
+from committee.learners.training_data import seen_table, training_of
 from committee.learners.tree_parameters import CATEGORICAL_FEATURES, CLASS_WEIGHT, N_JOBS, VERBOSE
-from committee.learners.voting import Classifies, Regresses, Tabular
+from committee.learners.voter import Classifies, Regresses, Tabular
 from committee.parameters import (
     anything,
     check_parameters,

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from committee import _engine
-from committee.learners.training import NO_LIMIT, Training
+from committee.learners.training_data import NO_LIMIT, Training
 from committee.parameters import (
     Declaration,
     anything,

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from committee.metrics.losses import errors
+from committee.metrics.row_losses import errors
 
 # From the weights of the rows to a score.
 Weighed = Callable[[np.ndarray], float]

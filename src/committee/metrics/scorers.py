@@ -13,11 +13,11 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.metrics import get_scorer
 
-from committee.metrics.losses import NoValueError
-from committee.metrics.names import METRICS
+from committee.metrics.metric_table import METRICS
+from committee.metrics.row_losses import NoValueError
 from committee.metrics.scoring import DecisionScore
 from committee.task import are_repetitions
-from committee.votes.arrays import as_shares
+from committee.votes.vote_arrays import as_shares
 
 
 def decision_scorer(scorer: object, n_outputs: int, classes: np.ndarray | None) -> DecisionScore:

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from committee.metrics.losses import NoValueError
-from committee.metrics.names import CLASSES, METRICS, NUMBERS, Metric, Prepare, metric_named
+from committee.metrics.metric_table import CLASSES, METRICS, NUMBERS, Metric, Prepare, metric_named
+from committee.metrics.row_losses import NoValueError
 
 # From y, a decision and the weights of the rows to a score.
 DecisionScore = Callable[[np.ndarray, np.ndarray, np.ndarray], float]

@@ -13,9 +13,9 @@ from typing import ClassVar
 import numpy as np
 
 from committee.metrics.counts import Score
-from committee.metrics.members import decided
-from committee.metrics.names import Metric
-from committee.votes.arrays import rescaled, rounding_of
+from committee.metrics.member_losses import decided
+from committee.metrics.metric_table import Metric
+from committee.votes.vote_arrays import rescaled, rounding_of
 
 # The number of thresholds of a class to try, and how often.
 N_THRESHOLDS, N_TURNS = 60, 2

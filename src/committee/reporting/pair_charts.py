@@ -10,7 +10,7 @@ from committee.charts.canvas import Canvas, width_of
 from committee.charts.style import ACCENT, GREY, INK, SECOND, Chart, altair, dressed
 from committee.documentation import with_parameters
 from committee.evaluating.comparison import Comparison
-from committee.reporting.pictures import DRAWN
+from committee.reporting.chart_files import DRAWN
 
 CELL_WIDTH, CELL_HEIGHT, HEAD = 104.0, 62.0, 44.0
 # From the learner of the column is better, over none, to the learner of the row is better.

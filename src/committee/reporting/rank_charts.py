@@ -10,8 +10,8 @@ from committee.charts.canvas import Canvas, width_of
 from committee.charts.style import ACCENT, GREY, INK, SECOND, Chart, altair, dressed
 from committee.documentation import with_parameters
 from committee.evaluating.comparison import Comparison, PairTests
-from committee.evaluating.differences import Clique
-from committee.reporting.pictures import DRAWN
+from committee.evaluating.significance_tests import Clique
+from committee.reporting.chart_files import DRAWN
 
 TESTS = {"nemenyi": "Nemenyi's test", "wilcoxon_holm": "Wilcoxon's signed rank test with Holm's correction"}
 AXIS_WIDTH = 520.0

@@ -14,12 +14,12 @@ import numpy as np
 
 from committee.charts.style import Chart
 from committee.evaluating.comparison import Comparison
-from committee.evaluating.study import Study
+from committee.evaluating.study.study import Study
 from committee.extensions import extends
+from committee.reporting.chart_files import FORMATS, require_renderer, save_pictures
 from committee.reporting.pair_charts import comparison_matrix, pairwise_scatter
-from committee.reporting.pictures import FORMATS, require_renderer, save_pictures
 from committee.reporting.rank_charts import critical_difference_diagram, rank_boxes
-from committee.reporting.tables import p_value_table, rank_table, score_table, wins_table
+from committee.reporting.text_tables import p_value_table, rank_table, score_table, wins_table
 from committee.reporting.time_charts import time_against_error, time_against_rank
 
 PAGE = "report.md"

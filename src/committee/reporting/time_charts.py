@@ -11,7 +11,7 @@ from committee.charts.canvas import Canvas, width_of
 from committee.charts.style import ACCENT, GREY, INK, PALE, Chart
 from committee.documentation import with_parameters
 from committee.evaluating.comparison import Comparison
-from committee.reporting.pictures import DRAWN
+from committee.reporting.chart_files import DRAWN
 
 WIDTH, HEIGHT, LEFT, TOP, BOTTOM = 560.0, 400.0, 56.0, 26.0, 50.0
 # The share of the range of an axis that stays free at both ends.

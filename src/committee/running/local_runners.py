@@ -11,11 +11,11 @@ from contextvars import Context, ContextVar
 from functools import partial
 from typing import Any
 
-from committee.running.pool import Abandoned, Order, PooledRunner, abandon, configured
-from committee.running.processes import ProcessRunner
+from committee.running.process_runner import ProcessRunner
 from committee.running.resources import TASK_THREADS, BlasLimit, ThreadLimit, allowed_cores
 from committee.running.runner import Runner, Task, TaskError, failure
-from committee.running.sharing import Handle, Held, with_values
+from committee.running.shared_values import Handle, Held, with_values
+from committee.running.worker_pool import Abandoned, Order, PooledRunner, abandon, configured
 
 
 class SerialRunner(Runner):

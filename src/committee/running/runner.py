@@ -23,7 +23,7 @@ from queue import SimpleQueue
 from typing import Any
 
 from committee.running.progress import WITHIN
-from committee.running.sharing import Handle
+from committee.running.shared_values import Handle
 
 _settled = itertools.count()
 

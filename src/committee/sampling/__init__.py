@@ -1,18 +1,18 @@
 """Members made diverse by what they see: bagging, random subspaces, forests."""
 
-from committee.sampling.bagging import (
+from committee.sampling.bagging.estimators import (
     BaggingClassifier,
     BaggingRegressor,
     RandomSubspaceClassifier,
     RandomSubspaceRegressor,
 )
-from committee.sampling.forest import (
+from committee.sampling.forest.estimators import (
     ExtraTreesClassifier,
     ExtraTreesRegressor,
     RandomForestClassifier,
     RandomForestRegressor,
 )
-from committee.sampling.rotation import RotationForestClassifier, RotationForestRegressor
+from committee.sampling.rotation_forest import RotationForestClassifier, RotationForestRegressor
 
 __all__ = [
     "BaggingClassifier",

@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from committee import _engine
-from committee.learners.training import Training
+from committee.learners.training_data import Training
 from committee.parameters import LARGEST_INTEGER, is_float
 from committee.saving import Fields
 from committee.table import BinnedTable

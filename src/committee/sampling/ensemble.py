@@ -13,23 +13,23 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from committee.combining.naming import as_rule
 from committee.combining.rule import Rule
-from committee.learners.training import Training
-from committee.learners.voting import Voter
-from committee.members.encoding import fitted_rule
-from committee.members.lesson import in_order
-from committee.members.seeding import RULE, seeded, stream
+from committee.combining.rule_registry import as_rule
+from committee.learners.training_data import Training
+from committee.learners.voter import Voter
+from committee.members.seeds import RULE, seeded, stream
+from committee.members.table_encoder import fitted_rule
+from committee.members.training_set import in_order
 from committee.parameters import declared, either, is_boolean, parameter
+from committee.sampling.bagging.outside_votes import kept_votes_outside, take_votes_outside
 from committee.sampling.out_of_bag import OutOfBag, score_of
-from committee.sampling.outside import kept_votes_outside, take_votes_outside
-from committee.sampling.ruling import Ruling, is_open
+from committee.sampling.out_of_bag_rules import Ruling, is_open
 from committee.saving import Fields
 from committee.saving.predictors.deciders import name_of_sum, sums_votes
 from committee.saving.states.state import KeptRule, State
 from committee.saving.states.tree_states import TreesState
 from committee.table.source import Source, open_source
-from committee.votes.honest import HonestVotes
+from committee.votes.honest_votes import HonestVotes
 
 
 def is_rule(value: Any) -> bool:

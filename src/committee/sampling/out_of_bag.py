@@ -10,9 +10,9 @@ import numpy as np
 from sklearn.metrics import accuracy_score, r2_score
 
 from committee import _engine
-from committee.combining.fixed import one_hot
-from committee.learners.training import Training
-from committee.metrics.losses import NoValueError
+from committee.combining.fixed_rules import one_hot
+from committee.learners.training_data import Training
+from committee.metrics.row_losses import NoValueError
 from committee.metrics.scoring import (
     check_scoring,
     is_made_scorer,

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from committee import _engine
-from committee.saving.fields import Fields
+from committee.saving.format.fields import Fields
 from committee.table.schema import Table
 
 
@@ -84,7 +84,7 @@ class Saveable:
         path : str or path
             A file that is there is replaced at once; if anything goes wrong, it stays as it is.
         """
-        from committee.saving.file import save
+        from committee.saving.model_file import save
 
         save(self, path)
 

@@ -1,8 +1,8 @@
 """Reading tables: whatever the user has -> a schema and one array per column, or the engine's codes.
 
-The way of the data: `source` opens the container, `frame` and `raw` take its columns as they are, `reading`
-makes the table and reads later tables by its schema, `binning` makes codes, `statistics` puts numbers in the
-place of categories.
+The way of the data: `source` opens the container, `frame` and `raw_column` take its columns as they are,
+`table_reading` makes the table and reads later tables by its schema, `binning` makes codes,
+`target_statistics` puts numbers in the place of categories.
 
 The names are imported when they are asked for: a schema needs none of the libraries that read tables.
 """
@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from committee.table.binning import bin_table, to_codes
-    from committee.table.raw import is_missing
-    from committee.table.reading import (
+    from committee.table.raw_column import is_missing
+    from committee.table.schema import BinnedTable, Column, Kind, Schema, Table
+    from committee.table.table_reading import (
         forget_unseen,
         forget_weightless,
         keep_schema,
@@ -22,8 +23,7 @@ if TYPE_CHECKING:
         read_like,
         takes_any_table,
     )
-    from committee.table.schema import BinnedTable, Column, Kind, Schema, Table
-    from committee.table.statistics import TargetStatistics
+    from committee.table.target_statistics import TargetStatistics
 
 __all__ = [
     "BinnedTable",
@@ -45,7 +45,7 @@ __all__ = [
 ]
 
 # Where the names are, the module that needs least first.
-_PLACES = ("schema", "raw", "statistics", "reading", "binning")
+_PLACES = ("schema", "raw_column", "target_statistics", "table_reading", "binning")
 
 
 def __getattr__(name: str) -> Any:

@@ -6,9 +6,9 @@ import numpy as np
 
 from committee import _engine
 from committee.running import n_threads
-from committee.table.reading import Marks, forget_unseen, read
+from committee.table.input_types import TableLike
 from committee.table.schema import BinnedTable, PartColumns, Table, no_values
-from committee.table.typing import TableLike
+from committee.table.table_reading import Marks, forget_unseen, read
 
 # Codes are at most 16 bits wide, so splits are exact for columns of up to as many distinct values.
 MAX_BINS = 65_535

@@ -12,7 +12,7 @@ from typing import Any
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from committee.table.raw import (
+from committee.table.raw_column import (
     Cell,
     Dictionary,
     Numbers,

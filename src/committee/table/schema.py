@@ -19,7 +19,7 @@ from typing import cast, overload
 import numpy as np
 
 from committee import _engine
-from committee.table.typing import TableLike
+from committee.table.input_types import TableLike
 
 MAX_CATEGORIES = 65_535
 # So few rows cost less than the columns that they are in.

@@ -18,9 +18,9 @@ from sklearn.utils.validation import check_array
 
 from committee.running import available_bytes
 from committee.table.frame import is_one_row, raw_cells, raw_columns
-from committee.table.raw import Raw, raw_array, take_raw
+from committee.table.input_types import TableLike
+from committee.table.raw_column import Raw, raw_array, take_raw
 from committee.table.schema import BinnedTable, Schema, Table
-from committee.table.typing import TableLike
 
 if TYPE_CHECKING:
     from narwhals.stable.v2.typing import IntoDataFrame

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from committee import _engine
-from committee.saving.errors import require
+from committee.saving.format.file_errors import require
 from committee.saving.predictors.predictor import (
     Decide,
     Decider,
@@ -25,7 +25,7 @@ from committee.saving.predictors.predictor import (
     read_rows,
 )
 from committee.table.schema import PLAIN, Schema, Table
-from committee.table.statistics import TargetStatistics
+from committee.table.target_statistics import TargetStatistics
 from committee.task import Classification, Regression, weighted_median
 
 # A median needs the votes of all members for a row: so many numbers at a time.

@@ -12,7 +12,7 @@ from typing import Protocol
 
 import numpy as np
 
-from committee.table.raw import Untyped, read_column_like
+from committee.table.raw_column import Untyped, read_column_like
 from committee.table.schema import PLAIN, Column, Kind, Schema, Table
 from committee.task import Classification, Regression
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from committee.saving.attributes import boolean, either, instance_of, integer, optional
-from committee.saving.scikit_learn.listed import Listed, Splitter
-from committee.saving.scikit_learn.models import MODELS
+from committee.saving.format.attributes import boolean, either, instance_of, integer, optional
+from committee.saving.scikit_learn.listed_estimators import Listed, Splitter
+from committee.saving.scikit_learn.supervised import MODELS
 from committee.saving.scikit_learn.transformers import TRANSFORMERS
 
 SPLITTERS = ("KFold", "StratifiedKFold", "GroupKFold", "RepeatedKFold", "RepeatedStratifiedKFold")

@@ -11,10 +11,19 @@ from typing import Any
 
 import numpy as np
 
-from committee.saving.attributes import LARGEST, Kind, Size, Sizes, Wrong, check_range, check_shape, described
-from committee.saving.codec import Decoder, Encoder, Json, refuse
-from committee.saving.errors import require
-from committee.saving.plain import with_keys
+from committee.saving.format.attributes import (
+    LARGEST,
+    Kind,
+    Size,
+    Sizes,
+    Wrong,
+    check_range,
+    check_shape,
+    described,
+)
+from committee.saving.format.codec import Decoder, Encoder, Json, refuse
+from committee.saving.format.file_errors import require
+from committee.saving.format.plain_values import with_keys
 
 KINDS = ("csr_matrix", "csc_matrix", "csr_array", "csc_array")
 # scipy counts rows and columns in 32 bits.

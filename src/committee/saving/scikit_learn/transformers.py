@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from committee.saving.attributes import (
+from committee.saving.format.attributes import (
     Kind,
     Sizes,
     Wrong,
@@ -40,7 +40,13 @@ from committee.saving.attributes import (
     text,
     tuple_of,
 )
-from committee.saving.scikit_learn.listed import Check, Listed, Named, listed_estimator, set_attributes
+from committee.saving.scikit_learn.listed_estimators import (
+    Check,
+    Listed,
+    Named,
+    listed_estimator,
+    set_attributes,
+)
 
 MODULE, IMPUTE = "sklearn.preprocessing.", "sklearn.impute."
 # A number for each column; a column without values has none.

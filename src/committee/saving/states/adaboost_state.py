@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from committee import _engine
-from committee.saving.errors import DamagedFile
-from committee.saving.fields import Fields
-from committee.saving.models import TREES, check_forest
+from committee.saving.format.fields import Fields
+from committee.saving.format.file_errors import DamagedFile
+from committee.saving.model_parts import TREES, check_forest
 from committee.saving.predictors.deciders import (
     LINKS,
     BoostedDecider,

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from committee import _engine
-from committee.saving.errors import require
-from committee.saving.fields import Fields
+from committee.saving.format.fields import Fields
+from committee.saving.format.file_errors import require
 from committee.saving.predictors.deciders import TableDecider
 from committee.saving.predictors.predictor import Predictor, Task, prepare
 from committee.saving.states.state import Models, state_of, take_table

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from committee.saving.errors import require
-from committee.saving.fields import Fields
-from committee.saving.models import TREES, check_forest, columns_asked
+from committee.saving.format.fields import Fields
+from committee.saving.format.file_errors import require
+from committee.saving.model_parts import TREES, check_forest, columns_asked
 from committee.saving.predictors.deciders import PreparedSeat, RuleDecider, check_member
 from committee.saving.predictors.predictor import Predictor, Task, prepare
 from committee.saving.states.state import (

@@ -9,11 +9,11 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from committee import _engine
-from committee.saving.fields import Fields
+from committee.saving.format.fields import Fields
 from committee.saving.predictors.deciders import TableDecider
 from committee.saving.predictors.predictor import Predictor, Task, prepare
 from committee.saving.states.state import Models, state_of, take_table
-from committee.table.inputs import Inputs, fits
+from committee.table.network_inputs import Inputs, fits
 from committee.table.schema import Schema, Table
 from committee.task import Classification
 

@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol, Self, TypeVar
 
-from committee.saving.errors import DamagedFile, require
-from committee.saving.fields import Fields
-from committee.saving.models import TREES
+from committee.saving.format.fields import Fields
+from committee.saving.format.file_errors import DamagedFile, require
+from committee.saving.model_parts import TREES
 from committee.saving.predictors.deciders import SUMMED, AnyTrees, TreesDecider, VotingRule, decider_of_trees
 from committee.saving.predictors.predictor import Decider, Predictor, Task
 from committee.table.schema import Schema

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 from committee import _engine
-from committee.saving.fields import Fields
-from committee.saving.models import check_forest, check_statistics
+from committee.saving.format.fields import Fields
+from committee.saving.model_parts import check_forest, check_statistics
 from committee.saving.predictors.deciders import AnyTrees, TreesDecider
 from committee.saving.predictors.predictor import Predictor, Task, prepare
 from committee.saving.states.state import KeptRule, Models, ruled_decider, state_of, take_table
 from committee.table.schema import Schema
-from committee.table.statistics import TargetStatistics
+from committee.table.target_statistics import TargetStatistics
 
 
 @state_of(

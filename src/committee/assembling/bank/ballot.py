@@ -1,0 +1,358 @@
+"""What is voted on, and the votes of one fitted model: a poll, and a ballot in it.
+
+A `Poll` holds the answers of one table, and the split that says which rows each fold holds out. It has
+fingerprints of table, split and test rows, so that votes on others are refused. It holds no row of the table.
+A `Ballot` holds the votes of one model on the rows that it has not seen. Each is a file of its own.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from committee.combining.fixed_rules import one_hot
+from committee.members.member_votes import Task
+from committee.members.training_set import Lesson
+from committee.saving import Data, Fields
+from committee.saving.format.codec import Decoder, Encoder
+from committee.saving.format.container import map_container, read_container, write_container
+from committee.saving.format.file_errors import DamagedFile, require
+from committee.saving.format.plain_values import with_keys
+from committee.table import Schema, read_like
+from committee.table.input_types import ArrayLike, TableLike
+from committee.task import Classification, Regression, check_lengths, check_target
+from committee.votes.folds import Fold, split_print
+from committee.votes.vote_arrays import NEARLY_ONE, as_shares, check_block, dtype_of
+
+# The name of a member, and the fold that its model has not seen.
+Place = tuple[str, int | None]
+SUFFIX = ".votes"
+# The attributes of a ballot that its file describes in words.
+DESCRIBED = ("member", "fold", "recipe", "notes", "are_scores")
+
+
+@dataclass(frozen=True, eq=False)
+class Poll:
+    """What is voted on.
+
+    Parameters
+    ----------
+    task : Classification or Regression
+    y : ndarray of shape (n_rows,)
+        Codes of classes, or numbers.
+    weights : ndarray of shape (n_rows,), or None
+    groups : ndarray of int of shape (n_rows,), or None
+    held_out : list of ndarray of int
+        The rows that each fold holds out.
+    n_test_rows : int
+    y_test : ndarray of shape (n_test_rows,), or None
+    table, split, test : str
+        Fingerprints: of the table with y and weights, of the folds with groups, of the test rows.
+    """
+
+    task: Task
+    y: np.ndarray
+    weights: np.ndarray | None
+    groups: np.ndarray | None
+    held_out: list[np.ndarray]
+    n_test_rows: int
+    y_test: np.ndarray | None
+    table: str
+    split: str
+    test: str
+
+    @classmethod
+    def of(
+        cls,
+        lesson: Lesson,
+        folds: list[Fold],
+        X_test: TableLike | None = None,
+        y_test: ArrayLike | None = None,
+    ) -> Poll:
+        """Make the poll on a table that is held out in folds, and on test rows."""
+        n_test_rows, answers, test = 0, None, ""
+        if X_test is not None:
+            rows = read_like(X_test, lesson.schema)
+            answers = None if y_test is None else test_answers(y_test, lesson.task, rows.n_rows)
+            n_test_rows = rows.n_rows
+            # Without the answers, which may become known later.
+            alone = Data.of(rows, np.full(n_test_rows, np.nan), None)
+            test = table_print(alone, lesson.schema, lesson.task)
+        return cls(
+            lesson.task,
+            lesson.y,
+            lesson.weights,
+            lesson.groups,
+            [held_out for _, held_out in folds],
+            n_test_rows,
+            answers,
+            table_print(lesson.data, lesson.schema, lesson.task),
+            split_print(folds, lesson.groups),
+            test,
+        )
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows of the table."""
+        return len(self.y)
+
+    @property
+    def key(self) -> str:
+        """What every ballot of this poll carries."""
+        return f"{self.table}-{self.split}-{self.test}"
+
+    @cached_property
+    def is_held_out(self) -> np.ndarray:
+        """For each row, whether some fold holds it out."""
+        found = np.zeros(self.n_rows, dtype=bool)
+        for rows in self.held_out:
+            found[rows] = True
+        return found
+
+    def check_same(self, other: Poll, folder: Path) -> None:
+        """Raise if a folder, which has this poll, is to be used for another."""
+        are_alike = self.y_test is None or other.y_test is None or np.array_equal(self.y_test, other.y_test)
+        for what, is_same in (
+            ("another table", self.table == other.table),
+            ("another split of this table", self.split == other.split),
+            ("other test rows", self.test == other.test),
+            ("test rows with other answers", are_alike),
+        ):
+            if not is_same:
+                raise ValueError(f"The folder {folder} holds votes on {what}. Use a folder of its own.")
+
+    def write(self, path: Path) -> None:
+        """Write the poll to a file."""
+        encoder = Encoder()
+        parts = {part.name: getattr(self, part.name) for part in fields(self)}
+        write_container(path, {"poll": encoder.named(parts, "poll")}, encoder.arrays)
+
+    @classmethod
+    def read(cls, path: Path) -> Poll:
+        """Read the poll of a file, each part checked."""
+        description, arrays = read_container(path)
+        decoder = Decoder(arrays)
+        parts = Fields(decoder.named(with_keys(description, {"poll"}, "poll")["poll"], "poll"), "poll")
+        decoder.finish()
+        task = parts.take("task", object)
+        if not isinstance(task, Classification | Regression):
+            raise DamagedFile(f"{path} is of no task")
+        dtype = np.int32 if isinstance(task, Classification) else np.float64
+        y = parts.array("y", dtype, (None,))
+        n_test_rows = parts.integer("n_test_rows", 0, 2**48)
+        found = cls(
+            task,
+            y,
+            parts.optional_array("weights", np.float64, y.shape),
+            parts.optional_array("groups", np.int64, y.shape),
+            parts.take("held_out", list),
+            n_test_rows,
+            parts.optional_array("y_test", dtype, (n_test_rows,)),
+            *(parts.take(name, str) for name in ("table", "split", "test")),
+        )
+        parts.finish()
+        for rows in found.held_out:
+            are_rows = isinstance(rows, np.ndarray) and rows.dtype == np.int64 and rows.ndim == 1
+            require(are_rows and len(rows) and 0 <= rows.min() <= rows.max() < len(y), "A fold has no rows")
+        if isinstance(task, Classification):
+            for codes in (y, found.y_test):
+                are_codes = codes is None or ((codes >= 0) & (codes < task.n_outputs)).all()
+                require(are_codes, f"{path} has answers of no class")
+        require(found.weights is None or (found.weights >= 0).all(), f"{path} has a negative weight")
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class Ballot:
+    """The votes of one model.
+
+    Parameters
+    ----------
+    member : str
+        The name of the member.
+    fold : int or None
+        The fold that the model has not seen. None: it has seen all rows, and votes on each by those of its
+        parts that have not seen it, as a forest does out of bag.
+    rows : ndarray of int64 of shape (n_votes,)
+        The rows that it votes on.
+    votes : ndarray of shape (n_votes, n_outputs)
+    test_votes : ndarray of shape (n_test_rows, n_outputs), or None
+    recipe : str, default=""
+        What the member is made of.
+    notes : dict, default={}
+        What else is kept of the fit, as JSON can hold it.
+    are_scores : bool, default=False
+        Whether these are values of a `decision_function`, which calibration turns into votes.
+    """
+
+    member: str
+    fold: int | None
+    rows: np.ndarray
+    votes: np.ndarray
+    test_votes: np.ndarray | None
+    recipe: str = ""
+    notes: dict[str, object] = field(default_factory=dict)
+    are_scores: bool = False
+
+    @property
+    def place(self) -> Place:
+        """Return its member and its fold."""
+        return self.member, self.fold
+
+    @classmethod
+    def read(cls, path: Path, poll: Poll) -> Ballot:
+        """Map the ballot of a file.
+
+        Raises
+        ------
+        DamagedFile
+            If the file is not what was written.
+        ValueError
+            If it is a vote on another table or split.
+        """
+        description, arrays = map_container(path)
+        are_parts = description.keys() == {"poll", *DESCRIBED} and {"rows", "votes"} <= arrays.keys()
+        require(are_parts, f"{path} is not a ballot")
+        if description["poll"] != poll.key:
+            raise ValueError(
+                f"{path} is a vote on another table, split or test rows. Take it out of the folder."
+            )
+        fold = description["fold"]
+        is_sound = (
+            all(isinstance(description[name], str) for name in ("member", "recipe"))
+            and (fold is None or type(fold) is int)
+            and isinstance(description["notes"], dict)
+            and isinstance(description["are_scores"], bool)
+            and arrays["rows"].dtype == np.int64
+            and all(each.dtype == dtype_of(poll.task) for name, each in arrays.items() if name != "rows")
+        )
+        require(is_sound, f"{path} is not a ballot")
+        ballot = cls(
+            rows=arrays["rows"],
+            votes=arrays["votes"],
+            test_votes=arrays.get("test_votes"),
+            **{name: description[name] for name in DESCRIBED},
+        )
+        require(path.name == file_name(ballot.place), f"{path} is not called as its member and fold")
+        try:
+            ballot.check(poll)
+        except ValueError as error:
+            raise DamagedFile(f"{path}: {error}") from error
+        return ballot
+
+    def write(self, folder: Path, poll: Poll) -> None:
+        """Write the ballot to a file, which is there whole or not at all."""
+        description = {"poll": poll.key} | {name: getattr(self, name) for name in DESCRIBED}
+        arrays = {"rows": self.rows, "votes": self.votes}
+        if self.test_votes is not None:
+            arrays["test_votes"] = self.test_votes
+        write_container(folder / file_name(self.place), description, arrays)
+
+    def check(self, poll: Poll) -> None:
+        """Raise unless these are votes on the rows of the poll."""
+        of = f"Votes of member {self.member!r}"
+        if self.fold is not None:
+            if self.fold not in range(len(poll.held_out)):
+                raise ValueError(f"{of}: there is no fold {self.fold}. There are {len(poll.held_out)} folds.")
+            of += f" in fold {self.fold}"
+            if not np.array_equal(self.rows, poll.held_out[self.fold]):
+                raise ValueError(f"{of} must be on the rows that it holds out, in their order.")
+        elif len(self.rows) and not 0 <= self.rows.min() <= self.rows.max() < poll.n_rows:
+            raise ValueError(f"{of} must be on rows of the table, which has {poll.n_rows}.")
+        elif len(np.unique(self.rows)) < len(self.rows):
+            raise ValueError(f"{of} must be one for each row.")
+        self._check_numbers(of, self.votes, (len(self.rows), poll.task.n_outputs))
+        if self.test_votes is not None:
+            shape = (poll.n_test_rows, poll.task.n_outputs)
+            self._check_numbers(f"{of} on test rows", self.test_votes, shape)
+
+    def in_shares(self) -> Ballot:
+        """Rescale votes for classes, so that they sum to one; scores and numbers stay as they are."""
+        if self.are_scores or self.votes.shape[1] == 1:
+            return self
+        on_test = None if self.test_votes is None else as_shares(self.test_votes, NEARLY_ONE)
+        return replace(self, votes=as_shares(self.votes, NEARLY_ONE), test_votes=on_test)
+
+    def crisp(self) -> Ballot:
+        """Replace scores by votes for the class of the highest."""
+        if not self.are_scores:
+            return self
+        on_test = None if self.test_votes is None else for_highest(self.test_votes)
+        return replace(self, votes=for_highest(self.votes), test_votes=on_test, are_scores=False)
+
+    def _check_numbers(self, what: str, votes: np.ndarray, shape: tuple[int, int]) -> None:
+        """Raise unless votes have a shape and are such numbers as votes are; scores may be below 0."""
+        if votes.shape != shape:
+            raise ValueError(f"{what} must have the shape {shape}. Got {votes.shape}.")
+        try:
+            # A single output may be any number, as a score of a class may that the model knows.
+            check_block(votes[votes > -np.inf].reshape(1, -1, 1) if self.are_scores else votes[None])
+        except ValueError as error:
+            raise ValueError(f"{what}: {error}") from error
+
+
+def for_highest(scores: np.ndarray) -> np.ndarray:
+    """Vote for the class of the highest score.
+
+    Examples
+    --------
+    >>> for_highest(np.array([[-3.0, -2.0]]))
+    array([[0., 1.]])
+    """
+    return one_hot(scores.argmax(axis=1), scores.shape[1]).astype(scores.dtype)
+
+
+def as_votes(votes: ArrayLike, dtype: type) -> np.ndarray:
+    """Copy votes: numbers of a regression may come without a second axis."""
+    array: np.ndarray = np.array(votes, dtype=dtype, order="C")
+    return array[:, None] if array.ndim == 1 else array
+
+
+def file_name(place: Place) -> str:
+    """Name the file of a ballot: the letters of the member's name that a file may have, and a checksum.
+
+    Examples
+    --------
+    >>> file_name(("a/b", 3))
+    'a_b-c14cddc033f6.fold3.votes'
+    """
+    member, fold = place
+    digest = hashlib.sha256(member.encode()).hexdigest()[:12]
+    readable = re.sub(r"[^A-Za-z0-9_-]", "_", member)[:40]
+    return f"{readable}-{digest}.{'bags' if fold is None else f'fold{fold}'}{SUFFIX}"
+
+
+def test_answers(y_test: ArrayLike, task: Task, n_rows: int) -> np.ndarray:
+    """Return the answers to the test rows as codes or numbers.
+
+    Examples
+    --------
+    >>> test_answers(["no", "perhaps"], Classification.of(["no", "yes"])[0], n_rows=2)
+    Traceback (most recent call last):
+    ValueError: y_test has 'perhaps', and the classes are ['no', 'yes'].
+    """
+    if isinstance(task, Regression):
+        answers: np.ndarray = Regression.of(y_test, "y_test")[1]
+        check_lengths(n_rows, answers)
+        return answers
+    labels = check_target(y_test, "y_test")
+    check_lengths(n_rows, labels)
+    codes = {label: code for code, label in enumerate(task.classes.tolist())}
+    for label in labels.tolist():
+        if label not in codes:
+            raise ValueError(f"y_test has {label!r}, and the classes are {task.classes.tolist()}.")
+    return np.array([codes[label] for label in labels.tolist()], dtype=np.int32)
+
+
+def table_print(data: Data, schema: Schema, task: Task) -> str:
+    """Return a fingerprint of the values, the columns and, if there are any, the classes of a table."""
+    classes = repr(task.classes.tolist()) if isinstance(task, Classification) else ""
+    columns = [[column.name, column.kind.value, repr(column.categories)] for column in schema.columns]
+    text = json.dumps([data.fingerprint, columns, classes])
+    return hashlib.sha256(text.encode()).hexdigest()[:32]

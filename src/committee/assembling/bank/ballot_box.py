@@ -1,0 +1,284 @@
+"""The box that ballots are put into, in memory or in a folder, and what follows from all of them.
+
+In: a ballot for each fitted model. Out: honest votes, votes on test rows, and a warning for a member that may
+know the answers of rows that its models should not have seen. In a folder, each ballot is a file of its own,
+which is there whole or not at all: a process that is killed loses the fit it was at, and any number of
+processes may vote at the same time.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+import numpy as np
+
+from committee.assembling.bank.ballot import SUFFIX, Ballot, Place, Poll, file_name
+from committee.assembling.calibration import METHODS, Curves
+from committee.metrics.row_losses import squared_errors
+from committee.saving.format.file_errors import DamagedFile
+from committee.task import Classification
+from committee.votes.honest_votes import HonestVotes
+from committee.votes.vote_arrays import dtype_of, folded_scores
+
+POLL_FILE = "bank.poll"
+# From what ballots hold on rows of the table, or on test rows (None), to votes.
+Voting = Callable[[np.ndarray, np.ndarray | None], np.ndarray]
+# A loss that is higher on test rows by this many standard errors, and by this share, is not chance.
+N_STANDARD_ERRORS, SHARE = 5.0, 0.1
+# With fewer rows the standard error itself is so uncertain that honest members were suspected.
+FEWEST_ROWS = 10
+
+
+class BallotBox:
+    """The ballots of one poll. Files that other processes write are found when they are there.
+
+    Parameters
+    ----------
+    poll : Poll
+    folder : str or path, default=None
+        None keeps them in memory.
+    calibrate : {"isotonic", "sigmoid", "temperature"} or None, default=None
+        How scores become votes. With None, votes are crisp.
+    """
+
+    def __init__(
+        self, poll: Poll, folder: str | os.PathLike[str] | None = None, calibrate: str | None = None
+    ) -> None:
+        if calibrate is not None and calibrate not in METHODS:
+            raise ValueError(f"calibrate must be one of {', '.join(METHODS)}, or None. Got {calibrate!r}.")
+        self.folder = None if folder is None else Path(folder)
+        self.poll = poll if self.folder is None else poll_of_folder(poll, self.folder)
+        self.calibrate = calibrate
+        self._kept: dict[Place, Ballot] = {}
+        # Of the files that were looked at: size and time, and the place and recipe of each that is sound.
+        self._looked_at: dict[str, tuple[tuple[int, int], tuple[Place, str] | None]] = {}
+
+    @property
+    def members(self) -> list[str]:
+        """The names, sorted, of the members that have voted on every row, or out of bag."""
+        return sorted(name for name, folds in self.folds_by_member().items() if self._are_whole(folds))
+
+    def put(self, ballot: Ballot) -> None:
+        """Keep a ballot, and warn if its member has voted on all rows and may know them."""
+        ballot.check(self.poll)
+        ballot = ballot.in_shares()
+        before = self.folds_by_member().get(ballot.member)
+        if before and self.take((ballot.member, before[0])).are_scores != ballot.are_scores:
+            raise ValueError(f"Member {ballot.member!r} casts votes in one fold and scores in another.")
+        if self.folder is None:
+            self._kept[ballot.place] = ballot
+        else:
+            ballot.write(self.folder, self.poll)
+        if self._are_whole(self.folds_by_member()[ballot.member]):
+            leak = self._leak_of(ballot.member)
+            if leak is not None:
+                warnings.warn(leak, UserWarning, stacklevel=3)
+
+    def take(self, place: Place) -> Ballot:
+        """Return a ballot. The votes of a file are mapped."""
+        if self.folder is None:
+            return self._kept[place]
+        return Ballot.read(self.folder / file_name(place), self.poll)
+
+    def has(self, member: str, fold: int | None, recipe: str) -> bool:
+        """Whether there is a ballot; raise if the member has another recipe, or votes in another way."""
+        known = self._recipes()
+        for (name, voted_in), other in known.items():
+            if name != member:
+                continue
+            if other != recipe:
+                raise ValueError(
+                    f"There are votes of another member {member!r}, made by another recipe. Give this one a "
+                    "name of its own."
+                )
+            if (voted_in is None) != (fold is None):
+                where, too = ("out of bag", "in folds") if voted_in is None else ("in folds", "out of bag")
+                raise ValueError(
+                    f"Member {member!r} has voted {where}, and cannot vote {too} as well. Give this one a "
+                    "name of its own."
+                )
+        return (member, fold) in known
+
+    def chosen(self, names: Iterable[str] | None) -> list[str]:
+        """Return the members of some names; None stands for all that have voted on every row."""
+        whole = self.members
+        if names is None:
+            if not whole:
+                raise ValueError("No member has voted on every row yet.")
+            return whole
+        if isinstance(names, str):
+            raise ValueError(f"names must be a list of members, or None. Got {names!r}: pass [{names!r}].")
+        chosen = list(names)
+        for name in chosen:
+            if name not in whole:
+                raise ValueError(f"Member {name!r} has not voted on every row. Those who have: {whole}.")
+        return chosen
+
+    def folds_by_member(self) -> dict[str, list[int | None]]:
+        """Return the folds that each member has voted in, in order; None, out of bag, is the first."""
+        found: dict[str, list[int | None]] = {}
+        in_order = sorted(self._recipes(), key=lambda place: -1 if place[1] is None else place[1])
+        for member, fold in in_order:
+            found.setdefault(member, []).append(fold)
+        return found
+
+    def honest(self, chosen: list[str]) -> HonestVotes:
+        """Return the mean honest vote of each member on each row that all of them have voted on."""
+        honest = self._honest_scores(chosen)
+        for place, name in enumerate(chosen):
+            honest.votes[place] = self._from_scores(name)(honest.votes[place], honest.rows)
+        return honest
+
+    def test_votes(self, chosen: list[str], n_folds: int) -> np.ndarray:
+        """Return the test votes by fold of the models, of shape (n_folds, n_members, n_rows, n_outputs)."""
+        poll = self.poll
+        if not poll.test:
+            raise ValueError("The bank has no test rows. Make it with Bank(X, y, X_test=...).")
+        shape = (n_folds, len(chosen), poll.n_test_rows, poll.task.n_outputs)
+        votes: np.ndarray = np.empty(shape, dtype=dtype_of(poll.task))
+        for place, name in enumerate(chosen):
+            cast = []
+            for ballot in self._ballots(name):
+                if ballot.test_votes is None:
+                    raise ValueError(f"Member {name!r} has not voted on the test rows in fold {ballot.fold}.")
+                cast.append(ballot.test_votes)
+            as_votes = self._from_scores(name)
+            votes[:, place] = [as_votes(mean, None) for mean in folded_scores(cast, n_folds)]
+        return votes
+
+    def _recipes(self) -> dict[Place, str]:
+        """Return what ballots there are, and the recipe of each."""
+        if self.folder is None:
+            return {place: ballot.recipe for place, ballot in self._kept.items()}
+        looked_at = map(self._look_at, sorted(self.folder.glob(f"*{SUFFIX}")))
+        return dict(found for found in looked_at if found is not None)
+
+    def _look_at(self, path: Path) -> tuple[Place, str] | None:
+        """Return the place and recipe of a file, if it is sound. It is read again only if it is replaced."""
+        state = path.stat()
+        stamp = state.st_size, state.st_mtime_ns
+        before = self._looked_at.get(path.name)
+        if before is not None and before[0] == stamp:
+            return before[1]
+        found = None
+        try:
+            ballot = Ballot.read(path, self.poll)
+            found = ballot.place, ballot.recipe
+        except DamagedFile as error:
+            warnings.warn(f"A ballot does not count. {error}", RuntimeWarning, stacklevel=6)
+        self._looked_at[path.name] = stamp, found
+        return found
+
+    def _ballots(self, member: str) -> Iterator[Ballot]:
+        """Yield the ballots of a member one after the other: each is mapped while it is looked at.
+
+        There are scores among them only if they are to be calibrated.
+        """
+        for fold in self.folds_by_member()[member]:
+            ballot = self.take((member, fold))
+            yield ballot.crisp() if self.calibrate is None else ballot
+
+    def _are_whole(self, folds: list[int | None]) -> bool:
+        """Whether some folds hold out every row that any does, or there are votes out of bag."""
+        voted = np.zeros(self.poll.n_rows, dtype=bool)
+        for fold in folds:
+            if fold is None:
+                return True
+            voted[self.poll.held_out[fold]] = True
+        return bool(voted[self.poll.is_held_out].all())
+
+    def _honest_scores(self, members: list[str]) -> HonestVotes:
+        poll = self.poll
+        cast = [((ballot.rows, ballot.votes) for ballot in self._ballots(name)) for name in members]
+        return HonestVotes.of_models(cast, poll.task, poll.y, poll.weights, poll.groups)
+
+    def _from_scores(self, member: str) -> Voting:
+        """Return what makes votes of a member's ballots: for scores, the curves that `calibrate` names."""
+        if self.calibrate is None or not next(self._ballots(member)).are_scores:
+            return lambda votes, rows: votes
+        held_out = (ballot.rows for ballot in self._ballots(member))
+        curves = Curves.of(self.calibrate, self._honest_scores([member]), 0, held_out)
+        return lambda scores, rows: (
+            curves.whole.votes(scores.astype(np.float64))
+            if rows is None
+            else curves.honest_votes(scores, rows)
+        )
+
+    def _leak_of(self, member: str) -> str | None:
+        """Return a warning if the models of a member do implausibly well on the rows held out.
+
+        The models have seen neither the rows held out nor the test rows, so up to chance their mean loss is
+        the same on both. It is the Brier score for classes and the squared error for numbers. Without the
+        answers of the test rows it is how far the highest vote is from one: models are surer of rows that
+        they know. None if there is no leak, or if it cannot be measured.
+        """
+        poll, as_votes = self.poll, self._from_scores(member)
+        are_known = poll.y_test is not None
+        if poll.n_test_rows < FEWEST_ROWS or not (are_known or isinstance(poll.task, Classification)):
+            return None
+        total, counts = np.zeros(poll.n_rows), np.zeros(poll.n_rows)
+        on_test, n_models = np.zeros(poll.n_test_rows), 0
+        for ballot in self._ballots(member):
+            if ballot.test_votes is None:
+                return None
+            votes = as_votes(ballot.votes, ballot.rows)
+            total[ballot.rows] += losses(votes, poll.y[ballot.rows] if are_known else None)
+            counts[ballot.rows] += 1
+            on_test += losses(as_votes(ballot.test_votes, None), poll.y_test)
+            n_models += 1
+        voted = counts > 0
+        if voted.sum() < FEWEST_ROWS:
+            return None
+        weights = np.ones(voted.sum()) if poll.weights is None else poll.weights[voted]
+        honest, honest_error = mean_and_error(total[voted] / counts[voted], weights)
+        test, test_error = mean_and_error(on_test / n_models, np.ones(len(on_test)))
+        difference, error = test - honest, float(np.hypot(honest_error, test_error))
+        if difference <= N_STANDARD_ERRORS * error or difference <= SHARE * test:
+            return None
+        times = difference / error if error else float("inf")
+        return (
+            f"Member {member!r} may know the rows that it votes on: its models' loss is {honest:.3g} on rows "
+            f"held out and {test:.3g} on test rows, {times:.0f} standard errors more. Look for a column or a "
+            "step that was made with y."
+        )
+
+
+def poll_of_folder(poll: Poll, folder: Path) -> Poll:
+    """Write a poll to its folder; raise if there is another."""
+    if folder.exists() and not folder.is_dir():
+        raise NotADirectoryError(f"{folder} is a file. Give the bank a folder of its own.")
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / POLL_FILE
+    if not path.exists():
+        poll.write(path)
+    # The file is read even then: another process may have begun a bank at the same time.
+    known = Poll.read(path)
+    known.check_same(poll, folder)
+    if poll.y_test is None:
+        return known
+    if known.y_test is None:
+        poll.write(path)
+    return poll
+
+
+def losses(votes: np.ndarray, y: np.ndarray | None) -> np.ndarray:
+    """Return the loss per row: Brier, squared error, or 1 - max probability if y is unknown."""
+    if y is None:
+        return 1.0 - votes.max(axis=1).astype(np.float64)
+    return squared_errors(votes[None].astype(np.float64), y)[0]
+
+
+def mean_and_error(values: np.ndarray, weights: np.ndarray) -> tuple[float, float]:
+    """Return the weighted mean and its standard error.
+
+    Examples
+    --------
+    >>> mean_and_error(np.array([1.0, 3.0]), np.array([1.0, 1.0]))
+    (2.0, 1.0)
+    """
+    mean = float(np.average(values, weights=weights))
+    spread = np.sqrt(np.square(weights * (values - mean)).sum() * len(values) / (len(values) - 1))
+    return mean, float(spread / weights.sum())

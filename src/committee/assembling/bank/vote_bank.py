@@ -1,0 +1,491 @@
+"""A bank of votes: what members say of rows that they have not seen, kept for any rule and for later members.
+
+In: the votes of each fitted model on the rows that it has not seen, and on test rows. Out: honest votes, the
+decision of any rule on the test rows, and a leaderboard. A bank is of one table, one split and one set of
+test rows, and refuses votes on others. Nobody who has voted needs to be fitted again.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Self
+
+import numpy as np
+
+from committee import running
+from committee.assembling.bank.ballot import Ballot, Poll, as_votes, table_print
+from committee.assembling.bank.ballot_box import POLL_FILE, BallotBox
+from committee.assembling.bank.recipe import recipe_of
+from committee.assembling.fitted_committee import Assembled
+from committee.assembling.leaderboard import Leaderboard, leaderboard_of
+from committee.assembling.member_fits import carry_out, cast_ballot, has_bags, warn_of_dropped
+from committee.assembling.named_members import members_of, seeded_by_name
+from committee.combining.rule import Rule
+from committee.combining.rule_registry import as_rule
+from committee.members.member_view import look_at_rows
+from committee.members.seeds import generator_of, seeded
+from committee.members.table_encoder import TableEncoder
+from committee.members.training_set import Lesson, in_order
+from committee.parameters import integer, is_integer
+from committee.running import Runner
+from committee.saving.predictors.deciders import decided_by_fold, folds_of_rule
+from committee.table.input_types import ArrayLike, TableLike
+from committee.table.source import open_source
+from committee.task import Classification, Regression
+from committee.votes.folds import Fold, bags_will_do
+from committee.votes.honest_votes import HonestVotes
+from committee.votes.vote_arrays import dtype_of
+
+TASKS = {"classification": Classification, "regression": Regression}
+# A bank has no random_state: it gives the same answer twice.
+SEED = 0
+
+
+class Bank:
+    """Votes of members on rows that they have not seen, and on test rows.
+
+    With a folder, every ballot, which is what one fitted model votes, is a file: it is there whole or not at
+    all, holds numbers and no code, and is found again by the next `Bank` of the same table, split and test
+    rows, or by `Bank.open`. Several processes may fill a folder at the same time. A file that is cut off or
+    changed is reported in a warning, and does not count.
+
+    Parameters
+    ----------
+    X : table of shape (n_rows, n_columns)
+    y : array-like of shape (n_rows,)
+    task : {"classification", "regression"}, default="classification"
+    sample_weight : array-like of shape (n_rows,), default=None
+        Rows of weight 0 are ignored.
+    groups : array-like of shape (n_rows,), default=None
+        Rows of one group are held out together, by members and by rules.
+    cv : int, splitter or iterable of (train, test) rows, default=5
+        The split, as the `cv` of committees.
+    X_test : table of shape (n_test_rows, n_columns), default=None
+        Rows to decide on. A member's vote on them is the mean of its models'.
+    y_test : array-like of shape (n_test_rows,), default=None
+        Their answers, if they are known. They only serve to find members that know rows held out.
+    calibrate : {"isotonic", "sigmoid", "temperature"} or None, default=None
+        How the scores of members that have a `decision_function` and no `predict_proba` become votes: by a
+        curve that is fitted on the honest ones, and on those of the other folds for the honest votes
+        themselves. With None, they are crisp. The scores are what is kept; of a member that scores pairs of
+        classes, as SVC(decision_function_shape="ovo"), it is 1 for the class that it predicts.
+    folder : str or path, default=None
+        Where votes are kept; it is made if it is not there. None keeps them in memory.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> from committee.assembling import Bank
+    >>> X, y = load_iris(return_X_y=True)
+    >>> bank = Bank(X[::2], y[::2], cv=3, X_test=X[1::2])
+    >>> bank.collect([("bayes", GaussianNB()), ("near", KNeighborsClassifier())])
+    >>> bank.leaderboard(["mean", "cawpe"])
+    member  bayes  0.9467 accuracy
+    rule    mean   0.9333 accuracy
+    rule    cawpe  0.9333 accuracy
+    member  near   0.9200 accuracy
+    >>> (bank.combine("cawpe").argmax(axis=1) == y[1::2]).mean().round(2)
+    np.float64(0.96)
+    """
+
+    def __init__(
+        self,
+        X: TableLike,
+        y: ArrayLike,
+        *,
+        task: str = "classification",
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+        cv: object = 5,
+        X_test: TableLike | None = None,
+        y_test: ArrayLike | None = None,
+        calibrate: str | None = None,
+        folder: str | os.PathLike[str] | None = None,
+    ) -> None:
+        if task not in TASKS:
+            raise ValueError(f'task must be "classification" or "regression". Got {task!r}.')
+        lesson = Lesson.of(TASKS[task], X, y, sample_weight, groups)
+        if not lesson.is_open:
+            raise ValueError("y has one class, so there is nothing to vote on.")
+        folds = lesson.folds(cv)
+        box = BallotBox(Poll.of(lesson, folds, X_test, y_test), folder, calibrate)
+        test_rows = None if X_test is None else in_order(open_source(X_test), lesson.schema).native
+        self._take(box, lesson, folds, test_rows, bags_will_do(cv, lesson.groups))
+
+    @classmethod
+    def of(cls, lesson: Lesson, folds: list[Fold], folder: str | os.PathLike[str] | None = None) -> Self:
+        """Make the bank of a table that is read and split already."""
+        bank = cls.__new__(cls)
+        bank._take(BallotBox(Poll.of(lesson, folds), folder), lesson, folds)
+        return bank
+
+    @classmethod
+    def open(cls, folder: str | os.PathLike[str], *, calibrate: str | None = None) -> Self:
+        """Open a bank without its table: for all that needs votes alone.
+
+        Parameters
+        ----------
+        folder : str or path
+        calibrate : str or None, default=None
+
+        Returns
+        -------
+        Bank
+            It cannot ask rules that look at rows.
+        """
+        path = Path(folder, POLL_FILE)
+        if not path.is_file():
+            raise FileNotFoundError(f"There is no bank of votes in {folder}. Make one with Bank(X, y).")
+        bank = cls.__new__(cls)
+        bank._take(BallotBox(Poll.read(path), folder, calibrate))
+        return bank
+
+    def _take(
+        self,
+        box: BallotBox,
+        lesson: Lesson | None = None,
+        folds: list[Fold] | None = None,
+        X_test: TableLike | None = None,
+        # Of folds that are given, nobody knows whether others would do as well.
+        bags_will_do: bool = False,
+    ) -> None:
+        """Hold a box and, if they are known, the table and the split that its votes are on."""
+        self._box, self._poll = box, box.poll
+        self._lesson, self._folds, self._X_test = lesson, folds, X_test
+        self._bags_will_do = bags_will_do
+
+    def add(
+        self,
+        member: str,
+        fold: int | None,
+        votes: ArrayLike,
+        *,
+        rows: ArrayLike | None = None,
+        test_votes: ArrayLike | None = None,
+        are_scores: bool = False,
+        recipe: str = "",
+        notes: dict[str, object] | None = None,
+    ) -> None:
+        """Keep the votes of one fitted model.
+
+        Once a member has voted on all rows, its votes on them are compared with those on the test rows. If it
+        does implausibly well on the former, a warning says that it may know their answers.
+
+        Parameters
+        ----------
+        member : str
+            The name of the member that it is a model of.
+        fold : int or None
+            The fold that it has not seen. None: it has seen all rows, and votes out of bag.
+        votes : array-like of shape (n_held_out_rows, n_outputs)
+            Probabilities in the order of the sorted classes, or numbers. Probabilities that do not sum to one
+            are rescaled.
+        rows : array-like of int, default=None
+            The rows that the votes are on. None: those that the fold holds out, in their order. Rules learn
+            from the rows that all their members have voted on, so a few rows here leave few for all.
+        test_votes : array-like of shape (n_test_rows, n_outputs), default=None
+        are_scores : bool, default=False
+            Whether votes for classes are scores of any size, to be calibrated. A class that the model does
+            not know has the score minus infinity.
+        recipe : str, default=""
+            What the member is made of. Votes by another recipe under the same name are refused.
+        notes : dict, default=None
+            What else is to be kept of the fit, as JSON can hold it.
+        """
+        if not isinstance(member, str):
+            raise ValueError(f"member must be a name. Got {member!r}.")
+        if fold is not None and not is_integer(fold):
+            raise ValueError(f"fold must be the number of a fold, or None. Got {fold!r}.")
+        if rows is None:
+            if fold is None:
+                raise ValueError(f"Votes of member {member!r} out of bag need rows: those they are on.")
+            known = range(len(self._poll.held_out))
+            rows = self._poll.held_out[fold] if fold in known else np.empty(0)
+        if are_scores and not isinstance(self._poll.task, Classification):
+            raise ValueError("are_scores=True is for classes. Numbers are votes as they are: leave it out.")
+        self.has(member, fold, recipe)
+        dtype = dtype_of(self._poll.task)
+        ballot = Ballot(
+            member,
+            None if fold is None else int(fold),
+            np.ascontiguousarray(rows, dtype=np.int64),
+            as_votes(votes, dtype),
+            None if test_votes is None else as_votes(test_votes, dtype),
+            recipe,
+            notes or {},
+            bool(are_scores),
+        )
+        self._box.put(ballot)
+
+    def add_committee(self, committee: object) -> None:
+        """Keep the honest votes of a committee's members, and what they vote on the test rows.
+
+        Parameters
+        ----------
+        committee : estimator
+            A committee that was fitted on the table of the bank with its groups, if there are any, and held
+            out the same rows: cv=bank.folds.
+        """
+        if not isinstance(committee, Assembled):
+            raise ValueError(
+                f"committee must be a fitted committee. Got a {type(committee).__name__}. Use collect for "
+                "members."
+            )
+        honest, data = committee._known_votes(), committee._data
+        if data is None or table_print(data, committee.schema_, committee._task) != self._poll.table:
+            raise ValueError("The committee was fitted on another table. Make a bank of that table for it.")
+        if not honest.split:
+            raise ValueError(
+                "Nobody knows which rows the members of the committee have seen: they came fitted, had a "
+                "time limit, or are from an older file. Fit them with cv=bank.folds."
+            )
+        if honest.split != self._poll.split:
+            raise ValueError(
+                "The committee was fitted in other folds or groups than those of the bank. Fit it with "
+                "cv=bank.folds and the bank's groups."
+            )
+        on_test = None if self._X_test is None else committee.votes(self._X_test)
+        for place, name in enumerate(committee.named_estimators_):
+            test_votes = None if on_test is None else on_test[place]
+            self.add(name, None, honest.votes[place], rows=honest.rows, test_votes=test_votes)
+
+    def collect(
+        self,
+        estimators: object,
+        *,
+        columns: object = None,
+        out_of_bag: bool = True,
+        on_error: str = "raise",
+        runner: str | Runner = "threads",
+        n_jobs: int | None = None,
+        random_state: int = 0,
+        verbose: int = 0,
+    ) -> None:
+        """Fit members in all folds, and keep their votes. What is there already is not fitted again.
+
+        Parameters
+        ----------
+        estimators : list of (str, estimator)
+            Members with neither `predict_proba` nor `decision_function` cast crisp votes.
+        columns : dict from names of members to lists of columns, default=None
+            Which columns members see, by name or position. Members that are not named see all.
+        out_of_bag : bool, default=True
+            Whether our forests and bagging with `bootstrap=True` vote out of bag, in one fit, if `cv` is an
+            integer and there are no groups. In other splits a bag would know rows that a fold does not.
+        on_error : {"raise", "drop"}, default="raise"
+            Whether a fit that fails is an error, or drops the member with a warning.
+        runner : {"serial", "threads", "processes"} or Runner, default="threads"
+        n_jobs : int, default=None
+            How many fits run at the same time. None is as many as there are cores.
+        random_state : int, default=0
+            Draws, with the member's name, every `random_state` that is None.
+        verbose : int, default=0
+            Whether to show how many fits are done.
+        """
+        if on_error not in ("raise", "drop"):
+            raise ValueError(f'on_error must be "raise" or "drop". Got {on_error!r}.')
+        if not integer(0)(random_state):
+            raise ValueError(f"random_state must be an integer >= 0. Got {random_state!r}.")
+        lesson, folds = self._lesson, self.folds
+        assert lesson is not None  # Or it would have no folds.
+        members = [
+            seeded_by_name(member, random_state)
+            for member in members_of(estimators, columns, lesson.schema, lesson.are_classes)
+        ]
+        # The place of each member, its recipe, and a fold that it has not voted in.
+        wanted: list[tuple[int, str, int | None]] = []
+        for place, member in enumerate(members):
+            recipe = recipe_of(member)
+            in_bags = out_of_bag and self._bags_will_do and has_bags(member.estimator)
+            for fold in [None] if in_bags else range(len(folds)):
+                if not self.has(member.name, fold, recipe):
+                    wanted.append((place, recipe, fold))
+        with (
+            running.runner_of(runner, n_jobs) as run,
+            running.Work("folds", "Bank", len(wanted), verbose=int(verbose)) as work,
+        ):
+            shared = run.put((lesson, self._X_test))
+            tasks = {}
+            for place, recipe, fold in wanted:
+                train, held_out = (None, None) if fold is None else folds[fold]
+                title = f"member {members[place].name!r}, {'all rows' if fold is None else f'fold {fold}'}"
+                task = run.submit(
+                    cast_ballot, shared, members[place], recipe, fold, train, held_out, name=title
+                )
+                tasks[task] = place
+            failures = carry_out(
+                tasks, run, on_error=on_error, tell=work.tell, keep=lambda task: self._box.put(task.result())
+            )
+        warn_of_dropped(members, failures)
+
+    @property
+    def folds(self) -> list[Fold]:
+        """The split: for each fold, the rows to learn from and the rows to vote on."""
+        if self._folds is None:
+            raise ValueError("A bank that was opened without its table knows no rows to learn from.")
+        return self._folds
+
+    @property
+    def members(self) -> list[str]:
+        """The names, sorted, of the members that can sit together.
+
+        They have voted on every row that some fold holds out or, out of bag, on the rows that they could.
+        """
+        return self._box.members
+
+    def has(self, member: str, fold: int | None, recipe: str = "") -> bool:
+        """Return whether there are votes of a member's model.
+
+        Parameters
+        ----------
+        member : str
+        fold : int or None
+        recipe : str, default=""
+            Votes of the same name by another recipe are an error. So are votes in a fold beside votes out of
+            bag.
+
+        Returns
+        -------
+        bool
+        """
+        return self._box.has(member, fold, recipe)
+
+    def notes(self, member: str, fold: int | None) -> dict[str, object]:
+        """Return what was noted of a fit."""
+        return self.ballot(member, fold).notes
+
+    def ballot(self, member: str, fold: int | None) -> Ballot:
+        """Return what a member's model has voted.
+
+        Parameters
+        ----------
+        member : str
+        fold : int or None
+
+        Returns
+        -------
+        Ballot
+            With `rows` and `votes`; scores, if `are_scores`, as the model gave them.
+        """
+        return self._box.take((member, fold))
+
+    def votes(self, names: Iterable[str] | None = None) -> np.ndarray:
+        """Return the mean honest vote of each member on each row that all of them have voted on.
+
+        Parameters
+        ----------
+        names : iterable of str, default=None
+            Members. None is all that have voted on every row.
+
+        Returns
+        -------
+        ndarray of shape (n_members, n_honest_rows, n_outputs)
+            The only copy of the votes that is in memory.
+        """
+        return self.honest(names).votes
+
+    def honest(self, names: Iterable[str] | None = None) -> HonestVotes:
+        """Return the honest votes with their answers, weights, groups and rows.
+
+        Parameters
+        ----------
+        names : iterable of str, default=None
+
+        Returns
+        -------
+        HonestVotes
+        """
+        return self._box.honest(self._box.chosen(names))
+
+    def test_votes(self, names: Iterable[str] | None = None) -> np.ndarray:
+        """Return the votes of each member on the test rows: the mean of its models'.
+
+        Parameters
+        ----------
+        names : iterable of str, default=None
+
+        Returns
+        -------
+        ndarray of shape (n_members, n_test_rows, n_outputs)
+        """
+        votes: np.ndarray = self._box.test_votes(self._box.chosen(names), 1)[0]
+        return votes
+
+    def fit_rule(self, rule: object, names: Iterable[str] | None = None) -> Rule:
+        """Fit a rule on all honest votes.
+
+        Parameters
+        ----------
+        rule : str, callable or Rule
+            A name of `committee.rules`, a function of votes, or a rule, which stays as it is. One that draws
+            and has no `random_state` draws the same each time.
+        names : iterable of str, default=None
+
+        Returns
+        -------
+        Rule
+        """
+        return self._fit_rule(rule, names)[0]
+
+    def combine(self, rule: object, names: Iterable[str] | None = None) -> np.ndarray:
+        """Let a rule decide on the test rows, after it has learnt from all honest votes.
+
+        Parameters
+        ----------
+        rule : str, callable or Rule
+        names : iterable of str, default=None
+
+        Returns
+        -------
+        ndarray of shape (n_test_rows, n_outputs)
+            Probabilities in the order of the sorted classes, or numbers.
+        """
+        chosen, voted_in = self._box.chosen(names), self._box.folds_by_member()
+        fitted, encoder = self._fit_rule(rule, chosen)
+        n_folds = folds_of_rule(fitted, [len(voted_in[name]) for name in chosen])
+        votes = self._box.test_votes(chosen, n_folds)
+        return decided_by_fold(fitted, votes, None if encoder is None else encoder.transform(self._X_test))
+
+    def leaderboard(
+        self,
+        rules: Iterable[object] | None = None,
+        names: Iterable[str] | None = None,
+        *,
+        scoring: object = None,
+    ) -> Leaderboard:
+        """Judge members and rules by honest votes; a rule that learns decides on rows it has not learnt from.
+
+        Parameters
+        ----------
+        rules : iterable of rules, default=None
+            Names, functions or rules. None is every rule by name that can decide here.
+        names : iterable of str, default=None
+        scoring : str, scorer or callable, default=None
+            As for `score`. None is accuracy, or R2 for numbers.
+
+        Returns
+        -------
+        Leaderboard
+        """
+        chosen = self._box.chosen(names)
+        honest = self.honest(chosen)
+        if self._lesson is not None:
+            _, honest = look_at_rows(honest, self._lesson.X)
+        return leaderboard_of(honest, chosen, rules, scoring, SEED)
+
+    def _fit_rule(self, rule: object, names: Iterable[str] | None) -> tuple[Rule, TableEncoder | None]:
+        """Fit a rule on all honest votes; return it with what encodes rows for it, if it looks at them."""
+        honest, encoder = self.honest(names), None
+        made = seeded(as_rule(rule), generator_of(SEED))
+        if made._looks_at_X():
+            if self._lesson is None:
+                raise ValueError(
+                    f"{type(made).__name__} looks at the rows, which the folder does not hold. Make the "
+                    "bank with its table: Bank(X, y, folder=...)."
+                )
+            encoder, honest = look_at_rows(honest, self._lesson.X)
+        return honest.teach(made), encoder

@@ -1,0 +1,383 @@
+"""EM for mixtures of experts (Jordan and Jacobs 1994): from a random start uphill to a maximum.
+
+In: rows, and what gates and experts are made of. Out: a `Mixture`. The objective is the log-likelihood of the
+rows, less the penalties of gates and experts of our own. With soft assignment the likelihood of a row is the
+sum over experts of gate times density; with hard assignment it is the largest of these.
+
+EM sums over rows, and the last bits of sums depend on the order of their terms. So `Rows` are sorted, and
+equal rows are one row of their joint weight: the order of the rows, or a row twice instead of weight 2,
+does not change what is learnt.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy.special import logsumexp, softmax
+from sklearn.base import BaseEstimator, is_classifier
+from sklearn.dummy import DummyClassifier
+
+from committee.assembling.experts.gate import SMALLEST, Branches, joined_logs
+from committee.assembling.experts.softmax import Gate, LinearModel, Model, SoftmaxModel, fit_ridge
+from committee.combining.metadata_routing import arguments, request
+from committee.learners.training_data import Training
+from committee.members.member_tasks import naming, numbered
+from committee.members.member_votes import Task, votes_of
+from committee.members.seeds import seeded
+from committee.members.table_encoder import TableEncoder
+from committee.running import Work
+from committee.running.deadline import check, is_time_up
+from committee.running.resources import BlasLimit
+from committee.table import Table
+from committee.table.column_summaries import as_numbers, mean_and_deviation
+from committee.task import Classification, Regression, scaled
+
+# How much of a row is shared out evenly at the start, whatever is near it.
+EVEN_SHARE = 0.05
+# An expert whose share of all weight is less stays as it is.
+LEAST_SHARE = 1e-8
+# A share of the variance of y. An expert on a few rows would otherwise be infinitely likely.
+MIN_VARIANCE = 1e-4
+LOG_OF_TWO_PI = float(np.log(2 * np.pi))
+# Sums of several threads differ in their last bits.
+ONE_THREAD = BlasLimit(1)
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Rows that gates and experts learn from, shared by all restarts.
+
+    Parameters
+    ----------
+    matrix : ndarray of shape (n_rows, n_features)
+    y : ndarray of shape (n_rows,)
+        Codes of classes, or numbers of mean 0 and standard deviation 1.
+    weights : ndarray of shape (n_rows,)
+        All positive.
+    task : Classification or Regression
+    center, spread : float
+        The mean and the standard deviation of numbers before they were scaled; 0 and 1 for classes.
+    """
+
+    matrix: np.ndarray
+    y: np.ndarray
+    weights: np.ndarray
+    task: Task
+    center: float
+    spread: float
+
+    @cached_property
+    def seen(self) -> tuple[np.ndarray, np.ndarray]:
+        """The classes that some row is of, and the position of each row's class among them."""
+        assert isinstance(self.task, Classification)
+        codes, places = np.unique(self.y, return_inverse=True)
+        return self.task.classes[codes], places
+
+    @classmethod
+    def of(cls, training: Training, encoder: TableEncoder) -> Rows:
+        """Encode the rows of a fit that count; the encoder is fitted here."""
+        assert isinstance(training.table, Table)
+        given = np.ones(len(training.y)) if training.weights is None else scaled(training.weights)
+        table, y, weights = merged(training.table, training.y, given)
+        matrix = encoder._fit_table(table, weights)._transform_table(table)
+        counts, center, spread = weights > 0, 0.0, 1.0
+        if isinstance(training.task, Regression):
+            center, spread = mean_and_deviation(y, weights)
+            y = (y - center) / spread
+        return cls(matrix[counts], y[counts], weights[counts], training.task, center, spread)
+
+
+def merged(table: Table, y: np.ndarray, weights: np.ndarray) -> tuple[Table, np.ndarray, np.ndarray]:
+    """Return the distinct rows of a table with their y, sorted, and the joint weight of each.
+
+    Examples
+    --------
+    >>> from committee.table import read
+    >>> table = read([[2.0], [1.0], [2.0]])
+    >>> table, y, weights = merged(table, np.array([5, 4, 5]), np.array([1.0, 1.0, 2.0]))
+    >>> table.columns[0], y, weights
+    (array([1., 2.]), array([4, 5]), array([1., 3.]))
+    """
+    # Tables have no infinite number, so infinity can stand for NaN, which equals nothing.
+    keys = [np.nan_to_num(as_numbers(column), nan=np.inf, posinf=np.inf) for column in table.columns]
+    keys.append(y)
+    order = np.lexsort([weights, *reversed(keys)])
+    is_new = np.zeros(len(y), dtype=bool)
+    is_new[0] = True
+    for key in keys:
+        is_new[1:] |= key[order[1:]] != key[order[:-1]]
+    first = np.flatnonzero(is_new)
+    rows = order[first]
+    columns = tuple(column[rows] for column in table.columns)
+    return Table(table.schema, columns, len(rows)), y[rows], np.add.reduceat(weights[order], first)
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """How a mixture is to be learnt.
+
+    Parameters
+    ----------
+    name : str
+        Of the estimator, for events.
+    tree : Branches
+    estimator, gate_estimator : estimator or None
+        None is a linear one of our own.
+    is_hard : bool
+        Whether each row belongs to one expert.
+    alpha, tol : float
+    max_iter, seed : int
+    """
+
+    name: str
+    tree: Branches
+    estimator: BaseEstimator | None
+    gate_estimator: BaseEstimator | None
+    is_hard: bool
+    alpha: float
+    tol: float
+    max_iter: int
+    seed: int
+
+
+@dataclass(frozen=True, eq=False)
+class Expert:
+    """A fitted model.
+
+    Parameters
+    ----------
+    model : Model
+    variance : float, default=1.0
+        Of the noise around its numbers.
+    """
+
+    model: Model
+    variance: float = 1.0
+
+
+@dataclass(frozen=True, eq=False)
+class Mixture:
+    """Gates and experts.
+
+    Parameters
+    ----------
+    gates : list
+        Level by level; None before the first iteration, like the experts.
+    experts : list of Expert
+    objectives : ndarray of shape (n_iterations,)
+        After each iteration; it never falls.
+    has_converged : bool
+    """
+
+    gates: Sequence[Gate | None]
+    experts: Sequence[Expert | None]
+    objectives: np.ndarray
+    has_converged: bool
+
+
+def climb(rows: Rows, plan: Plan, restart: int) -> Mixture:
+    """Find a mixture from one random start.
+
+    Every iteration fits experts and gates to the shares that the experts have in the rows, and then finds
+    these shares anew. It ends when the objective gains no more than `tol` for a row of weight 1; a step that
+    lowers it, which experts and gates of other kinds may make, is taken back and is the last.
+    """
+    seed = (plan.seed, restart)
+    total = rows.weights.sum()
+    with one_thread(), Work("iterations", plan.name, plan.max_iter, is_limit=True) as work:
+        shares = first_shares(rows, plan, np.random.default_rng(seed))
+        found = Mixture([None] * plan.tree.n_gates, [None] * plan.tree.n_experts, np.empty(0), False)
+        while len(found.objectives) < plan.max_iter and not found.has_converged:
+            check()
+            gates, experts = maximise(rows, plan, shares, found, seed)
+            logs = joint_logs(rows, plan, gates, experts)
+            objective, shares = expect(logs, rows.weights, plan.is_hard)
+            models = [expert.model for expert in experts]
+            objective -= sum(penalty_of(each, plan.alpha) for each in gates) + sum(
+                penalty_of(each, plan.alpha) for each in models
+            )
+            last = found.objectives[-1] if len(found.objectives) else -np.inf
+            if objective < last:
+                return Mixture(found.gates, found.experts, found.objectives, True)
+            has_converged = bool(objective - last <= plan.tol * total)
+            found = Mixture(gates, experts, np.append(found.objectives, objective), has_converged)
+            work.tell(len(found.objectives), objective / total)
+            if is_time_up():
+                break
+    return found
+
+
+def maximise(
+    rows: Rows, plan: Plan, shares: np.ndarray, found: Mixture, seed: tuple[int, ...]
+) -> tuple[list[Gate], list[Expert]]:
+    """The M-step: gates and experts for the shares. An expert without rows stays; at first it takes all."""
+    weights = shares * rows.weights[:, None]
+    experts = []
+    for number, before in enumerate(found.experts):
+        own = weights[:, number]
+        has_rows = own.sum() > LEAST_SHARE * rows.weights.sum()
+        if has_rows or before is None:
+            before = fit_expert(rows, plan, own if has_rows else rows.weights, before, (*seed, 0, number))
+        experts.append(before)
+    targets = plan.tree.split(weights)
+    gates = [
+        fit_gate(rows, plan, target, before, (*seed, 1, number))
+        for number, (target, before) in enumerate(zip(targets, found.gates, strict=True))
+    ]
+    return gates, experts
+
+
+def fit_gate(rows: Rows, plan: Plan, targets: np.ndarray, before: Gate | None, seed: tuple[int, ...]) -> Gate:
+    """Fit a gate to soft targets of shape (n_rows, n_branches), whose rows sum to the weights.
+
+    A softmax regression is not worse than before. Another classifier is fitted anew: it sees each row once
+    for each branch, with its share as weight. If no row passes it, it stays as it is.
+    """
+    n_branches = targets.shape[1]
+    start = SoftmaxModel.even(np.arange(n_branches), rows.matrix.shape[1]) if before is None else before
+    if plan.gate_estimator is None:
+        return start.raised(rows.matrix, targets, plan.alpha)
+    passing, branches = np.nonzero(targets > SMALLEST)
+    if len(passing) == 0:
+        return start
+    with naming(numbered(seed[-1], plan.gate_estimator, "Gate"), "be fitted"):
+        return fit_weighted(
+            plan.gate_estimator, rows.matrix[passing], branches, targets[passing, branches], seed
+        )
+
+
+def fit_expert(
+    rows: Rows, plan: Plan, weights: np.ndarray, before: Expert | None, seed: tuple[int, ...]
+) -> Expert:
+    """Fit an expert to weighted rows: a linear one of our own, not worse than before, or another one anew."""
+    is_class_task = isinstance(rows.task, Classification)
+    if plan.estimator is not None:
+        model: Model = fit_other(rows, plan.estimator, weights, seed)
+    elif is_class_task:
+        classes, places = rows.seen
+        targets = np.zeros((len(weights), len(classes)))
+        targets[np.arange(len(weights)), places] = weights
+        last = None if before is None else before.model
+        start = last if isinstance(last, SoftmaxModel) else SoftmaxModel.even(classes, rows.matrix.shape[1])
+        model = start.raised(rows.matrix, targets, plan.alpha)
+    else:
+        model = fit_line(rows, plan.alpha, weights, before)
+    if is_class_task:
+        return Expert(model)
+    with naming(numbered(seed[-1], model, "Expert"), "vote"):
+        errors = errors_of(model, rows)
+    return Expert(model, max(float(weights @ errors**2 / weights.sum()), MIN_VARIANCE))
+
+
+def fit_line(rows: Rows, alpha: float, weights: np.ndarray, before: Expert | None) -> LinearModel:
+    """Fit the best line for the variance before."""
+    variance = 1.0 if before is None else before.variance
+    found = LinearModel(fit_ridge(rows.matrix, rows.y, weights, alpha * variance))
+
+    def loss(model: LinearModel) -> float:
+        squares = float(weights @ errors_of(model, rows) ** 2)
+        return 0.5 * squares / variance + model.penalty(alpha)
+
+    # Rounding in a system that is close to singular must not lower the objective.
+    last = None if before is None else before.model
+    return last if isinstance(last, LinearModel) and not loss(found) < loss(last) else found
+
+
+def fit_other(rows: Rows, estimator: BaseEstimator, weights: np.ndarray, seed: tuple[int, ...]) -> Model:
+    """Fit an expert of any kind to the rows that have weight."""
+    seen = np.flatnonzero(weights > SMALLEST)
+    answers = rows.y[seen]
+    if isinstance(rows.task, Classification):
+        answers = rows.task.classes[answers]
+    with naming(numbered(seed[-1], estimator, "Expert"), "be fitted"):
+        return fit_weighted(estimator, rows.matrix[seen], answers, weights[seen], seed)
+
+
+def fit_weighted(
+    estimator: BaseEstimator,
+    matrix: np.ndarray,
+    y: np.ndarray,
+    weights: np.ndarray,
+    seed: tuple[int, ...],
+) -> Model:
+    """Fit a clone of an estimator to weighted rows. On one class it is a constant."""
+    # Not every classifier can be fitted to one class.
+    is_sure = is_classifier(estimator) and (y == y[0]).all()
+    model = DummyClassifier() if is_sure else seeded(estimator, np.random.default_rng(seed))
+    request(model, "sample_weight")
+    return model.fit(matrix, y, **arguments(model, "sample_weight", weights))
+
+
+def penalty_of(model: Model, alpha: float) -> float:
+    """Return what is subtracted from the objective; estimators that are not our own are not penalised."""
+    return model.penalty(alpha) if isinstance(model, SoftmaxModel | LinearModel) else 0.0
+
+
+def joint_logs(rows: Rows, plan: Plan, gates: list[Gate], experts: list[Expert]) -> np.ndarray:
+    """Return the logarithm of gate times density, of shape (n_rows, n_experts)."""
+    densities = []
+    for number, expert in enumerate(experts):
+        with naming(numbered(number, expert.model, "Expert"), "vote"):
+            densities.append(log_density(rows, expert))
+    return joined_logs(gates, plan.tree, rows.matrix) + np.column_stack(densities)
+
+
+def log_density(rows: Rows, expert: Expert) -> np.ndarray:
+    """Return the logarithm of the probability, or of the normal density, of each row's y."""
+    if not isinstance(rows.task, Classification):
+        squares = errors_of(expert.model, rows) ** 2
+        return -0.5 * (squares / expert.variance + np.log(expert.variance) + LOG_OF_TWO_PI)
+    every = np.arange(len(rows.y))
+    if isinstance(expert.model, SoftmaxModel):
+        return expert.model.predict_log_proba(rows.matrix)[every, rows.seen[1]]
+    votes = votes_of(expert.model, rows.matrix, rows.task)
+    return np.log(np.maximum(votes[every, rows.y], SMALLEST))
+
+
+def errors_of(model: Model, rows: Rows) -> np.ndarray:
+    """Return by how much the numbers of rows are above those of a model."""
+    return rows.y - votes_of(model, rows.matrix, rows.task)[:, 0]
+
+
+def expect(logs: np.ndarray, weights: np.ndarray, is_hard: bool) -> tuple[float, np.ndarray]:
+    """The E-step: the log-likelihood of the rows, and the share of each expert in each row.
+
+    Examples
+    --------
+    >>> logs = np.log([[0.1, 0.3], [0.2, 0.2]])
+    >>> expect(logs, np.ones(2), is_hard=False)[1]
+    array([[0.25, 0.75],
+           [0.5 , 0.5 ]])
+    >>> expect(logs, np.ones(2), is_hard=True)[1]
+    array([[0., 1.],
+           [1., 0.]])
+    """
+    if is_hard:
+        return float(weights @ logs.max(axis=1)), np.eye(logs.shape[1])[logs.argmax(axis=1)]
+    return float(weights @ logsumexp(logs, axis=1)), softmax(logs, axis=1)
+
+
+def first_shares(rows: Rows, plan: Plan, rng: np.random.Generator) -> np.ndarray:
+    """Each expert begins around a row that is drawn by weight, and has its share of the rows near it."""
+    n_rows, n_experts = len(rows.y), plan.tree.n_experts
+    chance = rows.weights / rows.weights.sum()
+    centers = rows.matrix[rng.choice(n_rows, size=n_experts, replace=n_rows < n_experts, p=chance)]
+    squares = np.column_stack([((rows.matrix - center) ** 2).sum(axis=1) for center in centers])
+    width = float(chance @ squares.min(axis=1)) or 1.0
+    _, shares = expect(-squares / width, rows.weights, plan.is_hard)
+    return shares if plan.is_hard else (1 - EVEN_SHARE) * shares + EVEN_SHARE / n_experts
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Hold linear algebra to one thread for a while."""
+    ONE_THREAD.begin()
+    try:
+        yield
+    finally:
+        ONE_THREAD.end(None)
+        ONE_THREAD.release()

@@ -1,0 +1,427 @@
+"""A committee that is fitted: its members vote, its rule decides, and both can be judged and changed.
+
+In: seats, honest votes and a rule. Out: votes, decisions, a leaderboard, the committee with another rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from committee.assembling.calibration import Calibration
+from committee.assembling.leaderboard import Leaderboard, leaderboard_of
+from committee.assembling.member_fits import Seated
+from committee.assembling.named_members import Seat
+from committee.combining.rule import Rule, check_rule, differ
+from committee.combining.rule_registry import as_rule
+from committee.learners.voter import Tabular
+from committee.members.member_view import look_at_rows
+from committee.members.seeds import generator_of, seeded
+from committee.members.table_encoder import TableEncoder, fitted_rule
+from committee.members.training_set import Lesson, in_order
+from committee.saving import Fields
+from committee.saving.predictors.deciders import decided_by_fold, folds_of_rule
+from committee.saving.saveable import fingerprint
+from committee.saving.states.committee_states import CommitteeState, SeatState, votes_like
+from committee.saving.states.state import KeptRule
+from committee.table.input_types import RandomState, TableLike
+from committee.table.source import Source, open_source
+from committee.task import Classification
+from committee.votes.honest_votes import HonestVotes
+from committee.votes.vote_arrays import dtype_of
+
+ONE_CLASS = "y had one class, so there is nothing to decide."
+# What a file keeps of honest votes.
+KEPT_OF_HONEST = ("votes", "y", "weights", "groups", "rows", "X", "table", "split")
+# What a fit leaves besides attributes that end with an underscore.
+LEARNT = ("_task", "_seats", "_honest", "_encoder", "_data", "_origin")
+
+
+class NoHonestVotesError(ValueError, AttributeError):
+    """No member has voted on rows that it has not seen. `hasattr` finds no `honest_votes_` then."""
+
+
+class Assembled(TransformerMixin, Tabular):
+    """What can be asked of any committee once it is fitted.
+
+    Attributes
+    ----------
+    estimators_ : list of estimators
+        The fitted members; with `refit=False` the list of its fold models for each.
+    named_estimators_ : dict of str to estimator
+        The same by name.
+    rule_ : Rule
+        The fitted rule; None if y has one class.
+    weights_ : ndarray
+        The weights of the members, if the rule has such.
+    honest_votes_ : ndarray of shape (n_members, n_honest_rows, n_outputs)
+        The votes that the rule has learnt from, if there are any.
+    honest_rows_ : ndarray of int of shape (n_honest_rows,)
+        The training rows that they are on.
+    """
+
+    random_state: RandomState
+    _seats: list[Seat]
+    _honest: HonestVotes | None
+    _encoder: TableEncoder | None
+    rule_: Rule | None
+
+    def votes(self, X: TableLike) -> np.ndarray:
+        """Return the vote of every member.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_columns)
+
+        Returns
+        -------
+        ndarray of shape (n_members, n_rows, n_outputs)
+            Float32 for classes, in the order of `classes_`; float64 for numbers.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from committee import DecisionTreeClassifier, VotingClassifier
+        >>> X, y = load_iris(return_X_y=True)
+        >>> VotingClassifier([("stump", DecisionTreeClassifier(max_depth=1))]).fit(X, y).votes(X[-1:])
+        array([[[0. , 0.5, 0.5]]], dtype=float32)
+        """
+        return self._votes(self._open(X))
+
+    def transform(self, X: TableLike) -> np.ndarray:
+        """Return the votes of all members side by side.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_columns)
+
+        Returns
+        -------
+        ndarray of float64 of shape (n_rows, n_members * n_outputs)
+            The votes of the first member, those of the second and so on.
+        """
+        votes = self.votes(X).astype(np.float64)
+        return votes.transpose(1, 0, 2).reshape(votes.shape[1], -1)
+
+    def get_feature_names_out(self, input_features: object = None) -> np.ndarray:
+        """Return the names of the columns of `transform`.
+
+        Parameters
+        ----------
+        input_features : None
+            Ignored.
+
+        Returns
+        -------
+        ndarray of str
+            The name of the member and, for classes, the class.
+        """
+        check_is_fitted(self)
+        if isinstance(self._task, Classification):
+            names = [f"{seat.name}_{label}" for seat in self._seats for label in self._task.classes]
+        else:
+            names = [seat.name for seat in self._seats]
+        return np.array(names, dtype=object)
+
+    def recombine(self, rule: object, X: TableLike | None = None) -> Assembled:
+        """Make a committee with another rule, without fitting members again.
+
+        Parameters
+        ----------
+        rule : str, callable or Rule
+            A name of `committee.rules`, a function of votes, or a rule.
+        X : table, default=None
+            The table of the fit, for a rule that looks at the rows. A committee whose own rule does so has
+            kept them.
+
+        Returns
+        -------
+        estimator
+            A committee with the same members, and the rule fitted on the same honest votes. An integer
+            `random_state` makes it the rule that a fit would have come to.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from committee import DecisionTreeClassifier, VotingClassifier
+        >>> X, y = load_iris(return_X_y=True)
+        >>> members = [("stump", DecisionTreeClassifier(max_depth=1)), ("tree", DecisionTreeClassifier())]
+        >>> voting = VotingClassifier(members, cv=5, random_state=0).fit(X, y)
+        >>> voting.recombine("cawpe").rule_
+        CAWPERule()
+        """
+        check_is_fitted(self)
+        another = self._another(rule)
+        another.__dict__.update(
+            {name: value for name, value in vars(self).items() if name in LEARNT or name.endswith("_")}
+        )
+        if self.rule_ is not None:
+            made = another._adjusted(seeded(as_rule(rule), generator_of(self.random_state)))
+            is_weighted = self._honest is not None and differ(self._honest.weights)
+            check_rule(made, len(self._seats), self._task, is_weighted=is_weighted)
+            another._fit_rule(made, X)
+        return another
+
+    def selected(self, X: TableLike) -> tuple[np.ndarray, np.ndarray]:
+        """Return which members decide on each row, and how competent each of them is.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_columns)
+
+        Returns
+        -------
+        shares : ndarray of shape (n_rows, n_members)
+            What part each member has in the decision; rows sum to one.
+        competence : ndarray of shape (n_rows, n_members)
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from sklearn.naive_bayes import GaussianNB
+        >>> from committee import DecisionTreeClassifier, VotingClassifier
+        >>> X, y = load_iris(return_X_y=True)
+        >>> members = [("bayes", GaussianNB()), ("stump", DecisionTreeClassifier(max_depth=1))]
+        >>> VotingClassifier(members, rule="dynamic").fit(X, y).selected(X[100:101])[0]
+        array([[1., 0.]])
+        """
+        check_is_fitted(self)
+        rule: object = self.rule_
+        if rule is None:
+            raise ValueError(ONE_CLASS)
+        if not hasattr(rule, "selected"):
+            raise ValueError(
+                f"{type(rule).__name__} does not choose members row by row, as the rule 'dynamic' does. "
+                "Recombine with that."
+            )
+        source = self._open(X)
+        matrix = None if self._encoder is None else self._encoder.transform(source)
+        shares, competence = rule.selected(self._votes(source), matrix)
+        return shares, competence
+
+    def leaderboard(
+        self, rules: Iterable[object] | None = None, *, X: TableLike | None = None, scoring: object = None
+    ) -> Leaderboard:
+        """Judge every member and every rule by honest votes.
+
+        A rule that learns is cross-validated on the honest votes, in five folds that keep groups together:
+        no rule is judged by votes that it has learnt from.
+
+        Parameters
+        ----------
+        rules : iterable of rules, default=None
+            Names, functions or rules. None is the committee's own rule, with its parameters, and every rule
+            by name that can decide here; those that look at the rows are among them if the committee's own
+            rule does so, or X is given.
+        X : table, default=None
+            The table of the fit.
+        scoring : str, scorer or callable, default=None
+            As for `score`. None is accuracy, or R2 for numbers. The automatic committee takes its own
+            `scoring`, or else minus the log loss, or minus the root mean squared error.
+
+        Returns
+        -------
+        Leaderboard
+            The best first: a sequence with `kind`, `name` and `score`. The committee's own rule is of the
+            kind "committee".
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from committee import DecisionTreeClassifier, VotingClassifier
+        >>> X, y = load_iris(return_X_y=True)
+        >>> members = [("stump", DecisionTreeClassifier(max_depth=1)), ("tree", DecisionTreeClassifier())]
+        >>> voting = VotingClassifier(members, cv=5, random_state=0).fit(X, y)
+        >>> [(each.kind, each.name) for each in voting.leaderboard([])]
+        [('member', 'tree'), ('member', 'stump')]
+        """
+        honest = self._known_votes()
+        scoring = self._usual_scoring() if scoring is None else scoring
+        if X is not None:
+            _, honest = look_at_rows(honest, self._table_of_fit(X))
+        names = [seat.name for seat in self._seats]
+        return leaderboard_of(honest, names, rules, scoring, self.random_state, self.rule_)
+
+    def _usual_scoring(self) -> object:
+        """Return the scorer to use if the user names none; None is accuracy, or R2."""
+        return None
+
+    @property
+    def estimators_(self) -> list[BaseEstimator | list[BaseEstimator]]:
+        """The fitted members; with `refit=False`, the fold models of each."""
+        check_is_fitted(self)
+        return [seat.models[0] if len(seat.models) == 1 else seat.models for seat in self._seats]
+
+    @property
+    def named_estimators_(self) -> dict[str, BaseEstimator | list[BaseEstimator]]:
+        """The fitted members by name."""
+        return dict(zip([seat.name for seat in self._seats], self.estimators_, strict=True))
+
+    @property
+    def weights_(self) -> np.ndarray:
+        """The weights of the members, if the rule has such."""
+        check_is_fitted(self)
+        if self.rule_ is None:
+            raise AttributeError(ONE_CLASS)
+        weights = getattr(self.rule_, "weights_", None)
+        if weights is None:
+            raise AttributeError(f"{type(self.rule_).__name__} has no weights for members.")
+        return np.asarray(weights)
+
+    @property
+    def honest_votes_(self) -> np.ndarray:
+        """The votes that the rule has learnt from."""
+        return self._known_votes().votes
+
+    @property
+    def honest_rows_(self) -> np.ndarray:
+        """The training rows that `honest_votes_` are on."""
+        return self._known_votes().rows
+
+    def _another(self, rule: object) -> Assembled:
+        """Make a committee of the same parameters with another rule, checked and not fitted."""
+        raise NotImplementedError
+
+    def _adjusted(self, rule: Rule) -> Rule:
+        """Return a rule as this committee uses it."""
+        return rule
+
+    def _keep_members(
+        self, lesson: Lesson, seated: list[Seated], calibrations: list[Calibration | None]
+    ) -> None:
+        """Become a committee of fitted members."""
+        self._keep_task(lesson.schema, lesson.task)
+        self._data = lesson.data
+        self._seats = [
+            Seat(each.member.name, each.models, each.member.columns, calibration)
+            for each, calibration in zip(seated, calibrations, strict=True)
+        ]
+
+    def _fit_rule(self, rule: Rule, X: TableLike) -> None:
+        """Take another rule, fitted on the honest votes."""
+        if rule.needs_fit:
+            self._known_votes()
+        if not rule._looks_at_X():
+            self._encoder = None
+        elif X is not None:
+            self._encoder, self._honest = look_at_rows(self._known_votes(), self._table_of_fit(X))
+        elif self._encoder is None or self._known_votes().X is None:
+            raise ValueError(f"{type(rule).__name__} looks at the rows. Pass X, the table of the fit.")
+        if self._honest is not None:
+            self._honest.teach(rule)
+        self.rule_ = rule
+
+    def _known_votes(self) -> HonestVotes:
+        check_is_fitted(self)
+        if self._honest is None:
+            raise NoHonestVotesError(
+                "The members were fitted without honest votes. Fit with cv=5 to have some."
+                if self.rule_ is not None
+                else ONE_CLASS
+            )
+        return self._honest
+
+    def _open(self, X: TableLike) -> Source:
+        """Open a table once for all members, if it has the columns of the fit."""
+        source = open_source(X)
+        self._read(source)
+        return in_order(source, self.schema_)
+
+    def _table_of_fit(self, X: TableLike) -> TableLike:
+        """Return a table as members take it, if it is the one of the fit."""
+        source = open_source(X)
+        table = self._read(source)
+        if self._known_votes().table not in ("", fingerprint(table.columns, table.n_rows)):
+            raise ValueError("X must be the table of the fit, with its rows in their order. Got another.")
+        return in_order(source, self.schema_).native
+
+    def _votes(self, source: Source) -> np.ndarray:
+        votes: np.ndarray = self._votes_by_fold(source, 1)[0]
+        return votes
+
+    def _votes_by_fold(self, source: Source, n_folds: int) -> np.ndarray:
+        shape = (n_folds, len(self._seats), source.n_rows, self._task.n_outputs)
+        votes: np.ndarray = np.empty(shape, dtype=dtype_of(self._task))
+        for place, each in enumerate(self._seats):
+            votes[:, place] = each.votes_by_fold(source, self._task, n_folds)
+        return votes
+
+    def _decide(self, X: TableLike) -> np.ndarray:
+        """Return the decision for each row, of shape (n_rows, n_outputs)."""
+        if not self._has_learnt():
+            check_is_fitted(self)
+        source = self._open(X)
+        if self.rule_ is None:
+            return np.ones((source.n_rows, 1))
+        matrix = None if self._encoder is None else self._encoder.transform(source)
+        n_folds = folds_of_rule(self.rule_, [len(seat.models) for seat in self._seats])
+        return decided_by_fold(self.rule_, self._votes_by_fold(source, n_folds), matrix)
+
+    def _state(self) -> CommitteeState:
+        seats = [
+            SeatState(
+                seat.name,
+                seat.models,
+                seat.columns,
+                None if seat.calibration is None else vars(seat.calibration),
+            )
+            for seat in self._seats
+        ]
+        return CommitteeState(self.schema_, self._task, seats, KeptRule(self.rule_, self._encoder))
+
+    def _has_learnt(self) -> bool:
+        return "_seats" in self.__dict__
+
+    def _learnt(self) -> dict[str, object]:
+        honest = None
+        if self._honest is not None:
+            honest = {name: getattr(self._honest, name) for name in KEPT_OF_HONEST}
+            # Files leave out weights and rows that a committee does not have.
+            if (self._honest.weights == 1).all():
+                honest["weights"] = None
+            if self._honest.X is None:
+                del honest["X"]
+        return super()._learnt() | {"honest": honest}
+
+    def _take_learnt(self, fields: Fields) -> None:
+        state = CommitteeState.take(fields, self._task_type)
+        self._keep_task(state.schema, state.task)
+        self._seats = [self._seat_of(seat, fields) for seat in state.seats]
+        honest = fields.optional_fields("honest")
+        self._honest = None if honest is None else self._take_honest(honest)
+        self.rule_, self._encoder = fitted_rule(state.kept, len(self._seats), self.n_features_in_, self._task)
+
+    def _seat_of(self, state: SeatState, fields: Fields) -> Seat:
+        n_columns = self.n_features_in_ if state.columns is None else len(state.columns)
+        for model in state.models:
+            fits = votes_like(model, n_columns, self._task)
+            fields.require(fits, f"the member {state.name!r} votes on another table")
+        curve = state.calibration
+        calibration = None if curve is None else Calibration.take(Fields(curve), self._task.n_outputs)
+        return Seat(state.name, state.models, state.columns, calibration)
+
+    def _take_honest(self, fields: Fields) -> HonestVotes:
+        shape = (len(self._seats), None, self._task.n_outputs)
+        votes = fields.array("votes", dtype_of(self._task), shape)
+        n_rows = votes.shape[1]
+        are_classes = isinstance(self._task, Classification)
+        y = fields.array("y", np.int32 if are_classes else np.float64, (n_rows,))
+        weights = fields.optional_array("weights", np.float64, (n_rows,))
+        groups = fields.optional_array("groups", np.int64, (n_rows,))
+        rows = fields.array("rows", np.int64, (n_rows,))
+        X = fields.array("X", np.float64, (n_rows, None)) if "X" in fields else None
+        # Older files have no fingerprints of tables and splits.
+        table, split = (fields.take(name, str) if name in fields else "" for name in ("table", "split"))
+        fields.finish()
+        if are_classes:
+            fields.require((votes >= 0).all(), "a vote is negative")
+            fields.require(((y >= 0) & (y < self._task.n_outputs)).all(), "y is of no class")
+        fields.require(weights is None or (weights >= 0).all(), "a weight is negative")
+        fields.require((rows >= 0).all() and (groups is None or (groups >= 0).all()), "a row is negative")
+        weights = np.ones(n_rows) if weights is None else weights
+        return HonestVotes(
+            votes, y, weights, rows, groups, X, classes=self._task.classes, table=table, split=split
+        )

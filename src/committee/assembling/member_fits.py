@@ -1,0 +1,361 @@
+"""Members are fitted, on all rows and on folds: each fit is a task of a runner.
+
+In: members, the table and folds. Out: for each member its models and, if there are folds, its votes on the
+rows that they hold out. A member that grows on bootstrap samples votes out of bag instead, in the fit on all
+rows.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, clone
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import check_is_fitted
+
+from committee.assembling.bank.ballot import Ballot
+from committee.assembling.named_members import Member
+from committee.boosting.gradient.rounds import Rounds
+from committee.learners.network import Network
+from committee.members.member_fit import fit_member
+from committee.members.member_tasks import naming
+from committee.members.member_votes import gives_scores, votes_of
+from committee.members.table_encoder import TableEncoder
+from committee.members.training_set import Lesson
+from committee.running import Runner, Task, TaskError
+from committee.sampling.bagging.bagging import Bagging
+from committee.sampling.forest.forest import Forest
+from committee.table.input_types import TableLike
+from committee.table.raw_column import Dictionary, Numbers
+from committee.table.schema import take_rows
+from committee.table.source import open_source, take_columns
+from committee.task import Classification
+from committee.votes.folds import Fold
+from committee.votes.vote_arrays import dtype_of
+
+# A table with this many values is not copied for each fold if that can be avoided.
+MANY_VALUES = 2**22
+# A model if it is kept, and the rows that it has not seen with its votes on them, if there are any.
+HeldOut = tuple[BaseEstimator | None, np.ndarray, np.ndarray]
+Fit = HeldOut | tuple[BaseEstimator, None, None]
+NOT_FITTED = (
+    'This %(name)s is not fitted, as cv="prefit" wants members. Copies that clone or a cross-validation '
+    "makes are not: pass sklearn.frozen.FrozenEstimator(member), which stays fitted."
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """How members are fitted.
+
+    Parameters
+    ----------
+    folds : list of (ndarray, ndarray)
+        Empty if no votes are wanted on the training rows.
+    refit : bool
+        Whether there is a model of all rows. If not, the models of the folds stay.
+    uses_bags : bool
+        Whether out-of-bag votes will do.
+    as_scores : bool
+        Whether members without probabilities vote by scores, to be calibrated.
+    """
+
+    folds: list[Fold]
+    refit: bool
+    uses_bags: bool
+    as_scores: bool
+
+    @property
+    def what(self) -> str:
+        """What is done: a fold of a member, or a member."""
+        return "fold" if self.folds else "member"
+
+
+@dataclass(frozen=True, eq=False)
+class Seated:
+    """A member that is fitted.
+
+    Parameters
+    ----------
+    member : Member
+    models : list of estimators
+        One of all rows, or one of each fold, whose mean vote counts.
+    held_out : list of (ndarray, ndarray)
+        Rows, and the votes on them; a row may be there several times.
+    """
+
+    member: Member
+    models: list[BaseEstimator]
+    held_out: list[tuple[np.ndarray, np.ndarray]]
+
+
+def seat(
+    members: list[Member],
+    lesson: Lesson,
+    plan: Plan,
+    run: Runner,
+    *,
+    on_error: str,
+    tell: Callable[[int], object],
+) -> list[Seated]:
+    """Fit all members.
+
+    Parameters
+    ----------
+    members : list of Member
+    lesson : Lesson
+    plan : Plan
+    run : Runner
+    on_error : {"raise", "drop"}
+    tell : callable
+        Called after every fit, with the number of those that are done.
+
+    Returns
+    -------
+    list of Seated
+        In the order of the members, without those that were dropped.
+    """
+    shared = run.put(lesson)
+    tasks = {}
+    for place, member in enumerate(members):
+        for name, function, arguments in fits_of(member, lesson, plan):
+            task = run.submit(
+                function, shared, member.estimator, member.columns, plan.as_scores, *arguments, name=name
+            )
+            tasks[task] = place
+    failures = carry_out(tasks, run, on_error=on_error, tell=tell)
+    warn_of_dropped(members, failures)
+    seated = {place: Seated(member, [], []) for place, member in enumerate(members) if place not in failures}
+    for task, place in tasks.items():
+        if place in seated:
+            model, rows, votes = task.result()
+            if model is not None:
+                seated[place].models.append(model)
+            if rows is not None:
+                seated[place].held_out.append((rows, votes))
+    return list(seated.values())
+
+
+def carry_out(
+    tasks: dict[Task, int],
+    run: Runner,
+    *,
+    on_error: str,
+    tell: Callable[[int], object],
+    keep: Callable[[Task], object] | None = None,
+) -> dict[int, BaseException]:
+    """Wait for all fits.
+
+    Parameters
+    ----------
+    tasks : dict of Task to int
+        Each with the place of its member.
+    run : Runner
+    on_error : {"raise", "drop"}
+    tell : callable
+        Called after every fit, with the number of those that are done.
+    keep : callable, default=None
+        Called with every task that succeeds, when it has ended.
+
+    Returns
+    -------
+    dict of int to exception
+        The first failure of each member that failed, in the order of the tasks and not of their ends, so that
+        every run reports the same.
+    """
+    try:
+        for n_done, task in enumerate(run.as_completed(tasks), start=1):
+            error = task.exception()
+            if error is not None and (on_error == "raise" or not isinstance(error, TaskError)):
+                raise error
+            if error is None and keep is not None:
+                keep(task)
+            tell(n_done)
+    finally:
+        for task in tasks:
+            task.cancel()
+    failures: dict[int, BaseException] = {}
+    for task, place in tasks.items():
+        error = task.exception()
+        if error is not None:
+            failures.setdefault(place, error)
+    return failures
+
+
+def n_fits(members: list[Member], lesson: Lesson, plan: Plan) -> int:
+    """Count the fits."""
+    return sum(1 for member in members for _ in fits_of(member, lesson, plan))
+
+
+def fits_of(
+    member: Member, lesson: Lesson, plan: Plan
+) -> Iterator[tuple[str, Callable[..., Fit], tuple[object, ...]]]:
+    """Yield the fits of one member: a name, a function and its last arguments."""
+    if plan.folds and plan.uses_bags and has_bags(member.estimator):
+        yield f"member {member.name!r}, all rows", fit_in_bags, ()
+        return
+    for number, (train, held_out) in enumerate(plan.folds):
+        yield f"member {member.name!r}, fold {number}", fit_fold, (train, held_out, not plan.refit)
+    if plan.refit or not plan.folds:
+        yield f"member {member.name!r}, all rows", fit_all, ()
+
+
+def has_bags(estimator: BaseEstimator) -> bool:
+    """Return whether an estimator can vote on its training rows by members that have not seen them."""
+    if isinstance(estimator, Bagging) and estimator.rule not in ("mean", "majority"):
+        return False  # its rule learns from these votes
+    return isinstance(estimator, Forest | Bagging) and bool(estimator.bootstrap)
+
+
+def fit_fold(
+    lesson: Lesson,
+    estimator: BaseEstimator,
+    columns: list[int] | None,
+    as_scores: bool,
+    train: np.ndarray,
+    held_out: np.ndarray,
+    keeps: bool,
+) -> HeldOut:
+    """Fit on some rows and vote on others; return the model if it is kept, the others and the votes."""
+    X = take_columns(lesson.X, columns)
+    model = fitted(estimator, lesson, X, train)
+    dtype, as_scores = dtype_of(lesson.task), as_scores and gives_scores(estimator)
+    votes: list[np.ndarray] = [
+        votes_of(model, take_rows(X, rows), lesson.task, as_scores=as_scores).astype(dtype)
+        for rows in blocks_of(held_out, X.shape[1])
+    ]
+    return model if keeps else None, held_out, votes[0] if len(votes) == 1 else np.concatenate(votes)
+
+
+def cast_ballot(
+    shared: tuple[Lesson, TableLike | None],
+    member: Member,
+    recipe: str,
+    fold: int | None,
+    train: np.ndarray | None,
+    held_out: np.ndarray | None,
+) -> Ballot:
+    """Fit a member, and let the model vote on the rows that it has not seen, and on the test rows."""
+    lesson, X_test = shared
+    estimator, columns = member.estimator, member.columns
+    if train is None or held_out is None:
+        model, rows, votes = fit_in_bags(lesson, estimator, columns, False)
+    else:
+        model, rows, votes = fit_fold(lesson, estimator, columns, True, train, held_out, True)
+    are_scores = lesson.are_classes and gives_scores(estimator)
+    ballot = Ballot(member.name, fold, rows, votes, None, recipe, are_scores=are_scores)
+    if X_test is None:
+        return ballot
+    test_votes = votes_of(model, take_columns(X_test, columns), lesson.task, as_scores=are_scores)
+    return replace(ballot, test_votes=test_votes.astype(dtype_of(lesson.task)))
+
+
+def blocks_of(rows: np.ndarray, n_columns: int) -> list[np.ndarray]:
+    """Rows in pieces, so that a copy of each has no more than `MANY_VALUES`, or is one row.
+
+    Examples
+    --------
+    >>> [len(block) for block in blocks_of(np.arange(2500), MANY_VALUES // 1000)]
+    [1000, 1000, 500]
+    """
+    n_at_once = max(1, MANY_VALUES // n_columns)
+    return [rows[begin : begin + n_at_once] for begin in range(0, max(1, len(rows)), n_at_once)]
+
+
+def fit_all(lesson: Lesson, estimator: BaseEstimator, columns: list[int] | None, as_scores: bool) -> Fit:
+    """Fit on all rows; return the model, and no votes."""
+    X = take_columns(lesson.X, columns)
+    return fitted(estimator, lesson, X, lesson.rows), None, None
+
+
+def fit_in_bags(
+    lesson: Lesson, estimator: BaseEstimator, columns: list[int] | None, as_scores: bool
+) -> HeldOut:
+    """Fit on all rows; return the model, the rows that some tree has not seen, and the votes on them."""
+    X = take_columns(lesson.X, columns)
+    rows = lesson.rows
+    with warnings.catch_warnings():
+        # Rows that all trees have seen are left out of what the rule learns from.
+        warnings.filterwarnings("ignore", "Every (tree|member) has seen every row", UserWarning)
+        model = fitted(clone(estimator).set_params(oob_score=True), lesson, X, rows)
+    if isinstance(lesson.task, Classification):
+        votes = np.zeros((len(rows), lesson.task.n_outputs))
+        votes[:, np.searchsorted(lesson.task.classes, model.classes_)] = model.oob_decision_function_
+    else:
+        votes = model.oob_prediction_[:, None]
+    is_voted = ~np.isnan(votes).any(axis=1)
+    return model, rows[is_voted], votes[is_voted].astype(dtype_of(lesson.task))
+
+
+def fitted(estimator: BaseEstimator, lesson: Lesson, X: TableLike, rows: np.ndarray) -> BaseEstimator:
+    """Fit a clone of an estimator on some rows."""
+    answers, weights, groups = lesson.answers, lesson.weights, lesson.groups
+    # To count them is not enough: rows that were drawn may be many, and not all.
+    if not np.array_equal(rows, np.arange(lesson.n_rows)):
+        X, answers = rows_for(estimator, X, rows), answers[rows]
+        weights, groups = (None if each is None else each[rows] for each in (weights, groups))
+    return fit_member(estimator, X, answers, weights, groups, are_classes=lesson.are_classes)
+
+
+def rows_for(estimator: BaseEstimator, X: Any, rows: np.ndarray) -> TableLike:
+    """Take some rows of a table for a fit.
+
+    They are a copy, or share the memory of a large table if the estimator reads it column by column.
+    """
+    if X.shape[0] * X.shape[1] >= MANY_VALUES and reads_columns(estimator):
+        source = open_source(X)
+        if all(isinstance(column, Numbers | Dictionary) for column in source.columns):
+            return source.part(rows)
+    return take_rows(X, rows)
+
+
+def reads_columns(estimator: BaseEstimator) -> bool:
+    """Return whether the fit of an estimator reads a table column by column."""
+    if isinstance(estimator, Pipeline):
+        return isinstance(estimator.steps[0][1], TableEncoder)
+    if isinstance(estimator, Forest):
+        return estimator.rule in ("mean", "majority")  # others may look at rows
+    return isinstance(estimator, Rounds | Network)
+
+
+def take_prefit(members: list[Member], lesson: Lesson, as_scores: bool, *, on_error: str) -> list[Seated]:
+    """Let members that are fitted vote on the rows that are given."""
+    seated: list[Seated] = []
+    failures: dict[int, BaseException] = {}
+    for place, member in enumerate(members):
+        try:
+            seated.append(take_fitted(member, lesson, as_scores))
+        except Exception as error:
+            if on_error == "raise":
+                raise
+            failures[place] = error
+    warn_of_dropped(members, failures)
+    return seated
+
+
+def take_fitted(member: Member, lesson: Lesson, as_scores: bool) -> Seated:
+    """Let a member that is fitted vote on the rows that are given."""
+    X = take_columns(lesson.X, member.columns)
+    with naming(f"Member {member.name!r}", "vote"):
+        check_is_fitted(member.estimator, msg=NOT_FITTED)
+        n_columns = getattr(member.estimator, "n_features_in_", X.shape[1])
+        if n_columns != X.shape[1]:
+            raise ValueError(f"It was fitted on {n_columns} columns, and sees {X.shape[1]}.")
+        rows = lesson.rows
+        as_scores = as_scores and gives_scores(member.estimator)
+        votes = votes_of(member.estimator, take_rows(X, rows), lesson.task, as_scores=as_scores)
+    return Seated(member, [member.estimator], [(rows, votes.astype(dtype_of(lesson.task)))])
+
+
+def warn_of_dropped(members: list[Member], failures: dict[int, BaseException]) -> None:
+    """Warn of the members that failed; raise if none is left."""
+    for place in sorted(failures):
+        if len(failures) == len(members):
+            raise ValueError(f"Every member failed. The first: {failures[place]}") from failures[place]
+        warnings.warn(
+            f"Member {members[place].name!r} is dropped. {failures[place]}", RuntimeWarning, stacklevel=4
+        )

@@ -1,0 +1,234 @@
+"""The members of a committee: named estimators, the columns that each sees, and the kinds of the CAWPE paper.
+
+In: what the user passes as `estimators` and `columns`. Out: a list of `Member`, before the fit. A `Seat` is a
+fitted member, ready to vote.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, is_classifier, is_regressor
+from sklearn.dummy import DummyClassifier
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import StandardScaler
+
+from committee.assembling.calibration import Calibration
+from committee.learners import C45Classifier, DecisionTreeRegressor
+from committee.members.member_tasks import naming
+from committee.members.member_view import asked
+from committee.members.member_votes import Task, votes_of
+from committee.members.seeds import seeded
+from committee.members.table_encoder import new_encoder
+from committee.parameters import is_integer
+from committee.saving.predictors.deciders import folded
+from committee.table import Schema
+from committee.table.source import Source
+from committee.votes.vote_arrays import folded_scores
+
+
+@dataclass(frozen=True, eq=False)
+class Member:
+    """A member of a committee, before the fit.
+
+    Parameters
+    ----------
+    name : str
+    estimator : estimator
+        Not fitted, unless members come fitted; cloned for every fit.
+    columns : list of int, or None
+        The positions of the columns that it sees; None for all.
+    """
+
+    name: str
+    estimator: BaseEstimator
+    columns: list[int] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Seat:
+    """A fitted member.
+
+    Parameters
+    ----------
+    name : str
+    models : list of estimators
+        One that has learnt from all rows, or one for each fold, whose mean vote counts.
+    columns : list of int, or None
+        The columns that they see; None for all.
+    calibration : Calibration or None
+        What makes votes of scores.
+    """
+
+    name: str
+    models: list[BaseEstimator]
+    columns: list[int] | None = None
+    calibration: Calibration | None = None
+
+    @property
+    def learner(self) -> BaseEstimator:
+        """A model whose clone learns as the member does, so not one that stands for a fold of one class."""
+        return next((each for each in self.models if not isinstance(each, DummyClassifier)), self.models[0])
+
+    def votes(self, source: Source, task: Task) -> np.ndarray:
+        """Return the votes on a table, of shape (n_rows, n_outputs)."""
+        return self.votes_by_fold(source, task, 1)[0]
+
+    def votes_by_fold(self, source: Source, task: Task, n_folds: int) -> list[np.ndarray]:
+        """Return the votes of each fold's models; models are in the order of the folds, again and again."""
+        seen = source if self.columns is None else source.select(self.columns)
+        as_scores = self.calibration is not None
+        with naming(f"Member {self.name!r}", "vote"):
+            each = [votes_of(*asked(model, seen), task, as_scores=as_scores) for model in self.models]
+        if self.calibration is None:
+            return folded(each, n_folds)
+        return [self.calibration.votes(scores) for scores in folded_scores(each, n_folds)]
+
+
+def seeded_by_name(member: Member, random_state: int) -> Member:
+    """Draw the seeds of a member by its name, so that they do not depend on who else is asked."""
+    words = np.frombuffer(hashlib.sha256(member.name.encode()).digest(), dtype="<u4")
+    rng = np.random.default_rng([random_state, *map(int, words)])
+    return replace(member, estimator=seeded(member.estimator, rng))
+
+
+def members_of(estimators: object, columns: object, schema: Schema, is_class_task: bool) -> list[Member]:
+    """Check the members of a committee, and which columns each of them sees.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import RidgeCV
+    >>> from committee.table import read
+    >>> members_of([("a", RidgeCV()), ("a", RidgeCV())], None, read([[1.0]]).schema, is_class_task=False)
+    Traceback (most recent call last):
+    ValueError: Two members are named 'a'. Give each a name of its own.
+    """
+    pairs = default_members(is_class_task) if estimators is None else check_pairs(estimators)
+    for name, estimator in pairs:
+        check_kind(name, estimator, is_class_task)
+    if columns is None:
+        return [Member(name, estimator) for name, estimator in pairs]
+    if not isinstance(columns, Mapping):
+        raise ValueError(
+            f"columns must be a dict from names of members to lists of columns, or None. Got {columns!r}."
+        )
+    unknown = [name for name in columns if name not in dict(pairs)]
+    if unknown:
+        raise ValueError(
+            f"columns names the member {unknown[0]!r}, which is none. There are "
+            f"{[name for name, _ in pairs]}."
+        )
+    return [
+        Member(name, estimator, positions_of(columns[name], schema, name) if name in columns else None)
+        for name, estimator in pairs
+    ]
+
+
+def check_pairs(estimators: object) -> list[tuple[str, BaseEstimator]]:
+    """Return the pairs of names and estimators; raise unless each name is unique text without '__'."""
+    expected = "estimators must be a list of (name, estimator) pairs, or None."
+    if isinstance(estimators, str) or not isinstance(estimators, Sequence) or len(estimators) == 0:
+        raise ValueError(f"{expected} Got {estimators!r}.")
+    for pair in estimators:
+        is_pair = isinstance(pair, tuple | list) and len(pair) == 2 and isinstance(pair[0], str)
+        if is_pair and isinstance(pair[1], str) and pair[1] == "drop":
+            raise ValueError(f"Member {pair[0]!r} is 'drop'. Leave it out of estimators instead.")
+        if not is_pair or not hasattr(pair[1], "fit") or isinstance(pair[1], type):
+            raise ValueError(f"{expected} Got {pair!r} in it.")
+    names = [name for name, _ in estimators]
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(f"Two members are named {name!r}. Give each a name of its own.")
+        if not name or "__" in name:
+            raise ValueError(f"The name of a member must be text without '__'. Got {name!r}.")
+    return [(name, estimator) for name, estimator in estimators]
+
+
+def check_kind(name: str, estimator: BaseEstimator, is_class_task: bool) -> None:
+    """Raise for a regressor among classifiers, or the other way round."""
+    wrong, wanted = (is_regressor, "classifier") if is_class_task else (is_classifier, "regressor")
+    if not hasattr(estimator, "__sklearn_tags__"):
+        raise ValueError(
+            f"Member {name!r} is a {type(estimator).__name__}, which is no estimator of scikit-learn's. Let "
+            "its class inherit from sklearn.base.BaseEstimator."
+        )
+    if wrong(estimator):
+        raise ValueError(f"Member {name!r} must be a {wanted}. Got {type(estimator).__name__}.")
+
+
+def default_members(is_class_task: bool) -> list[tuple[str, BaseEstimator]]:
+    """Make the members of the CAWPE paper, or similar ones for numbers.
+
+    They are a linear model, a tree, a linear support vector machine, nearest neighbours and a perceptron with
+    one hidden layer. All but the tree see the table as `TableEncoder` makes it a matrix, and those whose
+    penalties would depend on the unit of y see it scaled.
+    """
+    c45: Any = C45Classifier
+    tree: Any = DecisionTreeRegressor
+    from sklearn.linear_model import LogisticRegression, RidgeCV
+    from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+    from sklearn.neural_network import MLPClassifier, MLPRegressor
+    from sklearn.svm import LinearSVC, LinearSVR
+
+    if is_class_task:
+        return [
+            ("logistic", encoded(LogisticRegression(max_iter=1000))),
+            ("c45", c45()),
+            ("svm", encoded(LinearSVC(max_iter=10_000))),
+            ("neighbours", encoded(KNeighborsClassifier())),
+            ("perceptron", encoded(MLPClassifier(max_iter=1000, tol=1e-3))),
+        ]
+    return [
+        ("ridge", encoded(RidgeCV())),
+        ("tree", tree(min_samples_leaf=5)),
+        ("svm", encoded(with_scaled_target(LinearSVR(max_iter=10_000)))),
+        ("neighbours", encoded(KNeighborsRegressor())),
+        ("perceptron", encoded(with_scaled_target(MLPRegressor(max_iter=1000, tol=1e-3)))),
+    ]
+
+
+def encoded(estimator: BaseEstimator, **parameters: object) -> Pipeline:
+    """Let an estimator see a table as a matrix of numbers, made by an encoder of some parameters."""
+    return Pipeline([("encoder", new_encoder(**parameters)), ("model", estimator)])
+
+
+def with_scaled_target(regressor: BaseEstimator) -> BaseEstimator:
+    """Let a regressor see y with mean 0 and standard deviation 1."""
+    from sklearn.compose import TransformedTargetRegressor
+
+    return TransformedTargetRegressor(regressor, transformer=StandardScaler())
+
+
+def positions_of(wanted: object, schema: Schema, name: str) -> list[int]:
+    """Return the positions of columns that are given by name or position, each once.
+
+    Examples
+    --------
+    >>> from committee.table import read
+    >>> positions_of([True, False], read([[1.0, 2.0]]).schema, "tree")
+    Traceback (most recent call last):
+    ValueError: columns['tree'] has True, which is no column of X. Give names or positions, from 0 to 1.
+    """
+    if isinstance(wanted, str) or not isinstance(wanted, Iterable):
+        raise ValueError(f"columns[{name!r}] must be a list of columns. Got {wanted!r}.")
+    positions = []
+    for column in wanted:
+        if isinstance(column, str) and column in schema.names:
+            positions.append(schema.names.index(column))
+        elif is_integer(column) and column in range(schema.n_columns):
+            positions.append(int(column))
+        else:
+            told = column.item() if isinstance(column, np.generic) else column
+            raise ValueError(
+                f"columns[{name!r}] has {told!r}, which is no column of X. Give names or positions, from 0 "
+                f"to {schema.n_columns - 1}."
+            )
+        if positions[-1] in positions[:-1]:
+            raise ValueError(f"columns[{name!r}] has {column!r}, a column that is there already.")
+    if not positions:
+        raise ValueError(f"columns[{name!r}] is empty. A member sees at least one column.")
+    return positions

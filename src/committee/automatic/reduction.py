@@ -1,0 +1,464 @@
+"""What an automatic committee can be made into, after its fit: fewer members, fewer models, one student.
+
+A student learns what the committee decides (Hinton et al. 2015). A row of which the committee is not sure is
+learnt once for each class, with the probability as its weight. How much each column counts comes from the
+members: the gain of the splits of trees, forests and boosters; the coefficients of linear models on an
+encoded table, which are of columns of one scale, and are added up for the values of a category.
+"""
+
+from __future__ import annotations
+
+import copy
+import datetime
+import importlib.util
+import itertools
+import pickle
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any, Self, TypeVar
+
+import narwhals.stable.v2 as nw
+import numpy as np
+from sklearn.base import BaseEstimator, clone
+from sklearn.compose import TransformedTargetRegressor
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import check_is_fitted
+
+from committee import running
+from committee.assembling.committee import for_places
+from committee.assembling.fitted_committee import Assembled
+from committee.assembling.member_fits import Plan, seat
+from committee.assembling.named_members import Member, check_kind
+from committee.automatic.automatic_parameters import AUTO, AutomaticParameters, is_positive
+from committee.automatic.portfolio import as_many_steps_as_told
+from committee.automatic.rule_choice import RuleChoice
+from committee.boosting import GradientBoostingClassifier, GradientBoostingRegressor
+from committee.combining.metadata_routing import arguments
+from committee.combining.rule import Rule
+from committee.combining.rule_registry import rule_named
+from committee.members.table_encoder import TableEncoder
+from committee.members.training_set import Lesson
+from committee.parameters import declared, is_integer
+from committee.saving import save
+from committee.table import Column, Kind, Schema
+from committee.table.input_types import ArrayLike, RandomState, TableLike
+from committee.table.schema import take_rows
+from committee.task import Classification
+from committee.votes.honest_votes import HonestVotes
+
+Row = TypeVar("Row")
+# A class of a lower probability is not learnt by a student.
+LEAST_PROBABILITY = 1e-3
+# What members may cost is lowered at least so far where it turns out to be too much.
+LESS = 0.99
+# So many rows are timed, and the median counts: some have waited for something else.
+N_TIMES = 50
+# A row that comes after other work takes so much longer than one that comes after another.
+BETWEEN_ROWS = 1.4
+
+
+@declared
+class Reducing(AutomaticParameters, Assembled):
+    """A committee that can be made smaller.
+
+    Attributes
+    ----------
+    feature_importances_ : ndarray of shape (n_columns,)
+        How much each column counts: the mean over the members that tell, by their weights.
+    """
+
+    def prune(
+        self,
+        X: TableLike | None = None,
+        *,
+        max_members: int | None = None,
+        max_latency: float | None = None,
+        max_bytes: float | None = None,
+    ) -> Self:
+        """A smaller committee: those members that lower the loss of honest votes most, for what they cost.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_columns), default=None
+            For `max_latency`: its first rows are timed, one by one; None times some row with the columns of
+            the fit. For a rule that looks at the rows: the table of the fit.
+        max_members : int, default=None
+            How many members may stay.
+        max_latency : float, default=None
+            How many seconds `predict` may take for one row, here and now: it is measured, and two fifths are
+            added for what comes between rows. It is an error if no member is quick enough; `refit_full`
+            before makes all quicker.
+        max_bytes : float, default=None
+            How large the file may be; or the pickle, if there are members that cannot rest in a file of ours.
+
+        Returns
+        -------
+        estimator
+            Another committee, with the rule that suits these members best, or with the one that was told.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from committee import CommitteeClassifier
+        >>> X, y = load_iris(return_X_y=True)
+        >>> automatic = CommitteeClassifier(["booster", "linear", "c45"], random_state=0).fit(X, y)
+        >>> list(automatic.prune(max_members=1).named_estimators_)
+        ['booster']
+        """
+        limits = {"max_members": max_members, "max_latency": max_latency, "max_bytes": max_bytes}
+        given = {name: limit for name, limit in limits.items() if limit is not None}
+        if len(given) != 1 or not all(is_positive(limit) for limit in given.values()):
+            raise ValueError(f"prune needs one of {', '.join(limits)}, a number > 0. Got {given}.")
+        if max_members is not None and not is_integer(max_members):
+            raise ValueError(f"max_members must be an integer >= 1 or None. Got {max_members!r}.")
+        honest = self._known_votes()
+        (name, limit), *_ = given.items()
+        costs, measure = self._costs(name, X)
+        budget = limit
+        while True:
+            places = affordable(honest, costs, budget, self.scoring)
+            if not places:
+                raise ValueError(
+                    f"{name}={limit} is too little for any member. The cheapest takes {costs.min():.3g}, and "
+                    "its rule and the table a little more. Allow more, or prune what refit_full returns: it "
+                    "has one model for each member."
+                )
+            smaller = self._with_only(places, X)
+            cost = measure(smaller)
+            if cost <= limit:
+                return smaller
+            # The table and the rule cost something too: the same whoever sits, or in proportion to them. The
+            # next try believes what leaves more of the members.
+            alone = costs[places].sum()
+            budget = min(max(alone - (cost - limit), alone * limit / cost), LESS * alone)
+
+    def _costs(self, name: str, X: TableLike | None) -> tuple[np.ndarray, Callable[[Self], float]]:
+        """What each member costs alone, and how the cost of a whole committee is found."""
+        if name == "max_latency":
+            native = self._open(some_row(self.schema_) if X is None else X).native
+            rows = [take_rows(native, np.array([row])) for row in range(min(native.shape[0], N_TIMES))]
+            sources = [self._open(row) for row in rows]
+            return (
+                np.array([usual_time(partial(each.votes, task=self._task), sources) for each in self._seats]),
+                lambda smaller: BETWEEN_ROWS * usual_time(smaller.predict, rows),
+            )
+        if name == "max_bytes":
+            return np.array([sum(map(bytes_of, each.models)) for each in self._seats]), bytes_of
+        return np.ones(len(self._seats)), lambda smaller: len(smaller._seats)
+
+    def _with_only(self, places: list[int], X: TableLike | None) -> Self:
+        """The committee of some members."""
+        smaller = copy.copy(self)
+        smaller._seats = [self._seats[place] for place in places]
+        smaller._honest = self._known_votes().of_members(places)
+        if self._finds_rule():
+            rule = self._choice().best(smaller._honest)
+        else:
+            rule = for_places(clone(self.rule_), len(self._seats), places)
+        smaller._fit_rule(rule, X)
+        return smaller
+
+    def refit_full(self, X: TableLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """The committee with one model for each member, which has learnt from all rows.
+
+        It answers several times faster than one with a model for each fold, and is mostly a little worse.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_columns)
+            The table of the fit.
+        y : array-like of shape (n_rows,)
+        sample_weight : array-like of shape (n_rows,), default=None
+            The weights of the fit.
+
+        Returns
+        -------
+        estimator
+            Another committee, with the same rule.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from committee import CommitteeClassifier
+        >>> X, y = load_iris(return_X_y=True)
+        >>> automatic = CommitteeClassifier(["linear", "c45"], random_state=0).fit(X, y)
+        >>> len(automatic.named_estimators_["c45"])
+        8
+        >>> type(automatic.refit_full(X, y).named_estimators_["c45"]).__name__
+        'C45Classifier'
+        """
+        honest = self._known_votes()
+        lesson = Lesson.of(self._task_type, X, y, sample_weight, None)
+        if honest.table not in ("", lesson.table) or not np.array_equal(lesson.y[honest.rows], honest.y):
+            raise ValueError("X and y must be those of the fit.")
+        weights = np.ones(lesson.n_rows) if lesson.weights is None else lesson.weights
+        if not np.array_equal(weights[honest.rows], honest.weights):
+            raise ValueError("sample_weight must be that of the fit, as X and y must.")
+        members = [Member(each.name, each.learner, each.columns) for each in self._seats]
+        plan = Plan(folds=[], refit=True, uses_bags=False, as_scores=False)
+        kind = self._kind_of_runner()
+        with (
+            running.runner_of(kind, self.n_jobs) as run,
+            running.Work("members", type(self).__name__, len(members), verbose=int(self.verbose)) as work,
+            as_many_steps_as_told(),
+        ):
+            seated = seat(members, lesson, plan, run, on_error="raise", tell=work.tell)
+        models = {each.member.name: each.models for each in seated}
+        whole = copy.copy(self)
+        whole._seats = [replace(each, models=models[each.name]) for each in self._seats]
+        return whole
+
+    def distil(self, X: TableLike, estimator: BaseEstimator | None = None) -> BaseEstimator:
+        """One estimator that has learnt what the committee decides.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_columns)
+            Any rows: those of the fit, or others, whose answers nobody needs to know.
+        estimator : estimator, default=None
+            Who learns; a classifier must take weights. None is gradient boosting.
+
+        Returns
+        -------
+        estimator
+            It is fitted.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from committee import CommitteeClassifier, DecisionTreeClassifier
+        >>> X, y = load_iris(return_X_y=True)
+        >>> automatic = CommitteeClassifier(["linear", "c45"], random_state=0).fit(X, y)
+        >>> student = automatic.distil(X, DecisionTreeClassifier(max_depth=3, random_state=0))
+        >>> bool((student.predict(X) == automatic.predict(X)).mean() > 0.9)
+        True
+        """
+        decision, native = self._decide(X), self._open(X).native
+        task = self._task
+        if estimator is None:
+            estimator = new_student(isinstance(task, Classification), self.random_state)
+        check_kind("estimator", estimator, isinstance(task, Classification))
+        if isinstance(task, Classification):
+            return taught_classes(estimator, native, decision, task.classes)
+        return taught_numbers(estimator, native, decision)
+
+    def _usual_scoring(self) -> object:
+        """Return what members and rules are judged by if nothing else is asked for."""
+        if self.scoring is not None:
+            return self.scoring
+        return "neg_log_loss" if isinstance(self._task, Classification) else "neg_root_mean_squared_error"
+
+    @property
+    def feature_importances_(self) -> np.ndarray:
+        """How much each column counts: the mean over the members that tell, by their weights.
+
+        Trees, forests and boosters tell, and linear models. Where the rule has no weights, or none that has
+        a weight tells, all who tell count the same.
+        """
+        check_is_fitted(self)
+        n_columns = self.n_features_in_
+        weights = getattr(self.rule_, "weights_", None)
+        if weights is None or np.ndim(weights) != 1:
+            weights = np.ones(len(self._seats))
+        told, says = [], []
+        for each, weight in zip(self._seats, weights, strict=True):
+            found = [importances_of(model, n_columns) for model in each.models]
+            shares = [share for share in found if share is not None]
+            if each.columns is None and len(shares) == len(each.models):
+                told.append(np.mean(shares, axis=0))
+                says.append(abs(weight))
+        if not told:
+            raise AttributeError(
+                "No member tells how much columns count. Use sklearn.inspection.permutation_importance."
+            )
+        total = np.average(told, axis=0, weights=says if any(says) else None)
+        return total / (total.sum() or 1.0)
+
+    def _finds_rule(self) -> bool:
+        return isinstance(self.rule, str) and self.rule == AUTO
+
+    def _choice(self) -> RuleChoice:
+        """Return how the rule is chosen."""
+        return RuleChoice(self.scoring, self.tune_threshold and self._task_type is Classification)
+
+    def _adjusted(self, rule: Rule) -> Rule:
+        return self._choice().adjusted(rule)
+
+
+def new_student(are_classes: bool, random_state: RandomState) -> BaseEstimator:
+    """Who learns, if nobody is named."""
+    made: Any = GradientBoostingClassifier if are_classes else GradientBoostingRegressor
+    return made(random_state=random_state)
+
+
+def taught_classes(
+    student: BaseEstimator, X: TableLike, decision: np.ndarray, classes: np.ndarray
+) -> BaseEstimator:
+    """A classifier that has learnt probabilities."""
+    rows, codes = np.nonzero(decision >= LEAST_PROBABILITY)
+    weights = decision[rows, codes]
+    student = clone(student)
+    given = arguments(student, "sample_weight", weights)
+    if not any(name.endswith("sample_weight") for name in given):
+        raise ValueError(
+            f"{type(student).__name__} takes no sample_weight, and probabilities are learnt as weights. Use "
+            "another estimator."
+        )
+    return student.fit(take_rows(X, rows), classes[codes], **given)
+
+
+def taught_numbers(student: BaseEstimator, X: TableLike, decision: np.ndarray) -> BaseEstimator:
+    """A regressor that has learnt numbers."""
+    return clone(student).fit(X, decision[:, 0])
+
+
+def importances_of(model: BaseEstimator, n_columns: int) -> np.ndarray | None:
+    """The shares of the columns for one model.
+
+    Parameters
+    ----------
+    model : estimator
+        Fitted.
+    n_columns : int
+        Of the table.
+
+    Returns
+    -------
+    ndarray of shape (n_columns,), or None
+        They sum to 1, or are all 0 if no column counts. None if the model does not tell.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from committee.assembling.named_members import encoded
+    >>> model = encoded(LogisticRegression()).fit([[1, 0], [2, 0], [3, 0], [4, 0]], [0, 0, 1, 1])
+    >>> importances_of(model, 2).round(2)
+    array([1., 0.])
+    """
+    is_told = hasattr(model, "feature_importances_")
+    sizes = np.asarray(model.feature_importances_ if is_told else coefficient_sizes(model, n_columns))
+    if sizes.shape != (n_columns,):
+        return None
+    total = sizes.sum()
+    return sizes / total if total > 0 else np.zeros(n_columns)
+
+
+def coefficient_sizes(model: BaseEstimator, n_columns: int) -> np.ndarray:
+    """How large the coefficients of each column are, in the mean over classes; empty if there are none."""
+    steps = [step for _, step in model.steps] if isinstance(model, Pipeline) else []
+    if len(steps) != 2 or not isinstance(steps[0], TableEncoder):
+        return np.empty(0)
+    encoder, last = steps
+    last = last.regressor_ if isinstance(last, TransformedTargetRegressor) else last
+    if not hasattr(last, "coef_"):
+        return np.empty(0)
+    sizes = np.abs(np.atleast_2d(last.coef_)).mean(axis=0)
+    summed: np.ndarray = np.bincount(columns_of(encoder), sizes, minlength=n_columns)
+    return summed
+
+
+def columns_of(encoder: TableEncoder) -> np.ndarray:
+    """The column of the table that each column of an encoded matrix is of."""
+    widths = np.where(encoder.schema_.is_category, [len(codes) for codes in encoder.kept_], 1)
+    return np.repeat(np.arange(len(widths)), widths)
+
+
+def affordable(honest: HonestVotes, costs: np.ndarray, most: float, scoring: object) -> list[int]:
+    """Members, chosen one after the other, that cost no more than may be spent.
+
+    Parameters
+    ----------
+    honest : HonestVotes
+    costs : ndarray of shape (n_members,)
+    most : float
+        What they may cost together.
+    scoring : str, scorer, callable or None
+        What is maximised; see `GreedyRule`.
+
+    Returns
+    -------
+    list of int
+        The next is always the one with which greedy selection reaches the lowest loss, and nobody joins who
+        does not lower it. In the order of the members; empty if nobody is cheap enough.
+
+    Examples
+    --------
+    >>> votes = np.array([[[0.9, 0.1], [0.2, 0.8]], [[0.8, 0.2], [0.3, 0.7]], [[0.4, 0.6], [0.5, 0.5]]])
+    >>> honest = HonestVotes.of(votes, [0, 1])
+    >>> affordable(honest, np.array([5.0, 1.0, 1.0]), 2.0, None)
+    [1]
+    """
+    chosen: list[int] = []
+    loss = np.inf
+    while True:
+        left = most - costs[chosen].sum()
+        others = [place for place in np.flatnonzero(costs <= left).tolist() if place not in chosen]
+        losses = [greedy_loss(honest, [*chosen, place], scoring) for place in others]
+        if not losses or min(losses) >= loss:
+            return sorted(chosen)
+        loss = min(losses)
+        chosen.append(others[int(np.argmin(losses))])
+
+
+def greedy_loss(honest: HonestVotes, places: list[int], scoring: object) -> float:
+    """The loss that greedy selection reaches with some members."""
+    rule: Any = rule_named("greedy").set_params(scoring=scoring)
+    honest.of_members(sorted(places)).teach(rule)
+    return float(rule.losses_[0])
+
+
+def usual_time(work: Callable[[Row], object], rows: list[Row]) -> float:
+    """How many seconds some work takes for a row, by several rows in turn."""
+    times = []
+    for row in itertools.islice(itertools.cycle(rows), N_TIMES):
+        began = time.perf_counter()
+        work(row)
+        times.append(time.perf_counter() - began)
+    return float(np.median(times))
+
+
+def bytes_of(model: BaseEstimator) -> int:
+    """How large the file of a model is, or its pickle if it cannot rest in a file of ours."""
+    with tempfile.TemporaryDirectory(prefix="committee-") as folder:
+        path = Path(folder, "model.committee")
+        try:
+            save(model, path)
+        except (TypeError, ValueError, ImportError):
+            return len(pickle.dumps(model, protocol=5))
+        return path.stat().st_size
+
+
+def some_row(schema: Schema) -> Any:
+    """A row such as a schema tells: a matrix, or a frame of the first library of frames that is there.
+
+    Examples
+    --------
+    >>> from committee.table import Column, Kind
+    >>> some_row(Schema((Column("x0", Kind.NUMBER), Column("x1", Kind.NUMBER)), named=False))
+    array([[0., 0.]])
+    """
+    values = {column.name: some_value(column) for column in schema.columns}
+    if not schema.named:
+        dtype = np.float64 if all(isinstance(value, float) for value in values.values()) else object
+        return np.array([list(values.values())], dtype=dtype)
+    for library in ("pandas", "polars", "pyarrow"):
+        if importlib.util.find_spec(library) is not None:
+            return nw.from_dict(
+                {name: [value] for name, value in values.items()}, backend=library
+            ).to_native()
+    raise ImportError("The fit saw a frame, and pandas, polars and pyarrow are not there. Pass X.")
+
+
+def some_value(column: Column) -> object:
+    """A value that a column may have."""
+    if column.kind is Kind.CATEGORY:
+        return next(iter(column.categories), None)
+    if column.kind is Kind.DATE:
+        return datetime.datetime(1970, 1, 1)
+    if column.kind is Kind.SPAN:
+        return datetime.timedelta()
+    return False if column.kind is Kind.BOOLEAN else 0.0

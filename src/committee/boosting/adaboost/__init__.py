@@ -1,0 +1,1 @@
+"""Boost by weights of rows: the four AdaBoosts."""

@@ -1,0 +1,205 @@
+"""When AdaBoost has enough members: rows that are held out, and the error on them after each member.
+
+In: rounds that can be made on some of the rows, and a plan. Out: a run with as many members as did best on
+rows that they had not seen.
+"""
+
+from __future__ import annotations
+
+from contextlib import closing
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from committee.boosting.adaboost.python_rounds import Plan, Run
+from committee.boosting.adaboost.weights import Distribution, Scheme
+from committee.boosting.gradient.training_rows import validation_target
+from committee.combining.fixed_rules import one_hot
+from committee.learners.fit_session import hook_of
+from committee.running import Work
+from committee.table import Table
+from committee.task import Classification, check_lengths, row_weights, weighted_median
+from committee.votes.folds import N_FOLDS, spare_folds, spare_share
+
+
+class Curve:
+    """The error on a table after each member: the misclassified share, or the mean absolute error.
+
+    Parameters
+    ----------
+    rounds : EngineRounds or PythonRounds
+    scheme : Scheme
+    X : table, as the rounds read it
+    y : ndarray of shape (n_rows,)
+        Codes of classes, or numbers.
+    weights : ndarray of shape (n_rows,), or None
+    """
+
+    def __init__(
+        self, rounds: Any, scheme: Scheme, X: Any, y: np.ndarray, weights: np.ndarray | None
+    ) -> None:
+        self.rounds, self.scheme = rounds, scheme
+        self.X, self.y, self.weights = X, y, weights
+        self.errors: list[float] = []
+        self._sums: Any = 0.0
+        self._numbers: list[np.ndarray] = []
+        self._votes: list[float] = []
+
+    @property
+    def best(self) -> int:
+        """The number of members of the lowest error, the first of equal ones; 0 if there are none."""
+        return int(np.argmin(self.errors)) + 1 if self.errors else 0
+
+    def add(self, run: Run) -> None:
+        """Go on with the members of a run."""
+        if not len(run.votes):
+            return
+        cast = self.rounds.votes(run.members, self.X, self.scheme, len(self.errors))
+        for votes, vote in zip(cast, run.votes, strict=True):
+            self.errors.append(self._after(votes, vote))
+
+    def _after(self, votes: np.ndarray, vote: float) -> float:
+        if self.scheme.name == "r2":
+            self._numbers.append(votes[:, 0])
+            self._votes.append(vote)
+            median = weighted_median(np.array(self._numbers), np.array(self._votes))
+            return float(np.average(np.abs(median - self.y), weights=self.weights))
+        if self.scheme.is_crisp:
+            votes = one_hot(votes.argmax(axis=1), votes.shape[1])
+        self._sums = self._sums + vote * votes
+        return float(np.average(self._sums.argmax(axis=1) != self.y, weights=self.weights))
+
+
+def start(rounds: Any, scheme: Scheme) -> Distribution:
+    """The distribution of the first round."""
+    return Distribution.start(rounds.weights, rounds.n_rows, scheme.n_mislabels)
+
+
+def go_while_better(rounds: Any, plan: Plan, curve: Curve, n_iter_no_change: int) -> Run:
+    """Make rounds until the error of the curve has not fallen for some; keep the members up to its lowest."""
+    run: Run | None = None
+    distribution = start(rounds, plan.scheme)
+    n_done = 0
+    while n_done < plan.n_rounds:
+        # As many as must be made before the run may end, so that it ends where it should.
+        n_next = min(curve.best + n_iter_no_change, plan.n_rounds) - n_done
+        progress = later(plan, n_done)
+        part = replace(plan, n_rounds=n_next, first_round=n_done, progress=progress)
+        more = uninterrupted(rounds.go(part, distribution))
+        curve.add(more)
+        run = more if run is None else run.then(more, rounds.join)
+        distribution, n_done = run.distribution, len(run.votes)
+        if run.is_over or len(more.votes) < n_next or n_done - curve.best >= n_iter_no_change:
+            break
+    assert run is not None
+    return first_members(rounds, run, curve.best)
+
+
+def uninterrupted(run: Run) -> Run:
+    """The run, unless something has ended it, which is raised."""
+    if run.interruption is not None:
+        raise run.interruption
+    return run
+
+
+def later(plan: Plan, n_done: int) -> Any:
+    """The progress of a plan of which some rounds are done."""
+    tell = plan.progress
+    return None if tell is None else lambda n_more: tell(n_done + n_more)
+
+
+def first_members(rounds: Any, run: Run, n_members: int) -> Run:
+    """A run as it was after some of its members."""
+    if n_members == len(run.votes):
+        return run
+    return replace(
+        run,
+        members=rounds.take(run.members, n_members),
+        errors=run.errors[:n_members],
+        votes=run.votes[:n_members],
+        weights=None if run.weights is None else run.weights[:n_members],
+        importances=None if run.importances is None else run.importances[:n_members],
+    )
+
+
+def out_of_fold_errors(rounds: Any, plan: Plan, name: str, verbose: int) -> np.ndarray:
+    """The mean error after each member on folds that the members have not seen.
+
+    A run that ends early keeps its last error. `name` and `verbose` are those of the estimator.
+    """
+    folds = fold_numbers(rounds, plan.seed)
+    calls = {
+        f"fold {fold + 1} of {N_FOLDS}": (plan, name, folds == fold)
+        for fold in range(N_FOLDS)
+        if (folds == fold).any()
+    }
+    total = np.zeros(plan.n_rounds)
+    heaviness = 0.0
+    with (
+        Work("folds", name, N_FOLDS, verbose=verbose) as work,
+        closing(rounds.side_by_side(errors_on_fold, calls)) as results,
+    ):
+        for n_done, (errors, weight) in enumerate(results, start=1):
+            work.tell(n_done, -errors.min(), shown=("error", errors.min()))
+            total += weight * errors
+            heaviness += weight
+    return total / heaviness
+
+
+def errors_on_fold(rounds: Any, plan: Plan, name: str, is_held_out: np.ndarray) -> tuple[np.ndarray, float]:
+    """The errors on rows that are held out, after each member that learns from the others; their weight."""
+    held_out = np.flatnonzero(is_held_out)
+    some = rounds.only(np.flatnonzero(~is_held_out))
+    weights = None if rounds.weights is None else rounds.weights[held_out]
+    curve = Curve(some, plan.scheme, rounds.table_of(held_out), rounds.y[held_out], weights)
+    with Work("members", name, plan.n_rounds) as work:
+        own = replace(plan, progress=hook_of(work, None), keeps_weights=False)
+        curve.add(uninterrupted(some.go(own, start(some, plan.scheme))))
+    errors = np.array(curve.errors + curve.errors[-1:] * (plan.n_rounds - len(curve.errors)))
+    return errors, float(len(held_out) if weights is None else weights.sum())
+
+
+def fold_numbers(rounds: Any, seed: int) -> np.ndarray:
+    """Return the number of the fold of each row; -1 for rows that no fold holds out, as those of weight 0."""
+    rows, classes = rows_to_divide(rounds)
+    folds = np.full(rounds.n_rows, -1)
+    folds[rows] = spare_folds(classes, seed)
+    if (folds < 0).all():
+        raise ValueError(
+            f"Early stopping divides the rows of each class, and none of {len(rows)} has a second one. Set "
+            "early_stopping=False."
+        )
+    return folds
+
+
+def held_out_rows(rounds: Any, share: float, seed: int) -> np.ndarray:
+    """Return a mask of the rows to hold out: a share of the rows of every class, but never all of them."""
+    rows, classes = rows_to_divide(rounds)
+    mask = np.zeros(rounds.n_rows, dtype=bool)
+    mask[rows] = spare_share(classes, share, seed)
+    return mask
+
+
+def rows_to_divide(rounds: Any) -> tuple[np.ndarray, np.ndarray]:
+    """The rows of positive weight, and their classes; numbers are of one."""
+    rows = np.arange(rounds.n_rows) if rounds.weights is None else np.flatnonzero(rounds.weights)
+    if len(rows) < 2:
+        raise ValueError(
+            f"Early stopping divides the rows, and X has {len(rows)} with weight. Set early_stopping=False."
+        )
+    is_class_task = isinstance(rounds.task, Classification)
+    return rows, rounds.y[rows] if is_class_task else np.zeros(len(rows), dtype=np.int32)
+
+
+def validation_curve(rounds: Any, scheme: Scheme, given: tuple[Any, Any, Any]) -> Curve:
+    """Read the X_val, y_val and sample_weight_val that the user passes."""
+    X_val, y_val, sample_weight_val = given
+    try:
+        X = rounds.read(X_val)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"X_val does not fit X. {error}") from error
+    y = validation_target(y_val, rounds.task)
+    n_rows = X.n_rows if isinstance(X, Table) else X.shape[0]
+    check_lengths(n_rows, y)
+    return Curve(rounds, scheme, X, y, row_weights(sample_weight_val, n_rows, "sample_weight_val"))

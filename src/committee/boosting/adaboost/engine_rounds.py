@@ -1,0 +1,223 @@
+"""The rounds of AdaBoost in the engine: our own trees, from a table that is binned or sorted once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from committee import _engine
+from committee.boosting.adaboost.python_rounds import Plan, Run
+from committee.boosting.adaboost.weights import Distribution, Scheme
+from committee.learners import C45Classifier
+from committee.learners.c45 import branches_by_column
+from committee.learners.training_data import Training
+from committee.learners.tree_parameters import columns_of
+from committee.members.member_kinds import (
+    CARTS,
+    STUMPS,
+    are_trees_of,
+    grow_parameters,
+    grows_in_engine,
+    takes_codes,
+)
+from committee.running import Runner
+from committee.table import BinnedTable, Table, read_like, to_codes
+from committee.task import Classification, Regression
+
+Trees = _engine.Forest | _engine.C45Forest
+
+
+def runs_in_engine(member: Any) -> bool:
+    """Whether the engine grows such members itself. Weights of classes are for the member alone to apply.
+
+    Examples
+    --------
+    >>> from committee import DecisionTreeClassifier
+    >>> runs_in_engine(DecisionTreeClassifier(max_depth=2))
+    True
+    >>> runs_in_engine(DecisionTreeClassifier(class_weight="balanced"))
+    False
+    """
+    return grows_in_engine(member) and getattr(member, "class_weight", None) is None
+
+
+def are_members_of(member: Any, members: Any) -> bool:
+    """Whether what a file holds can be members of a kind: trees of the engine, or a list of estimators."""
+    return are_trees_of(member, members) if runs_in_engine(member) else isinstance(members, list)
+
+
+def default_member(task: Classification | Regression) -> Any:
+    """The member that boosts well: a stump for two classes, else a tree with room for all classes.
+
+    Examples
+    --------
+    >>> default_member(Classification(np.arange(10))).max_depth
+    5
+    """
+    stump, tree = STUMPS[0], CARTS[0]
+    if isinstance(task, Regression):
+        return CARTS[1](max_depth=3)
+    return stump() if task.n_outputs <= 2 else tree(max_depth=1 + (task.n_outputs - 1).bit_length())
+
+
+@dataclass(frozen=True, eq=False)
+class EngineRounds:
+    """Rounds that are one call of the engine.
+
+    Parameters
+    ----------
+    member : DecisionStump, DecisionTree, RandomTree or C45Classifier
+    training : Training
+    max_bins : int
+    n_threads : int
+    codes : BinnedTable, default=None
+        The table in codes; None bins it.
+    """
+
+    member: Any
+    training: Training
+    max_bins: int
+    n_threads: int
+    codes: BinnedTable | None = None
+
+    @property
+    def task(self) -> Classification | Regression:
+        """The task."""
+        return self.training.task
+
+    @property
+    def y(self) -> np.ndarray:
+        """Codes of classes, or numbers."""
+        return self.training.y
+
+    @property
+    def weights(self) -> np.ndarray | None:
+        """The weights of the rows."""
+        return self.training.weights
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows."""
+        return self.training.table.n_rows
+
+    def binned(self) -> EngineRounds:
+        """The same with codes."""
+        if self.codes is not None:
+            return self
+        table = self.training.table
+        if isinstance(table, BinnedTable):
+            return replace(self, codes=table)
+        if not takes_codes(self.member):
+            # Codes only tell which rows are alike.
+            return replace(self, codes=self.training.bin(self.n_threads, keep_cuts=False))
+        codes = to_codes(table, self.training.fixed, self.n_threads, self.max_bins)
+        return replace(self, codes=codes)
+
+    def go(self, plan: Plan, distribution: Distribution) -> Run:
+        """Make the rounds of a plan."""
+        assert self.codes is not None
+        made = _engine.boost_adaptively(
+            self.codes.codes,
+            self.y,
+            self.training.n_classes,
+            distribution.counts,
+            distribution.units.ravel(),
+            self._parameters(plan),
+            self._values(),
+            plan.progress,
+            self.n_threads,
+        )
+        return Run(
+            made.members,
+            made.errors,
+            made.votes,
+            made.weights,
+            replace(distribution, units=made.units.reshape(distribution.units.shape)),
+            made.is_over,
+            made.importances,
+            made.interruption,
+        )
+
+    def by(self, run: Runner) -> EngineRounds:
+        """The same: the engine has threads of its own, and needs no runner."""
+        return self
+
+    def side_by_side(self, function: Callable[..., Any], calls: dict[str, tuple[Any, ...]]) -> Generator[Any]:
+        """What a function makes of these rounds and of the arguments of each named call, in their order."""
+        return (function(self, *arguments) for arguments in calls.values())
+
+    def only(self, rows: np.ndarray) -> EngineRounds:
+        """The same on some of the rows, binned anew."""
+        training = self.training
+        weights = None if training.weights is None else training.weights[rows]
+        some = Training(self.table_of(rows), training.task, training.y[rows], weights)
+        return replace(self, training=some, codes=None).binned()
+
+    def table_of(self, rows: np.ndarray) -> Table:
+        """Some rows as `votes` takes them."""
+        table = self.training.table
+        if isinstance(table, BinnedTable):
+            raise ValueError(
+                "Early stopping divides the rows of X, and a BinnedTable has none to give. Pass the table "
+                "that it was made of, or X_val and y_val."
+            )
+        return Table(table.schema, tuple(column[rows] for column in table.columns), len(rows))
+
+    def read(self, X: Any) -> Table:
+        """Another table as `votes` takes it."""
+        return read_like(X, self.training.table.schema)
+
+    def votes(self, members: Trees, X: Table, scheme: Scheme, first: int) -> np.ndarray:
+        """The votes of members, of shape (n_members, n_rows, n_outputs). No tree fails: no number is told."""
+        return members.votes(list(X.columns), X.n_rows, self.n_threads)
+
+    def join(self, first: Any, second: Any) -> Trees:
+        """The members of two runs."""
+        if second.n_trees == 0 or first.n_trees == 0:
+            return second if first.n_trees == 0 else first
+        return _engine.append_trees(first, second)
+
+    def take(self, members: Any, n_members: int) -> Trees:
+        """The first of some members."""
+        return _engine.take_trees(members, 0, n_members)
+
+    def _parameters(self, plan: Plan) -> _engine.AdaBoostParameters:
+        parameters = _engine.AdaBoostParameters()
+        scheme, member = plan.scheme, parameters.member
+        parameters.scheme, parameters.loss = scheme.name, scheme.loss
+        parameters.learning_rate = scheme.learning_rate
+        parameters.first_round, parameters.n_rounds = plan.first_round, plan.n_rounds
+        parameters.seed, parameters.keep_weights = plan.seed, plan.keeps_weights
+        member.resample = plan.resamples
+        if takes_codes(self.member):
+            member.is_stump = isinstance(self.member, STUMPS)
+            member.grow, member.ccp_alpha = grow_parameters(self.member, self.training)
+        else:
+            member.c45_settings = self.member._settings()
+        return parameters
+
+    def _values(self) -> tuple[list[np.ndarray], np.ndarray] | None:
+        """What C4.5 trees learn from: the columns, and how many categories each has; None for others."""
+        if takes_codes(self.member):
+            return None
+        table = self.training.table
+        assert isinstance(table, Table)
+        return table.as_float64(), branches_by_column(table.schema)
+
+
+def take_member(booster: Any, position: int) -> Any:
+    """One member as a fitted estimator with the booster's schema and classes."""
+    member = clone(booster.estimator_)
+    if isinstance(member, C45Classifier):
+        return member._keep_tree(booster._members.tree(position, None), booster.schema_, booster._task)
+    member._importances = booster._importances[position]
+    # The weights of the rows in a node are not kept.
+    member._weight_unit = np.nan
+    if hasattr(member, "max_features"):
+        member.max_features_ = columns_of(member.max_features, booster.n_features_in_)
+    tree = _engine.take_trees(booster._members, position, position + 1)
+    return member._keep(tree, booster.schema_, booster._task, booster._has_missing)

@@ -1,0 +1,313 @@
+"""The rounds of AdaBoost in Python, for members of any kind: each member is a task of a runner.
+
+In: an estimator of scikit-learn's kind, the table as the user has it, y and a distribution over the rows.
+Out: a `Run`: members, errors and votes, and the distribution that the next member would see. `engine_rounds`
+does the same for our own trees. A round needs the one before, so there is one task at a time; runs on other
+rows, those of folds, are tasks side by side.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from committee import _engine
+from committee.boosting.adaboost.weights import Distribution, Scheme, reweigh, weigh
+from committee.learners.training_data import Training
+from committee.members.member_fit import fit_member
+from committee.members.member_tasks import naming, numbered, result_of, results_in_order
+from committee.members.member_view import column_names, native_table
+from committee.members.member_votes import Task, votes_of
+from committee.members.seeds import reseeded
+from committee.running import Handle, Runner, runner
+from committee.running.deadline import check
+from committee.running.progress import beside
+from committee.table import read
+from committee.table.schema import take_rows
+from committee.task import Classification
+
+# By how much probabilities that were computed in 32 bits may leave the range from 0 to 1.
+MOST_ROUNDING = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """What is to be done in some rounds.
+
+    Parameters
+    ----------
+    scheme : Scheme
+    resamples : bool
+        Whether members see rows drawn by weight instead of weights.
+    seed : int
+    n_rounds : int
+    first_round : int, default=0
+        How many rounds were made before.
+    keeps_weights : bool, default=False
+    progress : callable, default=None
+        Called with the number of rounds done; the rounds end if it answers True.
+    """
+
+    scheme: Scheme
+    resamples: bool
+    seed: int
+    n_rounds: int
+    first_round: int = 0
+    keeps_weights: bool = False
+    progress: Callable[[int], object] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """What some rounds have made.
+
+    Parameters
+    ----------
+    members : list of estimators, or the engine's Forest
+    errors, votes : ndarray of shape (n_members,)
+    weights : ndarray of shape (n_members, n_rows), or None
+        What each member saw.
+    distribution : Distribution
+        What the next member would see.
+    is_over : bool
+        Whether a perfect member, or one that is no better than chance, has ended the run.
+    importances : ndarray of shape (n_members, n_columns), or None
+    interruption : BaseException, or None
+        What has ended the rounds before their time. The members so far are whole.
+    """
+
+    members: Any
+    errors: np.ndarray
+    votes: np.ndarray
+    weights: np.ndarray | None
+    distribution: Distribution
+    is_over: bool
+    importances: np.ndarray | None = None
+    interruption: BaseException | None = None
+
+    def then(self, more: Run, join: Callable[[Any, Any], Any]) -> Run:
+        """The run, and one that went on with it."""
+
+        def both(first: np.ndarray | None, second: np.ndarray | None) -> Any:
+            return None if first is None or second is None else np.concatenate([first, second])
+
+        return replace(
+            more,
+            members=join(self.members, more.members),
+            errors=both(self.errors, more.errors),
+            votes=both(self.votes, more.votes),
+            weights=both(self.weights, more.weights),
+            importances=both(self.importances, more.importances),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class PythonRounds:
+    """Rounds whose members are fitted one by one, by a runner.
+
+    Parameters
+    ----------
+    member : estimator
+        Cloned for every round.
+    X : table
+        As `native_table` returns it.
+    task : Classification or Regression
+    y : ndarray of shape (n_rows,)
+        Codes of classes, or numbers.
+    weights : ndarray of shape (n_rows,), or None
+    run : Runner, default=a serial one
+
+    Examples
+    --------
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> task, y = Classification.of(["a", "a", "b", "a"])
+    >>> rounds = PythonRounds(GaussianNB(), np.array([[1.0], [2.0], [3.0], [9.0]]), task, y, None)
+    >>> run = rounds.go(Plan(Scheme("m1", 2), False, 0, n_rounds=3), Distribution.start(None, 4))
+    >>> len(run.members), run.is_over
+    (1, True)
+    """
+
+    member: Any
+    X: Any
+    task: Task
+    y: np.ndarray
+    weights: np.ndarray | None
+    run: Runner = field(default_factory=lambda: runner("serial"))
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows."""
+        return len(self.y)
+
+    def go(self, plan: Plan, distribution: Distribution) -> Run:
+        """Make the rounds of a plan."""
+        members: list[Any] = []
+        errors: list[float] = []
+        votes: list[float] = []
+        weights: list[np.ndarray] = []
+        is_over, n_whole = False, 0
+        interruption = None
+        try:
+            for i in range(plan.n_rounds):
+                check()
+                member, cast = self._make(plan, plan.first_round + i, distribution)
+                losses = plan.scheme.losses(cast, self.y, distribution)
+                verdict = weigh(distribution, losses)
+                is_bad = not verdict.is_perfect and plan.scheme.is_no_better_than_chance(verdict)
+                if is_bad and plan.first_round + i > 0:
+                    is_over = True
+                    break
+                is_last = verdict.is_perfect or is_bad
+                vote = plan.scheme.last_vote(verdict, distribution) if is_last else plan.scheme.vote(verdict)
+                members.append(member)
+                errors.append(verdict.error)
+                votes.append(vote)
+                if plan.keeps_weights:
+                    weights.append(distribution.row_weights)
+                following = distribution if is_last else reweigh(distribution, losses, vote)
+                # All at once: an interruption leaves whole rounds.
+                distribution, n_whole, is_over = following, i + 1, is_last
+                if (plan.progress is not None and plan.progress(n_whole)) or is_over:
+                    break
+        except KeyboardInterrupt as error:
+            interruption = error
+        kept = np.array(weights[:n_whole]).reshape(n_whole, self.n_rows) if plan.keeps_weights else None
+        return Run(
+            members[:n_whole],
+            np.array(errors[:n_whole]),
+            np.array(votes[:n_whole]),
+            kept,
+            distribution,
+            is_over,
+            interruption=interruption,
+        )
+
+    def by(self, run: Runner) -> PythonRounds:
+        """The same by another runner."""
+        return replace(self, run=run)
+
+    def side_by_side(self, function: Callable[..., Any], calls: dict[str, tuple[Any, ...]]) -> Generator[Any]:
+        """What a function makes of these rounds and of the arguments of each named call, in their order."""
+
+        def submit(name: str) -> Any:
+            with beside():
+                return self.run.submit(function, self._shared, *calls[name], name=name)
+
+        return results_in_order(map(submit, calls), self.run)
+
+    def only(self, rows: np.ndarray) -> PythonRounds:
+        """The same on some of the rows."""
+        weights = None if self.weights is None else self.weights[rows]
+        return replace(self, X=take_rows(self.X, rows), y=self.y[rows], weights=weights)
+
+    def table_of(self, rows: np.ndarray) -> Any:
+        """Some rows as `votes` takes them."""
+        return take_rows(self.X, rows)
+
+    def read(self, X: Any) -> Any:
+        """Another table as `votes` takes it."""
+        X = native_table(X)
+        if X.shape[1] != self.X.shape[1]:
+            raise ValueError(f"It has {X.shape[1]} columns instead of {self.X.shape[1]}.")
+        names, expected = column_names(X), column_names(self.X)
+        if names is not None and expected is not None and names != expected:
+            raise ValueError(f"Its columns are {names} instead of {expected}.")
+        return X
+
+    def votes(self, members: list[Any], X: Any, scheme: Scheme, first: int) -> np.ndarray:
+        """The votes of members, of which errors count the first as given: (n_members, n_rows, n_outputs)."""
+        return np.array(list(each_vote(members, X, self.task, scheme, first)))
+
+    def join(self, first: list[Any], second: list[Any]) -> list[Any]:
+        """The members of two runs."""
+        return first + second
+
+    def take(self, members: list[Any], n_members: int) -> list[Any]:
+        """The first of some members."""
+        return members[:n_members]
+
+    def drawn_rows(self, seed: int, number: int, distribution: Distribution) -> np.ndarray:
+        """The rows that the member of a round draws by weight, those that the engine would draw.
+
+        They are drawn, and come, in an order by what they contain: neither the order of the table nor whether
+        a row has weight 2 or stands there twice changes what the member sees.
+        """
+        order, fixed = self._by_content, distribution.fixed_weights
+        order = order[fixed[order] > 0]
+        one = np.array([len(order)], dtype=np.uint64)
+        n_draws = np.array([distribution.n_draws], dtype=np.uint64)
+        bag = _engine.Drawing(self.n_rows, order, one, n_draws, fixed[order], None, True, False)
+        return np.repeat(order, bag.draw(seed, number)[order])
+
+    @cached_property
+    def _by_content(self) -> np.ndarray:
+        """The rows that weigh something, by their content."""
+        training = Training(read(self.X), self.task, np.ascontiguousarray(self.y), self.weights)
+        return training.rows_by_content(training.bin(1), 1)
+
+    @cached_property
+    def _shared(self) -> Handle:
+        """These rounds for tasks, within which members follow one another."""
+        return self.run.put(self.by(runner("serial")))
+
+    def _make(self, plan: Plan, number: int, distribution: Distribution) -> tuple[Any, np.ndarray]:
+        """The member of a round, and its votes."""
+        rows = self.drawn_rows(plan.seed, number, distribution) if plan.resamples else None
+        silent = replace(plan, progress=None)
+        task = self.run.submit(fit_and_vote, self._shared, silent, number, distribution, rows)
+        return result_of(task, self.run, numbered(number, self.member))
+
+
+def fit_and_vote(
+    rounds: PythonRounds, plan: Plan, number: int, distribution: Distribution, rows: np.ndarray | None
+) -> tuple[Any, np.ndarray]:
+    """Fit the member of a round, on rows that were drawn or on all with weights, and let it vote on all."""
+    # A generator for each round: a run that goes on later draws what it would have drawn at once.
+    rng = np.random.default_rng([plan.seed, number])
+    member = reseeded(rounds.member, rng)
+    weights, is_drawn = None, rows is not None
+    if rows is None:
+        rows = np.flatnonzero(distribution.counts)
+        weights = distribution.member_weights[rows]
+    is_all = not is_drawn and len(rows) == rounds.n_rows
+    X, y = rounds.X if is_all else take_rows(rounds.X, rows), rounds.y[rows]
+    are_classes = isinstance(rounds.task, Classification)
+    answers = rounds.task.classes[y] if isinstance(rounds.task, Classification) else y
+    with naming(numbered(number, member), "be fitted"):
+        model = fit_member(member, X, answers, weights, are_classes=are_classes)
+    return model, rounds.votes([model], rounds.X, plan.scheme, number)[0]
+
+
+def each_vote(members: list[Any], X: Any, task: Task, scheme: Scheme, first: int = 0) -> Iterator[np.ndarray]:
+    """The votes of one member after the other; an error names it by its number, from `first` on."""
+    for number, member in enumerate(members, start=first):
+        with naming(numbered(number, member), "vote"):
+            is_m2 = scheme.name == "m2"
+            votes = votes_of(member, X, task, is_crisp=scheme.is_crisp, as_plausibilities=is_m2)
+            if is_m2:
+                votes = plausible(votes)
+        yield votes
+
+
+def plausible(votes: np.ndarray) -> np.ndarray:
+    """Votes as plausibilities between 0 and 1: what is beyond by no more than rounding is not.
+
+    Examples
+    --------
+    >>> plausible(np.array([[0.0, 1.0 + 1e-9], [0.5, 0.7]]))
+    array([[0. , 1. ],
+           [0.5, 0.7]])
+    >>> plausible(np.array([[0.0, 5.0]]))
+    Traceback (most recent call last):
+    ValueError: It gives a class the plausibility 5, which must be between 0 and 1.
+    """
+    bounded = votes.clip(0, 1)
+    beyond = np.abs(votes - bounded)
+    if beyond.size and beyond.max() > MOST_ROUNDING:
+        worst = votes.flat[beyond.argmax()]
+        raise ValueError(f"It gives a class the plausibility {worst:g}, which must be between 0 and 1.")
+    return bounded

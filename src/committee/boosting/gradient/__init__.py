@@ -1,0 +1,1 @@
+"""Boost by gradients: gradient boosting and LogitBoost."""

@@ -1,0 +1,367 @@
+"""Sums that grow round by round: what they decide after each round, and the record of boosted trees.
+
+In: trees or members that were made one after the other. Out: the scores of new rows, which are sums over the
+rounds, and the decisions that a link makes of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from sklearn.metrics import accuracy_score, r2_score
+
+from committee import _engine
+from committee.learners.voter import Classifies, Voter, attribute_of_part
+from committee.saving import Fields
+from committee.saving.states.tree_states import BoostedState
+from committee.table import Table, TargetStatistics
+
+# How many scores are found at a time: rows become codes once for all rounds among them.
+SCORES_AT_A_TIME = 2**20
+
+
+class Steps(NamedTuple):
+    """How many rounds there are, and what the values of their leaves are multiplied by."""
+
+    n_rounds: int
+    learning_rate: float
+
+
+@dataclass(frozen=True, eq=False)
+class Boosted:
+    """The record of some rounds.
+
+    Parameters
+    ----------
+    n_rounds : int
+        How many rounds the model has.
+    learning_rate : float
+        What the values of their leaves were multiplied by, in the last rounds if it changed.
+    statistics : TargetStatistics, or None
+        What stands in place of columns of many categories.
+    gains : ndarray of shape (n_columns,)
+        How much the splits on each column lower the loss.
+    split_counts : ndarray of int of shape (n_columns,)
+        How many splits there are on each column.
+    has_missing : ndarray of bool of shape (n_columns,)
+        Whether some training row misses the column.
+    train_score, validation_score : ndarray
+        Minus the mean loss, before the first round and after each.
+    has_init_score : bool, default=False
+        Whether the rounds began from scores of the user's.
+    """
+
+    n_rounds: int
+    learning_rate: float
+    statistics: TargetStatistics | None
+    gains: np.ndarray
+    split_counts: np.ndarray
+    has_missing: np.ndarray
+    train_score: np.ndarray
+    validation_score: np.ndarray
+    has_init_score: bool = False
+
+    @classmethod
+    def of(
+        cls,
+        answer: _engine.Boosted,
+        learning_rate: float,
+        has_missing: np.ndarray,
+        statistics: TargetStatistics | None,
+        n_columns: int,
+    ) -> Self:
+        """Take what the engine tells of its columns as what it tells of those of the table."""
+        sources = sources_of(statistics, n_columns)
+        return cls(
+            answer.n_rounds,
+            learning_rate,
+            statistics,
+            np.bincount(sources, answer.gain, n_columns),
+            np.bincount(sources, answer.n_splits, n_columns).astype(np.int64),
+            np.bincount(sources, has_missing, n_columns) > 0,
+            -answer.train_loss,
+            -answer.validation_loss,
+        )
+
+    @classmethod
+    def unfinished(
+        cls, steps: Steps, has_missing: np.ndarray, statistics: TargetStatistics | None, n_columns: int
+    ) -> Self:
+        """What is known while the rounds go on: enough to predict."""
+        unknown = np.full(n_columns, np.nan)
+        missing = np.bincount(sources_of(statistics, n_columns), has_missing, n_columns) > 0
+        return cls(*steps, statistics, unknown, unknown, missing, np.empty(0), np.empty(0))
+
+    @property
+    def importances(self) -> np.ndarray:
+        """The shares of the columns in what all splits lower the loss by; all 0 if there are no splits."""
+        return self.gains / self.gains.sum() if self.gains.any() else self.gains
+
+    def after(self, before: Boosted) -> Boosted:
+        """These rounds and those before them, in one record."""
+        return Boosted(
+            before.n_rounds + self.n_rounds,
+            self.learning_rate,
+            self.statistics,
+            before.gains + self.gains,
+            before.split_counts + self.split_counts,
+            before.has_missing | self.has_missing,
+            joined(before.train_score, self.train_score, before.n_rounds, self.n_rounds),
+            joined(before.validation_score, self.validation_score, before.n_rounds, self.n_rounds),
+            before.has_init_score,
+        )
+
+
+def sources_of(statistics: TargetStatistics | None, n_columns: int) -> np.ndarray:
+    """For each column that the engine sees, the column of the table that it was made of."""
+    return np.arange(n_columns) if statistics is None else statistics.sources(n_columns)
+
+
+def joined(before: np.ndarray, after: np.ndarray, n_before: int, n_after: int) -> np.ndarray:
+    """The scores of some rounds, of which the first `n_before` were kept, and of the rounds after them.
+
+    Either may be empty, if there were no rows to validate by, and is NaN then.
+
+    Examples
+    --------
+    >>> joined(np.array([-3.0, -2.0, -1.0]), np.array([-2.0, -1.5]), 1, 1)
+    array([-3. , -2. , -1.5])
+    >>> joined(np.empty(0), np.array([-2.0, -1.5]), 1, 1)
+    array([ nan, -2. , -1.5])
+    """
+    if not len(before) and not len(after):
+        return before
+    if not len(before):
+        return np.concatenate([np.full(n_before, np.nan), after])
+    return np.concatenate([before[: n_before + 1], after[1:] if len(after) else np.full(n_after, np.nan)])
+
+
+def staged_scores(
+    forest: _engine.Forest | _engine.C45Forest, table: Table, trees_per_round: int, n_threads: int
+) -> Iterator[np.ndarray]:
+    """The scores of the rows after each round, each an array of shape (n_rows, n_scores) of its own."""
+    columns, n_trees = list(table.columns), forest.n_trees
+    if isinstance(forest, _engine.C45Forest):
+        scores: Any = 0.0
+        for first in range(0, n_trees, trees_per_round):
+            last = first + trees_per_round
+            scores = scores + forest.scores(columns, table.n_rows, first, last, n_threads)
+            yield scores
+        return
+    n_scores = max(table.n_rows, 1) * forest.n_scores
+    step = trees_per_round * max(1, SCORES_AT_A_TIME // n_scores)
+    before = None
+    for first in range(0, n_trees, step):
+        last = min(first + step, n_trees)
+        stages = forest.staged_scores(columns, table.n_rows, first, last, trees_per_round, before, n_threads)
+        before = stages[-1]
+        yield from stages
+
+
+class Staged(Voter):
+    """An ensemble that can decide after each of its rounds."""
+
+    def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
+        """Predict after each round, as `predict` does after the last one.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_columns)
+
+        Yields
+        ------
+        ndarray of shape (n_rows,)
+        """
+        for decision in self._staged_decisions(X):
+            yield self._task.decode(decision)
+
+    def staged_score(self, X: Any, y: Any, sample_weight: Any = None) -> Iterator[float]:
+        """Compute the score after each round: accuracy or R2.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_columns)
+        y : array-like of shape (n_rows,)
+        sample_weight : array-like of shape (n_rows,), default=None
+
+        Yields
+        ------
+        float
+        """
+        metric = accuracy_score if isinstance(self, Classifies) else r2_score
+        for prediction in self.staged_predict(X):
+            yield float(metric(y, prediction, sample_weight=sample_weight))
+
+    def _trees_per_round(self) -> int:
+        return 1
+
+    def _scores(self, X: Any) -> np.ndarray:
+        """Sum the trees for each row; the sums have the shape (n_rows, n_scores)."""
+        table = self._read(X)
+        threads = self._threads(table.n_rows)
+        return self._forest.scores(list(table.columns), table.n_rows, 0, self._forest.n_trees, threads)
+
+    def _staged_scores(self, X: Any) -> Iterator[np.ndarray]:
+        """Sum the trees up to each round."""
+        table = self._read(X)
+        threads = self._threads(table.n_rows)
+        yield from staged_scores(self._forest, table, self._trees_per_round(), threads)
+
+    def _staged_decisions(self, X: Any) -> Iterator[np.ndarray]:
+        """Decide after each round, as `_decide` does after the last one."""
+        for scores in self._staged_scores(X):
+            yield self._forest.link(scores)
+
+
+class StagedClasses(Classifies):
+    """A classifier whose scores become probabilities after each round."""
+
+    def decision_function(self: Any, X: Any) -> np.ndarray:
+        """Compute the scores of the classes, of which the probabilities are made.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_columns)
+
+        Returns
+        -------
+        ndarray of shape (n_rows,) for two classes, else (n_rows, n_classes)
+            For two classes, positive means the second one.
+        """
+        return self._as_decision(self._scores(X))
+
+    def staged_decision_function(self: Any, X: Any) -> Iterator[np.ndarray]:
+        """Compute the decision function after each round.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_columns)
+
+        Yields
+        ------
+        ndarray of shape (n_rows,) for two classes, else (n_rows, n_classes)
+        """
+        for scores in self._staged_scores(X):
+            yield self._as_decision(scores.copy())
+
+    def staged_predict_proba(self: Any, X: Any) -> Iterator[np.ndarray]:
+        """Compute the probabilities of the classes after each round.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_columns)
+
+        Yields
+        ------
+        ndarray of shape (n_rows, n_classes)
+        """
+        return self._staged_decisions(X)
+
+    def _as_decision(self, scores: np.ndarray) -> np.ndarray:
+        """Return scores in the shape that scikit-learn expects: a vector if there is one for each row."""
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+
+class AdditiveTrees(Staged):
+    """A sum of trees, and the record of its rounds.
+
+    Attributes
+    ----------
+    n_iter_, n_estimators_ : int
+        The number of rounds: with early stopping, those up to the best one.
+    learning_rate_ : float
+        What the values of the leaves were multiplied by.
+    train_score_, validation_score_ : ndarray of shape (n_rounds + 1,)
+        Minus the mean loss before the first round and after each, NaN if the loss is a callable;
+        `validation_score_` is empty if there were no rows to validate by.
+    feature_importances_ : ndarray of shape (n_columns,)
+        How much the splits on each column lower the loss. They sum to 1, or are all 0.
+    split_counts_ : ndarray of shape (n_columns,)
+        How many splits there are on each column.
+    """
+
+    _boosted: Boosted
+    _seed: int
+
+    n_iter_ = attribute_of_part(
+        "_boosted",
+        "n_rounds",
+        "The number of rounds of the model: with early stopping, those up to the best one.",
+    )
+    n_estimators_ = attribute_of_part(
+        "_boosted", "n_rounds", "The number of rounds, `n_iter_` by another name."
+    )
+    learning_rate_ = attribute_of_part(
+        "_boosted", "learning_rate", "What the values of the leaves were multiplied by."
+    )
+    feature_importances_ = attribute_of_part(
+        "_boosted",
+        "importances",
+        "How much the splits on each column lower the loss. They sum to 1, or are all 0.",
+    )
+    split_counts_ = attribute_of_part("_boosted", "split_counts", "How many splits there are on each column.")
+    train_score_ = attribute_of_part(
+        "_boosted",
+        "train_score",
+        "Minus the mean loss on the training rows, before the first round and after each.",
+    )
+    validation_score_ = attribute_of_part(
+        "_boosted",
+        "validation_score",
+        "Minus the mean loss on the rows to validate by, as `train_score_`; empty if there were none.",
+    )
+
+    def _read(self, X: Any) -> Table:
+        table = super()._read(X)
+        statistics = self._boosted.statistics
+        return table if statistics is None else statistics.encode(table)
+
+    def _state(self) -> BoostedState:
+        return BoostedState(self.schema_, self._task, self._forest, self._boosted.statistics)
+
+    def _learnt(self) -> dict[str, Any]:
+        boosted = self._boosted
+        return super()._learnt() | {
+            "seed": self._seed,
+            "n_rounds": boosted.n_rounds,
+            "learning_rate": boosted.learning_rate,
+            "gains": boosted.gains,
+            "split_counts": boosted.split_counts,
+            "train_score": boosted.train_score,
+            "validation_score": boosted.validation_score,
+            "has_init_score": boosted.has_init_score,
+        }
+
+    def _take_learnt(self, fields: Fields) -> None:
+        state = BoostedState.take(fields, self._task_type)
+        self._take_trees(state, fields)
+        n_columns, n_trees = self.n_features_in_, self._forest.n_trees
+        self._seed = fields.integer("seed", 0, 2**64 - 1)
+        self._boosted = Boosted(
+            fields.integer("n_rounds", 1, max(1, n_trees)),
+            fields.positive("learning_rate"),
+            state.statistics,
+            fields.array("gains", np.float64, (n_columns,)),
+            fields.array("split_counts", np.int64, (n_columns,)),
+            self._has_missing,
+            # A loss that is a callable tells no scores.
+            fields.array("train_score", np.float64, (None,), finite=False),
+            fields.array("validation_score", np.float64, (None,), finite=False),
+            # The first files do not tell.
+            "has_init_score" in fields and fields.take("has_init_score", bool),
+        )
+        fields.require(n_trees % self._boosted.n_rounds == 0, "the rounds have not all as many trees")
+
+    def _known_scores(self) -> dict[str, float]:
+        boosted, scores = self._boosted, {}
+        if boosted.n_rounds < len(boosted.train_score):
+            scores["train"] = float(boosted.train_score[boosted.n_rounds])
+        if boosted.n_rounds < len(boosted.validation_score):
+            scores["validation"] = float(boosted.validation_score[boosted.n_rounds])
+        return scores
+
+    def _trees_per_round(self) -> int:
+        return self._forest.n_trees // self._boosted.n_rounds

@@ -1,0 +1,432 @@
+"""The fit of boosting in rounds, shared by gradient boosting and LogitBoost.
+
+In: a table, a class or a number for each row and, if one likes, rows to validate by. Out: a sum of trees. The
+engine does all rounds in one call: each fits trees to the derivatives of the loss by the scores so far.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
+
+from committee import _engine
+from committee.boosting.gradient.additive_trees import AdditiveTrees, Boosted, Steps, sources_of
+from committee.boosting.gradient.training_rows import (
+    Rows,
+    binned_rows,
+    check_two_classes,
+    content_order,
+    encoded,
+    hold_out,
+    repeated,
+    scored,
+    training_rows,
+    validation_codes,
+    validation_rows,
+    with_statistics,
+)
+from committee.learners.fit_session import (
+    CallbackSupportMixin,
+    FitFrame,
+    TaskCalls,
+    warn_of_no_more,
+    with_callbacks,
+)
+from committee.learners.training_data import (
+    NO_LIMIT,
+    Training,
+    check_same_task,
+    fit_table,
+    table_to_go_on,
+    training_of,
+)
+from committee.learners.tree_parameters import (
+    ANY_SIZE,
+    CATEGORICAL_FEATURES,
+    MAX_DEPTH,
+    N_JOBS,
+    VERBOSE,
+    draw_seed,
+)
+from committee.parameters import (
+    anything,
+    check_parameters,
+    declared,
+    either,
+    integer,
+    is_boolean,
+    number,
+    one_of,
+    optional,
+    parameter,
+    share,
+)
+from committee.running import Work, n_threads
+from committee.running.deadline import has_deadline, is_time_up
+from committee.table import BinnedTable, Table, TargetStatistics
+from committee.table.binning import MAX_BINS
+
+# Leaves of so many rows need no bins of fewer rows than these. Beyond so many bins exactness was asked for.
+LARGE_LEAF, ROWS_OF_A_BIN, MOST_COARSE_BINS = 18, 3, 255
+
+
+def is_rate(value: Any) -> bool:
+    """Whether a value is a finite number above 0."""
+    return number(0)(value) and value > 0
+
+
+@declared
+class Rounds(CallbackSupportMixin, AdditiveTrees):
+    """Trees that are added up, each correcting the sum of those before."""
+
+    n_estimators: int | str = parameter(
+        100,
+        "an integer >= 1",
+        integer(1),
+        "The number of rounds. Early stopping may end them before.",
+        kw_only=False,
+    )
+    learning_rate: float | str = parameter(
+        0.1, "a finite number > 0", is_rate, "What the values of the leaves are multiplied by."
+    )
+    max_leaf_nodes: int | None = parameter(
+        31,
+        "an integer >= 2 or None",
+        optional(integer(2, ANY_SIZE)),
+        "How many leaves a tree may have. None sets no limit.",
+    )
+    max_depth: int | None = parameter(None, *MAX_DEPTH)
+    min_samples_leaf: int = parameter(
+        1,
+        "an integer >= 1",
+        integer(1, ANY_SIZE),
+        "How many rows a leaf must have, whatever they weigh.",
+    )
+    max_bins: int = parameter(
+        255,
+        f"an integer in [2, {MAX_BINS}]",
+        integer(2, MAX_BINS),
+        "How many bins a column of numbers is cut into. With at least as many as the column has distinct "
+        "values, every threshold is tried. Above 255 the codes take twice the memory; up to 255, bins hold "
+        "three rows on average at least where leaves must have 18, as finer ones cost time and gain "
+        "nothing. A `BinnedTable` has its own bins.",
+    )
+    categorical_features: Any = parameter("from_dtype", *CATEGORICAL_FEATURES)
+    max_native_categories: int | None = parameter(
+        32,
+        "an integer >= 0 or None",
+        optional(integer(0, ANY_SIZE)),
+        "Columns of at most so many categories are split into sets of categories. Those of more are "
+        "replaced by ordered target statistics: the mean of the target in the category, of the rows before "
+        "a row in a random order, with one statistic for each of more than two classes. None replaces "
+        "none. The categories of a `BinnedTable` are never replaced.",
+    )
+    early_stopping: bool | str = parameter(
+        "auto",
+        'True, False or "auto"',
+        either(is_boolean, one_of("auto")),
+        "Whether to stop when the loss on validation rows has not improved for `n_iter_no_change` rounds, "
+        'and to keep the rounds up to the best one. "auto" does so if `fit` is given X_val.',
+    )
+    validation_fraction: float = parameter(
+        0.1,
+        "a float in (0, 1)",
+        share(whole=False),
+        "The share of the rows of each class to validate by, if early_stopping=True and `fit` is given no "
+        "X_val.",
+    )
+    n_iter_no_change: int = parameter(
+        10, "an integer >= 1", integer(1), "How many rounds may pass without an improvement."
+    )
+    tol: float = parameter(
+        1e-7, "a number >= 0", number(0), "By how much the loss must fall to count as an improvement."
+    )
+    warm_start: bool = parameter(
+        False,
+        "True or False",
+        is_boolean,
+        "Whether `fit` adds rounds to those of the fit before, up to `n_estimators`. A fit that is "
+        "interrupted (Ctrl-C) keeps the rounds that are done, and the next one goes on; with False, it "
+        "leaves the estimator as it was.",
+    )
+    random_state: Any = parameter(
+        None,
+        "an integer, a RandomState or None",
+        anything,
+        "The seed of what is drawn: rows, columns, validation rows, and the order of target statistics. "
+        "The same seed gives the same model on any number of threads.",
+    )
+    n_jobs: int | None = parameter(None, *N_JOBS)
+    verbose: int = parameter(0, *VERBOSE)
+
+    @with_callbacks
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        X_val: Any = None,
+        y_val: Any = None,
+        sample_weight_val: Any = None,
+        init_score: Any = None,
+        init_score_val: Any = None,
+    ) -> Self:
+        """Add trees, round by round.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_columns)
+            numpy, scipy sparse, pandas, polars or Arrow, or a `BinnedTable`. NaN and None are missing values.
+        y : array-like of shape (n_rows,)
+        sample_weight : array-like of shape (n_rows,), default=None
+            Weights of the rows. None gives every row the weight 1. Integers whose mean over the positive ones
+            is below 4 are repetitions: a row of weight 2 is the row twice, but for columns that target
+            statistics replace, where copies would see each other's target. Other weights, and all where
+            there are weights of classes, are scaled to a mean of 1.
+        X_val, y_val : table and array-like, default=None
+            Rows to validate by.
+        sample_weight_val : array-like, default=None
+            Weights of the rows to validate by.
+        init_score : array-like of shape (n_rows,) or (n_rows, n_classes), default=None
+            Scores to start from, for example those of another model. Predictions do not contain them: add
+            them to the decision function of new rows.
+        init_score_val : array-like, default=None
+            Scores to start from of the rows to validate by.
+
+        Returns
+        -------
+        self
+        """
+        check_parameters(self)
+        goes_on = bool(self.warm_start) and hasattr(self, "_forest")
+        training = self._read_training(X, y, sample_weight, goes_on)
+        if goes_on and self._has_enough():
+            warn_of_no_more("trees")
+            return self
+        n_scores = training.n_classes if training.n_classes > 2 else 1
+        rows = training_rows(training, init_score, n_scores, may_repeat=self._may_repeat())
+        check_two_classes(rows.y, training.task)
+        self._check_target(rows.y, training)
+        seed = self._seed if goes_on else draw_seed(self.random_state)
+        given = X_val, y_val, sample_weight_val, init_score_val
+        validation = None
+        if any(each is not None for each in given):
+            validation = validation_rows(self, training, given, n_scores)
+            self._check_target(validation.y, training, "y_val")
+            if (init_score is None) != (init_score_val is None):
+                raise ValueError("init_score needs init_score_val for the rows of X_val. Pass both or none.")
+        elif self.early_stopping not in (False, "auto"):
+            rows, validation = hold_out(rows, training.n_classes, self.validation_fraction, seed)
+        before = self._boosted if goes_on else None
+        if self._may_repeat() and not self._replaced_columns(rows.table, before):
+            rows = repeated(rows)
+        if before:
+            check_starts_alike(before, init_score)
+        steps = self._find_steps(training, rows, validation, seed)
+        n_there, stops_early = (
+            before.n_rounds if before else 0,
+            validation is not None and bool(self.early_stopping),
+        )
+        frame = FitFrame(
+            self,
+            X,
+            y,
+            "round",
+            steps.n_rounds,
+            n_before=n_there,
+            is_limit=stops_early,
+            n_tasks=steps.n_rounds - n_there,
+        )
+        answer, boosted = self._boost(
+            training, rows, validation, steps, seed, before, frame.work, frame.calls, stops_early=stops_early
+        )
+
+        def keep() -> None:
+            self._keep_boosted(answer.forest, boosted, training, seed)
+
+        frame.end(answer.interruption, answer.n_rounds, keep)
+        return self
+
+    def _read_training(self, X: Any, y: Any, sample_weight: Any, goes_on: bool) -> Training:
+        if goes_on and isinstance(X, BinnedTable):
+            raise ValueError("warm_start=True goes on with a table, not with a BinnedTable. Pass the table.")
+        table = table_to_go_on(self, X) if goes_on else fit_table(self, X, sample_weight)
+        training = training_of(self, table, y, sample_weight, getattr(self, "class_weight", None))
+        if goes_on:
+            check_same_task(training.task, self._task)
+        return training
+
+    def _has_enough(self) -> bool:
+        if isinstance(self.n_estimators, str):
+            raise ValueError(
+                f"warm_start=True goes on with {self.n_iter_} rounds up to n_estimators. Set that to a "
+                f"number, not to {self.n_estimators!r}."
+            )
+        if self.n_estimators < self.n_iter_:
+            raise ValueError(
+                f"n_estimators={self.n_estimators} must be larger or equal to the {self.n_iter_} rounds that "
+                "warm_start=True goes on with."
+            )
+        return self.n_estimators == self.n_iter_
+
+    def _check_target(self, y: np.ndarray, training: Training, name: str = "y") -> None:
+        """Raise unless the loss can be computed for y."""
+
+    def _find_steps(self, training: Training, rows: Rows, validation: Rows | None, seed: int) -> Steps:
+        """The number of rounds, which early stopping may still lower, and their rate."""
+        return Steps(int(self.n_estimators), float(self.learning_rate))
+
+    def _boost(
+        self,
+        training: Training,
+        rows: Rows,
+        validation: Rows | None,
+        steps: Steps,
+        seed: int,
+        before: Boosted | None,
+        work: Work,
+        calls: TaskCalls | None = None,
+        *,
+        stops_early: bool,
+    ) -> tuple[_engine.Boosted, Boosted]:
+        """Do the rounds. The estimator stays as it is, so that a fit that fails changes nothing."""
+        threads, n_columns = n_threads(self.n_jobs), training.table.schema.n_columns
+        has_init_score = rows.scores is not None
+        statistics, rows, validation = self._encode(rows, validation, training.n_classes, seed, before)
+        rows = repeated(rows) if self._may_repeat() else rows
+        parameters = self._parameters(training, sources_of(statistics, n_columns), stops_early)
+        n_there = before.n_rounds if before else 0
+        parameters.n_rounds, parameters.learning_rate = steps.n_rounds - n_there, steps.learning_rate
+        parameters.seed = seed
+        if before:
+            rows = scored(rows, self._forest, threads)
+            validation = None if validation is None else scored(validation, self._forest, threads)
+        binned = binned_rows(rows, threads, self._most_bins(len(rows.y)))
+
+        def fitted(n_done: int, forest: _engine.Forest) -> dict[str, Any]:
+            done = steps._replace(n_rounds=n_there + n_done)
+            boosted = Boosted.unfinished(done, binned.has_missing, statistics, n_columns)
+            return copy.copy(self)._keep_boosted(forest, boosted, training, seed).__dict__
+
+        loss = getattr(self, "loss", None)
+        with work:
+            answer = _engine.boost(
+                _engine.BoostRows(binned.codes, rows.y, rows.weights, rows.scores),
+                training.n_classes,
+                parameters,
+                loss if callable(loss) else None,
+                self._forest if before else None,
+                None if validation is None else validation_codes(validation, binned, threads),
+                after_round(work, calls, fitted),
+                threads,
+            )
+        boosted = Boosted.of(answer, steps.learning_rate, binned.has_missing, statistics, n_columns)
+        boosted = boosted.after(before) if before else replace(boosted, has_init_score=has_init_score)
+        return answer, boosted
+
+    def _may_repeat(self) -> bool:
+        # The weight of a class says how much its rows matter, not how many there are.
+        return getattr(self, "class_weight", None) is None
+
+    def _encode(
+        self, rows: Rows, validation: Rows | None, n_classes: int, seed: int, before: Boosted | None
+    ) -> tuple[TargetStatistics | None, Rows, Rows | None]:
+        """Replace the columns of many categories by target statistics.
+
+        The rows must not have been repeated: a copy would see the target of the row.
+        """
+        columns = self._replaced_columns(rows.table, before)
+        if not columns:
+            return None, rows, validation
+        threads = n_threads(self.n_jobs)
+        binned = binned_rows(rows, threads, self._most_bins(len(rows.y)))
+        by_content, _ = content_order(rows, binned, threads)
+        order = by_content[np.random.Generator(np.random.Philox(key=seed)).permutation(len(by_content))]
+        statistics, rows = with_statistics(rows, n_classes, columns, order)
+        if before and before.statistics:
+            # The trees of the fit before ask about the statistics of that fit.
+            statistics = before.statistics
+        return statistics, rows, None if validation is None else encoded(validation, statistics)
+
+    def _parameters(
+        self, training: Training, sources: np.ndarray, stops_early: bool
+    ) -> _engine.BoostParameters:
+        parameters = self._boost_parameters(training)
+        if directions := parameters.tree.monotonic:
+            parameters.tree.monotonic = [directions[source] for source in sources]
+        if stops_early:
+            check_stops(parameters.objective.loss)
+            parameters.n_iter_no_change = int(self.n_iter_no_change)
+        return parameters
+
+    def _boost_parameters(self, training: Training) -> _engine.BoostParameters:
+        """Return the parameters as the engine takes them."""
+        parameters = _engine.BoostParameters()
+        tree = parameters.tree
+        tree.max_leaf_nodes = min(int(self.max_leaf_nodes or 0), NO_LIMIT)
+        if self.max_depth is not None:
+            tree.max_depth = min(int(self.max_depth), NO_LIMIT)
+        tree.min_samples_leaf = min(int(self.min_samples_leaf), NO_LIMIT)
+        parameters.tol = float(self.tol)
+        return parameters
+
+    def _most_bins(self, n_rows: int) -> int:
+        """How many bins a column of numbers of a table of so many rows may have."""
+        if self.min_samples_leaf < LARGE_LEAF or self.max_bins > MOST_COARSE_BINS:
+            return int(self.max_bins)
+        return max(2, min(int(self.max_bins), n_rows // ROWS_OF_A_BIN))
+
+    def _keep_boosted(self, forest: _engine.Forest, boosted: Boosted, training: Training, seed: int) -> Self:
+        self._boosted, self._seed, self._data = boosted, seed, training.data
+        return self._keep(forest, training.table.schema, training.task, boosted.has_missing)
+
+    def _replaced_columns(self, table: Table | BinnedTable, before: Boosted | None) -> list[int]:
+        """The columns of many categories, which target statistics replace."""
+        if before is not None:
+            return [] if before.statistics is None else list(before.statistics.by_column)
+        if isinstance(table, BinnedTable) or self.max_native_categories is None:
+            return []
+        return np.flatnonzero(table.schema.n_categories > self.max_native_categories).tolist()
+
+
+def after_round(
+    work: Work, calls: TaskCalls | None, fitted: Callable[[int, _engine.Forest], dict[str, Any]]
+) -> Callable[[int, Callable[[], _engine.Forest]], bool] | None:
+    """What the engine calls after every round, with the number of rounds and a function that gives the model.
+
+    It stops if the answer is True. `fitted` makes a model the attributes of an estimator.
+    """
+    if not work.is_heard and calls is None and not has_deadline():
+        return None
+
+    def tell(n_done: int, model: Callable[[], _engine.Forest]) -> bool:
+        work.tell(n_done)
+        wants_to_stop = calls is not None and calls.tell(n_done, lambda: fitted(n_done, model()))
+        return wants_to_stop or is_time_up()
+
+    return tell
+
+
+def check_starts_alike(before: Boosted, init_score: Any) -> None:
+    """Raise unless rounds that go on begin from scores of the user's if those before did."""
+    if before.has_init_score == (init_score is not None):
+        return
+    had, way_out = ("one", "Pass it again") if before.has_init_score else ("none", "Pass none")
+    raise ValueError(
+        f"init_score must be the same for all rounds, and those that warm_start=True goes on with had {had}. "
+        f"{way_out}, or set warm_start=False."
+    )
+
+
+def check_stops(loss: str) -> None:
+    """Raise if early stopping has no loss to watch."""
+    if loss == "custom":
+        raise ValueError(
+            "Early stopping watches the loss, and a callable gives its derivatives only. Set "
+            "early_stopping=False."
+        )

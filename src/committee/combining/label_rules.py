@@ -1,0 +1,164 @@
+"""Rules that learn what the labels of members mean: which class is true when they decide as they do.
+
+A member's label is its class of the highest vote, the first of equal ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+import numpy as np
+
+from committee.combining.fixed_rules import majority, multiplied
+from committee.combining.rule import Rule
+from committee.combining.weighted_rules import confusions_of
+from committee.parameters import declared, one_of, parameter
+from committee.saving import saved
+from committee.saving.format.attributes import Kind, integers, shares
+from committee.saving.format.file_errors import require
+from committee.table.input_types import TableLike
+from committee.votes.honest_votes import HonestVotes
+from committee.votes.vote_arrays import in_blocks, labels_of
+
+# Labels are kept in this dtype: there are never more classes.
+LABEL = np.uint32
+# The place of a combination of labels that was not seen.
+NOWHERE = -1
+
+
+@saved
+@declared
+class NaiveBayesRule(Rule):
+    """Multiply what each member's label tells of the classes, as if members erred independently.
+
+    With N[i, j, s] the weight of the honest rows of class j that member i calls s, and s[i] its label for a
+    new row, the support of class j is
+
+    - form="classical": P(j) times the product of P(s[i] | j), where P(s | j) = (N[i, j, s] + 1 / c) /
+      (N[i, j] + 1) for c classes: one row is added, spread evenly over the labels;
+    - form="posteriors": the product of P(j | s[i]), where P(j | s) = N[i, j, s] / N[i, s]; for a label that a
+      member never gave before it is P(j).
+
+    A probability of 0 is a veto. Where every class has one, those with the fewest remain.
+
+    Attributes
+    ----------
+    tables_ : ndarray of shape (n_members, n_classes, n_classes)
+        What label s (second axis) of a member says for class j (third axis).
+    priors_ : ndarray of shape (n_classes,)
+        The shares of the classes in the weight of the rows.
+
+    References
+    ----------
+    D. M. Titterington et al., "Comparison of discriminant techniques applied to a complex data set of head
+    injured patients". Journal of the Royal Statistical Society A 144, 1981, for the smoothing; P. Domingos,
+    M. Pazzani, "On the optimality of the simple Bayesian classifier under zero-one loss". Machine Learning
+    29, 1997, for why it works although members do not err independently.
+
+    Examples
+    --------
+    >>> from committee.rules import one_hot
+    >>> votes = one_hot([[0, 0, 0, 1], [0, 1, 1, 1]], n_classes=2)
+    >>> rule = NaiveBayesRule(form="posteriors").fit(votes, [0, 0, 1, 1])
+    >>> rule.combine(one_hot([[0], [1]], n_classes=2)).round(2)
+    array([[0.5, 0.5]])
+    """
+
+    form: str = parameter(
+        "classical",
+        '"classical" or "posteriors"',
+        one_of("classical", "posteriors"),
+        "Whether the probabilities of labels given classes are multiplied, with the shares of the classes, "
+        "or those of classes given labels.",
+    )
+    kept: ClassVar[Mapping[str, Kind]] = {
+        "tables_": shares("members", "outputs", "outputs"),
+        "priors_": shares("outputs"),
+    }
+
+    def _learn(self, honest: HonestVotes) -> None:
+        confusions = confusions_of(honest)
+        n_classes = honest.n_outputs
+        priors = np.bincount(honest.y, honest.weights, n_classes) / honest.weights.sum()
+        # From here on the label is the second axis and the true class the third.
+        seen = confusions.transpose(0, 2, 1)
+        if self.form == "classical":
+            # Each member has rows of its own. Titterington et al. add one row, spread over the labels.
+            tables = (seen + 1 / n_classes) / (seen.sum(axis=1, keepdims=True) + 1)
+        else:
+            tables = ratio(seen, seen.sum(axis=2, keepdims=True), priors)
+        self.tables_, self.priors_ = tables.clip(0, 1), priors  # rounding may lead beyond
+
+    def _decide(self, votes: np.ndarray) -> np.ndarray:
+        members = np.arange(len(votes))[:, np.newaxis]
+        tables = self.tables_[members, labels_of(votes)]
+        if self.form == "classical":
+            tables = np.concatenate([tables, np.broadcast_to(self.priors_, (1, *tables.shape[1:]))])
+        return multiplied(tables, np.ones(len(tables)))
+
+
+@saved
+@declared
+class BehaviourKnowledgeRule(Rule):
+    """Look up how often each class was true when the members gave these labels, all together.
+
+    The support of class j is the share of class j among the honest rows on which every member gave the same
+    label as it does now. The majority decides on labels in a combination that was not seen.
+
+    Attributes
+    ----------
+    cells_ : ndarray of int of shape (n_cells, n_members)
+        The combinations of labels that were seen, in ascending order.
+    supports_ : ndarray of shape (n_cells, n_classes)
+        The shares of the classes in each.
+
+    References
+    ----------
+    Y. S. Huang, C. Y. Suen, "A method of combining multiple experts for the recognition of unconstrained
+    handwritten numerals". IEEE Transactions on Pattern Analysis and Machine Intelligence 17(1), 1995.
+
+    Examples
+    --------
+    >>> from committee.rules import one_hot
+    >>> votes = one_hot([[0, 0, 0, 1], [1, 1, 1, 1]], n_classes=2)
+    >>> rule = BehaviourKnowledgeRule().fit(votes, [1, 1, 0, 1])
+    >>> rule.combine(votes[:, :1]).round(2)
+    array([[0.33, 0.67]])
+    """
+
+    kept: ClassVar[Mapping[str, Kind]] = {
+        "cells_": integers("cells", "members", below="outputs", of=LABEL.__name__),
+        "supports_": shares("cells", "outputs"),
+    }
+
+    def _learn(self, honest: HonestVotes) -> None:
+        labels = [labels_of(votes).T.astype(LABEL)[weights > 0] for votes, _, weights in honest.blocks()]
+        cells, cell_of = np.unique(np.concatenate(labels), axis=0, return_inverse=True)
+        counted = honest.weights > 0
+        counts = np.zeros((len(cells), honest.n_outputs))
+        np.add.at(counts, (cell_of.ravel(), honest.y[counted]), honest.weights[counted])
+        self.cells_, self.supports_ = cells, counts / counts.sum(axis=1, keepdims=True)
+
+    def _combine(self, votes: np.ndarray, X: TableLike | None) -> np.ndarray:
+        places = {cell.tobytes(): place for place, cell in enumerate(self.cells_)}
+        return in_blocks(lambda block: self._look_up(block, places), votes)
+
+    def _check_learnt(self) -> None:
+        require(len(self.cells_), "There are no combinations of labels")
+
+    def _look_up(self, votes: np.ndarray, places: dict[bytes, int]) -> np.ndarray:
+        cells, cell_of = np.unique(labels_of(votes).T.astype(LABEL), axis=0, return_inverse=True)
+        place_of_cell = np.array([places.get(cell.tobytes(), NOWHERE) for cell in cells])
+        place = place_of_cell[cell_of.ravel()]
+        support: np.ndarray = self.supports_[place]
+        unseen = place == NOWHERE
+        if unseen.any():
+            support[unseen] = majority(votes[:, unseen])
+        return support
+
+
+def ratio(part: np.ndarray, whole: np.ndarray, otherwise: np.ndarray) -> np.ndarray:
+    """Divide a part by its whole, and return something else where the whole is 0."""
+    result = np.array(np.broadcast_to(otherwise, part.shape), dtype=np.float64)
+    return np.divide(part, whole, out=result, where=np.broadcast_to(whole > 0, part.shape))

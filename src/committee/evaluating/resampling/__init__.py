@@ -1,0 +1,1 @@
+"""Draw rows again to estimate errors, variances and confidence intervals."""

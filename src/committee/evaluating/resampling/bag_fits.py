@@ -1,0 +1,177 @@
+"""Fit an estimator on bags, which are rows drawn with replacement, and judge the votes of every fit.
+
+In: an estimator, a table, and the number of bags. Out: what a judge makes of the votes of every fit, and
+which rows each bag has. Fit number 0 is on all rows; the bags follow. Bags are drawn as in bagging, so the
+order of the rows changes none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Unpack
+
+import numpy as np
+from sklearn.base import clone, is_classifier, is_regressor
+
+from committee.combining.metadata_routing import reaches, request
+from committee.evaluating.resampling.confidence_intervals import Where, check_n_draws, in_tasks, seed_of
+from committee.evaluating.vote_scores import as_array
+from committee.learners.training_data import Training
+from committee.members.member_fit import fit_member
+from committee.members.member_tasks import naming
+from committee.members.member_votes import votes_of
+from committee.members.seeds import seeded
+from committee.members.training_set import Lesson, in_order
+from committee.sampling.bags import Bags
+from committee.table import read
+from committee.table.input_types import ArrayLike, RandomState, TableLike
+from committee.table.schema import take_rows
+from committee.table.source import open_source
+from committee.table.table_reading import read_like
+from committee.task import Classification, Regression, are_repetitions, check_lengths, codes_in
+
+# From the number of a fit and its votes to what is kept of them.
+Judge = Callable[[int, np.ndarray], np.ndarray]
+
+
+@dataclass(frozen=True, eq=False)
+class Bagged:
+    """An estimator to be fitted on bags.
+
+    Parameters
+    ----------
+    estimator : estimator
+    lesson : Lesson
+    weights : ndarray of float64 of shape (n_rows,)
+        What each row weighs.
+    repeats : ndarray of int64 of shape (n_rows,)
+        How often each row stands in the table, as small whole weights say; with others, once if it weighs
+        something.
+    bags : Bags
+    seed : int
+    n_bags : int
+    """
+
+    estimator: object
+    lesson: Lesson
+    weights: np.ndarray
+    repeats: np.ndarray
+    bags: Bags
+    seed: int
+    n_bags: int
+
+    @classmethod
+    def of(
+        cls,
+        estimator: object,
+        X: TableLike,
+        y: ArrayLike,
+        n_bags: int,
+        sample_weight: ArrayLike | None,
+        random_state: RandomState,
+    ) -> Bagged:
+        """Check an estimator and what it learns from.
+
+        Examples
+        --------
+        >>> Bagged.of("tree", [[1]], [1], 10, None, 0)
+        Traceback (most recent call last):
+        ValueError: estimator must be a classifier or a regressor. Got 'tree'.
+        """
+        is_estimator = hasattr(estimator, "__sklearn_tags__") and not isinstance(estimator, type)
+        if not is_estimator or not (is_classifier(estimator) or is_regressor(estimator)):
+            raise ValueError(f"estimator must be a classifier or a regressor. Got {estimator!r}.")
+        check_n_draws(n_bags)
+        task_type = Classification if is_classifier(estimator) else Regression
+        lesson = Lesson.of(task_type, X, y, sample_weight, None)
+        if not lesson.is_open:
+            raise ValueError(f"y must have at least two classes. Got {np.unique(lesson.answers).tolist()}.")
+        weights = np.ones(lesson.n_rows) if lesson.weights is None else lesson.weights
+        asked = clone(estimator)
+        request(asked, "sample_weight")
+        if not are_repetitions(weights) and not reaches(asked, "sample_weight"):
+            raise ValueError(
+                f"{type(estimator).__name__} takes no sample_weight, and only small whole weights are rows "
+                "that many times. Pass such weights, none, or another estimator."
+            )
+        repeats = (weights if are_repetitions(weights) else weights > 0).astype(np.int64)
+        training = Training(read(X), lesson.task, lesson.y, repeats.astype(np.float64))
+        bags = Bags.of(training, training.bin(1), None, bootstrap=True, max_samples=1.0, repeats=repeats)
+        return cls(estimator, lesson, weights, repeats, bags, seed_of(random_state), int(n_bags))
+
+    def rows(self, number: int) -> np.ndarray:
+        """The rows of a fit, some of them several times."""
+        counts = self.repeats if number == 0 else self.bags.draw(self.seed, number)
+        return np.repeat(np.arange(len(counts)), counts)
+
+    def is_outside(self) -> np.ndarray:
+        """Whether each bag is without each row, of shape (n_bags, n_rows)."""
+        return np.array([self.is_outside_of(number + 1) for number in range(self.n_bags)])
+
+    def is_outside_of(self, number: int) -> np.ndarray:
+        """Whether a bag is without each row, of shape (n_rows,)."""
+        is_outside = np.ones(self.lesson.n_rows, dtype=bool)
+        is_outside[self.rows(number)] = False
+        return is_outside
+
+    def test_rows(self, X: TableLike | None, y: ArrayLike) -> tuple[Any, np.ndarray]:
+        """Other rows to judge, as members take them, and their answers as codes of classes or numbers."""
+        source = open_source(X)
+        if isinstance(self.lesson.task, Regression):
+            _, answers = Regression.of(y)
+        else:
+            answers = codes_in(as_array(y, "y"), self.lesson.task.classes)
+        check_lengths(source.n_rows, answers)
+        try:
+            read_like(source, self.lesson.schema)
+        except ValueError as error:
+            raise ValueError(f"X_test does not fit X. {error}") from error
+        return in_order(source, self.lesson.schema).native, answers
+
+    def called(self, number: int) -> str:
+        """What errors call the model of a fit."""
+        return f"{type(self.estimator).__name__}, on {f'bag {number}' if number else 'all rows'},"
+
+    def fitted(self, number: int) -> Any:
+        """The model of a fit. On a bag of one class it is a constant."""
+        lesson, rows = self.lesson, self.rows(number)
+        # Weights that are repetitions are in the rows already.
+        has_none = lesson.weights is None or are_repetitions(lesson.weights)
+        weights = None if has_none else self.weights[rows]
+        own = seeded(self.estimator, np.random.default_rng([self.seed, number, 1]))
+        table, answers = take_rows(lesson.X, rows), lesson.answers[rows]
+        with naming(self.called(number), "be fitted"):
+            return fit_member(own, table, answers, weights, are_classes=lesson.are_classes)
+
+    def judged(
+        self, judge: Judge, X: TableLike | None = None, *, first: int = 0, **where: Unpack[Where]
+    ) -> list[np.ndarray]:
+        """Judge the votes of every fit, in order.
+
+        Parameters
+        ----------
+        judge : callable
+            From the number of a fit and its votes, of shape (n_rows, n_outputs), to what is kept.
+        X : table, default=None
+            The rows to vote on; None is those of the lesson.
+        first : int, default=0
+            The number of the first fit: 0 is that on all rows, 1 that on the first bag.
+        **where : dict
+            `by`, `runner`, `n_jobs` and `verbose`, as for `in_tasks`.
+        """
+        table = self.lesson.X if X is None else X
+        n_fits = self.n_bags + 1 - first
+        return in_tasks(fit_and_judge, (self, judge, table, first), n_fits, step=1, what="bags", **where)
+
+    def votes(self, number: int, X: TableLike) -> np.ndarray:
+        """Return the votes of a fit on rows, of shape (n_rows, n_outputs). The model is not kept."""
+        model = self.fitted(number)
+        with naming(self.called(number), "vote"):
+            return votes_of(model, X, self.lesson.task)
+
+
+def fit_and_judge(shared: tuple[Bagged, Judge, TableLike, int], begin: int, end: int) -> list[np.ndarray]:
+    """Fit on some bags, and judge their votes."""
+    bagged, judge, X, first = shared
+    return [judge(number, bagged.votes(number, X)) for number in range(first + begin, first + end)]

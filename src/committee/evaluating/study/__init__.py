@@ -1,0 +1,1 @@
+"""Compare learners over many tables, in a store that can be resumed."""

@@ -1,0 +1,279 @@
+"""What a store tells: scores of cells, a tidy frame of them, and comparisons by one metric."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+
+from committee.evaluating.comparison import Comparison, listed
+from committee.evaluating.study.cell import Cell
+from committee.evaluating.study.store import Store, TableRecord
+from committee.metrics.metric_table import USUAL as USUAL_METRICS
+from committee.metrics.metric_table import Metric
+from committee.metrics.row_losses import NoValueError
+from committee.metrics.scoring import check_scoring, metric_of, name_of, task_of
+from committee.votes.vote_arrays import as_shares
+
+BACKENDS = ("pandas", "polars", "pyarrow")
+# What scores are in, over many tables, by the power of the unit of y that they are in on one.
+UNITS = {0: "", 1: "deviations of y", 2: "variances of y"}
+# The metrics of a study that names none.
+USUAL = {
+    "classification": (
+        "accuracy",
+        "balanced_accuracy",
+        "roc_auc_ovr_weighted",
+        "neg_log_loss",
+        "neg_brier_score",
+    ),
+    "regression": ("neg_root_mean_squared_error", "neg_mean_absolute_error"),
+}
+
+
+def metrics_for(scoring: Iterable[object] | None, table: TableRecord) -> list[Metric]:
+    """The metrics that are for the task of a table, each with a name of its own."""
+    wanted = USUAL[table.task] if scoring is None else scoring
+    found = [
+        metric_of(each, table.n_outputs, classes_of(table)) for each in wanted if is_for(each, table.task)
+    ]
+    for name, number in Counter(each.name for each in found).items():
+        if number > 1:
+            raise ValueError(f"Two metrics are named {name!r}. Name each once, and functions by other names.")
+    return found
+
+
+def check_metrics(scoring: Iterable[object] | None, tables: Iterable[TableRecord]) -> None:
+    """Raise if a metric is unknown, does not judge decisions, or is for none of the tables."""
+    some = list(tables)
+    for table in some:
+        metrics_for(scoring, table)
+        for each in scoring or ():
+            if is_for(each, table.task):
+                check_scoring(each, table.n_outputs, classes_of(table))
+    tasks = {table.task for table in some}
+    for each in scoring or ():
+        if tasks and not any(is_for(each, task) for task in tasks):
+            usual = ", ".join(name for task in sorted(tasks) for name in USUAL[task])
+            raise ValueError(f"There is no table that {each!r} is for. Leave it out, or take one of {usual}.")
+
+
+def classes_of(table: TableRecord) -> np.ndarray | None:
+    """Return the labels of a table's classes; None for numbers."""
+    return None if table.classes is None else np.array(table.classes)
+
+
+def names_of(scoring: Iterable[object] | None) -> list[str] | None:
+    """Return the metrics that can be found again by their names; None if there are none."""
+    return [name for name in map(name_of, scoring or ()) if name is not None] or None
+
+
+def is_for(scoring: object, task: str) -> bool:
+    """Return whether a metric is for a task; a scorer or a function may be for any."""
+    return task_of(scoring) in (None, task)
+
+
+def scores_of(votes: np.ndarray, y: np.ndarray, metrics: Iterable[Metric]) -> list[tuple[str, float]]:
+    """The scores of votes; NaN where a metric has no value for them."""
+    decision = votes.astype(np.float64)
+    if decision.shape[1] > 1:
+        decision = as_shares(decision, 1e-6)
+    weights = np.ones(len(y))
+    found = []
+    for metric in metrics:
+        try:
+            found.append((metric.name, float(metric.prepare(y, decision)(weights))))
+        except NoValueError:
+            found.append((metric.name, float("nan")))
+        except Exception as error:
+            told = " ".join(f"{type(error).__name__}: {error}".split())
+            raise ValueError(f"The metric {metric.name} fails. {told}") from error
+    return found
+
+
+class Results:
+    """What there is to be known of the cells of a store, and computed from their votes.
+
+    Parameters
+    ----------
+    store : Store
+    scoring : sequence or None
+    """
+
+    def __init__(self, store: Store, scoring: Sequence[object] | None) -> None:
+        self.store, self.scoring = store, scoring
+        self.tables = store.tables()
+        self.finished = store.finished()
+        self._masks: dict[tuple[str, int], np.ndarray] = {}
+        self._of_table: dict[str, list[Cell]] = {name: [] for name in self.tables}
+        for cell in self.finished:
+            self._of_table[cell.table].append(cell)
+
+    def test_rows(self, cell: Cell) -> np.ndarray:
+        """A mask of the rows that a cell is judged on."""
+        place = cell.table, cell.resample
+        if place not in self._masks:
+            found = self.store.split(*place, self.tables[cell.table].n_rows)
+            assert found is not None
+            self._masks[place] = found
+        return self._masks[place]
+
+    def scores(self, scoring: Sequence[object] | None = None) -> dict[tuple[Cell, str], float]:
+        """The scores of all finished cells. Those that are not known yet are computed.
+
+        They are kept, but for those of functions: another function may have the same name.
+        """
+        wanted = self.scoring if scoring is None else scoring
+        kept = self.store.scores()
+        found, fresh = {}, []
+        for cell in self.finished:
+            table = self.tables[cell.table]
+            of_table = metrics_for(wanted, table)
+            missing = [each for each in of_table if not (each.is_named and (cell, each.name) in kept)]
+            scores = {each.name: kept[cell, each.name] for each in of_table if each not in missing}
+            if missing:
+                votes = self.store.votes(cell, "test", table)
+                assert votes is not None
+                scores |= scores_of(votes, table.y[self.test_rows(cell)], missing)
+                fresh += [(cell, each.name, scores[each.name]) for each in missing if each.is_named]
+            found.update({(cell, each.name): scores[each.name] for each in of_table})
+        if fresh:
+            self.store.add_scores(fresh)
+        return found
+
+    def columns(self) -> dict[str, list[object]]:
+        """A row for each finished cell and metric, as columns."""
+        names = ("learner", "table", "task", "resample", "scoring", "score", "fit_seconds", "predict_seconds")
+        rows = [
+            (
+                *(cell.learner, cell.table, self.tables[cell.table].task, cell.resample, metric, score),
+                *self.finished[cell][:2],
+            )
+            for (cell, metric), score in sorted(self.scores().items())
+        ]
+        return {name: [row[place] for row in rows] for place, name in enumerate(names)}
+
+    def compare(self, scoring: object, learners: Sequence[str] | None) -> Comparison:
+        """Compare learners by one metric on the tables that all of them have results on."""
+        if scoring is None:
+            scoring = self._default_metric()
+        tables = {name: table for name, table in self.tables.items() if is_for(scoring, table.task)}
+        tasks = {table.task for table in tables.values()}
+        if len(tasks) != 1:
+            raise ValueError(
+                f"{scoring!r} may be for classes or for numbers, and the study has both. Name one of "
+                f"{', '.join(name for usual in USUAL_METRICS.values() for name in usual)}."
+                if tasks
+                else f"There is no table that {scoring!r} is for."
+            )
+        (task,) = tasks
+        known = metric_of(scoring, 1 if task == "regression" else 2)
+        names = self._learners(task, learners)
+        if not names:
+            raise ValueError(
+                f"There is nothing to compare by {known.name!r}: no cell of a table that it is for has "
+                "finished. Run the study."
+            )
+        found = self.scores([scoring])
+        cells = {name: self._shared_cells(name, names) for name in tables}
+        runs = {
+            name: np.array([[found[cell, known.name] for cell in row] for row in rows]).reshape(
+                -1, len(names)
+            )
+            for name, rows in cells.items()
+        }
+        reasons = {name: self._why_not(name, names, scores) for name, scores in runs.items()}
+        used = [name for name, why in reasons.items() if why is None]
+        means = [runs[name].mean(axis=0) for name in used]
+        seconds = [
+            np.mean([[self.finished[cell][0] for cell in row] for row in cells[name]], 0) for name in used
+        ]
+        masks = [self.test_rows(cells[name][0][0]) for name in used]
+        shape = len(used), len(names)
+        return Comparison(
+            known.plain,
+            known.sign == 1,
+            tuple(names),
+            tuple(used),
+            known.read(np.array(means).reshape(shape)),
+            tuple(known.read(runs[name]) for name in used),
+            tuple(float(is_test.sum() / (~is_test).sum()) for is_test in masks),
+            np.array(seconds).reshape(shape),
+            {name: why for name, why in reasons.items() if why is not None},
+            tuple(float(tables[name].y.std() ** known.power) or 1.0 for name in used if known.power),
+            UNITS[known.power],
+            known.name if known.is_named else None,
+        )
+
+    def tasks(self, learners: Sequence[str] | None) -> set[str]:
+        """Return the tasks that some learners have all finished cells of, or else those of the tables."""
+        every = {table.task for table in self.tables.values()}
+        found: dict[str, set[str]] = {}
+        for cell in self.finished:
+            found.setdefault(cell.learner, set()).add(self.tables[cell.table].task)
+        if learners is None:
+            return set().union(*found.values()) or every
+        return every.intersection(*(found.get(name, set()) for name in learners)) or every
+
+    def _default_metric(self) -> object:
+        """Return the first metric of the study, if there is only one task."""
+        if self.scoring is not None:
+            return self.scoring[0]
+        tasks = {table.task for table in self.tables.values()}
+        if len(tasks) > 1:
+            raise ValueError("The study has classes and numbers. Name a metric, such as 'accuracy'.")
+        return USUAL[next(iter(tasks), "classification")][0]
+
+    def _learners(self, task: str, learners: Sequence[str] | None) -> list[str]:
+        """The learners to be compared: all of a task if none are named."""
+        voted = {cell.learner for cell in self.finished if self.tables[cell.table].task == task}
+        known = [name for name, of_task in self.store.recipes() if of_task == task and name in voted]
+        if learners is None:
+            return known
+        for name in learners:
+            if name not in known:
+                raise ValueError(f"No learner {name!r} has votes. There are {', '.join(known)}.")
+        if not learners or len(set(learners)) < len(learners):
+            raise ValueError(f"learners must be names that are there once, or None. Got {learners!r}.")
+        return list(learners)
+
+    def _shared_cells(self, table: str, learners: list[str]) -> list[list[Cell]]:
+        """For each resample that all learners have finished, their cells."""
+        numbers = sorted({cell.resample for cell in self._of_table[table]})
+        rows = [[Cell(number, table, learner) for learner in learners] for number in numbers]
+        return [row for row in rows if all(cell in self.finished for cell in row)]
+
+    def _why_not(self, table: str, learners: list[str], scores: np.ndarray) -> str | None:
+        """Why a table is left out of a comparison; None if it is not."""
+        if len(scores) == 0:
+            done = {cell.learner for cell in self._of_table[table]}
+            missing = [name for name in learners if name not in done]
+            return f"not finished by {listed(missing)}" if missing else "no resample that all have finished"
+        return "the metric has no value on it" if np.isnan(scores).any() else None
+
+
+def frame_of(columns: dict[str, list[object]], backend: str | None) -> Any:
+    """Columns as a frame of a library.
+
+    Parameters
+    ----------
+    columns : dict of str to list
+    backend : {"pandas", "polars", "pyarrow"} or None
+        None is the first of them that is installed.
+
+    Returns
+    -------
+    DataFrame or Table
+    """
+    if backend is None:
+        backend = next((name for name in BACKENDS if importlib.util.find_spec(name) is not None), None)
+    if backend not in BACKENDS:
+        raise ValueError(f"backend must be one of {', '.join(BACKENDS)}, and be installed. Got {backend!r}.")
+    if importlib.util.find_spec(backend) is None:
+        raise ImportError(f"A frame of {backend} needs the package. Install it, or name another backend.")
+    whose: Any = backend
+    return nw.from_dict(columns, backend=whose).to_native()

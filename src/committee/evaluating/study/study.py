@@ -1,0 +1,435 @@
+"""The study: learners x tables x resamples x metrics, kept cell by cell, and what follows from it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+
+from committee import running
+from committee.automatic.portfolio import as_many_steps_as_told
+from committee.evaluating.comparison import Comparison
+from committee.evaluating.study.cell import Cell, Limits, Outcome, end_process
+from committee.evaluating.study.named_learners import learners_of
+from committee.evaluating.study.results import (
+    USUAL,
+    Results,
+    check_metrics,
+    frame_of,
+    is_for,
+    metrics_for,
+    names_of,
+    scores_of,
+)
+from committee.evaluating.study.store import FILE, Store, TableRecord, merge
+from committee.evaluating.study.sweep import AddedRule, Pace, StudyTable, Sweep, tables_of
+from committee.extensions import extension
+from committee.parameters import is_float, is_integer
+from committee.running import Runner
+from committee.votes.folds import drawn_share
+
+
+class Study:
+    """Learners on tables, by many resamples and any metrics.
+
+    Every cell, which is one learner on one resample of one table, is kept in the store as soon as it is
+    finished. A study with the same folder goes on where another stopped, however that ended, and may have
+    more learners, tables or resamples. Votes are kept, so rules and metrics can be added without training.
+
+    Parameters
+    ----------
+    learners : list of str or (str, estimator), or dict of str to estimator, default=()
+        Short names, such as "rf", "rotf", "cawpe", "xgboost" (`known_learners` lists them), or estimators.
+    tables : dict of str to table, default=()
+        By name, (X, y) or (X, y, task) with the task "classification" or "regression"; or functions that give
+        them, which are called when a table is needed.
+    resamples : int or iterable of int, default=30
+        How many, or which: a number says all of how the rows of a table are split.
+    scoring : list of str, scorer or callable, default=None
+        Metrics, as for `score`. Each is for the tables of its task. None is "accuracy", "balanced_accuracy",
+        "roc_auc_ovr_weighted", "neg_log_loss" and "neg_brier_score", and "neg_root_mean_squared_error" and
+        "neg_mean_absolute_error" for numbers.
+    test_size : float, default=0.5
+        The share of the rows, class by class, that is judged on.
+    cv : int or None, default=5
+        In how many folds honest votes are made of the other rows, for `add_rule`. Forests vote out of bag
+        instead. None makes none, which is several times as fast.
+    folder : str or path, default=None
+        Where the store is. None keeps it in memory.
+    time_limit : float, default=None
+        Seconds that a cell may take. It is ended then, and counts as failed.
+    memory_limit : int, default=None
+        Bytes that a cell may take. Needs Linux.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris, load_wine
+    >>> tables = {"iris": load_iris(return_X_y=True), "wine": load_wine(return_X_y=True)}
+    >>> study = Study(["tree", "bayes"], tables, resamples=2, cv=None).run()
+    >>> compared = study.compare("accuracy")
+    >>> compared.learners, compared.tables, compared.mean_ranks
+    (('tree', 'bayes'), ('iris', 'wine'), array([1.5, 1.5]))
+    """
+
+    def __init__(
+        self,
+        learners: Iterable[object] | Mapping[str, object] = (),
+        tables: Mapping[str, object] | Iterable[StudyTable] = (),
+        resamples: int | Iterable[int] = 30,
+        scoring: Sequence[object] | None = None,
+        *,
+        test_size: float = 0.5,
+        cv: int | None = 5,
+        folder: str | os.PathLike[str] | None = None,
+        time_limit: float | None = None,
+        memory_limit: int | None = None,
+    ) -> None:
+        if not is_float(test_size) or not 0 < test_size < 1:
+            raise ValueError(f"test_size must be a number between 0 and 1. Got {test_size!r}.")
+        if cv is not None and not (is_integer(cv) and cv >= 2):
+            raise ValueError(f"cv must be an integer >= 2, or None. Got {cv!r}.")
+        self.learners = learners_of(learners)
+        self.resamples = numbers_of(resamples)
+        if scoring is not None and (isinstance(scoring, str) or not scoring):
+            raise ValueError(f"scoring must be a list of at least one metric, or None. Got {scoring!r}.")
+        self.scoring = None if scoring is None else list(scoring)
+        self.limits = Limits(time_limit, memory_limit)
+        self.test_size, self.cv = test_size, cv
+        self._tables = {table.name: table for table in tables_of(tables)}
+        # What is wrong is told before there is a store: a half-made one could only be deleted.
+        records = self._read_tables()
+        if folder is None or not (Path(folder) / FILE).exists():
+            check_metrics(self.scoring, records)
+        self.store = Store(None if folder is None else Path(folder))
+        try:
+            self._write_down(records)
+        except BaseException:
+            self.store.close()
+            raise
+
+    @classmethod
+    def open(cls, folder: str | os.PathLike[str]) -> Study:
+        """A study that is in a folder, without its learners and tables: for results, rules and metrics.
+
+        It has the metrics that it was last run with, but for functions, which have no name to be found by.
+
+        Parameters
+        ----------
+        folder : str or path
+
+        Returns
+        -------
+        Study
+        """
+        if not (Path(folder) / FILE).exists():
+            raise FileNotFoundError(f"There is no study in the folder {os.fspath(folder)}.")
+        store = Store(Path(folder))
+        (test_size,), (cv,) = store.fact("test_size") or [0.5], store.fact("cv") or [5]
+        scoring = store.fact("scoring")
+        store.close()
+        return cls(resamples=[], scoring=scoring, test_size=test_size, cv=cv, folder=folder)
+
+    def close(self) -> None:
+        """Close the store."""
+        self.store.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    def run(
+        self,
+        *,
+        runner: str | Runner = "serial",
+        n_jobs: int | None = None,
+        retry_failed: bool = False,
+        verbose: int = 0,
+    ) -> Self:
+        """Run the cells that are not finished, and keep each when it is.
+
+        Parameters
+        ----------
+        runner : {"serial", "threads", "processes"} or Runner, default="serial"
+            Where cells run. It changes nothing but the time.
+        n_jobs : int, default=None
+            How many run at the same time; None is one for each core.
+        retry_failed : bool, default=False
+            Whether cells that have failed before are run again.
+        verbose : int, default=0
+            1 shows how far it is, and how long the rest may take.
+
+        Returns
+        -------
+        self
+        """
+        finished = self.store.finished()
+        failed = {} if retry_failed else self.store.failures()
+        everything = self._cells()
+        cells = [cell for cell in everything if cell not in finished and cell not in failed]
+        records = self.store.tables()
+        pace = Pace({name: float(table.n_rows * table.n_columns) for name, table in records.items()})
+        for cell, seconds in finished.items():
+            pace.add(cell, seconds[2])
+        sweep = Sweep(
+            cells,
+            {(each.name, task): model for each in self.learners for task, model in each.estimators.items()},
+            self._tables,
+            records,
+            lambda table, resample: self._split(records[table], resample),
+            self.cv,
+            self.limits,
+            pace,
+        )
+        try:
+            with (
+                as_many_steps_as_told(),
+                running.runner_of(runner, n_jobs) as run,
+                running.Work(
+                    "cells",
+                    "Study",
+                    len(everything),
+                    n_before=len(everything) - len(cells),
+                    verbose=int(verbose),
+                ) as work,
+            ):
+                sweep.run(run, work, lambda cell, outcome: self._keep(records[cell.table], cell, outcome))
+        finally:
+            end_process()
+        return self
+
+    def results(self, backend: str | None = None) -> Any:
+        """A row for each finished cell and metric.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars", "pyarrow"}, default=None
+            Whose frame it is. None is the first of them that is installed.
+
+        Returns
+        -------
+        DataFrame or Table
+            Columns learner, table, task, resample, scoring, score, fit_seconds, predict_seconds.
+        """
+        return frame_of(Results(self.store, self.scoring).columns(), backend)
+
+    def failures(self, backend: str | None = None) -> Any:
+        """A row for each cell that has failed.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars", "pyarrow"}, default=None
+
+        Returns
+        -------
+        DataFrame or Table
+            Columns learner, table, resample, error, trace.
+        """
+        rows = [
+            (cell.learner, cell.table, cell.resample, *told)
+            for cell, told in sorted(self.store.failures().items())
+        ]
+        names = ("learner", "table", "resample", "error", "trace")
+        return frame_of({name: [row[place] for row in rows] for place, name in enumerate(names)}, backend)
+
+    def compare(
+        self,
+        scoring: object = None,
+        *,
+        learners: Sequence[str] | None = None,
+    ) -> Comparison:
+        """Compare learners by one metric, on the tables that all of them have results on.
+
+        Parameters
+        ----------
+        scoring : str, scorer or callable, default=None
+            Any, also one that the study was not run with. None is the first of the study's.
+        learners : list of str, default=None
+            None takes all that the store knows.
+
+        Returns
+        -------
+        Comparison
+        """
+        return Results(self.store, self.scoring).compare(scoring, learners)
+
+    def comparisons(
+        self, scoring: Sequence[object] | None = None, learners: Sequence[str] | None = None
+    ) -> list[Comparison]:
+        """Compare learners by each metric that is for a table with finished cells.
+
+        Parameters
+        ----------
+        scoring : list of str, scorer or callable, default=None
+            None is the study's.
+        learners : list of str, default=None
+            None takes all that the store knows.
+
+        Returns
+        -------
+        list of Comparison
+            Empty if no cell has finished.
+        """
+        results = Results(self.store, self.scoring)
+        tasks = results.tasks(learners)
+        asked = scoring or self.scoring or [metric for task in sorted(tasks) for metric in USUAL[task]]
+        check_metrics(asked, self.store.tables().values())
+        wanted = [each for each in asked if any(is_for(each, task) for task in tasks)]
+        return [results.compare(each, learners) for each in wanted] if results.finished else []
+
+    report = extension("committee.reporting", extra="report")
+
+    def votes(
+        self, learner: str, table: str, resample: int
+    ) -> tuple[np.ndarray, np.ndarray | None, np.ndarray]:
+        """What a finished cell has voted.
+
+        Parameters
+        ----------
+        learner, table : str
+        resample : int
+
+        Returns
+        -------
+        votes : ndarray of shape (n_test_rows, n_outputs)
+            On the rows that are judged on, in their order.
+        honest_votes : ndarray of shape (n_train_rows, n_outputs), or None
+            On the other rows; NaN where there is no honest vote.
+        is_test : ndarray of bool of shape (n_rows,)
+            Which rows of the table are judged on.
+        """
+        cell, records = Cell(resample, table, learner), self.store.tables()
+        found = self.store.votes(cell, "test", records[table]) if table in records else None
+        if found is None:
+            raise ValueError(f"There are no votes of {cell}: it has not been run, or has failed.")
+        honest = self.store.votes(cell, "honest", records[table])
+        return found, honest, self._split(records[table], resample)
+
+    def add_rule(self, rule: object, members: Sequence[str], *, name: str | None = None) -> Self:
+        """Add a rule that combines the votes of learners, as one more learner. No learner is trained for it.
+
+        Parameters
+        ----------
+        rule : str, callable or Rule
+            As `committee.rules` has them. It learns from the honest votes.
+        members : list of str
+            Learners of the study. The rule decides wherever all of them have finished.
+        name : str, default=None
+            None is made of the rule and the members: "cawpe(rf+gb)".
+
+        Returns
+        -------
+        self
+        """
+        added = AddedRule.of(rule, members, name)
+        added.introduce(self.store)
+        records, finished = self.store.tables(), self.store.finished()
+        for cell in added.open_cells(finished):
+            table = records[cell.table]
+            is_test = self._split(table, cell.resample)
+            self._keep(table, cell, added.decide(self.store, finished, cell, table, is_test))
+        return self
+
+    def merge(self, other: Study | str | os.PathLike[str]) -> int:
+        """Add the results of another study.
+
+        Parameters
+        ----------
+        other : Study, or the folder of one
+            It must have the same `test_size` and `cv`, and what it calls by the same name must be the same.
+
+        Returns
+        -------
+        int
+            How many finished cells were added.
+        """
+        if isinstance(other, Study):
+            return merge(self.store, other.store)
+        with Study.open(other) as opened:
+            return merge(self.store, opened.store)
+
+    def _read_tables(self) -> list[TableRecord]:
+        """What a store is to know of the tables."""
+        records = [table.read()[1] for table in self._tables.values()]
+        for record in records:
+            if record.n_rows < 4:
+                raise ValueError(
+                    f"Table {record.name!r} has {record.n_rows} rows, which are too few to split."
+                )
+        return records
+
+    def _write_down(self, records: list[TableRecord]) -> None:
+        """Write down which settings, tables and learners there are, before any work."""
+        settings = {"test_size": self.test_size, "cv": self.cv}
+        for name, value in settings.items():
+            known = self.store.fact(name)
+            if known is not None and known != [value]:
+                raise ValueError(
+                    f"The study in {self.store.folder} has {name}={known[0]}, and this one {value}. "
+                    "Use another folder."
+                )
+        check_metrics(self.scoring, [*self.store.tables().values(), *records])
+        for name, value in settings.items():
+            self.store.set_fact(name, [value])
+        self.store.set_fact("scoring", names_of(self.scoring))
+        for record in records:
+            self.store.add_table(record)
+        for learner in self.learners:
+            for task in learner.estimators:
+                self.store.add_learner(learner.name, task, learner.recipe(task))
+
+    def _cells(self) -> list[Cell]:
+        """All cells of this study, in the order in which they are run."""
+        records = self.store.tables()
+        return [
+            Cell(resample, table, learner.name)
+            for resample in self.resamples
+            for table in self._tables
+            for learner in self.learners
+            if records[table].task in learner.estimators
+        ]
+
+    def _split(self, table: TableRecord, resample: int) -> np.ndarray:
+        """Which rows of a table a resample judges on: as it was written down, if it was."""
+        known = self.store.split(table.name, resample, table.n_rows)
+        if known is not None:
+            return known
+        classes = np.zeros(table.n_rows) if table.classes is None else table.y
+        found = drawn_share(classes, self.test_size, np.random.default_rng(resample))
+        if not found.any():
+            raise ValueError(f"Table {table.name!r} has no row to judge on: no class has enough rows.")
+        self.store.add_split(table.name, resample, found)
+        return found
+
+    def _keep(self, table: TableRecord, cell: Cell, outcome: Outcome) -> None:
+        """Keep what came of a cell, with its scores."""
+        scores: list[tuple[str, float]] = []
+        if outcome.votes is not None:
+            y = table.y[self._split(table, cell.resample)]
+            wanted = [each for each in metrics_for(self.scoring, table) if each.is_named]
+            # A metric that fails is told where scores are asked for; the cell is not lost by it.
+            with suppress(ValueError):
+                scores = scores_of(outcome.votes, y, wanted)
+        self.store.keep(cell, outcome, scores, table.dtype)
+
+
+def numbers_of(resamples: Any) -> list[int]:
+    """The numbers of resamples.
+
+    Examples
+    --------
+    >>> numbers_of(3), numbers_of([4, 7])
+    ([0, 1, 2], [4, 7])
+    """
+    if is_integer(resamples) and resamples >= 1:
+        return list(range(int(resamples)))
+    found = [] if isinstance(resamples, str) or not isinstance(resamples, Iterable) else list(resamples)
+    are_numbers = all(is_integer(each) and each >= 0 for each in found) and len(set(found)) == len(found)
+    if not are_numbers or (not found and not isinstance(resamples, list)):
+        raise ValueError(f"resamples must be an integer >= 1, or a list of integers >= 0. Got {resamples!r}.")
+    return [int(each) for each in found]

@@ -1,0 +1,339 @@
+"""Find the outcomes of a study's cells: read tables, run the cells that are open, and let rules decide.
+
+Each open cell is a task of a runner. All learners run on all tables by the first resample before any does by
+the next, so that a study that is stopped has compared on as many tables as it could. A table is in memory
+while its cells of one resample run.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter, defaultdict, deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+import numpy as np
+
+from committee.assembling.bank.ballot import table_print
+from committee.assembling.bank.recipe import written_out
+from committee.assembling.named_members import Member, seeded_by_name
+from committee.combining.rule import Rule
+from committee.combining.rule_registry import as_rule
+from committee.evaluating.comparison import listed
+from committee.evaluating.study.cell import Cell, Limits, Outcome, outcome_of, run_cell, run_within
+from committee.evaluating.study.store import Store, TableRecord
+from committee.members.training_set import Lesson
+from committee.running import Runner, Task, Work, receiving
+from committee.table.input_types import ArrayLike
+from committee.task import Classification, Regression, check_target
+
+TASKS = {"classification": Classification, "regression": Regression}
+Seconds = tuple[float, float, float]
+
+
+class Pace:
+    """Estimate the seconds of cells: as another resample of the same, or by the size of the table.
+
+    Parameters
+    ----------
+    sizes : dict of str to float
+        The size of each table, in any unit that time grows with.
+
+    Examples
+    --------
+    >>> pace = Pace({"small": 100, "large": 1000})
+    >>> pace.add(Cell(0, "small", "rf"), 2.0)
+    >>> pace.left({("rf", "small"): 1, ("rf", "large"): 1}, n_workers=2)
+    11.0
+    """
+
+    def __init__(self, sizes: dict[str, float]) -> None:
+        self._sizes = sizes
+        # Seconds, and what they were needed for: of a learner on a table; of a learner; of all.
+        self._sums: dict[tuple[str, ...], list[float]] = defaultdict(lambda: [0.0, 0.0])
+
+    def add(self, cell: Cell, seconds: float) -> None:
+        """Add the time of a finished cell."""
+        for sums, amount in self._levels(cell.learner, cell.table):
+            sums[0] += seconds
+            sums[1] += amount
+
+    def seconds(self, learner: str, table: str) -> float | None:
+        """Estimate the time of a learner on a resample of a table; None if nothing is known."""
+        known = ((sums, amount) for sums, amount in self._levels(learner, table) if sums[1])
+        return next((sums[0] / sums[1] * amount for sums, amount in known), None)
+
+    def _levels(self, learner: str, table: str) -> list[tuple[list[float], float]]:
+        """Return the sums that a cell belongs to, the most precise first, and what it adds to each count."""
+        size = self._sizes[table]
+        return [(self._sums[learner, table], 1.0), (self._sums[learner,], size), (self._sums[()], size)]
+
+    def left(self, n_cells: Mapping[tuple[str, str], int], n_workers: int) -> float | None:
+        """Estimate the time of cells, counted by learner and table; None if nothing is known."""
+        total = 0.0
+        for pair, count in n_cells.items():
+            guess = self.seconds(*pair)
+            if guess is None:
+                return None
+            total += count * guess
+        return total / n_workers
+
+
+@dataclass(eq=False)
+class Sweep:
+    """What is to be run, and how.
+
+    Parameters
+    ----------
+    cells : list of Cell
+        In their order: the cells of a table by one resample follow each other.
+    estimators : mapping of (str, str) to estimator
+        By learner and task.
+    tables : mapping of str to StudyTable
+    records : mapping of str to TableRecord
+    split : callable
+        From a table and a resample to the mask of the rows that are judged on.
+    cv : int, splitter or None
+    limits : Limits
+    pace : Pace
+    """
+
+    cells: list[Cell]
+    estimators: Mapping[tuple[str, str], Any]
+    tables: Mapping[str, StudyTable]
+    records: Mapping[str, TableRecord]
+    split: Callable[[str, int], np.ndarray]
+    cv: int | None
+    limits: Limits
+    pace: Pace
+    _shared: dict[tuple[str, int], Any] = field(default_factory=dict)
+    _n_open: Counter[tuple[str, int]] = field(default_factory=Counter)
+
+    def run(self, run: Runner, work: Work, keep: Callable[[Cell, Outcome], None]) -> None:
+        """Run all cells, and keep each when it has ended.
+
+        Parameters
+        ----------
+        run : Runner
+        work : Work
+            Told of every cell that has ended, with a guess of the time that is left.
+        keep : callable
+            Called with the cell and its outcome.
+        """
+        waiting = deque(self.cells)
+        self._n_open = Counter((cell.table, cell.resample) for cell in self.cells)
+        n_left = Counter((cell.learner, cell.table) for cell in self.cells)
+        in_flight: dict[Task, Cell] = {}
+        n_done = 0
+        try:
+            while waiting or in_flight:
+                while waiting and len(in_flight) < run.n_workers:
+                    cell = waiting.popleft()
+                    in_flight[self._submit(cell, run)] = cell
+                task = run.first_completed(in_flight)
+                assert task is not None
+                cell = in_flight.pop(task)
+                outcome = outcome_of(task)
+                keep(cell, outcome)
+                self._close(cell)
+                if outcome.error is None:
+                    self.pace.add(cell, outcome.seconds)
+                n_done += 1
+                n_left[cell.learner, cell.table] -= 1
+                work.tell(n_done, part=str(cell), seconds_left=self.pace.left(+n_left, run.n_workers))
+        finally:
+            for task in in_flight:
+                task.cancel()
+
+    def _submit(self, cell: Cell, run: Runner) -> Task:
+        """Let a cell be run."""
+        place = cell.table, cell.resample
+        record = self.records[cell.table]
+        if place not in self._shared:
+            lesson, found = self.tables[cell.table].read()
+            if found.fingerprint != record.fingerprint:
+                raise ValueError(f"Table {cell.table!r} has changed while the study was running.")
+            self._shared[place] = run.put(lesson)
+        shared = self._shared[place]
+        estimator = self.estimators[cell.learner, record.task]
+        given = shared, cell, estimator, self.split(*place), self.cv
+        # How far the trees of a cell are would drown how far the study is.
+        with receiving(None):
+            if self.limits.are_set:
+                return run.submit(run_within, self.limits, record.fingerprint, *given, name=str(cell))
+            return run.submit(run_cell, *given, name=str(cell))
+
+    def _close(self, cell: Cell) -> None:
+        """Let a table go when its cells of a resample have ended."""
+        place = cell.table, cell.resample
+        self._n_open[place] -= 1
+        if not self._n_open[place]:
+            del self._shared[place]
+
+
+@dataclass(frozen=True, eq=False)
+class StudyTable:
+    """A table of a study.
+
+    Parameters
+    ----------
+    name : str
+    load : callable
+        Gives X, y and the task, or None for the task that y tells.
+    """
+
+    name: str
+    load: Callable[[], tuple[Any, Any, str | None]]
+
+    def read(self) -> tuple[Lesson, TableRecord]:
+        """The table as learners see it, and what a store knows of it."""
+        try:
+            X, y, task = self.load()
+            found = task_of(y) if task is None else task
+            lesson = Lesson.of(TASKS[found], X, y, None, None)
+        except (ValueError, TypeError) as error:
+            raise type(error)(f"Table {self.name!r}: {error}") from error
+        classes = lesson.task.classes.tolist() if isinstance(lesson.task, Classification) else None
+        if classes is not None and len(classes) < 2:
+            raise ValueError(f"Table {self.name!r} has one class, {classes[0]!r}: there is nothing to learn.")
+        fingerprint = table_print(lesson.data, lesson.schema, lesson.task)
+        return lesson, TableRecord(
+            self.name, fingerprint, found, lesson.n_rows, lesson.schema.n_columns, classes, lesson.y
+        )
+
+
+def tables_of(given: Mapping[str, object] | Iterable[StudyTable]) -> list[StudyTable]:
+    """The tables that a user gives.
+
+    Parameters
+    ----------
+    given : mapping of str to table, or iterable of StudyTable
+        A table is (X, y), (X, y, task), or a function that gives either.
+
+    Returns
+    -------
+    list of StudyTable
+
+    Examples
+    --------
+    >>> tables_of({"small": ([[1.0], [2.0]], [0.5, 1.5])})[0].read()[1].task
+    'regression'
+    """
+    if not isinstance(given, Mapping):
+        found = list(given) if isinstance(given, Iterable) else [given]
+        if not all(isinstance(each, StudyTable) for each in found):
+            raise ValueError("tables must be a dict from names to (X, y), or to functions that give it.")
+        return found
+    return [StudyTable(str(name), loader(str(name), table)) for name, table in given.items()]
+
+
+def loader(name: str, table: Any) -> Callable[[], tuple[Any, Any, str | None]]:
+    """A function that gives X, y and the task, of what a user gives as a table."""
+
+    def load() -> tuple[Any, Any, str | None]:
+        found = table() if callable(table) else table
+        if not isinstance(found, tuple | list) or len(found) not in (2, 3):
+            raise ValueError("it must be (X, y) or (X, y, task), or a function that gives one of them.")
+        task = found[2] if len(found) == 3 else None
+        if task not in (None, *TASKS):
+            raise ValueError(f"its task must be one of {', '.join(TASKS)}. Got {task!r}.")
+        return found[0], found[1], task
+
+    return load
+
+
+def task_of(y: ArrayLike) -> str:
+    """What the task is, by y alone: numbers with a fraction are a regression, all else are classes.
+
+    Examples
+    --------
+    >>> task_of([0, 1, 2]), task_of([0.5, 1.0]), task_of(["a", "b"])
+    ('classification', 'regression', 'classification')
+    """
+    values = check_target(y)
+    is_broken = values.dtype.kind == "f" and bool((values != np.floor(values)).any())
+    return "regression" if is_broken else "classification"
+
+
+@dataclass(frozen=True, eq=False)
+class AddedRule:
+    """A rule as one more learner of a study: it decides by the votes that are stored, without training.
+
+    Parameters
+    ----------
+    title : str
+        What the study calls it.
+    rule : Rule
+    members : list of str
+    """
+
+    title: str
+    rule: Rule
+    members: list[str]
+
+    @classmethod
+    def of(cls, rule: object, members: Sequence[str], name: str | None) -> Self:
+        """Check a rule, and name it if nobody has.
+
+        Examples
+        --------
+        >>> AddedRule.of("cawpe", ["rf", "gb"], None).title
+        'cawpe(rf+gb)'
+        """
+        made, names = as_rule(rule), list(members)
+        title = name or f"{rule if isinstance(rule, str) else type(made).__name__}({'+'.join(names)})"
+        if made._looks_at_X():
+            raise ValueError(f"{title} looks at the rows, and a study keeps votes. Use another rule.")
+        if not names:
+            raise ValueError("members must be at least one learner of the study. Got none.")
+        return cls(title, made, names)
+
+    def introduce(self, store: Store) -> None:
+        """Write the rule down as a learner of the tasks that all members are for."""
+        recipes = store.recipes()
+        for each in self.members:
+            if each not in {known for known, _ in recipes}:
+                raise ValueError(f"There is no learner {each!r} in the study.")
+        for task in sorted({table.task for table in store.tables().values()}):
+            if all((each, task) in recipes for each in self.members):
+                of = listed([recipes[each, task] for each in self.members])
+                store.add_learner(self.title, task, f"{written_out(self.rule)} of {of}")
+
+    def open_cells(self, finished: Mapping[Cell, Seconds]) -> list[Cell]:
+        """The cells that it can decide and has not, in their order."""
+        cells = {Cell(each.resample, each.table, self.title) for each in finished} - finished.keys()
+        return [cell for cell in sorted(cells) if all(part in finished for part in self.parts(cell))]
+
+    def parts(self, cell: Cell) -> list[Cell]:
+        """The cells of the members."""
+        return [Cell(cell.resample, cell.table, each) for each in self.members]
+
+    def decide(
+        self,
+        store: Store,
+        finished: Mapping[Cell, Seconds],
+        cell: Cell,
+        table: TableRecord,
+        is_test: np.ndarray,
+    ) -> Outcome:
+        """What it decides in a cell, after it has learnt from the honest votes of the members."""
+        parts = self.parts(cell)
+        honest = [store.votes(part, "honest", table) for part in parts]
+        if self.rule.needs_fit and any(each is None for each in honest):
+            raise ValueError("The rule learns from honest votes, and the study has none: its cv is None.")
+        rule: Rule = seeded_by_name(Member(self.title, self.rule), cell.resample).estimator
+        try:
+            began = time.perf_counter()
+            if rule.needs_fit:
+                stack = np.stack([each for each in honest if each is not None])
+                is_voted = np.isfinite(stack).all(axis=(0, 2))
+                rule.fit(stack[:, is_voted], table.y[~is_test][is_voted], classes=table.classes)
+            fitted = time.perf_counter()
+            cast = np.stack([store.votes(part, "test", table) for part in parts])  # type: ignore[misc]
+            votes = rule.combine(cast)
+            ended = time.perf_counter()
+            outcome = Outcome(votes, None, fitted - began, ended - fitted, ended - began)
+        except Exception as error:
+            outcome = Outcome.failed(error)
+        return outcome.after([finished[part] for part in parts], with_folds=rule.needs_fit)

@@ -1,0 +1,33 @@
+"""The error for a table that cannot be read, and the names that its message lists."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from committee.parameters import nearest_name
+
+MOST_SHOWN = 8
+
+
+class BadTable(ValueError):  # noqa: N818 - it says what the file is
+    """A file that holds no table, or not the one that was asked for. The message is one line.
+
+    Examples
+    --------
+    >>> raise BadTable("train.csv is empty.")
+    Traceback (most recent call last):
+    committee.files.table_error.BadTable: train.csv is empty.
+    """
+
+
+def suggestion(name: str, names: Sequence[str]) -> str:
+    """Suggest the name that is most like another, or list all names."""
+    nearest = nearest_name(name, names)
+    return f"It has {some(names)}." if nearest is None else f"Did you mean {nearest!r}?"
+
+
+def some(names: Iterable[str]) -> str:
+    """List names for a message, at most eight of them."""
+    names = list(names)
+    rest = len(names) - MOST_SHOWN
+    return ", ".join(names[:MOST_SHOWN]) + (f" and {rest} more" if rest > 0 else "")

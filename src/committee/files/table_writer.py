@@ -1,0 +1,108 @@
+"""Write a table to a file: CSV, Parquet, Arrow or JSON lines, by the suffix; or to the standard output."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet
+
+from committee.files.opened_file import PACKINGS, Format, format_by_suffix
+from committee.files.table_error import BadTable
+from committee.saving.format.file_replacement import replace_file
+
+STANDARD_OUTPUT = "-"
+ROWS_AT_ONCE = 10_000
+
+
+def write_file(frame: pa.Table, place: str | os.PathLike[str], *, as_json: bool = False) -> None:
+    """Write a table, whole or not at all.
+
+    Parameters
+    ----------
+    frame : pyarrow.Table
+    place : str or path
+        The suffix says the format; `.gz`, `.bz2`, `.zst`, `.lz4` or `.br` after it packs. `-` is the standard
+        output, as CSV.
+    as_json : bool, default=False
+        Whether the standard output gets JSON lines.
+
+    Raises
+    ------
+    BadTable
+        If the suffix is of no format that is written.
+    OSError
+        If it cannot be written; a file that was there is as it was.
+
+    Examples
+    --------
+    >>> write_file(pa.table({"y": ["no", "yes"]}), "-", as_json=True)
+    {"y": "no"}
+    {"y": "yes"}
+    """
+    if os.fspath(place) == STANDARD_OUTPUT:
+        for text in json_lines(frame) if as_json else csv_text(frame):
+            sys.stdout.write(text)
+        sys.stdout.flush()
+        return
+    path = Path(place)
+    found = check_output(path)
+    delimiter = "\t" if ".tsv" in path.name.lower() else ","
+
+    def write(temporary: Path) -> None:
+        with pa.output_stream(str(temporary), compression=PACKINGS.get(path.suffix.lower())) as stream:
+            write_stream(frame, stream, found, delimiter)
+
+    replace_file(path, write)
+
+
+def check_output(place: str | os.PathLike[str]) -> Format:
+    """Return the format of a file that is to be written; a wrong name is an error before the work is done.
+
+    Examples
+    --------
+    >>> check_output("votes.xlsx")
+    Traceback (most recent call last):
+    committee.files.table_error.BadTable: votes.xlsx cannot be written. Name it .csv, .parquet, .arrow or
+    .jsonl.
+    """
+    if os.fspath(place) == STANDARD_OUTPUT:
+        return Format.CSV
+    found = format_by_suffix(os.fspath(place))
+    if found is None or found is Format.ARFF:
+        raise BadTable(f"{place} cannot be written. Name it .csv, .parquet, .arrow or .jsonl.")
+    return found
+
+
+def write_stream(frame: pa.Table, stream: pa.NativeFile, found: Format, delimiter: str) -> None:
+    """Write a table to an open file."""
+    if found is Format.PARQUET:
+        pa.parquet.write_table(frame, stream)
+    elif found is Format.ARROW:
+        with pa.ipc.new_file(stream, frame.schema) as writer:
+            writer.write_table(frame)
+    elif found is Format.CSV:
+        pa.csv.write_csv(frame, stream, pa.csv.WriteOptions(delimiter=delimiter))
+    else:
+        for text in json_lines(frame):
+            stream.write(text.encode())
+
+
+def json_lines(frame: pa.Table) -> Iterator[str]:
+    """Write a table as JSON, a line for each row."""
+    for batch in frame.to_batches(max_chunksize=ROWS_AT_ONCE):
+        yield "".join(json.dumps(row, default=str, ensure_ascii=False) + "\n" for row in batch.to_pylist())
+
+
+def csv_text(frame: pa.Table) -> Iterator[str]:
+    """Write a table as CSV."""
+    for start in range(0, max(frame.num_rows, 1), ROWS_AT_ONCE):
+        sink = pa.BufferOutputStream()
+        options = pa.csv.WriteOptions(include_header=start == 0)
+        pa.csv.write_csv(frame.slice(start, ROWS_AT_ONCE), sink, options)
+        yield sink.getvalue().to_pybytes().decode()

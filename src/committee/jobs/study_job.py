@@ -1,0 +1,335 @@
+"""Studies from files: the tables of a folder, learners by name, and a study in a folder of its own.
+
+What is to be run is written into the study as its plan, so that it can go on, or grow, by its folder alone.
+"""
+
+from __future__ import annotations
+
+import csv
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from committee.evaluating import Comparison, Study
+from committee.evaluating.study.results import is_for
+from committee.evaluating.study.store import FILE, Store
+from committee.files import BadTable, read_table
+from committee.files.opened_file import format_by_suffix, without_packing
+from committee.files.table_error import suggestion
+from committee.jobs.table_fit import bytes_of, seconds_of
+from committee.jobs.training_table import read_training_table
+from committee.reporting import Report
+from committee.reporting.chart_files import FORMATS, require_renderer
+
+MANIFEST = "manifest.csv"
+REPORT = "report"
+
+
+@dataclass(frozen=True)
+class TableFile:
+    """A table of a study, in a file.
+
+    Parameters
+    ----------
+    path, target : str
+    task : str or None
+        None looks at the target.
+    """
+
+    path: str
+    target: str
+    task: str | None = None
+
+    def load(self) -> tuple[pa.Table, np.ndarray, str | None]:
+        """X, y and the task."""
+        lesson = read_training_table(self.path, self.target, self.task, None, None, None)
+        return lesson.X, lesson.y, lesson.task
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a study is to run.
+
+    Parameters
+    ----------
+    tables : dict of str to TableFile
+    learners : tuple of str
+    resamples : int
+    scoring : tuple of str, default=()
+        Metrics; none of them are the usual ones.
+    test_size : float
+    folds : int
+        Of honest votes; 0 makes none.
+    time_limit : float or None
+    memory_limit : int or None
+    """
+
+    tables: Mapping[str, TableFile] = field(default_factory=dict)
+    learners: tuple[str, ...] = ()
+    resamples: int = 30
+    scoring: tuple[str, ...] = ()
+    test_size: float = 0.5
+    folds: int = 5
+    time_limit: float | None = None
+    memory_limit: int | None = None
+
+    def study(self, folder: Path) -> Study:
+        """The study of the plan; the plan is written into it."""
+        if not self.tables or not self.learners:
+            raise ValueError("A study needs tables and learners: committee compare DIR --learners rf,gb.")
+        study = Study(
+            list(self.learners),
+            {name: table.load for name, table in self.tables.items()},
+            self.resamples,
+            list(self.scoring) or None,
+            test_size=self.test_size,
+            cv=self.folds or None,
+            folder=folder,
+            time_limit=self.time_limit,
+            memory_limit=self.memory_limit,
+        )
+        try:
+            study.store.set_fact("plan", asdict(self))
+        except BaseException:
+            study.close()
+            raise
+        return study
+
+
+@dataclass(frozen=True)
+class Compared:
+    """What a study has come to.
+
+    Parameters
+    ----------
+    folder : str
+    n_finished, n_failed : int
+        Cells.
+    failures : dict of str to str
+        Some of the cells that failed, and why.
+    comparisons : list of Comparison
+        One for each metric.
+    without_metric : list of str
+        Tables that are in none of them, since no metric that was asked for is for their task.
+    """
+
+    folder: str
+    n_finished: int
+    n_failed: int
+    failures: dict[str, str]
+    comparisons: list[Comparison]
+    without_metric: list[str]
+
+
+def new_plan(places: Sequence[str], target: str | None, **given: Any) -> Plan:
+    """A plan for the tables of some files and folders.
+
+    Parameters
+    ----------
+    places : sequence of str
+    target : str or None
+        The target of all of them. None takes that of the manifest, or the last column.
+    **given : see `Plan`
+        None is the default.
+    """
+    amounts = {
+        "time_limit": seconds_of(given.get("time_limit")),
+        "memory_limit": bytes_of(given.get("memory_limit")),
+    }
+    told = {name: value for name, value in (given | amounts).items() if value is not None and value != ()}
+    return replace(Plan(), tables=find_tables(places, target), **told)
+
+
+def plan_of(folder: Path) -> Plan:
+    """The plan of a study that was begun."""
+    with Study.open(folder) as study:
+        written = study.store.fact("plan")
+    if written is None:
+        raise ValueError(f"The study in {folder} was not begun by committee compare. Go on in Python.")
+    tables = {name: TableFile(**table) for name, table in written.pop("tables").items()}
+    return Plan(tables, tuple(written.pop("learners")), scoring=tuple(written.pop("scoring")), **written)
+
+
+def grown(plan: Plan, more: Plan, given: Iterable[str]) -> Plan:
+    """A plan with more tables and learners, and with what else is given by name."""
+    learners = dict.fromkeys([*plan.learners, *more.learners])
+    changes = {name: getattr(more, name) for name in given}
+    return replace(plan, tables={**plan.tables, **more.tables}, learners=tuple(learners), **changes)
+
+
+def run_study(plan: Plan, folder: Path, *, n_jobs: int | None, retry_failed: bool, verbose: int) -> Compared:
+    """Run the cells of a plan that are not finished, in processes.
+
+    Parameters
+    ----------
+    plan : Plan
+    folder : Path
+    n_jobs : int or None
+    retry_failed : bool
+    verbose : int
+
+    Returns
+    -------
+    Compared
+    """
+    with plan.study(folder) as study:
+        study.run(runner="processes", n_jobs=n_jobs, retry_failed=retry_failed, verbose=verbose)
+        return outcome_of(study, folder, plan.scoring)
+
+
+def outcome_of(
+    study: Study, folder: Path, scoring: Sequence[object] = (), learners: Sequence[str] | None = None
+) -> Compared:
+    """What a study has come to: a comparison for each metric that is for a table with finished cells."""
+    finished, failed = study.store.finished(), study.store.failures()
+    some = {str(cell): error for cell, (error, _) in sorted(failed.items())[:5]}
+    without = [
+        name
+        for name, table in study.store.tables().items()
+        if scoring and not any(is_for(each, table.task) for each in scoring)
+    ]
+    comparisons = study.comparisons(scoring, learners)
+    return Compared(os.fspath(folder), len(finished), len(failed), some, comparisons, without)
+
+
+def report_study(
+    folder: Path,
+    *,
+    scoring: Sequence[str] = (),
+    learners: Sequence[str] | None = None,
+    formats: Sequence[str] = (),
+) -> tuple[Compared, Report]:
+    """Write the report of a study into its folder.
+
+    Parameters
+    ----------
+    folder : Path
+    scoring : sequence of str
+        Without any, those that the study was run with.
+    learners : sequence of str or None
+    formats : sequence of str
+        Of pictures; without any, all.
+
+    Returns
+    -------
+    compared : Compared
+    report : Report
+    """
+    require_renderer()
+    with Study.open(folder) as study:
+        asked = scoring or study.scoring or ()
+        found = outcome_of(study, folder, asked, learners)
+        if not found.comparisons:
+            named = f" on a table that {', '.join(scoring)} is for" if scoring and found.n_finished else ""
+            raise ValueError(
+                f"No cell of the study in {folder} has finished{named}. Go on with it: --resume {folder}."
+            )
+        title = f"Study {folder.resolve().name}"
+        given: dict[str, Any] = {"scoring": asked, "learners": learners, "formats": formats or FORMATS}
+        return found, study.report(folder / REPORT, title=title, **given)
+
+
+def find_tables(places: Sequence[str], target: str | None) -> dict[str, TableFile]:
+    """The tables of files and folders, by the names of the files without their endings.
+
+    A folder may have a `manifest.csv` with the columns name and target, and perhaps task: then its tables are
+    those of the manifest.
+    """
+    found: dict[str, TableFile] = {}
+    for place in places:
+        path = Path(place)
+        if not path.exists():
+            raise FileNotFoundError(f"There is no file or folder {place}.")
+        tables = in_folder(path, target) if path.is_dir() else [(name_of(path), table_file(path, target))]
+        for name, table in tables:
+            if name in found:
+                raise same_name(name, found[name].path, table.path)
+            found[name] = table
+    return found
+
+
+def in_folder(folder: Path, target: str | None) -> list[tuple[str, TableFile]]:
+    """The tables of a folder, and their names."""
+    files = sorted(path for path in folder.iterdir() if is_table(path))
+    manifest = folder / MANIFEST
+    if manifest.exists():
+        return in_manifest(manifest, files, target)
+    if not files:
+        raise BadTable(f"There is no table in {folder}: CSV, Parquet, Arrow, JSON lines or ARFF.")
+    return [(name_of(path), table_file(path, target)) for path in files]
+
+
+def in_manifest(manifest: Path, files: list[Path], target: str | None) -> list[tuple[str, TableFile]]:
+    """The tables that a manifest names, by some files, and their names."""
+    with manifest.open(newline="", encoding="utf-8-sig") as lines:
+        rows = list(csv.DictReader(lines))
+    if not rows or not {"name", "target"} <= rows[0].keys():
+        raise BadTable(f"{manifest} must have the columns name and target.")
+    found = []
+    for row in rows:
+        told = target or row["target"]
+        if not told:
+            raise BadTable(f"{manifest} names no target of {row['name']!r}. Add it, or pass --target.")
+        path = str(file_named(row["name"], files, manifest).resolve())
+        found.append((row["name"], TableFile(path, told, row.get("task") or None)))
+    return found
+
+
+def file_named(name: str, files: list[Path], manifest: Path) -> Path:
+    """The file of a table of a manifest."""
+    paths = [path for path in files if name_of(path) == name]
+    if not paths:
+        near = suggestion(name, list(map(name_of, files)))
+        raise BadTable(f"{manifest} names {name!r}, and there is no such table in its folder. {near}")
+    if len(paths) > 1:
+        raise same_name(name, *map(str, paths[:2]))
+    return paths[0]
+
+
+def same_name(name: str, one: str, other: str) -> BadTable:
+    """The error for two tables of one name."""
+    return BadTable(f"Two tables are named {name!r}: {one} and {other}. Rename one of them, or leave it out.")
+
+
+def is_table(path: Path) -> bool:
+    """Whether a file of a folder is one of its tables."""
+    return path.is_file() and path.name != MANIFEST and format_by_suffix(path.name) is not None
+
+
+def table_file(path: Path, target: str | None) -> TableFile:
+    """A table in a file; without a target, its last column is it."""
+    return TableFile(str(path.resolve()), target or read_table(path).names[-1])
+
+
+def name_of(path: Path) -> str:
+    """The name of a table: that of its file without endings.
+
+    Examples
+    --------
+    >>> name_of(Path("tables/heart.csv.gz"))
+    'heart'
+    """
+    name = without_packing(path.name).name
+    return name.removesuffix(Path(name).suffix)
+
+
+def check_new(folder: Path) -> None:
+    """Raise if there is a study in a folder that a new one is to be in: a plan, or cells."""
+    if (folder / FILE).exists() and is_begun(folder):
+        raise ValueError(
+            f"There is a study in {folder}. Go on with it, or add to it, by --resume, or name another."
+        )
+    if folder.exists() and not folder.is_dir():
+        raise NotADirectoryError(f"{folder} is a file. Name a folder with --out.")
+
+
+def is_begun(folder: Path) -> bool:
+    """Whether the store in a folder has a plan, or a cell."""
+    with closing(Store(folder)) as store:
+        return store.fact("plan") is not None or bool(store.ask("SELECT 1 FROM cells LIMIT 1"))

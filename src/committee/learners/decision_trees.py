@@ -1,0 +1,315 @@
+"""The trees that the engine grows from the codes of a table: CART, the random tree and the stump.
+
+In: a table and a class or a number for each row. Out: a tree whose nodes ask one question each about one
+column: a number against a threshold, a category against a set. Missing values go where they fit best; in a
+stump, they have their own branch.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from sklearn.utils import Bunch
+
+from committee import _engine
+from committee.learners.single_tree import SingleTree, importances_of
+from committee.learners.training_data import Training, read_training
+from committee.learners.tree_export import TreeNode
+from committee.learners.tree_parameters import (
+    ANY_SIZE,
+    CATEGORICAL_FEATURES,
+    CCP_ALPHA,
+    CLASS_CRITERION,
+    CLASS_WEIGHT,
+    MAX_DEPTH,
+    MAX_FEATURES,
+    MAX_LEAF_NODES,
+    MIN_IMPURITY_DECREASE,
+    MIN_SAMPLES_LEAF,
+    MIN_SAMPLES_SPLIT,
+    MIN_WEIGHT_FRACTION_LEAF,
+    MONOTONIC_CST,
+    NUMBER_CRITERION,
+    TREE_SEED,
+    cart_parameters_of,
+    draw_seed,
+    limits_of,
+)
+from committee.learners.voter import Classifies, Regresses
+from committee.parameters import check_parameters, declared, either, integer, one_of, parameter, share
+from committee.running import n_threads
+from committee.saving import saved
+
+
+@declared
+class LimitedTree(SingleTree):
+    """A tree whose depth and nodes can be limited: what CART and the random tree share.
+
+    Attributes
+    ----------
+    max_features_ : int
+        The number of columns tried at a node.
+    """
+
+    max_depth: int | None = parameter(None, *MAX_DEPTH)
+    min_samples_split: int | float = parameter(2, *MIN_SAMPLES_SPLIT)
+    min_samples_leaf: int | float = parameter(1, *MIN_SAMPLES_LEAF)
+    min_weight_fraction_leaf: float = parameter(0.0, *MIN_WEIGHT_FRACTION_LEAF)
+    random_state: Any = parameter(None, *TREE_SEED)
+    categorical_features: Any = parameter("from_dtype", *CATEGORICAL_FEATURES)
+
+    def _grow_parameters(self, training: Training) -> _engine.GrowParameters:
+        raise NotImplementedError
+
+    def _grow_whole(self, training: Training) -> tuple[_engine.GrownForest, np.ndarray]:
+        grow = self._grow_parameters(training)
+        return training.grow_tree(grow, draw_seed(self.random_state), n_threads(None))
+
+    def _grow(self, training: Training) -> tuple[_engine.Forest, np.ndarray, np.ndarray]:
+        grown, has_missing = self._grow_whole(training)
+        return grown.forest, grown.importances[0], has_missing
+
+
+@declared
+class DecisionTree(LimitedTree):
+    """What the classifier and the regressor of CART share."""
+
+    max_features: int | float | str | None = parameter(None, *MAX_FEATURES)
+    max_leaf_nodes: int | None = parameter(None, *MAX_LEAF_NODES)
+    min_impurity_decrease: float = parameter(0.0, *MIN_IMPURITY_DECREASE)
+    ccp_alpha: float = parameter(0.0, *CCP_ALPHA)
+    monotonic_cst: Any = parameter(None, *MONOTONIC_CST)
+    splitter: str = parameter(
+        "best",
+        '"best" or "random"',
+        one_of("best", "random"),
+        '"best" takes the best threshold of a column, "random" draws one, as extra-trees do.',
+    )
+
+    def cost_complexity_pruning_path(self, X: Any, y: Any, sample_weight: Any = None) -> Bunch:
+        """What minimal cost-complexity pruning leaves of the full tree as `ccp_alpha` grows.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_columns)
+        y : array-like of shape (n_rows,)
+        sample_weight : array-like of shape (n_rows,), default=None
+
+        Returns
+        -------
+        Bunch
+            `ccp_alphas`, at each of which a subtree is cut, and `impurities` of the leaves that are left.
+
+        Examples
+        --------
+        >>> tree = DecisionTreeRegressor()
+        >>> tree.cost_complexity_pruning_path([[1], [2], [9]], [0.0, 1.0, 5.0]).ccp_alphas.round(2)
+        array([0.  , 0.17, 4.5 ])
+        """
+        check_parameters(self)
+        grown, _ = self._grow_whole(read_training(self, X, y, sample_weight))
+        alphas, impurities = _engine.pruning_path(grown.forest)
+        return Bunch(ccp_alphas=alphas, impurities=impurities)
+
+    def _grow_parameters(self, training: Training) -> _engine.GrowParameters:
+        grow = cart_parameters_of(self, training)
+        grow.random_thresholds = self.splitter == "random"
+        return grow
+
+    def _grow(self, training: Training) -> tuple[_engine.Forest, np.ndarray, np.ndarray]:
+        if self.ccp_alpha == 0:
+            return super()._grow(training)
+        grown, has_missing = self._grow_whole(training)
+        forest = _engine.prune_tree(grown.forest, float(self.ccp_alpha))
+        importances = importances_of(_engine.describe_tree(forest, 0), training.table.schema.n_columns)
+        return forest, importances, has_missing
+
+
+@saved
+@declared
+class DecisionTreeClassifier(Classifies, DecisionTree):
+    """A decision tree for classes (CART).
+
+    Splits are exact for columns of up to 65,535 distinct values. Of equally good splits the first is taken:
+    the first column, the lowest threshold.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> tree = DecisionTreeClassifier(max_depth=2).fit(X, y)
+    >>> tree.get_n_leaves(), round(tree.score(X, y), 2)
+    (3, 0.96)
+    """
+
+    criterion: str = parameter("gini", *CLASS_CRITERION)
+    class_weight: Any = parameter(None, *CLASS_WEIGHT)
+
+
+@saved
+@declared
+class DecisionTreeRegressor(Regresses, DecisionTree):
+    """A decision tree for numbers (CART).
+
+    Splits are exact for columns of up to 65,535 distinct values. Of equally good splits the first is taken:
+    the first column, the lowest threshold.
+
+    Examples
+    --------
+    >>> tree = DecisionTreeRegressor(max_depth=1).fit([[1], [2], [8], [9]], [1.0, 2.0, 5.0, 6.0])
+    >>> tree.predict([[0], [10]])
+    array([1.5, 5.5])
+    """
+
+    criterion: str = parameter("squared_error", *NUMBER_CRITERION)
+
+
+@declared
+class RandomTree(LimitedTree):
+    """What the classifier and the regressor of random trees (Weka's RandomTree) share.
+
+    At a node, columns are drawn until `max_features` of them have been tried and one has a positive gain;
+    where none has any, the node is a leaf.
+    """
+
+    max_features: int | float | str | None = parameter(
+        "auto",
+        'an integer >= 1, a float in (0, 1], "auto", "sqrt", "log2" or None',
+        either(integer(1, ANY_SIZE), share(whole=True), one_of("auto", "sqrt", "log2", None)),
+        'How many columns, drawn anew at every node, are tried for a split; "auto" is int(log2(n_columns) + '
+        "1), a float is a share of all, None is all of them. If none of the drawn has a positive gain, "
+        "others are tried.",
+    )
+
+    def _grow_parameters(self, training: Training) -> _engine.GrowParameters:
+        grow = limits_of(self, training)
+        grow.criterion = "entropy" if training.n_classes > 0 else "squared_error"
+        grow.needs_gain = True
+        return grow
+
+
+@saved
+@declared
+class RandomTreeClassifier(Classifies, RandomTree):
+    """A random tree for classes.
+
+    A full tree that tries a few random columns at every node and takes the split of the highest gain of
+    information.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> RandomTreeClassifier(random_state=0).fit(X, y).score(X, y)
+    1.0
+    """
+
+    class_weight: Any = parameter(None, *CLASS_WEIGHT)
+
+
+@saved
+@declared
+class RandomTreeRegressor(Regresses, RandomTree):
+    """A random tree for numbers.
+
+    A full tree that tries a few random columns at every node and takes the split that lowers the squared
+    error most.
+
+    Examples
+    --------
+    >>> tree = RandomTreeRegressor(random_state=0).fit([[1], [2], [8], [9]], [1.0, 1.0, 5.0, 6.0])
+    >>> tree.predict([[0], [8.4]])
+    array([1., 5.])
+    """
+
+
+@declared
+class DecisionStump(SingleTree):
+    """What the classifier and the regressor of stumps (Iba and Langley 1992) share: trees of one split.
+
+    Attributes
+    ----------
+    feature_importances_ : ndarray of shape (n_columns,)
+        1 for the column of the split; all 0 if there is none.
+    """
+
+    categorical_features: Any = parameter("from_dtype", *CATEGORICAL_FEATURES)
+
+    def _grow(self, training: Training) -> tuple[_engine.Forest, np.ndarray, np.ndarray]:
+        binned = training.bin(n_threads(None))
+        stump = _engine.grow_stump(
+            binned.codes,
+            training.y,
+            training.n_classes,
+            training.fixed,
+            training.total_weight,
+            getattr(self, "criterion", "squared_error"),
+        )
+        column = _engine.describe_tree(stump, 0).column[0]
+        importances = np.zeros(binned.schema.n_columns)
+        if column >= 0:
+            importances[column] = 1.0
+        return stump, importances, binned.has_missing
+
+    def get_depth(self) -> int:
+        """1, or 0 if there was nothing to split."""
+        return min(super().get_depth(), 1)
+
+    def _in_words(self) -> TreeNode:
+        root = super()._in_words()
+        # The engine asks for missing values first. They are the third branch of the one split.
+        branches = (child.children or (child,) for child in root.children)
+        return replace(root, children=tuple(itertools.chain.from_iterable(branches)))
+
+
+@saved
+@declared
+class DecisionStumpClassifier(Classifies, DecisionStump):
+    """One split of one column, for classes.
+
+    A row whose value is missing gets the classes of the training rows whose value is missing, or those of all
+    rows if there were none.
+
+    Examples
+    --------
+    >>> stump = DecisionStumpClassifier().fit([[1.0], [2.0], [8.0], [9.0]], ["low", "low", "high", "high"])
+    >>> stump.predict([[0.0], [10.0]])
+    array(['low', 'high'], dtype='<U4')
+    """
+
+    criterion: str = parameter(
+        "entropy",
+        '"entropy" or "error"',
+        one_of("entropy", "error"),
+        "What the split should lower: the information that is needed to tell the class, or the weight of the "
+        "misclassified rows.",
+    )
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.poor_score = True
+        return tags
+
+
+@saved
+@declared
+class DecisionStumpRegressor(Regresses, DecisionStump):
+    """One split of one column, for numbers: the one that lowers the squared error most.
+
+    A row whose value is missing gets the mean of the training rows whose value is missing, or that of all
+    rows if there were none.
+
+    Examples
+    --------
+    >>> stump = DecisionStumpRegressor().fit([[1.0], [2.0], [8.0], [9.0]], [1.0, 2.0, 5.0, 6.0])
+    >>> stump.predict([[0.0], [10.0], [np.nan]])
+    array([1.5, 5.5, 3.5])
+    """
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.regressor_tags.poor_score = True
+        return tags

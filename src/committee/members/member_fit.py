@@ -1,0 +1,239 @@
+"""Fit a member: with weights and groups if it takes them, with numbers for labels that it refuses.
+
+Where rows are of one class, which many refuse, a constant is fitted instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.dummy import DummyClassifier
+from sklearn.utils import Tags, get_tags
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from committee.combining.metadata_routing import arguments, request
+from committee.learners.voter import Tabular
+from committee.parameters import check_parameters, declared, parameter
+from committee.saving import Fields, Saveable, saved
+from committee.saving.format.file_errors import require
+from committee.table.input_types import ArrayLike, TableLike
+from committee.task import Classification
+
+
+def fit_member(
+    estimator: BaseEstimator,
+    X: TableLike,
+    answers: np.ndarray,
+    weights: np.ndarray | None,
+    groups: np.ndarray | None = None,
+    *,
+    are_classes: bool,
+) -> BaseEstimator:
+    """Fit a clone of an estimator. If it refuses labels, it gets their numbers.
+
+    On rows of one class it is a constant, unless the estimator is of our own: some refuse one class alone,
+    and others, as naive Bayes, cannot vote after it.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> fit_member(LogisticRegression(), [[1], [2]], np.array(["a", "a"]), None, are_classes=True)
+    DummyClassifier()
+    """
+    if are_classes and not isinstance(estimator, Tabular) and (answers == answers[0]).all():
+        return DummyClassifier().fit(X, answers)
+    try:
+        return fit_clone(estimator, X, answers, weights, groups)
+    except (ValueError, TypeError) as refusal:
+        if not are_classes or are_numbered(answers):
+            raise
+        try:
+            return fit_clone(NumberedLabels(estimator), X, answers, weights, groups)
+        except (ValueError, TypeError):
+            # It was not for the labels.
+            raise refusal from None
+
+
+def importances_of(model: BaseEstimator, n_columns: int) -> np.ndarray:
+    """Return the importances of the columns to a fitted member.
+
+    They are 0 to one that stands for rows of one class.
+
+    Examples
+    --------
+    >>> importances_of(DummyClassifier().fit([[1], [2]], ["a", "a"]), 1)
+    array([0.])
+    """
+    if isinstance(model, DummyClassifier):
+        return np.zeros(n_columns)
+    own = model.estimator_ if isinstance(model, NumberedLabels) else model
+    return np.asarray(own.feature_importances_)
+
+
+def fit_clone(
+    estimator: BaseEstimator,
+    X: TableLike,
+    answers: np.ndarray,
+    weights: np.ndarray | None,
+    groups: np.ndarray | None,
+) -> BaseEstimator:
+    """Fit a clone of an estimator, with weights and groups if it takes some."""
+    model = clone(estimator)
+    request(model, "sample_weight", "groups")
+    return model.fit(
+        X, answers, **arguments(model, "sample_weight", weights), **arguments(model, "groups", groups)
+    )
+
+
+def are_numbered(labels: np.ndarray) -> bool:
+    """Return whether classes are the numbers 0, 1, 2 and so on, without a gap.
+
+    Examples
+    --------
+    >>> are_numbered(np.array([1, 0, 1])), are_numbered(np.array([0, 2])), are_numbered(np.array(["a"]))
+    (True, False, False)
+    """
+    found = np.unique(labels)
+    return found.dtype.kind in "iu" and np.array_equal(found, np.arange(len(found)))
+
+
+def can(method: str) -> Callable[[Callable[..., np.ndarray]], Callable[..., np.ndarray]]:
+    """Decorate a method that is there if the estimator has it."""
+
+    def check(numbered: NumberedLabels) -> bool:
+        return hasattr(getattr(numbered, "estimator_", numbered.estimator), method)
+
+    decorate: Callable[[Callable[..., np.ndarray]], Callable[..., np.ndarray]] = available_if(check)
+    return decorate
+
+
+@saved
+@declared
+class NumberedLabels(ClassifierMixin, Saveable, BaseEstimator):
+    """A classifier whose estimator sees classes as numbers: 0 is the first of those that are there.
+
+    Committees make one of a member that refuses the labels of y.
+
+    Attributes
+    ----------
+    estimator_ : estimator
+        The fitted estimator.
+    classes_ : ndarray of shape (n_classes,)
+        The labels, sorted.
+
+    Examples
+    --------
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from committee.members import NumberedLabels
+    >>> numbered = NumberedLabels(GaussianNB()).fit([[1.0], [2.0], [8.0], [9.0]], ["no", "no", "yes", "yes"])
+    >>> numbered.estimator_.classes_.tolist(), numbered.predict([[7.5]])
+    ([0, 1], array(['yes'], dtype='<U3'))
+    """
+
+    estimator: BaseEstimator = parameter(
+        None, "a classifier", lambda value: hasattr(value, "fit"), "What is fitted.", kw_only=False
+    )
+
+    def fit(
+        self,
+        X: TableLike,
+        y: ArrayLike,
+        sample_weight: np.ndarray | None = None,
+        groups: np.ndarray | None = None,
+    ) -> Self:
+        """Fit the estimator.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_columns)
+        y : array-like of shape (n_rows,)
+        sample_weight : array-like of shape (n_rows,), default=None
+            Weights of the rows, if the estimator takes them.
+        groups : array-like of shape (n_rows,), default=None
+            Groups of the rows, if the estimator takes them.
+
+        Returns
+        -------
+        self
+        """
+        check_parameters(self)
+        task, codes = Classification.of(y)
+        self.estimator_ = fit_clone(self.estimator, X, codes, sample_weight, groups)
+        self.classes_ = task.classes
+        return self
+
+    def predict(self, X: TableLike) -> np.ndarray:
+        """Return the label of each row.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_columns)
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+        """
+        check_is_fitted(self)
+        labels: np.ndarray = self.classes_[np.asarray(self.estimator_.predict(X), dtype=np.int64)]
+        return labels
+
+    @can("predict_proba")
+    def predict_proba(self, X: TableLike) -> np.ndarray:
+        """Return the probabilities of the classes.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_columns)
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+        """
+        check_is_fitted(self)
+        return np.asarray(self.estimator_.predict_proba(X))
+
+    @can("decision_function")
+    def decision_function(self, X: TableLike) -> np.ndarray:
+        """Return the scores of the classes.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_columns)
+
+        Returns
+        -------
+        ndarray of shape (n_rows,) or (n_rows, n_classes)
+        """
+        check_is_fitted(self)
+        return np.asarray(self.estimator_.decision_function(X))
+
+    @property
+    def n_features_in_(self) -> int:
+        """The number of columns that the estimator was fitted on."""
+        return int(self.estimator_.n_features_in_)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        if hasattr(self.estimator, "fit"):
+            tags.input_tags = get_tags(self.estimator).input_tags
+        return tags
+
+    def _check_parameters(self) -> None:
+        check_parameters(self)
+
+    def _has_learnt(self) -> bool:
+        return hasattr(self, "estimator_")
+
+    def _learnt(self) -> dict[str, object]:
+        return {"estimator": self.estimator_, "task": Classification(self.classes_)}
+
+    def _take_learnt(self, fields: Fields) -> None:
+        self.estimator_ = fields.take("estimator", object)
+        self.classes_ = fields.take("task", Classification).classes
+        known = getattr(self.estimator_, "classes_", ())
+        are_numbers = np.array_equal(known, np.arange(len(self.classes_)))
+        require(hasattr(self.estimator_, "predict") and are_numbers, "The labels are not numbered")

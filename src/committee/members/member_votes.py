@@ -1,0 +1,182 @@
+"""The votes of one member, whatever it is: classes aligned, one row of votes for each row of the table.
+
+Votes for classes are float32, which is precise enough; numbers stay float64.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.frozen import FrozenEstimator
+
+from committee.combining.fixed_rules import one_hot
+from committee.metrics.metric_table import Metric
+from committee.table.input_types import TableLike
+from committee.task import Classification, Regression, codes_in
+from committee.votes.vote_arrays import NEARLY_ONE, as_shares
+
+Task = Classification | Regression
+
+
+def gives_scores(member: BaseEstimator) -> bool:
+    """Return whether an estimator, fitted or not, has scores to calibrate and no probabilities."""
+    return hasattr(member, "decision_function") and not hasattr(member, "predict_proba")
+
+
+def check_gives_probabilities(member: BaseEstimator, wanted: str, way_out: str) -> None:
+    """Raise if something is about probabilities and a member gives none.
+
+    Examples
+    --------
+    >>> from sklearn.svm import LinearSVC
+    >>> check_gives_probabilities(LinearSVC(), "the metric 'neg_log_loss'", "Take 'accuracy'")
+    Traceback (most recent call last):
+    ValueError: LinearSVC has no predict_proba, and the metric 'neg_log_loss' is about probabilities. Take \
+'accuracy', or wrap it in CalibratedClassifierCV.
+    """
+    if not hasattr(member, "predict_proba"):
+        raise ValueError(
+            f"{type(member).__name__} has no predict_proba, and {wanted} is about probabilities. {way_out}, "
+            "or wrap it in CalibratedClassifierCV."
+        )
+
+
+def check_judged(member: BaseEstimator, metric: Metric) -> None:
+    """Raise if a metric judges probabilities and a member gives none."""
+    if metric.needs_probabilities:
+        check_gives_probabilities(member, f"the metric {metric.name}", "Take one of labels, as 'accuracy'")
+
+
+def votes_of(
+    model: BaseEstimator,
+    X: TableLike,
+    task: Task,
+    *,
+    as_scores: bool = False,
+    is_crisp: bool = False,
+    as_plausibilities: bool = False,
+) -> np.ndarray:
+    """Return the votes of a fitted estimator.
+
+    Parameters
+    ----------
+    model : estimator
+    X : table
+    task : Classification or Regression
+    as_scores : bool, default=False
+        Whether a member that `gives_scores` gives these, to be calibrated, instead of crisp votes.
+    is_crisp : bool, default=False
+        Whether a member votes for one class alone, whatever it knows of the others.
+    as_plausibilities : bool, default=False
+        Whether what a member gives need not sum to one, and is checked elsewhere.
+
+    Returns
+    -------
+    ndarray of float64, or of float32 for scores, of shape (n_rows, n_outputs)
+        A class that the member has not seen gets no vote, or the score minus infinity. Probabilities that
+        do not sum to one are rescaled.
+
+    Examples
+    --------
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> task, _ = Classification.of(["a", "b", "c"])
+    >>> model = GaussianNB().fit([[1.0], [2.0], [8.0], [9.0]], ["a", "a", "c", "c"])
+    >>> votes_of(model, [[1.5]], task).round(3)
+    array([[1., 0., 0.]])
+    """
+    # A member may divide by 0, as naive Bayes does where no column varies: `finite` raises then.
+    with np.errstate(divide="ignore", invalid="ignore"):
+        if isinstance(task, Regression):
+            return finite(np.asarray(model.predict(X), dtype=np.float64).reshape(-1, 1))
+        if as_scores:
+            return class_scores(model, X, task)
+        if hasattr(model, "predict_proba") and not is_crisp:
+            known = finite(np.asarray(model.predict_proba(X), dtype=np.float64))
+            votes = aligned(known, codes_of(model, task), task, 0.0)
+            return votes if as_plausibilities else rescaled(votes)
+        return one_hot(codes_in(model.predict(X), task.classes), task.n_outputs)
+
+
+def class_scores(model: BaseEstimator, X: TableLike, task: Classification) -> np.ndarray:
+    """Return a score for each class as float32, the highest for the class that is predicted.
+
+    A support vector machine may predict another class than the one of its highest score: these two change
+    places. A model that has no score for each class gives 1 to the one that it predicts, and 0 to others.
+
+    Examples
+    --------
+    >>> from sklearn.svm import SVC
+    >>> task, y = Classification.of(["a", "b", "c"])
+    >>> machine = SVC(decision_function_shape="ovo").fit([[1.0], [5.0], [9.0]], task.classes)
+    >>> class_scores(machine, [[5.5]], task)
+    array([[0., 1., 0.]], dtype=float32)
+    """
+    codes, predicted = codes_of(model, task), codes_in(model.predict(X), task.classes)
+    are_pairs = task.n_outputs > 2 and scores_pairs(model)
+    scores = None if are_pairs else own_scores(model, X, len(codes))
+    if scores is None:
+        scores = one_hot(predicted, task.n_outputs)[:, codes]
+    every = aligned(scores, codes, task, -np.inf).astype(np.float32)
+    highest = every.argmax(axis=1)
+    rows = np.flatnonzero(highest != predicted)
+    here, there = (rows, highest[rows]), (rows, predicted[rows])
+    # A little more than the highest, which may be the same.
+    every[here], every[there] = every[there], np.nextafter(every[here], np.float32(np.inf))
+    return every
+
+
+def own_scores(model: BaseEstimator, X: TableLike, n_classes: int) -> np.ndarray | None:
+    """Return the `decision_function` of each class; None if there is none, or it has another shape."""
+    if not hasattr(model, "decision_function"):
+        return None
+    scores = finite(two_columns(np.asarray(model.decision_function(X), dtype=np.float64)))
+    return scores if scores.shape == (len(scores), n_classes) else None
+
+
+def scores_pairs(model: BaseEstimator) -> bool:
+    """Return whether a model scores pairs of classes: for three classes the shape is the same.
+
+    Examples
+    --------
+    >>> from sklearn.svm import SVC
+    >>> scores_pairs(SVC()), scores_pairs(SVC(decision_function_shape="ovo"))
+    (False, True)
+    """
+    told = (model.estimator if isinstance(model, FrozenEstimator) else model).get_params().items()
+    return any(name.endswith("decision_function_shape") and value == "ovo" for name, value in told)
+
+
+def finite(votes: np.ndarray) -> np.ndarray:
+    """Return votes, if they are finite."""
+    if not np.isfinite(votes).all():
+        raise ValueError("It votes with NaN or infinity.")
+    return votes
+
+
+def rescaled(votes: np.ndarray) -> np.ndarray:
+    """Rescale probabilities, so that they sum to one."""
+    if (votes < 0).any():
+        raise ValueError("It votes with a negative probability.")
+    return as_shares(votes, NEARLY_ONE)
+
+
+def codes_of(model: BaseEstimator, task: Classification) -> np.ndarray:
+    """Return the codes of the classes that a fitted classifier knows."""
+    known = np.asarray(model.classes_)
+    if known.dtype == task.classes.dtype and np.array_equal(known, task.classes):
+        return np.arange(task.n_outputs)
+    return codes_in(known, task.classes)
+
+
+def aligned(votes: np.ndarray, codes: np.ndarray, task: Classification, absent: float) -> np.ndarray:
+    """Widen votes for some classes to all of them, with a value for the others."""
+    if votes.ndim != 2 or votes.shape[1] != len(codes):
+        raise ValueError(f"It votes in the shape {votes.shape} on {len(codes)} classes.")
+    every = np.full((len(votes), task.n_outputs), absent)
+    every[:, codes] = votes
+    return every
+
+
+def two_columns(scores: np.ndarray) -> np.ndarray:
+    """Return a score for each of two classes, whose scores are one number."""
+    return np.column_stack([-scores, scores]) if scores.ndim == 1 else scores

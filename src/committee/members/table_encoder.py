@@ -1,0 +1,256 @@
+"""A table as a matrix of finite numbers, for members and rules that can take nothing else.
+
+In: a table of any kind. Out: a column for each number, with the median where it is missing, shifted and
+scaled; and for each category a column per value that is 1 in its rows and else 0.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
+
+from committee.combining.rule import Rule
+from committee.parameters import check_parameters, declared, integer, one_of, parameter
+from committee.saving import Fields, Saveable, saved
+from committee.saving.format.file_errors import require
+from committee.saving.states.state import KeptRule, check_rule
+from committee.table import Schema, Table, keep_schema, predict_table, read, takes_any_table
+from committee.table.column_summaries import (
+    FARTHEST,
+    as_numbers,
+    drawn_in,
+    frequent_codes,
+    mean_and_deviation,
+    median_of,
+    spread_of,
+)
+from committee.table.input_types import ArrayLike, TableLike
+from committee.task import Classification, Regression, row_weights
+
+# Rows that are scaled at a time: a block of them stays near the processor.
+ROWS_AT_ONCE = 1024
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """Which column of a matrix is what of a table.
+
+    Parameters
+    ----------
+    numbers, places : ndarray of int of shape (n_numbers,)
+        The columns of numbers in the table, and in the matrix.
+    value_columns, values, value_places : ndarray of int of shape (n_values,)
+        The columns of categories in the table, once for each value that has a column, the codes of these
+        values, and their columns in the matrix.
+    width : int
+        The columns of the matrix: at least one, also if no category has a value.
+    """
+
+    numbers: np.ndarray
+    places: np.ndarray
+    value_columns: np.ndarray
+    values: np.ndarray
+    value_places: np.ndarray
+    width: int
+
+    @classmethod
+    def of(cls, schema: Schema, kept: list[np.ndarray]) -> Layout:
+        """Lay out the columns of a table in their order, a category as its values that are kept."""
+        widths = np.where(schema.is_category, [len(codes) for codes in kept], 1)
+        owners = np.repeat(np.arange(schema.n_columns), widths)
+        is_value = schema.is_category[owners]
+        values = np.concatenate([kept[i] for i in np.flatnonzero(schema.is_category)] or [owners[:0]])
+        return cls(
+            owners[~is_value],
+            np.flatnonzero(~is_value),
+            owners[is_value],
+            values,
+            np.flatnonzero(is_value),
+            max(1, len(owners)),
+        )
+
+
+@saved
+@declared
+class TableEncoder(TransformerMixin, Saveable, BaseEstimator):
+    """Make a matrix of numbers of a table with categories and missing values.
+
+    A missing number, or an infinite one, is the median of its column; columns are then shifted and scaled
+    (`scaling`). A category becomes a column of zeros and ones for each of its
+    values; a missing value and one that the fit has not seen are zeros in all of them.
+
+    Attributes
+    ----------
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_columns,)
+        Only if all column names are text.
+    schema_ : Schema
+        The columns of the training table.
+    medians_, means_, deviations_ : ndarray of shape (n_columns,)
+        What stands for a missing number, what is subtracted and what is divided by; 0, 0 and 1 where a
+        column is a category.
+    kept_ : list of ndarray
+        The codes of the values that have a column, for each column of the table; none for numbers.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> frame = pl.DataFrame({"age": [20.0, 40.0, None], "city": ["Oslo", "Bonn", "Oslo"]})
+    >>> TableEncoder().fit_transform(frame).round(2)
+    array([[-0.71,  0.  ,  1.  ],
+           [ 1.41,  1.  ,  0.  ],
+           [-0.71,  0.  ,  1.  ]])
+    """
+
+    max_categories: int = parameter(
+        32,
+        "an integer >= 1",
+        integer(1),
+        "How many values of a category have a column: the most frequent, the first of equal ones.",
+    )
+    scaling: str = parameter(
+        "standard",
+        '"standard" or "robust"',
+        one_of("standard", "robust"),
+        'What becomes of numbers. "standard": the mean is 0 and the standard deviation 1. "robust": the '
+        "median is 0 and the quartiles lie 1 apart, and what is far outside is drawn in, to less than 3 "
+        "(Holzmüller et al. 2024); so no single number is large, which suits networks and linear models.",
+    )
+
+    def fit(self, X: TableLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn medians, means and deviations of numbers, and the values of categories.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_columns)
+        y : None
+            Ignored.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Weights of the rows: a row of weight 2 is the row twice.
+
+        Returns
+        -------
+        self
+        """
+        check_parameters(self)
+        table = read(X)
+        weights = row_weights(sample_weight, table.n_rows)
+        return self._fit_table(table, np.ones(table.n_rows) if weights is None else weights)
+
+    def transform(self, X: TableLike) -> np.ndarray:
+        """Make a matrix of a table.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_columns)
+
+        Returns
+        -------
+        ndarray of float64 of shape (n_rows, n_features_out)
+        """
+        if not self._has_learnt():
+            check_is_fitted(self)
+        return self._transform_table(predict_table(self, X))
+
+    def _fit_table(self, table: Table, weights: np.ndarray) -> Self:
+        n_columns = table.schema.n_columns
+        medians, means, deviations = np.zeros(n_columns), np.zeros(n_columns), np.ones(n_columns)
+        kept = [np.empty(0, dtype=np.int64)] * n_columns
+        for i, (values, is_category) in enumerate(zip(table.columns, table.schema.is_category, strict=True)):
+            if is_category:
+                kept[i] = frequent_codes(values, weights, self.max_categories)
+            else:
+                numbers = as_numbers(values)
+                medians[i] = median_of(numbers, weights)
+                filled = np.where(np.isnan(numbers), medians[i], numbers)
+                if self.scaling == "robust":
+                    means[i], deviations[i] = medians[i], spread_of(filled, weights)
+                else:
+                    means[i], deviations[i] = mean_and_deviation(filled, weights)
+        keep_schema(self, table.schema)
+        self.medians_, self.means_, self.deviations_, self.kept_ = medians, means, deviations, kept
+        self._layout = Layout.of(table.schema, kept)
+        return self
+
+    def _transform_table(self, table: Table) -> np.ndarray:
+        layout = self._layout
+        matrix = np.zeros((table.n_rows, layout.width))
+        for begin in range(0, table.n_rows, ROWS_AT_ONCE):
+            rows = slice(begin, begin + ROWS_AT_ONCE)
+            block = as_numbers(table.as_matrix(rows))
+            matrix[rows, layout.value_places] = block[:, layout.value_columns] == layout.values
+            matrix[rows, layout.places] = self._scaled(block[:, layout.numbers], layout.numbers)
+        return matrix
+
+    def _scaled(self, block: np.ndarray, columns: np.ndarray) -> np.ndarray:
+        """Fill the missing values of columns of numbers, shift and scale them."""
+        filled = np.where(np.isnan(block), self.medians_[columns], block)
+        with np.errstate(over="ignore"):
+            scaled = (filled - self.means_[columns]) / self.deviations_[columns]
+        scaled = scaled.clip(-FARTHEST, FARTHEST)
+        return scaled if self.scaling == "standard" else drawn_in(scaled)
+
+    def __sklearn_tags__(self) -> Tags:
+        return takes_any_table(super().__sklearn_tags__())
+
+    def _check_parameters(self) -> None:
+        check_parameters(self)
+
+    def _has_learnt(self) -> bool:
+        return hasattr(self, "kept_")
+
+    def _learnt(self) -> dict[str, object]:
+        schema: Schema = self.schema_
+        return {
+            "schema": schema,
+            "medians": self.medians_,
+            "means": self.means_,
+            "deviations": self.deviations_,
+            "kept": self.kept_,
+        }
+
+    def _take_learnt(self, fields: Fields) -> None:
+        schema = fields.take("schema", Schema)
+        keep_schema(self, schema)
+        self.medians_, self.means_, self.deviations_ = (
+            fields.array(name, np.float64, (schema.n_columns,)) for name in ("medians", "means", "deviations")
+        )
+        self.kept_ = fields.take("kept", list)
+        are_codes = all(
+            isinstance(codes, np.ndarray) and codes.dtype == np.int64 and codes.ndim == 1
+            for codes in self.kept_
+        )
+        fields.require(are_codes and len(self.kept_) == schema.n_columns, "kept is not codes for each column")
+        fields.require((self.deviations_ > 0).all(), "a deviation is not above 0")
+        self._layout = Layout.of(schema, self.kept_)
+
+
+def fitted_rule(
+    kept: KeptRule, n_members: int, n_columns: int, task: Classification | Regression
+) -> tuple[Rule | None, TableEncoder | None]:
+    """Take the rule and the encoder of a file; raise `DamagedFile` unless they fit members and columns."""
+    taken = Fields(vars(kept))
+    rule, encoder = taken.optional("rule", Rule), taken.optional("encoder", TableEncoder)
+    check_rule(rule, n_members, task)
+    if rule is not None:
+        require((encoder is not None) == rule._looks_at_X(), "The rule looks at rows that nobody encodes")
+    is_same = encoder is None or encoder.n_features_in_ == n_columns
+    require(is_same, "The rows are encoded with other columns")
+    return rule, encoder
+
+
+def n_features_of(encoder: TableEncoder) -> int:
+    """Count the columns of the matrix that an encoder makes."""
+    sizes = zip(encoder.schema_.is_category, encoder.kept_, strict=True)
+    return max(1, sum(len(codes) if is_category else 1 for is_category, codes in sizes))
+
+
+def new_encoder(**parameters: object) -> TableEncoder:
+    """Make an encoder, with defaults for parameters that are not given."""
+    made: Any = TableEncoder
+    return made(**parameters)

@@ -1,0 +1,1 @@
+"""Fit members of any kind on random rows and random columns."""

@@ -1,0 +1,1 @@
+"""Grow random forests and extremely randomised trees."""

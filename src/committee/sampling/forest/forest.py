@@ -1,0 +1,458 @@
+"""What all forests share: their parameters, their fit, and what can be asked of their trees.
+
+In: a table and a class or a number for each row. Out: many trees whose votes a rule combines and, for each
+row, the decision of the trees that have not seen it. The engine grows all trees in one call.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import scipy.sparse
+from sklearn.utils.validation import check_is_fitted
+
+from committee import _engine
+from committee.combining.rule import Rule
+from committee.learners.fit_session import CallbackSupportMixin, FitFrame, warn_of_no_more, with_callbacks
+from committee.learners.fitted_members import Members
+from committee.learners.single_tree import paths_to_nodes
+from committee.learners.training_data import (
+    Training,
+    check_same_task,
+    fit_table,
+    table_to_go_on,
+    training_of,
+)
+from committee.learners.tree_parameters import (
+    CATEGORICAL_FEATURES,
+    CCP_ALPHA,
+    MAX_DEPTH,
+    MAX_FEATURES,
+    MAX_LEAF_NODES,
+    MIN_IMPURITY_DECREASE,
+    MIN_SAMPLES_LEAF,
+    MIN_SAMPLES_SPLIT,
+    MIN_WEIGHT_FRACTION_LEAF,
+    MONOTONIC_CST,
+    N_JOBS,
+    TREE_SEED,
+    VERBOSE,
+    cart_parameters_of,
+    columns_of,
+    draw_seed,
+)
+from committee.parameters import (
+    check_parameters,
+    declared,
+    either,
+    integer,
+    is_boolean,
+    is_float,
+    one_of,
+    optional,
+    parameter,
+)
+from committee.running import n_threads
+from committee.sampling.bagging.outside_votes import check_values, votes_before
+from committee.sampling.bagging.plan import FLAT_MEMBERS, n_members_wanted
+from committee.sampling.bags import Bags, ForestBags, n_draws, repeats_of
+from committee.sampling.ensemble import Ensemble, feature_importances, feature_importances_std, leaves_of_rows
+from committee.sampling.out_of_bag import OutOfBag, check_goes_on, check_metric, warn_of_no_judges
+from committee.sampling.out_of_bag_rules import Ruling, check_rule_of_trees, needs_votes, teach_by_trees
+from committee.saving import Fields
+from committee.saving.predictors.deciders import name_of_sum, sums_votes
+from committee.saving.states.tree_states import TreesState
+from committee.table import BinnedTable
+
+
+@declared
+class Forest(CallbackSupportMixin, Ensemble):
+    """Trees that differ because each sees other rows, tries other columns or draws its thresholds.
+
+    Attributes
+    ----------
+    estimator_ : DecisionTreeClassifier or DecisionTreeRegressor
+        A tree that is not fitted, with the parameters of the members.
+    estimators_ : sequence of such trees
+        The members, made when they are asked for.
+    estimators_samples_ : list of ndarray of int
+        The rows that each tree sees, one as often as it was drawn; drawn again when they are asked for.
+    feature_importances_, feature_importances_std_ : ndarray of shape (n_columns,)
+        How much the splits on each column lower the impurity: mean and standard deviation over the trees. The
+        means sum to 1, or are all 0.
+    oob_importances_, oob_importances_std_ : ndarray of shape (n_columns,)
+        With `bootstrap` and `oob_importances`.
+    """
+
+    _member_type: ClassVar[type]
+    _random_thresholds: ClassVar[bool] = False
+
+    n_estimators: int | str = parameter(
+        100,
+        'an integer >= 1 or "auto"',
+        either(integer(1), one_of("auto")),
+        'The number of trees. "auto" adds trees, at most 1000, until `oob_curve_` is flat: its mean '
+        "over the last 25 trees is not half a percent below that over the 25 before.",
+        kw_only=False,
+    )
+    max_depth: int | None = parameter(None, *MAX_DEPTH)
+    min_samples_split: int | float = parameter(2, *MIN_SAMPLES_SPLIT)
+    min_samples_leaf: int | float = parameter(1, *MIN_SAMPLES_LEAF)
+    min_weight_fraction_leaf: float = parameter(0.0, *MIN_WEIGHT_FRACTION_LEAF)
+    max_features: int | float | str | None = parameter(None, *MAX_FEATURES)
+    random_state: Any = parameter(None, *TREE_SEED)
+    categorical_features: Any = parameter("from_dtype", *CATEGORICAL_FEATURES)
+    max_leaf_nodes: int | None = parameter(None, *MAX_LEAF_NODES)
+    min_impurity_decrease: float = parameter(0.0, *MIN_IMPURITY_DECREASE)
+    ccp_alpha: float = parameter(0.0, *CCP_ALPHA)
+    monotonic_cst: Any = parameter(None, *MONOTONIC_CST)
+    bootstrap: bool = parameter(
+        True,
+        "True or False",
+        is_boolean,
+        "Whether each tree sees rows drawn with replacement, in proportion to their weights, rather than all "
+        "rows. As many are drawn as have a positive weight. Integer weights whose mean over those rows is "
+        "below 4 are repetitions: as many rows are drawn as they sum to, for a row of weight 2 is the row "
+        "twice.",
+    )
+    max_samples: int | float | None = parameter(
+        None,
+        "an integer >= 1, a float > 0 or None",
+        optional(either(integer(1), lambda value: is_float(value) and 0 < value < np.inf)),
+        "How many rows are drawn for each tree; a float is a share of what None draws, and may exceed 1.",
+    )
+    oob_importances: bool = parameter(
+        False,
+        "True or False",
+        is_boolean,
+        "Whether to measure how much worse each tree gets, on the rows it has not seen, when a column is "
+        "shuffled.",
+    )
+    warm_start: bool = parameter(
+        False,
+        "True or False",
+        is_boolean,
+        "Whether `fit` adds trees to those of the fit before, up to `n_estimators`. A fit that is "
+        "interrupted (Ctrl-C) keeps the trees that are grown, and the next one goes on; with False, it "
+        "leaves the forest as it was.",
+    )
+    n_jobs: int | None = parameter(None, *N_JOBS)
+    verbose: int = parameter(0, *VERBOSE)
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Grow the trees.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_columns)
+            numpy, scipy sparse, pandas, polars or Arrow, or a `BinnedTable`. NaN and None are missing values.
+        y : array-like of shape (n_rows,)
+        sample_weight : array-like of shape (n_rows,), default=None
+            Weights of the rows. None gives every row the weight 1. With `bootstrap=True` a row is drawn in
+            proportion to its weight, and what is drawn weighs 1; see there how many rows are drawn.
+
+        Returns
+        -------
+        self
+        """
+        check_parameters(self)
+        self._check_bags()
+        goes_on = self.warm_start and hasattr(self, "_forest")
+        training = self._read_training(X, y, sample_weight, goes_on)
+        if goes_on:
+            self._check_prunes_alike()
+        seed = self._seed if goes_on else draw_seed(self.random_state)
+        first_tree = self._forest.n_trees if goes_on else 0
+        rule = None if self._is_plain() else self._new_rule(seed)
+        parameters = self._forest_parameters(training, first_tree, rule)
+        parameters.seed = seed
+        before = self._votes_to_go_on(parameters, training)
+        is_auto = self.n_estimators == "auto"
+        binned = training.bin(n_threads(self.n_jobs), keep_cuts=parameters.grow.random_thresholds)
+        bags = self._bags_of(training, binned, sample_weight)
+        if goes_on and (before is not None or self._needs_votes(rule, training)):
+            self._bags.check_rows(bags)
+        if parameters.n_trees == first_tree:
+            if not is_auto:
+                warn_of_no_more("trees")
+            self._judge_again(training)
+            return self
+        frame = FitFrame(self, X, y, "tree", parameters.n_trees, n_before=first_tree, is_limit=is_auto)
+        with frame.work:
+            hook = frame.hook
+            grown = training.grow(
+                binned,
+                parameters,
+                n_threads(self.n_jobs),
+                bags=bags.drawing() if self.bootstrap else None,
+                most_weight=bags.most_weight if self.bootstrap else None,
+                before=before,
+                progress=hook,
+            )
+            if hook is not None and grown.interruption is None:
+                hook(grown.forest.n_trees)
+
+        def keep() -> None:
+            ruling = None if rule is None else self._fit_rule(rule, grown, training, X, goes_on)
+            all_bags = (self._bags if goes_on else ForestBags()).and_then(bags, first_tree)
+            self._keep_grown(grown, training, binned.has_missing, goes_on, ruling)
+            self._seed: int = seed
+            self._bags: ForestBags = all_bags
+
+        frame.end(grown.interruption, grown.forest.n_trees, keep)
+        if self._out_of_bag is not None:
+            warn_of_no_judges(self._out_of_bag)
+        return self
+
+    feature_importances_ = property(feature_importances)
+    feature_importances_std_ = property(feature_importances_std)
+    apply = leaves_of_rows
+
+    @property
+    def oob_importances_(self) -> np.ndarray:
+        """The mean over the trees of how much the error on unseen rows grows when a column is shuffled."""
+        return self._losses().mean(axis=0)
+
+    @property
+    def oob_importances_std_(self) -> np.ndarray:
+        """The standard deviation over the trees of `oob_importances_`."""
+        return self._losses().std(axis=0)
+
+    @property
+    def estimator_(self) -> Any:
+        """A tree that is not fitted, with the parameters of the members. The forest weighs the classes."""
+        check_is_fitted(self)
+        member = self._member_type(splitter="random" if self._random_thresholds else "best")
+        shared = (member.get_params().keys() & self.get_params().keys()) - {"class_weight"}
+        return member.set_params(**{name: getattr(self, name) for name in shared})
+
+    @property
+    def estimators_(self) -> Members:
+        """The trees: a sequence of fitted estimators, each made when it is asked for."""
+        check_is_fitted(self)
+        return Members(self, self._forest.n_trees, take_member)
+
+    @property
+    def estimators_samples_(self) -> list[np.ndarray]:
+        """The rows that each tree sees, one as often as it was drawn: drawn again when they are asked for."""
+        check_is_fitted(self)
+        return self._bags.rows(self._seed, self._forest.n_trees)
+
+    def decision_path(self, X: Any) -> tuple[scipy.sparse.csr_matrix, np.ndarray]:
+        """The nodes that each row passes.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_columns)
+
+        Returns
+        -------
+        indicator : csr_matrix of shape (n_rows, n_nodes)
+            1 where the row passes the node; the nodes of all trees lie side by side.
+        n_nodes_ptr : ndarray of shape (n_members + 1,)
+            The nodes of tree i are the columns from n_nodes_ptr[i] up to n_nodes_ptr[i + 1].
+
+        Examples
+        --------
+        >>> from committee import ExtraTreesRegressor
+        >>> forest = ExtraTreesRegressor(2, random_state=0).fit([[1], [9]], [0.0, 5.0])
+        >>> indicator, n_nodes_ptr = forest.decision_path([[1]])
+        >>> indicator.toarray(), n_nodes_ptr
+        (array([[1, 1, 0, 1, 1, 0]]), array([0, 3, 6]))
+        """
+        leaves = self.apply(X)
+        paths = [paths_to_nodes(_engine.describe_tree(self._forest, i)) for i in range(leaves.shape[1])]
+        passed = [path[leaves[:, i]] for i, path in enumerate(paths)]
+        n_nodes = [path.shape[1] for path in paths]
+        return scipy.sparse.hstack(passed, format="csr"), np.cumsum([0, *n_nodes])
+
+    def _is_plain(self) -> bool:
+        """Whether the engine sums the votes to their mean by itself, which takes no rule."""
+        return isinstance(self.rule, str) and self.rule == "mean"
+
+    def _check_bags(self) -> None:
+        if self.bootstrap:
+            return
+        if self.oob_score or self.oob_importances:
+            raise ValueError("Out of bag estimation only available if bootstrap=True. Got bootstrap=False.")
+        if self.n_estimators == "auto":
+            raise ValueError('n_estimators="auto" looks at the out-of-bag error. Set bootstrap=True.')
+        if self.max_samples is not None:
+            raise ValueError("max_samples tells how many rows are drawn. Set bootstrap=True.")
+
+    def _read_training(self, X: Any, y: Any, sample_weight: Any, goes_on: bool) -> Training:
+        table = table_to_go_on(self, X) if goes_on else fit_table(self, X, sample_weight)
+        training = training_of(self, table, y, sample_weight, None)
+        if goes_on:
+            check_same_task(training.task, self._task)
+        return training
+
+    def _losses(self) -> np.ndarray:
+        losses = self._judgement().losses
+        if losses is None:
+            raise AttributeError(
+                "There are out-of-bag importances only after a fit with oob_importances=True."
+            )
+        return losses
+
+    def _needs_votes(self, rule: Rule | None, training: Training) -> bool:
+        return rule is not None and needs_votes(rule, training.task, is_judged=bool(self.oob_score))
+
+    def _check_rule(self, rule: Rule, training: Training, n_trees: int, goes_on: bool) -> None:
+        """Raise if the rule cannot decide on the votes of the trees, or needs votes that are not there."""
+        check_rule_of_trees(rule, training.task, n_trees, self)
+        has_to_vote = self._needs_votes(rule, training)
+        check_values(training.table, rule, has_to_vote)
+        if not (goes_on and has_to_vote):
+            return
+        before = votes_before(self._votes_outside)
+        if not np.array_equal(before.y, training.y):
+            raise ValueError(
+                f"rule={self.rule!r} asks for the votes of all trees, and those of the fit before are on "
+                "other rows. With warm_start=True, pass the same rows, or set rule='mean'."
+            )
+
+    def _check_prunes_alike(self) -> None:
+        """Raise if the trees before know what pruning needs and further ones would not, or the reverse."""
+        if (_engine.describe_tree(self._forest, 0).weight is not None) != (self.ccp_alpha > 0):
+            raise ValueError(
+                "warm_start=True goes on with trees that are all pruned, or none. Got "
+                f"ccp_alpha={self.ccp_alpha} after a fit that did otherwise. Leave it as it was, or set "
+                "warm_start=False."
+            )
+
+    def _fit_rule(
+        self, rule: Rule, grown: _engine.GrownForest, training: Training, X: Any, goes_on: bool
+    ) -> Ruling:
+        """Let the rule learn from what the trees say of the rows that they have not seen."""
+
+        def outside_of(tree: int) -> np.ndarray:
+            is_outside = np.ones(training.table.n_rows, dtype=bool)
+            _, seen, _ = grown.leaf_rows[tree]
+            is_outside[seen] = False
+            return is_outside
+
+        return teach_by_trees(
+            rule,
+            grown.forest,
+            training,
+            X,
+            outside_of,
+            n_threads(self.n_jobs),
+            is_judged=bool(self.oob_score),
+            before=votes_before(self._votes_outside)
+            if goes_on and self._needs_votes(rule, training)
+            else None,
+        )
+
+    def _forest_parameters(
+        self, training: Training, first_tree: int, rule: Rule | None
+    ) -> _engine.ForestParameters:
+        """Return the parameters of the trees as the engine takes them, checked."""
+        curve = self._curve_before() if first_tree > 0 else ()
+        n_trees = n_members_wanted(self.n_estimators, first_tree, "trees", curve)
+        if self.oob_score:
+            check_metric(self.oob_score, training.task)
+        if rule is not None:
+            self._check_rule(rule, training, n_trees, first_tree > 0)
+        is_auto = self.n_estimators == "auto"
+        grow = cart_parameters_of(self, training)
+        grow.random_thresholds = self._random_thresholds
+        grow.exact = training.n_classes == 0
+        grow.keep_records = bool(self.ccp_alpha > 0)
+        parameters = _engine.ForestParameters()
+        parameters.grow = grow
+        parameters.ccp_alpha = float(self.ccp_alpha)
+        parameters.first_tree, parameters.n_trees = first_tree, n_trees
+        parameters.out_of_bag = bool(self.oob_score or self.oob_importances or is_auto)
+        parameters.out_of_bag_importances = bool(self.oob_importances)
+        if rule is not None:
+            parameters.rule = name_of_sum(rule)
+        # The rows of the leaves are those that a tree has seen.
+        parameters.keep_leaf_rows = self._needs_votes(rule, training)
+        parameters.flat_trees = FLAT_MEMBERS if is_auto else 0
+        return parameters
+
+    def _votes_to_go_on(
+        self, parameters: _engine.ForestParameters, training: Training
+    ) -> _engine.OutOfBagVotes | None:
+        """Return the out-of-bag votes of the trees of the fit before, if those of further trees are added."""
+        if not parameters.out_of_bag or parameters.first_tree == 0:
+            return None
+        check_goes_on(self._out_of_bag, training.table.n_rows, self.oob_importances)
+        self._check_judged_alike(parameters.rule)
+        return self._judgement().votes
+
+    def _bags_of(self, training: Training, binned: BinnedTable, sample_weight: Any) -> Bags:
+        """Which rows the trees are to see."""
+        if not self.bootstrap:
+            return Bags.of_all_rows(training)
+        n_rows = binned.n_rows
+        n_drawn = n_draws(training.weights, repeats_of(sample_weight, n_rows), n_rows, self.max_samples)
+        return Bags.of_forest(training, binned, n_drawn, n_threads(self.n_jobs))
+
+    def _keep_grown(
+        self,
+        grown: _engine.GrownForest,
+        training: Training,
+        has_missing: np.ndarray,
+        goes_on: bool,
+        ruling: Ruling | None,
+    ) -> None:
+        """Become a fitted forest: the last step of a fit, so that one that fails changes nothing."""
+        forest, importances, losses = grown.forest, grown.importances, grown.out_of_bag_importances
+        if goes_on:
+            has_missing = has_missing | self._has_missing
+            forest = _engine.append_trees(self._forest, forest)
+            importances = np.concatenate([self._importances, importances])
+            if losses is not None:
+                losses = np.concatenate([self._losses(), losses])
+        out_of_bag, decision = None, None if ruling is None else ruling.decision
+        if grown.out_of_bag is not None:
+            out_of_bag = OutOfBag.of(grown.out_of_bag, training, self.oob_score, decision, losses)
+        self._out_of_bag = out_of_bag
+        self._importances: np.ndarray = importances
+        self._data = training.data
+        self._keep(forest, training.table.schema, training.task, has_missing)
+        if ruling is None:
+            self._ruling, self._rule = None, "mean"
+        else:
+            # A fit that goes on needs the votes of the trees that are there.
+            self._keep_ruling(ruling, keeps_votes=bool(self.warm_start))
+
+    def _learnt(self) -> dict[str, Any]:
+        judged = None if self._out_of_bag is None else vars(self._out_of_bag)
+        own = {"seed": self._seed, "importances": self._importances, "out_of_bag": judged}
+        own["bags"] = self._bags.learnt()
+        return super()._learnt() | own | self._learnt_ruling()
+
+    def _take_learnt(self, fields: Fields) -> None:
+        state = TreesState.take(fields, self._task_type)
+        self._take_trees(state, fields)
+        n_trees, n_columns = state.forest.n_trees, self.n_features_in_
+        self._seed = fields.integer("seed", 0, 2**64 - 1)
+        self._importances = fields.array("importances", np.float64, (n_trees, n_columns))
+        judged = fields.optional_fields("out_of_bag")
+        self._out_of_bag = (
+            None if judged is None else OutOfBag.take(judged, n_trees, n_columns, self._task.n_outputs)
+        )
+        self._bags = ForestBags.take(fields, n_trees)
+        self._take_ruling(state.kept, fields, n_trees, None)
+        if self._is_plain() and self._rule == "mean" and sums_votes(self.rule_):
+            self._ruling = None
+
+    def _known_scores(self) -> dict[str, float]:
+        return {} if self._out_of_bag is None else {"out_of_bag": self._out_of_bag.score}
+
+
+def take_member(forest: Any, position: int) -> Any:
+    """One tree of a forest as a fitted estimator with the forest's schema, classes and parameters."""
+    member = forest.estimator_
+    member._importances = forest._importances[position]
+    member.max_features_ = columns_of(member.max_features, forest.n_features_in_)
+    # The engine keeps the weights of a forest's nodes for pruning only, and they count what was drawn.
+    member._weight_unit = np.nan
+    trees = _engine.take_trees(forest._forest, position, position + 1)
+    return member._keep(trees, forest.schema_, forest._task, forest._has_missing)

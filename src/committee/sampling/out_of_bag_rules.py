@@ -1,0 +1,155 @@
+"""Fit rules on out-of-bag votes, and compute their out-of-bag decisions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import clone
+
+from committee.combining.rule import Rule, check_rule
+from committee.learners.training_data import Training
+from committee.members.member_votes import Task
+from committee.members.table_encoder import TableEncoder, new_encoder
+from committee.members.training_set import in_order
+from committee.sampling.bagging.outside_votes import check_decides_outside, decided_by_voters, votes_outside
+from committee.saving.predictors.deciders import sums_votes
+from committee.table.source import open_source
+from committee.task import Classification
+from committee.votes.folds import folds_by_content
+from committee.votes.honest_votes import HonestVotes
+
+
+@dataclass(frozen=True, eq=False)
+class Ruling:
+    """A rule that has learnt what there was to learn.
+
+    Parameters
+    ----------
+    rule : Rule, or None
+        None if y has one class: there is nothing to decide.
+    encoder : TableEncoder, or None
+        What encodes rows for it, if it looks at them.
+    votes : HonestVotes, or None
+    decision : ndarray of shape (n_rows, n_outputs), or None
+        Its out-of-bag decision; None if that is the sum of the votes, or not wanted.
+    """
+
+    rule: Rule | None
+    encoder: TableEncoder | None = None
+    votes: HonestVotes | None = None
+    decision: np.ndarray | None = None
+
+    @classmethod
+    def of(
+        cls,
+        rule: Rule,
+        task: Task,
+        votes: HonestVotes | None,
+        native: Any,
+        *,
+        is_judged: bool,
+    ) -> Self:
+        """Fit a rule, and let it decide out of bag if that is to be judged."""
+        if isinstance(task, Classification) and task.n_outputs == 1:
+            return cls(None, votes=votes)
+        encoder, matrix = encoded_for(rule, votes, native)
+        if not rule.needs_fit:
+            decision = None
+            if is_judged and votes is not None and not sums_votes(rule):
+                decision = decided_by_voters(rule, votes.votes)
+            return cls(rule, encoder, votes, decision)
+        if votes is None:
+            raise ValueError(
+                f"{type(rule).__name__} learns from out-of-bag votes, and none were kept. Fit with "
+                "keep_votes=True."
+            )
+        honest = replace(votes, X=matrix, classes=task.classes).filled()
+        weighty = np.flatnonzero(honest.weights)
+        if len(weighty) == 0:
+            raise ValueError(
+                f"Every member has seen every row (n_samples={votes.n_rows}), so the rule has nothing to "
+                "learn from. Make more members, or set rule='mean'."
+            )
+        decision = decided_out_of_bag(rule, honest, votes.n_rows) if is_judged else None
+        return cls(honest.on(weighty).teach(rule), encoder, votes, decision)
+
+
+def decided_out_of_bag(rule: Rule, honest: HonestVotes, n_rows: int) -> np.ndarray:
+    """Return the decision of a rule on each row, by what it learns from rows in other folds.
+
+    It is NaN for rows of the table that nobody has voted on, or if there is nothing else to learn from.
+    """
+    assert honest.has_voted is not None
+    folds = folds_by_content(honest.votes, honest.has_voted, honest.y, honest.weights, honest.groups)
+    decision = np.full((n_rows, honest.n_outputs), np.nan)
+    decision[honest.rows] = honest.decide_out_of_fold(partial(clone, rule), folds)
+    return decision
+
+
+def encoded_for(
+    rule: Rule, outside: HonestVotes | None, native: Any
+) -> tuple[TableEncoder | None, np.ndarray | None]:
+    """What encodes rows for a rule that looks at them, and the rows of the fit; None and None for others."""
+    if not rule._looks_at_X():
+        return None, None
+    if native is None:
+        raise ValueError(f"{type(rule).__name__} looks at the rows. Pass X, the table of the fit.")
+    weights = None if outside is None else outside.weights
+    encoder = new_encoder().fit(native, sample_weight=weights)
+    return encoder, encoder.transform(native)
+
+
+def is_open(task: Task) -> bool:
+    """Whether there is anything to decide: numbers, or more than one class."""
+    return not isinstance(task, Classification) or task.n_outputs > 1
+
+
+def learns(rule: Rule, task: Task) -> bool:
+    """Whether a rule must be fitted before it decides on a task."""
+    return rule.needs_fit and is_open(task)
+
+
+def needs_votes(rule: Rule, task: Task, *, is_judged: bool) -> bool:
+    """Whether the votes of every member on the rows that it has not seen are wanted."""
+    return learns(rule, task) or (is_judged and not sums_votes(rule))
+
+
+def check_rule_of_trees(rule: Rule, task: Task, n_trees: int, forest: Any) -> None:
+    """Raise if a rule cannot decide on the votes of the trees of a forest, or not learn from them."""
+    check_rule(rule, n_trees, task)
+    if forest.oob_score and is_open(task):
+        check_decides_outside(rule, n_trees, task)
+    if learns(rule, task) and not forest.bootstrap:
+        raise ValueError(
+            f"rule={forest.rule!r} learns from out-of-bag votes, and every tree sees all rows. Set "
+            "bootstrap=True, or rule='mean'."
+        )
+
+
+def teach_by_trees(
+    rule: Rule,
+    forest: Any,
+    training: Training,
+    X: Any,
+    outside_of: Callable[[int], np.ndarray],
+    n_threads: int,
+    *,
+    is_judged: bool,
+    before: HonestVotes | None = None,
+) -> Ruling:
+    """Let a rule learn from the votes of trees on rows outside of their bags, after those of the fit before.
+
+    `outside_of` returns the rows that a tree has not seen.
+    """
+    votes, native = None, None
+    if rule._looks_at_X():
+        native = in_order(open_source(X), training.table.schema).native
+    if needs_votes(rule, training.task, is_judged=is_judged):
+        cast = votes_outside(training, forest, outside_of, n_threads)
+        votes = HonestVotes.of_bags(cast, training.y, training.weights)
+        votes = votes if before is None else votes.after(before)
+    return Ruling.of(rule, training.task, votes, native, is_judged=is_judged)

@@ -1,0 +1,1 @@
+"""Read and write the file itself: JSON, arrays, checksums and atomic replacement."""

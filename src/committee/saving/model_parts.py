@@ -1,0 +1,245 @@
+"""The codec's forms of what our own models are made of: schemas, tasks and trees."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from committee import _engine
+from committee.saving.format.codec import READERS, WRITERS, Decoder, Encoder, Json, join
+from committee.saving.format.file_errors import DamagedFile, require
+from committee.saving.format.plain_values import read_list, with_keys
+from committee.table.schema import MAX_CATEGORIES, TIMES, Column, Kind, Schema
+from committee.table.target_statistics import TargetStatistics
+from committee.task import Classification, Regression
+
+# Trees of the engine that vote together.
+TREES = (_engine.Forest, _engine.C45Forest)
+KINDS = {kind.value: kind for kind in Kind}
+
+
+def write_schema(schema: Schema, encoder: Encoder, path: str) -> Json:
+    """Names, kinds, and the categories of those that have some. Seconds of dates are of the kind date."""
+    columns = [
+        [
+            column.name,
+            (column.seconds_of or column.kind).value if column.categories else column.kind.value,
+            write_categories(column, encoder, path),
+        ]
+        for column in schema.columns
+    ]
+    return {"schema": {"columns": columns, "named": schema.named}}
+
+
+def write_categories(column: Column, encoder: Encoder, path: str) -> Json:
+    """The categories of a column, or an error that names it."""
+    try:
+        return encoder.value(list(column.categories), join(path, column.name))
+    except TypeError as error:
+        kinds = " and ".join(sorted({type(category).__name__ for category in column.categories}))
+        raise TypeError(
+            f"Column {column.name!r} has categories of type {kinds}, which no saved file holds. Convert it "
+            "to text, and fit again."
+        ) from error
+
+
+def read_schema(written: Json, decoder: Decoder, path: str) -> Schema:
+    """Columns of different names, and only categories with categories."""
+    body = with_keys(written["schema"], {"columns", "named"}, path)
+    columns, named = body["columns"], body["named"]
+    require(isinstance(columns, list) and columns, f"{path}: there are no columns")
+    require(isinstance(named, bool), f"{path}: named is neither true nor false")
+    schema = Schema(tuple(read_column(each, decoder, path) for each in columns), named)
+    require(len(set(schema.names)) == schema.n_columns, f"{path}: two columns have one name")
+    return schema
+
+
+def read_column(written: Json, decoder: Decoder, path: str) -> Column:
+    """One column of a schema."""
+    require(isinstance(written, list) and len(written) == 3, f"{path}: a column is not made of three parts")
+    name, kind, categories = written
+    require(isinstance(name, str), f"{path}: the name of a column is not text")
+    require(isinstance(kind, str) and kind in KINDS, f"{path}: {name!r} is of no kind {kind!r}")
+    found = tuple(read_list(categories, decoder, join(path, name)))
+    seconds_of = KINDS[kind] if found and KINDS[kind] in TIMES else None
+    require(not found or kind == "category" or seconds_of, f"{path}: {name!r} has categories and is none")
+    require(len(found) <= MAX_CATEGORIES, f"{path}: {name!r} has more than {MAX_CATEGORIES} categories")
+    try:
+        distinct = set(found)
+    except TypeError as error:
+        raise DamagedFile(f"{path}: a category of {name!r} cannot be one.") from error
+    require(len(distinct) == len(found), f"{path}: {name!r} has one category twice")
+    return Column(name, Kind.CATEGORY if seconds_of else KINDS[kind], found, seconds_of)
+
+
+def write_date(value: datetime.date | datetime.time, encoder: Encoder, path: str) -> Json:
+    """A day, a moment or a time of day, which may be a category."""
+    return {type(value).__name__: value.isoformat()}
+
+
+def read_date(written: Json, decoder: Decoder, path: str) -> object:
+    """A day, a moment or a time of day."""
+    ((name, text),) = written.items()
+    try:
+        return DATES[name].fromisoformat(text)
+    except (TypeError, ValueError) as error:
+        raise DamagedFile(f"{path}: {text!r} is no {name}.") from error
+
+
+DATES: dict[str, Any] = {"date": datetime.date, "datetime": datetime.datetime, "time": datetime.time}
+
+
+def write_classification(task: Classification, encoder: Encoder, path: str) -> Json:
+    """Its labels."""
+    return {"classification": encoder.value(task.classes, path)}
+
+
+def read_classification(written: Json, decoder: Decoder, path: str) -> Classification:
+    """Labels that are sorted and differ, all text or all numbers."""
+    classes = decoder.value(written["classification"], path)
+    require(isinstance(classes, np.ndarray) and classes.ndim == 1 and len(classes), f"{path}: no classes")
+    is_text = classes.dtype == object and all(isinstance(label, str) for label in classes)
+    require(classes.dtype.kind in "biufU" or is_text, f"{path}: the classes are neither text nor numbers")
+    require((classes[:-1] < classes[1:]).all(), f"{path}: the classes are not sorted, or one is there twice")
+    require(classes.dtype.kind != "f" or np.isfinite(classes).all(), f"{path}: a class is not finite")
+    return Classification(classes)
+
+
+def write_regression(task: Regression, encoder: Encoder, path: str) -> Json:
+    """There is nothing to say of it."""
+    return {"regression": {}}
+
+
+def read_regression(written: Json, decoder: Decoder, path: str) -> Regression:
+    """There is nothing to say of it."""
+    with_keys(written["regression"], set(), path)
+    return Regression()
+
+
+@dataclass(frozen=True)
+class EngineObject:
+    """How an object of the engine is written and read: as arrays, which the engine checks.
+
+    Parameters
+    ----------
+    tag : str
+    arrays_of : callable
+        From the object to its arrays by name.
+    make : callable
+        From the arrays to an object that the engine has proven to be sound.
+    """
+
+    tag: str
+    arrays_of: Callable[[Any], dict[str, np.ndarray]]
+    make: Callable[[dict[str, np.ndarray]], Any]
+
+    def write(self, value: object, encoder: Encoder, path: str) -> Json:
+        """Put the arrays aside."""
+        arrays = self.arrays_of(value)
+        return {self.tag: {name: encoder.put(array, join(path, name)) for name, array in arrays.items()}}
+
+    def read(self, written: Json, decoder: Decoder, path: str) -> object:
+        """Let the engine check arrays and make an object of them."""
+        names = written[self.tag]
+        require(isinstance(names, dict), f"{path} has no arrays")
+        arrays = {name: decoder.take(each, join(path, name)) for name, each in names.items()}
+        try:
+            return self.make(arrays)
+        except (ValueError, MemoryError) as error:
+            raise DamagedFile(f"{path}: {error}") from error
+
+
+ENGINE_OBJECTS: dict[type, EngineObject] = {
+    _engine.Forest: EngineObject("forest", _engine.forest_arrays, _engine.forest_from_arrays),
+    _engine.C45Tree: EngineObject("c45_tree", _engine.C45Tree.arrays, _engine.C45Tree.from_arrays),
+    _engine.C45Forest: EngineObject("c45_forest", _engine.C45Forest.arrays, _engine.C45Forest.from_arrays),
+    _engine.RotationForest: EngineObject(
+        "rotation_forest", _engine.RotationForest.arrays, _engine.RotationForest.from_arrays
+    ),
+}
+
+
+def write_statistics(statistics: TargetStatistics, encoder: Encoder, path: str) -> Json:
+    """An array for each column that they stand for."""
+    by_column = statistics.by_column.items()
+    return {"target_statistics": [[column, encoder.put(each, path)] for column, each in by_column]}
+
+
+def read_statistics(written: Json, decoder: Decoder, path: str) -> TargetStatistics:
+    """Finite numbers for different columns."""
+    pairs = written["target_statistics"]
+    require(
+        isinstance(pairs, list) and all(isinstance(pair, list) and len(pair) == 2 for pair in pairs),
+        f"{path} is not made of pairs",
+    )
+    by_column: dict[int, np.ndarray] = {}
+    for column, name in pairs:
+        values = decoder.take(name, path)
+        require(type(column) is int and column not in by_column, f"{path}: {column!r} is no column")
+        is_sound = values.dtype == np.float64 and values.ndim == 2 and bool(np.isfinite(values).all())
+        require(is_sound, f"{path}: the statistics of a column are not finite numbers")
+        by_column[column] = values
+    return TargetStatistics(by_column)
+
+
+def check_forest(
+    forest: _engine.Forest | _engine.C45Forest | _engine.RotationForest,
+    schema: Schema,
+    task: Classification | Regression,
+) -> None:
+    """Raise `DamagedFile` unless trees ask about the columns of a schema, and decide on a task."""
+    require(
+        forest.n_columns == schema.n_columns and np.array_equal(forest.n_categories, schema.n_categories),
+        "The trees ask about other columns than those of the schema",
+    )
+    require(
+        forest.is_classifier == isinstance(task, Classification) and forest.n_outputs == task.n_outputs,
+        "The trees decide on another task",
+    )
+
+
+def columns_asked(forest: _engine.Forest | _engine.C45Forest, tree: int) -> np.ndarray:
+    """The columns that the splits of a tree are on."""
+    if isinstance(forest, _engine.C45Forest):
+        by_node = forest.tree(tree, None).arrays()["column"]
+    else:
+        by_node = _engine.describe_tree(forest, tree).column
+    return by_node[by_node >= 0]
+
+
+def check_statistics(statistics: TargetStatistics, schema: Schema) -> None:
+    """Raise `DamagedFile` unless statistics stand for categories of a schema, and for all of a column's."""
+    for column, values in statistics.by_column.items():
+        require(
+            0 <= column < schema.n_columns
+            and schema.columns[column].kind is Kind.CATEGORY
+            and len(values) == len(schema.columns[column].categories) + 1
+            and values.shape[1] > 0,
+            "The statistics are of other columns or categories than those of the schema",
+        )
+
+
+WRITERS |= {
+    Schema: write_schema,
+    Classification: write_classification,
+    Regression: write_regression,
+    TargetStatistics: write_statistics,
+    datetime.date: write_date,
+    datetime.datetime: write_date,
+    datetime.time: write_date,
+}
+READERS |= {
+    "schema": read_schema,
+    "classification": read_classification,
+    "regression": read_regression,
+    "target_statistics": read_statistics,
+    "date": read_date,
+    "datetime": read_date,
+    "time": read_date,
+}
+WRITERS |= {cls: each.write for cls, each in ENGINE_OBJECTS.items()}
+READERS |= {each.tag: each.read for each in ENGINE_OBJECTS.values()}

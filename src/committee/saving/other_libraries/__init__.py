@@ -1,0 +1,1 @@
+"""Store models of other libraries."""

@@ -1,0 +1,216 @@
+"""A table as inputs of a network: numbers around 0, in float32.
+
+In: the columns of a table. Out: for a column of numbers, the number scaled and drawn in, and how far it has
+come in each of some bins; for a category, a 1 at its value; for a column with holes, whether there is one.
+What is learnt of the columns is a few arrays, and encoding needs numpy alone.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from committee.running.deadline import check
+from committee.table.column_summaries import (
+    FARTHEST,
+    as_numbers,
+    drawn_in,
+    frequent_codes,
+    median_of,
+    quantiles_of,
+    spread_of,
+)
+from committee.table.schema import Schema, Table
+
+# How many values of a category have an input, the most frequent.
+MOST_VALUES = 64
+# So many numbers are encoded at a time.
+NUMBERS_AT_ONCE = 2**18
+
+
+@dataclass(frozen=True, eq=False)
+class Inputs:
+    """What inputs are made of: each of them of one column.
+
+    The inputs are scaled numbers, then places in bins (Gorishniy et al. 2022, with an offset of -0.5), then
+    values of categories, then holes. If there are none, there is one that is always 0.
+
+    Parameters
+    ----------
+    medians : ndarray of float64 of shape (n_columns,)
+        What stands for a number that is missing; 0 for categories.
+    scaled_columns : ndarray of int64 of shape (n_scaled,)
+    centers, spreads : ndarray of float64 of shape (n_scaled,)
+    bin_columns : ndarray of int64 of shape (n_bins,)
+    lows, widths : ndarray of float64 of shape (n_bins,)
+    value_columns, values : ndarray of int64 of shape (n_values,)
+        The values are codes of categories.
+    missing_columns : ndarray of int64 of shape (n_missing,)
+
+    Examples
+    --------
+    >>> from committee.table import read
+    >>> table = read([[1.0], [2.0], [5.0], [None]])
+    >>> inputs = learn_inputs(table, np.ones(4), n_bins=2)
+    >>> inputs.encode(table).round(1)
+    array([[-0.2, -0.5, -0.5,  0. ],
+           [ 0. ,  0.5, -0.5,  0. ],
+           [ 0.7,  0.5,  0.5,  0. ],
+           [ 0. ,  0.5, -0.5,  1. ]], dtype=float32)
+    """
+
+    medians: np.ndarray
+    scaled_columns: np.ndarray
+    centers: np.ndarray
+    spreads: np.ndarray
+    bin_columns: np.ndarray
+    lows: np.ndarray
+    widths: np.ndarray
+    value_columns: np.ndarray
+    values: np.ndarray
+    missing_columns: np.ndarray
+
+    @property
+    def n_inputs(self) -> int:
+        """The number of inputs."""
+        parts = (self.scaled_columns, self.bin_columns, self.value_columns, self.missing_columns)
+        return max(1, sum(map(len, parts)))
+
+    def encode(self, table: Table) -> np.ndarray:
+        """The inputs of rows, a matrix of float32 of shape (n_rows, n_inputs)."""
+        encoded = np.zeros((table.n_rows, self.n_inputs), dtype=np.float32)
+        n_at_once = max(1, NUMBERS_AT_ONCE // (self.n_inputs + len(self.medians)))
+        for begin in range(0, table.n_rows, n_at_once):
+            check()
+            rows = slice(begin, begin + n_at_once)
+            self._encode(as_numbers(table.as_matrix(rows)), encoded[rows])
+        return encoded
+
+    def _encode(self, matrix: np.ndarray, encoded: np.ndarray) -> None:
+        is_missing = np.isnan(matrix)
+        filled = np.where(is_missing, self.medians, matrix)
+        with np.errstate(over="ignore"):
+            scaled = (filled[:, self.scaled_columns] - self.centers) / self.spreads
+            places = (filled[:, self.bin_columns] - self.lows) / self.widths
+        parts = (
+            drawn_in(scaled.clip(-FARTHEST, FARTHEST)),
+            places.clip(0, 1) - 0.5,
+            filled[:, self.value_columns] == self.values,
+            is_missing[:, self.missing_columns],
+        )
+        begin = 0
+        for part in parts:
+            encoded[:, begin : begin + part.shape[1]] = part
+            begin += part.shape[1]
+
+
+def learn_inputs(table: Table, weights: np.ndarray, n_bins: int) -> Inputs:
+    """Find out how the columns of a table are to be encoded.
+
+    Parameters
+    ----------
+    table : Table
+    weights : ndarray of float64 of shape (n_rows,)
+        All positive.
+    n_bins : int
+        How many bins a column of numbers has at most; between them lie quantiles.
+    """
+    medians = np.zeros(table.schema.n_columns)
+    scaled: list[tuple[int, float, float]] = []
+    bins: list[tuple[int, float, float]] = []
+    values: list[tuple[int, int]] = []
+    missing: list[int] = []
+    for i, (column, is_category) in enumerate(zip(table.columns, table.schema.is_category, strict=True)):
+        check()
+        if is_category:
+            values += [(i, code) for code in frequent_codes(column, weights, MOST_VALUES).tolist()]
+            continue
+        numbers = as_numbers(column.astype(np.float64))
+        is_missing = np.isnan(numbers)
+        if is_missing.any() and not is_missing.all():
+            missing.append(i)
+        known, known_weights = numbers[~is_missing], weights[~is_missing]
+        medians[i] = median_of(known, known_weights)
+        edges = edges_of(known, known_weights, n_bins)
+        if len(edges) > 1:
+            scaled.append((i, *center_and_spread(known, known_weights, medians[i])))
+        if len(edges) > 2:
+            bins += [(i, low, high - low) for low, high in itertools.pairwise(edges)]
+    scaled_columns, centers, spreads = arrays_of(scaled, np.int64, np.float64, np.float64)
+    bin_columns, lows, widths = arrays_of(bins, np.int64, np.float64, np.float64)
+    value_columns, codes = arrays_of(values, np.int64, np.int64)
+    return Inputs(
+        medians=medians,
+        scaled_columns=scaled_columns,
+        centers=centers,
+        spreads=spreads,
+        bin_columns=bin_columns,
+        lows=lows,
+        widths=widths,
+        value_columns=value_columns,
+        values=codes,
+        missing_columns=np.array(missing, dtype=np.int64),
+    )
+
+
+def edges_of(numbers: np.ndarray, weights: np.ndarray, n_bins: int) -> list[float]:
+    """The borders of bins: all numbers if they are few, else quantiles.
+
+    Examples
+    --------
+    >>> edges_of(np.array([3.0, 1.0, 1.0, 7.0]), np.ones(4), n_bins=2)
+    [1.0, 3.0, 7.0]
+    >>> edges_of(np.arange(100.0), np.ones(100), n_bins=2)
+    [0.0, 49.0, 99.0]
+    """
+    if len(numbers) == 0:
+        return []
+    edges = np.unique(quantiles_of(numbers, weights, np.linspace(0, 1, n_bins + 1)))
+    if len(edges) <= n_bins:
+        # Some number is frequent. There may be others that are not, but not many.
+        distinct = np.unique(numbers)
+        edges = distinct if len(distinct) <= n_bins + 1 else edges
+    return list(map(float, edges))
+
+
+def center_and_spread(numbers: np.ndarray, weights: np.ndarray, median: float) -> tuple[float, float]:
+    """What is 0 and what is 1 away from it: the median and the spread, or the middle of two values.
+
+    Examples
+    --------
+    >>> center_and_spread(np.array([1.0, 3.0, 3.0]), np.ones(3), 3.0)
+    (2.0, 1.0)
+    """
+    low, high = float(numbers.min()), float(numbers.max())
+    if ((numbers == low) | (numbers == high)).all():
+        return (low + high) / 2, (high - low) / 2 or 1.0
+    return median, spread_of(numbers, weights)
+
+
+def arrays_of(rows: Sequence[tuple[float, ...]], *dtypes: type) -> list[np.ndarray]:
+    """The places of tuples, each as an array."""
+    columns = zip(*rows, strict=True) if rows else ((),) * len(dtypes)
+    return [np.array(column, dtype=dtype) for column, dtype in zip(columns, dtypes, strict=True)]
+
+
+def fits(inputs: Inputs, schema: Schema) -> bool:
+    """Whether inputs can be made of tables of a schema: indices and codes are there, no width is 0."""
+    is_category = schema.is_category
+
+    def are(columns: np.ndarray, *, categories: bool) -> bool:
+        in_range = ((columns >= 0) & (columns < schema.n_columns)).all()
+        return bool(in_range and (is_category[columns] == categories).all())
+
+    return bool(
+        are(inputs.scaled_columns, categories=False)
+        and are(inputs.bin_columns, categories=False)
+        and are(inputs.missing_columns, categories=False)
+        and are(inputs.value_columns, categories=True)
+        and (inputs.spreads > 0).all()
+        and (inputs.widths > 0).all()
+        and (inputs.values > 0).all()
+        and (inputs.values <= schema.n_categories[inputs.value_columns]).all()
+    )

@@ -1,0 +1,230 @@
+"""A committee can be made smaller: fewer members, one model for each, or one student."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from every_estimator import mixed_frame, target_for
+from sklearn.datasets import load_diabetes, load_iris
+from sklearn.linear_model import LinearRegression
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+
+import committee
+from committee import CommitteeClassifier, CommitteeRegressor, DecisionTreeClassifier, rules
+from committee.automatic.reduction import greedy_loss, some_row, usual_time
+
+X, Y = load_iris(return_X_y=True)
+MEMBERS = [
+    ("stump", DecisionTreeClassifier(max_depth=1)),
+    ("bayes", GaussianNB()),
+    ("near", KNeighborsClassifier()),
+    ("tree", DecisionTreeClassifier(max_depth=3)),
+]
+AUTOMATIC = CommitteeClassifier(MEMBERS, random_state=0).fit(X, Y)
+
+
+def test_one_member_is_the_best():
+    alone = AUTOMATIC.prune(max_members=1)
+    best = rules.BestMemberRule().fit(AUTOMATIC.honest_votes_, Y).best_
+    assert list(alone.named_estimators_) == [MEMBERS[best][0]]
+    np.testing.assert_allclose(alone.predict_proba(X), AUTOMATIC.votes(X)[best], atol=1e-6)
+    assert len(AUTOMATIC.estimators_) == 4
+
+
+def test_more_members_are_never_worse_on_honest_votes():
+    losses = []
+    for n_members in (1, 2, 4):
+        smaller = AUTOMATIC.prune(max_members=n_members)
+        assert len(smaller.estimators_) <= n_members
+        losses.append(greedy_loss(smaller._honest, range(len(smaller.estimators_)), None))
+    assert losses == sorted(losses, reverse=True)
+
+
+def test_the_file_is_no_larger_than_it_may_be(tmp_path):
+    AUTOMATIC.save(tmp_path / "whole.committee")
+    limit = 0.6 * (tmp_path / "whole.committee").stat().st_size
+    smaller = AUTOMATIC.prune(max_bytes=limit)
+    smaller.save(tmp_path / "small.committee")
+    assert (tmp_path / "small.committee").stat().st_size <= limit
+    loaded = committee.load(tmp_path / "small.committee")
+    np.testing.assert_array_equal(loaded.predict_proba(X), smaller.predict_proba(X))
+    alone = [each.prune(max_members=1).predict_proba(X) for each in (loaded, smaller)]
+    np.testing.assert_array_equal(*alone)
+    with pytest.raises(ValueError, match="max_bytes=10 is too little for any member"):
+        AUTOMATIC.prune(max_bytes=10)
+
+
+def test_half_a_member_is_none():
+    with pytest.raises(ValueError, match=r"max_members must be an integer >= 1 or None. Got 1.5."):
+        AUTOMATIC.prune(max_members=1.5)
+
+
+def test_a_refit_has_the_weights_of_the_fit():
+    weights = np.where(Y == 0, 0.5, 2.0)
+    weighted = CommitteeClassifier(MEMBERS, random_state=0).fit(X, Y, weights)
+    assert weighted.refit_full(X, Y, weights).predict(X).shape == Y.shape
+    for model, given in ((weighted, None), (weighted, 2 * weights), (AUTOMATIC, weights)):
+        with pytest.raises(ValueError, match="sample_weight must be that of the fit"):
+            model.refit_full(X, Y, given)
+
+
+def test_a_row_is_timed_for_the_latency():
+    for table in (X, X[:1], None):
+        assert len(AUTOMATIC.prune(table, max_latency=1000).estimators_) >= 1
+        with pytest.raises(ValueError, match="max_latency=1e-09 is too little for any member"):
+            AUTOMATIC.prune(table, max_latency=1e-9)
+
+
+def test_rows_are_timed_in_turn():
+    asked = []
+    assert usual_time(asked.append, [1, 2, 3]) >= 0
+    assert asked[:4] == [1, 2, 3, 1]
+
+
+def test_what_refit_full_returns_can_be_pruned_too():
+    smaller = AUTOMATIC.refit_full(X, Y).prune(X, max_latency=1000)
+    assert all(len(seat.models) == 1 for seat in smaller._seats)
+
+
+def test_a_row_of_any_columns_can_be_timed():
+    frame = pd.DataFrame(
+        {
+            "age": np.arange(60.0),
+            "city": pd.Categorical(["Oslo", "Bonn", None] * 20),
+            "is_new": [True, False] * 30,
+            "since": pd.date_range("2024-01-01", periods=60),
+        }
+    )
+    automatic = CommitteeClassifier(["booster", "linear"], cv=2, random_state=0).fit(frame, [0, 1] * 30)
+    assert len(automatic.prune(max_latency=1000).estimators_) >= 1
+    row = some_row(automatic.schema_)
+    assert list(row.columns) == list(frame.columns)
+    automatic.predict(row)
+
+
+def test_what_does_not_fit_together_is_left_out(monkeypatch):
+    """Members may cost more together than each alone: then fewer stay."""
+    costs = {each: 1.0 for each in range(4)}
+    measured = []
+
+    def cost(smaller):
+        measured.append(len(smaller.estimators_))
+        return 1.5 * len(smaller.estimators_)
+
+    monkeypatch.setattr(type(AUTOMATIC), "_costs", lambda self, name, X: (np.array([*costs.values()]), cost))
+    smaller = AUTOMATIC.prune(max_bytes=3.0)
+    assert 1.5 * len(smaller.estimators_) <= 3.0
+    assert measured == sorted(measured, reverse=True)
+
+
+@pytest.mark.parametrize("limits", [{}, {"max_members": 1, "max_bytes": 1}, {"max_members": 0}])
+def test_one_limit_is_needed(limits):
+    with pytest.raises(ValueError, match="prune needs one of max_members, max_latency, max_bytes"):
+        AUTOMATIC.prune(**limits)
+
+
+def test_a_rule_that_was_told_stays():
+    told = CommitteeClassifier(MEMBERS, rule="cawpe", random_state=0).fit(X, Y).prune(max_members=2)
+    assert isinstance(told.rule_, rules.CAWPERule)
+
+
+def test_a_rule_that_was_told_keeps_its_seed_and_the_weights_of_those_who_stay():
+    stacked = rules.StackingRule(DecisionTreeClassifier(max_features=1))
+    told = CommitteeClassifier(MEMBERS, rule=stacked, random_state=0).fit(X, Y)
+    smaller = told.prune(max_members=2)
+    assert smaller.rule_.final_estimator.random_state == told.rule_.final_estimator.random_state is not None
+    weighted = rules.FixedRule(weights=[1, 2, 3, 4])
+    told = CommitteeClassifier(MEMBERS, rule=weighted, random_state=0).fit(X, Y).prune(max_members=2)
+    names = [name for name, _ in MEMBERS]
+    stay = np.array([names.index(name) + 1 for name in told.named_estimators_])
+    np.testing.assert_allclose(told.rule_.weights / told.rule_.weights.sum(), stay / stay.sum())
+
+
+def test_one_model_for_each_member_has_learnt_from_all_rows():
+    whole = AUTOMATIC.refit_full(X, Y)
+    expected = GaussianNB().fit(X, Y)
+    found = whole.named_estimators_["bayes"]
+    np.testing.assert_array_equal(found.predict_proba(X), expected.predict_proba(X))
+    assert whole.rule_ is AUTOMATIC.rule_
+    assert isinstance(AUTOMATIC.named_estimators_["bayes"], list)
+    with pytest.raises(ValueError, match="X and y must be those of the fit"):
+        AUTOMATIC.refit_full(X, 2 - Y)
+    with pytest.raises(ValueError, match="X and y must be those of the fit"):
+        AUTOMATIC.refit_full(X[:100], Y[:100])
+
+
+@pytest.mark.parametrize("group", [0, 1, 2])
+def test_a_member_learns_from_all_rows_though_a_fold_has_one_class(group):
+    groups = np.arange(30) % 3
+    y = (groups == group).astype(int)
+    automatic = CommitteeClassifier([("near", KNeighborsClassifier(1))], cv=3, random_state=0)
+    whole = automatic.fit(X[:30], y, groups=groups).refit_full(X[:30], y)
+    found = {type(each).__name__ for each in automatic.named_estimators_["near"]}
+    assert found == {"DummyClassifier", "KNeighborsClassifier"}
+    assert isinstance(whole.named_estimators_["near"], KNeighborsClassifier)
+
+
+def test_a_student_learns_what_the_committee_decides():
+    student = AUTOMATIC.distil(X)
+    assert isinstance(student, committee.GradientBoostingClassifier)
+    assert (student.predict(X) == AUTOMATIC.predict(X)).mean() > 0.97
+    bayes = AUTOMATIC.distil(X, GaussianNB())
+    assert (bayes.predict(X) == AUTOMATIC.predict(X)).mean() > 0.9
+    with pytest.raises(ValueError, match="KNeighborsClassifier takes no sample_weight"):
+        AUTOMATIC.distil(X, KNeighborsClassifier())
+    with pytest.raises(ValueError, match="'estimator' must be a classifier"):
+        AUTOMATIC.distil(X, LinearRegression())
+
+
+def test_a_student_learns_numbers():
+    table, y = load_diabetes(return_X_y=True)
+    numbers = CommitteeRegressor(["linear", "booster"], cv=2, random_state=0).fit(table, y)
+    student = numbers.distil(table, LinearRegression())
+    assert np.corrcoef(student.predict(table), numbers.predict(table))[0, 1] > 0.9
+
+
+def test_columns_count_by_the_members_that_tell():
+    frame, signal = mixed_frame(n_rows=200)
+    automatic = CommitteeClassifier(["booster", "linear"], cv=2, random_state=0)
+    automatic.fit(frame, target_for(automatic, signal))
+    importances = automatic.feature_importances_
+    assert importances.shape == (4,)
+    assert importances.sum() == pytest.approx(1)
+    assert set(np.argsort(importances)[-2:]) == {0, 3}
+
+
+def test_linear_members_tell_by_coefficients_of_columns_of_one_scale():
+    frame = pd.DataFrame({"size": np.arange(60) * 1000.0, "kind": ["a", "b", "c"] * 20, "same": [1.0] * 60})
+    linear = CommitteeClassifier(["linear"], cv=2, random_state=0).fit(frame, np.arange(60) >= 30)
+    size, kind, same = linear.feature_importances_
+    assert size > kind > same == 0
+    assert size + kind == pytest.approx(1)
+
+
+def test_those_who_tell_count_the_same_if_none_with_a_say_tells():
+    members = [("near", KNeighborsClassifier()), ("tree", DecisionTreeClassifier(max_depth=1))]
+    automatic = CommitteeClassifier(members, rule="best_member", cv=2, random_state=0).fit(X, Y)
+    assert automatic.weights_.tolist() == [1, 0]
+    assert automatic.feature_importances_.sum() == pytest.approx(1)
+    with pytest.raises(AttributeError, match="No member tells how much columns count"):
+        _ = CommitteeClassifier([("near", KNeighborsClassifier())], cv=2).fit(X, Y).feature_importances_
+
+
+def no_loss(*given):
+    return 0.0
+
+
+@pytest.mark.parametrize(
+    ("metric", "scoring"),
+    [
+        (None, "neg_log_loss"),
+        ("accuracy", "accuracy"),
+        ("f1_macro", "f1_macro"),
+        (no_loss, "no_loss"),
+    ],
+)
+def test_the_leaderboard_is_by_the_metric_of_the_committee(metric, scoring):
+    automatic = CommitteeClassifier(MEMBERS[:2], scoring=metric, cv=2, random_state=0).fit(X, Y)
+    board = automatic.leaderboard(["mean"])
+    assert board.scoring == scoring
+    assert automatic.leaderboard(["mean"], scoring="accuracy").scoring == "accuracy"

@@ -1,0 +1,262 @@
+"""Every loss against a naive numpy truth, scikit-learn's histogram boosting, and its own definition."""
+
+import boosting_oracle
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
+from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+from sklearn.metrics import (
+    log_loss,
+    mean_absolute_error,
+    mean_gamma_deviance,
+    mean_pinball_loss,
+    mean_poisson_deviance,
+    mean_squared_error,
+    mean_tweedie_deviance,
+)
+from sklearn.model_selection import train_test_split
+
+from committee import GradientBoostingClassifier, GradientBoostingRegressor
+
+RNG = np.random.default_rng(3)
+X = RNG.integers(0, 40, size=(80, 3)) / 8
+SIGNAL = np.sin(X[:, 0]) + (X[:, 1] > 2) * X[:, 2] / 3 + RNG.normal(scale=0.3, size=len(X))
+POSITIVE = np.exp(SIGNAL)
+COUNTS = RNG.poisson(POSITIVE).astype(float)
+LABELS = (np.median(SIGNAL) < SIGNAL).astype(int)
+WHOLE = {"subsample": 1.0, "colsample_bynode": 1.0}
+PLAIN = {"reg_lambda": 0.0, "min_child_weight": 0.0, **WHOLE}
+
+
+def log_odds(labels):
+    return np.log(labels.mean() / (1 - labels.mean()))
+
+
+def quantile_step(level):
+    return lambda y, scores, rows: np.quantile(y[rows] - scores[rows], level, method="averaged_inverted_cdf")
+
+
+LOSSES = {
+    "squared_error": (SIGNAL, boosting_oracle.squared_error, SIGNAL.mean(), None, {}),
+    "absolute_error": (SIGNAL, boosting_oracle.absolute_error, np.median(SIGNAL), quantile_step(0.5), {}),
+    "quantile": (
+        SIGNAL,
+        boosting_oracle.pinball(0.7),
+        np.quantile(SIGNAL, 0.7, method="averaged_inverted_cdf"),
+        quantile_step(0.7),
+        {"quantile": 0.7},
+    ),
+    "poisson": (COUNTS, boosting_oracle.poisson, np.log(COUNTS.mean()), None, {}),
+    "gamma": (POSITIVE, boosting_oracle.gamma, np.log(POSITIVE.mean()), None, {}),
+    "tweedie": (COUNTS, boosting_oracle.tweedie(1.5), np.log(COUNTS.mean()), None, {}),
+}
+
+
+@pytest.mark.parametrize("depth", [1, 3])
+@pytest.mark.parametrize("loss", LOSSES)
+def test_a_regressor_is_the_forward_stagewise_fit_of_the_notes(loss, depth):
+    y, gradients, start, line_search, more = LOSSES[loss]
+    expected = boosting_oracle.boost(X, y, gradients, start, 6, depth=depth, line_search=line_search)
+    booster = GradientBoostingRegressor(6, loss=loss, max_depth=depth, max_leaf_nodes=None, **PLAIN, **more)
+    booster.fit(X, y)
+    link = np.exp if loss in ("poisson", "gamma", "tweedie") else np.asarray
+    np.testing.assert_allclose(list(booster.staged_predict(X)), link(expected), rtol=1e-5)
+
+
+@pytest.mark.parametrize("loss", ["log_loss", "exponential"])
+@pytest.mark.parametrize("depth", [1, 3])
+def test_a_classifier_of_two_classes_is_the_forward_stagewise_fit(loss, depth):
+    gradients = getattr(boosting_oracle, loss)
+    expected = boosting_oracle.boost(X, LABELS, gradients, log_odds(LABELS), 6, depth=depth)
+    booster = GradientBoostingClassifier(6, loss=loss, max_depth=depth, max_leaf_nodes=None, **PLAIN)
+    booster.fit(X, LABELS)
+    np.testing.assert_allclose(list(booster.staged_decision_function(X)), expected, rtol=1e-5, atol=1e-6)
+
+
+def test_a_classifier_of_three_classes_is_the_forward_stagewise_fit():
+    y = np.digitize(SIGNAL, np.quantile(SIGNAL, [0.3, 0.6]))
+    start = np.log(np.bincount(y) / len(y))
+    expected = boosting_oracle.boost_classes(X, y, 3, start, 6, depth=2, limits=(1.0, 0.0, 1.0))
+    booster = GradientBoostingClassifier(6, max_depth=2, max_leaf_nodes=None).set_params(
+        reg_lambda=1.0, min_child_weight=1.0, **WHOLE
+    )
+    stages = list(booster.fit(X, y).staged_decision_function(X))
+    np.testing.assert_allclose(stages, expected, rtol=1e-5, atol=1e-6)
+
+
+def test_regularisation_is_that_of_the_formula():
+    limits = (2.5, 0.75, 4.0)
+    expected = boosting_oracle.boost(
+        X, SIGNAL, boosting_oracle.squared_error, SIGNAL.mean(), 6, depth=3, limits=limits
+    )
+    reg_lambda, reg_alpha, min_child_weight = limits
+    booster = GradientBoostingRegressor(
+        6,
+        max_depth=3,
+        max_leaf_nodes=None,
+        reg_lambda=reg_lambda,
+        reg_alpha=reg_alpha,
+        min_child_weight=min_child_weight,
+        **WHOLE,
+    ).fit(X, SIGNAL)
+    np.testing.assert_allclose(list(booster.staged_predict(X)), expected, rtol=1e-5)
+
+
+def test_huber_is_quadratic_for_small_residuals_and_linear_for_large_ones():
+    def rounds(level):
+        scores = np.full(len(X), np.nan)
+        middle = np.median(SIGNAL)
+        delta = np.quantile(np.abs(SIGNAL - middle), level, method="averaged_inverted_cdf")
+        scores[:] = middle + np.clip(SIGNAL - middle, -delta, delta).mean()
+        for _ in range(5):
+            delta = np.quantile(np.abs(SIGNAL - scores), level, method="averaged_inverted_cdf")
+            gradient = np.clip(scores - SIGNAL, -delta, delta)
+            ones = np.ones(len(X))
+            for rows in boosting_oracle.leaves(X, gradient, ones, np.arange(len(X)), 2, (0.0, 0.0, 0.0)):
+                residuals = SIGNAL[rows] - scores[rows]
+                middle = np.quantile(residuals, 0.5, method="averaged_inverted_cdf")
+                scores[rows] += 0.1 * (middle + np.clip(residuals - middle, -delta, delta).mean())
+            yield scores.copy()
+
+    booster = GradientBoostingRegressor(
+        5, loss="huber", quantile=0.8, max_depth=2, max_leaf_nodes=None, **PLAIN
+    )
+    stages = list(booster.fit(X, SIGNAL).staged_predict(X))
+    np.testing.assert_allclose(stages, list(rounds(0.8)), rtol=1e-5)
+
+
+def test_the_scores_of_the_rounds_are_the_loss():
+    metrics = {
+        "squared_error": (SIGNAL, mean_squared_error),
+        "absolute_error": (SIGNAL, mean_absolute_error),
+        "quantile": (SIGNAL, lambda y, p: mean_pinball_loss(y, p, alpha=0.5)),
+        "poisson": (COUNTS, mean_poisson_deviance),
+        "gamma": (POSITIVE, mean_gamma_deviance),
+        "tweedie": (COUNTS, lambda y, p: mean_tweedie_deviance(y, p, power=1.5)),
+    }
+    for loss, (y, metric) in metrics.items():
+        booster = GradientBoostingRegressor(5, loss=loss).fit(X, y, X_val=X[::2], y_val=y[::2])
+        assert len(booster.train_score_) == len(booster.validation_score_) == 6
+        assert booster.train_score_[-1] == pytest.approx(-metric(y, booster.predict(X)), rel=1e-9), loss
+        assert booster.validation_score_[-1] == pytest.approx(
+            -metric(y[::2], booster.predict(X[::2])), rel=1e-9
+        )
+    booster = GradientBoostingClassifier(5).fit(X, LABELS)
+    assert booster.train_score_[-1] == pytest.approx(-log_loss(LABELS, booster.predict_proba(X)), rel=1e-9)
+    y = np.digitize(SIGNAL, np.quantile(SIGNAL, [0.3, 0.6]))
+    booster = GradientBoostingClassifier(5).fit(X, y)
+    assert booster.train_score_[-1] == pytest.approx(-log_loss(y, booster.predict_proba(X)), rel=1e-9)
+    assert (np.diff(booster.train_score_) > 0).all()
+
+
+@pytest.mark.parametrize("table", [load_breast_cancer, load_iris])
+def test_classes_are_learnt_as_well_as_by_scikit_learn(table):
+    train_X, test_X, train_y, test_y = train_test_split(*table(return_X_y=True), random_state=1)
+    ours = GradientBoostingClassifier(60, random_state=0).fit(train_X, train_y)
+    theirs = HistGradientBoostingClassifier(max_iter=60, random_state=0).fit(train_X, train_y)
+    losses = [log_loss(test_y, booster.predict_proba(test_X)) for booster in (ours, theirs)]
+    assert losses[0] < 1.15 * losses[1] + 0.01
+
+
+@pytest.mark.parametrize("loss", ["squared_error", "absolute_error", "quantile", "poisson", "gamma"])
+def test_numbers_are_learnt_as_well_as_by_scikit_learn(loss):
+    train_X, test_X, train_y, test_y = train_test_split(*load_diabetes(return_X_y=True), random_state=0)
+    more = {"quantile": 0.5} if loss == "quantile" else {}
+    ours = GradientBoostingRegressor(60, loss=loss, max_leaf_nodes=8, random_state=0, **more).fit(
+        train_X, train_y
+    )
+    theirs = HistGradientBoostingRegressor(max_iter=60, loss=loss, max_leaf_nodes=8, **more)
+    theirs.fit(train_X, train_y)
+    errors = [mean_absolute_error(test_y, booster.predict(test_X)) for booster in (ours, theirs)]
+    assert errors[0] < 1.05 * errors[1]
+
+
+def test_without_regularisation_the_trees_are_those_of_histogram_boosting():
+    X, y = load_diabetes(return_X_y=True)
+    theirs = HistGradientBoostingRegressor(max_iter=10, min_samples_leaf=10, max_leaf_nodes=8).fit(X, y)
+    ours = GradientBoostingRegressor(10, min_samples_leaf=10, max_leaf_nodes=8, **PLAIN).fit(X, y)
+    np.testing.assert_allclose(ours.predict(X), theirs.predict(X), rtol=1e-5)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_an_own_loss_that_is_the_log_loss_gives_the_same_trees(n_classes):
+    y = np.digitize(SIGNAL, np.quantile(SIGNAL, [0.3, 0.6][: n_classes - 1]))
+
+    def own(y, scores):
+        if scores.ndim == 1:
+            return boosting_oracle.log_loss(y, scores)
+        p = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
+        return p - (y[:, np.newaxis] == np.arange(n_classes)), p * (1 - p)
+
+    zeros = np.zeros(len(X) if n_classes == 2 else (len(X), n_classes))
+    builtin = GradientBoostingClassifier(5, random_state=0).fit(X, y, init_score=zeros)
+    booster = GradientBoostingClassifier(5, loss=own, random_state=0).fit(X, y)
+    np.testing.assert_allclose(booster.predict_proba(X), builtin.predict_proba(X), rtol=1e-6)
+    assert np.isnan(booster.train_score_).all()
+
+
+def test_an_own_loss_for_numbers():
+    own = GradientBoostingRegressor(8, loss=boosting_oracle.squared_error, random_state=0).fit(X, SIGNAL)
+    builtin = GradientBoostingRegressor(8, random_state=0).fit(X, SIGNAL, init_score=np.zeros(len(X)))
+    np.testing.assert_allclose(own.predict(X), builtin.predict(X), rtol=1e-6, atol=1e-7)
+
+
+def test_an_own_loss_sees_the_rows_that_are_learned_from():
+    seen = []
+
+    def own(y, scores):
+        seen.append(np.sort(y))
+        return boosting_oracle.squared_error(y, scores)
+
+    booster, zeros = GradientBoostingRegressor(3, random_state=0), np.zeros(len(X))
+    for weights, rows in (
+        (np.arange(len(X)) % 3, np.repeat(np.arange(len(X)), np.arange(len(X)) % 3)),
+        (np.random.default_rng(0).random(len(X)), np.arange(len(X))),
+    ):
+        seen.clear()
+        ours = clone(booster).set_params(loss=own).fit(X, SIGNAL, weights)
+        assert all(np.array_equal(y, np.sort(SIGNAL[rows])) for y in seen)
+        builtin = clone(booster).fit(X, SIGNAL, weights, init_score=zeros)
+        np.testing.assert_allclose(ours.predict(X), builtin.predict(X), rtol=1e-5, atol=1e-6)
+    assert "The rows are those that are learned from" in " ".join(GradientBoostingRegressor.__doc__.split())
+
+
+def test_scores_that_would_overflow_stay_finite():
+    labels = (X[:, 0] > 2).astype(int)
+    for loss in ("log_loss", "exponential"):
+        booster = GradientBoostingClassifier(60, loss=loss, learning_rate=1e6, **PLAIN).fit(X, labels)
+        assert np.isfinite(booster.decision_function(X)).all()
+        assert np.isfinite(booster.predict_proba(X)).all()
+        assert booster.score(X, labels) == 1
+    for loss in ("poisson", "gamma", "tweedie"):
+        booster = GradientBoostingRegressor(40, loss=loss, learning_rate=50.0, reg_lambda=0.0).fit(
+            X, POSITIVE
+        )
+        assert np.isfinite(booster.predict(X)).all()
+    extreme = np.where(labels, 700.0, -700.0)
+    booster = GradientBoostingClassifier(5).fit(X, labels, init_score=-extreme)
+    assert np.isfinite(booster.decision_function(X)).all()
+
+
+@pytest.mark.parametrize(
+    "loss", ["squared_error", "absolute_error", "huber", "quantile", "poisson", "gamma", "tweedie"]
+)
+def test_numbers_that_run_away_stay_finite_and_never_look_better(loss):
+    booster = GradientBoostingRegressor(150, loss=loss, learning_rate=1e300, min_child_weight=0.0)
+    booster.fit(X, POSITIVE)
+    assert np.isfinite(booster.predict(X)).all()
+    assert np.isfinite(booster.train_score_).all()
+    assert (booster.train_score_[1:] < booster.train_score_[0]).all()
+
+
+@pytest.mark.parametrize("loss", ["squared_error", "absolute_error", "huber", "quantile", "poisson"])
+def test_a_tree_that_draws_no_row_says_nothing(loss):
+    booster = GradientBoostingRegressor(30, loss=loss, subsample=0.02, random_state=0)
+    assert np.isfinite(booster.fit(X[:20], POSITIVE[:20]).predict(X)).all()
+
+
+def test_gamma_does_not_depend_on_the_unit_of_the_numbers():
+    parts = GradientBoostingRegressor(5, loss="gamma", random_state=0).fit(X, POSITIVE * 1e-20).predict(X)
+    whole = GradientBoostingRegressor(5, loss="gamma", random_state=0).fit(X, POSITIVE).predict(X)
+    np.testing.assert_allclose(parts * 1e20, whole, rtol=1e-5)

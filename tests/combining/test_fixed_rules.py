@@ -1,0 +1,341 @@
+"""The fixed rules on the worked examples of the lecture notes, and what holds for all votes."""
+
+import inspect
+
+import numpy as np
+import pytest
+import rule_oracle
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy.stats import trim_mean
+from sklearn.ensemble import VotingClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
+from sklearn.tree import DecisionTreeClassifier
+
+from committee.combining.fixed_rules import FIXED
+from committee.combining.rule import FixedRule
+from committee.rules import (
+    borda,
+    geometric_mean,
+    majority,
+    maximum,
+    mean,
+    median,
+    minimum,
+    one_hot,
+    plurality,
+    product,
+    trimmed_mean,
+)
+from committee.votes import vote_arrays as votes_module
+
+TWO_AGREE = np.array([[[0.2, 0.8]], [[0.7, 0.3]], [[0.7, 0.3]]])
+THREE_MEMBERS = np.array([[[0.2, 0.8]], [[0.6, 0.4]], [[0.7, 0.3]]])
+FIVE_LABELS = np.array([[1], [2], [1], [2], [2]]) - 1
+NUMBERS = np.array([[[1.0]], [[2.0]], [[3.0]], [[4.0]], [[100.0]]])
+FOR_NUMBERS = (mean, median, trimmed_mean)
+
+every_rule = pytest.mark.parametrize("rule", FIXED.values(), ids=FIXED)
+
+
+def some_votes():
+    """Votes with zeros and ties among them: multiples of an eighth."""
+    shapes = st.tuples(st.integers(1, 6), st.integers(1, 4), st.integers(2, 4))
+    eighths = st.integers(0, 8).map(lambda n: n / 8)
+    return shapes.flatmap(lambda shape: arrays(np.float64, shape, elements=eighths))
+
+
+# The worked examples of the notes; classes are numbered from 0 here. Support that the notes do not rescale is
+# compared as shares.
+
+
+def shares(*support):
+    return [np.array(support) / sum(support)]
+
+
+def test_mean_and_maximum_of_two_that_agree_and_one_that_does_not():
+    np.testing.assert_allclose(mean(TWO_AGREE), [[0.53, 0.47]], atol=0.005)
+    np.testing.assert_allclose(maximum(TWO_AGREE), shares(0.7, 0.8))
+
+
+def test_four_simple_rules_on_three_members():
+    np.testing.assert_allclose(mean(THREE_MEMBERS), [[0.5, 0.5]])
+    np.testing.assert_allclose(minimum(THREE_MEMBERS), shares(0.2, 0.3))
+    np.testing.assert_allclose(maximum(THREE_MEMBERS), shares(0.7, 0.8))
+    np.testing.assert_allclose(product(THREE_MEMBERS), shares(0.084, 0.096))
+
+
+@pytest.mark.parametrize(
+    ("weights", "expected"), [([0.7, 0.2, 0.1], [0.33, 0.67]), ([0.2, 0.3, 0.5], [0.57, 0.43])]
+)
+def test_weighted_mean(weights, expected):
+    np.testing.assert_allclose(mean(THREE_MEMBERS, weights), [expected], atol=1e-12)
+
+
+def test_majority_counts_labels():
+    np.testing.assert_allclose(5 * majority(one_hot(FIVE_LABELS, 2)), [[2, 3]])
+
+
+@pytest.mark.parametrize(
+    ("weights", "expected"),
+    [([0.1, 0.2, 0.2, 0.3, 0.2], [0.3, 0.7]), ([0.4, 0.2, 0.2, 0.1, 0.1], [0.6, 0.4])],
+)
+def test_weighted_majority(weights, expected):
+    np.testing.assert_allclose(majority(one_hot(FIVE_LABELS, 2), weights), [expected], atol=1e-12)
+
+
+def test_the_majority_of_three_neighbours():
+    neighbours = one_hot(np.array([[1], [3], [3]]) - 1, 3)
+    assert majority(neighbours).argmax() + 1 == plurality(neighbours).argmax() + 1 == 3
+
+
+# What the rules do where the notes are silent.
+
+
+def test_a_row_without_a_majority_keeps_its_shares_and_a_plurality_takes_all():
+    votes = one_hot([[0, 0], [0, 0], [0, 1], [1, 2]], 3)
+    np.testing.assert_allclose(majority(votes), [[0.75, 0.25, 0], [0.5, 0.25, 0.25]])
+    np.testing.assert_array_equal(majority(votes).max(axis=1) > 0.5, [True, False])
+    np.testing.assert_array_equal(plurality(votes), [[1, 0, 0], [1, 0, 0]])
+
+
+def test_classes_with_equally_many_votes_share_a_plurality_also_by_weights():
+    np.testing.assert_array_equal(plurality(one_hot([[2], [1], [1]], 3), [0.3, 0.1, 0.2]), [[0, 0.5, 0.5]])
+
+
+def test_a_member_in_doubt_votes_for_the_first_class():
+    np.testing.assert_array_equal(majority([[[0.5, 0.5]]]), [[1, 0]])
+
+
+def test_a_veto_outweighs_all_but_as_many_vetoes():
+    one_veto = [[[0.0, 1e-9, 1.0]], [[1.0, 1e-9, 1e-9]]]
+    for rule in (product, geometric_mean):
+        assert rule(one_veto)[0, 0] == 0
+        # Each class is vetoed, the last one twice.
+        np.testing.assert_allclose(rule([[[0.5, 0, 0]], [[0, 0.5, 0]]]), [[0.5, 0.5, 0]])
+
+
+def test_the_product_of_labels_is_their_plurality():
+    labels = one_hot([[0, 1, 2], [1, 1, 0], [0, 2, 1]], 3)
+    np.testing.assert_allclose(product(labels), plurality(labels))
+
+
+def test_where_all_classes_are_vetoed_the_minimum_has_no_opinion():
+    np.testing.assert_array_equal(minimum(one_hot([[0], [1]], 2)), [[0.5, 0.5]])
+
+
+def test_the_product_of_many_small_votes_does_not_vanish():
+    votes = np.broadcast_to([1e-300, 2e-300], (500, 1, 2))
+    assert product(votes)[0, 1] == pytest.approx(1)
+    np.testing.assert_allclose(geometric_mean(votes), [[1 / 3, 2 / 3]])
+
+
+def test_huge_votes_give_finite_decisions():
+    for rule in FIXED.values():
+        assert np.isfinite(rule(np.full((3, 2, 2), 1.7e308))).all()
+
+
+def test_the_geometric_mean_of_two_classes_averages_log_odds():
+    odds = np.log(THREE_MEMBERS[:, :, 0] / THREE_MEMBERS[:, :, 1]).mean(axis=0)
+    np.testing.assert_allclose(geometric_mean(THREE_MEMBERS)[:, 0], 1 / (1 + np.exp(-odds)))
+
+
+def test_mean_median_and_trimmed_mean_of_numbers():
+    np.testing.assert_allclose(mean(NUMBERS), [[22]])
+    np.testing.assert_allclose(median(NUMBERS), [[3]])
+    np.testing.assert_allclose(median(NUMBERS[:4]), [[2.5]])
+    np.testing.assert_allclose(trimmed_mean(NUMBERS), [[3]])
+    np.testing.assert_allclose(median(NUMBERS, [1, 1, 1, 1, 5]), [[100]])
+
+
+@pytest.mark.parametrize("trim", [0, 0.1, 0.2, 0.4])
+def test_trimming_whole_members_is_scipys_trimmed_mean(trim):
+    votes = np.random.default_rng(0).normal(size=(10, 7, 1))
+    np.testing.assert_allclose(trimmed_mean(votes, trim=trim), trim_mean(votes, trim, axis=0))
+
+
+def test_trimming_goes_from_the_mean_to_the_median():
+    votes = np.random.default_rng(0).normal(size=(7, 5, 1))
+    np.testing.assert_allclose(trimmed_mean(votes, trim=0), mean(votes))
+    np.testing.assert_allclose(trimmed_mean(votes, trim=0.499), median(votes))
+
+
+@every_rule
+def test_one_member_and_one_row(rule):
+    np.testing.assert_allclose(rule([[[1.0, 0.0]]]), [[1, 0]])
+    assert rule(np.empty((2, 0, 3))).shape == (0, 3)
+
+
+# Properties.
+
+
+@every_rule
+@settings(max_examples=25)
+@given(votes=some_votes(), data=st.data())
+def test_rules_agree_with_the_oracle(rule, votes, data):
+    weights = data.draw(st.lists(st.integers(1, 3), min_size=len(votes), max_size=len(votes)))
+    slow = getattr(rule_oracle, rule.__name__)
+    rows = votes.transpose(1, 0, 2).tolist()
+    expected = [rule_oracle.rescaled(slow(rule_oracle.repeated(row, weights))) for row in rows]
+    np.testing.assert_allclose(rule(votes, weights), expected, rtol=1e-9, atol=1e-12)
+    expected = [rule_oracle.rescaled(slow(row)) for row in rows]
+    np.testing.assert_allclose(rule(votes), expected, rtol=1e-9, atol=1e-12)
+
+
+@every_rule
+@settings(max_examples=25)
+@given(votes=some_votes(), data=st.data())
+def test_the_order_of_members_and_rows_changes_nothing(rule, votes, data):
+    weights = np.arange(1.0, len(votes) + 1)
+    members = data.draw(st.permutations(range(len(votes))))
+    np.testing.assert_allclose(rule(votes[members], weights[members]), rule(votes, weights), atol=1e-12)
+    np.testing.assert_array_equal(rule(votes[:, ::-1], weights), rule(votes, weights)[::-1])
+
+
+@every_rule
+@settings(max_examples=25)
+@given(votes=some_votes())
+def test_decisions_are_shares_of_one(rule, votes):
+    decision = rule(votes)
+    assert (decision >= 0).all()
+    np.testing.assert_allclose(decision.sum(axis=1), 1)
+
+
+@every_rule
+@settings(max_examples=25)
+@given(votes=some_votes())
+def test_a_member_of_weight_two_is_the_member_twice_and_one_of_weight_zero_is_not_there(rule, votes):
+    weights = np.ones(len(votes))
+    weights[0] = 2
+    twice = np.concatenate([votes[:1], votes])
+    np.testing.assert_allclose(rule(votes, weights), rule(twice), rtol=1e-9, atol=1e-12)
+    left_out = np.concatenate([1 - votes[:1], votes])
+    np.testing.assert_allclose(rule(left_out, [0, *weights]), rule(votes, weights), rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("rule", [each for each in FIXED.values() if each is not product])
+@settings(max_examples=25)
+@given(votes=some_votes())
+def test_only_the_ratios_of_weights_matter(rule, votes):
+    weights = np.arange(1.0, len(votes) + 1)
+    np.testing.assert_allclose(rule(votes, 7 * weights), rule(votes, weights), rtol=1e-9, atol=1e-12)
+
+
+@every_rule
+def test_blocks_of_rows_and_float32_change_nothing(rule, monkeypatch):
+    votes = np.random.default_rng(0).dirichlet([1, 1, 1], size=(5, 50)).astype(np.float32)
+    whole = rule(votes, [1, 2, 3, 4, 5])
+    monkeypatch.setattr(votes_module, "BLOCK_SIZE", 100)
+    np.testing.assert_array_equal(rule(votes, [1, 2, 3, 4, 5]), whole)
+    np.testing.assert_array_equal(rule(votes.astype(np.float64), [1, 2, 3, 4, 5]), whole)
+
+
+@every_rule
+def test_votes_are_left_as_they_are(rule):
+    votes = np.random.default_rng(0).dirichlet([1, 1, 1], size=(5, 50))
+    before = votes.copy()
+    rule(votes)
+    np.testing.assert_array_equal(votes, before)
+
+
+# Against scikit-learn.
+
+
+@pytest.mark.parametrize("weights", [None, [3, 1, 2]])
+def test_scikit_learns_voting_classifier_decides_the_same(weights):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(200, 4)), rng.integers(0, 3, size=200)
+    members = [("a", LogisticRegression()), ("b", GaussianNB()), ("c", DecisionTreeClassifier(max_depth=3))]
+    soft = VotingClassifier(members, voting="soft", weights=weights).fit(X, y)
+    hard = VotingClassifier(members, voting="hard", weights=weights).fit(X, y)
+    votes = np.array([member.predict_proba(X) for member in soft.estimators_])
+    np.testing.assert_allclose(mean(votes, weights), soft.predict_proba(X))
+    for rule in (majority, plurality):
+        np.testing.assert_array_equal(rule(votes, weights).argmax(axis=1), hard.predict(X))
+
+
+# Bad input.
+
+
+@pytest.mark.parametrize("rule", [each for each in FIXED.values() if each not in FOR_NUMBERS])
+def test_rules_for_classes_refuse_a_regression(rule):
+    with pytest.raises(ValueError, match=f"^{rule.__name__} decides on classes, .* Use mean or median.$"):
+        rule(NUMBERS)
+
+
+@every_rule
+@pytest.mark.parametrize(
+    ("votes", "weights", "message"),
+    [
+        ([[0.5, 0.5]], None, "votes must have the shape .*n_members, n_rows, n_outputs"),
+        ([[[0.5, 0.5]], [[0.5]]], None, "votes must have the same rows and outputs for every member"),
+        ([[["yes", "no"]]], None, "votes must be numbers. Got <U3. Turn labels into votes with one_hot"),
+        ([[[0.5, 0.5]], [[0.5, np.nan]]], None, "votes must be finite. Got nan of member 1 for row 0"),
+        ([[[0.5, 0.5], [-0.5, 0.5]]], None, "votes must be >= 0, .* Got -0.5 of member 0 for row 1"),
+        (THREE_MEMBERS, [1, 2], "weights must be one number for each of 3 members"),
+        (THREE_MEMBERS, [1, 2, -1], "weights must be finite, >= 0 and not all 0"),
+        (THREE_MEMBERS, [1, 2, np.nan], "weights must be finite, >= 0 and not all 0"),
+        (THREE_MEMBERS, [0, 0, 0], "weights must be finite, >= 0 and not all 0"),
+        (THREE_MEMBERS, ["a", "b", "c"], "weights must be numbers"),
+    ],
+)
+def test_bad_votes_and_weights_are_refused(rule, votes, weights, message):
+    with pytest.raises(ValueError, match=message) as error:
+        rule(votes, weights)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("trim", [0.5, -0.1, np.nan])
+def test_a_trim_that_leaves_nothing_is_refused(trim):
+    with pytest.raises(ValueError, match=r"trim must be a number in \[0, 0.5\)"):
+        trimmed_mean(NUMBERS, trim=trim)
+
+
+def test_labels_out_of_range_are_refused():
+    with pytest.raises(ValueError, match="labels must be integers from 0 to 1"):
+        one_hot([1, 2], 2)
+
+
+def test_one_hot_keeps_the_shape_of_the_labels():
+    np.testing.assert_array_equal(one_hot([[2, 0]], 3), [[[0, 0, 1], [1, 0, 0]]])
+
+
+def test_borda_counts_ranks():
+    votes = [[[0.1, 0.2, 0.7]], [[0.4, 0.5, 0.1]]]
+    np.testing.assert_allclose(borda(votes), np.array([[0 + 1, 1 + 2, 2 + 0]]) / 6)
+
+
+def test_every_rule_shows_an_example():
+    assert all(">>> " in inspect.getdoc(rule) for rule in FIXED.values())
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("rule", [mean, median, trimmed_mean, geometric_mean, product])
+def test_the_first_of_equal_classes_wins_whatever_was_rounded(rule, dtype):
+    """Of two members, the second says the contrary of the first: whatever they say, it is a tie."""
+    tenths = np.arange(1, 10) / 10
+    first = np.stack([1 - tenths, tenths], axis=1)
+    for n_pairs in (1, 2, 7):
+        votes = np.concatenate([np.roll([first, first[:, ::-1]], shift, axis=1) for shift in range(n_pairs)])
+        decision = rule(votes.astype(dtype))
+        assert (decision == 0.5).all()
+
+
+def test_equal_sums_of_float32_votes_are_a_tie():
+    votes = np.float32([[[0.4, 0.6]], [[0.5, 0.5]], [[0.7, 0.3]], [[0.4, 0.6]]])
+    assert mean(votes).tolist() == [[0.5, 0.5]]
+    assert mean(votes - np.float32([[[0, 1e-4]]])).argmax() == 0
+    assert mean(votes - np.float32([[[1e-4, 0]]])).argmax() == 1
+
+
+def test_trim_can_be_set_where_there_is_something_to_trim():
+    votes = np.array([[[3.0]], [[4.0]], [[5.0]], [[6.0]], [[90.0]]])
+    assert np.allclose(FixedRule(rule="trimmed_mean", trim=0.3).combine(votes), trimmed_mean(votes, trim=0.3))
+    for rule, message in [
+        (FixedRule(rule="mean", trim=0.1), "trim is for rule='trimmed_mean'. Got rule='mean'"),
+        (FixedRule(rule="trimmed_mean", trim=0.5), "trim must be a number >= 0 and < 0.5, or None"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            rule.combine(votes)

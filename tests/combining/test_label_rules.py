@@ -1,0 +1,153 @@
+"""What labels tell: naive Bayes and behaviour knowledge, against the notes and slow oracles."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from committee.combining.label_rules import BehaviourKnowledgeRule, NaiveBayesRule
+from committee.rules import majority, one_hot
+from committee.votes import vote_arrays as votes_module
+
+# The confusions of the notes: rows are the true class, columns what the member decided.
+CONFUSIONS = [[[40, 10], [30, 20]], [[20, 30], [20, 30]], [[50, 0], [40, 10]]]
+
+
+def honest_with(confusions):
+    """Crisp votes and y of 100 rows with these confusions."""
+    y = np.repeat([0, 1], np.sum(confusions[0], axis=1))
+    labels = [np.repeat([0, 1, 0, 1], np.ravel(confusion)) for confusion in confusions]
+    return one_hot(labels, 2), y
+
+
+def random_labels(n_members=3, n_rows=80, n_classes=3):
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, n_classes, n_rows)
+    labels = np.where(
+        rng.random((n_members, n_rows)) < 0.6, y, rng.integers(0, n_classes, (n_members, n_rows))
+    )
+    return labels, y
+
+
+def rescaled(support):
+    return np.array(support) / np.sum(support)
+
+
+def test_product_of_posteriors_of_the_notes():
+    votes, y = honest_with(CONFUSIONS)
+    rule = NaiveBayesRule(form="posteriors").fit(votes, y)
+    labels = [0, 1, 0]
+    told = rule.tables_[[0, 1, 2], labels].prod(axis=0)
+    np.testing.assert_allclose(told, [0.15873015873015872, 0.09523809523809523])
+    np.testing.assert_allclose(told, [0.16, 0.10], atol=0.005)
+    decision = rule.combine(one_hot([[0], [1], [0]], 2))
+    np.testing.assert_allclose(decision, [rescaled([0.15873015873015872, 0.09523809523809523])])
+
+
+def test_the_classical_form_is_titteringtons():
+    votes, y = honest_with(CONFUSIONS)
+    support = [
+        0.5 * (40.5 / 51) * (30.5 / 51) * (50.5 / 51),
+        0.5 * (30.5 / 51) * (30.5 / 51) * (40.5 / 51),
+    ]
+    decision = NaiveBayesRule().fit(votes, y).combine(one_hot([[0], [1], [0]], 2))
+    np.testing.assert_allclose(decision, [rescaled(support)])
+
+
+@pytest.mark.parametrize("form", ["classical", "posteriors"])
+def test_naive_bayes_agrees_with_counting(form):
+    labels, y = random_labels()
+    rule = NaiveBayesRule(form=form).fit(one_hot(labels, 3), y)
+    rows_of = Counter(y.tolist())
+    expected = []
+    for row in labels.T:
+        support = []
+        for j in range(3):
+            told = rows_of[j] / len(y) if form == "classical" else 1
+            for label, s in zip(labels, row, strict=True):
+                both = sum((label == s) & (y == j))
+                if form == "classical":
+                    told *= (both + 1 / 3) / (rows_of[j] + 1)
+                else:
+                    told *= both / sum(label == s)
+            support.append(told)
+        expected.append(rescaled(support))
+    np.testing.assert_allclose(rule.combine(one_hot(labels, 3)), expected)
+
+
+def test_a_label_that_was_never_given_tells_the_shares_of_the_classes():
+    rule = NaiveBayesRule(form="posteriors").fit(one_hot([[0, 0, 0, 0]], 3), [0, 0, 0, 1])
+    np.testing.assert_allclose(rule.combine(one_hot([[2]], 3)), [[0.75, 0.25, 0]])
+    rule = NaiveBayesRule().fit(one_hot([[0, 0, 0, 0]], 3), [0, 0, 0, 1])
+    assert rule.combine(one_hot([[2]], 3))[0, 2] == 0
+
+
+def test_without_smoothing_members_that_contradict_each_other_still_decide():
+    votes = one_hot([[0, 0, 1, 1], [0, 0, 1, 1], [0, 0, 1, 1]], 2)
+    rule = NaiveBayesRule(form="posteriors").fit(votes, [0, 0, 1, 1])
+    np.testing.assert_allclose(rule.combine(one_hot([[1], [1], [0]], 2)), [[0, 1]])
+
+
+def test_a_member_that_is_always_wrong_is_understood():
+    y = np.arange(40) % 2
+    rule = NaiveBayesRule().fit(one_hot([1 - y], 2), y)
+    np.testing.assert_array_equal(rule.combine(one_hot([1 - y], 2)).argmax(axis=1), y)
+
+
+def test_behaviour_knowledge_agrees_with_counting():
+    labels, y = random_labels()
+    rule = BehaviourKnowledgeRule().fit(one_hot(labels, 3), y)
+    cells = {}
+    for row, truth in zip(labels.T, y, strict=True):
+        cells.setdefault(tuple(row), []).append(truth)
+    expected = [[cells[tuple(row)].count(j) / len(cells[tuple(row)]) for j in range(3)] for row in labels.T]
+    np.testing.assert_allclose(rule.combine(one_hot(labels, 3)), expected)
+    assert rule.cells_.tolist() == sorted(map(list, cells))
+
+
+def test_labels_that_were_not_seen_together_are_left_to_the_majority():
+    seen = one_hot([[0, 1], [0, 1], [0, 1]], 2)
+    votes = np.array([[[0.9, 0.1]], [[0.2, 0.8]], [[0.4, 0.6]]])
+    decision = BehaviourKnowledgeRule().fit(seen, [1, 1]).combine(votes)
+    np.testing.assert_allclose(decision, majority(votes))
+    both = np.concatenate([votes, seen[:, :1]], axis=1)
+    knowledge = BehaviourKnowledgeRule().fit(seen, [1, 1]).combine(both)
+    np.testing.assert_allclose(knowledge, np.concatenate([majority(votes), [[0, 1]]]))
+
+
+def test_rows_without_weight_leave_no_cell_behind():
+    votes = one_hot([[0, 1], [0, 1]], 2)
+    rule = BehaviourKnowledgeRule().fit(votes, [0, 0], sample_weight=[1, 0])
+    assert rule.cells_.tolist() == [[0, 0]]
+
+
+def test_many_members_on_many_classes_have_a_cell_each_in_any_blocks(monkeypatch):
+    labels, y = random_labels(n_members=40, n_rows=60, n_classes=100)
+    rule = BehaviourKnowledgeRule().fit(one_hot(labels, 100), y)
+    monkeypatch.setattr(votes_module, "BLOCK_SIZE", 40 * 100 * 7)
+    again = BehaviourKnowledgeRule().fit(one_hot(labels, 100), y)
+    np.testing.assert_array_equal(again.cells_, rule.cells_)
+    np.testing.assert_array_equal(again.combine(one_hot(labels, 100)).argmax(axis=1), y)
+
+
+@pytest.mark.parametrize("form", ["classical", "posteriors"])
+def test_naive_bayes_judges_each_member_by_the_rows_that_it_has_voted_on(form):
+    labels, y = random_labels()
+    has_voted = np.ones((3, 80), dtype=bool)
+    has_voted[0] = np.arange(80) < 10  # among them rows of every class
+    rule = NaiveBayesRule(form=form).fit(one_hot(labels, 3), y, has_voted=has_voted)
+    assert np.allclose(rule.priors_, np.bincount(y) / 80)
+    for member, rows in enumerate(has_voted):
+        alone = NaiveBayesRule(form=form).fit(one_hot(labels[[member]], 3)[:, rows], y[rows])
+        assert np.allclose(rule.tables_[member], alone.tables_[0])
+
+
+def test_a_member_without_rows_of_a_class_rules_none_out():
+    votes, y = one_hot([[0, 1, 0, 1], [0, 1, 0, 1]], 2), [0, 1, 0, 1]
+    has_voted = np.array([[True, False, True, False], [True, True, True, True]])
+    rule = NaiveBayesRule().fit(votes, y, has_voted=has_voted)
+    assert np.allclose(rule.priors_, 0.5)
+    assert np.allclose(rule.tables_[0][:, 1], 0.5)
+    assert rule.combine(votes).argmax(axis=1).tolist() == y
+    nobody = NaiveBayesRule().fit(votes, y, has_voted=[[False] * 4, [True] * 4])
+    assert nobody.combine(votes).argmax(axis=1).tolist() == y

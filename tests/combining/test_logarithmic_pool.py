@@ -1,0 +1,60 @@
+"""The logarithmic pool: its weights are where the loss is lowest."""
+
+import numpy as np
+import pytest
+
+from committee.combining.logarithmic_pool import SMALLEST, log_loss_at, logarithm, lowest_point
+from committee.rules import LogPoolRule
+
+
+def drawn_votes(seed, n_members=6, n_rows=200, n_classes=3):
+    """Votes of members that know different amounts, two of which say the same."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, n_classes, n_rows)
+    scores = rng.normal(size=(n_members, n_rows, n_classes))
+    scores[:, np.arange(n_rows), y] += np.linspace(0, 2, n_members)[:, None]
+    scores[1] = scores[0]
+    shares = np.exp(scores)
+    return shares / shares.sum(axis=2, keepdims=True), y
+
+
+@pytest.mark.parametrize("penalty", [0.0, 1e-3, 0.1])
+@pytest.mark.parametrize("seed", range(3))
+def test_no_other_weights_have_a_lower_loss(penalty, seed):
+    votes, y = drawn_votes(seed)
+    rule = LogPoolRule(penalty=penalty).fit(votes, y)
+    point = np.concatenate([rule.weights_, rule.biases_])
+    start = np.concatenate([np.full(len(votes), 1 / len(votes)), np.zeros(votes.shape[2])])
+
+    def loss(point):
+        shares = np.full(len(y), 1 / len(y))
+        value = log_loss_at(point, logarithm(votes, SMALLEST), y, shares)[0]
+        return value + penalty / 2 * ((point - start) ** 2).sum()
+
+    rng = np.random.default_rng(seed)
+    lowest = loss(point)
+    for size in (1e-3, 1e-2, 0.1, 1.0):
+        for _ in range(20):
+            tried = point + size * rng.normal(size=len(point))
+            tried[: len(votes)] = tried[: len(votes)].clip(0)
+            assert loss(tried) >= lowest - 1e-9
+
+
+def test_derivatives_are_those_of_the_loss():
+    votes, y = drawn_votes(0)
+    weights = np.random.default_rng(1).random(len(y))
+    point = np.random.default_rng(2).random(9)
+    _, slope, curvature = log_loss_at(point, logarithm(votes, SMALLEST), y, weights)
+    for place, step in enumerate(1e-5 * np.eye(9)):
+        above, below = (
+            log_loss_at(point + sign * step, logarithm(votes, SMALLEST), y, weights)[:2] for sign in (1, -1)
+        )
+        assert (above[0] - below[0]) / 2e-5 == pytest.approx(slope[place], abs=1e-6)
+        np.testing.assert_allclose((above[1] - below[1]) / 2e-5, curvature[place], atol=1e-5)
+
+
+def test_a_number_that_is_not_bounded_may_fall_below_zero():
+    def bowl(point):
+        return float(((point + 1) ** 2).sum()), 2 * (point + 1), 2 * np.eye(2)
+
+    np.testing.assert_allclose(lowest_point(bowl, np.ones(2), np.array([True, False])), [0, -1])

@@ -1,0 +1,503 @@
+"""Studies: the same cells on every runner, nothing lost, nothing done twice, nothing contradicted."""
+
+import sqlite3
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from sklearn.datasets import load_diabetes, load_iris
+from sklearn.metrics import make_scorer
+from study_cases import Failing, Hungry, Slow, content, small_learners, small_tables
+
+from committee import (
+    DecisionStumpRegressor,
+    DecisionTreeClassifier,
+    DecisionTreeRegressor,
+    RandomForestClassifier,
+    rules,
+    running,
+)
+from committee.evaluating import Study, known_learners, score
+from committee.evaluating.study.cell import Cell, Outcome
+from committee.evaluating.study.named_learners import LEARNERS, learner_named, learners_of
+from committee.evaluating.study.results import USUAL
+from committee.metrics import METRICS
+from committee.saving import DamagedFile
+from committee.votes.folds import drawn_share
+
+
+def small_study(folder=None, **given):
+    settings = {"learners": small_learners(), "tables": small_tables(), "resamples": 2, "cv": 2}
+    return Study(**(settings | given), folder=folder)
+
+
+def test_every_cell_is_run_and_scored():
+    found = small_study().run().results("pandas")
+    assert len(found) == 3 * 2 * 2 * 5
+    assert set(found["scoring"]) == set(USUAL["classification"])
+    assert found["score"].notna().all() and (found["fit_seconds"] > 0).all()
+
+
+@pytest.mark.parametrize("runner", ["threads", "processes"])
+def test_every_runner_gives_the_same_store(runner):
+    assert content(small_study().run(runner=runner, n_jobs=2)) == content(small_study().run())
+
+
+def test_a_cell_in_a_process_of_its_own_gives_the_same_votes():
+    limited = small_study(time_limit=100.0, memory_limit=2**31).run()
+    assert content(limited) == content(small_study().run())
+
+
+def test_scores_are_those_of_the_kept_votes():
+    study = small_study().run()
+    votes, honest, is_test = study.votes("tree", "three", 1)
+    y = small_tables()["three"][1]
+    assert votes.shape == (is_test.sum(), 3) and honest.shape == ((~is_test).sum(), 3)
+    row = study.results("pandas").query("learner == 'tree' and table == 'three' and resample == 1")
+    told = row.set_index("scoring")["score"]
+    for metric in told.index:
+        assert told[metric] == pytest.approx(score(votes, y[is_test], metric), rel=1e-6)
+
+
+def test_votes_are_those_of_a_fit_on_the_rows_that_are_not_judged_on():
+    X, y = small_tables()["two"]
+    votes, _, is_test = small_study().run().votes("tree", "two", 0)
+    model = DecisionTreeClassifier(max_depth=3).fit(X[~is_test], y[~is_test])
+    np.testing.assert_allclose(votes, model.predict_proba(X[is_test]), atol=1e-6)
+
+
+def test_a_second_run_has_nothing_to_do(tmp_path):
+    small_study(tmp_path).run()
+    before = content(small_study(tmp_path))
+    events = []
+    with running.receiving(events.append):
+        small_study(tmp_path).run()
+    assert (events[0].n_done, events[0].n_total) == (12, 12)
+    assert content(small_study(tmp_path)) == before
+
+
+def test_learners_tables_and_resamples_are_added_later(tmp_path):
+    tables = small_tables()
+    small_study(tmp_path, learners=["tree"], tables={"two": tables["two"]}, resamples=1).run()
+    small_study(tmp_path, learners=["tree", "bayes"], tables=tables, resamples=2).run()
+    whole = small_study(learners=["tree", "bayes"], tables=tables, resamples=2).run()
+    assert content(Study.open(tmp_path)) == content(whole)
+
+
+def test_progress_is_told_with_an_estimate_of_the_time_left():
+    events = []
+    with running.receiving(events.append):
+        small_study().run()
+    cells = [event for event in events if event.what == "cells"]
+    assert [event.n_done for event in cells] == [*range(13), 12]
+    assert all(event.seconds_left is not None for event in cells[1:-2])
+    assert cells[1].part == "stump on two, resample 0"
+
+
+def test_the_time_left_counts_the_folds_of_honest_votes():
+    events = []
+    with running.receiving(events.append):
+        study = small_study(learners={"slow": Slow()}, tables={"two": small_tables()["two"]}, cv=3).run()
+    ((fit, predict, whole), _) = (seconds for _, seconds in sorted(study.store.finished().items()))
+    first = next(event for event in events if event.what == "cells" and event.n_done == 1)
+    # The other resample is guessed to take as long as this one.
+    assert first.seconds_left == whole > fit + predict
+
+
+def test_an_interrupted_study_keeps_what_is_finished_and_goes_on(tmp_path):
+    def stop(event):
+        if event.n_done == 5:
+            raise KeyboardInterrupt
+
+    with running.receiving(stop), pytest.raises(KeyboardInterrupt):
+        small_study(tmp_path).run()
+    study = small_study(tmp_path)
+    assert len(study.store.finished()) == 5
+    assert content(study.run()) == content(small_study().run())
+
+
+def test_a_failure_is_kept_with_its_traceback_and_ends_nothing():
+    study = small_study(learners=small_learners() | {"failing": Failing()}).run()
+    failures = study.failures("polars")
+    assert failures["error"].unique().to_list() == ["ValueError: I cannot learn this."]
+    assert "in fit" in failures["trace"][0]
+    assert len(failures) == 4 and len(study.store.finished()) == 12
+    assert study.compare("accuracy").learners == ("stump", "tree", "forest")
+
+
+def test_failed_cells_are_run_again_if_somebody_says_so(tmp_path):
+    small_study(tmp_path, learners={"slow": Slow(), "failing": Failing()}).run()
+    study = small_study(tmp_path, learners={"slow": Slow(), "failing": Failing()})
+    with running.receiving(lambda event: None):
+        assert len(study.run().store.failures()) == 4
+    mended = small_study(tmp_path, learners={"slow": Slow()})
+    mended.store.ask("UPDATE cells SET error = 'TimeLimitError: slow', trace = '' WHERE learner = 'slow'")
+    assert len(mended.run().store.failures()) == 8
+    assert len(mended.run(retry_failed=True).store.failures()) == 4
+
+
+@pytest.mark.parametrize("runner", ["serial", "threads"])
+def test_a_cell_that_takes_too_long_is_ended_and_the_next_runs(runner, tmp_path):
+    slow = small_study(tmp_path, learners={"slow": Slow(1000.0)}, resamples=1, cv=None, time_limit=0.1)
+    slow.run(runner=runner)
+    assert slow.failures("pandas")["error"].str.contains("took longer than 0.1 s").tolist() == [True] * 2
+    quick = small_study(
+        tmp_path, learners={"slow": Slow(1000.0), "tree": DecisionTreeClassifier()}, resamples=1, cv=None
+    )
+    assert {cell.learner for cell in quick.run(runner=runner).store.finished()} == {"tree"}
+
+
+def test_a_cell_that_takes_too_much_memory_fails_and_the_next_runs():
+    learners = {"hungry": Hungry(), "tree": small_learners()["tree"]}
+    study = small_study(learners=learners, resamples=1, cv=None, memory_limit=2**28).run()
+    assert "takes more than 268 MB of memory" in study.failures("pandas")["error"][0]
+    assert {cell.learner for cell in study.store.finished()} == {"tree"}
+
+
+def test_a_rule_is_added_without_training():
+    study = small_study().run()
+    study.add_rule("cawpe", ["stump", "tree", "forest"]).add_rule("mean", ["stump", "tree"], name="mean")
+    assert study.compare("accuracy").learners == (*small_learners(), "cawpe(stump+tree+forest)", "mean")
+    members = [study.votes(name, "two", 1) for name in small_learners()]
+    y, is_test = small_tables()["two"][1], members[0][2]
+    honest = np.stack([each[1] for each in members])
+    has_vote = np.isfinite(honest).all(axis=(0, 2))
+    rule = rules.CAWPERule().fit(honest[:, has_vote], y[~is_test][has_vote])
+    expected = rule.combine(np.stack([each[0] for each in members]))
+    np.testing.assert_allclose(study.votes("cawpe(stump+tree+forest)", "two", 1)[0], expected, atol=1e-6)
+
+
+def test_the_time_of_a_rule_that_learns_has_the_folds_of_its_members_in_it():
+    study = small_study().run()
+    study.store.ask("UPDATE cells SET fit_seconds = 100, predict_seconds = 10, seconds = 500")
+    study.add_rule("cawpe", ["stump", "tree"]).add_rule("mean", ["stump", "tree"])
+    seconds = {cell.learner: tuple(map(int, each)) for cell, each in study.store.finished().items()}
+    assert seconds["cawpe(stump+tree)"] == (980, 20, 1000)
+    assert seconds["mean(stump+tree)"] == (200, 20, 1000)
+
+
+def test_a_rule_of_the_users_stays_as_it_is_and_draws_the_same_each_time():
+    rule = rules.StackingRule(RandomForestClassifier(n_estimators=3))
+    studies = [small_study().run().add_rule(rule, ["stump", "tree"], name="stacked") for _ in range(2)]
+    assert not hasattr(rule, "n_members_")
+    assert content(studies[0]) == content(studies[1])
+    assert studies[0].merge(studies[1]) == 0
+
+
+def test_a_metric_is_added_without_training():
+    study = small_study(scoring=["accuracy"]).run()
+    assert set(study.results("pandas")["scoring"]) == {"accuracy"}
+    assert study.compare("neg_log_loss").metric == "log loss"
+    assert study.compare("f1_macro").more_is_better
+
+
+def test_a_study_that_is_opened_has_its_metrics(tmp_path):
+    small_study(
+        tmp_path, scoring=["neg_brier_score", share_of_first, METRICS["roc_auc_ovr_weighted"]]
+    ).run().close()
+    for _ in range(2):
+        with Study.open(tmp_path) as study:
+            assert study.scoring == ["neg_brier_score", "roc_auc_ovr_weighted"]
+            assert set(study.results("pandas")["scoring"]) == {"neg_brier_score", "roc_auc_ovr_weighted"}
+            assert study.compare().scoring == "neg_brier_score"
+
+
+def share_of_first(y, decision, weights):
+    return float(decision[:, 0].mean())
+
+
+def test_a_function_is_never_taken_for_another_of_the_same_name(tmp_path):
+    small_study(tmp_path, scoring=[share_of_first]).run().close()
+    with Study.open(tmp_path) as study:
+        assert not study.store.scores()
+        zeros = study.compare(lambda y, decision, weights: 0.0).scores
+        ones = study.compare(lambda y, decision, weights: 1.0).scores
+        assert (zeros == 0).all() and (ones == 1).all()
+        found = study.compare(make_scorer(lambda y, answers: 0.5)).scores
+        assert (found == 0.5).all()
+        # Scores of names are kept.
+        study.compare("f1_macro")
+        assert {metric for _, metric in study.store.scores()} == {"f1_macro"}
+
+
+def test_scores_of_functions_are_in_the_results():
+    found = small_study(scoring=["accuracy", share_of_first]).run().results("pandas")
+    assert set(found["scoring"]) == {"accuracy", "share_of_first"}
+
+
+def test_a_metric_that_fails_loses_no_cell():
+    def failing(y, decision, weights):
+        raise ZeroDivisionError("I cannot.")
+
+    study = small_study(scoring=[failing]).run()
+    assert len(study.store.finished()) == 12
+    with pytest.raises(ValueError, match=r"The metric failing fails\. ZeroDivisionError: I cannot\."):
+        study.results()
+    assert study.compare("accuracy").scores.shape == (2, 3)
+
+
+def test_two_stores_become_one(tmp_path):
+    tables = small_tables()
+    small_study(tmp_path / "a", tables={"two": tables["two"]}).run()
+    small_study(tmp_path / "b", tables={"three": tables["three"]}).run()
+    small_study(tmp_path / "c").run()
+    merged = Study.open(tmp_path / "a")
+    assert merged.merge(tmp_path / "b") == 6 and merged.merge(tmp_path / "b") == 0
+    with Study.open(tmp_path / "c") as whole:
+        assert content(merged) == content(whole)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"test_size": 0.3}, "test_size is 0.3 there, and 0.5 here"),
+        ({"cv": 3}, "cv is 3 there, and 2 here"),
+        ({"learners": {"tree": Slow()}}, "learner 'tree' is study_cases.Slow"),
+        ({"tables": {"two": small_tables()["three"]}}, "table 'two' is another one there"),
+    ],
+)
+def test_stores_that_contradict_each_other_are_not_merged(given, message):
+    first, second = small_study().run(), small_study(**given).run()
+    before = content(first)
+    with pytest.raises(ValueError, match=message):
+        first.merge(second)
+    assert content(first) == before
+
+
+def test_stores_with_other_votes_are_not_merged():
+    first, second = small_study().run(), small_study().run()
+    second.store.ask("UPDATE votes SET numbers = zeroblob(length(numbers)) WHERE learner = 'tree'")
+    with pytest.raises(ValueError, match=r"tree on .* has other votes there"):
+        first.merge(second)
+
+
+def test_a_finished_cell_takes_the_place_of_a_failed_one_in_a_merger():
+    first, second = small_study().run(), small_study().run()
+    first.store.ask("UPDATE cells SET error = 'E: e', trace = '' WHERE learner = 'tree'")
+    first.merge(second)
+    assert content(first) == content(second)
+
+
+def test_a_finished_cell_is_not_lost_by_a_later_failure_of_another_process(tmp_path):
+    study, late = small_study(tmp_path).run(), Study.open(tmp_path)
+    before, cell = content(study), Cell(0, "two", "tree")
+    late.store.keep(cell, Outcome.failed(ValueError("too late")), [("accuracy", 9.0)], np.dtype("<f4"))
+    assert content(study) == before and cell not in study.store.failures()
+
+
+def test_a_failure_takes_the_place_of_a_failure():
+    study = small_study(learners={"failing": Failing()}).run()
+    cell = Cell(0, "two", "failing")
+    study.store.keep(cell, Outcome.failed(ValueError("another reason")), [], np.dtype("<f4"))
+    assert "another reason" in study.store.failures()[cell][0]
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"tables": small_tables() | {"a": ([[1.0], [2.0]], [0, 1])}}, "Table 'a' has 2 rows"),
+        ({"scoring": ["acuracy"]}, "There is no metric 'acuracy'"),
+    ],
+)
+def test_a_study_that_cannot_be_made_leaves_no_folder(tmp_path, given, message):
+    with pytest.raises(ValueError, match=message):
+        small_study(tmp_path / "new", **given)
+    assert not (tmp_path / "new").exists()
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"learners": {"tree": Slow()}}, "Learner 'tree' of the study is .* Give it another name"),
+        ({"tables": {"two": small_tables()["three"]}}, "Table 'two' is not the one"),
+        ({"test_size": 0.3}, "has test_size=0.5, and this one 0.3. Use another folder"),
+    ],
+)
+def test_a_folder_is_of_one_study(tmp_path, given, message):
+    small_study(tmp_path).close()
+    with pytest.raises(ValueError, match=message):
+        small_study(tmp_path, **given)
+
+
+def test_a_study_of_numbers_and_classes_runs_each_learner_where_it_can():
+    tables = small_tables() | {"diabetes": load_diabetes(return_X_y=True)}
+    tables["diabetes"] = (*tables["diabetes"], "regression")
+    study = Study(["tree", "c45"], tables, resamples=1, cv=None).run()
+    assert not study.store.failures()
+    of_numbers = study.compare("neg_root_mean_squared_error")
+    assert of_numbers.tables == ("diabetes",) and of_numbers.learners == ("tree",)
+    assert study.compare("accuracy").learners == ("tree", "c45")
+    with pytest.raises(ValueError, match="Name a metric"):
+        study.compare()
+
+
+def test_numbers_are_compared_in_standard_deviations_of_y():
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    y = X[:, 0] + 0.5 * X[:, 1]
+    learners = {"stump": DecisionStumpRegressor(), "tree": DecisionTreeRegressor(max_depth=4)}
+    scales = {"metres": 1.0, "atoms": 1e-12, "stars": 1e12}
+    tables = {name: (X, y * scale, "regression") for name, scale in scales.items()}
+    study = Study(learners, tables, resamples=3, cv=None).run()
+    for metric, power in (
+        ("neg_root_mean_squared_error", 1),
+        ("neg_mean_absolute_error", 1),
+        ("neg_mean_squared_error", 2),
+    ):
+        compared = study.compare(metric)
+        np.testing.assert_allclose(compared.scales, [(y.std() * each) ** power for each in scales.values()])
+        np.testing.assert_allclose(compared.losses, compared.losses[[0, 0, 0]], rtol=1e-9)
+        assert compared.ranks.tolist() == [compared.ranks[0].tolist()] * 3 != [[1.5, 1.5]] * 3
+        assert compared.bayesian("stump", "tree").second > 0.9
+        assert len({round(each.statistic, 6) for each in compared.resampled_t("stump", "tree").values()}) == 1
+        assert compared.measure.endswith(" in deviations of y" if power == 1 else " in variances of y")
+    assert study.compare("r2").scales == () == study.compare(share_of_first).scales
+    assert study.compare("r2").measure == "R2"
+
+
+def test_where_no_cell_has_finished_there_is_nothing_to_compare():
+    with pytest.raises(ValueError, match="There is nothing to compare by 'accuracy': no cell of a table"):
+        small_study().compare("accuracy")
+
+
+def test_a_study_that_goes_on_may_have_metrics_for_the_tables_that_it_had(tmp_path):
+    numbers = (*load_diabetes(return_X_y=True), "regression")
+    small_study(tmp_path, learners=["tree"], tables={"diabetes": numbers}).close()
+    study = small_study(tmp_path, learners=["tree"], scoring=["accuracy", "neg_root_mean_squared_error"])
+    assert list(study.store.tables()) == ["diabetes", "two", "three"]
+
+
+def test_tables_that_a_learner_has_not_finished_are_left_out_with_the_reason():
+    study = small_study().run()
+    study.store.ask("UPDATE cells SET error = 'E: e' WHERE learner = 'tree' AND table_name = 'two'")
+    compared = study.compare("accuracy")
+    assert compared.tables == ("three",) and compared.left_out == {"two": "not finished by tree"}
+
+
+def test_resampled_t_is_over_the_resamples_of_each_table():
+    compared = small_study(resamples=3).run().compare("neg_log_loss")
+    found = compared.resampled_t("stump", "tree")
+    assert set(found) == {"two", "three"} and found["two"].n_resamples == 3
+
+
+@pytest.mark.parametrize(
+    ("backend", "kind"), [("pandas", pd.DataFrame), ("polars", pl.DataFrame), ("pyarrow", pa.Table)]
+)
+def test_results_come_as_the_frame_that_is_asked_for(backend, kind):
+    assert isinstance(small_study().run().results(backend), kind)
+
+
+def test_frames_with_categories_and_missing_values_are_tables_too():
+    rng = np.random.default_rng(0)
+    frame = pl.DataFrame({"size": rng.normal(size=60), "colour": ["red", None, "blue"] * 20})
+    y = np.where(frame["size"].to_numpy() > 0, "yes", "no")
+    study = Study(["rf", "linear"], {"frame": (frame, y)}, resamples=1, cv=2).run()
+    assert not study.store.failures()
+
+
+@pytest.mark.parametrize("resample", range(3))
+def test_a_resample_judges_on_half_of_each_class_and_learns_every_class(resample):
+    y = np.repeat([0, 1, 2, 3], [10, 7, 2, 1])
+    masks = [drawn_share(y, 0.5, np.random.default_rng(seed)) for seed in (resample, resample + 1)]
+    assert np.bincount(y, weights=masks[0]).tolist() == [5, 3, 1, 0]
+    assert not np.array_equal(*masks)
+
+
+def test_every_learner_of_the_registry_fits_the_tasks_that_it_is_for():
+    X, y = load_iris(return_X_y=True)
+    heavy = {"auto", "catboost", "lightgbm", "xgboost"}
+    for name in known_learners().keys() - heavy:
+        for task, estimator in learner_named(name).estimators.items():
+            assert estimator.get_params() is not None, task
+    assert {"rf", "cawpe", "svm"} <= known_learners().keys() <= LEARNERS.keys()
+    study = Study(["bayes", "lda", "svm", "knn", "mlp", "linear"], {"iris": (X, y)}, resamples=1, cv=None)
+    assert not study.run().store.failures()
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"learners": ["forrest"]}, "no learner 'forrest'. There are rf"),
+        ({"learners": "rf"}, "must be a list of names"),
+        ({"learners": ["rf", "rf"]}, "Two learners are named 'rf'"),
+        ({"learners": [("a", 3)]}, "A learner is a short name"),
+        ({"tables": {"a": 3}}, "Table 'a': it must be"),
+        ({"tables": {"a": ([[1.0]] * 9, [1] * 9)}}, "Table 'a' has one class, 1"),
+        ({"tables": {"a": ([[1.0], [2.0]], [0, 1])}}, "2 rows, which are too few"),
+        ({"tables": {"a": ([[1.0]], [0, 1])}}, "Table 'a': "),
+        ({"tables": [3]}, "tables must be a dict"),
+        ({"resamples": 0}, "resamples must be"),
+        ({"resamples": [1, 1]}, "resamples must be"),
+        ({"test_size": 1.0}, "test_size must be"),
+        ({"test_size": "a"}, "test_size must be"),
+        ({"scoring": []}, r"scoring must be a list of at least one metric, or None. Got \[\]"),
+        ({"scoring": "accuracy"}, "scoring must be a list of at least one metric, or None. Got 'acc"),
+        ({"scoring": ["acuracy"]}, "There is no metric 'acuracy'"),
+        (
+            {"scoring": ["accuracy", "r2"]},
+            "no table that 'r2' is for. Leave it out, or take one of accuracy",
+        ),
+        ({"scoring": ["error"]}, "'error' is now 'accuracy'"),
+        ({"scoring": [lambda *_: 0.0, lambda *_: 1.0]}, "Two metrics are named '<lambda>'"),
+        ({"cv": 1}, "cv must be"),
+        ({"time_limit": 0}, "time_limit must be"),
+        ({"time_limit": "a"}, "time_limit must be"),
+        ({"memory_limit": -1}, "memory_limit must be"),
+        ({"memory_limit": "a"}, "memory_limit must be"),
+    ],
+)
+def test_bad_input_is_told_in_one_line_before_any_work(given, message):
+    with pytest.raises(ValueError, match=message) as raised:
+        small_study(**given)
+    assert "\n" not in str(raised.value)
+
+
+def test_a_rule_that_cannot_be_added_is_told():
+    study = small_study(cv=None).run()
+    for rule, message in (("cawpe", "its cv is None"), ("dynamic", "looks at the rows")):
+        with pytest.raises(ValueError, match=message):
+            study.add_rule(rule, ["stump", "tree"])
+    with pytest.raises(ValueError, match="no learner 'oak'"):
+        study.add_rule("mean", ["oak"])
+    with pytest.raises(ValueError, match="members must be at least one learner"):
+        study.add_rule("mean", [])
+
+
+@pytest.mark.parametrize("learners", [[], ["tree", "tree"]])
+def test_learners_are_compared_that_are_there_once(learners):
+    with pytest.raises(ValueError, match="learners must be names that are there once, or None"):
+        small_study(cv=None).run().compare("accuracy", learners=learners)
+
+
+def test_what_is_no_study_is_told(tmp_path):
+    with pytest.raises(FileNotFoundError, match="no study in the folder"):
+        Study.open(tmp_path)
+    (tmp_path / "study.sqlite").write_bytes(b"something else" * 100)
+    with pytest.raises(DamagedFile, match="is not a study"):
+        Study.open(tmp_path)
+
+
+def test_a_store_of_a_newer_version_is_refused(tmp_path):
+    small_study(tmp_path).close()
+    with sqlite3.connect(tmp_path / "study.sqlite") as connection:
+        connection.execute("UPDATE facts SET value = '99' WHERE name = 'version'")
+    connection.close()
+    with pytest.raises(DamagedFile, match="version 99"):
+        Study.open(tmp_path)
+
+
+def test_a_full_disk_is_told_as_one_and_what_was_kept_stays(tmp_path):
+    study = small_study(tmp_path).run()
+    before = content(study)
+    study.store.ask("PRAGMA max_page_count = 1")
+    with pytest.raises(OSError, match="disk is full"):
+        study.store.set_fact("note", "x" * 1_000_000)
+    assert content(study) == before
+
+
+def test_an_estimator_that_is_neither_is_no_learner():
+    from sklearn.decomposition import PCA
+
+    with pytest.raises(ValueError, match="neither a classifier nor a regressor"):
+        learners_of([("axes", PCA())])

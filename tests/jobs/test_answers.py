@@ -1,0 +1,79 @@
+"""The scores of `committee evaluate` are those of `committee.score`."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_classification, make_regression
+
+from committee import DecisionTreeClassifier, DecisionTreeRegressor, VotingClassifier, VotingRegressor, score
+from committee.jobs.answers import scores_of
+from committee.jobs.model_description import standings
+
+X, CODES = make_classification(
+    150, 4, n_informative=3, n_redundant=0, n_classes=3, weights=[0.7, 0.2], flip_y=0.2, random_state=0
+)
+Y = np.array(["a", "b", "c"])[CODES]
+MODEL = DecisionTreeClassifier(max_depth=3).fit(X[::2], Y[::2])
+
+
+@pytest.mark.parametrize(
+    "metric",
+    ["roc_auc_ovr_weighted", "neg_log_loss", "accuracy", "balanced_accuracy", "neg_brier_score"],
+)
+def test_a_name_means_the_same_as_for_score(metric):
+    decision = MODEL.predict_proba(X)
+    expected = score(decision, Y, metric, classes=MODEL.classes_)
+    assert scores_of(MODEL, X, Y, metric)[metric] == pytest.approx(expected, rel=1e-9)
+    told = scores_of(MODEL, X, Y)
+    assert metric not in told or told[metric] == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    "metric", ["neg_root_mean_squared_error", "neg_mean_absolute_error", "neg_mean_squared_error", "r2"]
+)
+def test_a_name_means_the_same_for_numbers(metric):
+    X, y = make_regression(60, 3, random_state=0)
+    model = DecisionTreeRegressor(max_depth=2).fit(X, y)
+    assert scores_of(model, X, y, metric)[metric] == pytest.approx(
+        score(model.predict(X), y, metric), rel=1e-9
+    )
+
+
+def test_an_area_of_rows_of_one_class_is_told_to_have_no_value():
+    with pytest.raises(ValueError, match="has no value here: all rows are of one class"):
+        scores_of(MODEL, X[Y == "a"], Y[Y == "a"], "roc_auc_ovr_weighted")
+
+
+@pytest.mark.parametrize(
+    ("seen", "metrics"),
+    [
+        ("abc", ["accuracy", "balanced_accuracy", "neg_log_loss", "roc_auc_ovr_weighted"]),
+        ("ab", ["accuracy", "balanced_accuracy", "neg_log_loss", "roc_auc_ovr_weighted"]),
+        ("a", ["accuracy", "neg_log_loss"]),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:y_pred contains classes not in y_true")
+def test_what_has_a_value_is_told_whatever_classes_are_there(seen, metrics):
+    rows = np.isin(Y, list(seen))
+    told = scores_of(MODEL, X[rows], Y[rows])
+    assert list(told) == metrics
+    assert all(scores_of(MODEL, X[rows], Y[rows], metric)[metric] == told[metric] for metric in metrics)
+
+
+def test_weights_count_in_a_leaderboard_by_a_loss_of_ours():
+    table, y = make_regression(60, 3, random_state=0)
+    weights = 1 + np.arange(60) / 7
+    voting = VotingRegressor([("tree", DecisionTreeRegressor(max_depth=2))], cv=3, random_state=0)
+    voting.fit(table, y, sample_weight=weights)
+    found = standings(voting, "neg_mean_squared_error", [])
+    rows = voting.honest_rows_
+    expected = score(
+        voting.honest_votes_[0, :, 0], y[rows], "neg_mean_squared_error", sample_weight=weights[rows]
+    )
+    assert found["scoring"] == "neg_mean_squared_error"
+    assert [each["score"] for each in found["standings"]] == pytest.approx([expected])
+
+
+def test_a_loss_of_numbers_judges_no_classes():
+    voting = VotingClassifier([("tree", DecisionTreeClassifier(max_depth=2))], cv=3, random_state=0)
+    with pytest.raises(ValueError, match="'neg_mean_squared_error' is for regression"):
+        standings(voting.fit(X, Y), "neg_mean_squared_error", [])

@@ -1,0 +1,172 @@
+"""A predictor of a file says what the estimator says, without scikit-learn."""
+
+import datetime
+import json
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from every_estimator import ESTIMATORS, make, mixed_frame, name_of, target_for, votes_of
+from sklearn.base import clone, is_classifier
+from sklearn.naive_bayes import GaussianNB
+
+import committee
+from committee import AdaBoostM1Classifier, DecisionTreeRegressor, GradientBoostingClassifier
+
+every_estimator = pytest.mark.parametrize("estimator", ESTIMATORS, ids=name_of)
+
+ALONE = """
+import json, sys
+import numpy as np
+import committee
+predictor = committee.predictor(sys.argv[1])
+by_matrix = predictor.predict(np.array([[1.0, 2.0]])).tolist()
+by_name = predictor.predict(json.loads(sys.argv[2])).tolist()
+print(json.dumps([by_matrix, by_name, [name.partition(".")[0] for name in sys.modules]]))
+"""
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "model.committee"
+
+
+def answers(predictor, X):
+    return predictor.predict_proba(X) if hasattr(predictor, "predict_proba") else predictor.predict(X)
+
+
+def as_json(frame):
+    """The rows as a service would get them."""
+    return json.loads(frame.to_json(orient="records", date_format="iso"))
+
+
+@every_estimator
+def test_it_says_what_the_estimator_says_of_a_matrix(estimator, path):
+    frame, signal = mixed_frame()
+    X = frame[["number", "count", "member"]].to_numpy(dtype=np.float64)
+    fitted = clone(estimator).fit(X, target_for(estimator, signal))
+    fitted.save(path)
+    for predictor in (committee.predictor(path), fitted.predictor()):
+        assert predictor.feature_names == ("x0", "x1", "x2")
+        for each in (predictor, pickle.loads(pickle.dumps(predictor))):
+            np.testing.assert_array_equal(each.predict(X), fitted.predict(X))
+            np.testing.assert_array_equal(answers(each, X), votes_of(fitted, X))
+            np.testing.assert_array_equal(answers(each, X[:1]), votes_of(fitted, X[:1]))
+            np.testing.assert_array_equal(answers(each, np.asfortranarray(X)), votes_of(fitted, X))
+
+
+@every_estimator
+def test_it_says_what_the_estimator_says_of_rows_by_name(estimator, path):
+    frame, signal = mixed_frame()
+    frame["day"] = pd.Timestamp("2024-02-29") + pd.to_timedelta(np.arange(len(frame)) % 7, unit="D")
+    fitted = clone(estimator).fit(frame, target_for(estimator, signal))
+    fitted.save(path)
+    predictor = committee.predictor(path)
+    rows = as_json(frame)
+    np.testing.assert_array_equal(answers(predictor, rows), votes_of(fitted, frame))
+    np.testing.assert_array_equal(answers(predictor, rows[3]), votes_of(fitted, frame[3:4]))
+    shuffled = dict(reversed(rows[3].items()))
+    np.testing.assert_array_equal(answers(predictor, shuffled), votes_of(fitted, frame[3:4]))
+    if is_classifier(fitted):
+        np.testing.assert_array_equal(predictor.classes, fitted.classes_)
+
+
+def test_target_statistics_are_applied(path):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"code": rng.integers(0, 60, 300).astype(str), "x": rng.normal(size=300)})
+    fitted = make(GradientBoostingClassifier).fit(frame, rng.integers(0, 3, 300))
+    fitted.save(path)
+    np.testing.assert_array_equal(
+        committee.predictor(path).predict_proba(as_json(frame)), fitted.predict_proba(frame)
+    )
+
+
+@pytest.mark.parametrize(
+    "estimator", [each for each in ESTIMATORS if is_classifier(each)][:1] + ESTIMATORS[-1:]
+)
+def test_it_needs_neither_scikit_learn_nor_narwhals(estimator, path):
+    frame, signal = mixed_frame()
+    frame = frame[["number", "count"]]
+    fitted = clone(estimator).fit(frame, target_for(estimator, signal))
+    fitted.save(path)
+    rows = [{"number": 1.0, "count": 2}]
+    told = subprocess.run(
+        [sys.executable, "-c", ALONE, str(path), json.dumps(rows)], capture_output=True, text=True, check=True
+    )
+    by_matrix, by_name, modules = json.loads(told.stdout)
+    expected = fitted.predict(pd.DataFrame(rows)).tolist()
+    assert by_matrix == by_name == expected
+    assert not {"sklearn", "narwhals", "scipy", "pandas", "joblib"} & set(modules)
+
+
+def test_a_category_that_was_not_seen_is_missing(path):
+    frame, signal = mixed_frame()
+    DecisionTreeRegressor(random_state=0).fit(frame, signal).save(path)
+    predictor = committee.predictor(path)
+    row = {"number": 0.5, "count": 3, "member": True, "city": "Atlantis"}
+    assert predictor.predict(row) == predictor.predict(row | {"city": None})
+
+
+@pytest.mark.parametrize(
+    "day", ["2024-03-02", "2024-03-02T00:00:00", "2024-03-02T01:00:00+01:00", datetime.date(2024, 3, 2)]
+)
+def test_dates_are_read_as_iso_8601_has_them(day, path):
+    days = pd.DataFrame({"day": pd.date_range("2024-02-29", periods=5)})
+    DecisionTreeRegressor().fit(days, np.arange(5.0)).save(path)
+    assert committee.predictor(path).predict([{"day": day}, {"day": "2024-02-29"}]).tolist() == [2.0, 0.0]
+
+
+@pytest.mark.parametrize(
+    "rows, kind, fault",
+    [
+        ({"age": 3}, ValueError, r"^Row 0 .* Missing: \['city', 'day'\]\. Unknown: \[\]\."),
+        ([{"age": 1, "city": "a", "day": None}, {"x": 3}], ValueError, r"^Row 1 .* Unknown: \['x'\]\."),
+        ([], ValueError, "There are no rows"),
+        (
+            "age",
+            TypeError,
+            "or rows as mappings by column name. Got str",
+        ),
+        ([[1.0, 2.0]], TypeError, "A predictor takes a matrix of float64"),
+        (None, TypeError, "Got NoneType"),
+        ({"age": "old", "city": "a", "day": None}, ValueError, "'age' was a number .* is text now"),
+        ({"age": 3, "city": 3, "day": None}, ValueError, "'city' was text .* is a number now"),
+        ({"age": 3, "city": ["a"], "day": None}, TypeError, "'city'"),
+        ({"age": 3, "city": "a", "day": "soon"}, ValueError, "'day' holds dates, and 'soon' is none"),
+        (np.zeros((1, 3)), ValueError, r"A matrix holds numbers only, and \['city', 'day'\] are not"),
+    ],
+)
+def test_bad_rows_are_named(rows, kind, fault, path):
+    frame = pd.DataFrame(
+        {"age": [1.0, 2.0], "city": ["a", "b"], "day": pd.date_range("2024-01-01", periods=2)}
+    )
+    DecisionTreeRegressor().fit(frame, [1.0, 2.0]).save(path)
+    with pytest.raises(kind, match=fault) as caught:
+        committee.predictor(path).predict(rows)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=name_of)
+def test_a_matrix_of_another_width_is_told(estimator, path):
+    X, y = np.arange(12.0).reshape(6, 2), [0, 1, 0, 1, 1, 0]
+    clone(estimator).fit(X, y).save(path)
+    with pytest.raises(ValueError, match=r"The matrix must have 2 columns\."):
+        committee.predictor(path).predict(np.zeros((1, 3)))
+
+
+def test_a_model_that_is_not_fitted_or_not_ours_has_no_predictor(path):
+    DecisionTreeRegressor().save(path)
+    with pytest.raises(ValueError, match="is not fitted"):
+        committee.predictor(path)
+    X, y = np.arange(12.0).reshape(6, 2), [0, 1, 0, 1, 1, 0]
+    AdaBoostM1Classifier(GaussianNB(), n_estimators=2).fit(X, y).save(path)
+    with pytest.raises(ValueError, match=r"The member 0 of .* is not one of committee's own models"):
+        committee.predictor(path)
+    committee.saving.save(GaussianNB().fit(X, y), path)
+    with pytest.raises(
+        ValueError, match=r"The model of .* is not one of committee's own models .* Use committee"
+    ):
+        committee.predictor(path)

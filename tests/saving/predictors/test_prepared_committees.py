@@ -1,0 +1,369 @@
+"""A predictor of a committee of our own members says what the committee says, without scikit-learn."""
+
+import json
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from edited_files import change
+from every_estimator import COMMITTEES, ESTIMATORS, make, mixed_frame, name_of, target_for, votes_of
+from sklearn.base import clone, is_classifier
+from sklearn.linear_model import Lasso, LogisticRegression, RidgeClassifier
+from sklearn.naive_bayes import GaussianNB
+from sklearn.svm import LinearSVC
+
+import committee
+from committee import (
+    AdaBoostClassifier,
+    AdaBoostM1Classifier,
+    AdaBoostM2Classifier,
+    AdaBoostRegressor,
+    C45Classifier,
+    DecisionStumpRegressor,
+    GradientBoostingClassifier,
+    GradientBoostingRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+    StackingClassifier,
+    StackingRegressor,
+    VotingClassifier,
+)
+from committee.rules import AdjustedRule, CAWPERule, rule_names
+from committee.saving import DamagedFile
+
+ALONE = """
+import json, sys
+import numpy as np
+import committee
+predictor = committee.predictor(sys.argv[1])
+decide = getattr(predictor, "predict_proba", predictor.predict)
+answers = decide(np.array(json.loads(sys.argv[2])))
+print(json.dumps([answers.tolist(), sorted({name.partition(".")[0] for name in sys.modules})]))
+"""
+OTHERS = {"sklearn", "narwhals", "scipy", "pandas", "joblib", "threadpoolctl"}
+FRAME, SIGNAL = mixed_frame(90)
+MATRIX = FRAME[["number", "count", "member"]].to_numpy(dtype=np.float64)
+LOOKS_AROUND = ("DynamicSelection", "RegionSelection")
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "model.committee"
+
+
+def own_members(estimator):
+    """Members of four kinds, all ours."""
+    if is_classifier(estimator):
+        types = {"forest": RandomForestClassifier, "c45": C45Classifier}
+        types |= {"booster": GradientBoostingClassifier, "ada": AdaBoostM2Classifier}
+    else:
+        types = {"forest": RandomForestRegressor, "stump": DecisionStumpRegressor}
+        types |= {"booster": GradientBoostingRegressor, "ada": AdaBoostRegressor}
+    return [(name, make(each)) for name, each in types.items()]
+
+
+def own_committee(estimator, **parameters):
+    known = estimator.get_params(deep=False)
+    cv = {} if known.get("rule") == "mean" else {"cv": 3}
+    where = "estimators" if "estimators" in known else "members"
+    return clone(estimator).set_params(**{where: own_members(estimator)} | cv | parameters)
+
+
+def as_json(frame):
+    return json.loads(frame.to_json(orient="records"))
+
+
+def answers(predictor, X):
+    return predictor.predict_proba(X) if hasattr(predictor, "predict_proba") else predictor.predict(X)
+
+
+def check_same(fitted, path, X, rows=None):
+    """The predictors of an estimator and of its file answer as the loaded estimator does."""
+    rows = X if rows is None else rows
+    fitted.save(path)
+    back = committee.load(path)
+    for predictor in (committee.predictor(path), fitted.predictor()):
+        for each in (predictor, pickle.loads(pickle.dumps(predictor))):
+            np.testing.assert_array_equal(answers(each, rows), votes_of(back, X))
+            np.testing.assert_array_equal(each.predict(rows), back.predict(X))
+            np.testing.assert_array_equal(answers(each, rows[:1]), votes_of(back, X[:1]))
+
+
+DECIDING = [each for each in COMMITTEES if not name_of(each).startswith(LOOKS_AROUND)]
+
+
+@pytest.mark.parametrize("refit", [True, False])
+@pytest.mark.parametrize("estimator", DECIDING, ids=name_of)
+def test_it_says_what_the_committee_says(estimator, refit, path):
+    y = target_for(estimator, SIGNAL)
+    more = {} if refit else {"cv": 3}
+    if not refit and "refit" in estimator.get_params(deep=False):
+        more["refit"] = False
+    fitted = own_committee(estimator, **more)
+    check_same(clone(fitted).fit(MATRIX, y), path, MATRIX)
+    check_same(clone(fitted).fit(FRAME, y), path, FRAME, as_json(FRAME))
+
+
+@pytest.mark.parametrize("name", rule_names())
+def test_every_rule_that_does_not_look_at_the_rows_has_a_predictor(name, path):
+    three = np.digitize(SIGNAL, [-0.5, 1.0])
+    voting = own_committee(make(VotingClassifier), rule=name).fit(MATRIX, three)
+    if name in ("dynamic", "region"):
+        voting.save(path)
+        with pytest.raises(ValueError, match=r"Rule of .* looks at the rows by means of scikit-learn\. Use"):
+            committee.predictor(path)
+        with pytest.raises(ValueError, match=r"looks at the rows, so there is no predictor\. Use the"):
+            voting.predictor()
+    else:
+        check_same(voting, path, MATRIX)
+
+
+def test_a_rule_within_a_rule_decides_alone(path):
+    voting = own_committee(make(VotingClassifier), rule=AdjustedRule(), cv=3)
+    check_same(voting.fit(MATRIX, np.digitize(SIGNAL, [-0.5, 1.0])), path, MATRIX)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize(
+    "learner",
+    [
+        *(None, "nnls", "convex", "mlr", LogisticRegression(C=100.0)),
+        make(RandomForestClassifier),
+        StackingClassifier([("forest", make(RandomForestClassifier))], final_estimator="convex"),
+    ],
+    ids=str,
+)
+def test_meta_learners_of_classes_decide_alone(learner, n_classes, path):
+    y = np.digitize(SIGNAL, [-0.5, 1.0][: n_classes - 1])
+    stacking = own_committee(make(StackingClassifier), final_estimator=learner)
+    check_same(stacking.fit(MATRIX, y), path, MATRIX)
+
+
+@pytest.mark.parametrize(
+    "learner", [None, "linear", "nnls", "convex", Lasso(0.01), make(RandomForestRegressor)], ids=str
+)
+def test_meta_learners_of_numbers_decide_alone(learner, path):
+    stacking = own_committee(make(StackingRegressor), final_estimator=learner)
+    check_same(stacking.fit(MATRIX, SIGNAL), path, MATRIX)
+
+
+def test_members_see_columns_of_their_own(path):
+    columns = {"c45": ["city", "number"], "ada": ["member"]}
+    voting = own_committee(make(VotingClassifier), columns=columns).fit(FRAME, SIGNAL > 0)
+    check_same(voting, path, FRAME, as_json(FRAME))
+    voting = own_committee(make(VotingClassifier), columns={"c45": [2, 0]}).fit(MATRIX, SIGNAL > 0)
+    check_same(voting, path, MATRIX)
+    rows = [dict(zip(("x0", "x1", "x2"), row, strict=True)) for row in MATRIX.tolist()]
+    np.testing.assert_array_equal(committee.predictor(path).predict_proba(rows), voting.predict_proba(MATRIX))
+
+
+def test_a_committee_may_sit_in_a_committee(path):
+    inner = own_committee(make(VotingClassifier), rule=CAWPERule(alpha=2))
+    outer = VotingClassifier([("inner", inner), ("tree", C45Classifier())], rule="product", random_state=0)
+    check_same(outer.fit(FRAME, SIGNAL > 0), path, FRAME, as_json(FRAME))
+
+
+def test_a_member_that_knows_a_category_more_is_asked_about_it(path):
+    all_cities = pd.DataFrame({"city": ["Bonn", "Oslo", "Rome"] * 20})
+    y = np.array(["cold", "cold", "warm"] * 20)
+    tree = C45Classifier().fit(all_cities, y)
+    few = all_cities[all_cities["city"] != "Rome"]
+    voting = VotingClassifier([("tree", tree)], cv="prefit").fit(few, ["warm"] + ["cold"] * (len(few) - 1))
+    voting.save(path)
+    assert voting.schema_.columns[0].categories == ("Bonn", "Oslo")
+    predictor = committee.predictor(path)
+    assert (
+        predictor.predict(as_json(all_cities)).tolist() == voting.predict(all_cities).tolist() == y.tolist()
+    )
+
+
+def test_one_class_needs_no_rule(path):
+    voting = VotingClassifier([("tree", C45Classifier())]).fit(MATRIX, ["yes"] * len(MATRIX))
+    check_same(voting, path, MATRIX)
+
+
+@pytest.mark.parametrize(
+    ("booster", "member"),
+    [
+        (AdaBoostM1Classifier, C45Classifier(class_weight="balanced")),
+        (AdaBoostM2Classifier, C45Classifier(class_weight="balanced")),
+        (AdaBoostClassifier, make(RandomForestClassifier)),
+        (AdaBoostRegressor, make(RandomForestRegressor)),
+    ],
+)
+def test_boosted_members_that_are_fitted_one_by_one_are_prepared(booster, member, path):
+    model = make(booster, estimator=member, n_estimators=4)
+    y = np.digitize(SIGNAL, [-0.5, 1.0]) if is_classifier(model) else SIGNAL
+    check_same(clone(model).fit(MATRIX, y), path, MATRIX)
+    check_same(clone(model).fit(FRAME, y), path, FRAME, as_json(FRAME))
+
+
+def test_a_file_of_before_says_what_to_do(path):
+    X, y = MATRIX[:, 1:], SIGNAL > 0
+    AdaBoostM1Classifier(C45Classifier(class_weight="balanced"), n_estimators=2).fit(X, y).save(path)
+    change(path, lambda description, arrays: description["model"]["fitted"].pop("weighing"))
+    with pytest.raises(ValueError, match=r"written by an earlier committee\. Load it, and save it again"):
+        committee.predictor(path)
+    committee.load(path).save(path)
+    assert committee.predictor(path).predict(X).shape == (90,)
+
+
+@pytest.mark.parametrize(
+    ("model", "fault"),
+    [
+        (
+            VotingClassifier([("bayes", GaussianNB())]),
+            r"^The member 'bayes' of .* \(sklearn.*GaussianNB\)",
+        ),
+        (
+            AdaBoostM1Classifier(GaussianNB(), n_estimators=2),
+            r"^The member 0 of .*GaussianNB\)\. Use",
+        ),
+        (
+            StackingClassifier([("tree", C45Classifier())], final_estimator=RidgeClassifier(), cv=2),
+            r"^The final_estimator of .* \(sklearn.linear_model.RidgeClassifier\)\. Use committee\.load\.$",
+        ),
+        (
+            StackingClassifier([("tree", C45Classifier())], passthrough=True, cv=2),
+            "^The StackingRule of .* looks at the rows",
+        ),
+    ],
+    ids=["member", "boosted", "learner", "passthrough"],
+)
+def test_what_needs_scikit_learn_is_named_with_the_way_out(model, fault, path):
+    model.fit(MATRIX[:, 1:], SIGNAL > 0).save(path)
+    with pytest.raises(ValueError, match=fault) as caught:
+        committee.predictor(path)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        VotingClassifier([("bayes", GaussianNB())]),
+        AdaBoostM1Classifier(GaussianNB(), n_estimators=2),
+    ],
+)
+def test_an_estimator_whose_members_are_not_ours_has_no_predictor(model):
+    with pytest.raises(ValueError, match=r"only models of our own can be prepared\. Use the"):
+        model.fit(MATRIX[:, 1:], SIGNAL > 0).predictor()
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        own_committee(make(VotingClassifier)),
+        own_committee(make(VotingClassifier), rule="bayesian_averaging"),
+        own_committee(make(StackingClassifier)),
+        own_committee(make(StackingRegressor)),
+        make(AdaBoostM2Classifier, estimator=C45Classifier()),
+    ],
+    ids=name_of,
+)
+def test_scikit_learn_is_not_imported(model, path):
+    X = np.nan_to_num(MATRIX)
+    fitted = model.fit(X, target_for(model, SIGNAL))
+    fitted.save(path)
+    command = [sys.executable, "-c", ALONE, str(path), json.dumps(X[:5].tolist())]
+    told, modules = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    assert told == votes_of(fitted, X[:5]).tolist()
+    assert not OTHERS & set(modules)
+
+
+def test_bad_rows_are_told_in_the_words_of_the_committee(path):
+    columns = {"c45": ["city"]}
+    own_committee(make(VotingClassifier), columns=columns).fit(FRAME, SIGNAL > 0).save(path)
+    predictor = committee.predictor(path)
+    assert predictor.feature_names == ("number", "count", "member", "city")
+    for rows, kind, fault in [
+        ({"city": "Oslo"}, ValueError, r"^Row 0 .* Missing: \['number', 'count', 'member'\]"),
+        (np.zeros((1, 4)), ValueError, r"A matrix holds numbers only, and \['city'\] are not"),
+        ([], ValueError, "There are no rows"),
+        (None, TypeError, "Got NoneType"),
+    ]:
+        with pytest.raises(kind, match=fault):
+            predictor.predict(rows)
+
+
+@pytest.mark.parametrize("estimator", [*ESTIMATORS, own_committee(make(VotingClassifier), cv=2)], ids=name_of)
+def test_it_refuses_what_nothing_asks_for(estimator, path):
+    fitted = clone(estimator).fit(MATRIX, target_for(estimator, SIGNAL))
+    for edit, fault in [
+        (lambda description, arrays: arrays.update(more=np.zeros(3)), "Nothing asks for the arrays"),
+        (lambda description, arrays: description["model"]["fitted"].update(more=1), r"known of \['more'\]"),
+        (lambda description, arrays: description["scores"].update(more={"array": "none"}), "no array 'none'"),
+    ]:
+        fitted.save(path)
+        change(path, edit)
+        with pytest.raises(DamagedFile, match=fault):
+            committee.load(path)
+        if "more" not in fault:
+            with pytest.raises(DamagedFile, match=fault):
+                committee.predictor(path)
+
+
+@pytest.mark.parametrize("model", [*ESTIMATORS, own_committee(make(VotingClassifier), cv=2)], ids=name_of)
+def test_one_more_learnt_attribute_is_the_business_of_the_class_alone(model, path, monkeypatch):
+    """It is saved and loaded, and the predictor answers, after an edit of one class."""
+    kind = type(model)
+    learnt, take = kind._learnt, kind._take_learnt
+
+    def take_one_more(self, fields):
+        self.n_looks_ = fields.integer("n_looks", 0, 10)
+        take(self, fields)
+
+    monkeypatch.setattr(kind, "_learnt", lambda self: learnt(self) | {"n_looks": self.n_looks_})
+    monkeypatch.setattr(kind, "_take_learnt", take_one_more)
+    fitted = clone(model).fit(MATRIX, target_for(model, SIGNAL))
+    # Members of the same class keep the attribute too.
+    monkeypatch.setattr(kind, "n_looks_", 3, raising=False)
+    fitted.save(path)
+    monkeypatch.delattr(kind, "n_looks_")
+    assert committee.load(path).n_looks_ == 3
+    np.testing.assert_array_equal(answers(committee.predictor(path), MATRIX), votes_of(fitted, MATRIX))
+
+
+@pytest.mark.parametrize(
+    ("edit", "fault"),
+    [
+        (
+            lambda fitted: fitted["seats"][0]["dict"][2].__setitem__(1, [7]),
+            "its columns are none",
+        ),
+        (lambda fitted: fitted["seats"].clear(), "there are no seats|Nothing asks"),
+        (lambda fitted: fitted.update(rule=None), "a choice without one|Nothing asks"),
+        (lambda fitted: fitted["rule"].update(estimator="committee.C45Classifier"), "not a rule|is a|has no"),
+        (lambda fitted: fitted["rule"]["fitted"].update(n_members_=3), "scores_ has shape"),
+    ],
+)
+def test_a_committee_that_does_not_fit_together_is_refused(edit, fault, path):
+    own_committee(make(VotingClassifier), rule="cawpe", cv=2).fit(MATRIX, SIGNAL > 0).save(path)
+    change(path, lambda description, arrays: edit(description["model"]["fitted"]))
+    for read in (committee.load, committee.predictor):
+        with pytest.raises(DamagedFile, match=fault):
+            read(path)
+
+
+def test_a_member_with_calibrated_scores_is_named(path):
+    members = [("tree", make(C45Classifier)), ("machine", LinearSVC())]
+    VotingClassifier(members, calibrate="sigmoid", cv=3).fit(np.nan_to_num(MATRIX), SIGNAL > 0).save(path)
+    with pytest.raises(ValueError, match=r"The member 'machine' of .* is not one of committee's own models"):
+        committee.predictor(path)
+
+
+def test_a_member_of_our_own_with_calibrated_scores_is_refused_by_name(path):
+    members = [("tree", make(C45Classifier)), ("machine", LinearSVC())]
+    VotingClassifier(members, calibrate="sigmoid", cv=3).fit(np.nan_to_num(MATRIX), SIGNAL > 0).save(path)
+
+    def calibrate_the_tree(description, arrays):
+        tree, machine = (dict(seat["dict"]) for seat in description["model"]["fitted"]["seats"])
+        tree["calibration"], machine["calibration"] = machine["calibration"], None
+        seats = [{"dict": list(map(list, seat.items()))} for seat in (tree, machine)]
+        description["model"]["fitted"]["seats"] = seats
+
+    change(path, calibrate_the_tree)
+    with pytest.raises(DamagedFile, match="Member 'tree' votes by itself and needs no calibration"):
+        committee.predictor(path)
