@@ -7,13 +7,13 @@
 #include <span>
 #include <vector>
 
-#include "binning.h"
-#include "grow.h"
-#include "predict.h"
-#include "random.h"
-#include "recode.h"
-#include "sampling.h"
-#include "table.h"
+#include "growing/row_sampling.h"
+#include "growing/tree_growth.h"
+#include "numbers/random.h"
+#include "prediction/prediction.h"
+#include "table/binning.h"
+#include "table/table.h"
+#include "tree/cut_recoding.h"
 
 namespace committee {
 
