@@ -14,15 +14,15 @@ namespace committee {
 namespace {
 
 constexpr std::size_t block_rows = 16384;
-// A thread for less costs more than it does.
+// With less work than this, starting a thread takes longer than the work.
 constexpr std::size_t cells_of_a_thread = std::size_t{1} << 18;
-constexpr double one = 0x1.0p60;  // all weight, in fixed point
+constexpr double one = 0x1.0p60;  // the total weight, in fixed point
 constexpr double smallest_unit = std::numeric_limits<double>::min();
 
-// Rounds a number that is not negative.
+// Rounds a nonnegative number.
 std::int64_t rounded(double number) { return static_cast<std::int64_t>(number + 0.5); }
 
-// What a member gets right and wrong, in fixed point.
+// The weight of the rows that a member predicts correctly and wrongly, in fixed point.
 struct Verdict {
     std::int64_t right = 0;
     std::int64_t wrong = 0;
@@ -37,7 +37,7 @@ struct Verdict {
     double error() const {
         return static_cast<double>(wrong) / (static_cast<double>(wrong) + static_cast<double>(right));
     }
-    // right / wrong; a member that is not perfect has some error, however small.
+    // right / wrong. An imperfect member has at least the smallest error.
     double odds() const { return static_cast<double>(right) / static_cast<double>(std::max<std::int64_t>(wrong, 1)); }
 };
 
@@ -89,7 +89,8 @@ class AdaBooster {
     }
 
   private:
-    // Polls while a member is grown and judged; what comes then is short, and changes what the next round sees.
+    // Polls while a member is grown and judged. The rest of a round is short, and is not interrupted because it changes
+    // the distribution.
     void make_members(const std::function<bool(std::size_t)>& after_round) {
         for (std::uint32_t round = 0; round < parameters_.n_rounds && !boosted_.is_over; ++round) {
             grower_.grow(weights_, derive_key(parameters_.seed, parameters_.first_round + round));
@@ -107,7 +108,7 @@ class AdaBooster {
         }
     }
 
-    // body(begin, end, block) for blocks of rows.
+    // Calls body(begin, end, block) for blocks of rows.
     template <class Body>
     void for_each_block(Body body) const {
         team_.run(n_blocks(), [&](std::size_t block, int) {
@@ -116,13 +117,13 @@ class AdaBooster {
     }
     std::size_t n_blocks() const { return (n_rows_ + block_rows - 1) / block_rows; }
 
-    // Sums what row_of(row) returns over the rows that take part.
+    // Sums row_of(row) over the rows that are used.
     template <class Result, class RowOf>
     Result sum_rows(RowOf row_of) const {
         return sum_rows<Result>([](std::size_t, std::size_t) {}, row_of);
     }
 
-    // The same, after prepare(begin, end) for each block.
+    // The same, after calling prepare(begin, end) for each block.
     template <class Result, class Prepare, class RowOf>
     Result sum_rows(Prepare prepare, RowOf row_of) const {
         std::vector<Result> sums(n_blocks());
@@ -139,8 +140,8 @@ class AdaBooster {
         return total;
     }
 
-    // Multiplies units by factor_of(row, place) and turns them to the members' fixed-point weights, of a mean of about
-    // 2^30 / n_rows. None vanishes.
+    // Multiplies the units by factor_of(row, place) and converts them to the members' fixed-point weights, with a mean
+    // of about 2^30 / n_rows. No weight becomes 0.
     template <class FactorOf>
     void weigh(FactorOf factor_of) {
         const auto n = static_cast<double>(n_draws_);
@@ -152,7 +153,7 @@ class AdaBooster {
                     units_[place] = std::max(units_[place] * factor_of(row, place), smallest_unit);
                     unit += units_[place];
                 }
-                // Weights stay below 2^31, and 32 bits are converted several at a time.
+                // Weights stay below 2^31, and vectors convert 32-bit integers faster.
                 weights_[row] =
                     counts_[row] * static_cast<std::uint32_t>(std::max(1, static_cast<int>(unit * scale + 0.5)));
             }
@@ -177,7 +178,7 @@ class AdaBooster {
         }
     }
 
-    // Half of the rows may be wrong, so no branch is to guess which.
+    // Up to half of the rows may be wrong, so the loop avoids the unpredictable branch.
     Verdict judge_labels() {
         find_labels();
         const auto finder = values_finder();
@@ -208,7 +209,7 @@ class AdaBooster {
         }
     }
 
-    // The label that a place of units_ stands for: the wrong ones of the row, in order.
+    // The label of an element of units_: the wrong labels of the row, in order.
     std::uint32_t label_at(std::size_t row, std::size_t place) const {
         const auto label = static_cast<std::uint32_t>(place - row * width_);
         return label + (label >= target_.labels[row] ? 1 : 0);
@@ -295,7 +296,8 @@ class AdaBooster {
         return verdict.is_perfect && is_by_odds ? std::log(2 * static_cast<double>(n_draws_) + 1) : 1;
     }
 
-    // The distribution of the next round: what was right is multiplied by exp(-vote), what was half right by its root.
+    // Computes the distribution of the next round: weights of correct rows are multiplied by exp(-vote), those of rows
+    // with loss 1/2 by its square root.
     void reweigh(const Verdict& verdict, double vote) {
         const double lighter = parameters_.scheme == Scheme::m1 ? 1 / verdict.odds() : std::exp(-vote);
         switch (parameters_.scheme) {
@@ -314,7 +316,7 @@ class AdaBooster {
         }
     }
 
-    // lighter^((1 + h(label) - h(wrong label)) / 2), by a table of roots.
+    // lighter^((1 + h(label) - h(wrong label)) / 2), from a table of square roots.
     void reweigh_mislabels(double lighter) {
         const std::vector<double>& values = grower_.values();
         std::vector<double> roots(values.size());
@@ -356,14 +358,14 @@ class AdaBooster {
     std::size_t width_;  // units per row
     std::vector<std::uint32_t> counts_;
     std::vector<double> units_;
-    std::uint64_t n_draws_;  // the number of rows, repetitions counted
+    std::uint64_t n_draws_;  // the number of rows with repetitions
     MemberGrower grower_;
     std::vector<std::uint32_t> weights_;  // fixed-point, for the grower
-    std::vector<std::uint32_t> values_;   // the leaf of each row, as a place among the values
-    std::vector<std::uint32_t> labels_;   // of the leaves
-    std::vector<std::uint8_t> is_wrong_;  // 1 for every row whose label is not that of its leaf
-    std::vector<double> losses_;          // of the rows of r2
-    double rounding_ = 0;                 // errors of r2 up to this one are due to the fixed point of the target
+    std::vector<std::uint32_t> values_;   // by row: the index of its leaf's value
+    std::vector<std::uint32_t> labels_;   // by leaf value
+    std::vector<std::uint8_t> is_wrong_;  // 1 for every row whose label differs from that of its leaf
+    std::vector<double> losses_;          // by row, for r2
+    double rounding_ = 0;                 // smaller errors of r2 are rounding errors of the fixed-point target
     AdaBoosted boosted_;
 };
 

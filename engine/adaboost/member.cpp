@@ -58,7 +58,8 @@ void MemberGrower::grow(std::span<const std::uint32_t> weights, std::uint64_t ke
     }
 }
 
-// Equal rows of unequal weight keep their order from round to round: all of them become lighter, or none.
+// Rows of equal content are sorted by their first weights. The order stays valid, because all of them are reweighted by
+// the same factor.
 void MemberGrower::draw(std::span<const std::uint32_t> weights, std::uint64_t key) {
     if (by_content_.empty()) by_content_ = order_by_content(table_, contents_of(target_), n_threads_, stop_, weights);
     drawn_by_.clear();
@@ -68,7 +69,8 @@ void MemberGrower::draw(std::span<const std::uint32_t> weights, std::uint64_t ke
     draw_bag({by_content_, {&end, 1}, {&n_draws_, 1}, drawn_by_, {}}, key, drawn_, stop_);
 }
 
-// C4.5 counts rows by their weight: those of a round are 1 in the mean, and drawn rows are counted.
+// C4.5 interprets weights as numbers of rows. The weights of a round are scaled to a mean of 1; for drawn rows, the
+// counts are used.
 void MemberGrower::grow_c45(std::span<const std::uint32_t> weights, std::uint64_t key) {
     const double unit = parameters_.resample ? 1 : std::ldexp(1.0, std::ilogb(static_cast<double>(n_draws_)) - 29);
     std::vector<double> own(weights.size());
@@ -109,7 +111,7 @@ void MemberGrower::find_values(std::size_t begin, std::size_t end, std::uint32_t
         table_.codes);
 }
 
-// A stump asks about one column: every code has its leaf.
+// A stump splits one column, so every code of this column leads to one leaf.
 void MemberGrower::look_up_codes() {
     stump_column_ = is_leaf(tree_.nodes[0]) ? 0 : column_of(tree_.nodes[0]);
     values_by_code_.resize(table_.binning->columns[stump_column_].n_bins + std::size_t{1});
@@ -125,7 +127,7 @@ PlacedVotes place_votes(const C45Tree& tree, const C45Table& table, const Stop& 
     const auto n_classes = static_cast<std::size_t>(tree.n_classes);
     PlacedVotes placed;
     placed.places.resize(table.classes.size());
-    // The vote of a node is first met by a row that ends there.
+    // The vote of a node is computed for the first row that ends there.
     std::vector<std::uint32_t> place_of(tree.n_nodes(), is_parted);
     std::vector<double> vote(n_classes);
     Polls polls(stop);

@@ -1,4 +1,4 @@
-// A member of AdaBoost: grown from the weights of a round, or from rows drawn by them, and asked for its vote on each
+// A member of AdaBoost. It is grown on the weights of a round, or on rows drawn with these weights, and votes on each
 // row.
 #pragma once
 #include <cstdint>
@@ -18,41 +18,41 @@
 namespace committee {
 
 struct MemberParameters {
-    bool resample = false;  // members see rows drawn by weight instead of weights
-    bool is_stump = false;  // members are stumps by grow.criterion instead of grown trees
+    bool resample = false;  // members are trained on rows drawn by weight instead of on weights
+    bool is_stump = false;  // members are stumps with grow.criterion instead of trees
     GrowParameters grow = {};
-    double ccp_alpha = 0;         // above 0, trees (which must keep records) are pruned
-    std::optional<C45Table> c45;  // members are C4.5 trees of these columns of values, by the settings
+    double ccp_alpha = 0;         // if > 0, trees (which must keep records) are pruned
+    std::optional<C45Table> c45;  // members are C4.5 trees on these columns, with c45_settings
     C45Settings c45_settings = {};
 };
 
-// What members vote on the rows of a table: a vote is so many numbers of `values`, and many rows may share one.
+// The votes of a member on the rows of a table. A vote is one row of `values`, and several rows may share it.
 struct PlacedVotes {
     std::vector<double> values;
-    std::vector<std::uint32_t> places;  // per row
+    std::vector<std::uint32_t> places;  // by row
 };
 
-// Rows that are not parted by a missing value share the vote of the node where they end.
+// Rows without a missing value on their path share the vote of the node that they reach.
 PlacedVotes place_votes(const C45Tree& tree, const C45Table& table, const Stop& stop = {});
 
 // Table, target, parameters and team must outlive it.
 class MemberGrower {
   public:
-    // n_draws: how many rows a member draws, if it does.
+    // n_draws: the number of rows drawn per member, if `resample` is set.
     MemberGrower(const Table& table, const Target& target, const MemberParameters& parameters, std::uint64_t n_draws,
                  ThreadTeam& team);
 
-    // Makes a member. weights: fixed-point, one per row of the table.
+    // Grows a member. weights: fixed-point, one per row of the table.
     void grow(std::span<const std::uint32_t> weights, std::uint64_t key);
 
-    // The votes that the member has to give, and for rows [begin, end) the place of each row's own among them.
+    // The votes of the member. find_values() writes the index of each row's vote, for rows [begin, end).
     const std::vector<double>& values() const { return parameters_.c45 ? placed_.values : tree_.values; }
     void find_values(std::size_t begin, std::size_t end, std::uint32_t* places) const;
 
-    // Takes the member into the committee.
+    // Adds the member to the committee.
     void keep();
 
-    // All that were kept: trees, or C4.5 trees, and the importances of the columns for each.
+    // All members added so far: trees or C4.5 trees, with their importances.
     Forest trees;
     C45Forest c45_trees;
     std::vector<double> importances;
@@ -72,10 +72,10 @@ class MemberGrower {
     GrowStump grow_stump_;
     GrowTree grow_tree_;
     std::optional<C45Grower> c45_grower_;
-    Tree tree_;  // the member, or the next
+    Tree tree_;  // the current member
     C45Tree c45_tree_;
     PlacedVotes placed_;
-    std::vector<std::uint32_t> by_content_;  // the rows in the order that they are drawn along
+    std::vector<std::uint32_t> by_content_;  // the rows in the order along which they are drawn
     std::vector<std::uint32_t> drawn_by_, drawn_, seen_rows_, seen_weights_;
     std::uint32_t stump_column_ = 0;
     std::vector<std::uint32_t> values_by_code_;  // of that column

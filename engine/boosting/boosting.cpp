@@ -18,10 +18,10 @@
 namespace committee {
 namespace {
 
-// Of a leaf: scores that run away stay sums whose derivatives are floats.
+// The largest leaf value. It keeps the derivatives of diverging scores within the range of a float.
 constexpr double largest_value = 1e30;
 
-// Threads that a tree of a table has work for, and those that the trees of a round have work for.
+// The number of threads that a tree of a table can keep busy. Below, the number for all trees of a round.
 std::size_t threads_in_a_tree(const Table& table, int n_threads) {
     constexpr std::size_t codes_per_thread = 250'000;
     const std::size_t most = std::min(static_cast<std::size_t>(std::max(n_threads, 1)), table.n_columns());
@@ -35,7 +35,7 @@ std::size_t threads_over_trees(const Table& table, std::size_t n_trees, int n_th
     return std::clamp<std::size_t>(n_trees * table.n_rows() * table.n_columns() / codes_per_thread, 1, most);
 }
 
-// Rows whose gradients and losses are found together: some blocks for every thread, whatever their number.
+// The size of the blocks in which gradients and losses are computed. It does not depend on the number of threads.
 std::size_t rows_of_a_block(std::size_t n_rows) {
     constexpr std::size_t least = 128, n_blocks = 16;
     return std::clamp((n_rows / n_blocks + least - 1) / least * least, least, block_rows);
@@ -128,14 +128,14 @@ class Rounds {
     }
 
   private:
-    // The part of a sample's summed loss that no score changes, and its weight.
+    // The part of a sample's total loss that does not depend on the scores, and the total weight.
     struct LossParts {
         double fixed = 0;
         double weight = 1;
     };
 
-    // The trees of a round do not depend on each other: they are grown side by side where that keeps all threads busy,
-    // and one after the other by all threads where it would not.
+    // The trees of a round are independent. They are grown in parallel if that keeps all threads busy, and otherwise
+    // one after another by all threads.
     bool is_better_side_by_side(int n_threads) const {
         if (n_trees_ == 1) return false;
         const std::size_t n = threads_over_trees(table_, n_trees_, n_threads);
@@ -143,7 +143,7 @@ class Rounds {
         return threads_in_a_tree(table_, n_threads) == 1 || 4 * n_trees_ >= 3 * n * n_turns;
     }
 
-    // Gradients of all rows at the scores so far. The mean loss.
+    // Computes the gradients of all rows at the current scores. Returns the mean loss.
     double differentiate(const LossParts& parts) {
         if (objective_.loss == Loss::custom) custom_(training_.scores, gradients_);
         for_each_block(n_rows_, [&](std::size_t block, std::size_t begin, std::size_t end) {
@@ -200,7 +200,7 @@ class Rounds {
             return;
         }
         if (roots_) fill_roots(first);
-        // The largest trees of the round before come first, so that the threads end together.
+        // Starts with the trees that were largest in the previous round, so that the threads finish together.
         if (round > 0) {
             std::ranges::stable_sort(turns_, std::greater(),
                                      [&](std::size_t k) { return gains_[first - n_trees_ + k].size(); });
@@ -221,12 +221,12 @@ class Rounds {
         roots_->fill(rows, scales, team_);
     }
 
-    // Of a tree, by its number.
+    // The key of a tree, given its number.
     std::uint64_t key_of(std::uint64_t number) const {
         return derive_key(parameters_.seed, parameters_.first_round * n_trees_ + number);
     }
 
-    // Tree k of a round: that of score k, or of all scores.
+    // Grows tree k of a round: the tree of score k, or of all scores.
     Tree grow_tree(BoostGrower<Code>& grower, const DrawnRows& own, std::size_t k, std::uint64_t number) {
         const std::uint64_t key = key_of(number);
         Tree tree = parameters_.is_multi_output ? grow_multi_output(grower, own, key, gains_[number])
@@ -265,7 +265,7 @@ class Rounds {
     }
     WordScale scale_of(std::size_t k) const { return scale_for(totals_[k], n_rows_, has_constant_hessian_); }
 
-    // The splits are those of one direction, the values those of all scores.
+    // The splits fit one direction; the leaf values are computed for all scores.
     Tree grow_multi_output(BoostGrower<Code>& grower, const DrawnRows& own, std::uint64_t key,
                            std::vector<SplitGain>& gains) {
         const auto direction = draw_direction(gradients_, n_scores_, key, team_);
@@ -284,7 +284,7 @@ class Rounds {
         return tree;
     }
 
-    // What the splits of the first n_trees trees were worth.
+    // Total gain and number of splits by column, of the first n_trees trees.
     SplitTotals totals_of(std::size_t n_trees) const {
         SplitTotals totals{std::vector(table_.n_columns(), 0.0), std::vector(table_.n_columns(), 0.0)};
         for (std::size_t t = 0; t < n_trees; ++t) {
@@ -313,7 +313,7 @@ class Rounds {
         if (parameters_.tree.is_monotonic()) keep_monotonic(parameters_.tree, tree);
     }
 
-    // Adds a tree's values to the scores of a block of rows: those listed, or those from `first` on.
+    // Adds the values of a tree to the scores of a block of rows: the listed rows, or those from `first` on.
     void add_values(const Tree& tree, const Table& table, CodeBlock<Code> block, std::size_t first,
                     double* scores) const {
         std::array<std::uint32_t, block_rows> leaves;
@@ -327,7 +327,7 @@ class Rounds {
         }
     }
 
-    // Adds the trees of some rounds to all rows.
+    // Adds the trees of some rounds to the scores of all rows.
     void add_trees(std::span<const Tree> trees, BoostSample& sample) {
         const Table& table = *sample.table;
         const auto& codes = std::get<Codes<Code>>(table.codes);
@@ -339,7 +339,7 @@ class Rounds {
         });
     }
 
-    // True if the last n_iter_no_change losses were no better than the best before them, by more than tol.
+    // True if none of the last n_iter_no_change losses is lower than the best before them by more than tol.
     bool is_flat(std::span<const double> losses) const {
         const std::size_t n_last = parameters_.n_iter_no_change;
         if (losses.size() <= n_last) return false;
@@ -347,7 +347,7 @@ class Rounds {
         return std::ranges::min(last) >= std::ranges::min(before) - parameters_.tol;
     }
 
-    // Takes back the rounds after the best. One round at least is kept, perhaps of those that these go on with.
+    // Removes the rounds after the best one. Keeps at least one round, unless a warm start already has some.
     void keep_best(std::span<const double> losses, const std::vector<double>& initial, Boosted& result) {
         const std::size_t n_kept = parameters_.first_round > 0 ? 0 : 1;
         if (losses.size() <= n_kept) return;
@@ -364,7 +364,7 @@ class Rounds {
     std::optional<BoostSample>& validation_;
     const BoostParameters& parameters_;
     Objective objective_;
-    Objective measured_;  // what losses are reported by: Huber's delta must not shrink with the residuals it judges
+    Objective measured_;  // reports losses; its delta is fixed, because Huber's delta would shrink with the residuals
     const CustomGradients& custom_;
     const Table& table_;
     std::size_t n_rows_, n_scores_;
@@ -374,12 +374,12 @@ class Rounds {
     ThreadTeam team_, alone_;
     RowDraws draws_;
     std::vector<std::unique_ptr<BoostGrower<Code>>> growers_;
-    std::vector<DrawnRows> own_;  // by thread, or by tree if the roots are filled before
+    std::vector<DrawnRows> own_;  // by thread; by tree if the roots are computed first
     std::optional<RootHistograms> roots_;
-    std::vector<std::size_t> turns_;             // in which the trees of a round are grown
+    std::vector<std::size_t> turns_;             // the order in which the trees of a round are grown
     std::vector<std::vector<SplitGain>> gains_;  // by tree
     Gradients gradients_;
-    Gradients along_;  // the direction of a tree of many outputs
+    Gradients along_;  // gradients along the direction of a multi-output tree
     std::vector<BlockTotals> blocks_;
     std::vector<GradientTotals> totals_;  // by score
     bool has_constant_hessian_ = false;

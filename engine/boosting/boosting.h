@@ -1,5 +1,5 @@
-// Gradient boosting: round after round, gradients of the loss, a tree that fits them, a step. Comes in: a binned table
-// and what was observed. Goes out: an additive model, its loss after every round, what the columns were worth.
+// Gradient boosting: every round computes the gradients of the loss, fits trees to them and takes a step. In: a binned
+// table and the target. Out: an additive model, its loss after every round, and the gains of the columns.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -17,52 +17,51 @@ namespace committee {
 struct BoostParameters {
     Objective objective;
     BoostTreeParameters tree;
-    std::uint32_t first_round = 0;  // rounds [first_round, first_round + n_rounds): a warm start goes on
+    std::uint32_t first_round = 0;  // rounds [first_round, first_round + n_rounds); a warm start continues
     std::uint32_t n_rounds = 100;
     double learning_rate = 0.1;
     double subsample = 1;
-    bool is_multi_output = false;  // a round is one tree of all scores, not one tree per score
+    bool is_multi_output = false;  // one tree for all scores per round, instead of one tree per score
     std::uint64_t seed = 0;
     std::uint32_t n_iter_no_change = 0;  // 0: no early stopping
     double tol = 0;
 };
 
-// Rows with what was observed of them. Scores are by score, then by row.
+// Rows with their target. Scores are ordered by score, then by row.
 struct BoostSample {
     const Table* table = nullptr;
     Observed observed;
     std::vector<double> scores;
 };
 
-// Fills the gradients and hessians of a custom loss, by score, then by row, for scores of the same shape. May throw
-// Stopped: then the rounds so far are kept.
+// Computes the gradients and hessians of a custom loss, ordered by score, then by row, like the scores. May throw
+// Stopped to end boosting with the rounds so far.
 using CustomGradients = std::function<void(std::span<const double> scores, Gradients& out)>;
 
-// What splits were worth, by column.
+// Total gain and number of splits by column.
 struct SplitTotals {
     std::vector<double> gain;
     std::vector<double> n_splits;
 };
 
 struct Boosted {
-    std::vector<Tree> trees;              // of the rounds that are kept: one per score, or one of all scores
+    std::vector<Tree> trees;              // of the rounds kept: one per score, or one for all scores
     std::vector<double> train_loss;       // before the first round and after every round
     std::vector<double> validation_loss;  // the same, or empty
-    std::uint32_t n_rounds = 0;           // kept: with early stopping, up to the best
-    SplitTotals totals;                   // of the rounds that are kept
-    std::vector<double> scores;           // of the training rows, after the rounds that are kept; empty if a poll of
-                                          // `stop` has ended a round
-    bool stopped = false;                 // before its time; the rounds so far are whole
+    std::uint32_t n_rounds = 0;           // kept; with early stopping, up to the best round
+    SplitTotals totals;                   // of the rounds kept
+    std::vector<double> scores;  // of the training rows after the rounds kept; empty if a poll ended a round early
+    bool stopped = false;        // early; the rounds so far are complete
 };
 
-// Asked on the calling thread after every round, with the number of rounds that are done and their trees: whether to
-// stop.
+// Called on the calling thread after every round with the number of finished rounds and their trees. Returning true
+// stops.
 using AfterRound = std::function<bool(std::size_t, std::span<const Tree>)>;
 
 Boosted boost(BoostSample training, std::optional<BoostSample> validation, const BoostParameters& parameters,
               const CustomGradients& custom, int n_threads, const AfterRound& after_round, const Stop& stop = {});
 
-// How the scores of an objective become a decision.
+// The link from the scores of an objective to the decision.
 Link link_of(const Objective& objective);
 
 }  // namespace committee

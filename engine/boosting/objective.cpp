@@ -14,10 +14,10 @@ namespace {
 
 inline double logistic(double score) { return 1.0 / (1.0 + exponential(-score)); }
 
-// Probabilities for the log loss: no row costs more than about 69.
+// A lower bound on probabilities in the log loss: no row costs more than about 69.
 constexpr double least_probability = 1e-30;
 
-// The sum of -log p, as the logarithms of products of a few, four side by side.
+// The sum of -log p. It takes logarithms of products of eight numbers, four products at a time.
 double sum_of_logarithms(const double* probabilities, std::size_t n) {
     constexpr std::size_t lanes = 4, factors = 8;
     double sum = 0;
@@ -42,23 +42,23 @@ double loss_of_probabilities(const double* probabilities, std::size_t begin, std
     return sum;
 }
 
-// What a row adds: the first and second derivative of its loss by its score, and the loss.
+// The first and second derivatives of a row's loss with respect to its score, and the loss.
 struct Slope {
     double gradient;
     double hessian;
     double loss;
 };
 
-constexpr double most_exponent = 80;  // of a mean that is e^score
+constexpr double most_exponent = 80;  // of a mean e^score
 
 inline double capped(double score) { return std::min(std::max(score, -most_exponent), most_exponent); }
 
-// Calls body with the function (number or label, score) -> Slope of a loss of one score, log loss and logit apart.
+// Calls body with the function (number or label, score) -> Slope of a loss with one score, except log loss and logit.
 template <class Body>
 void with_slope(const Objective& objective, Body body) {
     switch (objective.loss) {
         case Loss::exponential:
-            // exp(-margin / 2), so that its best score is the log-odds.
+            // The loss is exp(-margin / 2), so the optimal score is the log-odds.
             return body([](double label, double score) -> Slope {
                 const double sign = 2 * label - 1;
                 const double e = exponential(capped(-0.5 * sign * score));
@@ -104,7 +104,7 @@ void with_slope(const Objective& objective, Body body) {
     }
 }
 
-// Weighs the rows' gradients and adds them up.
+// Multiplies the gradients by the weights and sums them.
 void weigh_and_add(const Observed& observed, std::size_t begin, std::size_t n, float* gradient, float* hessian,
                    GradientTotals& totals) {
     if (!observed.weights.empty()) {
@@ -117,21 +117,21 @@ void weigh_and_add(const Observed& observed, std::size_t begin, std::size_t n, f
     totals = totals_of(gradient, hessian, n);
 }
 
-// Gradient and hessian of logit's weighted working response, where `is_class` is 1 or 0.
+// Gradient and hessian from logit's weighted working response. `is_class` is 1 or 0.
 struct ClassSlope {
     static constexpr double least_weight = 2 * std::numeric_limits<double>::epsilon();
     double z_max;
 
     std::pair<float, float> operator()(double p, double is_class) const {
-        // A working response that z_max cuts has a weight with which their product stays is_class - p, as in Weka.
-        // With the weight p (1 - p) of the paper, the rows that are most wrong would hardly count.
+        // If z_max clips the working response, the weight is chosen so that their product stays is_class - p, as in
+        // Weka. With the paper's weight p (1 - p), rows with large errors would hardly count.
         const double gradient = p - is_class;
         const double weight = std::max({p * (1 - p), std::abs(gradient) / z_max, least_weight});
         return {static_cast<float>(gradient), static_cast<float>(weight)};
     }
 };
 
-// Two classes: one score, the log-odds of class 1. The loss.
+// Two classes: one score, the log-odds of class 1. Returns the loss.
 double two_classes(const Objective& objective, const Observed& observed, const double* scores, std::size_t begin,
                    std::size_t n, float* gradient, float* hessian) {
     std::array<double, block_rows> p;
@@ -155,8 +155,8 @@ double two_classes(const Objective& objective, const Observed& observed, const d
     return loss_of_probabilities(p.data(), begin, n, observed);
 }
 
-// Many classes: a score each, softmax. place(k) says where the block's gradients and hessians of class k go. A few rows
-// at a time, so that their probabilities stay in the nearest cache.
+// More than two classes: a softmax over one score per class. place(k) returns where to write the block's gradients and
+// hessians of class k. Rows are processed in chunks, so that their probabilities stay in the first cache.
 template <class Place>
 double many_classes(const Objective& objective, const Observed& observed, const double* scores, std::size_t begin,
                     std::size_t n, Place place) {
@@ -211,7 +211,7 @@ double many_classes(const Objective& objective, const Observed& observed, const 
     return loss_of_probabilities(of_label.data(), begin, n, observed);
 }
 
-// One two-class model per class; the loss is the sum of theirs.
+// One two-class model per class. The loss is the sum of their losses.
 template <class Place>
 double one_versus_all(const Objective& objective, const Observed& observed, const double* scores, std::size_t begin,
                       std::size_t n, Place place) {
@@ -252,7 +252,7 @@ double one_score(const Objective& objective, const Observed& observed, const dou
     return loss;
 }
 
-// Fills what place(k) points to, if anything; the loss.
+// Writes gradients and hessians to place(k) unless it is null. Returns the loss.
 template <class Place>
 double evaluate(const Objective& objective, const Observed& observed, const double* scores, std::size_t begin,
                 std::size_t n, Place place) {
@@ -271,7 +271,7 @@ double evaluate(const Objective& objective, const Observed& observed, const doub
 
 }  // namespace
 
-// Eight sums side by side.
+// Eight partial sums, one per lane.
 GradientTotals totals_of(const float* gradient, const float* hessian, std::size_t n) {
     constexpr std::size_t lanes = 8;
     std::array<double, lanes> absolute{}, sum{};

@@ -1,4 +1,4 @@
-// The constants and steps of the objectives: what one number is best for many rows.
+// The constants and steps of the objectives: the number that minimises the loss of many rows.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -36,7 +36,7 @@ double weighted_mean(const Observed& observed) {
     return sum.value() / total.value();
 }
 
-// Shares of the classes, none of them quite 0 or 1.
+// The shares of the classes, clipped to stay away from 0 and 1.
 std::vector<double> class_shares(const Observed& observed, std::uint32_t n_classes) {
     std::vector<double> shares(n_classes, 0);
     for (std::size_t i = 0; i < observed.n_rows(); ++i) shares[observed.labels[i]] += observed.weight(i);
@@ -46,7 +46,7 @@ std::vector<double> class_shares(const Observed& observed, std::uint32_t n_class
     return shares;
 }
 
-// Friedman 2001, section 4.4: the median, and the mean of what is left, cut at delta.
+// Friedman 2001, section 4.4: the median, plus the mean of the remaining residuals clipped at delta.
 double huber_step(std::span<Weighted> residuals, double delta) {
     if (residuals.empty()) return 0;
     const double middle = weighted_quantile(residuals, 0.5);

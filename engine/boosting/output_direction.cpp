@@ -22,7 +22,7 @@ void project_block(const Gradients& gradients, std::span<const double> direction
     }
 }
 
-// Eight sums side by side.
+// Eight partial sums, one per lane.
 double dot(const float* a, const float* b, std::size_t n) {
     constexpr std::size_t lanes = 8;
     std::array<double, lanes> sums{};
@@ -36,7 +36,7 @@ double dot(const float* a, const float* b, std::size_t n) {
     return sum;
 }
 
-// False if there is no direction.
+// Returns false for the zero vector.
 bool to_unit_length(std::vector<double>& direction) {
     const double largest = std::abs(*std::ranges::max_element(direction, {}, [](double x) { return std::abs(x); }));
     if (!(largest > 0)) return false;
@@ -51,8 +51,8 @@ bool to_unit_length(std::vector<double>& direction) {
 
 }  // namespace
 
-// One step of power iteration, from random numbers towards the first principal component of the gradients. More steps
-// would find that component, and make the trees alike.
+// One step of power iteration from a random vector towards the first principal component of the gradients. More steps
+// would converge to that component and make all trees similar.
 std::vector<double> draw_direction(const Gradients& gradients, std::size_t n_scores, std::uint64_t key,
                                    ThreadTeam& team) {
     const std::size_t n_rows = gradients.gradient.size() / n_scores;

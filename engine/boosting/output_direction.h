@@ -1,6 +1,6 @@
-// Trees of many outputs. The splits of a tree are those that fit one direction in the space of the scores, drawn anew
-// for every tree, so they cost what they cost for one score; its leaves hold a Newton step for every score (SketchBoost
-// of Iosipoi and Vakhrushev 2022, with sketches of one number, and with second derivatives).
+// Trees with many outputs. The splits of a tree fit the gradients along one random direction in the space of the
+// scores, so they cost no more than for one score. The leaves hold a Newton step for every score. This is SketchBoost
+// (Iosipoi and Vakhrushev 2022) with sketches of size one, and with second derivatives.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace committee {
 
-// A direction of length one: random, and drawn towards those in which the gradients of the rows lie.
+// A random direction of length one, biased towards the directions in which the gradients vary most.
 std::vector<double> draw_direction(const Gradients& gradients, std::size_t n_scores, std::uint64_t key,
                                    ThreadTeam& team);
 
@@ -22,7 +22,7 @@ std::vector<double> draw_direction(const Gradients& gradients, std::size_t n_sco
 GradientTotals project(const Gradients& gradients, std::span<const double> direction, ThreadTeam& team,
                        Gradients& along);
 
-// Sums of words by leaf, then score.
+// Sums of words by leaf, then by score.
 class LeafSums {
   public:
     LeafSums(const Gradients& gradients, std::span<const GradientTotals> totals, std::size_t n_leaves);

@@ -1,4 +1,4 @@
-// The rows that a tree of a boosted model sees: those that have weight, or a share of them, drawn anew for each tree.
+// The rows that a tree of a boosted model is trained on: those of positive weight, or a random share of them per tree.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -10,17 +10,17 @@
 
 namespace committee {
 
-// What is drawn for a tree. Empty: all rows take part.
+// The sample of a tree. Empty: all rows are used.
 struct DrawnRows {
     std::vector<std::uint8_t> takes_part;  // by row
-    std::vector<std::uint32_t> absent;     // rows that the tree does not see
+    std::vector<std::uint32_t> absent;     // rows that are not used
 };
 
 class RowDraws {
   public:
     RowDraws(const Table& table, const Observed& observed, double share, int n_threads, const Stop& stop);
 
-    // False: every tree sees all rows.
+    // False if every tree uses all rows.
     bool are_needed() const { return has_weightless_ || share_ < 1; }
 
     void draw(std::uint64_t key, DrawnRows& rows) const;
@@ -29,7 +29,7 @@ class RowDraws {
     const Observed& observed_;
     double share_;
     bool has_weightless_;
-    // By row, if a share is drawn: where it stands in the order by content. Rows are drawn by that.
+    // The position of each row in the order by content, if a share is drawn. Rows are drawn by position.
     std::vector<std::uint32_t> places_;
 };
 

@@ -6,7 +6,7 @@
 
 namespace committee::c45 {
 
-// A term is at least -w log2(1 / tolerance) and at most w log2(total), so this bounds any sum of them.
+// A term is at least -w log2(1 / tolerance) and at most w log2(total), which bounds every sum of terms.
 Entropy::Entropy(double total_weight, std::size_t largest_count)
     : grid_(total_weight * (std::log2(total_weight + 2) - std::log2(tolerance)) + 1), terms_(largest_count + 1) {
     for (std::size_t count = 0; count <= largest_count; ++count) terms_[count] = term(static_cast<double>(count));
@@ -40,12 +40,12 @@ double ErrorEstimate::operator()(std::span<const double> class_weights) const {
 
 double ErrorEstimate::extra(double total, double errors) const {
     if (errors < 1) {
-        // Exact for no error; between none and one C4.5 interpolates.
+        // Exact for 0 errors. Between 0 and 1, C4.5 interpolates linearly.
         const double none = total * (1 - std::pow(confidence_, 1 / total));
         return errors == 0 ? none : none + errors * (extra(total, 1) - none);
     }
     if (errors + 0.5 >= total) return std::max(total - errors, 0.0);
-    // Wilson's upper limit with a correction for continuity.
+    // Wilson's upper limit with continuity correction.
     const double rate = (errors + 0.5) / total;
     const double z2 = z_ * z_;
     const double spread = z_ * std::sqrt(rate / total - rate * rate / total + z2 / (4 * total * total));
@@ -55,7 +55,7 @@ double ErrorEstimate::extra(double total, double errors) const {
 
 double upper_normal_quantile(double probability) {
     double low = 0;
-    double high = 40;  // beyond it the tail is less than the least positive double
+    double high = 40;  // beyond it, the tail probability is below the smallest positive double
     for (int step = 0; step < 64; ++step) {
         const double middle = (low + high) / 2;
         const bool too_low = std::erfc(middle / std::numbers::sqrt2) / 2 > probability;

@@ -16,14 +16,14 @@ inline bool is_equal(double a, double b) { return std::abs(a - b) < tolerance; }
 inline bool is_at_most(double a, double b) { return a - b < tolerance; }
 inline bool is_at_least(double a, double b) { return b - a < tolerance; }
 
-// Rounds to a multiple of one power of two, such that sums of results stay exact while they are below `bound`.
+// Rounds to multiples of a power of two that is chosen such that sums below `bound` are exact.
 class Grid {
   public:
     explicit Grid(double bound)
         : shift_(1.5 * std::ldexp(1.0, std::ilogb(bound) + 2)), unit_(std::ldexp(1.0, std::ilogb(bound) - 50)) {}
-    // Adding the shift leaves no bits below the grid.
+    // Adding the shift discards all bits below the grid.
     double round(double x) const { return (x + shift_) - shift_; }
-    // The same of a weight: what weighs something still does.
+    // The same for a weight. Positive weights stay positive.
     double round_weight(double x) const { return x > 0 ? std::max(round(x), unit_) : 0; }
 
   private:
@@ -31,7 +31,7 @@ class Grid {
     double unit_;
 };
 
-// w log2 w on a grid. Whole weights come from a list, which gives the same numbers as the logarithm.
+// w log2 w on a grid. Integer weights use a table, which has the same values as the logarithm.
 class Entropy {
   public:
     explicit Entropy(double total_weight, std::size_t largest_count = 0);
@@ -46,19 +46,20 @@ class Entropy {
 
 double sum(std::span<const double> weights);
 
-// The first of the classes of highest weight.
+// The class of largest weight; the first one wins ties.
 std::size_t find_majority(std::span<const double> class_weights);
 
-// The weight of the rows that are not of the majority class.
+// The weight of the rows outside the majority class.
 double count_errors(std::span<const double> class_weights);
 
-// The upper limit of a node's error, given those it makes on its training rows (Quinlan 1993, section 4.2).
+// The upper confidence limit of a node's number of errors, given its errors on the training rows (Quinlan 1993, section
+// 4.2).
 class ErrorEstimate {
   public:
     explicit ErrorEstimate(double confidence);
 
     double operator()(std::span<const double> class_weights) const;
-    // What is added to `errors` wrong of `total` rows.
+    // The difference between the limit and `errors`, for `errors` errors in `total` rows.
     double extra(double total, double errors) const;
 
   private:
@@ -66,7 +67,7 @@ class ErrorEstimate {
     double z_;
 };
 
-// The z above which a standard normal variable lies with this probability, in (0, 0.5].
+// The z that a standard normal variable exceeds with this probability, which is in (0, 0.5].
 double upper_normal_quantile(double probability);
 
 }  // namespace committee::c45

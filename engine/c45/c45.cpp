@@ -37,7 +37,7 @@ std::vector<std::int32_t> C45Tree::depths() const {
 
 namespace {
 
-// What a tree is grown and pruned on.
+// The rows that a tree is grown and pruned on.
 struct C45Rows {
     C45Rows(std::span<const double> given, std::span<const std::int32_t> classes,
             std::span<const std::uint8_t> held_out)
@@ -57,7 +57,7 @@ struct C45Rows {
 
     c45::Grid grid;
     std::vector<double> weights;
-    std::vector<std::uint32_t> all, rows;  // with weight; to grow on, by class
+    std::vector<std::uint32_t> all, rows;  // of positive weight; to grow on, sorted by class
     std::vector<c45::WeightedRow> grown_on, kept_back;
 };
 
@@ -79,7 +79,7 @@ C45Tree prune(C45Tree tree, std::span<const C45Column> columns, std::span<const 
     return c45::pack(tree);
 }
 
-// add(sorted, column, polls) adds a column of numbers.
+// add(sorted, column, polls) adds a numeric column.
 template <class Add>
 C45Tree grow_and_prune(std::span<const C45Column> columns, std::span<const std::int32_t> classes,
                        std::int32_t n_classes, std::span<const double> weights, const C45Settings& settings,
@@ -145,16 +145,16 @@ C45Tree grow_c45(std::size_t n_columns, const MakeNumbers& make, std::span<const
 
 namespace {
 
-// The parts of one row that are still on their way.
+// A fraction of a row that has not reached a leaf.
 struct Part {
     std::size_t node;
     double weight;
 };
 
-// That are looked at, roughly, in a node.
+// The approximate number of values read per node.
 constexpr std::size_t values_of_a_node = 8;
 
-// How many nodes were looked at.
+// Returns the number of nodes visited.
 std::size_t add_parts(const C45Tree& tree, std::span<const C45Column> columns, std::size_t row,
                       std::vector<Part>& parts, std::span<double> out) {
     std::size_t n_nodes = 0;
@@ -203,7 +203,7 @@ void predict_rows(const C45Tree& tree, std::span<const C45Column> columns, const
     }
 }
 
-// The rows of a node times the entropy of their classes, in bits.
+// The weight of a node times the entropy of its classes, in bits.
 double burden(std::span<const double> weights) {
     double total = 0, bits = 0;
     for (const double weight : weights) total += weight;
@@ -292,7 +292,7 @@ std::string find_fault(const C45Tree& tree) {
             has_parent[next] = true;
             leads_on = true;
         }
-        if (!leads_on) return "a split leads nowhere";
+        if (!leads_on) return "a split has no children";
     }
     if (n_branches != tree.branch.size()) return "there are more branches than the nodes have";
     return {};

@@ -1,5 +1,5 @@
-// The two sides of a cut that moves up through the sorted rows of a node, and the entropies of their classes. All are
-// sums of w log2 w terms: n H(classes) = term(n) - sum of the terms of the class weights.
+// The two sides of a cut that moves through the sorted rows of a node, and the entropies of their classes. All are sums
+// of terms w log2 w: n H(classes) = term(n) - sum of the terms of the class weights.
 //
 // A sides class has `move_left(c, weight)`, `class_terms()` of the classes on both sides, and `side_terms(n_left,
 // n_right)`.
@@ -13,8 +13,8 @@
 
 namespace committee::c45 {
 
-// The terms of left and right together, for every count that can lie on the left: of all rows, and of each class. One
-// list serves all columns of a node, and halves what is read at a cut.
+// The sum of the left and right terms for every possible count on the left: of each class, and of all rows. One table
+// serves all columns of a node, and halves the number of lookups per cut.
 class CountTerms {
   public:
     void prepare(const Entropy& entropy, std::span<const std::uint32_t> by_class) {
@@ -41,10 +41,10 @@ class CountTerms {
     }
 
     std::vector<double> terms_;
-    std::vector<std::size_t> first_;  // per class, then of all rows
+    std::vector<std::size_t> first_;  // by class, then for all rows
 };
 
-// Counts of two classes: no step waits for the memory of the one before.
+// Counts of two classes. No step waits for a memory access of the previous one.
 class TwoCounts {
   public:
     explicit TwoCounts(const CountTerms& terms)
@@ -83,7 +83,7 @@ class ManyCounts {
 
   private:
     const double* sides_ = nullptr;
-    std::vector<const double*> at_;  // per class: where its count on the left is in the list
+    std::vector<const double*> at_;  // by class: the position of its left count in the table
     double class_terms_ = 0;
 };
 

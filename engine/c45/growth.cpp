@@ -37,7 +37,7 @@ class Grower {
     }
 
   private:
-    // The instances of one branch in the lists of the sample that holds the children.
+    // The instances of one branch, as a range of the lists of the children's sample.
     struct Child {
         std::size_t node;
         std::size_t begin;
@@ -91,7 +91,7 @@ class Grower {
         }
         const std::size_t n_branches = tree_.branch.size() + tree_.n_branches(node);
         if (n_branches > max_branches) {
-            throw std::length_error("Column " + std::to_string(split.column) + " (the first is 0) has a branch for " +
+            throw std::length_error("Column " + std::to_string(split.column) + " (the first is 0) needs a branch for " +
                                     "each of " + std::to_string(tree_.n_branches(node)) +
                                     " categories, and those of the tree are too many to number. Merge its rare " +
                                     "categories.");
@@ -100,7 +100,7 @@ class Grower {
         tree_.branch.resize(n_branches, C45Tree::no_child);
     }
 
-    // Fills `branch_of_` for the node's instances and says whether any of them takes all.
+    // Sets `branch_of_` for the node's instances. Returns whether any of them takes all branches.
     template <class Weight>
     bool choose_branches(const Sample<Weight>& sample, std::size_t begin, std::size_t end, std::size_t node,
                          const Split& split) {
@@ -125,7 +125,8 @@ class Grower {
         return has_missing;
     }
 
-    // Makes a node for every branch with instances. `counts` of all branches becomes their first places in the lists.
+    // Makes a node for every branch with instances. Replaces `counts` by the first position of each branch in the
+    // lists.
     std::vector<Child> add_children(std::size_t node, std::size_t begin, std::vector<std::size_t>& counts) {
         std::vector<Child> children;
         for (std::size_t b = 0; b < counts.size(); ++b) {
@@ -149,7 +150,7 @@ class Grower {
             const std::uint32_t instance = sample.instances[i];
             add_label(static_cast<std::size_t>(tree_.branches(node)[branch_of_[instance]]), sample.label[instance]);
         }
-        // Lists are parted only for children that look at them again.
+        // Lists are partitioned only for children that will be split.
         std::erase_if(children, [&](const Child& child) { return !can_split(child.node, depth); });
         if (children.empty()) return children;
         part(std::span(sample.instances).subspan(begin, end - begin), begin, places, instance_spare_,
@@ -163,7 +164,7 @@ class Grower {
         return children;
     }
 
-    // A stable partition of one list by branch. `places` are the branches' first places, counted from `begin` on.
+    // A stable partition of one list by branch. `places` are the first positions of the branches, relative to `begin`.
     template <class Item, class InstanceOf>
     void part(std::span<Item> list, std::size_t begin, const std::vector<std::size_t>& places, std::vector<Item>& spare,
               InstanceOf instance_of) {
@@ -186,8 +187,8 @@ class Grower {
         std::copy_n(spare.begin(), list.size(), list.begin());
     }
 
-    // Copies the node's instances into a sample of their own, those with a missing value once per branch and with a
-    // part of their weight in each.
+    // Copies the node's instances into a new sample. An instance with a missing value is copied once per branch, with a
+    // fraction of its weight.
     template <class Weight>
     std::vector<Child> part_with_missing(const Sample<Weight>& sample, std::size_t begin, std::size_t end,
                                          std::size_t node, Sample<double>& below) {
@@ -217,9 +218,9 @@ class Grower {
         const std::size_t n_copies = end - begin - n_missing + n_missing * receivers.size();
         if (n_copies >= max_instances) {
             throw std::length_error("Column " + std::to_string(tree_.column[node]) +
-                                    " (the first is 0) sends each of " + std::to_string(n_missing) +
-                                    " rows without a value down " + std::to_string(receivers.size()) +
-                                    " branches. Fill its missing values in, or merge its rare categories.");
+                                    " (the first is 0) would copy each of " + std::to_string(n_missing) +
+                                    " rows with a missing value to " + std::to_string(receivers.size()) +
+                                    " branches. Impute its missing values, or merge its rare categories.");
         }
         below.row.reserve(n_copies);
         below.label.reserve(n_copies);
@@ -275,7 +276,7 @@ class Grower {
     Polls& polls_;
     SplitChooser chooser_;
     C45Tree tree_;
-    std::vector<std::uint32_t> branch_of_;  // per instance of the node being split
+    std::vector<std::uint32_t> branch_of_;  // by instance of the node being split
     std::vector<std::uint32_t> instance_spare_;
     std::vector<Entry> entry_spare_;
 };
@@ -309,7 +310,7 @@ C45Tree grow_tree(std::span<const C45Column> columns, SortedTable sorted, std::s
     const std::span<const std::uint32_t> rows = sorted.rows;
     double total = 0;
     for (const std::uint32_t row : sorted.all_rows) total += weights[row];
-    // Counts must fit their labels, and the list of their w log2 w must stay small beside the table.
+    // Counts must fit in labels, and the table of w log2 w must stay small compared to the data.
     constexpr auto highest = static_cast<double>(Label<std::uint32_t>::highest);
     const bool can_count = n_classes <= highest && total <= 4.0 * static_cast<double>(rows.size()) + 1024 &&
                            std::ranges::all_of(rows, [&](std::uint32_t row) {

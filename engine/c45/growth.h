@@ -1,5 +1,5 @@
-// Growing the full tree, before any pruning. Columns of numbers are sorted once; a split then parts the sorted lists,
-// in place. Only a split that sends parts of rows down several branches makes new lists for the nodes below it.
+// Grows the full tree without pruning. Numeric columns are sorted once, and splits partition the sorted lists in place.
+// Only a split that sends fractions of rows down several branches makes new lists for its children.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -11,7 +11,7 @@
 
 namespace committee::c45 {
 
-// The weights of the rows are on `grid`. Of columns of numbers, nothing is asked but that they are such.
+// The weights of the rows are on `grid`. The contents of numeric columns are not read, only their type.
 C45Tree grow_tree(std::span<const C45Column> columns, SortedTable sorted, std::span<const std::int32_t> classes,
                   std::int32_t n_classes, std::span<const double> weights, const Grid& grid, double min_leaf_weight,
                   Polls& polls);

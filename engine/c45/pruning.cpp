@@ -22,7 +22,7 @@ void collapse(C45Tree& tree) {
 
 namespace {
 
-// Sends rows down a tree. The rows of the nodes from the root to the one at work lie on one stack.
+// Sends rows down a tree. The rows of all nodes on the path from the root to the current node are on one stack.
 class Router {
   public:
     // The rows [begin, end) of the stack, which take `branch` to `child`.
@@ -32,7 +32,7 @@ class Router {
         std::size_t begin;
         std::size_t end;
     };
-    // How a row with a missing value is parted: like the other rows at hand, or like the training rows.
+    // How a row with a missing value is split: in proportion to the other rows, or to the training rows.
     enum class Parts { like_rows, like_tree };
 
     Router(std::span<const C45Column> columns, std::span<const std::int32_t> classes, const Grid& grid,
@@ -49,7 +49,7 @@ class Router {
         }
     }
 
-    // Puts the rows of every branch that gets any on top of the stack.
+    // Pushes the rows of every non-empty branch onto the stack.
     std::vector<Segment> route(const C45Tree& tree, std::size_t node, std::size_t begin, std::size_t end, Parts parts) {
         polls_.after(8 * (end - begin));
         const C45Column& column = columns_[static_cast<std::size_t>(tree.column[node])];
@@ -107,7 +107,8 @@ class Router {
     }
 
   private:
-    // The common case, without a branch in the loop: numbers, none of them missing. Nothing if one is.
+    // The common case of a numeric column without missing values, with a branch-free loop. Returns nothing if a value
+    // is missing.
     std::optional<std::vector<Segment>> route_whole(const C45Tree& tree, std::size_t node,
                                                     std::span<const double> numbers, std::size_t begin,
                                                     std::size_t end) {
@@ -155,9 +156,9 @@ class PessimisticPruner {
           subtree_raising_(subtree_raising),
           class_weights_(static_cast<std::size_t>(tree.n_classes)) {}
 
-    // Returns the estimated errors of what is left of the node's subtree.
+    // Returns the estimated errors of the pruned subtree.
     double prune(std::size_t node, std::size_t begin, std::size_t end) {
-        // A node that took over its largest branch is pruned again: its rows have changed.
+        // A node that was replaced by its largest branch is pruned again, because its rows have changed.
         while (tree_.column[node] != C45Tree::is_leaf) {
             const std::size_t n_rows = router_.n_rows();
             double as_tree = 0;
@@ -166,7 +167,7 @@ class PessimisticPruner {
             }
             router_.shrink(n_rows);
 
-            // Quinlan's slack of a tenth of an error favours the smaller tree.
+            // Quinlan's tolerance of 0.1 errors favours the smaller tree.
             const double as_leaf = estimate_(tree_.classes(node));
             const bool leaf_beats_tree = is_at_most(as_leaf, as_tree + 0.1);
             const std::int32_t largest = find_largest_branch(node);
@@ -190,7 +191,7 @@ class PessimisticPruner {
     }
 
   private:
-    // The last of the largest, as J48 has it.
+    // The last one among ties, as in J48.
     std::int32_t find_largest_branch(std::size_t node) const {
         std::int32_t largest = C45Tree::no_child;
         double most = 0;
@@ -204,7 +205,7 @@ class PessimisticPruner {
         return largest;
     }
 
-    // The estimated errors of a subtree if it had these rows, or any number above `too_many`.
+    // The estimated errors of a subtree on these rows. May return any number above `too_many`, if they exceed it.
     double estimate_branch(std::int32_t node, std::size_t begin, std::size_t end, double too_many) {
         if (node == C45Tree::no_child || tree_.column[static_cast<std::size_t>(node)] == C45Tree::is_leaf) {
             router_.count_classes(begin, end, class_weights_);
@@ -221,7 +222,7 @@ class PessimisticPruner {
         return errors;
     }
 
-    // Gives a subtree these rows. A branch that was empty may become a leaf.
+    // Recomputes the class weights of a subtree for these rows. A branch without a child may get a leaf.
     void recount(std::size_t node, std::size_t begin, std::size_t end) {
         router_.count_classes(begin, end, tree_.classes(node));
         if (tree_.column[node] == C45Tree::is_leaf) return;
@@ -246,7 +247,7 @@ class PessimisticPruner {
     std::vector<double> class_weights_;
 };
 
-// Returns the errors that what is left of the node's subtree makes on the rows [begin, end) of the router.
+// Returns the errors of the pruned subtree on the rows [begin, end) of the router.
 double prune_node_by_errors(C45Tree& tree, Router& router, std::size_t node, std::size_t begin, std::size_t end) {
     std::vector<double> class_weights(static_cast<std::size_t>(tree.n_classes));
     const std::size_t majority = find_majority(tree.classes(node));
@@ -267,7 +268,7 @@ double prune_node_by_errors(C45Tree& tree, Router& router, std::size_t node, std
                                               segment.end);
     }
     router.shrink(n_rows);
-    // A subtree that no row reaches makes no error, and neither would a leaf in its place.
+    // A subtree that no row reaches makes no errors, and neither does a leaf.
     for (std::size_t b = 0; b < is_visited.size(); ++b) {
         const std::int32_t child = tree.branches(node)[b];
         if (!is_visited[b] && child != C45Tree::no_child)

@@ -12,11 +12,11 @@ namespace {
 constexpr std::uint32_t is_absent = max_instances - 1;
 constexpr std::uint32_t is_only_known = max_instances - 2;
 
-// Says of the known entries, which come first, whether the next one is close.
+// Marks the entries with a value whose next entry is close. Entries with a value come first.
 void mark_close(SortedColumn& column, std::size_t n_known) {
     const std::vector<double>& values = column.values.sorted;
-    // C4.5 calls values within 1e-5 close. Columns of tiny numbers could then not be split at all, so it is never more
-    // than a thousandth of a column's range.
+    // C4.5 treats values within 1e-5 as close. A column of tiny numbers could then not be split, so the limit is at
+    // most a thousandth of the column's range.
     if (!values.empty()) column.values.gap = std::min(1e-5, 1e-3 * (values.back() - values.front()));
     for (std::size_t i = 0; i + 1 < n_known; ++i) {
         column.entries[i].is_close = column.values.are_close(column.entries[i].rank, column.entries[i + 1].rank);
@@ -55,9 +55,9 @@ SortedColumn ColumnSorter::sort(std::span<const double> numbers, std::span<const
 double choose_threshold(std::span<const double> values, std::uint32_t rank_below, std::uint32_t rank_above) {
     const double below = values[rank_below];
     const double above = values[rank_above];
-    // A value half way but for rounding counts as half way.
+    // Adds the tolerance, so that rounding does not exclude a value at the midpoint.
     const double middle = std::midpoint(below, above) + tolerance * (above - below);
-    // Not so between infinities and between neighbouring doubles.
+    // Fails between infinities and between adjacent doubles.
     if (!(middle < above)) return below;
     const auto between = values.subspan(rank_below, rank_above - rank_below);
     return *(std::ranges::upper_bound(between, middle) - 1);

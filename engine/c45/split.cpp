@@ -10,7 +10,7 @@ namespace committee::c45 {
 
 namespace {
 
-// Entropies are kept as sums of w log2 w terms: n H(classes) = term(n) - sum of term(class weights).
+// Entropies are sums of terms w log2 w: n H(classes) = term(n) - sum of term(class weights).
 template <class Weight>
 double sum_terms(const Entropy& entropy, std::span<const Weight> weights) {
     double result = 0;
@@ -29,8 +29,8 @@ std::vector<Weight> sum_known(const NodeRows<Weight>& node, std::span<const Entr
 }
 
 struct Cut {
-    std::size_t n_cuts = 0;  // that leave enough rows on both sides
-    double before = 0;       // entropies times rows: of all, and summed over both sides of the best cut
+    std::size_t n_cuts = 0;  // with enough rows on both sides
+    double before = 0;       // entropy times rows, of all rows; below, the sum over both sides of the best cut
     double after = 0;
     double side_terms = 0;
     std::uint32_t rank_below = 0;
@@ -39,11 +39,11 @@ struct Cut {
 
 template <class Weight>
 struct CutRules {
-    Weight min_side;    // the least weight of a side
-    double worthwhile;  // a cut must be better than the one before by more than this
+    Weight min_side;    // the minimum weight of a side
+    double worthwhile;  // a cut must improve on the previous one by more than this
 };
 
-// Two classes of rows that count once need no look at their labels.
+// With two classes and weights of 1, the class follows from the instance number.
 struct FirstAndSecond {
     std::uint32_t n_first_class;
 
@@ -59,9 +59,9 @@ struct AnyLabel {
     Label<Weight> operator()(const Entry& entry) const { return labels[entry.instance]; }
 };
 
-// The loop of loops: every row of every node passes here once per column of numbers.
-// Whether a value is close to the next cannot be foretold, so that is asked of the best cuts at once, and of all
-// others behind the loop, when their number is wanted. `doubtful` has room for as many as are known.
+// The innermost loop: it processes every row of every node once per numeric column. Whether two values are close is
+// unpredictable. It is therefore checked immediately only for cuts that improve on the best one. For all others it is
+// checked after the loop, when the number of cuts is needed. `doubtful` must have room for known.size() elements.
 template <class Weight, class Labels, class Sides>
 Cut find_cut(std::span<const Entry> known, const Labels label_of, const Weight n_known, Sides& sides,
              const Values& values, const CutRules<Weight> rules, const Entry** doubtful) {
@@ -137,7 +137,7 @@ Split SplitChooser::choose(const NodeRows<Weight>& node) {
     }
     Split best;
     if (n_averaged == 0) return best;
-    // C4.5's slack: gains this little below the average still count as average.
+    // C4.5's tolerance: a gain slightly below the average counts as average.
     const double least_gain = sum_of_gains / static_cast<double>(n_averaged) - 1e-3;
     for (const Split& split : splits_) {
         if (split.column == Split::none || split.gain < least_gain) continue;
@@ -199,7 +199,7 @@ Split SplitChooser::split_numbers(const NodeRows<Weight>& node, std::size_t colu
 template <class Weight>
 Split SplitChooser::split_categories(const NodeRows<Weight>& node, std::size_t column) {
     const std::span<const std::int32_t> codes = columns_[column].codes;
-    // Only the categories that occur get a slot: a small node must not pay for a column of many.
+    // Only categories that occur get a slot, so that a small node does not pay for a column of many categories.
     met_.clear();
     std::vector<Weight> counts;
     for (std::size_t i = node.begin; i < node.end; ++i) {
@@ -245,7 +245,7 @@ Split SplitChooser::split_categories(const NodeRows<Weight>& node, std::size_t c
     return split;
 }
 
-// Rows with a missing value are one more side in the split's own entropy.
+// Rows with a missing value count as one more side in the entropy of the split.
 double SplitChooser::split_ratio(double gain, double known, double total, double sum_of_terms) const {
     const double own = entropy_.term(total) - sum_of_terms - entropy_.term(total - known);
     return is_equal(own, 0) ? 0 : gain / (own / total);

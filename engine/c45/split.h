@@ -1,5 +1,5 @@
-// The split of one node. In: the instances of the node, sorted by every column of numbers. Out: the column and the cut
-// of highest gain ratio among the columns of at least average gain.
+// The split of one node. In: the instances of the node, sorted by every numeric column. Out: the column and the cut of
+// highest gain ratio among the columns of at least average gain.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -13,11 +13,11 @@
 
 namespace committee::c45 {
 
-// An instance with the rank of its value among the distinct values of a column. C4.5 does not part values that are
-// close.
+// An instance, with the rank of its value among the distinct values of a column. C4.5 does not split between close
+// values.
 struct Entry {
     std::uint32_t instance : 31;
-    std::uint32_t is_close : 1;  // what comes next in the whole column is close to this, or equal
+    std::uint32_t is_close : 1;  // the next value in the whole column is close or equal
     std::uint32_t rank;
 };
 inline constexpr std::size_t max_instances = std::size_t{1} << 31;
@@ -28,7 +28,7 @@ struct Label {
     std::int32_t class_code;
     Weight weight;
 };
-// Read out of order in the innermost loop, so it is kept small.
+// Read in random order in the innermost loop, so it must be small.
 template <>
 struct Label<std::uint32_t> {
     static constexpr std::uint32_t highest = std::numeric_limits<std::uint16_t>::max();
@@ -37,16 +37,17 @@ struct Label<std::uint32_t> {
     std::uint16_t weight;
 };
 
-// An instance is a row, or the part of a row with missing values that reaches a node. Weights are counts (uint32) as
-// long as all are whole, and double afterwards. Whole rows are numbered by class.
+// An instance is a row, or the fraction of a row with missing values that reaches a node. Weights are counts (uint32)
+// while all are integers, and double afterwards. Whole rows are numbered by class.
 template <class Weight>
 struct Sample {
-    std::vector<std::uint32_t> row;          // per instance
-    std::vector<Label<Weight>> label;        // per instance
-    std::vector<std::uint32_t> instances;    // those of one node side by side
-    std::vector<std::vector<Entry>> sorted;  // per column of numbers: likewise, within a node by rank, missing last
-    bool has_weights = true;                 // other than 1
-    std::uint32_t n_first_class = 0;         // instances below this are of class 0, if they are whole rows
+    std::vector<std::uint32_t> row;        // by instance
+    std::vector<Label<Weight>> label;      // by instance
+    std::vector<std::uint32_t> instances;  // the instances of a node are contiguous
+    std::vector<std::vector<Entry>>
+        sorted;               // by numeric column: the same, sorted by rank within a node, with missing values last
+    bool has_weights = true;  // some weight is not 1
+    std::uint32_t n_first_class = 0;  // smaller instances belong to class 0, if all are whole rows
 };
 
 // The instances [begin, end) of a sample's lists.
@@ -63,13 +64,13 @@ struct Split {
     static constexpr std::int32_t none = -1;
 
     std::int32_t column = none;
-    double gain = 0;  // per row in bits, after the correction for many thresholds
+    double gain = 0;  // in bits per row, after the correction for the number of thresholds
     double ratio = 0;
-    std::uint32_t rank_below = 0;  // the last rank on the left and the first on the right; numbers only
+    std::uint32_t rank_below = 0;  // of numeric columns: the last rank on the left and the first rank on the right
     std::uint32_t rank_above = 0;
 };
 
-// The distinct values of a column of numbers, increasing. Values no further apart than `gap` are close.
+// The distinct values of a numeric column in increasing order. Values at most `gap` apart are close.
 struct Values {
     std::vector<double> sorted;
     double gap = 0;
@@ -81,12 +82,12 @@ struct Values {
 
 class SplitChooser {
   public:
-    // `values` has one entry per column, empty for categories. `total_weight` is that of the whole table: a column of
-    // very many categories does not count in the average gain.
+    // `values` has one element per column, empty for categories. `total_weight` is the weight of the whole table:
+    // columns with very many categories are excluded from the average gain.
     SplitChooser(std::span<const C45Column> columns, std::span<const Values> values, std::size_t n_classes,
                  double min_leaf_weight, double total_weight, const Entropy& entropy, Polls& polls);
 
-    // `Split::none` as column if nothing is worth splitting.
+    // Returns Split::none as column if no split is useful.
     template <class Weight>
     Split choose(const NodeRows<Weight>& node);
 
@@ -104,14 +105,14 @@ class SplitChooser {
     const Entropy& entropy_;
     Polls& polls_;
     std::vector<bool> has_many_categories_;
-    CountTerms node_terms_;   // of the node whose split is chosen
+    CountTerms node_terms_;   // of the current node
     CountTerms known_terms_;  // of its rows without a missing value
     ManyCounts many_counts_;
     Weights weights_;
-    std::vector<const Entry*> doubtful_;  // while the rows of a column are looked at
-    std::vector<Split> splits_;           // the chosen node's, one per column
-    std::vector<std::int32_t> slots_;     // of categories met at a node, -1 before they are met
-    std::vector<std::int32_t> met_;       // those categories
+    std::vector<const Entry*> doubtful_;  // buffer for the current column
+    std::vector<Split> splits_;           // of the current node, by column
+    std::vector<std::int32_t> slots_;     // by category: its index in seen_, or -1
+    std::vector<std::int32_t> met_;       // the categories in the node
 };
 
 }  // namespace committee::c45

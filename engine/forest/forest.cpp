@@ -18,21 +18,21 @@
 namespace committee {
 namespace {
 
-// The rows that one tree sees.
+// The sample of one tree.
 struct Bag {
-    std::vector<std::uint32_t> counts;  // per row of the table
-    std::vector<std::uint32_t> rows;    // those with a count and a mass
-    std::vector<std::uint64_t> masses;  // of these rows: how much of them the tree sees
+    std::vector<std::uint32_t> counts;  // by row of the table
+    std::vector<std::uint32_t> rows;    // rows of positive mass
+    std::vector<std::uint64_t> masses;  // of these rows: count times weight
     std::vector<std::uint32_t> weights;
-    double row_weight = 1;               // of a row that stands there once
-    std::vector<std::uint32_t> outside;  // the others
+    double row_weight = 1;               // the weight of a row that occurs once
+    std::vector<std::uint32_t> outside;  // rows not in the bag
 };
 
-// What one tree leaves behind.
+// The results of growing one tree.
 struct Finished {
     Tree tree;
     std::vector<std::uint32_t> outside;
-    std::vector<std::uint32_t> leaves;  // of the rows outside
+    std::vector<std::uint32_t> leaves;  // of the rows outside the bag
     std::vector<double> permutation_losses;
     LeafRows leaf_rows;
 };
@@ -121,8 +121,8 @@ class ForestGrower {
         weigh(bag, parameters_.drawing && !keeps_weights);
     }
 
-    // No branch could guess whom a bag has: every row is written down, and stays if it has a mass. It has none if only
-    // its group was drawn.
+    // Lists the rows of positive mass. The loop is branch-free, because the branch would be unpredictable. The mass of
+    // a row is 0 if only its group was drawn.
     static void list_inside(Bag& bag, std::span<const std::uint32_t> weights) {
         const std::size_t n_rows = bag.counts.size();
         bag.rows.resize(n_rows);
@@ -147,12 +147,13 @@ class ForestGrower {
         }
     }
 
-    // Masses as weights: the same integers, or in a scale of their own if classes have weights or the sum is too large.
-    // Rows of classes that weigh nothing are dropped.
+    // Converts masses to weights. They stay the same integers, or are scaled if classes have weights or the sum is too
+    // large. Rows of classes with weight 0 are dropped.
     void weigh(Bag& bag, bool are_counts) const {
         bag.weights.clear();
         const std::uint64_t mass = std::accumulate(bag.masses.begin(), bag.masses.end(), std::uint64_t{0});
-        // Large masses are no repetitions: as of weights in fixed point, only their ratios mean something.
+        // Large masses do not count repetitions: they come from fixed-point weights, of which only the ratios have a
+        // meaning.
         constexpr std::uint64_t most_repetitions = 64;
         const std::size_t n_rows = bag.rows.size();
         const std::uint64_t n_times = are_counts || mass <= most_repetitions * n_rows ? mass : n_rows;
@@ -163,14 +164,14 @@ class ForestGrower {
             return;
         }
         double total = factors.empty() ? 0 : weighed_mass(bag, factors);
-        // The classes of the bag may all weigh nothing.
+        // All classes in the bag may have weight 0.
         if (total <= 0) {
             factors.assign(target_.n_outputs(), 1.0);
             total = static_cast<double>(mass);
         }
         for (double& factor : factors) {
             factor = std::scalbn(factor, 29 - std::ilogb(total));
-            // A whole number, so that a row that was drawn twice weighs what two rows do.
+            // A whole number, so that a row drawn twice has twice the weight of a row drawn once.
             if (are_counts && mass <= max_rows && factor > 0) factor = std::max(1.0, std::round(factor));
         }
         std::size_t n_kept = 0;
@@ -188,14 +189,14 @@ class ForestGrower {
 
     std::uint32_t class_of(std::uint32_t row) const { return target_.n_classes > 0 ? target_.labels[row] : 0; }
 
-    // By class first: integers, whose order does not matter.
+    // Sums the masses by class first. They are integers, so the order does not matter.
     double weighed_mass(const Bag& bag, const std::vector<double>& factors) const {
         std::vector<std::uint64_t> masses(factors.size(), 0);
         for (std::size_t i = 0; i < bag.rows.size(); ++i) masses[class_of(bag.rows[i])] += bag.masses[i];
         return std::inner_product(masses.begin(), masses.end(), factors.begin(), 0.0);
     }
 
-    // What classes weigh, by the parameters or by how often their rows were drawn; empty if they all weigh one.
+    // The weights of the classes, from the parameters or from the bag's class frequencies; empty if all are 1.
     std::vector<double> class_factors(const Bag& bag) const {
         if (!parameters_.balance_bags) return parameters_.class_weights;
         std::vector<double> counts(target_.n_classes, 0.0);
@@ -203,14 +204,14 @@ class ForestGrower {
         return balancing_factors(counts);
     }
 
-    // Where the rows are in an order by what they contain, which is what columns are shuffled along.
+    // Finds the position of every row in the order by content. Columns are permuted along this order.
     void find_places(int n_threads) {
         const auto order = order_by_content(table_, contents_of(target_), n_threads, stop_, weights_);
         places_.resize(order.size());
         for (std::uint32_t place = 0; place < order.size(); ++place) places_[order[place]] = place;
     }
 
-    // What the rows outside the bag, and those inside, tell of a tree.
+    // Evaluates a tree on the rows outside its bag, and lists the rows of its leaves.
     template <class Code>
     void judge(const Codes<Code>& codes, std::uint64_t key, const Bag& bag, Finished& finished) const {
         if (parameters_.keep_leaf_rows) finished.leaf_rows = collect_leaf_rows(codes, bag, finished.tree);
@@ -247,10 +248,11 @@ class ForestGrower {
         return result;
     }
 
-    // Breiman 2001, section 10: how much worse the tree gets on the rows outside its bag when a column is shuffled.
+    // Permutation importance (Breiman 2001, section 10): the increase of the tree's loss on its out-of-bag rows when a
+    // column is shuffled.
     template <class Code>
     void permute_columns(const Codes<Code>& codes, std::uint64_t key, Finished& finished) const {
-        std::vector<std::uint32_t> rows, leaves;  // those that count
+        std::vector<std::uint32_t> rows, leaves;  // those of positive weight
         for (std::size_t i = 0; i < finished.outside.size(); ++i) {
             if (!weights_.empty() && weights_[finished.outside[i]] == 0) continue;
             rows.push_back(finished.outside[i]);
@@ -292,7 +294,7 @@ class ForestGrower {
         return loss / static_cast<double>(rows.size());
     }
 
-    // Takes one finished tree after the other. Whether there are enough.
+    // Takes the finished trees in order. Returns whether there are enough.
     bool take(Finished& finished) {
         if (tally_) {
             const TreeView tree(finished.tree);
@@ -332,7 +334,7 @@ class ForestGrower {
     std::span<const std::uint32_t> weights_;
     const ForestParameters& parameters_;
     const Stop& stop_;
-    std::vector<std::uint32_t> places_;  // of the rows in an order by what they contain
+    std::vector<std::uint32_t> places_;  // position of each row in the order by content
 
     InOrder<Finished> in_order_;
     std::optional<OutOfBagTally> tally_;

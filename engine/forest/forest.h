@@ -1,4 +1,4 @@
-// Many trees on one table: who sees which rows, growing in parallel, the out-of-bag decision along the way.
+// Grows many trees from one table in parallel: draws the rows of each tree, and computes the out-of-bag decision.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -17,25 +17,27 @@ namespace committee {
 
 struct ForestParameters {
     GrowParameters grow;
-    std::uint32_t first_tree = 0;  // members [first_tree, n_trees) are grown; a warm start goes on where it stopped
+    std::uint32_t first_tree =
+        0;  // trees [first_tree, n_trees) are grown; a warm start continues where the last fit ended
     std::uint32_t n_trees = 100;
     std::uint64_t seed = 0;
-    bool are_stumps = false;         // of the criterion to grow by, which is all that they have to do with `grow`
-    std::optional<Drawing> drawing;  // how bags are drawn; without, a tree sees all rows
-    std::vector<std::vector<std::uint32_t>> columns;  // what each of the trees that are grown sees; empty: all
+    bool are_stumps = false;                          // uses grow.criterion only
+    std::optional<Drawing> drawing;                   // how bags are drawn; without it, a tree sees all rows
+    std::vector<std::vector<std::uint32_t>> columns;  // of each of these trees; empty: all
     std::vector<std::uint32_t> columns_tried;         // by each of these trees at a node
-    std::vector<double> class_weights;                // per class, or empty
-    bool balance_bags = false;                        // class weights from each bag's own class frequencies
+    std::vector<double> class_weights;                // by class, or empty
+    bool balance_bags = false;                        // compute class weights from the class frequencies of each bag
     bool out_of_bag = false;
     bool out_of_bag_importances = false;
     bool keep_leaf_rows = false;
-    double ccp_alpha = 0;  // above 0, trees (which must keep records) are pruned as they are grown
+    double ccp_alpha = 0;  // if > 0, trees (which must keep records) are pruned after growing
     Rule rule = Rule::mean;
-    std::span<const ColumnView> values;  // of the columns of a table that was binned without its cuts
-    std::uint32_t flat_trees = 0;        // 0, or stop when the out-of-bag error has not improved over this many trees
+    std::span<const ColumnView> values;  // the columns of a table that was binned without keeping its cuts
+    std::uint32_t flat_trees = 0;        // 0, or stop once the out-of-bag error has not improved over this many trees
 };
 
-// The rows behind the leaves of one tree: leaf value i holds rows[offsets[i]] .. rows[offsets[i + 1]], with weights.
+// The training rows in the leaves of one tree: leaf value i holds rows[offsets[i]] .. rows[offsets[i + 1]], with
+// weights.
 struct LeafRows {
     std::vector<std::uint32_t> offsets;
     std::vector<std::uint32_t> rows;
@@ -45,15 +47,17 @@ struct LeafRows {
 struct Grown {
     Forest forest;
     OutOfBag out_of_bag;
-    std::vector<double> importances;             // (n_trees, n_columns): summed impurity decrease, not normalised
-    std::vector<double> out_of_bag_importances;  // (n_trees, n_columns): loss of accuracy, or gain of squared error
+    std::vector<double> importances;  // (n_trees, n_columns): summed impurity decrease, not normalised
+    std::vector<double>
+        out_of_bag_importances;  // (n_trees, n_columns): decrease of accuracy, or increase of squared error
     std::vector<LeafRows> leaf_rows;
-    bool stopped = false;  // before its time; the trees so far are whole, and the first of those that were wanted
+    bool stopped = false;  // early; the trees so far are complete, and are the first of those requested
 };
 
-// weights: fixed-point row weights, empty for all one. Rows of weight 0 take no part but get an out-of-bag decision.
-// before: out-of-bag sums of the trees before first_tree, or empty. after_tree is asked on the calling thread, now and
-// then, with the number of trees that are done; true ends the work, as `stop` does, with the trees so far.
+// weights: fixed-point row weights, or empty for 1 per row. Rows of weight 0 are not trained on, but get an out-of-bag
+// decision. before: the out-of-bag sums of the trees before first_tree, or empty. after_tree is called now and then on
+// the calling thread with the number of finished trees. If it returns true, or `stop` is requested, growing ends with
+// the trees so far.
 Grown grow_forest(const Table& table, const Target& target, std::span<const std::uint32_t> weights,
                   const ForestParameters& parameters, OutOfBag before, int n_threads,
                   const std::function<bool(std::size_t)>& after_tree, const Stop& stop = {});

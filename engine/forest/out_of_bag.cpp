@@ -36,7 +36,7 @@ double OutOfBagTally::loss_of(std::uint32_t row) const {
     return row_loss(target_, row, &mean);
 }
 
-// The losses of all rows are added up anew: a warm start then finds the same sum, to the last bit.
+// Sums the losses of all rows again after every tree, so that a warm start computes the same bits.
 void OutOfBagTally::add_to_curve() {
     std::vector<double> losses;
     losses.reserve(found_.counts.size());

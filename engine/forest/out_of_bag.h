@@ -1,4 +1,4 @@
-// The out-of-bag decision: for each row, what the trees say that have not seen it (Breiman 2001).
+// The out-of-bag decision: for each row, the votes of the trees that were not trained on it (Breiman 2001).
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -10,23 +10,23 @@
 
 namespace committee {
 
-// Decisions of the trees that did not see a row.
+// Sums over the trees that were not trained on a row.
 struct OutOfBag {
     std::vector<double> sums;           // (n_rows, n_outputs)
-    std::vector<std::uint32_t> counts;  // trees that voted for the row
-    std::vector<double> curve;          // error after every tree: misclassified share or mean squared error
+    std::vector<std::uint32_t> counts;  // the number of trees that voted
+    std::vector<double> curve;          // error after every tree: error rate or mean squared error
 };
 
-// Misclassified or not, or the squared error, of a decision for a row.
+// The loss of a decision for a row: 0 or 1 for a class, the squared error for a number.
 double row_loss(const Target& target, std::uint32_t row, const double* decision);
 
-// Sums the votes of one tree after another. The target must outlive it.
+// Sums the votes of one tree after another. The target must outlive the tally.
 class OutOfBagTally {
   public:
-    // before: of the trees that were there, or empty. does_count: whether each row counts in the error; empty: all do.
+    // before: the sums of earlier trees, or empty. does_count: whether each row counts in the error; empty if all do.
     OutOfBagTally(const Target& target, std::size_t n_rows, Rule rule, OutOfBag before, std::vector<bool> does_count);
 
-    // Adds the votes of a tree on some rows: value_of(i) points to what it says of rows[i].
+    // Adds the votes of a tree on some rows: value_of(i) points to the tree's vote for rows[i].
     template <class ValueOf>
     void add(std::span<const std::uint32_t> rows, ValueOf value_of) {
         for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -36,8 +36,8 @@ class OutOfBagTally {
         add_to_curve();
     }
 
-    // Flat: the mean error over the last `window` trees is no longer half a percent below that of the as many before,
-    // or there is none, because every row is in every bag.
+    // Whether the curve is flat: the mean error over the last `window` trees is not at least 0.5 % lower than over the
+    // `window` trees before. Also true if the error is undefined because every row is in every bag.
     bool is_flat(std::size_t window) const;
 
     OutOfBag& found() { return found_; }

@@ -12,12 +12,12 @@ namespace committee {
 namespace {
 
 constexpr std::size_t block_rows = 256;
-// That are looked at, roughly, to add one leaf.
+// The approximate number of values read to add one leaf.
 constexpr std::size_t values_of_a_leaf = 64;
 
 constexpr Requirement require{"The leaf rows do not fit the forest"};
 
-// Targets as ranks: equal targets have equal ranks.
+// Targets as ranks. Equal targets have equal ranks.
 struct Ranks {
     std::vector<std::uint32_t> of_row;
     std::vector<double> targets;  // by rank, increasing
@@ -36,7 +36,7 @@ Ranks rank_targets(std::span<const double> y) {
     return ranks;
 }
 
-// Weights by rank of the target, with a bit set of the ranks that have any: they are few, and are walked in order.
+// Weights by rank of the target. Few ranks have a weight, so a bit set lists them in order.
 class Distribution {
   public:
     void resize(std::size_t n_ranks) {
@@ -49,7 +49,7 @@ class Distribution {
         is_present_[rank / 64] |= std::uint64_t{1} << (rank % 64);
     }
 
-    // Calls visit(rank, weight) in order of rank and leaves the distribution empty.
+    // Calls visit(rank, weight) in order of rank and empties the distribution.
     template <class Visit>
     void take(Visit visit) {
         for (std::size_t word = 0; word < is_present_.size(); ++word) {
@@ -67,14 +67,14 @@ class Distribution {
     std::vector<std::uint64_t> is_present_;
 };
 
-// The quantiles in increasing order, as summed weights: every tree adds 1.
+// The quantiles in increasing order, as cumulative weights. Every tree adds a total weight of 1.
 struct Levels {
     std::vector<std::size_t> order;
     std::vector<double> weights;
 };
 
 Levels sort_levels(std::span<const double> quantiles, std::size_t n_trees) {
-    // Rounding of the sum must not carry a quantile to the next target.
+    // Rounding errors of the sum must not move a quantile to the next target.
     constexpr double slack = 1e-12;
     Levels levels;
     levels.order.resize(quantiles.size());
@@ -97,7 +97,7 @@ void take_quantiles(Distribution& distribution, const Ranks& ranks, const Levels
     });
 }
 
-// What one thread reuses from block to block.
+// Buffers that a thread reuses for every block.
 struct Worker {
     Distribution distribution;
     std::vector<std::uint32_t> leaves;  // (block_rows, n_trees)
@@ -127,7 +127,7 @@ void add_leaf(const LeafRowsView& leaf_rows, std::uint32_t value, const Ranks& r
 
 void check_leaf_rows(const Forest& forest, std::span<const LeafRowsView> leaf_rows, std::span<const double> y) {
     require(!forest.is_classifier && forest.n_outputs == 1 && forest.link == Link::mean,
-            "it is not a forest of regression");
+            "it is not a regression forest");
     require(leaf_rows.size() == forest.trees.size(), "there must be one list per tree");
     require(are_finite(y), "a target is not finite");
     for (std::size_t t = 0; t < leaf_rows.size(); ++t) {

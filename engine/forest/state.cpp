@@ -12,14 +12,15 @@ namespace {
 
 constexpr Requirement require{"This is not a forest"};
 
-// The left child of an inner node, once its column and its set are known to be sound.
+// The left child of an inner node. Checks the node's column and set first.
 std::uint32_t checked_left_child(const Tree& tree, const Binning& binning, NodeWord word) {
-    require(column_of(word) < binning.columns.size(), "a node asks about a column that is not there");
+    require(column_of(word) < binning.columns.size(), "a node splits on a column that does not exist");
     const Column& column = binning.columns[column_of(word)];
-    require(column.is_used, "a node asks about a column that is marked as unused");
-    require(is_category(word) == column.is_category, "a node takes numbers for categories, or categories for numbers");
+    require(column.is_used, "a node splits on a column that is marked as unused");
+    require(is_category(word) == column.is_category,
+            "a node splits a numeric column by categories, or a categorical one by a threshold");
     if (!is_category(word)) {
-        require(column.n_bins > 0, "a node asks about a column without values");
+        require(column.n_bins > 0, "a node splits on a column without values");
         return address_of(word);
     }
     const std::size_t at = address_of(word);
@@ -30,15 +31,16 @@ std::uint32_t checked_left_child(const Tree& tree, const Binning& binning, NodeW
     const std::span<const std::uint32_t> held(tree.sets.data() + at + 3, tree.sets[at + 2]);
     if (tree.sets[at + 1] == lists_codes) {
         require(std::ranges::is_sorted(held) && (held.empty() || held.back() <= column.n_bins),
-                "a set lists categories that are not there, or not in order");
+                "a set lists categories that do not exist, or are not sorted");
     } else {
         require(std::uint64_t{tree.sets[at + 1]} + held.size() <= column.n_bins / 32 + 1,
-                "a set holds categories that are not there");
+                "a set holds categories that do not exist");
     }
     return tree.sets[at];
 }
 
-// Children stand behind their parents and have one parent each, so a tree is a tree: no cycles, nothing out of reach.
+// Children come after their parents, and each has exactly one parent. Therefore there are no cycles, and every node is
+// reachable.
 void check_nodes(const Tree& tree, const Binning& binning, std::size_t n_values) {
     std::vector<char> has_parent(tree.nodes.size(), 0);
     std::size_t n_children = 0;
@@ -47,11 +49,13 @@ void check_nodes(const Tree& tree, const Binning& binning, std::size_t n_values)
         if (is_leaf(word)) {
             require(word == leaf_word(address_of(word)), "a leaf has stray bits");
             require(address_of(word) < n_values, "a leaf's value is out of bounds");
-            require(tree.records.empty() || address_of(word) == i, "a recorded leaf has the value of another node");
+            require(tree.records.empty() || address_of(word) == i,
+                    "a leaf with a record has the value of another node");
             continue;
         }
         const std::size_t left = checked_left_child(tree, binning, word);
-        require(left > i && left + 1 < tree.nodes.size(), "a child is out of bounds, or not behind its parent");
+        require(left > i && left + 1 < tree.nodes.size(),
+                "a child is out of bounds, or does not come after its parent");
         require(has_parent[left] == 0 && has_parent[left + 1] == 0, "a node has two parents");
         has_parent[left] = has_parent[left + 1] = 1;
         n_children += 2;
@@ -59,11 +63,11 @@ void check_nodes(const Tree& tree, const Binning& binning, std::size_t n_values)
     require(n_children + 1 == tree.nodes.size(), "a node has no parent");
 }
 
-// What `check_nodes` finds, for a tree of numbers without records. Whether a node is a leaf is a coin flip to the
-// processor, so nothing branches on it.
+// A faster check_nodes() for trees without sets and records. Leaves and inner nodes alternate unpredictably, so it does
+// not branch on them.
 bool is_sound(const Tree& tree, std::span<const std::uint8_t> may_be_asked, std::size_t n_values) {
     const std::size_t n_nodes = tree.nodes.size(), n_columns = may_be_asked.size() - 1;
-    std::vector<std::uint8_t> n_parents(n_nodes + 2, 0);  // the last two are of those that have no children
+    std::vector<std::uint8_t> n_parents(n_nodes + 2, 0);  // the last two count children of leaves
     std::size_t n_inner = 0;
     bool holds = true;
     for (std::size_t i = 0; i < n_nodes; ++i) {
@@ -80,12 +84,13 @@ bool is_sound(const Tree& tree, std::span<const std::uint8_t> may_be_asked, std:
         ++n_parents[child + 1];
         n_inner += leaf ? 0 : 1;
     }
-    // A count may wrap round to 1, but then the sum of all is too large.
+    // A count of 257 would wrap around to 1, but then the total count would be too large.
     return holds && 2 * n_inner + 1 == n_nodes && n_parents[0] == 0 &&
            std::all_of(n_parents.begin() + 1, n_parents.end() - 2, [](std::uint8_t n) { return n == 1; });
 }
 
-// For each column whether a node of numbers may ask about it; and no for a column that is not there.
+// By column: whether a node may split it at a threshold. The last element is false and stands for columns that do not
+// exist.
 std::vector<std::uint8_t> askable(const Binning& binning) {
     std::vector<std::uint8_t> may_be_asked;
     for (const Column& column : binning.columns) {
@@ -95,7 +100,7 @@ std::vector<std::uint8_t> askable(const Binning& binning) {
     return may_be_asked;
 }
 
-// A forest without its columns and trees: what the scores are and what becomes of them.
+// Reads the scores and the link of a forest, without its columns and trees.
 Forest read_scores(const ForestArrays& arrays) {
     require(arrays.n_outputs > 0, "it has no outputs");
     require(arrays.n_scores > 0, "it has no scores");
@@ -119,7 +124,7 @@ Forest read_scores(const ForestArrays& arrays) {
                                     return std::isfinite(score) && (score == 0 || forest.link != Link::mean) &&
                                            (score >= 0 || !needs_votes(forest.link));
                                 }),
-            "a score cannot start there");
+            "the start score is invalid");
     require(std::isfinite(forest.scale) && forest.scale > 0, "the scale is not a positive number");
     return forest;
 }
@@ -142,7 +147,7 @@ void read_records(const ForestArrays& arrays, std::size_t begin, Tree& tree) {
     require(tree.records.front().weight > 0, "a root has no weight");
 }
 
-// Sums that overflow would leave a link with nothing to tell classes apart.
+// Scores that overflow would make the classes indistinguishable to the link.
 void check_reach(const Forest& forest) {
     double reach = 0;
     for (const double score : forest.start) reach = std::max(reach, std::abs(score));
@@ -168,7 +173,7 @@ Tree read_tree(const ForestArrays& arrays, const Forest& forest, std::span<const
     tree.values.assign(values.begin(), values.end());
     const std::size_t n_values = values.size() / forest.leaf_size();
     if (!arrays.impurities.empty()) {
-        require(n_values == nodes.size(), "a recorded tree must have a value per node");
+        require(n_values == nodes.size(), "a tree with records must have a value per node");
         read_records(arrays, arrays.node_offsets[t], tree);
     }
     const bool is_plain = tree.sets.empty() && tree.records.empty();

@@ -1,7 +1,6 @@
-// A forest as flat arrays, for files and pickles, and back. What comes back is hostile until proven otherwise.
+// A forest as flat arrays, for files and pickles. Arrays that are read back are not trusted until checked.
 //
-// Arrays of all trees lie one behind the other: tree t has nodes[node_offsets[t]] .. nodes[node_offsets[t + 1]], and so
-// on.
+// The arrays of all trees are concatenated: tree t has nodes[node_offsets[t]] .. nodes[node_offsets[t + 1]], and so on.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -35,7 +34,7 @@ struct ForestArrays {
 
 ForestArrays to_arrays(const Forest& forest);
 
-// Throws std::invalid_argument, naming the fault, unless every tree ends every row of any table of these columns in a
+// Throws std::invalid_argument with the fault, unless every tree leads every row of any table with these columns to a
 // leaf with a value.
 Forest from_arrays(const ForestArrays& arrays);
 

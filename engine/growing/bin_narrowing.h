@@ -1,6 +1,6 @@
-// Step one of growing for large nodes whose splits must be exact: entries that are fine only where the best split may
-// lie. The rows are summed in coarse bins, a bound tells what a split inside a bin could reach at best, and only the
-// rows of bins that could beat the best boundary so far are put in order.
+// Step one of growing, for large nodes whose splits must be exact. Rows are first summed in coarse bins. A bound on the
+// merit of the splits inside a bin shows which bins may contain a split better than the best boundary so far. Only the
+// rows of these bins are sorted into fine entries.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -18,14 +18,14 @@
 namespace committee {
 
 // For statistics whose splits are compared by the variance between the sides (see Sides). With s and w the sums of
-// target and weight and d = s_left w - s w_left, it is d^2 / (w_left w_right), but for rounding. Inside a bin, d can
-// rise at most by the rows above the node's mean and fall at most by those below.
+// target and weight and d = s_left w - s w_left, it is d^2 / (w_left w_right), up to rounding. Inside a bin, d rises at
+// most by the sum over the rows above the node's mean, and falls at most by the sum over the rows below it.
 template <class Stat>
 class Narrowing {
   public:
     using Item = typename Stat::Item;
 
-    // Nodes of fewer rows are ordered as fast as they are narrowed.
+    // For smaller nodes, sorting all rows is as fast.
     static constexpr std::size_t fewest_rows = 512;
 
     void start_node(std::span<const Item> items, const Item& total) {
@@ -36,7 +36,7 @@ class Narrowing {
             reaches_[i] = std::abs(Stat::sum(items[i]) * weight - sum * Stat::weight(items[i]));
     }
 
-    // None of the rows may miss a value. best: what a split must beat.
+    // No row may have a missing value. best: the merit that a split must exceed.
     void order(std::span<const std::uint16_t> codes, std::span<const Item> items, CodeRange range, double best,
                Histogram<Stat>& histogram, Entries<Stat>& entries) {
         const int shift = std::max(0, static_cast<int>(std::bit_width(range.highest - range.lowest)) - 8);
@@ -69,7 +69,7 @@ class Narrowing {
         }
     }
 
-    // The number of rows in bins that may hold a split better than the best.
+    // Marks the bins that may contain a split better than the best one. Returns the number of rows in them.
     std::size_t mark_fine_bins(std::size_t n_bins, double best) {
         const double sum = Stat::sum(total_), weight = Stat::weight(total_);
         auto difference = [=](const Item& left) { return Stat::sum(left) * weight - sum * Stat::weight(left); };
@@ -115,7 +115,7 @@ class Narrowing {
         fine_range_ = {low, high, false};
     }
 
-    // One entry for a bin that is not fine, the entries of its rows for one that is.
+    // A coarse bin becomes one entry; a fine bin is replaced by the entries of its rows.
     void merge(CodeRange range, int shift, std::size_t n_bins, bool has_fine, Entries<Stat>& entries) {
         entries.reserve(n_bins + (has_fine ? fine_.size : 0));
         entries.size = 0;

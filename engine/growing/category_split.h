@@ -1,4 +1,4 @@
-// Step two of growing for columns of categories: from the entries of a column to its best set of categories.
+// Step two of growing for categorical columns. In: the entries of a column. Out: its best set of categories.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -14,9 +14,9 @@
 
 namespace committee {
 
-// The best set of categories, missing being one more category. Categories are put in order and split as numbers are:
-// for two classes and for means, the order by value gives the best of all sets (Breiman et al. 1984, section 4.2.2);
-// for many classes the orders by the share of each of the heaviest classes are tried.
+// Finds the best set of categories to send left; missing counts as one more category. Categories are sorted and then
+// split like numbers. For two classes and for means, sorting by value finds the best of all sets (Breiman et al. 1984,
+// section 4.2.2). For many classes, sorting by the share of each of the heaviest classes is tried.
 template <class Stat, Criterion criterion>
 class CategorySearch {
   public:
@@ -38,7 +38,8 @@ class CategorySearch {
         }
     }
 
-    // A random set: every category present goes left or right by the toss of a coin.
+    // A random set: shuffles the categories that are present and sends a random number of them left, at least one to
+    // each side.
     void draw(const Entries<Stat>& entries, std::uint32_t n_rows, const Limits& limits, Random& random,
               Sides<Stat, criterion>& sides, Candidate& best) {
         collect_groups(entries);
@@ -107,7 +108,7 @@ class CategorySearch {
         return classes;
     }
 
-    // The entries in the order of the groups, the position of the group in place of the code.
+    // Reorders the entries by group, with the position of the group in place of the code.
     void arrange(const Entries<Stat>& entries) {
         arranged_.reserve(entries.size);
         arranged_.size = 0;

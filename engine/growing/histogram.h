@@ -1,6 +1,6 @@
-// Step one of growing: from the rows of a node to what one column tells of them. Comes in: the codes of the column and
-// the items of the rows. Goes out: entries, statistics by code in increasing order of code (missing, code 0, first).
-// Entries of parts of the rows can be merged into the entries of all, because every statistic is an integer.
+// Step one of growing: summarises one column over the rows of a node. In: the codes of the column and the items of the
+// rows. Out: entries, the sums by code in increasing order of code (code 0, missing, first). All sums are integers, so
+// entries of some of the rows can be merged into the entries of all.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -19,23 +19,23 @@
 
 namespace committee {
 
-// Up to this size rows are sorted by counting how many are below each.
+// Up to this many rows are sorted by rank: the number of rows below each.
 inline constexpr std::size_t rank_sort_limit = 32;
 
-// At most so many bins has a node's histogram where splits need not be exact. They span the node's own range of codes,
-// so deep nodes see finely even where a column has 65,535 bins.
+// The largest number of bins in a node's histogram if splits need not be exact. The bins span the node's own range of
+// codes, so they are fine in deep nodes even if the column has 65,535 bins.
 inline constexpr int coarse_bits = 8;
 inline constexpr std::uint32_t coarse_bins = 1 << coarse_bits;
 
 struct CodeRange {
-    std::uint32_t lowest = 0;  // of the values, missing left out
+    std::uint32_t lowest = 0;  // of the values that are not missing
     std::uint32_t highest = 0;
     bool has_missing = false;
 
     bool is_constant() const { return has_missing ? highest == 0 : lowest == highest; }
 };
 
-// Copies the codes of a column for the rows of a node.
+// Copies the codes of a column for the rows of a node, and finds their range.
 template <class Code>
 CodeRange gather_codes(const Code* column, std::span<const std::uint32_t> rows, bool may_miss, std::uint16_t* out) {
     const std::size_t n = rows.size();
@@ -48,22 +48,22 @@ CodeRange gather_codes(const Code* column, std::span<const std::uint32_t> rows, 
     if (!may_miss || lowest > 0) return {lowest, highest, false};
     lowest = 65535;
     for (std::size_t i = 0; i < n; ++i)
-        lowest = std::min(lowest, static_cast<std::uint16_t>(out[i] - 1));  // missing wraps
+        lowest = std::min(lowest, static_cast<std::uint16_t>(out[i] - 1));  // missing wraps around
     return {lowest + 1U, highest, true};
 }
 
-// An entry may be empty. Either entry e stands for the codes of bin e, or every entry has a code of its own, and
-// several may have the same.
+// The entries of a column, some of which may be empty. Either entry e holds the codes of bin e, or every entry has one
+// code, and several entries may have the same code.
 template <class Stat>
 struct Entries {
     bool are_bins = false;
-    std::uint32_t lowest = 0;  // of bins: bin 0 is for missing, bin b > 0 for the codes lowest + [b - 1, b) << shift
+    std::uint32_t lowest = 0;  // of bins: bin 0 is missing, bin b > 0 holds the codes lowest + [b - 1, b) << shift
     std::uint32_t highest = 0;
     int shift = 0;
     std::vector<std::uint16_t> codes;
     std::vector<typename Stat::Item> items;
-    std::vector<std::uint32_t> counts;         // rows of the entry; only kept where a limit asks for them
-    std::vector<std::uint32_t> class_weights;  // of bins of many classes, in place of items: n_classes for each bin
+    std::vector<std::uint32_t> counts;         // rows per entry; only filled if a limit needs them
+    std::vector<std::uint32_t> class_weights;  // n_classes per bin, instead of items, for bins of many classes
     std::size_t size = 0;
 
     void reserve(std::size_t n) {
@@ -72,7 +72,7 @@ struct Entries {
         items.resize(n);
         counts.resize(n);
     }
-    // Splits after an entry send codes left up to this one.
+    // A split after entry e sends all codes up to this one left.
     std::uint32_t last_code(std::size_t e) const {
         if (!are_bins) return codes[e];
         return e == 0 ? 0 : std::min(lowest + (static_cast<std::uint32_t>(e) << shift) - 1, highest);
@@ -87,7 +87,7 @@ struct Entries {
     }
 };
 
-// Turns rows into entries, with buffers that are reused from node to node.
+// Turns rows into entries. Buffers are reused for every node.
 template <class Stat>
 class Histogram {
   public:
@@ -96,25 +96,25 @@ class Histogram {
     Histogram(std::size_t n_classes, bool exact, bool count_rows)
         : n_classes_(n_classes), exact_(exact), count_rows_(count_rows) {}
 
-    // What a row of the tree weighs that stands there once.
+    // Sets the weight of a row that occurs once in the tree's sample.
     void start_tree(double row_weight) { row_weight_ = row_weight; }
 
-    // What the rows of the next node weigh. It decides how finely they are looked at where splits need not be exact, so
-    // that a row of weight 2 is the row twice.
+    // Sets the weight of the next node's rows. If splits need not be exact, it determines the number of bins. It counts
+    // weight instead of rows, so that a row of weight 2 equals two rows.
     void start_node(double weight) {
         if (exact_) return;
         const double n_rows = std::round(weight / row_weight_);
         most_bits_ = n_rows <= rank_sort_limit ? 16 : std::clamp(std::ilogb(n_rows), 6, coarse_bits);
     }
 
-    // is_category asks for an entry per category whatever the cost.
+    // If is_category, every category gets an entry of its own.
     void order(std::span<const std::uint16_t> codes, std::span<const Item> items, CodeRange range, bool is_category,
                Entries<Stat>& entries) {
         const std::size_t n = codes.size();
         const std::uint32_t last = range.highest - range.lowest;
         const int shift = is_category ? 0 : std::max(0, static_cast<int>(std::bit_width(last)) - most_bits_);
         if (n <= rank_sort_limit) return rank_sort(codes, items, range, shift, entries);
-        // Bin 0 is for missing.
+        // Bin 0 holds missing values.
         const std::size_t n_bins = (last >> shift) + 2;
         if (n_bins * n_cells() <= 2 * n + coarse_bins / 4) {
             count(codes, items, range, shift, n_bins, is_category, entries);
@@ -137,7 +137,7 @@ class Histogram {
         if (count_rows_) std::fill_n(entries.counts.begin(), n_rows, 1);
     }
 
-    // The rank of a row is the number of rows with a lower (code, position): quadratic but free of branches.
+    // The rank of a row is the number of rows with a smaller (code, position). This is quadratic but free of branches.
     void rank_sort(std::span<const std::uint16_t> codes, std::span<const Item> items, CodeRange range, int shift,
                    Entries<Stat>& entries) {
         constexpr std::size_t lanes = 8;
@@ -159,7 +159,7 @@ class Histogram {
         if (shift > 0) widen(entries, range, shift);
     }
 
-    // Rows of a bin get the last code of it, without a branch.
+    // Replaces every code by the last code of its bin, without branching.
     static void widen(Entries<Stat>& entries, CodeRange range, int shift) {
         const auto lowest = static_cast<std::uint16_t>(range.lowest);
         const auto mask = static_cast<std::uint16_t>((1U << shift) - 1);
@@ -189,7 +189,8 @@ class Histogram {
         }
     }
 
-    // Least significant digit first: two digits, each half of the bits that the node's range of codes needs.
+    // Sorts by the least significant digit first. Each of the two digits has half of the bits of the node's range of
+    // codes.
     void radix_sort(std::span<const std::uint16_t> codes, std::span<const Item> items, CodeRange range,
                     Entries<Stat>& entries) {
         const std::size_t n = codes.size();
@@ -257,7 +258,7 @@ class Histogram {
             bin == 0 ? 0 : std::min<std::size_t>(range.lowest + (bin << shift) - 1, range.highest));
     }
 
-    // Categories are put in order later, so each of their classes becomes an entry.
+    // Categories are sorted later, so every class of a category becomes an entry.
     void emit_classes(CodeRange range, Entries<Stat>& entries) {
         const std::size_t n_bins = entries.size;
         entries.are_bins = false;
@@ -277,7 +278,7 @@ class Histogram {
 
     std::size_t n_classes_;
     bool exact_;
-    int most_bits_ = 16;  // of bins
+    int most_bits_ = 16;  // log2 of the largest number of bins
     double row_weight_ = 1;
     bool count_rows_;
     std::vector<std::uint32_t> counts_;

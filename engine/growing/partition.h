@@ -1,5 +1,6 @@
-// Step three of growing: rows to children. Comes in: the rows of a node with their items, the codes of the split column
-// and the split. Goes out: the same rows, those of the left child first, each side in its old order.
+// Step three of growing: splits the rows of a node between its children. In: the rows of a node with their items, the
+// codes of the split column, and the split. Out: the same rows, with those of the left child first. Each side keeps its
+// order.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -13,16 +14,16 @@
 
 namespace committee {
 
-// What the rows of the two sides look like.
+// The range of the codes on both sides of a split.
 struct Divided {
     std::size_t n_left = 0;
     std::uint32_t below = 0;      // the highest code on the left
-    std::uint32_t above = 65536;  // the lowest code on the right; 65536 if there are only missing rows
+    std::uint32_t above = 65536;  // the lowest code on the right; 65536 if all rows there are missing
     bool has_missing = false;
 };
 
-// The threshold in the middle, in codes, of the gap between the rows of the two sides. Codes are ranks, so it does not
-// depend on how the column is scaled. Where one side holds only missing rows, it stays beside the values.
+// The threshold in the middle, in codes, of the gap between the two sides. Codes are ranks, so the scale of the column
+// does not matter. If one side has only missing values, the threshold is the highest code on the left.
 inline std::uint32_t centred_threshold(const Candidate& split, const Divided& divided) {
     if (split.threshold == 0) return 0;
     return divided.above == 65536 ? divided.below : divided.below + (divided.above - divided.below) / 2;
@@ -45,15 +46,15 @@ class Partition {
             return move<false>(rows, items, codes,
                                [threshold = split.threshold](std::uint16_t code) { return code > threshold; });
         }
-        // Code - 1 wraps missing round to the top.
+        // Subtracting 1 wraps missing around to the highest code.
         const std::uint16_t shift = split.missing_right ? 1 : 0;
         const auto threshold = static_cast<std::uint16_t>(split.threshold - shift);
         return move<true>(rows, items, codes,
                           [=](std::uint16_t code) { return static_cast<std::uint16_t>(code - shift) > threshold; });
     }
 
-    // Sends the other categories left. Categories that the node has not seen always go right, which is to be the
-    // heavier side.
+    // Sends the other categories left instead. Categories that the node has not seen always go right, and the caller
+    // wants the heavier side on the right.
     template <class Code>
     void swap_sides(std::span<const std::uint32_t> rows, const Code* codes, Candidate& split) {
         mark(split, 1);
@@ -71,8 +72,8 @@ class Partition {
     }
 
   private:
-    // Every row is written to both sides, and one of the two places is then taken. All is arithmetic, lest the compiler
-    // makes a branch that nobody can guess.
+    // Writes every row to both sides and advances only one of them. This is branch-free arithmetic, because a branch
+    // here would be unpredictable.
     template <bool may_miss, class Code, class GoesRight>
     Divided move(std::span<std::uint32_t> rows, std::span<Item> items, const Code* codes, GoesRight goes_right) {
         const std::size_t n = rows.size();

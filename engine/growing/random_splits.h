@@ -1,6 +1,6 @@
-// Steps one and two of growing for random thresholds: one is drawn for each of some columns, and the rows that go left
-// are summed for all of these columns at once. Comes in: the codes and items of a node. Goes out: thresholds, and what
-// lies on their left.
+// Steps one and two of growing with random thresholds. Draws one threshold for each of several columns and sums the
+// rows that go left for all of them at once. In: the codes and items of a node. Out: thresholds and the sums on their
+// left.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -20,16 +20,17 @@
 
 namespace committee {
 
-// The codes of up to eight columns lie side by side: a row is one vector.
+// The codes of up to eight columns are stored together, so that one vector holds a row.
 template <class Code, class Stat>
 class RandomSplits {
   public:
     using Item = typename Stat::Item;
     static constexpr std::size_t most_columns = 8;
 
-    // One threshold, uniform between the lowest and the highest value of the node (Geurts, Ernst and Wehenkel 2006).
+    // A threshold drawn uniformly between the lowest and the highest value in the node (Geurts, Ernst and Wehenkel
+    // 2006).
     struct Draw {
-        bool is_constant = false;  // then nothing was drawn
+        bool is_constant = false;  // nothing was drawn
         bool missing_right = false;
         std::uint32_t threshold = 0;
     };
@@ -48,12 +49,13 @@ class RandomSplits {
         rows_of_a_sum_ = most_rows_of_a_sum / heaviest;
     }
 
-    // A threshold of a column between two codes; of the column that is visited after so many others.
+    // Draws a threshold between two codes of the column visited after `visited` others.
     std::uint32_t threshold(std::uint32_t column, CodeRange range, std::uint64_t visited, const Random& random) const {
         return lines_[column].code_between(range.lowest, range.highest, to_share(random.at(2 * visited)));
     }
 
-    // RandomSplits for some columns, the first of which is visited after so many others. codes: where each begins.
+    // Draws thresholds for several columns, the first of which is visited after `visited` others. codes: the codes of
+    // each column.
     void draw(std::span<const std::uint32_t> columns, const std::array<const Code*, most_columns>& codes,
               std::span<const std::uint32_t> rows, std::uint64_t visited, const Random& random) {
         n_columns_ = columns.size();
@@ -84,7 +86,7 @@ class RandomSplits {
             } else {
                 drawn.threshold = drawn.missing_right ? range.highest : 0;
             }
-            // Code - 1 wraps missing round to the top.
+            // Subtracting 1 wraps missing around to the highest code.
             shifts_[k] = drawn.missing_right ? 1 : 0;
             lasts_[k] = to_signed(to_word(drawn.threshold - shifts_[k]));
         }
@@ -96,7 +98,7 @@ class RandomSplits {
         return to_signed(static_cast<std::uint16_t>(codes_[i * most_columns + k] - shifts_[k])) <= lasts_[k];
     }
 
-    // What goes left in each of the columns that were drawn for.
+    // Sums the rows that go left, for every column that was drawn.
     void sum_left(std::span<const Item> items) {
         if constexpr (std::is_same_v<Stat, TwoClasses>) {
             if (rows_of_a_sum_ == most_rows_of_a_sum) return sum_left_side_by_side<true>(items);
@@ -116,8 +118,8 @@ class RandomSplits {
     const Left& left_of(std::size_t k) const { return left_[k]; }
 
   private:
-    // Codes are kept 2^15 lower, round the end of 16 bits, for vectors compare signed numbers in one step. They are
-    // counted in words without a sign, which are allowed to wrap.
+    // Codes are stored minus 2^15, modulo 2^16, because vectors of signed numbers can be compared in one instruction.
+    // Sums use unsigned words, which may wrap around.
     using Lanes [[gnu::vector_size(2 * most_columns)]] = std::int16_t;
     using Words [[gnu::vector_size(2 * most_columns)]] = std::uint16_t;
     static constexpr std::size_t fewest_rows_of_a_sum = 32, most_rows_of_a_sum = 65535;
@@ -148,7 +150,7 @@ class RandomSplits {
         const Words zeros{}, one = zeros + std::uint16_t{1}, half = zeros + to_word(0);
         Lanes lowest = std::bit_cast<Lanes>(~half), lowest_but_missing = lowest, highest = std::bit_cast<Lanes>(half);
         std::uint16_t* to = codes_.data();
-        std::array<const Code*, n> from;  // in registers
+        std::array<const Code*, n> from;  // kept in registers
         std::copy_n(columns.begin(), n, from.begin());
         for (const std::uint32_t row : rows) {
             Words words{};
@@ -164,7 +166,7 @@ class RandomSplits {
         ranges = {lowest, lowest_but_missing, highest};
     }
 
-    // As many rows at a time as 16 bits can count.
+    // Processes at most as many rows at a time as a 16-bit sum allows.
     template <bool weigh_one>
     void sum_left_side_by_side(std::span<const Item> items) {
         Words shift;

@@ -22,19 +22,19 @@ std::uint64_t hash_row(const Code* row, std::size_t n_columns, std::uint64_t tar
 
 constexpr std::uint64_t draws_between_polls = 4096;
 
-// Calls draw_one() for every draw.
+// Calls draw_one() n_draws times and polls in between.
 template <class DrawOne>
 void draw_all(std::uint64_t n_draws, const Stop& stop, DrawOne draw_one) {
     Polls polls(stop);
     for (std::uint64_t begin = 0; begin < n_draws; begin += draws_between_polls) {
         const std::uint64_t n = std::min(draws_between_polls, n_draws - begin);
         for (std::uint64_t i = 0; i < n; ++i) draw_one();
-        // A draw is a miss of every cache.
+        // Every draw misses all caches.
         polls.after(16 * n);
     }
 }
 
-// The weight of the units up to and with each; weight_of(i) is that of one.
+// The cumulative weights of n units, of which unit i weighs weight_of(i).
 template <class WeightOf>
 std::vector<std::uint64_t> cumulated(std::size_t n, WeightOf weight_of) {
     std::vector<std::uint64_t> cumulative(n);
@@ -43,7 +43,7 @@ std::vector<std::uint64_t> cumulated(std::size_t n, WeightOf weight_of) {
     return cumulative;
 }
 
-// cumulative[i]: the weight of the rows up to and with rows[i].
+// cumulative[i]: the total weight of rows[0] .. rows[i].
 void draw_by_weight(Random& random, std::uint64_t n_draws, std::span<const std::uint64_t> cumulative,
                     std::span<const std::uint32_t> rows, const Stop& stop, std::span<std::uint32_t> counts) {
     draw_all(n_draws, stop, [&] {
@@ -58,8 +58,7 @@ struct Hashed {
     std::uint32_t row;
 };
 
-// By hash, which is spread evenly: into buckets by the highest bits, then each. Where it is the same, by weight and
-// row.
+// Sorts by hash, then by weight and row. Hashes are uniform, so a bucket sort by the highest bits comes first.
 std::vector<Hashed> sorted_by_hash(const std::vector<Hashed>& hashed, std::span<const std::uint32_t> weights,
                                    int n_threads, const Stop& stop) {
     constexpr std::size_t rows_of_a_bucket = 8192;
@@ -110,7 +109,8 @@ Target fixed_target(std::span<const double> y, std::span<const std::uint32_t> we
     }
     if (!is_poisson) target.offset = target.lowest / 2 + target.highest / 2;
     const double reach = std::max(target.highest - target.offset, target.offset - target.lowest);
-    // Sums of weight * target stay below 2^62, also after the shift to the mean, which may double the reach.
+    // Sums of weight * target stay below 2^62, even after the shift to the mean, which may double the largest
+    // magnitude.
     const int exponent = reach > 0 ? 59 - std::bit_width(total_weight) - std::ilogb(reach) : 0;
     target.scale = std::ldexp(1.0, std::clamp(exponent, -1000, 1000));
     target.fixed.resize(y.size());
@@ -118,7 +118,7 @@ Target fixed_target(std::span<const double> y, std::span<const std::uint32_t> we
     std::int64_t total = 0;
     for (std::size_t i = 0; i < y.size(); ++i) {
         const std::int64_t weight = weight_of(i);
-        // Rows without weight take no part, whatever their target.
+        // Rows of weight 0 are ignored, whatever their target.
         target.fixed[i] = weight == 0 ? 0 : std::llround((y[i] - target.offset) * target.scale);
         sum += static_cast<__int128>(target.fixed[i]) * weight;
         total += weight;
@@ -154,7 +154,7 @@ std::vector<std::uint64_t> contents_of(const Target& target) {
 
 std::vector<std::uint32_t> order_by_content(const Table& table, std::span<const std::uint64_t> targets, int n_threads,
                                             const Stop& stop, std::span<const std::uint32_t> weights) {
-    // Rows of one hash and one weight are the same row for every tree: their order does not matter, but must be one.
+    // Rows with the same hash and weight are interchangeable for every tree. Their order only has to be deterministic.
     return order_by_hash(hash_rows(table, targets, n_threads, stop), n_threads, stop, weights);
 }
 
@@ -188,7 +188,7 @@ void draw_bag(const Drawing& drawing, std::uint64_t key, std::span<std::uint32_t
         const auto units = drawing.units.subspan(begin, n);
         const std::uint64_t n_draws = drawing.n_draws[stratum];
         if (!drawing.replaces) {
-            // The beginning of a shuffle (Fisher and Yates).
+            // Starts a Fisher-Yates shuffle and stops after n_draws rows.
             std::vector<std::uint32_t> left(units.begin(), units.end());
             std::size_t at = 0;
             draw_all(std::min<std::uint64_t>(n_draws, n), stop, [&] {
@@ -200,7 +200,7 @@ void draw_bag(const Drawing& drawing, std::uint64_t key, std::span<std::uint32_t
             const auto cumulative = cumulated(n, [&](std::size_t i) { return weights[i]; });
             draw_by_weight(random, n_draws, cumulative, units, stop, drawn);
         } else {
-            // By place first, so that no draw waits for the unit of that place.
+            // Count the positions first, so that no draw waits for a memory access to `units`.
             std::vector<std::uint32_t> of_places(n, 0);
             draw_all(n_draws, stop, [&] { ++of_places[random.below(n)]; });
             for (std::size_t i = 0; i < n; ++i) drawn[units[i]] += of_places[i];

@@ -1,5 +1,5 @@
-// Step two of growing: from the entries of a column to its best split. Comes in: entries in order of code, the totals
-// of the node, the limits a split must keep. Goes out: a candidate. Knows no rows.
+// Step two of growing: finds the best split of a column. In: entries in order of code, the totals of the node, and the
+// limits on a split. Out: a candidate. It does not see the rows.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -15,18 +15,19 @@
 
 namespace committee {
 
-// What the splits of a node are compared by. That of an empty side is not a number, which is never more than another.
+// Splits of a node are compared by their merit. The merit of a split with an empty side is NaN, which never compares as
+// greater.
 inline constexpr double worst_merit = -std::numeric_limits<double>::infinity();
 
 struct Candidate {
     double merit = worst_merit;
     double left_weight = 0;
     std::uint32_t column = 0;
-    std::uint32_t threshold = 0;  // of numbers: codes <= threshold go left
+    std::uint32_t threshold = 0;  // of a numeric column: codes <= threshold go left
     bool is_category = false;
     bool missing_right = false;
     bool is_perfect = false;                // both children are pure
-    std::vector<std::uint16_t> left_codes;  // of categories, missing left out
+    std::vector<std::uint16_t> left_codes;  // of a categorical column, without missing
 
     bool is_found() const { return merit > worst_merit; }
     void forget() {
@@ -38,8 +39,8 @@ struct Candidate {
 struct Limits {
     std::uint32_t min_rows = 1;
     std::uint64_t min_weight = 0;
-    int direction = 0;  // of a monotonic constraint: the right child's value may only be >= (1) or <= (-1) the left's
-    double lower = -std::numeric_limits<double>::infinity();  // what the values of a constrained tree must lie between
+    int direction = 0;  // of a monotonic constraint: the right child's value must be >= (1) or <= (-1) the left's
+    double lower = -std::numeric_limits<double>::infinity();  // bounds on the values below a constrained node
     double upper = std::numeric_limits<double>::infinity();
 
     bool is_free() const { return min_rows <= 1 && min_weight == 0 && direction == 0 && !is_bounded(); }
@@ -55,8 +56,8 @@ struct Limits {
     }
 };
 
-// The rows of a node, to be split. A cursor, small enough for registers, stands at a boundary: some entries on its
-// left, the rest of the node on its right.
+// The rows of a node that is to be split. A cursor marks a boundary: the entries before it are on the left, the others
+// on the right. It is small enough to stay in registers.
 template <class Stat, Criterion criterion>
 class Sides {
   public:
@@ -73,8 +74,9 @@ class Sides {
         double left_weight() const { return Stat::weight(left_); }
         double right_weight() const { return sides_->weight_ - left_weight(); }
 
-        // Variance between the sides, which is half the gain of gini for two classes: with s and w the sums of target
-        // and weight, (s_left w_right - s_right w_left)^2 / (w_left w_right w). To the bit the same with sides swapped.
+        // The variance between the sides, which is half the gain of gini for two classes. With s and w the sums of
+        // target and weight, it is (s_left w_right - s_right w_left)^2 / (w_left w_right w). Swapping the sides does
+        // not change a bit.
         [[gnu::always_inline]] double merit() const {
             const double left = left_weight(), right = right_weight();
             if constexpr (by_variance) {
@@ -111,7 +113,7 @@ class Sides {
     double weight() const { return weight_; }
     double score() const { return score_; }
     const Item& total() const { return total_; }
-    // Of the fixed-point terms of a gain: of two classes and their sum, in the node and on its two sides.
+    // The rounding error of a gain: its terms are those of two classes and their sum, in the node and on both sides.
     double rounding() const { return sums_logarithms(criterion) ? rounding_of(9) : 0; }
 
     static constexpr bool by_variance = criterion == Criterion::gini || criterion == Criterion::squared_error;
@@ -144,7 +146,7 @@ class Sides<ManyClasses, criterion> {
             const std::uint32_t label = ManyClasses::item_class(item);
             const std::int64_t weight = ManyClasses::item_weight(item);
             if constexpr (criterion == Criterion::gini) {
-                // The right side's square shrinks from (all - left)^2 to (all - left - weight)^2.
+                // The term of the right side shrinks from (all - left)^2 to (all - left - weight)^2.
                 const std::int64_t right = std::int64_t{sides_->all_[label]} - sides_->left_[label];
                 right_sum_.terms -= weight * (2 * right - weight);
                 right_sum_.weight -= weight;
@@ -153,7 +155,7 @@ class Sides<ManyClasses, criterion> {
             }
             left_sum_.change(sides_->left_[label], weight);
         }
-        // A bin at once, by the weights of its classes.
+        // Moves a whole bin, given the weights of its classes.
         [[gnu::always_inline]] void move_bin_left(const std::uint32_t* weights) {
             std::uint32_t* left = sides_->left_.data();
             const std::size_t n_classes = sides_->left_.size();
@@ -227,8 +229,8 @@ class Sides<ManyClasses, criterion> {
 
 inline constexpr std::size_t abreast = 8;
 
-// Sweeps the cursor through entries[begin, end) and remembers where it was best. take(e) is told of a split after entry
-// e if one is better than the best so far.
+// Moves the cursor through entries[begin, end) and records the best position. Calls take(e) if a split after entry e is
+// better than `best`.
 template <class Stat, Criterion criterion, class Take>
 void sweep(const Entries<Stat>& entries, std::size_t begin, std::size_t end, std::uint32_t rows_left,
            std::uint32_t n_rows, const Limits& limits, typename Sides<Stat, criterion>::Cursor cursor, Candidate& best,
@@ -244,7 +246,7 @@ void sweep(const Entries<Stat>& entries, std::size_t begin, std::size_t end, std
     };
     const auto* items = entries.items.data();
     const std::uint16_t* codes = entries.codes.data();
-    // Bins of many classes have the weights of their classes, all other entries an item.
+    // Bins of many classes have class weights; all other entries have an item.
     constexpr bool many = std::is_same_v<Stat, ManyClasses>;
     auto move_item = [items](Cursor& here, std::size_t e) { here.move_left(items[e]); };
     auto move_bin = [&](Cursor& here, std::size_t e) {
@@ -258,7 +260,8 @@ void sweep(const Entries<Stat>& entries, std::size_t begin, std::size_t end, std
         std::size_t e = begin;
         Cursor here = cursor;
         if constexpr (!std::is_same_v<Stat, ManyClasses>) {
-            // Some boundaries at a time: improvements are rare, and then they are looked at one by one.
+            // Computes several merits at a time. Improvements are rare, so only a group that has one is examined entry
+            // by entry.
             for (; e + abreast < end; e += abreast) {
                 const Cursor before = here;
                 std::array<double, abreast> merits;
@@ -305,7 +308,7 @@ void sweep(const Entries<Stat>& entries, std::size_t begin, std::size_t end, std
     take(found);
 }
 
-// The best threshold of a column of numbers. Missing rows are tried on either side.
+// Finds the best threshold of a numeric column. Missing values are tried on both sides.
 template <class Stat, Criterion criterion>
 void find_threshold(const Entries<Stat>& entries, bool has_missing, std::uint32_t n_rows, const Limits& limits,
                     Sides<Stat, criterion>& sides, Candidate& best) {

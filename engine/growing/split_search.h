@@ -1,4 +1,4 @@
-// The best split of one node: which columns are tried, and steps one and two of growing for each of them.
+// Finds the best split of one node: chooses the columns to try, and runs steps one and two of growing for each.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -28,14 +28,15 @@
 
 namespace committee {
 
-// A node as the search sees it.
+// The rows of a node, as passed to the search.
 template <class Code, class Item>
 struct NodeRows {
     CodeColumns<Code> codes;
     std::span<const std::uint32_t> rows;
     std::span<const Item> items;
     std::uint64_t key = 0;
-    double lower = -std::numeric_limits<double>::infinity();  // what a monotonic tree's values must lie between
+    double lower =
+        -std::numeric_limits<double>::infinity();  // bounds on the values of a tree with monotonic constraints
     double upper = std::numeric_limits<double>::infinity();
 };
 
@@ -57,7 +58,7 @@ class SplitSearch {
         if (parameters.random_thresholds) draws_.emplace(table);
     }
 
-    // What the next tree may ask about.
+    // Sets the columns that the next tree may split on.
     void see(const SeenColumns& seen) {
         const bool sees_all = seen.columns.empty();
         n_columns_ = sees_all ? table_.n_columns() : seen.columns.size();
@@ -71,7 +72,7 @@ class SplitSearch {
         n_tried_ = tried == 0 ? n_columns_ : std::min(tried, n_columns_);
     }
 
-    // heaviest: the most that a row weighs.
+    // heaviest: the largest weight of a row.
     void start_tree(std::size_t n_rows, double row_weight, std::uint64_t min_weight, std::uint32_t heaviest) {
         codes_.resize(std::max(codes_.size(), n_rows));
         histogram_.start_tree(row_weight);
@@ -81,7 +82,7 @@ class SplitSearch {
                           std::ranges::none_of(table_.binning->columns, &Column::is_category);
     }
 
-    // The rows of the node that is looked at.
+    // The sums of the current node.
     Sides<Stat, criterion>& sides() { return sides_; }
     const Sides<Stat, criterion>& sides() const { return sides_; }
 
@@ -89,12 +90,12 @@ class SplitSearch {
         return limits_.min_rows <= 1 && limits_.min_weight == 0 && parameters_.monotonic.empty();
     }
 
-    // What counts as no gain at all: rounding.
+    // A smaller gain may be rounding error and counts as zero.
     double smallest_gain() const {
         return sides_.rounding() + 1e-12 * std::max(sides_.weight(), std::abs(sides_.score()));
     }
 
-    // Visits columns in random order, as scikit-learn does: max_features of them, and on until one can be split.
+    // Visits max_features columns in random order and, as scikit-learn does, further ones until a column can be split.
     void find(const Node& node, Candidate& best) {
         Random random(node.key, Purpose::split);
         limits_.lower = node.lower;
@@ -109,8 +110,8 @@ class SplitSearch {
         if constexpr (criterion == Criterion::gain_ratio) choose_by_gain_ratio(best);
     }
 
-    // For two rows of different targets, the first column of numbers that tells them apart is the split that `find`
-    // would find. A third of all nodes of a full tree are such pairs. False: `find` must do it.
+    // A faster `find` for two rows of different targets: the first numeric column that separates them gives the same
+    // split. A third of the nodes of a full tree are such pairs. Returns false if `find` must be called instead.
     bool find_for_pair(const Node& node, Candidate& best) {
         Random random(node.key, Purpose::split);
         std::uint32_t first = 0, second = 0;
@@ -132,7 +133,7 @@ class SplitSearch {
     }
 
   private:
-    // So many rows of a column are worth a thought of stopping.
+    // A column of this many rows takes long enough for a poll of its own.
     static constexpr std::size_t large_rows = 4096;
 
     static Sides<Stat, criterion> no_sides(std::size_t n_classes) {
@@ -143,7 +144,7 @@ class SplitSearch {
         }
     }
 
-    // The column to be visited next, none of those before; see undo_draws.
+    // Draws the next column among those not visited yet. undo_draws() restores the order.
     std::uint32_t draw_column(std::size_t visited, Random& random) {
         if (n_tried_ == n_columns_) return order_[visited];
         const std::size_t other = visited + random.below(n_columns_ - visited);
@@ -152,7 +153,7 @@ class SplitSearch {
         return order_[visited];
     }
 
-    // The order of the columns must not depend on the nodes that were grown before.
+    // Restores the order of the columns, which must not depend on the nodes grown before.
     void undo_draws() {
         for (std::size_t i = swaps_.size(); i-- > 0;) std::swap(order_[i], order_[swaps_[i]]);
         swaps_.clear();
@@ -163,7 +164,7 @@ class SplitSearch {
         return !parameters_.needs_gain || (best.is_found() && sides_.gain(best.merit) > smallest_gain());
     }
 
-    // True until enough columns were visited. No other column can do better than two pure children, or one row each.
+    // True until enough columns have been visited. No column can improve on a perfect split, or on a split of two rows.
     bool goes_on(const Node& node, std::size_t visited, const Candidate& best) const {
         if (best.is_perfect || (node.rows.size() == 2 && best.is_found())) return false;
         return visited < n_tried_ || (visited < n_columns_ && !is_satisfied(best));
@@ -226,7 +227,7 @@ class SplitSearch {
         return visited;
     }
 
-    // What `look` finds in a column.
+    // Calls `look` to find a split of a column that is better than the best so far.
     template <class Look>
     void consider(std::uint32_t column, Candidate& best, Look look) {
         limits_.direction = parameters_.monotonic.empty() ? 0 : parameters_.monotonic[column];
@@ -262,8 +263,8 @@ class SplitSearch {
         categories_.draw(entries_, n_rows_of(node), limits_, random, sides_, found);
     }
 
-    // The best of the thresholds that were drawn for some columns of numbers, where nothing limits a split. Their
-    // merits come first, so that no branch has to be guessed for each of them.
+    // Takes the best of the random thresholds of several numeric columns, if no limit applies to a split. All merits
+    // are computed first, which avoids an unpredictable branch per column.
     void take_best_draw(const Node& node, std::span<const std::uint32_t> columns, Candidate& best) {
         std::array<double, RandomSplits<Code, Stat>::most_columns> merits;
         for (std::size_t k = 0; k < columns.size(); ++k) {
@@ -282,7 +283,7 @@ class SplitSearch {
             consider(columns[at], best, [&](bool, Candidate& found) { try_draw(node, at, found); });
     }
 
-    // The threshold that was drawn for column k.
+    // Compares the random threshold of column k with the best split so far.
     void try_draw(const Node& node, std::size_t k, Candidate& best) {
         auto cursor = sides_.start();
         std::uint32_t rows_left = 0;
@@ -308,7 +309,7 @@ class SplitSearch {
         best.missing_right = (*draws_)[k].missing_right;
     }
 
-    // Quinlan 1993, section 2.2: the best gain ratio among the columns of at least average gain.
+    // Chooses the best gain ratio among the columns of at least average gain (Quinlan 1993, section 2.2).
     void choose_by_gain_ratio(Candidate& best) {
         double mean_gain = 0;
         for (const Candidate& candidate : gain_ratio_candidates_) mean_gain += sides_.gain(candidate.merit);
@@ -343,8 +344,8 @@ class SplitSearch {
     CategorySearch<Stat, criterion> categories_;
     Entries<Stat> entries_;
     std::optional<RandomSplits<Code, Stat>> draws_;  // if thresholds are random
-    bool compares_draws_ = false;                    // several at once, since nothing limits them
-    std::vector<std::uint16_t> codes_;               // of the column that is looked at
+    bool compares_draws_ = false;                    // compares several columns at once; only without limits
+    std::vector<std::uint16_t> codes_;               // of the current column
     std::vector<std::uint32_t> order_;
     std::vector<std::size_t> swaps_;
     Candidate column_best_;

@@ -1,5 +1,5 @@
-// The codes of a subtree of few rows, in one small block, so that everything below its root is found in the nearest
-// caches. Comes in: rows of a table. Goes out: their codes, and where those of each row begin.
+// Copies the codes of a small subtree into one block, so that all nodes below its root find them in the nearest caches.
+// In: rows of a table. Out: their codes, and the position of each row's codes.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace committee {
 
-// Where codes lie by column: all of a table's, or a block of a subtree's own.
+// Codes by column, of a whole table or of a subtree's block.
 template <class Code>
 struct CodeColumns {
     const Code* first = nullptr;
@@ -23,8 +23,9 @@ struct CodeColumns {
 template <class Code>
 class LocalCodes {
   public:
-    // Of a subtree that gets a block, which fits the second cache unless the table is wide. In a long table it may be
-    // larger: rows that lie so far apart would have a line of the cache each for every one of their codes.
+    // The largest number of rows of a subtree that gets a block. The block fits in the second cache unless the table is
+    // wide. In a long table it may be larger: its rows lie so far apart that without a block every code would need a
+    // cache line of its own.
     static std::size_t most_rows(std::size_t n_rows, std::size_t n_columns) {
         constexpr std::size_t block_bytes = std::size_t{1} << 19, fewest = 4096, most = 8192, apart = 16, larger = 4;
         const std::size_t near =
@@ -32,7 +33,7 @@ class LocalCodes {
         return std::clamp(n_rows / apart, near, larger * near);
     }
 
-    // Copies the codes of some rows, row by row. A row is then known by where its codes begin.
+    // Copies the codes of some rows, row-major. Replaces every row by the position of its codes in the block.
     void copy(const Codes<Code>& codes, std::span<std::uint32_t> rows) {
         constexpr std::size_t rows_ahead = 48;
         const std::size_t n = rows.size(), stride = CodeLine<Code>::stride(codes.n_columns);
@@ -48,15 +49,15 @@ class LocalCodes {
         }
     }
 
-    // Which of the rows that were copied has codes that begin there: a division, by multiplication.
+    // The index of the row whose codes begin there. A multiplication replaces the division.
     std::size_t place_of(std::uint32_t begin) const { return begin * inverse_ >> 32; }
 
-    // For rows that are known by where their codes begin.
+    // Columns that are indexed by the positions from `copy`.
     CodeColumns<Code> columns() const { return {lines_.data()->codes.data(), 1}; }
 
   private:
     std::vector<CodeLine<Code>> lines_;
-    std::uint64_t inverse_ = 0;  // of the codes between two rows, times 2^32
+    std::uint64_t inverse_ = 0;  // of the stride, times 2^32
 };
 
 }  // namespace committee

@@ -1,4 +1,4 @@
-// One tree: the loop around the search for splits (growing/split_search.h) and step three (growing/partition.h).
+// Grows one tree: the loop around the search for splits (split_search.h) and step three (partition.h).
 #pragma once
 #include <algorithm>
 #include <cassert>
@@ -57,9 +57,9 @@ class Grower {
     }
 
   private:
-    // A node that is not yet decided: the rows [begin, end) of the tree's row list.
+    // A node that has not been split or made a leaf yet. It holds the rows [begin, end) of the tree's list of rows.
     struct Pending {
-        bool is_local = false;  // its rows are those of the subtree's own block of codes
+        bool is_local = false;  // its rows are positions in the subtree's block of codes
         std::uint32_t node = 0;
         std::uint32_t depth = 0;
         std::size_t begin = 0;
@@ -67,10 +67,10 @@ class Grower {
         std::uint64_t key = 0;
         double lower = -std::numeric_limits<double>::infinity();
         double upper = std::numeric_limits<double>::infinity();
-        Item total{};  // of its items, which many classes do without
+        Item total{};  // of its items; unused for many classes
     };
 
-    // A pending node with the split that was found for it.
+    // A pending node and the split found for it.
     struct Decided {
         Pending pending;
         Candidate split;
@@ -86,7 +86,7 @@ class Grower {
         if (parameters_.keep_records) {
             tree_.records.emplace_back();
         } else if (target_.n_classes > 0) {
-            // Most leaves of a full tree are pure: they share one value per class.
+            // Most leaves of a full tree are pure, so they share one value per class.
             tree_.values.assign(n_outputs_ * n_outputs_, 0.0);
             for (std::size_t k = 0; k < n_outputs_; ++k) tree_.values[k * n_outputs_ + k] = 1.0;
         }
@@ -109,7 +109,8 @@ class Grower {
                         parameters_.min_impurity_decrease == 0 && !parameters_.keep_records &&
                         parameters_.max_depth == std::numeric_limits<std::uint32_t>::max() &&
                         criterion != Criterion::gain_ratio && criterion != Criterion::poisson;
-        // min_impurity_decrease is a share of the tree's weight times an impurity in the target's own units.
+        // min_impurity_decrease is the weight of the node as a share of the tree's weight, times the decrease in
+        // impurity in the units of the target.
         min_gain_ = parameters_.min_impurity_decrease * static_cast<double>(total_weight_) * target_.scale *
                     (criterion == Criterion::poisson ? 1 : target_.scale);
     }
@@ -133,7 +134,8 @@ class Grower {
         }
     }
 
-    // Half of the nodes of a full tree are pure, in regression single rows as a rule. They become leaves at once.
+    // Half of the nodes of a full tree are pure (in regression, usually single rows). They become leaves without being
+    // pushed.
     bool is_settled(const Pending& pending) {
         if (parameters_.keep_records) return false;
         if (target_.n_classes == 0 ? pending.end - pending.begin > 1 : !is_pure(pending)) return false;
@@ -160,7 +162,7 @@ class Grower {
                 pending.upper};
     }
 
-    // Two rows become two leaves at once. False: they are alike, or no column of numbers tells them apart.
+    // Makes two leaves of two rows. Returns false if the rows have the same target or no numeric column separates them.
     bool split_pair(const Pending& pending) {
         Item* items = items_.data() + pending.begin;
         if (is_same_target(items[0], items[1]) || !search_.find_for_pair(rows_of(pending), found_.split)) return false;
@@ -174,7 +176,7 @@ class Grower {
         return true;
     }
 
-    // The row of the lower code is the first.
+    // The row with the lower code comes first.
     void add_pair(const Pending& pending, const Candidate& split) {
         const std::uint32_t left = add_children(tree_);
         const Item low = items_[pending.begin], high = items_[pending.begin + 1];
@@ -252,7 +254,7 @@ class Grower {
         if constexpr (!many) pending.total = sum_of(items_of(pending));
     }
 
-    // True if all rows of the node are of one target. Its class is then known.
+    // True if all rows of the node have the same target. Also sets pure_class_.
     bool is_pure(const Pending& pending) {
         const auto items = items_of(pending);
         if constexpr (many) {
@@ -267,7 +269,7 @@ class Grower {
         }
     }
 
-    // Sums up the classes of the node. True if it is pure.
+    // Sums the classes of the node. Returns whether the node is pure.
     bool summarise(const Pending& pending) {
         const bool pure = is_pure(pending);
         if constexpr (many) {
@@ -276,7 +278,7 @@ class Grower {
         return pure;
     }
 
-    // True if a split was found; else the node has become a leaf.
+    // Returns true if a split was found. Otherwise the node becomes a leaf.
     bool decide(const Pending& pending, Decided& decided) {
         const std::size_t n_rows = pending.end - pending.begin;
         const bool pure = summarise(pending);
@@ -347,8 +349,7 @@ class Grower {
             at = pure_class_;
         } else {
             at = static_cast<std::uint32_t>(tree_.values.size() / n_outputs_);
-            if (at > max_address)
-                throw std::length_error("A tree outgrew the 67,108,863 values that a leaf can address.");
+            if (at > max_address) throw std::length_error("A tree has more than 67,108,863 leaf values.");
             append_value(pending, tree_.values);
         }
         tree_.nodes[pending.node] = leaf_word(at);
@@ -372,7 +373,8 @@ class Grower {
         }
     }
 
-    // Lies between the targets of the node's rows, whatever the rounding: if they are the same, it is theirs.
+    // Rounding must not move the mean outside the range of the node's targets. If they are all equal, the result is
+    // exact.
     double mean_of(const Pending& pending) const {
         const auto number_of = [&](std::uint32_t row) {
             return pending.is_local ? local_numbers_[local_codes_.place_of(row)] : target_.numbers[row];
@@ -431,9 +433,9 @@ class Grower {
     std::vector<std::uint32_t> rows_;
     std::vector<Item> items_;
     LocalCodes<Code> local_codes_;
-    std::vector<double> local_numbers_;  // targets of the rows that were copied
+    std::vector<double> local_numbers_;  // the targets of the rows in the block
     std::size_t most_local_rows_;
-    double unit_;  // of a fixed-point target. The square of the scale itself may have no place in a double.
+    double unit_;  // of a fixed-point target; the square of the scale itself may overflow a double
     std::uint64_t total_weight_ = 0;
     double min_gain_ = 0;
     bool splits_pairs_ = false;

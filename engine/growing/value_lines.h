@@ -1,4 +1,4 @@
-// Random thresholds: from a share of the way between two values of a column to a code.
+// Converts a share of the range between two values of a column to a code, for random thresholds.
 #pragma once
 #include <algorithm>
 #include <bit>
@@ -12,8 +12,8 @@
 
 namespace committee {
 
-// Values of a column at some 256 of its codes, with straight lines between: small enough to stay in the cache, where
-// the cuts of all columns would not. The last line may end a little beyond the last code.
+// A piecewise linear approximation of the values of a column at about 256 of its codes. It is small enough to stay in
+// the cache, unlike the cuts of all columns. The last line may end slightly beyond the last code.
 class ValueLines {
   public:
     static constexpr std::uint32_t most_lines = 256;
@@ -26,7 +26,8 @@ class ValueLines {
         values_.resize(std::max<std::size_t>(values_.size(), most_lines), std::numeric_limits<double>::infinity());
     }
 
-    // The code in [lowest, highest) whose values end at a share of the way from the value of lowest to that of highest.
+    // The code in [lowest, highest) whose upper value is `share` of the way from the value of lowest to that of
+    // highest.
     std::uint32_t code_between(std::uint32_t lowest, std::uint32_t highest, double share) const {
         const double value = value_between(lowest, highest, share);
         std::uint32_t line = 0;
@@ -34,8 +35,8 @@ class ValueLines {
         return code_on(line, lowest, highest, share, value);
     }
 
-    // The same in parts, so that several columns can be searched side by side: the value, then steps from line 0 of
-    // most_lines / 2, / 4 .. 1, then the code.
+    // The same in three steps, so that several columns can be searched together: the value, then calls of step_on from
+    // line 0 with most_lines / 2, / 4 .. 1, then the code.
     double value_between(std::uint32_t lowest, std::uint32_t highest, double share) const {
         const double low = value_of(lowest), high = value_of(highest);
         return low + share * (high - low);
@@ -47,7 +48,7 @@ class ValueLines {
                           double value) const {
         if (!std::isfinite(value)) return lowest + static_cast<std::uint32_t>(share * (highest - lowest));
         line = std::clamp(line, line_of(lowest), line_of(highest));
-        // ValueLines that are neighbouring doubles may be one.
+        // Both ends of the line may round to the same double.
         const double rise = values_[line + 1] - values_[line];
         const double part = rise > 0 ? (value - values_[line]) / rise : 0;
         const std::uint32_t code = 1 + line * step_ + static_cast<std::uint32_t>(part * step_);
@@ -70,7 +71,7 @@ class ValueLines {
     std::uint32_t step_;
     double part_;
     std::uint32_t n_lines_ = 0;
-    std::vector<double> values_;  // infinite behind the last line
+    std::vector<double> values_;  // infinity after the last line
 };
 
 }  // namespace committee

@@ -12,13 +12,14 @@ constexpr std::array<std::int32_t, most_asked> sets_of_one = [] {
     return sets;
 }();
 
-// Sixteen numbers as vectors of the width that the machine has.
+// Sixteen numbers, as vectors of the machine's width.
 template <std::size_t width>
 struct Vectors {
     using Floats [[gnu::vector_size(4 * width)]] = float;
     using Sets [[gnu::vector_size(4 * width)]] = std::int32_t;
     static constexpr std::size_t n_parts = n_lanes / width;
-    // So many asked points share what is read of the others: as many as there are registers for.
+    // The number of queries processed together, so that the points are read once for all of them. Limited by the number
+    // of registers.
     static constexpr std::size_t n_together = width == 4 ? 2 : 4;
 };
 
@@ -35,7 +36,7 @@ template <std::size_t width>
             const float* at[Here::n_together];
             typename Here::Floats sums[Here::n_together][Here::n_parts];
             for (std::size_t i = 0; i < Here::n_together; ++i) {
-                // The last may be alone, and is then looked at again.
+                // If the last query is alone, it is processed twice.
                 who[i] = of == 0 ? who[i - 1] : static_cast<std::size_t>(std::countr_zero(of));
                 of &= of - 1;
                 at[i] = asked.points + who[i] * asked.n_columns + chunk * chunk_columns;
@@ -56,7 +57,7 @@ template <std::size_t width>
             for (std::size_t i = 0; i < Here::n_together; ++i) {
                 for (std::size_t part = 0; part < Here::n_parts; ++part) {
                     all_sums[who[i]][part] = sums[i][part];
-                    // What is not a number has not been ruled out.
+                    // A NaN is not ruled out.
                     sets[part] |= ~(sums[i][part] > asked.limits[who[i]]) & sets_of_one[who[i]];
                 }
             }

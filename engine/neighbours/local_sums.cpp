@@ -10,7 +10,7 @@ namespace committee {
 
 namespace {
 
-// Where every neighbour has the weight 1 and facts are 0 or 1, sums are numbers of neighbours, and bytes hold them.
+// If all weights are 1 and facts are 0 or 1, the sums are counts, which fit in bytes.
 void count_facts(std::span<const std::uint8_t> facts, std::span<const std::int64_t> neighbours,
                  std::vector<std::uint8_t>& counts, double* sums) {
     std::fill(counts.begin(), counts.end(), std::uint8_t{0});

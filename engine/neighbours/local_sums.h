@@ -1,4 +1,4 @@
-// What is known of members near some rows: sums over the neighbours of each row.
+// Sums over the neighbours of each row: how well members do near the row.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -9,15 +9,15 @@
 
 namespace committee {
 
-// The known rows that are the neighbours of each row, and the weight of each of them there.
+// The neighbours of each row among the known rows, and their weights.
 struct Neighbourhood {
     std::span<const std::int64_t> neighbours;
     std::span<const double> weights;
     std::size_t n_neighbours;
 };
 
-// For each row and member, the sum of the facts about the member on the neighbours, each times its weight, the first
-// neighbour first. Facts are by known row, then by member; bytes are 0 or 1.
+// For each row and member, the weighted sum of the member's facts over the row's neighbours, in their order. `facts` is
+// ordered by known row, then by member. Facts of type uint8 must be 0 or 1.
 template <class Fact>
 std::vector<double> local_sums(std::span<const Fact> facts, std::size_t n_members, const Neighbourhood& near,
                                int n_threads, const Stop& stop);

@@ -15,12 +15,12 @@
 namespace committee {
 namespace {
 
-// The columns that boxes and cells are made of: enough to tell far from near.
+// The number of columns used for boxes and cells. A few suffice to separate distant points.
 constexpr std::size_t most_box_columns = 8, cell_columns = 8;
 
 std::size_t chunks_of(std::size_t n_columns) { return (n_columns + chunk_columns - 1) / chunk_columns; }
 
-// The columns of points that cells are made of, as they are looked at again and again.
+// The columns that cells are made from, stored contiguously because they are read often.
 struct CellPoints {
     std::vector<std::array<float, cell_columns>> points;
 
@@ -43,8 +43,8 @@ struct CellPoints {
         return static_cast<std::size_t>(std::max_element(range.begin(), range.end()) - range.begin());
     }
 
-    // Puts rows into two halves along the widest column, the left one of a power of two panels, so that every node of
-    // the tree is a cell. Returns the size of the left one, or 0 if there is nothing to halve.
+    // Splits rows into two halves along the widest column. The number of panels in the left half is a power of two, so
+    // that every node of the tree is a cell. Returns the size of the left half, or 0 for a single panel.
     std::size_t halve(std::span<std::uint32_t> rows) const {
         if (rows.size() <= n_lanes) return 0;
         const std::size_t column = widest(rows);
@@ -64,13 +64,13 @@ struct CellPoints {
     }
 };
 
-// Rows so that those near each other are near each other.
+// Orders rows such that close points are close in the order.
 std::vector<std::uint32_t> cell_order(std::span<const float> turned, std::size_t n_columns, int n_threads,
                                       const Stop& stop) {
     const CellPoints cells(turned, n_columns);
     std::vector<std::uint32_t> order(cells.points.size());
     std::iota(order.begin(), order.end(), std::uint32_t{0});
-    // The first halves are made by one thread, until there are some for each.
+    // One thread makes the first splits, until every thread has some parts.
     std::vector<std::span<std::uint32_t>> parts{order};
     for (int turn = 1; turn < 2 * n_threads && n_threads > 1; turn *= 2) {
         std::vector<std::span<std::uint32_t>> halves;
@@ -91,7 +91,7 @@ double norm_of(std::span<const float> point) {
     return std::isnan(square) ? std::numeric_limits<double>::infinity() : std::sqrt(square);
 }
 
-// Four sums side by side: always the same four, so always the same bits.
+// Four partial sums, always in the same order, so the bits are always the same.
 double squared_distance(const double* one, const double* other, std::size_t n_columns) {
     std::array<double, 4> sums{};
     std::size_t j = 0;
@@ -108,10 +108,10 @@ double squared_distance(const double* one, const double* other, std::size_t n_co
     return (sums[0] + sums[1]) + (sums[2] + sums[3]);
 }
 
-// Columns that are no numbers any more, being too large for single precision, say nothing: the norms say that, too.
+// A value that is not finite in single precision is ignored. The norms account for it.
 float usable(float value) { return std::isfinite(value) ? value : 0.0F; }
 
-using Found = std::pair<double, std::uint32_t>;  // squared distance and row: the order of neighbours
+using Found = std::pair<double, std::uint32_t>;  // squared distance and row; sorts neighbours
 
 }  // namespace
 
@@ -166,7 +166,7 @@ float& NeighbourSearch::in_panel(std::size_t place, std::size_t column) {
     return chunk.columns[column % chunk_columns][place % n_lanes];
 }
 
-// The neighbours of some points that are near each other, found in one walk over the tree.
+// Finds the neighbours of a block of nearby queries in one traversal of the tree.
 class BlockSearch {
   public:
     BlockSearch(const NeighbourSearch& search, std::size_t n_neighbours, bool are_known)
@@ -187,7 +187,7 @@ class BlockSearch {
             for (std::size_t j = 0; j < search_.box_columns(); ++j) columns_[j * most_asked + i] = usable(point[j]);
             exact_[i] = &asked[rows[i] * n_columns];
             rows_[i] = rows[i];
-            // Columns are rounded to single precision, each by at most 2^-24 of it.
+            // Rounding a column to single precision changes it by a factor of at most 2^-24.
             blur_[i] = 0x1.0p-23 * (norm_of(point) + search_.largest_norm_);
             limits_[i] = std::numeric_limits<float>::infinity();
             found_[i].clear();
@@ -202,7 +202,7 @@ class BlockSearch {
     }
 
   private:
-    // The asked points of the set `of` look into a node; level 0 are the panels.
+    // Visits a node for the queries in the set `of`. The nodes of level 0 are the panels.
     void visit(std::size_t level, std::size_t node, std::uint32_t of) {
         if (level == 0) return look_at(node, of);
         const std::size_t n_columns = search_.box_columns();
@@ -212,7 +212,7 @@ class BlockSearch {
         totals.fill(std::numeric_limits<float>::infinity());
         gaps_to_boxes(&search_.boxes_[level - 1][first * 2 * n_columns], n_children, n_columns, block(), gaps.data(),
                       totals.data());
-        // The nearest first: what is found there rules out more of the others.
+        // Visits the nearest child first, because the points found there rule out more of the others.
         const std::array<std::uint32_t, n_lanes> children = lowest_first(totals);
         for (std::size_t c = 0; c < n_children; ++c) {
             const std::uint32_t child = children[c];
@@ -221,9 +221,10 @@ class BlockSearch {
         }
     }
 
-    // The children of a node by the sum of the gaps to each; numbers beyond the children come last.
+    // The children of a node sorted by total gap. Lanes without a child come last.
     static std::array<std::uint32_t, n_lanes> lowest_first(const std::array<float, n_lanes>& totals) {
-        // A sum of at least 0 compares as its bits do; the number of the child, in place of the last, decides on ties.
+        // Nonnegative floats compare like their bits. The lowest four bits are replaced by the child's number, which
+        // breaks ties.
         std::array<std::int32_t, n_lanes> keys;
         for (std::size_t child = 0; child < n_lanes; ++child) {
             keys[child] = (std::bit_cast<std::int32_t>(totals[child]) & ~15) | static_cast<std::int32_t>(child);
@@ -251,14 +252,14 @@ class BlockSearch {
         for_each(of, [&](std::size_t i) { measure_all(i, first, lanes[i]); });
     }
 
-    // Measures how far an asked point is from some of the sixteen from a place on.
+    // Computes the exact distances from a query to some of the sixteen points that start at position `first`.
     void measure_all(std::size_t i, std::size_t first, std::uint32_t lanes) {
         bool is_nearer = false;
         for_each(lanes, [&](std::size_t lane) { is_nearer |= measure(i, first + lane); });
         if (is_nearer && found_[i].size() == n_neighbours_) limits_[i] = limit_of(i);
     }
 
-    // Whether the point is among the nearest so far.
+    // Returns whether the point is among the nearest so far.
     bool measure(std::size_t i, std::size_t place) {
         const std::uint32_t row = search_.order_[place];
         if (are_known_ && row == rows_[i]) return false;
@@ -273,8 +274,8 @@ class BlockSearch {
         return true;
     }
 
-    // No sum of the filter exceeds it for a point that is as near as the farthest of the found ones: it has room for
-    // the rounding of the columns, of the sums, and of what is too small for single precision.
+    // The limit for the filter's sums. A point as near as the farthest neighbour found so far never exceeds it: it
+    // allows for the rounding of columns and sums, and for underflow in single precision.
     float limit_of(std::size_t i) const {
         const double reach = std::sqrt(found_[i].back().first) + blur_[i];
         const auto n_terms = static_cast<double>(search_.n_chunks_ * chunk_columns);
@@ -305,7 +306,7 @@ class BlockSearch {
     std::array<std::uint32_t, most_asked> rows_{};
     std::array<double, most_asked> blur_{};
     std::array<float, most_asked> limits_{};
-    std::vector<std::vector<Found>> found_;  // the nearest first
+    std::vector<std::vector<Found>> found_;  // by increasing distance
 };
 
 Neighbours NeighbourSearch::find(std::span<const double> asked, std::span<const float> turned, std::size_t n_neighbours,
@@ -315,7 +316,7 @@ Neighbours NeighbourSearch::find(std::span<const double> asked, std::span<const 
     std::vector<float> sound(turned.size());
     std::transform(turned.begin(), turned.end(), sound.begin(), usable);
     const std::vector<std::uint32_t> order = are_known ? order_ : cell_order(sound, n_columns_, n_threads, stop);
-    // A task of some blocks, each of points near each other.
+    // A task is several blocks, each of nearby queries.
     constexpr std::size_t task_size = 8 * most_asked;
     for_each_task((n_asked + task_size - 1) / task_size, n_threads, stop, [&](std::size_t task, int) {
         BlockSearch search(*this, n_neighbours, are_known);

@@ -1,9 +1,9 @@
-// The nearest of known points, exactly: those that cannot be among them are ruled out sixteen at a time in single
-// precision (neighbours/filter.h), the others are measured in double.
+// Finds exact nearest neighbours. A filter in single precision (neighbours/filter.h) rules out sixteen points at a
+// time; exact distances to the others are computed in double precision.
 //
-// Points are given twice: as they are, and turned, that is centred and along other axes at right angles, the first of
-// them those along which the known points differ most. Turning keeps distances, so the first few columns of turned
-// points rule most points out. What is found does not depend on it.
+// Points are passed twice: as they are, and rotated, which means centred and transformed to orthogonal axes. The first
+// axes are those along which the known points vary most. Rotation keeps distances, so the first few columns rule out
+// most points. The rotation does not affect the result.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace committee {
 
-// For each asked point, the nearest first; of those equally near, the lower row.
+// For each query, neighbours by increasing distance; ties are broken by row.
 struct Neighbours {
     std::vector<double> distances;
     std::vector<std::int64_t> rows;
@@ -23,14 +23,14 @@ struct Neighbours {
 
 class NeighbourSearch {
   public:
-    // Points by row, at least one.
+    // Row-major points, at least one.
     NeighbourSearch(std::span<const double> known, std::span<const float> turned, std::size_t n_columns, int n_threads,
                     const Stop& stop = {});
 
     std::size_t n_known() const { return order_.size(); }
     std::size_t n_columns() const { return n_columns_; }
 
-    // are_known: the asked points are the known ones, and no point is its own neighbour.
+    // are_known: the queries are the known points, and no point is its own neighbour.
     Neighbours find(std::span<const double> asked, std::span<const float> turned, std::size_t n_neighbours,
                     bool are_known, int n_threads, const Stop& stop) const;
 
@@ -43,12 +43,12 @@ class NeighbourSearch {
 
     std::size_t n_columns_, n_chunks_, n_panels_;
     double largest_norm_ = 0;
-    // Points near each other are near each other here: sixteen make a panel, sixteen panels a node of level 1, sixteen
-    // nodes one of the next level.
-    std::vector<std::uint32_t> order_;       // the row of each place
-    std::vector<double> known_;              // by place
-    std::vector<Chunk> panels_;              // turned; the first chunk of all panels, then the second
-    std::vector<std::vector<float>> boxes_;  // around the children of all nodes of each level, from level 1 on
+    // Points that are close to each other are stored close together. Sixteen points form a panel, sixteen panels a node
+    // of level 1, and sixteen nodes a node of the next level.
+    std::vector<std::uint32_t> order_;       // the row at each position
+    std::vector<double> known_;              // by position
+    std::vector<Chunk> panels_;              // rotated; the first chunk of all panels, then the second, and so on
+    std::vector<std::vector<float>> boxes_;  // by level, from 1: the bounding boxes of all children
 };
 
 }  // namespace committee

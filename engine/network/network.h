@@ -1,4 +1,4 @@
-// Networks of layers, several of one shape side by side as members: what they are, and how rows pass through them.
+// Networks of layers. An ensemble is several members of the same shape. Defines their parameters and the forward pass.
 #pragma once
 #include <cstddef>
 #include <span>
@@ -8,7 +8,7 @@
 
 namespace committee {
 
-// Where a layer lies among the parameters of a member: weights by inputs, then biases.
+// The position of a layer among the parameters of a member: weights by input, then biases.
 struct NetworkLayer {
     std::size_t n_inputs;
     std::size_t n_outputs;
@@ -16,7 +16,7 @@ struct NetworkLayer {
     std::size_t biases;
 };
 
-// The parameters of a member are a scale for each input, and those of the layers.
+// The parameters of a member: one scale per input, then the layers.
 struct NetworkShape {
     std::size_t n_inputs;
     std::size_t n_outputs;
@@ -29,11 +29,12 @@ struct NetworkShape {
 NetworkShape make_network_shape(std::size_t n_inputs, std::span<const std::size_t> hidden, std::size_t n_outputs,
                                 std::size_t n_members, bool are_classes);
 
-// What the layers make of some rows, and the memory to work in. Sizes are rounded up to whole vectors.
+// The results of a forward pass, and scratch memory. Sizes are rounded up to whole vectors.
 struct NetworkPass {
-    std::vector<float> scaled;               // the inputs
-    std::vector<std::vector<float>> units;   // of each layer; of the last one, the outputs
-    std::vector<std::vector<float>> slopes;  // of each layer but the last: of the units by their sums
+    std::vector<float> scaled;              // the inputs times their scales
+    std::vector<std::vector<float>> units;  // by layer; the last element holds the outputs
+    std::vector<std::vector<float>>
+        slopes;  // by layer except the last: the derivatives of the units with respect to their sums
     std::vector<float> panel;
 
     explicit NetworkPass(const NetworkShape& shape) : units(shape.layers.size()), slopes(shape.layers.size() - 1) {}
@@ -42,17 +43,17 @@ struct NetworkPass {
     const std::vector<float>& inputs_of(std::size_t layer) const { return layer == 0 ? scaled : units[layer - 1]; }
 };
 
-// Some units are left out at random while a network learns.
+// Dropout: random units are set to zero during training.
 struct NetworkDropout {
     double share = 0;
     std::uint64_t key = 0;
 };
 
-// Rows of inputs through one member.
+// The forward pass of some rows through one member.
 void pass_through(const NetworkShape& shape, const float* parameters, const float* inputs, std::size_t n_rows,
                   const NetworkDropout& dropout, NetworkPass& pass);
 
-// Sums of each row as probabilities.
+// Softmax of the outputs of each row.
 void to_probabilities(std::span<const float> outputs, std::size_t n_classes, std::vector<double>& probabilities);
 
 // The mean decision of the members, (n_rows, n_outputs).

@@ -12,11 +12,11 @@
 namespace committee {
 namespace {
 
-// What is kept of the moments of gradients in a step.
+// The decay rates of the moments.
 constexpr double first_keep = 0.9;
 constexpr double second_keep = 0.95;
 constexpr double smallest_root = 1e-8;
-// Biases learn at this share of the rate.
+// The learning rate of biases, as a share of the rate.
 constexpr double bias_rate = 0.1;
 
 }  // namespace
@@ -25,7 +25,7 @@ struct NetworkTraining::Workspace {
     NetworkPass pass;
     std::vector<float> inputs;
     std::vector<double> probabilities;
-    std::vector<float> slope, slope_before;  // of the loss, by the sums of a layer
+    std::vector<float> slope, slope_before;  // of the loss, with respect to the sums of a layer
     std::vector<float> gradient;
 
     explicit Workspace(const NetworkShape& shape) : pass(shape), gradient(shape.n_parameters) {}
@@ -53,7 +53,8 @@ NetworkTraining::NetworkTraining(NetworkShape shape, const NetworkRows& rows, co
     }
 }
 
-// Uniform numbers of the variance that keeps units of a size. The last layer begins with what it is told to answer.
+// Draws uniform weights with a variance that preserves the size of the units. The last layer starts with zero weights,
+// and with `outputs` as biases.
 void NetworkTraining::draw_parameters(std::size_t member, std::span<const float> outputs) {
     float* parameters = parameters_.data() + member * shape_.n_parameters;
     Random random(derive_key(options_.seed, member), Purpose::weights);
@@ -92,7 +93,7 @@ void NetworkTraining::advance(std::span<const double> rates, double dropout, int
 void NetworkTraining::take_step(std::size_t member, double rate, double dropout, Workspace& work) {
     Learner& learner = learners_[member];
     const std::size_t n_rows = std::min(options_.batch_size, learner.rows.size());
-    // Rows that are left over at the end of a pass have their turn in a later one.
+    // Rows left over at the end of a pass are used in a later one.
     if (learner.n_drawn + n_rows > learner.rows.size()) shuffle(member);
     const auto rows = std::span<const std::uint32_t>(learner.rows).subspan(learner.n_drawn, n_rows);
     learner.n_drawn += n_rows;
@@ -115,7 +116,7 @@ void NetworkTraining::take_step(std::size_t member, double rate, double dropout,
     };
     learn(0, shape_.n_inputs, 1, 0);
     for (const NetworkLayer& layer : shape_.layers) {
-        // Steps are measured by the size of the weights that a layer begins with.
+        // The rate is relative to the initial size of the layer's weights.
         learn(layer.weights, layer.biases, 1 / std::sqrt(static_cast<double>(layer.n_inputs)), options_.weight_decay);
         learn(layer.biases, layer.biases + layer.n_outputs, bias_rate, 0);
     }
@@ -167,7 +168,8 @@ void NetworkTraining::find_gradient(std::size_t member, std::span<const std::uin
     part_scales_from_weights(parameters, work.gradient.data());
 }
 
-// The first layer sees inputs times scales. What is known is the gradient by that product of scale and weight.
+// The first layer multiplies inputs by scale times weight. Splits the gradient with respect to that product into the
+// gradients of the scales and of the weights.
 void NetworkTraining::part_scales_from_weights(const float* parameters, float* gradient) const {
     const NetworkLayer& first = shape_.layers.front();
     for (std::size_t i = 0; i < first.n_inputs; ++i) {

@@ -14,7 +14,7 @@ constexpr std::size_t n_lanes = unit_lanes;
 using Lanes [[gnu::vector_size(4 * n_lanes)]] = float;
 using Words [[gnu::vector_size(4 * n_lanes)]] = std::uint32_t;
 
-// As in numbers/exponentials.cpp, to 7 digits.
+// As in numbers/exponentials.cpp, but accurate to 7 digits.
 [[gnu::always_inline]] inline void to_exponentials(Lanes& x) {
     constexpr float to_integer = 0x1.8p23F;
     x = x < 80.0F ? x : Lanes{} + 80.0F;

@@ -1,5 +1,5 @@
-// What is done to every unit or parameter of a network by itself: single operations, the same bits on every machine.
-// Arrays of units have room for whole vectors.
+// Element-wise operations on the units or parameters of a network. They give the same bits on every machine. Arrays of
+// units are padded to whole vectors.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -21,18 +21,18 @@ void add_to_rows(const float* values, std::size_t n_rows, std::size_t n_columns,
 // out[j] = the sum of rows[i][j] over i.
 void sum_of_rows(const float* rows, std::size_t n_rows, std::size_t n_columns, float* out);
 
-// Sums become units, u = f(sum), and slopes f'(sum).
+// Replaces sums by units, u = f(sum), and computes the slopes f'(sum).
 void to_units(std::vector<float>& sums, std::vector<float>& slopes);
 
-// Leaves out about a share of the units, to the nearest 2^-16, and makes the others larger by as much.
+// Dropout: sets a share of the units to zero, rounded to 2^-16, and scales up the others.
 void drop_units(double share, std::uint64_t key, std::vector<float>& units, std::vector<float>& slopes);
 
 // A step of AdamW (Loshchilov and Hutter 2019).
 struct AdamStep {
-    float rate;        // with the corrections of both moments
-    float decay;       // what a parameter loses of itself
-    float smallest;    // what is added to the root of the second moment
-    float first_keep;  // what is kept of the moments
+    float rate;        // with the bias corrections of both moments
+    float decay;       // weight decay
+    float smallest;    // epsilon, added to the root of the second moment
+    float first_keep;  // the decay rates of the moments
     float second_keep;
 };
 

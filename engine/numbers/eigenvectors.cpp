@@ -7,7 +7,7 @@
 namespace committee {
 namespace {
 
-// Convergence is quadratic: a handful of sweeps, whatever the matrix.
+// Jacobi's method converges quadratically, so a few sweeps are enough for any matrix.
 constexpr int most_sweeps = 64;
 
 // The plane rotation that makes the entries at (p, q) and (q, p) zero: (cosine, sine) of its angle.
@@ -36,7 +36,7 @@ double largest_coefficient(std::span<const double> axis) {
 
 std::vector<double> principal_axes(std::vector<double> covariance, std::size_t size, const Stop& stop) {
     const auto at = [&](std::size_t i, std::size_t j) -> double& { return covariance[i * size + j]; };
-    std::vector<double> axes(size * size, 0.0);  // row i turns with row i of the matrix
+    std::vector<double> axes(size * size, 0.0);  // row i is rotated together with row i of the matrix
     for (std::size_t i = 0; i < size; ++i) axes[i * size + i] = 1;
 
     double total = 0;

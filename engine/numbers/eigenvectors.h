@@ -1,4 +1,4 @@
-// The eigenvectors of small symmetric matrices.
+// Eigenvectors of small symmetric matrices.
 #pragma once
 #include <cstddef>
 #include <span>
@@ -8,9 +8,9 @@
 
 namespace committee {
 
-// The principal axes of a covariance matrix (size x size, row by row): unit eigenvectors, one behind the other, by
-// falling eigenvalue. There are always as many as columns, and a matrix of zeros has the columns themselves. The
-// largest coefficient of each is positive, the first of equal ones. By Jacobi's method of plane rotations.
+// The eigenvectors of a covariance matrix (size x size, row-major), by Jacobi's method of plane rotations. They have
+// unit length, follow one another in the result, and are sorted by decreasing eigenvalue. A matrix of zeros yields the
+// unit vectors. The coefficient of largest magnitude (the first one among ties) of each eigenvector is positive.
 std::vector<double> principal_axes(std::vector<double> covariance, std::size_t size, const Stop& stop = {});
 
 }  // namespace committee

@@ -1,4 +1,4 @@
-// Sums of numbers on a grid that makes them exact: their order does not matter.
+// Sums of numbers that are rounded to a common grid. Every addition is exact, so the order does not matter.
 #pragma once
 #include <algorithm>
 #include <bit>
@@ -12,7 +12,7 @@ namespace committee {
 
 class ExactSum {
   public:
-    // For n numbers of at most this size.
+    // For n numbers of magnitude at most `largest`.
     ExactSum(double largest, std::size_t n)
         : grid_(std::max(std::exp2(std::ceil(std::log2(std::max(largest, std::numeric_limits<double>::min()))) -
                                    (61 - std::bit_width(n))),
@@ -25,7 +25,7 @@ class ExactSum {
     std::int64_t sum_ = 0;
 };
 
-// The sum of numbers >= 0.
+// The sum of nonnegative numbers.
 inline double sum_exactly(std::span<const double> numbers) {
     if (numbers.empty()) return 0;
     ExactSum sum(std::ranges::max(numbers), numbers.size());

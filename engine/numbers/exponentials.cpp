@@ -11,7 +11,7 @@ constexpr std::size_t lanes = 4;
 using Doubles [[gnu::vector_size(8 * lanes)]] = double;
 using Words [[gnu::vector_size(8 * lanes)]] = std::uint64_t;
 
-// x = n log 2 + r: e^x is 2^n, which is an exponent to be set, times a polynomial in r.
+// With x = n log 2 + r, e^x is 2^n times a polynomial in r, and 2^n is written directly into the exponent bits.
 [[gnu::always_inline]] inline void replace(double* values) {
     constexpr double to_integer = 0x1.8p52;  // adding it leaves the integer in the low bits
     Doubles x;

@@ -1,10 +1,10 @@
-// e^x for many x at a time, from operations that are the same on every machine: the same bits everywhere.
+// e^x for many x at a time. All machines use the same operations, so they compute the same bits.
 #pragma once
 #include <cstddef>
 
 namespace committee {
 
-// To 13 digits. Beyond +-700, the value at +-700.
+// Accurate to 13 digits. An x outside [-700, 700] is clipped.
 double exponential(double x);
 
 // values[i] = e^values[i].

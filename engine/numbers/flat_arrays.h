@@ -1,5 +1,5 @@
-// Many parts of a model in one array, with offsets that say where they begin: so models rest in files. What comes back
-// from a file is hostile until it has been checked.
+// Concatenated arrays with offsets, the format in which models are saved. Arrays read from a file are not trusted until
+// they have been checked.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -12,9 +12,9 @@
 
 namespace committee {
 
-// Refuses what does not hold of something that is read.
+// Throws std::invalid_argument if a condition on data from a file does not hold.
 struct Requirement {
-    const char* refusal;  // what it is not, such as "This is not a forest"
+    const char* refusal;  // the start of the message, such as "This is not a forest"
 
     void operator()(bool holds, const char* fault) const {
         if (!holds) throw std::invalid_argument(std::string(refusal) + ": " + fault + ".");
@@ -26,7 +26,7 @@ void append(std::vector<Element>& to, const std::vector<Element>& from) {
     to.insert(to.end(), from.begin(), from.end());
 }
 
-// The same, with the offset of what comes next.
+// The same, and appends the end offset.
 template <class Element>
 void append(std::vector<Element>& to, std::vector<std::uint64_t>& offsets, const std::vector<Element>& from) {
     append(to, from);
@@ -58,7 +58,7 @@ inline bool are_finite(std::span<const double> values) {
     return std::ranges::all_of(values, [](double value) { return std::isfinite(value); });
 }
 
-// Distributions over so many classes each.
+// Checks that `values` holds distributions over n_classes classes.
 inline void check_probabilities(std::span<const double> values, std::size_t n_classes, const Requirement& require) {
     for (std::size_t at = 0; at < values.size(); at += n_classes) {
         double sum = 0;

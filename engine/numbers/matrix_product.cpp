@@ -11,7 +11,7 @@ constexpr std::size_t panel_width = 2 * n_lanes;
 constexpr std::size_t tile_height = 4;
 using Lanes [[gnu::vector_size(4 * n_lanes)]] = float;
 
-// Some columns of `right` side by side, zeros beside the last.
+// Copies a panel of columns of `right` into contiguous memory and fills the last panel up with zeros.
 void pack(const MatrixView& right, std::size_t n_inner, std::size_t first, std::size_t n_columns, float* panel) {
     for (std::size_t k = 0; k < n_inner; ++k) {
         const float* from = right.values + k * right.row_step + first * right.column_step;
@@ -21,7 +21,7 @@ void pack(const MatrixView& right, std::size_t n_inner, std::size_t first, std::
     }
 }
 
-// A tile of the product: its sums stay in registers.
+// Computes a tile of the product. Its sums stay in registers.
 template <std::size_t height>
 [[gnu::always_inline]] inline void multiply_tile(const MatrixView& left, const float* panel, std::size_t n_inner,
                                                  float* out, std::size_t out_step, std::size_t n_columns) {

@@ -1,12 +1,12 @@
-// Products of matrices in single precision. Each number is the sum of its terms in their order, without fused
-// operations: the same bits on every machine, for one row and for many.
+// Products of matrices in single precision. Each element adds its terms in a fixed order, without fused multiply-add,
+// so the bits are the same on every machine and for any number of rows.
 #pragma once
 #include <cstddef>
 #include <vector>
 
 namespace committee {
 
-// A matrix that is read: value (i, j) is values[i * row_step + j * column_step].
+// A read-only matrix: element (i, j) is values[i * row_step + j * column_step].
 struct MatrixView {
     const float* values;
     std::size_t row_step;
@@ -22,7 +22,7 @@ struct ProductSize {
     std::size_t n_columns;
 };
 
-// out = left * right, by rows. `panel` is working memory.
+// out = left * right, row-major. `panel` is scratch memory.
 void multiply(const MatrixView& left, const MatrixView& right, const ProductSize& size, std::vector<float>& panel,
               float* out);
 

@@ -1,11 +1,11 @@
-// Counter-based randomness. A number depends only on the keys it was asked with (seed, member, node, purpose) and on
-// how many came before it under the same keys, so any thread, process or resumed run draws the same numbers.
+// Counter-based random numbers. A number depends only on its keys (seed, member, node, purpose) and on its position in
+// the stream, so any thread, process or resumed run draws the same numbers.
 #pragma once
 #include <cstdint>
 
 namespace committee {
 
-// The finaliser of SplitMix64 (Steele, Lea and Flood 2014): a bijection in which every input bit reaches every output
+// The finaliser of SplitMix64 (Steele, Lea and Flood 2014): a bijection in which every input bit affects every output
 // bit.
 inline std::uint64_t mix(std::uint64_t x) {
     x += 0x9e3779b97f4a7c15U;
@@ -31,13 +31,13 @@ enum class Purpose : std::uint64_t {
     columns = 12,
 };
 
-// A uniform 64-bit number as a uniform integer in [0, n). The multiply-shift of Lemire 2019 without rejection: its bias
-// is below n / 2^64.
+// Maps a uniform 64-bit integer to a uniform integer in [0, n), by the multiply-shift of Lemire 2019 without rejection.
+// Its bias is below n / 2^64.
 inline std::uint64_t scaled(std::uint64_t drawn, std::uint64_t n) {
     return static_cast<std::uint64_t>((static_cast<unsigned __int128>(drawn) * n) >> 64);
 }
 
-// The same as a uniform double in [0, 1).
+// Maps a uniform 64-bit integer to a uniform double in [0, 1).
 inline double to_share(std::uint64_t drawn) { return static_cast<double>(drawn >> 11) * 0x1.0p-53; }
 
 class Random {
@@ -46,7 +46,7 @@ class Random {
 
     std::uint64_t next() { return at(count_++); }
 
-    // The number that comes after so many others.
+    // The number at position `count` of the stream.
     std::uint64_t at(std::uint64_t count) const { return mix(key_ + 0x9e3779b97f4a7c15U * (count + 1)); }
 
     // A uniform integer in [0, n).

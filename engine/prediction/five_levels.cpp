@@ -10,7 +10,8 @@ namespace committee {
 namespace {
 
 #if defined(__x86_64__)
-// Some of 32 codes of a row, as 16 bits each; the others are 0, and are not read.
+// Reads the codes of a row that are selected by the mask, as 16 bits each. The others become 0, and their memory is not
+// read.
 [[gnu::target("avx512bw,avx512vl")]] inline __m512i read_codes(const std::uint16_t* row, __mmask32 which) {
     return _mm512_maskz_loadu_epi16(which, row);
 }
@@ -19,7 +20,7 @@ namespace {
     return _mm512_cvtepu8_epi16(_mm256_maskz_loadu_epi8(which, row));
 }
 
-// From the answers of some rows (bit i: whether a row goes right at node i) to the ends. Sixteen rows at a time.
+// Finds the end node of each row, sixteen rows at a time. Bit i of right[k] says whether row k goes right at node i.
 template <std::size_t some_rows>
 [[gnu::target("avx512bw,avx512vl"), gnu::always_inline]] inline void follow(
     const FiveLevels& levels, const std::array<std::uint32_t, some_rows>& right, std::size_t n, std::uint32_t* nodes) {
@@ -33,7 +34,7 @@ template <std::size_t some_rows>
         Lanes place = Lanes{} + 1;
         for (std::size_t width = 1; width < FiveLevels::n_ends; width *= 2)
             place = 2 * place + ((answers >> place) & 1);
-        // A place counts from 32; the lookup reads its last five bits.
+        // Ends are numbered from 32; the permutation only reads the low five bits.
         _mm512_mask_storeu_epi32(nodes + k, there,
                                  _mm512_permutex2var_epi32(left_ends, reinterpret_cast<__m512i>(place), right_ends));
     }

@@ -10,14 +10,14 @@
 
 namespace committee {
 
-// Node i has the children 2 i and 2 i + 1; the root is 1. Below a leaf, or a node that asks for categories, all ends
-// are that node.
+// Node i has the children 2 i and 2 i + 1; the root is 1. If a path ends early, at a leaf or a categorical node, all
+// ends below are that node.
 struct alignas(64) FiveLevels {
     static constexpr std::size_t n_ends = 32;
 
     std::array<std::uint16_t, n_ends> columns{}, thresholds{};  // a code above the threshold goes right
     std::array<std::uint32_t, n_ends> ends{};                   // nodes of the tree, from left to right
-    std::uint32_t missing_right = 0;                            // bit i: where missing goes at node i
+    std::uint32_t missing_right = 0;                            // bit i: whether missing goes right at node i
 };
 
 // Whether this machine supports descend_five_levels() for rows of n_columns codes. Do not call it otherwise.

@@ -9,15 +9,15 @@
 namespace committee {
 namespace {
 
-// As many nodes as the second cache holds beside a block of rows.
+// The number of nodes that fit in the second cache next to a block of rows.
 constexpr std::size_t most_near_nodes = std::size_t{1} << 15;
 
-// Rows of a group go down a tree together: enough of them to hide the latency of memory, few enough for the first
-// cache.
+// Rows that descend a tree together: enough to hide the latency of memory, few enough for the first cache.
 constexpr std::size_t group_rows = 128;
 
-// One step down. A row at its leaf stays there, by arithmetic, lest the compiler makes a branch that nobody can guess;
-// the next node is on its way to the cache while the other rows of the group take their step. False at a leaf.
+// Moves a row one level down and prefetches its next node, which is not needed before the other rows of the group have
+// moved. A row at a leaf stays there; this is computed without a branch, which would be unpredictable. Returns false at
+// a leaf.
 template <class Code, bool has_missing>
 [[gnu::always_inline]] inline bool step_numbers(const NodeWord* nodes, const Code* row, std::uint32_t& at) {
     const NodeWord word = nodes[at];
@@ -36,8 +36,8 @@ bool step_anywhere(const TreeView& tree, const Code* row, std::uint32_t& at) {
     return !is_leaf(word);
 }
 
-// Takes steps until everybody of a group has arrived: step(i) says whether i is still on its way. The first steps are
-// for all, since hardly anybody arrives so soon; then those who have arrived drop out of the list.
+// Moves the rows of a group down until all are at leaves; step(i) returns whether row i can move on. The first steps
+// are taken for all rows, since hardly any row finishes so early. After that, finished rows are removed from the list.
 template <class Step>
 void walk_group(std::size_t n, std::size_t first_steps, Step step) {
     std::array<std::uint8_t, group_rows> on_their_way;
@@ -58,7 +58,7 @@ void walk_group(std::size_t n, std::size_t first_steps, Step step) {
     }
 }
 
-// From the nodes where the rows are to their leaves.
+// Finds the leaves below the nodes in `nodes`.
 template <class Code, class Step>
 void descend(CodeBlock<Code> block, std::uint32_t* nodes, Step step) {
     constexpr std::size_t first_steps = 3;
@@ -97,7 +97,7 @@ void fetch_nodes(const Tree& tree, std::size_t n_rows) {
     }
 }
 
-// One row through a group of trees.
+// Finds the leaves of one row in a group of trees.
 template <class Step>
 void descend_group(std::span<const TreeView> trees, std::uint32_t* at, Step step) {
     constexpr std::size_t first_steps = 8;
@@ -157,7 +157,7 @@ Reached Descent<Code>::reach(std::size_t t, CodeBlock<Code> block, Scratch& scra
         find_leaves(tree, rest, scratch.leaves.data() + n);
         return {nullptr, scratch.leaves.data()};
     }
-    // Rows that leave by the same exit go on together, while their subtree is in the nearest cache.
+    // Rows with the same exit continue together, while their subtree is in the first cache.
     std::array<std::uint32_t, TopLevels<Code>::most_exits + 1> begins{};
     for (std::size_t i = 0; i < n; ++i) ++begins[scratch.exits[i] + 1U];
     for (std::size_t exit = 1; exit < begins.size(); ++exit) begins[exit] += begins[exit - 1];
@@ -172,7 +172,7 @@ Reached Descent<Code>::reach(std::size_t t, CodeBlock<Code> block, Scratch& scra
         scratch.rows[i] = static_cast<std::uint32_t>(i);
         scratch.leaves[i] = 0;
     }
-    // By now the rows of an exit end where they began.
+    // begins[exit] has been advanced to the end of each exit's rows.
     leave_top_levels(tree, top.below_exits, block, begins, scratch);
     return {scratch.rows.data(), scratch.leaves.data()};
 }
@@ -184,7 +184,7 @@ void Descent<Code>::leave_top_levels(const Tree& tree, std::span<const FiveLevel
     // Rows continue right after their five levels, while their codes are in a near cache. The last few of an exit wait
     // for rows of the next one.
     constexpr std::size_t rows_worth_a_walk = 256;
-    // A walk fetches nodes ahead, which is worth more if they are far.
+    // A walk prefetches the next nodes, so it is faster than vectors if the tree does not fit in the cache.
     const bool uses_vectors = tree.nodes.size() <= most_near_nodes && can_descend_vectors(tree, n_columns_);
     std::size_t begin = 0, walked = 0;
     auto walk_on = [&](std::size_t end) {

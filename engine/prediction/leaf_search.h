@@ -1,4 +1,4 @@
-// From rows of codes to leaves.
+// Finds the leaves of rows of codes.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace committee {
 
-// Some rows of row-major codes: those listed, or the first n_rows if none are.
+// Rows of row-major codes: the listed ones, or the first n_rows if no list is given.
 template <class Code>
 struct CodeBlock {
     const Code* codes = nullptr;
@@ -20,18 +20,17 @@ struct CodeBlock {
     std::size_t n_rows = 0;
     const std::uint32_t* rows = nullptr;
     bool has_missing = true;          // false: no code is 0
-    const Code* by_column = nullptr;  // the same codes, if no rows are listed, column by column; or nullptr
+    const Code* by_column = nullptr;  // the same codes by column, or nullptr; only without a list
     std::size_t stride = 0;           // from one column to the next
 
     const Code* row(std::size_t i) const { return codes + (rows == nullptr ? i : rows[i]) * row_stride; }
 };
 
-// leaves[i] = the node that row i of the block ends in.
+// leaves[i] = the leaf of row i of the block.
 template <class Code>
 void find_leaves(const Tree& tree, CodeBlock<Code> block, std::uint32_t* leaves);
 
-// leaves[t] = the node of tree t that one row ends in. The trees are walked side by side, so that the memory they wait
-// for comes together.
+// leaves[t] = the leaf of one row in tree t. Several trees are descended together, so that their cache misses overlap.
 template <class Code>
 void descend_trees(std::span<const TreeView> trees, const Code* row, bool has_missing, std::uint32_t* leaves);
 
@@ -43,21 +42,21 @@ struct Reached {
     std::size_t row(std::size_t k) const { return rows == nullptr ? k : rows[k]; }
 };
 
-// Some trees, prepared for as many rows as will come.
+// Some trees, with precomputed levels if n_rows is large enough to make up for their cost.
 template <class Code>
 class Descent {
   public:
-    // What one thread reuses from tree to tree.
+    // Buffers that a thread reuses for every tree.
     struct Scratch {
         std::vector<std::uint32_t> leaves, rows;
         std::vector<std::uint8_t> exits;
     };
 
-    // Of trees [first, last).
+    // For trees [first, last).
     Descent(std::span<const Tree> trees, std::size_t first, std::size_t last, std::size_t n_rows, std::size_t n_columns,
             int n_threads, const Stop& stop);
 
-    // The leaves of a block in tree t, valid until the scratch is used again.
+    // The leaves of a block in tree t. They are valid until the scratch is used again.
     Reached reach(std::size_t t, CodeBlock<Code> block, Scratch& scratch) const;
 
   private:

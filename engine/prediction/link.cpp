@@ -19,7 +19,7 @@ void share(std::span<double> row) {
     for (double& score : row) score = total > 0 ? score / total : 1 / static_cast<double>(row.size());
 }
 
-// The largest exponent is 0, so nothing overflows.
+// Subtracts the largest score first, so the exponential does not overflow.
 void softmax(double scale, std::span<double> row) {
     for (double& score : row) score *= scale;
     const double largest = *std::ranges::max_element(row);

@@ -9,12 +9,12 @@
 namespace committee {
 namespace {
 
-// Codes are made for many rows at a time, for each of which a column's cuts are in a cache.
+// Rows are encoded in large blocks, because a column's cuts stay in the cache while its values are encoded.
 constexpr std::size_t made_bytes = std::size_t{1} << 22;
-// A block of them stays in the second cache while one tree after another passes over it.
+// Trees pass over smaller blocks of codes, which stay in the second cache.
 constexpr std::size_t walked_bytes = std::size_t{1} << 19;
 
-// All threads get as many.
+// The number of rows in a block, so that all threads get the same number of blocks.
 template <class Code>
 std::size_t rows_of_a_block(std::size_t block_bytes, std::size_t n_columns, std::size_t n_rows, int n_threads) {
     constexpr std::size_t fewest = 256;
@@ -36,11 +36,11 @@ void with_code_type(const Forest& forest, Body body) {
     }
 }
 
-// That a row looks at, roughly, on its way down a tree.
+// The approximate number of values read per row and tree.
 constexpr std::size_t values_of_a_descent = 16;
 
-// Calls body(first row, number of rows, reach) for blocks of rows, where reach(t) is where they end in tree t of
-// [first, last).
+// Calls body(first row, number of rows, reach) for blocks of rows. reach(t) returns the leaves of the block in tree t
+// of [first, last).
 template <class Body>
 void for_each_block(const Forest& forest, std::span<const ColumnView> columns, std::size_t n_rows, std::size_t first,
                     std::size_t last, int n_threads, const Stop& stop, Body body) {
@@ -78,15 +78,15 @@ void for_each_block(const Forest& forest, std::span<const ColumnView> columns, s
     });
 }
 
-// The first score that tree t adds to.
+// The first score to which tree t adds.
 std::size_t offset_of(const Forest& forest, std::size_t t) { return forest.turns ? t % forest.n_scores : 0; }
 
 void start_scores(const Forest& forest, std::size_t n_rows, double* scores) {
     for (std::size_t i = 0; i < n_rows; ++i) std::ranges::copy(forest.start, scores + i * forest.n_scores);
 }
 
-// Whether the first `size` values of a tree are the unit vectors, which pure leaves share. For a few rows of many
-// classes the look at them would take longer than it spares.
+// Whether the first `size` values of a tree are the unit vectors shared by its pure leaves. For few rows of many
+// classes the check would cost more than it saves.
 bool starts_with_units(const Tree& tree, std::size_t size, std::size_t n_rows) {
     constexpr std::size_t rows_worth_a_look = 8;  // per class
     if (n_rows < rows_worth_a_look * size || tree.values.size() < size * size) return false;
@@ -96,17 +96,17 @@ bool starts_with_units(const Tree& tree, std::size_t size, std::size_t n_rows) {
     return true;
 }
 
-// Adds trees [first, last) to the scores of a block.
+// Adds the values of trees [first, last) to the scores of a block.
 template <class Reach>
 void add_trees(const Forest& forest, std::size_t n_rows, const Reach& reach, std::size_t first, std::size_t last,
                Rule rule, double* scores) {
-    // The compiler unrolls the smallest sizes if it knows them.
+    // The smallest sizes are compile-time constants, so that the compiler unrolls their loops.
     auto add = [&](const TreeView& tree, const Reached& reached, auto size, double* to) {
         for (std::size_t k = 0; k < n_rows; ++k) {
             add_vote(tree, reached.leaves[k], size, rule, to + reached.row(k) * forest.n_scores);
         }
     };
-    // The vote of a pure leaf is one number.
+    // For a pure leaf, only one score changes.
     auto add_pure = [&](const TreeView& tree, const Reached& reached, std::size_t size, double* to) {
         for (std::size_t k = 0; k < n_rows; ++k) {
             double* sums = to + reached.row(k) * forest.n_scores;
@@ -140,7 +140,7 @@ void add_trees(const Forest& forest, std::size_t n_rows, const Reach& reach, std
 
 constexpr std::size_t few_rows = 4;
 
-// A few rows, each through all trees side by side.
+// Predicts a few rows, each by descending several trees together.
 template <class Code>
 void predict_few(const Forest& forest, std::span<const TreeView> trees, const Encoder& encoder,
                  std::span<const ColumnView> columns, std::size_t n_rows, Rule rule, double* out) {

@@ -19,11 +19,11 @@ struct TopLevels {
     static constexpr std::size_t most_exits = 32;
     static constexpr std::size_t part_bits = 8 * sizeof(Code);
     static constexpr std::size_t n_parts = most_exits / part_bits;
-    // Rows are taken this many at a time.
+    // Rows are processed this many at a time.
     static constexpr std::size_t n_rows = 4 * 16 / sizeof(Code);
 
-    // A code above the threshold crosses out these exits of a part. The shift is 1 where missing goes right; see
-    // next_number_node.
+    // One node of the top levels: a code above the threshold crosses out these exits of a part. The shift is 1 if
+    // missing goes right; see next_number_node.
     struct Question {
         Lanes threshold, shift, crossed_out;
         std::size_t column;
@@ -35,16 +35,16 @@ struct TopLevels {
     std::size_t n_exits = 0;
     bool is_whole = false;  // every exit is a leaf
 
-    // A few exits do not spare the walk much.
+    // With few exits, this saves little of the descent.
     bool is_worth_asking() const { return is_whole || n_exits > most_exits / 4; }
 };
 
-// Nodes that ask for categories are exits.
+// Categorical nodes become exits.
 template <class Code>
 TopLevels<Code> make_top_levels(const Tree& tree);
 
-// out[i] = the exit of row i, for n_rows rows (a multiple of TopLevels::n_rows) of codes by column, columns `stride`
-// apart.
+// out[i] = the exit of row i. Codes are by column, with columns `stride` apart. n_rows must be a multiple of
+// TopLevels::n_rows.
 template <class Code>
 void find_exits(const TopLevels<Code>& levels, const Code* codes, std::size_t stride, std::size_t n_rows,
                 bool has_missing, std::uint8_t* out);

@@ -16,9 +16,9 @@ constexpr std::size_t n_lanes = 16;
 // Enough rows to hide the latency of memory, few enough for the near caches.
 constexpr std::size_t group_rows = 512;
 
-// Rows on their way, and what each of them reads for its next step.
+// The rows that are not at leaves yet, with the data that each needs for its next step.
 struct Walkers {
-    // A vector that begins with the last row is stored whole.
+    // The extra lanes allow a full vector to be stored at the last row.
     template <class Item>
     using Each = std::array<Item, group_rows + n_lanes>;
 
@@ -28,7 +28,7 @@ struct Walkers {
 
 using Lanes [[gnu::vector_size(64)]] = std::uint32_t;
 
-// The words of sixteen nodes, in halves.
+// The words of sixteen nodes, split into halves.
 struct Halves {
     Lanes low, high;
 };
@@ -41,7 +41,7 @@ struct Halves {
             reinterpret_cast<Lanes>(_mm512_permutex2var_epi32(first, odd, second))};
 }
 
-// Where the codes lie that the nodes ask for. A leaf asks for the first of the row.
+// Computes the positions of the codes to compare. Leaves compare the first code of their row.
 [[gnu::target("avx512f"), gnu::always_inline]] inline void find_places(Walkers& walkers, std::size_t n,
                                                                        std::uint32_t stride) {
     for (std::size_t k = 0; k < n; k += n_lanes) {
@@ -55,7 +55,8 @@ struct Halves {
     return static_cast<__mmask16>((1U << n) - 1);
 }
 
-// Takes one step. Who has arrived is written to rows and leaves, which move on behind them; returns how many have not.
+// Moves every row one level down. Appends rows at leaves to `rows` and `leaves`, which advance. Returns the number of
+// rows not at leaves.
 [[gnu::target("avx512f"), gnu::always_inline]] inline std::size_t step(Walkers& walkers, std::size_t n,
                                                                        std::uint32_t*& rows, std::uint32_t*& leaves) {
     const __m512i missing_right = _mm512_set1_epi32(static_cast<int>(missing_right_bit >> 32));
@@ -88,7 +89,7 @@ struct Halves {
     return n_still;
 }
 
-// Words and codes are read one by one: a gather takes longer.
+// Words and codes are read one by one, because a gather instruction is slower.
 template <class Code>
 [[gnu::target("avx512f")]] void descend_group(const NodeWord* nodes, const Code* codes, std::uint32_t stride,
                                               std::size_t n, std::uint32_t* rows, std::uint32_t* leaves) {
@@ -116,7 +117,7 @@ bool has_wide_vectors() { return false; }
 }  // namespace
 
 bool can_descend_vectors(const Tree& tree, std::size_t n_columns) {
-    // Columns are taken from the low half of a node's word.
+    // The column is read from the low half of a node's word.
     constexpr std::size_t most_columns = std::size_t{1} << 16;
     return tree.sets.empty() && n_columns <= most_columns && has_wide_vectors();
 }

@@ -1,5 +1,5 @@
-// Many rows go down a tree side by side, for machines with wide vectors (AVX-512). In turns, the nodes of all rows are
-// read, the codes that they ask for are read, and vectors of rows take their step; who has arrived leaves the list.
+// Moves many rows down a tree together on machines with wide vectors (AVX-512). Every step reads the nodes of all rows,
+// then the codes that these nodes compare, and then moves vectors of rows. Rows at leaves are removed from the list.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -9,11 +9,11 @@
 
 namespace committee {
 
-// Whether this machine can lead rows of so many codes down this tree. descend_vectors() may be called only if it can.
+// Whether this machine supports descend_vectors() for this tree and rows of n_columns codes. Do not call it otherwise.
 bool can_descend_vectors(const Tree& tree, std::size_t n_columns);
 
-// Leads the rows rows[k] of row-major codes (fewer than 2 to the power of 32), rows `stride` apart, from nodes[k] to
-// their leaves. Afterwards they stand in another order, still with their nodes.
+// Moves rows rows[k] of row-major codes (fewer than 2^32), `stride` apart, from nodes[k] down to their leaves. Reorders
+// rows and nodes together.
 template <class Code>
 void descend_vectors(const Tree& tree, const Code* codes, std::size_t stride, std::span<std::uint32_t> rows,
                      std::uint32_t* nodes);

@@ -23,7 +23,7 @@ Link link_named(const std::string& name) {
     if (name == "mean") return Link::mean;
     if (name == "share") return Link::share;
     if (name == "softmax_of_shares") return Link::softmax_of_shares;
-    throw std::invalid_argument("AdaBoost has no link '" + name + "'.");
+    throw std::invalid_argument("AdaBoost does not support the link '" + name + "'.");
 }
 
 struct AdaBoostedObjects {
@@ -32,7 +32,7 @@ struct AdaBoostedObjects {
     nb::object interruption;
 };
 
-// c45: None, or columns of values and n_categories, of which C4.5 trees are grown.
+// c45: None, or numeric and categorical columns and n_categories, to grow C4.5 trees.
 AdaBoostedObjects boost(const Table& table, AnyArray y, std::uint32_t n_classes, Vector<std::uint32_t> counts,
                         Vector<double> units, AdaBoostParameters parameters, const nb::object& c45, nb::object progress,
                         int n_threads) {
@@ -40,7 +40,7 @@ AdaBoostedObjects boost(const Table& table, AnyArray y, std::uint32_t n_classes,
     const std::size_t n_rows = table.n_rows();
     const std::size_t width = parameters.scheme == Scheme::m2 ? n_classes - std::size_t{1} : 1;
     if (y.ndim() != 1 || y.shape(0) != n_rows || counts.size() != n_rows || units.size() != n_rows * width) {
-        throw std::invalid_argument("The target and the weights must have their values for every row of the table.");
+        throw std::invalid_argument("The target and the weights must have values for every row of the table.");
     }
     if ((parameters.scheme == Scheme::r2) != (n_classes == 0) || (parameters.scheme == Scheme::m2 && n_classes < 2)) {
         throw std::invalid_argument("The scheme does not fit the target.");
@@ -54,7 +54,7 @@ AdaBoostedObjects boost(const Table& table, AnyArray y, std::uint32_t n_classes,
         parameters.member.c45 = read_c45_table(columns, n_categories, classes, static_cast<std::int32_t>(n_classes));
         check_settings(parameters.member.c45_settings);
     }
-    // The weights of a round sum to less than 2^30, and to little more where small ones are rounded up.
+    // The weights of a round sum to less than 2^30, or slightly more because small ones are rounded up.
     const Target target = read_target(y, n_classes, as_span(counts), (std::uint64_t{1} << 30) - 1,
                                       parameters.member.grow.criterion == Criterion::poisson);
     const std::span<const double> numbers(static_cast<const double*>(n_classes == 0 ? y.data() : nullptr),
@@ -83,7 +83,7 @@ AdaBoostedObjects boost(const Table& table, AnyArray y, std::uint32_t n_classes,
 template <class Trees>
 Trees weighed(const Trees& members, Vector<double> votes, bool are_crisp, const std::string& link, double scale) {
     if (votes.size() != members.trees.size() || members.link != Link::mean) {
-        throw std::invalid_argument("There must be a vote for each of the members of a forest.");
+        throw std::invalid_argument("There must be one vote per member, and the members must not be weighted yet.");
     }
     const Link chosen = link_named(link);
     const nb::gil_scoped_release release;
@@ -93,24 +93,23 @@ Trees weighed(const Trees& members, Vector<double> votes, bool are_crisp, const 
 }  // namespace
 
 void register_adaboost(nb::module_& m) {
-    nb::class_<MemberParameters>(m, "MemberParameters", "How a member of AdaBoost is grown.")
+    nb::class_<MemberParameters>(m, "MemberParameters", "Parameters of a member of AdaBoost.")
         .def_rw("resample", &MemberParameters::resample)
         .def_rw("is_stump", &MemberParameters::is_stump)
         .def_rw("grow", &MemberParameters::grow)
         .def_rw("ccp_alpha", &MemberParameters::ccp_alpha)
         .def_rw("c45_settings", &MemberParameters::c45_settings);
-    auto parameters =
-        nb::class_<AdaBoostParameters>(m, "AdaBoostParameters", "How many rounds there are of which kind.")
-            .def(nb::init<>())
-            .def_rw("learning_rate", &AdaBoostParameters::learning_rate)
-            .def_rw("member", &AdaBoostParameters::member)
-            .def_rw("first_round", &AdaBoostParameters::first_round)
-            .def_rw("n_rounds", &AdaBoostParameters::n_rounds)
-            .def_rw("seed", &AdaBoostParameters::seed)
-            .def_rw("keep_weights", &AdaBoostParameters::keep_weights);
+    auto parameters = nb::class_<AdaBoostParameters>(m, "AdaBoostParameters", "Parameters of AdaBoost.")
+                          .def(nb::init<>())
+                          .def_rw("learning_rate", &AdaBoostParameters::learning_rate)
+                          .def_rw("member", &AdaBoostParameters::member)
+                          .def_rw("first_round", &AdaBoostParameters::first_round)
+                          .def_rw("n_rounds", &AdaBoostParameters::n_rounds)
+                          .def_rw("seed", &AdaBoostParameters::seed)
+                          .def_rw("keep_weights", &AdaBoostParameters::keep_weights);
     def_named(parameters, "scheme", &AdaBoostParameters::scheme, schemes);
     def_named(parameters, "loss", &AdaBoostParameters::loss, row_losses);
-    bind_result<AdaBoostedObjects>(m, "AdaBoosted", "What boost_adaptively has made.")
+    bind_result<AdaBoostedObjects>(m, "AdaBoosted", "The result of boost_adaptively.")
         .def_ro("members", &AdaBoostedObjects::members)
         .def_ro("errors", &AdaBoostedObjects::errors)
         .def_ro("votes", &AdaBoostedObjects::votes)

@@ -31,7 +31,7 @@ constexpr Names<Loss, 11> losses{"loss",
                                    {"logit", Loss::logit},
                                    {"custom", Loss::custom}}}};
 
-// Rows to learn from or to validate by, as Python hands them over. Without scores they begin at the best constants.
+// The rows of training or validation data, as passed from Python. Without scores, they start at the best constants.
 struct HeldRows {
     nb::object table, y;
     std::optional<Vector<double>> weights;
@@ -40,7 +40,7 @@ struct HeldRows {
     const Table& codes() const { return nb::cast<const Table&>(table); }
 };
 
-// The target of some rows: it owns the labels, the rest stays the caller's.
+// The target of some rows. It owns the labels; everything else belongs to the caller.
 struct Outcome {
     std::vector<std::uint32_t> labels;
     Observed observed;
@@ -75,7 +75,7 @@ Outcome read_outcome(const HeldRows& rows, std::uint32_t n_classes) {
     return outcome;
 }
 
-// From (n_rows, n_scores) to scores by score, then by row, and back.
+// Converts scores from (n_rows, n_scores) to an order by score, then by row. Below, the inverse.
 std::vector<double> by_score(const double* scores, std::size_t n_rows, std::size_t n_scores) {
     std::vector<double> out(n_rows * n_scores);
     for (std::size_t i = 0; i < n_rows; ++i) {
@@ -93,7 +93,7 @@ std::vector<double> by_row(std::span<const double> scores, std::size_t n_scores)
     return out;
 }
 
-// The scores that rows start from: given, or the start for every row.
+// The initial scores: those passed, or `start` for every row.
 std::vector<double> initial_scores(const HeldRows& rows, std::span<const double> start) {
     const std::size_t n_rows = rows.codes().n_rows();
     if (!rows.scores) {
@@ -113,10 +113,10 @@ std::string shape_text(std::size_t n_rows, std::size_t n_scores) {
     return "(" + std::to_string(n_rows) + ", " + std::to_string(n_scores) + ")";
 }
 
-// Of a custom loss: sums of what rows of any weight have stay floats.
+// A limit on the derivatives of a custom loss, so that weighted sums stay within the range of a float.
 constexpr double largest_derivative = 1e30;
 
-// Copies what a custom loss returned.
+// Copies and checks a derivative returned by a custom loss.
 void read_derivative(nb::handle given, const char* name, std::size_t n_rows, std::size_t n_scores,
                      std::vector<float>& out) {
     const auto refuse = [&](const std::string& got) {
@@ -150,7 +150,7 @@ void read_derivative(nb::handle given, const char* name, std::size_t n_rows, std
     }
 }
 
-// The user's function gets y to read, not to write. What it raises ends the rounds.
+// Calls the user's function with a read-only view of y. An exception it raises ends boosting.
 CustomGradients custom_gradients(Interruption& interruption, nb::object function, nb::object y, std::size_t n_scores) {
     nb::object observed = y.attr("view")();
     observed.attr("setflags")(nb::arg("write") = false);
@@ -176,17 +176,18 @@ CustomGradients custom_gradients(Interruption& interruption, nb::object function
     };
 }
 
-// Asked between rounds on the calling thread: the caller's hook, which gets the number of rounds and a function that
-// makes the model so far, and may ask to stop. An empty function if it is None.
+// Calls the user's hook between rounds, on the calling thread. It gets the number of rounds and a function that returns
+// the model so far, and may request to stop. Returns an empty function if the hook is None.
 AfterRound round_hook(Interruption& interruption, const nb::object& hook,
                       const std::function<Forest(std::span<const Tree>)>& model) {
     if (hook.is_none()) return {};
     return [&](std::size_t n_done, std::span<const Tree> trees) {
         return interruption.tell([&] {
-            // The trees are there as long as the hook runs, and the function may outlive it.
+            // The trees are only valid while the hook runs, but the function may outlive it.
             const auto is_over = std::make_shared<bool>(false);
             nb::object so_far = nb::cpp_function([&model, trees, is_over] {
-                if (*is_over) throw std::invalid_argument("The model of a round can be had only before the next one.");
+                if (*is_over)
+                    throw std::invalid_argument("The model of a round is only available until the hook returns.");
                 return model(trees);
             });
             struct Ending {
@@ -198,7 +199,7 @@ AfterRound round_hook(Interruption& interruption, const nb::object& hook,
     };
 }
 
-// The scores before the first tree: those of the model so far or the best constants; 0 if rows bring their own.
+// The initial scores: those of the previous model, or the best constants; 0 if the rows have their own scores.
 std::vector<double> find_start(const Forest* before, const HeldRows& rows, const Objective& objective,
                                const Observed& observed) {
     if (before != nullptr) return before->start;
@@ -224,15 +225,16 @@ Forest model_of(const Table& table, const BoostParameters& parameters, std::vect
 void check_goes_on(const Forest& before, const BoostParameters& parameters, std::size_t n_columns) {
     const Objective& objective = parameters.objective;
     if (before.n_scores != objective.n_scores() || before.binning.columns.size() != n_columns) {
-        throw std::invalid_argument("The model so far is of another table or another loss.");
+        throw std::invalid_argument("The previous model was fitted with other columns or another loss.");
     }
     if (before.link != link_of(objective)) {
         throw std::invalid_argument(
-            "The scores so far are of a loss with another link. Go on with that loss, or start anew.");
+            "The previous model was fitted with a loss of another link. Continue with that loss, or fit from scratch.");
     }
     if (before.turns == parameters.is_multi_output) {
         throw std::invalid_argument(
-            "The leaves so far hold another number of values. Go on with that strategy, or start anew.");
+            "The leaves of the previous model have another number of values. Continue with that strategy, or fit from "
+            "scratch.");
     }
 }
 
@@ -242,7 +244,7 @@ struct BoostedObjects {
     nb::object gain, n_splits, interruption;
 };
 
-// loss: the function of a custom loss, or None. before: the model that the rounds go on with.
+// loss: the function of a custom loss, or None. before: the model to which rounds are added.
 BoostedObjects boost_rows(const HeldRows& rows, std::uint32_t n_classes, BoostParameters parameters,
                           const nb::object& loss, const Forest* before, const HeldRows* validation, nb::object progress,
                           int n_threads) {
@@ -254,7 +256,7 @@ BoostedObjects boost_rows(const HeldRows& rows, std::uint32_t n_classes, BoostPa
     const Table& table = rows.codes();
     const auto& directions = parameters.tree.monotonic;
     if (!directions.empty() && directions.size() != table.n_columns()) {
-        throw std::invalid_argument("There must be a monotonic direction per column, or none.");
+        throw std::invalid_argument("There must be one monotonic direction per column, or none.");
     }
     const Outcome outcome = read_outcome(rows, n_classes);
     const std::vector<double> start = find_start(before, rows, objective, outcome.observed);
@@ -264,7 +266,7 @@ BoostedObjects boost_rows(const HeldRows& rows, std::uint32_t n_classes, BoostPa
     if (validation != nullptr) {
         const Table& codes = validation->codes();
         if (codes.binning != table.binning)
-            throw std::invalid_argument("The validation table is not in the same bins.");
+            throw std::invalid_argument("The validation table must have the bins of the training table.");
         held_out = read_outcome(*validation, n_classes);
         watched = BoostSample{&codes, held_out.observed, initial_scores(*validation, start)};
     }
@@ -309,12 +311,12 @@ BoostedObjects boost_rows(const HeldRows& rows, std::uint32_t n_classes, BoostPa
 }  // namespace
 
 void register_boost(nb::module_& m) {
-    auto objective = nb::class_<Objective>(m, "Objective", "What boosting makes small.")
+    auto objective = nb::class_<Objective>(m, "Objective", "The loss that boosting minimises.")
                          .def_rw("quantile", &Objective::quantile)
                          .def_rw("z_max", &Objective::z_max)
                          .def_rw("one_versus_all", &Objective::one_versus_all);
     def_named(objective, "loss", &Objective::loss, losses);
-    nb::class_<BoostTreeParameters>(m, "BoostTreeParameters", "How a tree of boosting is grown.")
+    nb::class_<BoostTreeParameters>(m, "BoostTreeParameters", "Parameters of a boosted tree.")
         .def_rw("max_leaf_nodes", &BoostTreeParameters::max_leaf_nodes)
         .def_rw("max_depth", &BoostTreeParameters::max_depth)
         .def_rw("is_depthwise", &BoostTreeParameters::is_depthwise)
@@ -329,7 +331,7 @@ void register_boost(nb::module_& m) {
         .def_rw("cat_smooth", &BoostTreeParameters::cat_smooth)
         .def_rw("max_cat_to_onehot", &BoostTreeParameters::max_cat_to_onehot)
         .def_rw("monotonic", &BoostTreeParameters::monotonic);
-    nb::class_<BoostParameters>(m, "BoostParameters", "How many rounds there are of which kind.")
+    nb::class_<BoostParameters>(m, "BoostParameters", "Parameters of boosting.")
         .def(nb::init<>())
         .def_rw("objective", &BoostParameters::objective)
         .def_rw("tree", &BoostParameters::tree)
@@ -340,7 +342,7 @@ void register_boost(nb::module_& m) {
         .def_rw("seed", &BoostParameters::seed)
         .def_rw("n_iter_no_change", &BoostParameters::n_iter_no_change)
         .def_rw("tol", &BoostParameters::tol);
-    nb::class_<HeldRows>(m, "BoostRows", "Rows to learn from or to validate by.")
+    nb::class_<HeldRows>(m, "BoostRows", "Rows of training or validation data.")
         .def(
             "__init__",
             [](HeldRows* made, nb::object table, nb::object y, std::optional<Vector<double>> weights,
@@ -350,7 +352,7 @@ void register_boost(nb::module_& m) {
                                   HeldRows{std::move(table), std::move(y), std::move(weights), std::move(scores)});
             },
             nb::arg("table"), nb::arg("y"), nb::arg("weights").none(), nb::arg("scores").none());
-    bind_result<BoostedObjects>(m, "Boosted", "What boost has made.")
+    bind_result<BoostedObjects>(m, "Boosted", "The result of boost.")
         .def_ro("forest", &BoostedObjects::forest)
         .def_ro("train_loss", &BoostedObjects::train_loss)
         .def_ro("validation_loss", &BoostedObjects::validation_loss)

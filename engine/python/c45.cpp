@@ -1,4 +1,4 @@
-// C4.5 for Python. Columns come as a list of contiguous 1-D arrays: float64 numbers or int32 category codes.
+// C4.5 for Python. Columns are passed as a list of contiguous 1-D arrays: float64 numbers or int32 category codes.
 #include "python/arguments/c45.h"
 
 #include <nanobind/nanobind.h>
@@ -48,7 +48,7 @@ C45Tree grow(const nb::list& arrays, const Vector<std::int32_t>& n_categories, c
     check_settings(settings);
     if (held_out && held_out->size() != n_rows) throw std::invalid_argument("held_out and classes differ in length");
     if (held_out.has_value() != (settings.pruning == C45Pruning::reduced_error)) {
-        throw std::invalid_argument("held_out goes with reduced_error");
+        throw std::invalid_argument("held_out must be passed if and only if pruning is 'reduced_error'");
     }
     double total = 0;
     double grown_on = 0;
@@ -57,7 +57,7 @@ C45Tree grow(const nb::list& arrays, const Vector<std::int32_t>& n_categories, c
         total += weights.data()[i];
         if (!held_out || held_out->data()[i] == 0) grown_on += weights.data()[i];
     }
-    // Beyond this the sums of w log2 w overflow.
+    // With larger weights, the sums of w log2 w would overflow.
     if (!(total < 1e300)) throw std::invalid_argument("the weights are too large");
     if (!(grown_on > 0)) throw std::invalid_argument("all weights are zero");
     const std::span<const std::uint8_t> mask = held_out ? as_span(*held_out) : std::span<const std::uint8_t>{};
@@ -109,19 +109,19 @@ C45Tree read_arrays(const nb::dict& arrays) {
     tree.branch = read_vector<std::int32_t>(arrays, "branch", "1-D int32");
     const auto distribution = read_array<Matrix<double>>(arrays, "distribution", "2-D float64");
     if (distribution.shape(1) > static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max())) {
-        throw std::invalid_argument("The arrays are no C4.5 tree: too many classes.");
+        throw std::invalid_argument("The arrays are not a C4.5 tree: too many classes.");
     }
     tree.n_classes = static_cast<std::int32_t>(distribution.shape(1));
     tree.distribution.assign(distribution.data(), distribution.data() + distribution.size());
     const std::string fault = find_fault(tree);
-    if (!fault.empty()) throw std::invalid_argument("The arrays are no C4.5 tree: " + fault + ".");
+    if (!fault.empty()) throw std::invalid_argument("The arrays are not a C4.5 tree: " + fault + ".");
     return tree;
 }
 
 }  // namespace
 
 void register_c45(nb::module_& m) {
-    nb::class_<C45Settings>(m, "C45Settings", "How a C4.5 tree is grown and pruned.")
+    nb::class_<C45Settings>(m, "C45Settings", "Parameters of a C4.5 tree.")
         .def(nb::init<>())
         .def_prop_rw(
             "pruning", [](const C45Settings& settings) { return name_of(settings.pruning); },
@@ -137,8 +137,9 @@ void register_c45(nb::module_& m) {
         .def_static("grow", &grow, "columns"_a, "n_categories"_a, "classes"_a, "n_classes"_a, "weights"_a, "settings"_a,
                     "held_out"_a.none())
         .def("predict", &predict, "columns"_a, "n_rows"_a, "Class probabilities, (n_rows, n_classes).")
-        .def("arrays", &list_arrays, "Everything the tree is, as a dict of arrays.")
-        .def_static("from_arrays", &read_arrays, "arrays"_a, "The tree of `arrays()`. ValueError if they are none.")
+        .def("arrays", &list_arrays, "The complete tree as a dict of arrays.")
+        .def_static("from_arrays", &read_arrays, "arrays"_a,
+                    "The tree of `arrays()`. Raises ValueError if the arrays are not valid.")
         .def("depths", [](const C45Tree& tree) { return to_numpy(tree.depths()); })
         .def_prop_ro("n_nodes", &C45Tree::n_nodes)
         .def_prop_ro("n_leaves", &C45Tree::n_leaves)

@@ -1,4 +1,4 @@
-// C4.5 trees that decide together, for Python.
+// Ensembles of C4.5 trees for Python.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
@@ -35,7 +35,7 @@ nb::object predict_views(const C45Forest& forest, const std::vector<ColumnView>&
                          const std::string& rule, int n_threads) {
     const Rule chosen = rules.value(rule);
     if (chosen != Rule::mean && forest.link != Link::mean) {
-        throw std::invalid_argument("Only trees that vote have a majority.");
+        throw std::invalid_argument("The rule 'majority' is only available for trees that vote.");
     }
     std::vector<double> out(n_rows * forest.n_classes);
     Interruption().run([&](const Stop& stop) { predict(forest, views, n_rows, chosen, n_threads, out.data(), stop); });
@@ -69,7 +69,7 @@ nb::object linked(const C45Forest& forest,
     return to_numpy(std::move(out), {n_rows, forest.n_classes});
 }
 
-// A tree as one of its own, which knows some columns of the table only; all if there are none told.
+// A tree as a single C45Tree, for a table that has only some of the columns; None means all columns.
 C45Tree tree_at(const C45Forest& forest, std::size_t number, const std::optional<Vector<std::uint32_t>>& columns) {
     if (number >= forest.trees.size()) throw std::invalid_argument("There is no tree " + std::to_string(number) + ".");
     C45Tree tree = forest.trees[number];
@@ -77,13 +77,13 @@ C45Tree tree_at(const C45Forest& forest, std::size_t number, const std::optional
     const auto seen = as_span(*columns);
     tree.n_categories.clear();
     for (const std::uint32_t j : seen) {
-        if (j >= forest.n_categories.size()) throw std::invalid_argument("A column is none of the forest.");
+        if (j >= forest.n_categories.size()) throw std::invalid_argument("The forest does not have such a column.");
         tree.n_categories.push_back(forest.n_categories[j]);
     }
     for (std::int32_t& column : tree.column) {
         if (column == C45Tree::is_leaf) continue;
         const auto at = std::ranges::find(seen, static_cast<std::uint32_t>(column));
-        if (at == seen.end()) throw std::invalid_argument("The tree asks about other columns.");
+        if (at == seen.end()) throw std::invalid_argument("The tree uses other columns.");
         column = static_cast<std::int32_t>(at - seen.begin());
     }
     return tree;
@@ -91,7 +91,7 @@ C45Tree tree_at(const C45Forest& forest, std::size_t number, const std::optional
 
 C45Forest take_trees(const C45Forest& forest, std::size_t begin, std::size_t end) {
     check_range(forest, begin, end);
-    if (begin == end) throw std::invalid_argument("There must be a tree to take.");
+    if (begin == end) throw std::invalid_argument("The range of trees is empty.");
     C45Forest taken = without_trees(forest);
     const auto first = forest.trees.begin();
     taken.trees.assign(first + static_cast<std::ptrdiff_t>(begin), first + static_cast<std::ptrdiff_t>(end));
@@ -101,7 +101,7 @@ C45Forest take_trees(const C45Forest& forest, std::size_t begin, std::size_t end
 C45Forest join(const C45Forest& forest, const C45Forest& more) {
     if (forest.n_classes != more.n_classes || forest.n_categories != more.n_categories || !forest.weights.empty() ||
         !more.weights.empty()) {
-        throw std::invalid_argument("The two forests differ in their columns or classes, or their votes are weighed.");
+        throw std::invalid_argument("The two forests differ in their columns or classes, or their votes are weighted.");
     }
     C45Forest joined = forest;
     joined.trees.insert(joined.trees.end(), more.trees.begin(), more.trees.end());
@@ -112,8 +112,8 @@ struct C45Objects {
     nb::object forest, importances, out_of_bag, interruption;
 };
 
-// weights: what a row weighs each time that it is drawn; those of None weigh 1. judged: whether each row counts in the
-// out-of-bag error; all do for None.
+// weights: the weight of a row each time it is drawn; None: 1. judged: whether each row counts in the out-of-bag error;
+// None: all do.
 C45Objects grow(const nb::list& arrays, const Vector<std::int32_t>& n_categories, const Vector<std::int32_t>& classes,
                 std::int32_t n_classes, const std::optional<Vector<double>>& weights,
                 const std::optional<Vector<std::uint8_t>>& judged, C45BagParameters parameters,
@@ -187,7 +187,7 @@ C45Forest forest_of(const nb::dict& from) {
 }  // namespace
 
 void register_c45_forest(nb::module_& m) {
-    nb::class_<C45Forest>(m, "C45Forest", "C4.5 trees that decide together.")
+    nb::class_<C45Forest>(m, "C45Forest", "An ensemble of C4.5 trees.")
         .def_prop_ro("n_trees", [](const C45Forest& forest) { return forest.trees.size(); })
         .def_prop_ro("n_columns", [](const C45Forest& forest) { return forest.n_categories.size(); })
         .def_prop_ro("n_outputs", [](const C45Forest& forest) { return forest.n_classes; })
@@ -225,7 +225,7 @@ void register_c45_forest(nb::module_& m) {
         .def("__setstate__",
              [](C45Forest& forest, const nb::dict& arrays) { std::construct_at(&forest, forest_of(arrays)); });
 
-    auto parameters = nb::class_<C45BagParameters>(m, "C45BagParameters", "How many C4.5 trees are grown.")
+    auto parameters = nb::class_<C45BagParameters>(m, "C45BagParameters", "Parameters of bagged C4.5 trees.")
                           .def(nb::init<>())
                           .def_rw("tree", &C45BagParameters::tree)
                           .def_rw("first_tree", &C45BagParameters::first_tree)
@@ -237,7 +237,7 @@ void register_c45_forest(nb::module_& m) {
                           .def_rw("out_of_bag", &C45BagParameters::out_of_bag)
                           .def_rw("flat_trees", &C45BagParameters::flat_trees);
     def_named(parameters, "rule", &C45BagParameters::rule, rules);
-    bind_result<C45Objects>(m, "GrownC45", "What grow_c45_bags has grown.")
+    bind_result<C45Objects>(m, "GrownC45", "The result of grow_c45_bags.")
         .def_ro("forest", &C45Objects::forest)
         .def_ro("importances", &C45Objects::importances)
         .def_ro("out_of_bag", &C45Objects::out_of_bag);

@@ -28,7 +28,7 @@ std::vector<ColumnView> matrix_views(const Forest& forest, const AnyArray& matri
 Rule rule_for(const Forest& forest, const std::string& name) {
     const Rule rule = rules.value(name);
     if (rule != Rule::mean && forest.link != Link::mean) {
-        throw std::invalid_argument("Only trees that vote have a majority.");
+        throw std::invalid_argument("The rule 'majority' is only available for trees that vote.");
     }
     return rule;
 }
@@ -58,8 +58,8 @@ nb::object staged_scores_of(const Forest& forest, const std::vector<AnyArray>& c
     check_range(forest, first_tree, last_tree);
     if (trees_per_stage == 0) throw std::invalid_argument("A stage must have at least one tree.");
     if (before && (before->shape(0) != n_rows || before->shape(1) != forest.n_scores)) {
-        throw std::invalid_argument("The scores so far must be of every row, " + std::to_string(forest.n_scores) +
-                                    " each.");
+        throw std::invalid_argument("The previous scores must be of shape (" + std::to_string(n_rows) + ", " +
+                                    std::to_string(forest.n_scores) + ").");
     }
     const auto views = checked_views(forest, columns, n_rows);
     const Stages stages{first_tree, last_tree, trees_per_stage};
@@ -102,11 +102,11 @@ ForestObjects grow(const Table& table, AnyArray y, std::uint32_t n_classes,
     if (y.ndim() != 1 || y.shape(0) != n_rows || (weights && fixed.size() != n_rows)) {
         throw std::invalid_argument("The target and the weights must have a value per row of the table.");
     }
-    if (n_rows == 0) throw std::invalid_argument("A table without rows grows no tree.");
+    if (n_rows == 0) throw std::invalid_argument("The table has no rows.");
     check_directions(parameters.grow, n_columns);
     check_columns(parameters.columns, parameters.n_trees - parameters.first_tree, n_columns);
     if (parameters.columns_tried.size() != parameters.columns.size()) {
-        throw std::invalid_argument("Every tree needs a number of columns to try.");
+        throw std::invalid_argument("There must be one number of columns to try per tree.");
     }
     check_class_weights(parameters.class_weights, parameters.balance_bags, n_classes);
     if (drawing != nullptr) {
@@ -115,7 +115,7 @@ ForestObjects grow(const Table& table, AnyArray y, std::uint32_t n_classes,
     }
     const auto views = column_views(values, n_rows);
     if (!views.empty() && views.size() != n_columns) {
-        throw std::invalid_argument("The values are those of other columns than the table's.");
+        throw std::invalid_argument("The values must have the columns of the table.");
     }
     parameters.values = views;
     OutOfBag so_far = read_out_of_bag(before, n_rows, std::max(n_classes, 1U));
@@ -144,7 +144,7 @@ ForestObjects grow(const Table& table, AnyArray y, std::uint32_t n_classes,
 }
 
 void register_growing(nb::module_& m) {
-    auto grow_parameters = nb::class_<GrowParameters>(m, "GrowParameters", "How a tree is grown.")
+    auto grow_parameters = nb::class_<GrowParameters>(m, "GrowParameters", "Parameters of a tree.")
                                .def(nb::init<>())
                                .def_rw("max_depth", &GrowParameters::max_depth)
                                .def_rw("max_leaf_nodes", &GrowParameters::max_leaf_nodes)
@@ -160,7 +160,7 @@ void register_growing(nb::module_& m) {
                                .def_rw("monotonic", &GrowParameters::monotonic);
     def_named(grow_parameters, "criterion", &GrowParameters::criterion, criteria);
 
-    auto parameters = nb::class_<ForestParameters>(m, "ForestParameters", "How many trees are grown, and from what.")
+    auto parameters = nb::class_<ForestParameters>(m, "ForestParameters", "Parameters of a forest.")
                           .def(nb::init<>())
                           .def_rw("grow", &ForestParameters::grow)
                           .def_rw("first_tree", &ForestParameters::first_tree)
@@ -178,18 +178,18 @@ void register_growing(nb::module_& m) {
                           .def_rw("flat_trees", &ForestParameters::flat_trees);
     def_named(parameters, "rule", &ForestParameters::rule, rules);
 
-    nb::class_<HeldDrawing>(m, "Drawing", "How the rows of members are drawn.")
+    nb::class_<HeldDrawing>(m, "Drawing", "How to draw the rows of members.")
         .def(nb::init<std::size_t, Vector<std::uint32_t>, Vector<std::uint64_t>, Vector<std::uint64_t>,
                       HeldDrawing::Optional, HeldDrawing::Optional, bool, bool>(),
              nb::arg("n_rows"), nb::arg("units"), nb::arg("ends"), nb::arg("n_draws"), nb::arg("weights").none(),
              nb::arg("groups").none(), nb::arg("replaces"), nb::arg("keeps_weights"))
         .def("draw", &bag_of, nb::arg("seed"), nb::arg("member"));
-    nb::class_<OutOfBagArrays>(m, "OutOfBagVotes", "The votes of the members that have not seen a row.")
+    nb::class_<OutOfBagArrays>(m, "OutOfBagVotes", "The votes of the members that were not trained on a row.")
         .def(nb::init<nb::object, nb::object, nb::object>(), nb::arg("sums"), nb::arg("counts"), nb::arg("curve"))
         .def_ro("sums", &OutOfBagArrays::sums)
         .def_ro("counts", &OutOfBagArrays::counts)
         .def_ro("curve", &OutOfBagArrays::curve);
-    bind_result<ForestObjects>(m, "GrownForest", "What grow_forest has grown.")
+    bind_result<ForestObjects>(m, "GrownForest", "The result of grow_forest.")
         .def_ro("forest", &ForestObjects::forest)
         .def_ro("importances", &ForestObjects::importances)
         .def_ro("out_of_bag", &ForestObjects::out_of_bag)
@@ -203,7 +203,7 @@ void register_growing(nb::module_& m) {
 }  // namespace
 
 void register_forest(nb::module_& m) {
-    nb::class_<Forest>(m, "Forest", "Flat trees with the cuts they ask about.")
+    nb::class_<Forest>(m, "Forest", "Flat trees with the cuts they use.")
         .def_prop_ro("n_trees", [](const Forest& forest) { return forest.trees.size(); })
         .def_prop_ro("n_columns", [](const Forest& forest) { return forest.binning.columns.size(); })
         .def_prop_ro("n_outputs", [](const Forest& forest) { return forest.n_outputs; })
@@ -258,7 +258,7 @@ void register_forest(nb::module_& m) {
             },
             nb::arg("columns"), nb::arg("n_rows"), nb::arg("n_threads"));
 
-    nb::class_<Prepared>(m, "Prepared", "A forest that is asked for single rows again and again.")
+    nb::class_<Prepared>(m, "Prepared", "A forest prepared for many predictions of single rows.")
         .def(
             "__init__",
             [](Prepared* self, const Forest& forest, const std::string& rule) {

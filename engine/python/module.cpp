@@ -1,4 +1,4 @@
-// The module: small register functions, one per file. Python owns names, checks and messages.
+// Defines the module with one register function per file. Python owns names, checks and messages.
 #include <nanobind/nanobind.h>
 
 namespace committee {
@@ -16,8 +16,8 @@ void register_trees(nanobind::module_& m);
 
 NB_MODULE(_engine, m) {
     m.doc() = "The compiled engine of committee. Private: use the package.";
-    // What lives to the end of the process is held by others, as callbacks are by a cache of scikit-learn's. Users
-    // need not read about it.
+    // Objects that live until the process ends are held by other libraries, such as callbacks in a cache of
+    // scikit-learn. Warnings about them would confuse users.
     nanobind::set_leak_warnings(false);
     committee::register_c45(m);
     committee::register_table(m);

@@ -17,7 +17,7 @@ std::span<const Element> all_of(const Matrix<Element>& matrix) {
 
 void check_alike(const Matrix<double>& points, const Matrix<float>& turned) {
     if (points.shape(0) != turned.shape(0) || points.shape(1) != turned.shape(1)) {
-        throw std::invalid_argument("Points and turned points must have the same shape.");
+        throw std::invalid_argument("Points and rotated points must have the same shape.");
     }
 }
 
@@ -40,12 +40,13 @@ nb::object sums_of(const Matrix<Fact>& facts, const Matrix<std::int64_t>& neighb
 }  // namespace
 
 void register_neighbours(nb::module_& m) {
-    nb::class_<NeighbourSearch>(m, "NeighbourSearch", "Known points, arranged so that the nearest are found soon.")
+    nb::class_<NeighbourSearch>(m, "NeighbourSearch", "A search tree of known points.")
         .def("__init__",
              [](NeighbourSearch* search, const Matrix<double>& known, const Matrix<float>& turned, int n_threads) {
                  check_alike(known, turned);
                  if (known.size() == 0 || known.shape(0) > 0xffffffffU) {
-                     throw std::invalid_argument("There must be a point and a column, and at most 2^32 - 1 points.");
+                     throw std::invalid_argument(
+                         "There must be at least one point and one column, and at most 2^32 - 1 points.");
                  }
                  Interruption().run([&](const Stop& stop) {
                      std::construct_at(search, all_of(known), all_of(turned), known.shape(1), n_threads, stop);
@@ -60,17 +61,17 @@ void register_neighbours(nb::module_& m) {
                 const bool is_sound = asked.shape(1) == search.n_columns() && n_asked <= 0xffffffffU &&
                                       n_neighbours + (are_known ? 1 : 0) <= search.n_known() &&
                                       (!are_known || n_asked == search.n_known());
-                if (!is_sound) throw std::invalid_argument("The asked points do not fit the known ones.");
+                if (!is_sound) throw std::invalid_argument("The queries do not fit the known points.");
                 Neighbours found = Interruption().run([&](const Stop& stop) {
                     return search.find(all_of(asked), all_of(turned), n_neighbours, are_known, n_threads, stop);
                 });
                 return nb::make_tuple(to_numpy(std::move(found.distances), {n_asked, n_neighbours}),
                                       to_numpy(std::move(found.rows), {n_asked, n_neighbours}));
             },
-            "Distances and rows of the nearest known points; with are_known, of each known point among the others.");
+            "Distances and rows of the nearest known points. With are_known, the queries are the known points.");
     m.def("local_sums", sums_of<std::uint8_t>);
     m.def("local_sums", sums_of<double>,
-          "For each row and member, the sum of the facts about the member on the neighbours, each times its weight.");
+          "For each row and member, the weighted sum of the member's facts over the row's neighbours.");
 }
 
 }  // namespace committee

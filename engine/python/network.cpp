@@ -20,12 +20,12 @@ NetworkShape shape_of(std::size_t n_inputs, const std::vector<std::size_t>& hidd
     const bool has_units = n_inputs > 0 && n_outputs > 0 && n_members > 0 &&
                            std::find(hidden.begin(), hidden.end(), std::size_t{0}) == hidden.end();
     if (!has_units || (!are_classes && n_outputs != 1)) {
-        throw std::invalid_argument("A network has inputs, units, members, and an output; one only for numbers.");
+        throw std::invalid_argument("A network needs inputs, units, members and outputs. A regression has one output.");
     }
     return make_network_shape(n_inputs, hidden, n_outputs, n_members, are_classes);
 }
 
-// A training and the arrays that it reads.
+// A training, with the arrays that it reads.
 struct HeldTraining {
     Inputs inputs;
     Vector<std::int32_t> classes;
@@ -42,20 +42,20 @@ void check_rows(const NetworkShape& shape, const NetworkRows& rows) {
     if (!fits) throw std::invalid_argument("The rows do not fit the network.");
     for (const std::int32_t code : rows.classes) {
         if (code < 0 || static_cast<std::size_t>(code) >= shape.n_outputs) {
-            throw std::invalid_argument("There is no such class.");
+            throw std::invalid_argument("A class is out of range.");
         }
     }
     for (std::size_t member = 0; member < shape.n_members; ++member) {
         const bool is_kept = std::all_of(rows.folds.begin(), rows.folds.end(),
                                          [&](std::int32_t fold) { return std::cmp_equal(fold, member); });
-        if (is_kept) throw std::invalid_argument("Every member must see a row.");
+        if (is_kept) throw std::invalid_argument("Every member needs at least one training row.");
     }
 }
 
 }  // namespace
 
 void register_network(nb::module_& m) {
-    nb::class_<HeldTraining>(m, "NetworkTraining", "Networks that learn, some steps at a time.")
+    nb::class_<HeldTraining>(m, "NetworkTraining", "Trains networks, some steps at a time.")
         .def("__init__",
              [](HeldTraining* made, Inputs inputs, Vector<std::int32_t> classes, Vector<float> numbers,
                 Vector<float> weights, Vector<std::int32_t> folds, const std::vector<std::size_t>& hidden,
@@ -64,7 +64,7 @@ void register_network(nb::module_& m) {
                  NetworkShape shape = shape_of(inputs.shape(1), hidden, outputs.size(), n_members, are_classes);
                  const NetworkRows rows{all_of(inputs), as_span(classes), as_span(numbers), as_span(weights),
                                         as_span(folds)};
-                 if (batch_size == 0) throw std::invalid_argument("A step looks at a row.");
+                 if (batch_size == 0) throw std::invalid_argument("batch_size must be at least 1.");
                  const NetworkOptions options{batch_size, weight_decay, smoothing, seed};
                  NetworkTraining training = Interruption().run([&](const Stop& stop) {
                      check_rows(shape, rows);
@@ -79,31 +79,32 @@ void register_network(nb::module_& m) {
                 Interruption().run(
                     [&](const Stop& stop) { held.training.advance(as_span(rates), dropout, n_threads, stop); });
             },
-            "Take a step for each rate.")
+            "Take one step per rate.")
         .def(
             "held_out_loss",
             [](const HeldTraining& held, int n_threads) {
                 return Interruption().run(
                     [&](const Stop& stop) { return held.training.held_out_loss(n_threads, stop); });
             },
-            "The mean loss of the rows, each judged by the member that it is kept from.")
+            "The mean loss of the held-out rows, each predicted by the member from which it is held out.")
         .def(
             "gradient",
             [](const HeldTraining& held, std::size_t member, const Vector<std::uint32_t>& rows) {
                 for (const std::uint32_t row : as_span(rows)) {
-                    if (row >= held.folds.size()) throw std::invalid_argument("There is no such row.");
+                    if (row >= held.folds.size()) throw std::invalid_argument("A row is out of range.");
                 }
-                if (member >= held.training.shape().n_members) throw std::invalid_argument("There is no such member.");
+                if (member >= held.training.shape().n_members)
+                    throw std::invalid_argument("The member is out of range.");
                 return to_numpy(held.training.gradient(member, as_span(rows)));
             },
-            "The gradient of the mean loss of some rows by the parameters of a member.")
+            "The gradient of the mean loss of some rows with respect to the parameters of a member.")
         .def(
             "parameters",
             [](const HeldTraining& held) {
                 const NetworkShape& shape = held.training.shape();
                 return to_numpy(held.training.parameters(), {shape.n_members, shape.n_parameters});
             },
-            "(n_members, n_parameters): for each input a scale, then for each layer weights by inputs and biases.");
+            "(n_members, n_parameters): one scale per input, then weights by input and biases of each layer.");
     m.def(
         "network_decision",
         [](const Inputs& inputs, const Inputs& parameters, const std::vector<std::size_t>& hidden,

@@ -57,7 +57,7 @@ nb::object leaves_of(const RotationForest& forest, const std::vector<AnyArray>& 
 
 RotationForest take_trees(const RotationForest& forest, std::size_t begin, std::size_t end) {
     check_range(forest, begin, end);
-    if (begin == end) throw std::invalid_argument("There must be a tree to take.");
+    if (begin == end) throw std::invalid_argument("The range of trees is empty.");
     RotationForest taken{forest.axes, forest.n_outputs, forest.is_classifier, {}};
     const auto first = forest.trees.begin();
     taken.trees.assign(first + static_cast<std::ptrdiff_t>(begin), first + static_cast<std::ptrdiff_t>(end));
@@ -85,10 +85,10 @@ RotationObjects grow(const std::vector<AnyArray>& columns, const std::vector<std
     if (weights && std::ranges::all_of(fixed, [](std::uint32_t weight) { return weight == 0; })) {
         throw std::invalid_argument("All weights are zero.");
     }
-    if (n_rows == 0 || n_rows >= max_c45_rows) throw std::invalid_argument("There are no rows, or too many.");
+    if (n_rows == 0 || n_rows >= max_c45_rows) throw std::invalid_argument("The table has no rows or too many rows.");
     check_rotation(parameters.rotation);
     parameters.min_leaf_rows = std::max(parameters.min_leaf_rows, 1U);
-    if (parameters.is_c45 && n_classes == 0) throw std::invalid_argument("C4.5 has no trees for numbers.");
+    if (parameters.is_c45 && n_classes == 0) throw std::invalid_argument("C4.5 does not support regression.");
     parameters.cart.criterion = n_classes == 0 ? Criterion::squared_error : Criterion::gini;
     parameters.cart.exact = n_classes == 0;
     const auto views = views_of(n_categories, columns, n_rows);
@@ -164,7 +164,7 @@ RotationForest forest_of(const nb::dict& from) {
 }  // namespace
 
 void register_rotate(nb::module_& m) {
-    nb::class_<RotationForest>(m, "RotationForest", "Trees, each on a rotation of its own.")
+    nb::class_<RotationForest>(m, "RotationForest", "Trees that each have their own rotation.")
         .def_prop_ro("n_trees", [](const RotationForest& forest) { return forest.trees.size(); })
         .def_prop_ro("n_columns", [](const RotationForest& forest) { return forest.axes.n_categories.size(); })
         .def_prop_ro("n_outputs", [](const RotationForest& forest) { return forest.n_outputs; })
@@ -194,13 +194,13 @@ void register_rotate(nb::module_& m) {
         .def("__setstate__",
              [](RotationForest& forest, const nb::dict& arrays) { std::construct_at(&forest, forest_of(arrays)); });
 
-    nb::class_<RotationParameters>(m, "RotationParameters", "How the rotation of a tree is drawn.")
+    nb::class_<RotationParameters>(m, "RotationParameters", "Parameters of the rotation of a tree.")
         .def_rw("min_group", &RotationParameters::min_group)
         .def_rw("max_group", &RotationParameters::max_group)
         .def_rw("remove_proportion", &RotationParameters::remove_proportion)
         .def_rw("weights_repeat", &RotationParameters::weights_repeat);
     auto parameters =
-        nb::class_<RotationForestParameters>(m, "RotationForestParameters", "How a rotation forest is grown.")
+        nb::class_<RotationForestParameters>(m, "RotationForestParameters", "Parameters of a rotation forest.")
             .def(nb::init<>())
             .def_rw("rotation", &RotationForestParameters::rotation)
             .def_rw("is_c45", &RotationForestParameters::is_c45)
@@ -214,7 +214,7 @@ void register_rotate(nb::module_& m) {
             .def_rw("tells_outside", &RotationForestParameters::tells_outside)
             .def_rw("seconds", &RotationForestParameters::seconds);
     def_named(parameters, "rule", &RotationForestParameters::rule, rules);
-    bind_result<RotationObjects>(m, "GrownRotations", "What grow_rotation_forest has grown.")
+    bind_result<RotationObjects>(m, "GrownRotations", "The result of grow_rotation_forest.")
         .def_ro("forest", &RotationObjects::forest)
         .def_ro("importances", &RotationObjects::importances)
         .def_ro("out_of_bag", &RotationObjects::out_of_bag)

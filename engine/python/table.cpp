@@ -46,7 +46,7 @@ Table table_of(const nb::dict& state) {
 }  // namespace
 
 void register_table(nb::module_& m) {
-    nb::class_<Table>(m, "BinnedTable", "Codes of a table, made once and shared by all who learn from it.")
+    nb::class_<Table>(m, "BinnedTable", "The codes of a table, computed once and shared by all models fitted on it.")
         .def_prop_ro("n_rows", &Table::n_rows)
         .def_prop_ro("n_columns", &Table::n_columns)
         .def_prop_ro("nbytes",
@@ -91,7 +91,7 @@ void register_table(nb::module_& m) {
             const auto found = Interruption().run([&](const Stop& stop) { return fingerprint(views, n_rows, stop); });
             return nb::make_tuple(found[0], found[1]);
         },
-        nb::arg("columns"), nb::arg("n_rows"), "128 bits that tell tables apart.");
+        nb::arg("columns"), nb::arg("n_rows"), "A hash of 128 bits of the contents of a table.");
 
     m.def(
         "hash_rows",
@@ -107,7 +107,7 @@ void register_table(nb::module_& m) {
            int n_threads) {
             const auto fixed = weights ? as_span(*weights) : std::span<const std::uint32_t>{};
             if (targets.size() != table.n_rows() || (weights && fixed.size() != table.n_rows())) {
-                throw std::invalid_argument("Every row needs one target and one weight.");
+                throw std::invalid_argument("There must be one target and one weight per row.");
             }
             return to_numpy(Interruption().run(
                 [&](const Stop& stop) { return order_by_content(table, as_span(targets), n_threads, stop, fixed); }));

@@ -1,4 +1,4 @@
-// What can be done with grown trees: keep, join, look into, prune, ask for quantiles; and the stump.
+// Operations on grown trees: serialise, join, select, inspect, prune, predict quantiles. Also grows stumps.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
@@ -103,7 +103,7 @@ Forest take_trees(const Forest& forest, std::size_t begin, std::size_t end) {
     check_range(forest, begin, end);
     if (begin == end) throw std::invalid_argument("There must be a tree to take.");
     if (forest.turns && begin % forest.n_scores != 0) {
-        throw std::invalid_argument("Tree " + std::to_string(begin) + " does not begin a round of " +
+        throw std::invalid_argument("Tree " + std::to_string(begin) + " is not the first tree of a round of " +
                                     std::to_string(forest.n_scores) + ".");
     }
     const nb::gil_scoped_release release;
@@ -118,7 +118,7 @@ Forest take_trees(const Forest& forest, std::size_t begin, std::size_t end) {
 Forest see_columns(const Forest& forest, Vector<std::uint32_t> columns) {
     const auto seen = as_span(columns);
     if (seen.empty() || std::ranges::max(seen) >= forest.binning.columns.size()) {
-        throw std::invalid_argument("The columns are not among the " + std::to_string(forest.binning.columns.size()) +
+        throw std::invalid_argument("The columns must be among the " + std::to_string(forest.binning.columns.size()) +
                                     " of the forest.");
     }
     const nb::gil_scoped_release release;
@@ -130,15 +130,15 @@ const Tree& tree_at(const Forest& forest, std::size_t tree) {
     return forest.trees[tree];
 }
 
-// Whether a split of numbers only parts missing from known: nothing but missing goes left, or nothing but missing
-// right.
+// Whether a numeric split only separates missing from present values: either only missing values go left, or only
+// missing values go right.
 bool parts_missing(const Forest& forest, NodeWord word) {
     if (is_category(word)) return false;
     const std::uint32_t threshold = threshold_of(word);
     return threshold == 0 || threshold > forest.binning.columns[column_of(word)].cuts.size();
 }
 
-// -inf: only missing goes left; inf: every value goes left; NaN: a node of categories.
+// -inf: only missing values go left; inf: all present values go left; NaN: a categorical node.
 double threshold_value(const Forest& forest, NodeWord word) {
     constexpr double infinity = std::numeric_limits<double>::infinity();
     if (is_category(word)) return std::numeric_limits<double>::quiet_NaN();
@@ -148,7 +148,7 @@ double threshold_value(const Forest& forest, NodeWord word) {
     return threshold > cuts.size() ? infinity : cuts[threshold - 1];
 }
 
-// The nodes of a tree as arrays; `impurity`, `weight` and `n_rows` are None if the tree has no records.
+// The nodes of a tree, one array per attribute. `impurity`, `weight` and `n_rows` are None if the tree has no records.
 struct NodeObjects {
     nb::object left, right, column, threshold, missing_right, only_missing, value;
     nb::object impurity = nb::none(), weight = nb::none(), n_rows = nb::none();
@@ -199,7 +199,7 @@ NodeObjects describe_tree(const Forest& forest, std::size_t index) {
 nb::object left_categories(const Forest& forest, std::size_t index, std::size_t node) {
     const Tree& tree = tree_at(forest, index);
     if (node >= tree.nodes.size() || is_leaf(tree.nodes[node]) || !is_category(tree.nodes[node])) {
-        throw std::invalid_argument("Node " + std::to_string(node) + " does not ask for categories.");
+        throw std::invalid_argument("Node " + std::to_string(node) + " does not split a categorical column.");
     }
     const NodeWord word = tree.nodes[node];
     std::vector<std::int32_t> codes;
@@ -268,14 +268,14 @@ Forest stump_of(const Table& table, AnyArray y, std::uint32_t n_classes, std::op
 
 }  // namespace
 
-// After register_forest, whose class it lets pickle.
+// Call after register_forest: this adds pickling to the class Forest.
 void register_trees(nb::module_& m) {
     nb::borrow<nb::class_<Forest>>(m.attr("Forest"))
         .def("__getstate__", &arrays_of)
         .def("__setstate__",
              [](Forest& forest, const nb::dict& arrays) { std::construct_at(&forest, forest_of(arrays)); });
 
-    nb::class_<NodeObjects>(m, "TreeNodes", "The nodes of a tree, an array per attribute.")
+    nb::class_<NodeObjects>(m, "TreeNodes", "The nodes of a tree, one array per attribute.")
         .def_ro("left", &NodeObjects::left)
         .def_ro("right", &NodeObjects::right)
         .def_ro("column", &NodeObjects::column)

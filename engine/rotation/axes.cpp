@@ -18,13 +18,13 @@ constexpr std::size_t block_rows = 4096;
 
 std::size_t count_blocks(std::size_t n_rows) { return (n_rows + block_rows - 1) / block_rows; }
 
-// Calls body(first row, number of rows) for one block after another.
+// Calls body(first row, number of rows) for each block.
 template <class Body>
 void for_each_block(std::size_t n_rows, Body body) {
     for (std::size_t begin = 0; begin < n_rows; begin += block_rows) body(begin, std::min(block_rows, n_rows - begin));
 }
 
-// What the rows with weight have of a column of numbers: their range, without infinities.
+// Finds the range of a numeric column over the rows of positive weight. Infinities are ignored.
 void find_number_axis(const ColumnView& column, std::uint32_t j, std::size_t n_rows,
                       std::span<const std::uint32_t> weights, Polls& polls, std::vector<Axis>& found) {
     double low = std::numeric_limits<double>::infinity(), high = -low;
@@ -70,7 +70,7 @@ void find_category_axes(const ColumnView& column, std::uint32_t j, std::uint32_t
 }
 
 double place(const Axis& axis, double value) {
-    // Infinity less infinity is NaN, which is missing, so it must not come to that.
+    // Clamping avoids infinities later: infinity minus infinity would be NaN, which means missing.
     return std::isnan(value) ? nan : std::clamp((value - axis.low) / axis.range, -furthest, furthest);
 }
 
@@ -82,7 +82,7 @@ std::uint64_t target_hash(const Target& target, std::size_t row) {
     return mix(target.n_classes > 0 ? target.labels[row] : static_cast<std::uint64_t>(target.fixed[row]));
 }
 
-// The rows by weight or none, by class, then by content, and equal ones by weight.
+// Sorts rows by class, then by content, then by weight. Rows of weight 0 are put last or dropped.
 std::vector<std::uint32_t> order_rows(const Target& target, std::span<const std::uint32_t> weights,
                                       bool with_weightless, std::span<const std::uint64_t> hashes, int n_threads,
                                       const Stop& stop) {
@@ -100,7 +100,7 @@ std::vector<std::uint32_t> order_rows(const Target& target, std::span<const std:
     return rows;
 }
 
-// Each row's target, in another order.
+// The targets of some rows, in their order.
 Target reordered(const Target& target, std::span<const std::uint32_t> rows) {
     Target result = target;
     result.labels.clear();
@@ -183,7 +183,7 @@ AxisTable make_axis_table(const Axes& axes, std::span<const ColumnView> columns,
     });
     table.rows = order_rows(target, weights, with_weightless, hashes, n_threads, stop);
 
-    // Axis by axis, in place: those of fewer rows come to lie before where they were.
+    // Reorders and compacts the axes in place, one after another. With fewer rows, each axis moves towards the start.
     std::vector<double> spare(table.rows.size());
     table.has_missing.resize(axes.size());
     for (std::size_t a = 0; a < axes.size(); ++a) {

@@ -17,7 +17,7 @@
 namespace committee {
 namespace {
 
-// Says when there is no time for another tree.
+// Decides whether there is time for another tree.
 class Clock {
   public:
     explicit Clock(double seconds) : seconds_(seconds) {}
@@ -41,9 +41,9 @@ class Clock {
     double longest_ = 0;
 };
 
-// The weights of the rows that one tree sees.
+// The sample of one tree.
 struct View {
-    std::vector<std::uint32_t> counts;  // 0: not seen; empty: all rows once
+    std::vector<std::uint32_t> counts;  // 0: not in the sample; empty: all rows once
     std::vector<double> fill;
 };
 
@@ -52,7 +52,7 @@ class RotationGrower {
     RotationGrower(const AxisTable& table, const RotationForestParameters& parameters, Clock& clock, const Stop& stop)
         : table_(table), parameters_(parameters), clock_(clock), stop_(stop) {
         means_ = mean_axes(table, table.weights);
-        // Rows lie in an order by what they contain.
+        // The rows are sorted by content.
         for (std::uint32_t row = 0; row < table.n_rows; ++row) {
             const std::uint32_t weight = table.weights.empty() ? 1 : table.weights[row];
             if (!parameters.bootstrap || weight == 0) continue;
@@ -80,13 +80,14 @@ class RotationGrower {
             const std::size_t done = ++n_done;
             if (thread == 0 && after_tree && after_tree(done)) is_over.store(true);
         });
-        // While one thread finds that time is over, another may be growing a later tree: only the first ones count.
+        // Other threads may have finished later trees when one thread runs out of time. Only the trees before the first
+        // gap are kept.
         const auto not_grown = [](const GrownRotatedTree& each) { return each.tree.nodes.empty(); };
         grown.erase(std::ranges::find_if(grown, not_grown), grown.end());
         return grown;
     }
 
-    // For each tree, which rows it has not seen.
+    // For each tree, the rows that it was not trained on.
     const std::vector<std::vector<bool>>& outside() const { return outside_; }
 
   private:
@@ -96,7 +97,7 @@ class RotationGrower {
         const std::uint64_t key = derive_key(parameters_.seed, number);
         const View view = draw_view(key);
         RotationParameters rotation_parameters = parameters_.rotation;
-        // What was drawn twice is there twice.
+        // A row that was drawn twice counts twice.
         rotation_parameters.weights_repeat = rotation_parameters.weights_repeat || parameters_.bootstrap;
         Rotation rotation = draw_rotation(table_, view.counts, view.fill, rotation_parameters, key, stop_);
         if (notes_outside()) note_outside(number, view);
@@ -158,7 +159,8 @@ class RotationGrower {
         }
         GrowParameters grow = parameters_.cart;
         if (parameters_.min_leaf_rows > 1) {
-            // Rows count by their weight, as they do for C4.5: a row of weight 2 is two, or others are 1 in the mean.
+            // Rows count by their weight, as in C4.5: a row of weight 2 is two rows, and other weights have a mean of
+            // 1.
             const bool is_count = parameters_.rotation.weights_repeat || parameters_.bootstrap;
             const auto total =
                 is_count ? std::accumulate(weights.begin(), weights.end(), std::uint64_t{0}) : rows.size();
@@ -168,7 +170,7 @@ class RotationGrower {
         return rotated_tree(tree, *table.binning, std::move(rotation));
     }
 
-    // What weights C4.5 counts as rows: repetitions as they are, others around 1.
+    // The weights that C4.5 counts as rows: repetitions unchanged, other weights scaled to a mean of 1.
     std::vector<double> even_weights(std::span<const std::uint32_t> weights) const {
         if (weights.empty()) return std::vector<double>(table_.n_rows, 1.0);
         std::vector<double> result(weights.begin(), weights.end());
@@ -183,13 +185,14 @@ class RotationGrower {
     Clock& clock_;
     const Stop& stop_;
     std::vector<double> means_;
-    std::vector<std::uint32_t> drawn_from_, drawn_by_;  // rows of the bootstrap, and what they weigh
+    std::vector<std::uint32_t> drawn_from_, drawn_by_;  // the rows of the bootstrap, and their weights
     std::vector<double> c45_weights_;
     std::vector<std::int32_t> classes_;
     std::vector<std::vector<bool>> outside_;
 };
 
-// A split on a component is one on its axes, as much as each counts in it: the squares of the coefficients sum to 1.
+// The gain of a split on a component is shared between its axes. The squared coefficients of a component sum to 1, so
+// they are the shares.
 std::vector<double> importances_of(const GrownRotatedTree& grown, const Axes& axes) {
     std::vector<double> result(axes.n_categories.size(), 0.0);
     const Rotation& rotation = grown.tree.rotation;
@@ -203,7 +206,8 @@ std::vector<double> importances_of(const GrownRotatedTree& grown, const Axes& ax
     return result;
 }
 
-// The same in the caller's order of the n_rows rows, for so many trees; nobody has seen those that are left out.
+// The same in the caller's order of the n_rows rows, for the first n_trees trees. No tree was trained on rows that are
+// not in the table.
 std::vector<std::uint8_t> in_order_of_caller(const std::vector<std::vector<bool>>& outside, std::size_t n_trees,
                                              const AxisTable& table, std::size_t n_rows) {
     std::vector<std::uint8_t> result(n_trees * n_rows, 1);
@@ -215,7 +219,7 @@ std::vector<std::uint8_t> in_order_of_caller(const std::vector<std::vector<bool>
     return result;
 }
 
-// Sums up, for blocks of rows, what the trees say of those they have not seen.
+// Sums the votes of the trees for the rows that they were not trained on, in blocks of rows.
 class OutOfBagVoting {
   public:
     OutOfBagVoting(const AxisTable& table, const RotationForest& forest, const std::vector<std::vector<bool>>& outside,
@@ -273,7 +277,7 @@ class OutOfBagVoting {
         }
     }
 
-    // Adds the vote of a tree, and says whether it is the first for a row that counts.
+    // Adds the vote of a tree. Returns 1 if it is the first vote for a row that counts in the error.
     std::uint64_t add(std::size_t t, std::size_t row, const double* seen, double& loss) {
         const RotatedTree& tree = forest_.trees[t];
         const std::size_t place = table_.rows[row];
@@ -299,7 +303,7 @@ class OutOfBagVoting {
     const std::vector<std::vector<bool>>& outside_;
     Rule rule_;
     OutOfBag found_;
-    std::vector<std::vector<Judged>> curves_;  // per block, after every tree
+    std::vector<std::vector<Judged>> curves_;  // by block, after every tree
 };
 
 }  // namespace

@@ -17,11 +17,11 @@ RotatedTree tree_on(Rotation rotation) {
     return tree;
 }
 
-// That a row looks at, roughly, on its way down a tree.
+// The approximate number of values read per row and tree.
 constexpr std::size_t values_of_a_descent = 64;
 constexpr std::size_t block_rows = 256;
 
-// Calls body(first row, block, seen, tree number) for blocks of rows and all trees.
+// Calls body(row, tree number, leaf) for blocks of rows and all trees.
 template <class Body>
 void for_each_block(const RotationForest& forest, std::span<const ColumnView> columns, std::size_t n_rows,
                     int n_threads, const Stop& stop, Body body) {
@@ -60,7 +60,7 @@ GrownRotatedTree rotated_tree(const C45Tree& tree, Rotation rotation) {
     GrownRotatedTree grown{tree_on(std::move(rotation)), importances_of(tree)};
     RotatedTree& made = grown.tree;
     const auto n_classes = static_cast<std::size_t>(tree.n_classes);
-    // Where the node of the one tree stands in the other.
+    // The new index of each node.
     std::vector<std::uint32_t> place(tree.n_nodes(), 0);
     made.nodes.resize(1);
     for (std::size_t node = 0; node < tree.n_nodes(); ++node) {
@@ -88,7 +88,7 @@ GrownRotatedTree rotated_tree(const Tree& tree, const Binning& binning, Rotation
         if (is_leaf(word)) {
             grown.tree.nodes.push_back({0, RotatedNode::is_leaf, address_of(word)});
         } else {
-            // A code is at most the threshold where the value is at most the cut behind it.
+            // A code is at most the threshold if the value is at most the cut after it.
             const double threshold = binning.columns[column_of(word)].cuts[threshold_of(word) - 1];
             grown.tree.nodes.push_back({threshold, column_of(word), address_of(word)});
         }

@@ -1,4 +1,4 @@
-// Trees on rotated axes, and the forest they make: flat nodes, and the way of rows down to leaves.
+// Trees on rotated axes, the forest they form, and its prediction.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -15,14 +15,14 @@
 
 namespace committee {
 
-// A row goes left where its value in the component is at most the threshold. Children lie side by side, behind their
-// parent.
+// A row goes left if its value in the component is at most the threshold. The two children are adjacent and come after
+// their parent.
 struct RotatedNode {
     static constexpr std::uint32_t is_leaf = std::numeric_limits<std::uint32_t>::max();
 
     double threshold = 0;
     std::uint32_t component = is_leaf;
-    std::uint32_t address = 0;  // the left child; of a leaf, its value
+    std::uint32_t address = 0;  // the left child; for a leaf, the index of its value
 };
 
 struct RotatedTree {
@@ -52,24 +52,25 @@ struct RotationForest {
     std::size_t n_bytes() const;
 };
 
-// A grown tree, and how much the splits on each component lower the impurity, summed over rows.
+// A grown tree, and the impurity decrease of the splits on each component, summed over rows.
 struct GrownRotatedTree {
     RotatedTree tree;
     std::vector<double> gains;
 };
 
-// From trees that were grown on the components as columns: a C4.5 tree of numbers, and a binary one with its cuts.
+// Converts trees that were grown with the components as columns: a C4.5 tree of numeric columns, or a binary tree with
+// its cuts.
 GrownRotatedTree rotated_tree(const C45Tree& tree, Rotation rotation);
 GrownRotatedTree rotated_tree(const Tree& tree, const Binning& binning, Rotation rotation);
 
-// A block of rows on their axes, row by row, as one tree after another sees it.
+// A block of rows on their axes, row-major. Missing values are filled separately for each tree.
 class AxisBlock {
   public:
-    // The rows lie in `values` (n_rows x n_axes), NaN where a value is missing.
+    // `values` is (n_rows, n_axes), with NaN for missing values.
     AxisBlock(std::span<const double> values, std::size_t n_rows, std::size_t n_axes, bool has_missing)
         : values_(values), n_rows_(n_rows), n_axes_(n_axes), has_missing_(has_missing) {}
 
-    // With the tree's own values where some are missing. Valid until the next tree looks.
+    // The rows with missing values replaced by the tree's own fill values. Valid until the next call.
     std::span<const double> as_seen_by(const RotatedTree& tree);
     std::size_t n_rows() const { return n_rows_; }
     std::size_t n_axes() const { return n_axes_; }
@@ -81,9 +82,9 @@ class AxisBlock {
     std::vector<double> filled_;
 };
 
-// What follows throws Stopped if a poll says so.
+// All functions below throw Stopped if a poll requests it.
 
-// The decision, (n_rows, n_outputs): the mean of the votes, or the shares of the classes that are voted for.
+// The decisions, (n_rows, n_outputs): the mean of the votes, or the share of the trees that vote for each class.
 void predict(const RotationForest& forest, std::span<const ColumnView> columns, std::size_t n_rows, Rule rule,
              int n_threads, double* out, const Stop& stop = {});
 
@@ -95,7 +96,7 @@ void predict_votes(const RotationForest& forest, std::span<const ColumnView> col
 void apply(const RotationForest& forest, std::span<const ColumnView> columns, std::size_t n_rows, int n_threads,
            std::uint32_t* out, const Stop& stop = {});
 
-// Adds the numbers of a leaf, or its vote for the largest of them, to sums.
+// Adds the values of a leaf to the sums, or 1 to the sum of the largest value.
 void add_vote(const RotatedTree& tree, std::uint32_t leaf, std::size_t n_outputs, Rule rule, double* sums);
 
 }  // namespace committee

@@ -11,8 +11,8 @@
 namespace committee {
 namespace {
 
-// Sums are integers, so that neither the order of the rows nor how often one stands there changes a bit. A value of at
-// most 1024 has 36 bits behind the point: products of two, times weights of a sum below 2^31, stay below 2^127.
+// Sums are integers, so neither the order of the rows nor how often a row occurs changes a bit. A value of at most 1024
+// has 36 fractional bits. The products of two values, times weights with a sum below 2^31, stay below 2^127.
 using Wide = __int128;
 constexpr double unit = 0x1.0p36;
 
@@ -29,7 +29,7 @@ class Moments {
 
     std::span<std::int64_t> values() { return values_; }
 
-    // Adds the row whose values were set.
+    // Adds the row stored in values().
     void add(std::uint32_t weight) {
         total_ += weight;
         for (std::size_t i = 0; i < size_; ++i) {
@@ -41,7 +41,7 @@ class Moments {
         }
     }
 
-    // Exact up to the last division: a sample without variance has a covariance of 0.
+    // Exact except for the final division: a sample without variance has a covariance of 0.
     std::vector<double> covariance() const {
         std::vector<double> result(size_ * size_);
         const Wide total = total_;
@@ -74,7 +74,7 @@ std::vector<std::uint32_t> shuffled_axes(std::size_t n_axes, Random& random) {
     return axes;
 }
 
-// The last group has what is left.
+// The last group has the remaining axes.
 std::vector<std::uint32_t> draw_sizes(std::size_t n_axes, const RotationParameters& parameters, Random& random) {
     std::vector<std::uint32_t> sizes;
     for (std::size_t left = n_axes; left > 0; left -= sizes.back()) {
@@ -85,7 +85,7 @@ std::vector<std::uint32_t> draw_sizes(std::size_t n_axes, const RotationParamete
     return sizes;
 }
 
-// RandomSplits what the groups of one tree are turned by.
+// Draws the samples that determine the rotations of the groups.
 class GroupSampler {
   public:
     GroupSampler(const AxisTable& table, std::span<const std::uint32_t> weights, std::span<const double> fill,
@@ -110,7 +110,7 @@ class GroupSampler {
         for (const std::size_t k : classes_) {
             polls.after(table_.class_starts[k + 1] - table_.class_starts[k]);
             for (std::size_t i = table_.class_starts[k]; i < table_.class_starts[k + 1] && wanted > 0; ++i) {
-                // Knuth's algorithm S: every choice of as many is as likely.
+                // Knuth's algorithm S: all subsets of the wanted size are equally likely.
                 std::uint32_t drawn = 0;
                 for (std::uint32_t unit_of_row = units_of(i); unit_of_row > 0; --unit_of_row, --left) {
                     if (random.below(left) < wanted) {
@@ -134,7 +134,7 @@ class GroupSampler {
         return parameters_.weights_repeat ? weight : std::min(weight, 1U);
     }
 
-    // Each class that has rows, with probability 1/2; again if it is none.
+    // Keeps each class that has rows with probability 1/2, and repeats if none is kept.
     void draw_classes(std::uint64_t key) {
         Random random(key, Purpose::classes);
         do {
@@ -157,8 +157,8 @@ class GroupSampler {
     std::span<const std::uint32_t> weights_;
     std::span<const double> fill_;
     const RotationParameters& parameters_;
-    std::vector<std::uint64_t> units_;  // per class
-    std::vector<std::size_t> classes_;  // that were drawn
+    std::vector<std::uint64_t> units_;  // by class
+    std::vector<std::size_t> classes_;  // the classes drawn
 };
 
 }  // namespace

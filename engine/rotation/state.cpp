@@ -20,15 +20,15 @@ Axes read_axes(const RotationForestArrays& arrays) {
                 arrays.axis_ranges.size() == n_axes,
             "the arrays of the axes differ in length");
     require(!axes.n_categories.empty(), "it has no columns");
-    // Codes of categories are read into 16 bits.
+    // Category codes are read as 16 bits.
     require(std::ranges::all_of(axes.n_categories, [](std::uint32_t n) { return n <= 65535; }),
             "a column has too many categories");
     for (std::size_t a = 0; a < n_axes; ++a) {
         const Axis axis{arrays.axis_columns[a], arrays.axis_categories[a], arrays.axis_lows[a], arrays.axis_ranges[a]};
-        require(axis.column < axes.n_categories.size(), "an axis is of a column that is not there");
+        require(axis.column < axes.n_categories.size(), "an axis belongs to a column that does not exist");
         require(axis.category <= axes.n_categories[axis.column] &&
                     (axis.category == 0) == (axes.n_categories[axis.column] == 0),
-                "an axis is of a category that is not there");
+                "an axis belongs to a category that does not exist");
         require(std::isfinite(axis.low) && std::isfinite(axis.range) && axis.range > 0, "an axis has no range");
         require(axes.list.empty() ||
                     std::tie(axes.list.back().column, axes.list.back().category) < std::tie(axis.column, axis.category),
@@ -38,11 +38,11 @@ Axes read_axes(const RotationForestArrays& arrays) {
     return axes;
 }
 
-// Unit vectors have no coefficient above 1. Values of rows are bounded, so sums are finite.
+// The coefficients of unit vectors are at most 1, and the values of rows are bounded, so all sums are finite.
 void check_rotation(const Rotation& rotation, std::size_t n_axes) {
     std::vector<char> is_there(n_axes, 0);
     for (const std::uint32_t axis : rotation.axes) {
-        require(axis < n_axes && is_there[axis] == 0, "a rotation does not turn every axis once");
+        require(axis < n_axes && is_there[axis] == 0, "a rotation does not contain every axis once");
         is_there[axis] = 1;
     }
     std::uint64_t n_grouped = 0, n_coefficients = 0;
@@ -51,15 +51,15 @@ void check_rotation(const Rotation& rotation, std::size_t n_axes) {
         n_grouped += size;
         n_coefficients += std::uint64_t{size} * size;
     }
-    require(n_grouped == n_axes, "the groups do not hold every axis once");
+    require(n_grouped == n_axes, "the groups do not contain every axis once");
     require(rotation.coefficients.size() == n_coefficients, "the coefficients do not fit the groups");
     require(std::ranges::all_of(rotation.coefficients, [](double c) { return std::abs(c) <= 1 + 1e-9; }),
             "a coefficient is not between -1 and 1");
     require(std::ranges::all_of(rotation.fill, [](double value) { return std::abs(value) <= furthest; }),
-            "a value for what is missing is out of range");
+            "a value that replaces missing values is out of range");
 }
 
-// Children stand behind their parents and have one parent each, so a tree is a tree.
+// Children come after their parents and have exactly one parent each, so there are no cycles.
 void check_nodes(const RotatedTree& tree, std::size_t n_values) {
     require(!tree.nodes.empty(), "a tree has no nodes");
     std::vector<char> has_parent(tree.nodes.size(), 0);
@@ -71,9 +71,10 @@ void check_nodes(const RotatedTree& tree, std::size_t n_values) {
             require(address < n_values, "a leaf's value is out of bounds");
             continue;
         }
-        require(node.component < tree.components.size(), "a node asks about a component that is not there");
+        require(node.component < tree.components.size(), "a node splits on a component that does not exist");
         require(std::isfinite(node.threshold), "a threshold is not finite");
-        require(address > i && address + 1 < tree.nodes.size(), "a child is out of bounds, or not behind its parent");
+        require(address > i && address + 1 < tree.nodes.size(),
+                "a child is out of bounds, or does not come after its parent");
         require(has_parent[address] == 0 && has_parent[address + 1] == 0, "a node has two parents");
         has_parent[address] = has_parent[address + 1] = 1;
         n_children += 2;
@@ -145,7 +146,7 @@ RotationForest from_arrays(const RotationForestArrays& arrays) {
     forest.axes = read_axes(arrays);
     forest.n_outputs = arrays.n_outputs;
     forest.is_classifier = arrays.is_classifier;
-    require(forest.is_classifier || forest.n_outputs == 1, "numbers have one output");
+    require(forest.is_classifier || forest.n_outputs == 1, "a regression forest must have one output");
     require(arrays.node_offsets.size() > 1, "it has no trees");
     const std::size_t n_trees = arrays.node_offsets.size() - 1;
     require(arrays.components.size() == arrays.thresholds.size() && arrays.addresses.size() == arrays.thresholds.size(),

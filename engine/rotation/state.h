@@ -1,6 +1,6 @@
-// A rotation forest as flat arrays, for files and pickles, and back. What comes back is hostile until proven otherwise.
+// A rotation forest as flat arrays, for files and pickles. Arrays that are read back are not trusted until checked.
 //
-// Arrays of all trees lie one behind the other: tree t has nodes [node_offsets[t], node_offsets[t + 1]), and so on.
+// The arrays of all trees are concatenated: tree t has nodes [node_offsets[t], node_offsets[t + 1]), and so on.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -12,11 +12,11 @@ namespace committee {
 struct RotationForestArrays {
     std::uint64_t n_outputs = 1;
     bool is_classifier = false;
-    std::vector<std::uint32_t> n_categories;  // per column
+    std::vector<std::uint32_t> n_categories;  // by column
     std::vector<std::uint32_t> axis_columns, axis_categories;
     std::vector<double> axis_lows, axis_ranges;
 
-    std::vector<std::uint32_t> turned_axes;  // (n_trees, n_axes), as the next but one
+    std::vector<std::uint32_t> turned_axes;  // (n_trees, n_axes), like `fill`
     std::vector<std::uint32_t> group_sizes;
     std::vector<double> fill;
     std::vector<std::uint64_t> group_offsets;
@@ -32,7 +32,7 @@ struct RotationForestArrays {
 
 RotationForestArrays to_arrays(const RotationForest& forest);
 
-// Throws std::invalid_argument, naming the fault, unless every tree ends every row of any table of these columns in a
+// Throws std::invalid_argument with the fault, unless every tree leads every row of any table with these columns to a
 // leaf with a value.
 RotationForest from_arrays(const RotationForestArrays& arrays);
 

@@ -11,7 +11,7 @@
 namespace committee {
 namespace {
 
-// A table of n_rows rows in the bins of `like`, all codes still to be written.
+// Memory for the codes of n_rows rows.
 template <class Code>
 Codes<Code> empty_codes(std::size_t n_rows, std::size_t n_columns) {
     Codes<Code> codes{n_rows, n_columns, {}, {}};

@@ -50,7 +50,8 @@ void read(const ColumnView& column, std::size_t begin, std::span<Out> out, Conve
     }
 }
 
-// A cut between neighbours low < high with low <= cut < high, the middle where the middle is a number between them.
+// A cut with low <= cut < high between neighbouring values low < high. It is their middle unless rounding moves it
+// outside.
 double cut_between(double low, double high) {
     const double middle = low / 2 + high / 2;
     return low <= middle && middle < high ? middle : low;
@@ -61,7 +62,7 @@ struct Distinct {
     std::uint64_t weight;
 };
 
-// The distinct values that start a new bin (after the first), as indices into `distinct`.
+// The indices into `distinct` of the values that start a new bin, except the first.
 std::vector<std::size_t> bin_starts(std::span<const Distinct> distinct, std::uint32_t max_bins) {
     std::vector<std::size_t> starts;
     if (distinct.size() <= max_bins) {
@@ -73,7 +74,7 @@ std::vector<std::size_t> bin_starts(std::span<const Distinct> distinct, std::uin
     std::uint64_t before = 0;
     std::uint64_t bin = 0;
     for (std::size_t i = 0; i < distinct.size(); ++i) {
-        // The bin of the middle of this value's weight, of max_bins bins of equal weight.
+        // Among max_bins bins of equal weight, take the one that contains the middle of this value's weight.
         const auto middle = static_cast<unsigned __int128>(2 * before + distinct[i].weight);
         const auto wanted = static_cast<std::uint64_t>(middle * max_bins / (2 * static_cast<unsigned __int128>(total)));
         if (i > 0 && wanted != bin) starts.push_back(i);
@@ -83,16 +84,16 @@ std::vector<std::size_t> bin_starts(std::span<const Distinct> distinct, std::uin
     return starts;
 }
 
-// What one thread reuses from column to column.
+// Buffers that a thread reuses for every column.
 struct Scratch {
     std::vector<double> values;
-    std::vector<std::uint32_t> rows;  // that have a value
+    std::vector<std::uint32_t> rows;  // without missing values
     RowSorter sorter;
     std::vector<Distinct> distinct;
     std::vector<std::uint16_t> codes;
 };
 
-// Walks the sorted rows: learns the column and writes the codes.
+// Finds the cuts of a column from its sorted rows and writes the codes.
 void learn_sorted(std::span<const std::uint32_t> weights, std::uint32_t max_bins, Scratch& scratch, Column& column) {
     const auto& values = scratch.values;
     auto& distinct = scratch.distinct;
@@ -121,7 +122,7 @@ void learn_sorted(std::span<const std::uint32_t> weights, std::uint32_t max_bins
     }
 }
 
-// Rows without a value (NaN) keep code 0.
+// Missing values (NaN) keep code 0.
 void bin_numbers(const ColumnView& view, std::size_t n_rows, std::span<const std::uint32_t> weights,
                  std::uint32_t max_bins, Polls& polls, Scratch& scratch, Column& column) {
     scratch.values.resize(n_rows);
@@ -164,8 +165,8 @@ void read_categories(const ColumnView& column, std::size_t begin, std::uint32_t 
 }
 
 void find_codes(const Column& column, std::span<const double> values, std::span<std::uint16_t> out) {
-    // Binary searches side by side, all of the same number of steps, so that their cache misses overlap and no branch
-    // has to be guessed. A position is how many cuts are known to be below the value.
+    // Several binary searches advance together with the same number of steps. Their cache misses overlap, and there is
+    // no branch to mispredict. below[i] counts the cuts that are known to be below the value.
     constexpr std::size_t side_by_side = 16;
     const double* cuts = column.cuts.data();
     const std::size_t n_cuts = column.cuts.size();
@@ -194,7 +195,7 @@ Table bin_table(std::span<const ColumnView> columns, std::span<const std::uint32
     auto binning = std::make_shared<Binning>();
     binning->columns.resize(n_columns);
 
-    // Codes are first written in 16 bits, column by column, then narrowed if the whole table allows it.
+    // Codes are first written as 16 bits by column. They are converted to bytes if no column needs more.
     Codes<std::uint16_t> wide{n_rows, n_columns, {}, {}};
     wide.by_column.resize(n_rows * n_columns);
     std::vector<Scratch> scratch(static_cast<std::size_t>(std::max(n_threads, 1)));

@@ -12,11 +12,11 @@
 namespace committee {
 namespace {
 
-// Of a column at a time.
+// rows of a column that are encoded at a time
 constexpr std::size_t some_rows = 256;
 
-// One step of a binary search, of 2 to the power of `step`: how many cuts are known to be below the value. A step
-// behind the last cut is cut short by the caller in the end. No branch has to be guessed.
+// One step of a binary search, of length 2^step. Returns the number of cuts that are known to be below the value. It
+// may exceed the number of cuts, so the caller limits it at the end. There is no branch to mispredict.
 std::uint32_t step_on(std::span<const double> cuts, double value, std::uint32_t below, std::uint32_t step) {
     const std::uint32_t next = below + (1U << step);
     const double cut = cuts[std::min(next, static_cast<std::uint32_t>(cuts.size())) - 1];
@@ -96,7 +96,8 @@ void Encoder::find_codes_of(std::size_t j, const ColumnView& view, std::size_t b
 template <class Code>
 bool Encoder::encode(std::span<const ColumnView> columns, std::size_t begin, std::size_t n, Code* by_row,
                      std::size_t stride, Code* by_column) const {
-    // Columns that may lie side by side in a line of the caller's memory are read while it is near.
+    // The columns of a row-major matrix share cache lines, so several of them are read while these lines are in the
+    // cache.
     constexpr std::size_t columns_of_a_line = 8;
     std::array<std::uint16_t, some_rows> found;
     bool has_missing = false;

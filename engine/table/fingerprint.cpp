@@ -11,14 +11,15 @@
 namespace committee {
 
 std::array<std::uint64_t, 2> fingerprint(std::span<const ColumnView> columns, std::size_t n_rows, const Stop& stop) {
-    // Columns of a matrix lie row by row: a block of rows is read for all of them while it is in the cache.
+    // In a row-major matrix, columns share cache lines. A block of rows is therefore read for all columns before the
+    // next.
     constexpr std::size_t block = 512;
     constexpr std::uint64_t missing = std::bit_cast<std::uint64_t>(std::numeric_limits<double>::quiet_NaN());
     std::array<double, block> values;
     std::array<std::uint64_t, block> keys;
     std::vector<std::array<std::uint64_t, 2>> sums(columns.size());
     Polls polls(stop);
-    // One multiplication is enough: the keys of the rows are mixed well, and so is the end.
+    // One multiplication per value is enough, because the keys of the rows and the final sums are mixed well.
     constexpr std::uint64_t odd = 0x9e3779b97f4a7c15U;
     for (std::size_t begin = 0; begin < n_rows; begin += block) {
         const std::size_t n = std::min(block, n_rows - begin);

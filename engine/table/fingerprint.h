@@ -1,5 +1,5 @@
-// A fingerprint of a table: two that are alike in every value of every row have the same, others hardly ever. It tells
-// tables apart that differ by accident, not by design: it is no cryptographic hash.
+// A fingerprint of a table. Tables that are equal in every value have the same fingerprint, and other tables almost
+// never do. It detects accidental differences; it is not a cryptographic hash.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace committee {
 
-// 128 bits. Columns of any type that hold the same numbers are alike; every NaN is the same.
+// 128 bits. The type of a column does not matter if the numbers are equal, and all NaNs are equal.
 std::array<std::uint64_t, 2> fingerprint(std::span<const ColumnView> columns, std::size_t n_rows,
                                          const Stop& stop = {});
 

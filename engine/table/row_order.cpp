@@ -9,7 +9,7 @@
 namespace committee {
 namespace {
 
-// Unsigned integers in the order of the doubles. Adding zero makes -0 and 0 one value.
+// Maps doubles to unsigned integers of the same order. Adding zero makes -0 and 0 equal.
 std::uint64_t order_key(double value) {
     const auto bits = std::bit_cast<std::uint64_t>(value + 0.0);
     return bits >> 63 != 0 ? ~bits : bits | (std::uint64_t{1} << 63);
@@ -17,18 +17,19 @@ std::uint64_t order_key(double value) {
 
 std::uint32_t row_of(std::uint64_t word) { return static_cast<std::uint32_t>(word); }
 
-// A digit has 11 bits, the first one 10.
+// Two digits of 11 bits and one of 10.
 constexpr std::array<int, 3> shifts{32, 43, 54};
 constexpr std::size_t n_digits = 2048;
 
 std::size_t digit_of(std::uint64_t word, std::size_t digit) { return (word >> shifts[digit]) % n_digits; }
 
-// Fewer rows are sorted by comparing alone.
+// Fewer rows are sorted by comparison only.
 constexpr std::size_t few = 256;
 
 }  // namespace
 
-// By three digits of the bits behind those that all numbers share, then what is equal there by number.
+// A radix sort by three digits, after skipping the leading bits that all keys share. Rows with equal digits are then
+// sorted by comparison.
 void RowSorter::sort(std::span<const double> numbers, std::span<std::uint32_t> rows, Polls& polls) {
     if (rows.size() < few) {
         std::ranges::sort(rows, {}, [&](std::uint32_t row) { return numbers[row]; });

@@ -1,4 +1,4 @@
-// Rows in the order of their numbers.
+// Sorts rows by value.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -8,14 +8,14 @@
 
 namespace committee {
 
-// Sorts one column after another. It keeps its memory from one to the next: fresh memory costs more than sorting.
+// Sorts one column after another. It reuses its buffers, because allocating fresh memory takes longer than sorting.
 class RowSorter {
   public:
-    // Puts rows, none of whose numbers is missing, into increasing order of these; equal ones into any order.
+    // Sorts rows by increasing number. No number may be missing. The order of rows with equal numbers is unspecified.
     void sort(std::span<const double> numbers, std::span<std::uint32_t> rows, Polls& polls);
 
   private:
-    // Where the leading bits of a row's number stand above the row itself.
+    // Leading bits of a row's number in the upper half, the row in the lower half.
     std::vector<std::uint64_t> words_, spare_;
 };
 

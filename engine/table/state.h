@@ -1,4 +1,4 @@
-// Columns and codes as flat arrays, for files and pickles, and back. What comes back is hostile until proven otherwise.
+// Columns and codes as flat arrays, for files and pickles. Arrays that are read back are not trusted until checked.
 #pragma once
 #include <cstdint>
 #include <variant>
@@ -8,8 +8,8 @@
 
 namespace committee {
 
-// What binning learnt of the columns of a forest or a table. The cuts of all columns lie one behind the other: column j
-// has cuts[cut_offsets[j]] .. cuts[cut_offsets[j + 1]].
+// The bins of the columns of a forest or a table. The cuts of all columns are concatenated: those of column j are
+// cuts[cut_offsets[j]] .. cuts[cut_offsets[j + 1]].
 struct ColumnArrays {
     std::vector<double> cuts;
     std::vector<std::uint64_t> cut_offsets;
@@ -28,10 +28,11 @@ ColumnArrays to_arrays(const Binning& binning);
 
 TableArrays to_arrays(const Table& table);
 
-// Throws std::invalid_argument, naming the thing that has the columns and the fault, unless they are sound.
+// Throws std::invalid_argument if the arrays are inconsistent. The message names `thing`, the owner of the columns, and
+// the fault.
 Binning from_arrays(const ColumnArrays& arrays, const char* thing);
 
-// Throws std::invalid_argument, naming the fault, unless every code has a bin.
+// Throws std::invalid_argument, with the fault, if a code has no bin.
 Table from_arrays(TableArrays arrays);
 
 }  // namespace committee

@@ -1,7 +1,6 @@
-// A table as the engine sees it. A column of numbers or categories becomes codes: 0 is missing, 1 .. n_bins are values
-// in increasing order (numbers) or categories in no order. The codes lie in memory twice: by column for nodes of many
-// rows, whose histograms stream one column, and by row for whatever needs all columns of a row: subtrees of few rows,
-// which copy them into a block of their own, and prediction.
+// A binned table. A numeric or categorical column is stored as codes: 0 is missing, and 1 .. n_bins are bins in
+// increasing order (numeric) or categories in no order. The codes are stored twice. Large nodes read them by column,
+// one column per histogram. Prediction and small subtrees, which copy them into a block of their own, read them by row.
 #pragma once
 #include <array>
 #include <bit>
@@ -14,36 +13,37 @@
 
 namespace committee {
 
-// Dropout reads random words as bytes, and saved models are the bytes of arrays: both are the same on all machines.
+// Dropout reads random words as bytes, and saved models contain the bytes of arrays. Both must be the same on all
+// machines.
 static_assert(std::endian::native == std::endian::little, "committee needs a little-endian machine.");
 
-// The most rows of a table: what they weigh in fixed point, each at least 1, sums to less than 2^31.
+// The largest number of rows: their fixed-point weights, each at least 1, sum to less than 2^31.
 inline constexpr std::size_t max_rows = std::size_t{1} << 30;
 
 enum class ElementType : std::uint8_t { f64, f32, i64, i32, i16, i8, u64, u32, u16, u8 };
 
-// One column of the caller's memory, any native type, any stride. Codes of a category column are i32.
+// One column in the caller's memory, of any native type and any stride. Category codes are i32.
 struct ColumnView {
     const void* data = nullptr;
     std::ptrdiff_t stride = 0;  // in bytes
     ElementType type = ElementType::f64;
 };
 
-// What binning learnt of a column. A number v has code 1 + (how many cuts are < v); `cuts` is empty for categories, and
-// in a table whose cuts are found when trees have asked about them (`find_cuts`).
+// The bins of a column. The code of a number v is 1 + (the number of cuts < v). `cuts` is empty for categories, and in
+// a table whose cuts are computed after growing (`find_cuts`).
 struct Column {
     bool is_category = false;
     std::uint32_t n_bins = 0;
     std::vector<double> cuts;
     double lowest = 0;
     double highest = 0;
-    bool is_used = true;  // false if no tree asks about it
+    bool is_used = true;  // false if no tree splits on it
 };
 
 struct Binning {
     std::vector<Column> columns;
 
-    // True if 16-bit codes are needed by some column.
+    // True if some column needs 16-bit codes.
     bool is_wide() const {
         for (const Column& column : columns) {
             if (column.n_bins > 255) return true;
@@ -63,8 +63,8 @@ struct Codes {
     const Code* row(std::size_t i) const { return by_row.data() + i * n_columns; }
 };
 
-// Memory for rows of codes in whole lines of the cache. Rows lie `stride` apart, so that none lies in more lines than
-// it must.
+// Memory for rows of codes in whole cache lines. Rows are `stride` codes apart, so that each touches as few lines as
+// possible.
 template <class Code>
 struct alignas(64) CodeLine {
     static constexpr std::size_t size = 64 / sizeof(Code);

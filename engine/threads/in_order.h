@@ -1,4 +1,5 @@
-// What threads finish in any order, taken in the order of their tasks: so sums of it do not depend on who was first.
+// Collects results that threads finish in any order, and passes them on in the order of their tasks. Sums of
+// floating-point results therefore do not depend on the timing of the threads.
 #pragma once
 #include <atomic>
 #include <cstddef>
@@ -14,8 +15,8 @@ class InOrder {
   public:
     explicit InOrder(std::size_t n_tasks) : finished_(n_tasks) {}
 
-    // Calls take(finished) for all whose predecessors are taken, until it says that there is enough. How many are
-    // taken.
+    // Stores the result of a task. Then calls take(result) for every result whose predecessors have all been taken,
+    // until take returns true, which means that no more results are needed. Returns the number of results taken so far.
     template <class Take>
     std::size_t put(std::size_t task, Finished own, Take take) {
         const std::lock_guard lock(mutex_);

@@ -1,5 +1,5 @@
-// What ends long work before its time. Every thread polls it in its loops; the calling thread asks outside now and
-// then.
+// Ends long work early, for example on Ctrl-C. Every thread polls the flag in its loops. Only the calling thread runs
+// the callback that sets it, at most once per pause.
 #pragma once
 #include <atomic>
 #include <chrono>
@@ -10,7 +10,7 @@
 
 namespace committee {
 
-// Thrown by a poll when the work is to end. Whoever can use what is done so far catches it.
+// Thrown by a poll when the work must end. A caller that can use partial results catches it.
 struct Stopped {};
 
 class Stop {
@@ -18,10 +18,11 @@ class Stop {
     using Clock = std::chrono::steady_clock;
     static constexpr std::chrono::milliseconds usual_pause{50};
 
-    // Nobody wants to stop.
+    // A stop that is never requested.
     Stop() = default;
 
-    // `question` is asked on the thread that makes this object only, at most once in a pause. A yes is final.
+    // Calls `question` only on the thread that constructs this object, at most once per pause. Once it has returned
+    // true, the stop stays requested.
     explicit Stop(std::function<bool()> question, Clock::duration pause = usual_pause)
         : question_(std::move(question)),
           caller_(std::this_thread::get_id()),
@@ -51,10 +52,10 @@ class Stop {
     std::function<bool()> question_;
     std::thread::id caller_;
     Clock::duration pause_ = usual_pause;
-    mutable Clock::time_point next_;  // the calling thread's
+    mutable Clock::time_point next_;  // used by the calling thread only
 };
 
-// Polls for one thread whose steps are too short for a poll in each: after so many values that were looked at.
+// Polls for loops whose iterations are too short for one poll each: it polls once per `values_between` values.
 class Polls {
   public:
     static constexpr std::size_t values_between = std::size_t{1} << 18;

@@ -1,4 +1,4 @@
-// The only concurrency of the engine: threads that live as long as one call, so that nothing survives a fork.
+// The engine's only threads. They live no longer than one call, so a process can fork between calls.
 #pragma once
 #include <algorithm>
 #include <atomic>
@@ -18,8 +18,8 @@
 
 namespace committee {
 
-// Starts serve(1), serve(2), ..., serve(n). Where the system has no more threads to give, those that there are do the
-// work.
+// Starts serve(1), ..., serve(n) on threads of their own. If the system refuses to start more threads, the ones already
+// started do all the work.
 template <class Serve>
 void start_threads(int n, Serve serve, std::vector<std::jthread>& threads) {
     try {
@@ -29,9 +29,8 @@ void start_threads(int n, Serve serve, std::vector<std::jthread>& threads) {
     }
 }
 
-// Runs body(task, thread) for every task in [0, n_tasks), tasks handed out in order to at most n_threads threads, the
-// caller being thread 0. Every thread polls `stop` before a task. The first exception of a body or a poll is rethrown
-// here.
+// Runs body(task, thread) for every task in [0, n_tasks) on at most n_threads threads. Tasks start in order, and the
+// caller is thread 0. Every thread polls `stop` before each task. Rethrows the first exception of a body or a poll.
 template <class Body>
 void for_each_task(std::size_t n_tasks, int n_threads, const Stop& stop, Body body) {
     const auto n_workers = std::min(static_cast<std::size_t>(std::max(n_threads, 1)), n_tasks);
@@ -39,7 +38,7 @@ void for_each_task(std::size_t n_tasks, int n_threads, const Stop& stop, Body bo
     std::atomic<bool> has_failed{false};
     std::exception_ptr failure;
     std::size_t n_busy = n_workers;
-    std::mutex mutex;  // of the failure and of who is busy
+    std::mutex mutex;  // guards failure and n_busy
     std::condition_variable all_are_done;
 
     auto work = [&](int thread) {
@@ -68,18 +67,19 @@ void for_each_task(std::size_t n_tasks, int n_threads, const Stop& stop, Body bo
             n_busy -= n_workers - 1 - team.size();
         }
         work(0);
-        // Nobody else can ask outside while the others are at their last tasks.
+        // Only the calling thread can run the stop's callback, so it keeps checking while the other threads finish.
         std::unique_lock lock(mutex);
         while (!all_are_done.wait_for(lock, stop.pause(), [&] { return n_busy == 0; })) stop.is_wanted();
     }
     if (failure) std::rethrow_exception(failure);
 }
 
-// Threads for many short pieces of work in a row. Between two pieces they look out for the next for some microseconds
-// and then sleep; whoever comes late finds the work done by the others.
+// Threads for many short batches of tasks in a row. Between two batches the threads spin for some microseconds and then
+// sleep. A thread that wakes up late may find that the others have finished the batch.
 class ThreadTeam {
   public:
-    // The calling thread asks `stop`, if there is one, while it waits for the others; bodies poll it themselves.
+    // While the calling thread waits for the others, it checks `stop` if one is passed. The bodies must poll it
+    // themselves.
     explicit ThreadTeam(int n_threads, const Stop* stop = nullptr) : stop_(stop) {
         start_threads(n_threads - 1, [this](int thread) { serve(thread); }, workers_);
     }
@@ -93,8 +93,8 @@ class ThreadTeam {
     int size() const { return static_cast<int>(workers_.size()) + 1; }
     const Stop& stop() const { return stop_ == nullptr ? never_ : *stop_; }
 
-    // Runs body(task, thread) for every task in [0, n_tasks), the caller being thread 0. The first exception of a body
-    // is rethrown here, after all other tasks are done.
+    // Runs body(task, thread) for every task in [0, n_tasks); the caller is thread 0. Rethrows the first exception of a
+    // body after all other tasks have finished.
     template <class Body>
     void run(std::size_t n_tasks, Body&& body) {
         if (workers_.empty() || n_tasks <= 1) {
@@ -112,8 +112,8 @@ class ThreadTeam {
     static constexpr std::size_t most_tasks = 65535;
     static constexpr std::chrono::microseconds patience{50};
 
-    // A ticket says which piece of work is on (its number, 32 bits), how many tasks it has (16) and which comes next
-    // (16): a task is taken by one exchange, and only from the work it belongs to.
+    // A ticket packs the number of the current batch (32 bits), its number of tasks (16) and its next task (16). One
+    // atomic exchange takes a task, and it fails if the batch has changed.
     static std::uint32_t taken(std::uint64_t ticket) { return static_cast<std::uint32_t>(ticket) & 0xffffU; }
     static std::uint32_t of_all(std::uint64_t ticket) { return static_cast<std::uint32_t>(ticket) >> 16; }
 
@@ -149,7 +149,8 @@ class ThreadTeam {
                 if (!failure_) failure_ = std::current_exception();
             }
             if (n_done_.fetch_add(1, std::memory_order_acq_rel) + 1 == n_tasks) {
-                // Who has the lock has seen that this is not done, and waits by now.
+                // A waiting thread checks the condition while it holds the mutex. Locking the mutex here makes sure
+                // that the thread is already waiting, or will see that the batch is done.
                 {
                     const std::lock_guard lock(mutex_);
                 }
@@ -169,7 +170,7 @@ class ThreadTeam {
         }
     }
 
-    // Whether it came in time.
+    // Spins for a limited time. Returns whether the condition became true.
     template <class Come>
     static bool look_out(Come come) {
         const auto end = std::chrono::steady_clock::now() + patience;
@@ -190,12 +191,12 @@ class ThreadTeam {
     void* part_ = nullptr;
     void (*call_)(void*, std::size_t, int) = nullptr;
     std::exception_ptr failure_;
-    std::mutex mutex_;  // of the failure and of who waits
+    std::mutex mutex_;  // guards failure_; all_are_done_ waits on it
     std::condition_variable all_are_done_;
     std::vector<std::jthread> workers_;
 };
 
-// Calls body(block, begin, end) for blocks of `size` rows, which the threads of a team take in turn.
+// Calls body(block, begin, end) for blocks of `size` rows. Task t of a team of n threads runs the blocks t, t + n, ...
 template <class Body>
 void run_in_blocks(ThreadTeam& team, std::size_t n_rows, std::size_t size, Body body) {
     const std::size_t n_blocks = (n_rows + size - 1) / size;

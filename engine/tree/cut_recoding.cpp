@@ -10,7 +10,7 @@
 namespace committee {
 namespace {
 
-// Rewrites the thresholds of one column of numbers by new_threshold(old).
+// Replaces every threshold on a numeric column by new_threshold(column, threshold).
 template <class NewThreshold>
 void renumber(Tree& tree, NewThreshold new_threshold) {
     for (NodeWord& word : tree.nodes) {
@@ -25,7 +25,8 @@ void renumber(Tree& tree, NewThreshold new_threshold) {
 
 void take_cuts(Forest& forest, const CutsOf& cuts_of, int n_threads) {
     auto& columns = forest.binning.columns;
-    // used[j][t]: some node asks whether a code is <= t; then, how many of the thresholds <= t are asked about.
+    // used[j][t] first marks that some node compares codes of column j with t. Later it is the number of used
+    // thresholds <= t.
     std::vector<std::vector<std::uint16_t>> used(columns.size());
     for (std::size_t j = 0; j < columns.size(); ++j) {
         used[j].assign(columns[j].is_category ? 1 : std::max(columns[j].n_bins, 1U), 0);
@@ -95,8 +96,9 @@ void append_trees(Forest& forest, Forest more) {
         columns[j].is_used = columns[j].is_used || more.binning.columns[j].is_used;
         if (columns[j].is_category) continue;
         if (merged[j].size() >= 65535) {
-            throw std::length_error("The trees of all fits ask for 65,535 thresholds of column " + std::to_string(j) +
-                                    " or more. Go on with the same rows, with smaller trees, or round that column.");
+            throw std::length_error("The trees of all fits use at least 65,535 thresholds of column " +
+                                    std::to_string(j) +
+                                    ". Continue with the same rows, grow smaller trees, or round that column.");
         }
         columns[j].cuts = std::move(merged[j]);
         columns[j].n_bins = static_cast<std::uint32_t>(columns[j].cuts.size()) + 1;
@@ -115,7 +117,7 @@ Forest on_columns(Forest forest, std::span<const std::uint32_t> columns) {
         for (NodeWord& word : tree.nodes) {
             if (is_leaf(word)) continue;
             const std::uint32_t place = place_of[column_of(word)];
-            if (place == max_columns) throw std::invalid_argument("The trees ask about other columns.");
+            if (place == max_columns) throw std::invalid_argument("The trees use other columns.");
             word = is_category(word)
                        ? category_word(place, missing_goes_right(word), address_of(word))
                        : number_word(place, threshold_of(word), missing_goes_right(word), address_of(word));

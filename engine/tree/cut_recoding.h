@@ -1,4 +1,5 @@
-// Cuts change after growing: some are dropped, those of two forests are joined; thresholds follow.
+// Changes the cuts of a forest after growing: drops unused ones, or merges those of two forests. The thresholds of the
+// nodes are renumbered to match.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -9,22 +10,23 @@
 
 namespace committee {
 
-// The cuts above some bins of a column. Called by several threads.
+// Returns the cuts above some bins of a column. Several threads call it.
 using CutsOf = std::function<std::vector<double>(std::size_t column, std::span<const std::uint16_t> bins)>;
 
-// Gives a forest the cuts that its trees ask about, and renumbers the thresholds. Its columns need have none before.
+// Sets the cuts of a forest to those that its trees use, and renumbers the thresholds. The columns may have no cuts
+// before.
 void take_cuts(Forest& forest, const CutsOf& cuts_of, int n_threads);
 
-// From a column that has them.
+// The cuts above some bins of a column that has kept its cuts.
 std::vector<double> cuts_above(const Column& column, std::span<const std::uint16_t> bins);
 
-// Drops the cuts that no tree asks about and renumbers the thresholds.
+// Drops the cuts that no tree uses and renumbers the thresholds.
 void drop_unused_cuts(Forest& forest, int n_threads);
 
-// Puts the trees of `more` behind those of `forest`; the cuts of both are kept, and the start of the first.
+// Appends the trees of `more` to `forest`. The cuts of both are kept, and the start score of `forest`.
 void append_trees(Forest& forest, Forest more);
 
-// The forest as it is on a table of some of its columns, in their order; its trees ask about no others.
+// The same forest for a table that has only some of the columns, in that order. Its trees must not use any others.
 Forest on_columns(Forest forest, std::span<const std::uint32_t> columns);
 
 }  // namespace committee

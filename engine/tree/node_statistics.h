@@ -1,8 +1,8 @@
-// What a node must know of its rows. Every sum is an integer: weights are fixed-point, so is the regression target, and
-// integers add up to the same bits in any order. A row's item holds its statistics and moves with it from node to node.
+// The sums that a node needs of its rows. Weights and regression targets are fixed-point integers, so every sum has the
+// same bits in any order. The item of a row holds its terms of these sums, and moves with the row from node to node.
 //
-// The gain of a split is what it takes off the weighted impurity. Splits of a node are compared by their merit, of
-// which the gain is a linear function that is the same for all of them.
+// The gain of a split is the decrease of the weighted impurity. Splits of a node are compared by their merit, and the
+// gain is the same linear function of the merit for all of them.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -32,14 +32,14 @@ inline std::int64_t fixed_xlogx(std::uint64_t x) {
     return x < n_known ? known[x] : rounded_xlogx(x);
 }
 
-// How far the rounding of so many terms x log2(x) may take a sum of them from the truth.
+// The largest error of a sum of n_terms rounded terms x log2(x).
 constexpr double rounding_of(std::size_t n_terms) { return static_cast<double>(n_terms) * 0x1.0p-21; }
 
 constexpr bool sums_logarithms(Criterion criterion) {
     return criterion == Criterion::entropy || criterion == Criterion::gain_ratio;
 }
 
-// Two classes. The weight of all rows and of class one are packed into one word: one addition counts both.
+// Two classes. One word holds the weight of all rows and of the rows of class one, so one addition sums both.
 struct TwoClasses {
     using Item = std::uint64_t;
 
@@ -68,7 +68,7 @@ struct TwoClasses {
     }
 };
 
-// Many classes: a row counts for one class, a set of rows is a list of class weights.
+// Many classes. The item of a row holds its class and weight; a set of rows is a list of class weights.
 struct ManyClasses {
     using Item = std::uint64_t;  // low half weight, high half class
 
@@ -100,19 +100,20 @@ struct Mean {
     }
     static double value(const Item& item) { return sum(item) / weight(item); }
 
-    // Minus the weighted impurity, but for a term that no split changes.
+    // Minus the weighted impurity, except for a term that is the same for every split.
     template <Criterion criterion>
     static double score(const Item& item) {
         const double total = sum(item);
         if constexpr (criterion == Criterion::poisson) {
-            // A leaf of zeros only would predict the impossible rate 0, so no split may make one.
+            // A leaf whose targets are all 0 would predict a rate of 0, which is impossible, so no split may create
+            // one.
             return item.sum <= 0 ? -std::numeric_limits<double>::infinity() : total * std::log(total / weight(item));
         } else {
             return total * total / weight(item);
         }
     }
 
-    // Of rows that sum up to total, in the target's own units.
+    // The impurity of rows that sum to `total`, in the units of the target.
     template <Criterion criterion>
     static double impurity(std::span<const Item> items, const Item& total, double scale) {
         const double mean = value(total);
@@ -129,8 +130,8 @@ struct Mean {
     }
 };
 
-// Sums over classes from which the impurity of a set of rows follows: of squares for gini, of x log2 x for entropy.
-// Integers, kept up to date as a class gets heavier or lighter.
+// Integer sums over classes from which the impurity of a set of rows follows: of squares for gini, of x log2 x for
+// entropy. They are updated when the weight of a class changes.
 template <Criterion criterion>
 struct ClassSum {
     std::int64_t weight = 0;
@@ -152,7 +153,8 @@ struct ClassSum {
         weight += by;
     }
 
-    // True only if all weight is known to be in one class; under the criterion error, the sums do not tell.
+    // True only if all weight is known to belong to one class. The sums of the criterion `error` do not contain this
+    // information.
     bool is_pure() const {
         if constexpr (criterion == Criterion::gini) {
             return terms == weight * weight;

@@ -11,8 +11,9 @@ namespace {
 
 constexpr std::uint32_t none = 0xffffffffU;
 
-// A node falls: at this alpha its branch becomes a leaf, which costs `impurity` and saves `n_leaves`. The falls within
-// a branch form a leftist heap (Crane 1972), highest alpha on top, so that two branches merge in logarithmic time.
+// A pruning step: at this alpha the branch of a node becomes a leaf, which adds `impurity` and removes `n_leaves`
+// leaves. The steps inside a branch form a leftist heap (Crane 1972) with the highest alpha on top, so two branches
+// merge in logarithmic time.
 struct Fall {
     double alpha = 0;
     double impurity = 0;
@@ -40,7 +41,7 @@ class WeakestLinks {
         if (tree.records.size() != tree.nodes.size()) {
             throw std::invalid_argument("Only a tree that was grown with records can be pruned.");
         }
-        // Children stand behind their parents.
+        // Children have higher indices than their parents.
         for (std::size_t i = tree.nodes.size(); i-- > 0;) {
             if (!is_leaf(tree.nodes[i])) add_fall(i);
         }
@@ -79,8 +80,9 @@ class WeakestLinks {
         return tree_.records[node].impurity * tree_.records[node].weight / tree_.records[0].weight;
     }
 
-    // The children's branches at their ends are single leaves. Going back in alpha, falls are undone until the node's
-    // own comes after all that are left; those undone never happen, as the whole branch goes before.
+    // Start from the children's branches after all of their steps, when each is a single leaf. Then undo their steps
+    // from the highest alpha down, until the step of this node comes after all that remain. The undone steps never
+    // happen, because this node's step prunes the whole branch before them.
     void add_fall(std::size_t node) {
         const std::uint32_t left = left_child(tree_, tree_.nodes[node]);
         std::uint32_t heap = merge(falls_, heaps_[left], heaps_[left + 1]);
@@ -101,11 +103,11 @@ class WeakestLinks {
     }
 
     const Tree& tree_;
-    std::vector<Fall> falls_;           // of the inner nodes, at their own index
-    std::vector<std::uint32_t> heaps_;  // of a node's branch
+    std::vector<Fall> falls_;           // by inner node
+    std::vector<std::uint32_t> heaps_;  // the heap of each node's branch
 };
 
-// Copies the question of a node, with another left child.
+// Copies the split of a node with another left child.
 NodeWord ask_again(const Tree& tree, NodeWord word, std::uint32_t left, std::vector<std::uint32_t>& sets) {
     if (!is_category(word)) return number_word(column_of(word), threshold_of(word), missing_goes_right(word), left);
     const auto begin = tree.sets.begin() + address_of(word);
@@ -122,7 +124,7 @@ PruningPath pruning_path(const Tree& tree) { return WeakestLinks(tree).path(); }
 Tree prune(const Tree& tree, double ccp_alpha, std::size_t n_outputs) {
     const WeakestLinks links(tree);
     Tree pruned;
-    std::vector<std::uint32_t> old(1, 0);  // the old index of every new node
+    std::vector<std::uint32_t> old(1, 0);  // the old index of each new node
     std::vector<std::uint32_t> stack(1, 0);
     pruned.nodes.push_back(0);
     while (!stack.empty()) {

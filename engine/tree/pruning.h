@@ -1,5 +1,5 @@
-// Minimal cost-complexity pruning (Breiman et al. 1984, chapter 3): which inner nodes of a recorded tree become leaves,
-// and at what price per leaf saved.
+// Minimal cost-complexity pruning (Breiman et al. 1984, chapter 3): finds which inner nodes of a tree with records
+// become leaves, and at which alpha.
 #pragma once
 #include <cstddef>
 #include <vector>
@@ -8,9 +8,10 @@
 
 namespace committee {
 
-// What is left of the tree as the price of a leaf, alpha, goes up. Step 0 is the whole tree at alpha 0, every further
-// step prunes one more node, the last one the root. As in scikit-learn, the impurity is the sum over the leaves of
-// impurity times share of the tree's weight; where two nodes are due at the same alpha, the ancestor goes first.
+// The sequence of pruned trees as alpha, the cost of a leaf, increases. Step 0 is the whole tree at alpha 0. Every
+// further step prunes one more node, and the last one prunes the root. As in scikit-learn, the impurity is the sum over
+// the leaves of impurity times share of the tree's weight. If two nodes are pruned at the same alpha, the ancestor
+// comes first.
 struct PruningPath {
     std::vector<double> alphas;
     std::vector<double> impurities;
@@ -18,8 +19,8 @@ struct PruningPath {
 
 PruningPath pruning_path(const Tree& tree);
 
-// The tree with every node pruned that is due at an alpha up to ccp_alpha. The values and records of the nodes that
-// stay are kept; the importances, which a caller can sum from the records, are not.
+// The tree after all pruning steps with alpha <= ccp_alpha. The remaining nodes keep their values and records. The
+// importances are dropped; a caller can compute them from the records.
 Tree prune(const Tree& tree, double ccp_alpha, std::size_t n_outputs);
 
 // The same, with the importances of the columns.

@@ -1,4 +1,4 @@
-// What a tree that grows is made of, piece by piece.
+// Appends nodes and sets of categories to a tree that is being grown.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -10,16 +10,16 @@
 
 namespace committee {
 
-// Two more nodes, and their records if the others have some. The first of them, which is to be the left child.
+// Appends two nodes, with records if the tree has them. Returns the index of the first one, the left child.
 inline std::uint32_t add_children(Tree& tree) {
     const auto left = static_cast<std::uint32_t>(tree.nodes.size());
-    if (left + 1 > max_address) throw std::length_error("A tree outgrew the 67,108,863 nodes that a node can address.");
+    if (left + 1 > max_address) throw std::length_error("A tree has more than 67,108,863 nodes.");
     tree.nodes.resize(tree.nodes.size() + 2);
     if (!tree.records.empty()) tree.records.resize(tree.nodes.size());
     return left;
 }
 
-// The set of categories that go left, and where it lies.
+// Appends the set of categories that go left. Returns its index in tree.sets.
 inline std::uint32_t add_set(Tree& tree, std::uint32_t left, const std::vector<std::uint16_t>& codes) {
     auto& sets = tree.sets;
     const auto at = static_cast<std::uint32_t>(sets.size());
@@ -28,7 +28,7 @@ inline std::uint32_t add_set(Tree& tree, std::uint32_t left, const std::vector<s
     const bool is_list = codes.size() < n_words;
     sets.resize(sets.size() + 3 + (is_list ? codes.size() : n_words), 0);
     if (sets.size() > max_address)
-        throw std::length_error("A tree outgrew the 67,108,863 words that hold its categories.");
+        throw std::length_error("The category sets of a tree need more than 67,108,863 words.");
     sets[at] = left;
     sets[at + 1] = is_list ? lists_codes : first;
     sets[at + 2] = static_cast<std::uint32_t>(sets.size()) - at - 3;

@@ -21,10 +21,10 @@ namespace {
 
 constexpr std::size_t block_rows = 16384;
 
-// The nodes of a stump.
+// The indices of a stump's nodes.
 constexpr std::uint32_t root = 0, missing_branch = 1, present_branch = 2, left_branch = 3, right_branch = 4;
 
-// The branches of one column. Only `missing` and `present` if the values are not split.
+// The branches of a split on one column. If its values are not split, only `missing` and `present` exist.
 template <class Stat>
 struct Branches {
     bool is_found = false;
@@ -102,7 +102,8 @@ class StumpGrower {
         if (total_.weight() == 0) throw std::invalid_argument("No row has a positive weight.");
     }
 
-    // Whether all rows that take part have the same target; of those with a value in a column, if one is given.
+    // Whether all rows of positive weight have the same target. If codes are passed, rows with a missing value are
+    // ignored.
     bool is_pure(const Sum<Stat>& sum, const Code* codes = nullptr) const {
         if constexpr (std::is_same_v<Stat, Mean>) {
             bool is_any = false;
@@ -134,7 +135,7 @@ class StumpGrower {
         return found;
     }
 
-    // Rows with a value become entries, rows without one a sum.
+    // Sums the rows with a value by code into entries, and the rows with a missing value.
     void count(std::uint32_t column, Worker& worker, Sum<Stat>& missing) const {
         const Code* codes = codes_.column(column);
         Entries<Stat>& entries = worker.entries;
@@ -208,8 +209,8 @@ class StumpGrower {
         }
     }
 
-    // Sums of the two sides; the threshold moves to the middle, in codes, of the gap between them. Categories of no row
-    // go right, which is to be the heavier side.
+    // Sums both sides and moves the threshold to the middle, in codes, of the gap between them. Unseen categories go
+    // right, so the sides are swapped if the left one is heavier.
     void take_sides(const Worker& worker, const Sum<Stat>& present, Branches<Stat>& found) const {
         const Entries<Stat>& entries = worker.entries;
         Candidate& split = found.split;
@@ -276,7 +277,7 @@ class StumpGrower {
         return tree;
     }
 
-    // The value and the record of a node of which `rows` are the rows, and `shown` those that it tells of.
+    // Appends the record of a node with these rows, and the value and impurity of the rows in `shown`.
     void add_node(Tree& tree, const Sum<Stat>& rows, const Sum<Stat>& shown) const {
         shown.append_value(target_, tree.values);
         if (!keep_records_) return;
@@ -287,7 +288,7 @@ class StumpGrower {
         }
     }
 
-    // Fills the records with numbers of rows and, for a mean, with squared errors, which need the rows too.
+    // Counts the rows of the records and, for a mean, computes the squared errors, which also need the rows.
     void count_rows(Tree& tree, std::uint32_t column) const {
         const Code* codes = codes_.column(column);
         const std::size_t n_nodes = tree.nodes.size();
@@ -297,7 +298,7 @@ class StumpGrower {
             while (!is_leaf(tree.nodes[node])) node = next_node(tree.nodes[node], code, tree.sets.data());
             nodes_by_code[code] = node;
         }
-        // Up to the root: a leaf, the present branch, all.
+        // The parent of each node: leaf, branch of present values, root.
         const std::array<std::uint32_t, 5> parents{root, root, root, present_branch, present_branch};
         std::array<double, 5> squares{};
         for (std::size_t i = 0; i < items_.size(); ++i) {
@@ -317,7 +318,7 @@ class StumpGrower {
         }
         if constexpr (std::is_same_v<Stat, Mean>) {
             for (std::size_t node = 0; node < n_nodes; ++node) {
-                // Nobody is in the branch of missing rows: it tells of all.
+                // An empty branch of missing values has the impurity of all rows.
                 const double weight = tree.records[node].weight;
                 tree.records[node].impurity = weight > 0 ? squares[node] / weight : squares[root] / total_.weight();
             }
@@ -330,7 +331,7 @@ class StumpGrower {
     bool keep_records_;
     ThreadTeam& team_;
     std::vector<Worker> workers_;
-    std::vector<Branches<Stat>> branches_;  // of each column that may be asked about
+    std::vector<Branches<Stat>> branches_;  // by candidate column
     std::vector<Item> items_;               // by row
     Sum<Stat> total_{0};
 };

@@ -1,4 +1,4 @@
-// What the rows of a branch of a stump add up to: its weight, its score and its value.
+// The sums over the rows of a branch of a stump: weight, score and value.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace committee {
 
-// What a set of rows adds up to: one item of two classes or of a mean; a list of weights of many classes.
+// The sum of a set of rows: one item for two classes or a mean, and a list of weights for many classes.
 template <class Stat>
 class Sum {
   public:

@@ -1,15 +1,16 @@
-// A flat tree. A node is one 64-bit word, children lie side by side, leaves point into a list of values:
+// A flat tree. A node is one 64-bit word, the two children of a node are adjacent, and leaves point into a list of
+// values:
 //
 //     bits  0-15  threshold      a code <= threshold goes left
 //     bits 16-34  column
 //     bit  35     missing right  missing (code 0) goes right
 //     bit  36     category       the address is an index into the sets
-//     bits 37-62  address        left child (right is the next), set or value
+//     bits 37-62  address        left child (the right one follows it), set or value
 //     bit  63     leaf           the address is an index into the values
 //
-// A set says which categories go left: the left child, the first 32-bit word of the bit set, the number of words,
-// words. Where fewer categories than words go left, it lists them: the left child, lists_codes, their number, their
-// codes in order.
+// A set holds the categories that go left, as a bit set: the left child, the index of the first 32-bit word of the bit
+// set, the number of words, and the words. If there are fewer categories than words, the set is a sorted list: the left
+// child, lists_codes, the number of codes, and the codes.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -49,10 +50,10 @@ inline std::uint32_t address_of(NodeWord word) {
     return static_cast<std::uint32_t>(word >> address_shift) & static_cast<std::uint32_t>(max_address);
 }
 
-// The next node of a row with this code in the node's column; for an inner node of a column of numbers.
+// The next node of a row, given its code in the column of an inner node that splits a numeric column.
 template <bool may_miss>
 std::uint32_t next_number_node(NodeWord word, std::uint32_t code) {
-    // Where missing goes right, code and threshold less one are compared: missing wraps round to the highest code.
+    // If missing goes right, 1 is subtracted from code and threshold, so that missing wraps around to the highest code.
     const std::uint32_t shift = may_miss ? static_cast<std::uint32_t>(word >> 35) & 1 : 0;
     const bool right = static_cast<std::uint16_t>(code - shift) > static_cast<std::uint16_t>(word - shift);
     return static_cast<std::uint32_t>(word >> address_shift) + (right ? 1 : 0);
@@ -61,7 +62,7 @@ std::uint32_t next_number_node(NodeWord word, std::uint32_t code) {
 inline std::uint32_t next_category_node(NodeWord word, std::uint32_t code, const std::uint32_t* sets) {
     const std::uint32_t* set = sets + address_of(word);
     if (code == 0) return set[0] + (missing_goes_right(word) ? 1 : 0);
-    const std::uint32_t at = (code >> 5) - set[1];  // wraps to a large number below the first word
+    const std::uint32_t at = (code >> 5) - set[1];  // wraps around to a large number for a code before the first word
     const bool in_set = set[1] == lists_codes ? std::binary_search(set + 3, set + 3 + set[2], code)
                                               : at < set[2] && ((set[3 + at] >> (code & 31)) & 1) != 0;
     return set[0] + (in_set ? 0 : 1);
@@ -71,7 +72,7 @@ inline std::uint32_t next_node(NodeWord word, std::uint32_t code, const std::uin
     return is_category(word) ? next_category_node(word, code, sets) : next_number_node<true>(word, code);
 }
 
-// Kept for single trees, which are pruned, drawn and asked for their impurities; forests do without.
+// Kept for single trees, which can be pruned, plotted and inspected. Forests have no records.
 struct NodeRecord {
     double impurity = 0;
     double weight = 0;
@@ -81,20 +82,20 @@ struct NodeRecord {
 struct Tree {
     std::vector<NodeWord> nodes;
     std::vector<std::uint32_t> sets;
-    std::vector<double> values;       // as many numbers per value as a leaf of the forest holds
-    std::vector<NodeRecord> records;  // one per node, or empty; with records, value i belongs to node i
+    std::vector<double> values;       // every value has as many numbers as the forest has scores
+    std::vector<NodeRecord> records;  // by node, or empty; with records, value i belongs to node i
     std::vector<double> importances;  // summed impurity decrease by column, not normalised
 };
 
-// The left child of a node that is no leaf. The right one is next to it.
+// The left child of an inner node. The right one follows it.
 inline std::uint32_t left_child(const Tree& tree, NodeWord word) {
     return is_category(word) ? tree.sets[address_of(word)] : address_of(word);
 }
 
-// Where a tree's parts lie: many of them fit the nearest cache.
+// Pointers to the arrays of a tree. They are small, so those of many trees fit in the first cache.
 struct TreeView {
     const NodeWord* nodes = nullptr;
-    const std::uint32_t* sets = nullptr;  // nullptr if there are none
+    const std::uint32_t* sets = nullptr;  // nullptr if the tree has no sets
     const double* values = nullptr;
 
     TreeView() = default;

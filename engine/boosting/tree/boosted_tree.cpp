@@ -44,7 +44,7 @@ Tree BoostGrower<Code>::grow(const BoostRows& rows, const WordScale& scale, std:
 template <class Code>
 void BoostGrower<Code>::divide(std::uint32_t id, bool are_last) {
     const auto left = static_cast<std::uint32_t>(nodes_.size());
-    if (left + 1 > max_address) throw std::length_error("A tree outgrew the 67,108,863 nodes that a node can address.");
+    if (left + 1 > max_address) throw std::length_error("A tree has more than 67,108,863 nodes.");
     nodes_.resize(nodes_.size() + 2);
     BoostNode& parent = nodes_[id];
     polls_.after(parent.n_rows * codes_.n_columns);
@@ -83,7 +83,7 @@ std::size_t BoostGrower<Code>::divide_rows(const BoostNode& parent) {
         for (const std::uint16_t code : split.left_codes) goes_left_[code] = 1;
         return divide_by([goes_left = goes_left_.data()](Code code) { return goes_left[code] == 0; });
     }
-    // Code - 1 wraps missing round to the top.
+    // Subtracting 1 wraps missing around to the highest code.
     const Code shift = split.missing_right ? 1 : 0;
     const auto threshold = static_cast<Code>(split.threshold - shift);
     return divide_by([=](Code code) { return static_cast<Code>(code - shift) > threshold; });
@@ -99,7 +99,7 @@ void BoostGrower<Code>::bound_children(const BoostNode& parent) {
     (direction > 0 ? second.lower : second.upper) = bound;
 }
 
-// True if node b is to be split before node a.
+// True if node b must be split before node a.
 template <class Code>
 bool BoostGrower<Code>::comes_later(std::uint32_t a, std::uint32_t b) const {
     const BoostNode &first = nodes_[a], &second = nodes_[b];
@@ -115,7 +115,7 @@ void BoostGrower<Code>::offer(const BoostNode& node) {
     std::ranges::push_heap(open_, [this](std::uint32_t a, std::uint32_t b) { return comes_later(a, b); });
 }
 
-// Where all nodes will be split in the end, the last comes first: fewer histograms are kept at a time.
+// If all nodes will be split in the end, the last one comes first, which keeps fewer histograms in memory.
 template <class Code>
 std::uint32_t BoostGrower<Code>::take_open() {
     if (parameters_.max_leaf_nodes != 0) {
@@ -151,13 +151,13 @@ Tree BoostGrower<Code>::write_tree(const WordScale& scale, std::vector<SplitGain
 
 void keep_monotonic(const BoostTreeParameters& parameters, Tree& tree) {
     struct Below {
-        double sum = 0;  // of the values of the leaves
+        double sum = 0;  // over the leaf values
         double n = 0;
         double lower = -std::numeric_limits<double>::infinity();
         double upper = std::numeric_limits<double>::infinity();
     };
     std::vector<Below> below(tree.nodes.size());
-    // Children lie behind their parents.
+    // Children have higher indices than their parents.
     for (std::size_t node = tree.nodes.size(); node-- > 0;) {
         const NodeWord word = tree.nodes[node];
         if (is_leaf(word)) {

@@ -1,5 +1,5 @@
-// Grows one tree of a boosted model. Comes in: the gradients and hessians of the rows. Goes out: a tree whose leaves
-// hold Newton steps, and which rows ended in which leaf.
+// Grows one tree of a boosted model. In: the gradients and hessians of the rows. Out: a tree whose leaves hold Newton
+// steps, and the rows of each leaf.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -13,7 +13,7 @@
 
 namespace committee {
 
-// What a split was worth.
+// The gain of a split.
 struct SplitGain {
     std::uint32_t column;
     double gain;
@@ -30,7 +30,7 @@ class BoostGrower {
 
     const RowParts& parts() const { return parts_; }
 
-    // Calls body(value, rows) for every leaf of the last tree: the index of its value, and its rows of this part.
+    // Calls body(value, rows) for every leaf of the last tree, with the index of its value and its rows in this part.
     template <class Body>
     void for_each_leaf(std::size_t part, Body body) const {
         for (std::size_t leaf = 0; leaf < leaves_.size(); ++leaf) {
@@ -56,12 +56,12 @@ class BoostGrower {
 
     std::vector<BoostNode> nodes_;
     std::vector<std::uint32_t> leaves_;
-    std::vector<std::uint32_t> open_;      // nodes with a split that is not yet made
-    std::vector<std::uint8_t> goes_left_;  // by code, of the categories being divided
+    std::vector<std::uint32_t> open_;      // nodes with a split that has not been applied
+    std::vector<std::uint8_t> goes_left_;  // by code, of the category set being applied
 };
 
-// Keeps values that are not Newton steps monotonic: a split of a monotonic column parts the values of its sides midway
-// between their means.
+// Makes leaf values monotonic that are not Newton steps: at a split of a constrained column, the midpoint between the
+// means of both sides bounds their values.
 void keep_monotonic(const BoostTreeParameters& parameters, Tree& tree);
 
 extern template class BoostGrower<std::uint8_t>;

@@ -1,5 +1,5 @@
-// The bins that the rows of a node fall into, collected column by column: for nodes of few rows, and for columns of
-// many bins, most of which have no row in the node. One per thread: it owns the scratch.
+// Collects the non-empty bins of a node, column by column. Used for nodes of few rows, and for columns of many bins,
+// most of which are empty in the node. Each thread has its own collector.
 #pragma once
 #include <algorithm>
 #include <bit>
@@ -21,7 +21,7 @@ namespace committee {
 template <class Code>
 class BinCollector {
   public:
-    // Gathers the words of a node's rows and, of byte codes, those of the columns of a share.
+    // Gathers the words of a node's rows and, for byte codes, the codes of the columns in a share.
     void start(const Codes<Code>& codes, const ColumnShare& share, const RowParts& parts, std::uint32_t node,
                std::uint32_t depth) {
         rows_.clear();
@@ -45,9 +45,9 @@ class BinCollector {
         }
     }
 
-    // The bins of the column that is at this place of the share, in order.
+    // The non-empty bins of a column in increasing order. `place` is the column's position in the share.
     BinSums collect(const Codes<Code>& codes, std::uint32_t column, std::size_t place, std::size_t width) {
-        // The bin of missing comes first, and may be empty.
+        // The bin of missing values comes first and may be empty.
         bins_.assign(1, 0);
         sums_.assign(1, 0);
         counts_.assign(1, 0);
@@ -68,7 +68,7 @@ class BinCollector {
         counts_.push_back(count);
     }
 
-    // A set of 256 codes says which of the sums have rows. They are left at 0 for the next column.
+    // A bit set of 256 codes records which sums have rows. Those sums are reset to 0 for the next column.
     void collect_bytes(const std::uint8_t* codes) {
         dense_.resize(256, 0);
         dense_counts_.resize(256, 0);
@@ -117,7 +117,7 @@ class BinCollector {
 
     std::vector<std::uint32_t> rows_;
     std::vector<Word> words_;
-    std::vector<std::uint8_t> gathered_;  // codes by column, then row
+    std::vector<std::uint8_t> gathered_;  // codes by column, then by row
     std::vector<std::pair<Code, Word>> entries_;
     std::vector<Word> sums_, dense_;
     std::vector<std::uint32_t> counts_, dense_counts_;

@@ -1,11 +1,10 @@
-// Gradients as integers. A row's gradient, hessian and the row itself, counted once, are three fields of one 64-bit
-// word, and a sum over rows is a sum of words: one addition in a histogram, and the same bits in any order. The scales
-// are chosen once per tree, from the sums of what they scale, so that no field can overflow into its neighbour:
+// Gradients as integers. The gradient, the hessian and a count of 1 for each row are packed into one 64-bit word.
+// Summing rows then means summing words: one addition per row and histogram bin, with the same bits in any order. The
+// scales are chosen once per tree from the totals, so that no field can overflow into the next:
 //
-//     gradient (signed, on top) | hessian | count
+//     gradient (signed, in the highest bits) | hessian | count
 //
-// Tables of many rows have no bits to spare for the count, and a loss of constant hessian needs no other hessian than
-// the count.
+// For large tables, no bits are left for the count. If the hessian is constant, the count serves as the hessian.
 #pragma once
 #include <algorithm>
 #include <bit>
@@ -17,7 +16,7 @@ namespace committee {
 
 using Word = std::uint64_t;
 
-// Which bits of a word hold what.
+// The bits of a word that hold each field.
 struct WordFields {
     int gradient_bits = 32;
     int hessian_shift = 0;
@@ -25,7 +24,7 @@ struct WordFields {
     std::uint32_t count_mask = 0;  // 0: rows are not counted
 
     bool counts() const { return count_mask != 0; }
-    // Whether the count has a field of its own.
+    // Whether the count has its own field.
     bool counts_apart() const { return hessian_shift > 0; }
     std::int32_t gradient(Word word) const { return static_cast<std::int32_t>(word >> 32) >> (32 - gradient_bits); }
     std::int32_t hessian(Word word) const {
@@ -49,17 +48,17 @@ inline WordFields fields_for(std::size_t n_rows, bool has_constant_hessian) {
             .count_mask = (1U << count_bits) - 1};
 }
 
-// From gradients to words and back.
+// Converts gradients to words and back.
 struct WordScale {
     WordFields fields;
     double gradient = 1;  // a field's unit is 1 / scale
     double hessian = 1;
     std::int32_t largest_hessian = 1;  // of one row, in units
 
-    // The nearest integer, for sizes below 2^51: adding 1.5 * 2^52 leaves it in the low bits.
+    // The nearest integer of a number below 2^51: adding 1.5 * 2^52 leaves it in the low bits.
     static Word nearest(double value) { return std::bit_cast<Word>(value + 0x1.8p52) - std::bit_cast<Word>(0x1.8p52); }
 
-    // A row always has a hessian of one unit at least, so a word is 0 only where there is no row.
+    // The hessian of a row is at least one unit, so a word is 0 only if there are no rows.
     Word word(float g, float h) const {
         const Word fixed_gradient = nearest(static_cast<double>(g) * gradient) << (64 - fields.gradient_bits);
         const Word fixed_hessian = nearest(std::max(static_cast<double>(h) * hessian, 1.0));
@@ -67,7 +66,7 @@ struct WordScale {
     }
 };
 
-// Sums over the rows that a scale must hold.
+// The totals over the rows that a scale must represent.
 struct GradientTotals {
     double absolute_gradient = 0;
     double hessian = 0;

@@ -1,6 +1,6 @@
-// Sums of words by column and bin. The bins of column j begin at offset(j): as a rule all columns are given the same
-// room, an odd number of cache lines so that columns of few bins do not crowd into the same sets; where their widths
-// differ widely, each gets what it needs.
+// Sums of words by column and bin. The bins of column j begin at offsets[j]. Usually all columns get the same space, an
+// odd number of cache lines, so that columns of few bins do not map to the same cache sets. If the widths of the
+// columns differ widely, each gets the space it needs.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -14,9 +14,9 @@
 namespace committee {
 
 struct HistogramShape {
-    std::vector<std::uint32_t> widths;   // bins of each column, missing among them
-    std::vector<std::uint32_t> offsets;  // where they begin
-    std::uint32_t stride = 0;            // between columns, or 0 if it varies
+    std::vector<std::uint32_t> widths;   // the number of bins of each column, with the bin of missing values
+    std::vector<std::uint32_t> offsets;  // the first bin of each column
+    std::uint32_t stride = 0;            // from column to column; 0 if it varies
     std::size_t size = 0;
 
     explicit HistogramShape(const Binning& binning) {
@@ -35,16 +35,16 @@ struct HistogramShape {
         }
     }
 
-    // The bins of a column, with those behind them in the same cache line, which stay empty: several bins are looked at
-    // at a time.
+    // The number of bins of a column, rounded up to a whole cache line. The extra bins stay empty; they allow reading
+    // several bins at a time.
     std::uint32_t padded_width(std::size_t column) const { return (widths[column] + 7) / 8 * 8; }
-    // Where the bins of a column, padded, end.
+    // The end of the padded bins of a column.
     std::size_t end(std::size_t column) const { return offsets[column] + padded_width(column); }
 
     static std::uint32_t whole_lines(std::uint32_t width) { return ((width + 7) / 8 | 1U) * 8; }
 };
 
-// The columns that a task works on: all of [begin, end), or those listed.
+// The columns of a task: [begin, end), or those listed.
 struct ColumnShare {
     std::uint32_t begin = 0;
     std::uint32_t end = 0;
@@ -59,11 +59,11 @@ struct ColumnShare {
     }
 };
 
-// Rows ahead of which their codes are fetched. Lists of rows are this much longer than they are read.
+// Distance of the prefetch, in rows. Lists of rows are allocated with this many extra elements.
 inline constexpr std::size_t fetch_ahead = 16;
 
-// Adds value(i) to the bins of row rows[i], for i in [0, n). Two rows at a time, which keeps the units that load and
-// store busier.
+// Adds value(i) to the bins of row rows[i], for i in [0, n). Two rows are processed together, which uses the load and
+// store units better.
 template <class Sum, class Value>
 void add_rows(const HistogramShape& shape, const Codes<std::uint8_t>& codes, const ColumnShare& share,
               const std::uint32_t* rows, std::size_t n, Value value, Sum* histogram) {
@@ -110,8 +110,7 @@ void add_rows(const HistogramShape& shape, const Codes<std::uint8_t>& codes, con
     if (i < n) add(all + rows[i] * width, all + rows[i] * width, value(i), Sum{0});
 }
 
-// Calls body(begin, size) for every unbroken stretch of the bins of some columns. What lies between two columns is
-// empty and stays so.
+// Calls body(begin, size) for every contiguous range of bins of the columns. The padding between columns is always 0.
 template <class Body>
 void for_each_stretch(const HistogramShape& shape, const ColumnShare& share, Body body) {
     for (const std::uint32_t j : share.listed) body(shape.offsets[j], shape.padded_width(j));
@@ -126,7 +125,8 @@ void clear(const HistogramShape& shape, const ColumnShare& share, Sum* histogram
                      [&](std::size_t begin, std::size_t size) { std::fill_n(histogram + begin, size, Sum{0}); });
 }
 
-// The larger child's histogram, in place of its parent's: it costs the bins instead of the rows.
+// Turns the parent's histogram into the larger child's by subtraction. This costs the number of bins instead of the
+// number of rows.
 template <class Sum>
 void subtract(const HistogramShape& shape, const ColumnShare& share, const Sum* smaller, Sum* parent) {
     for_each_stretch(shape, share, [&](std::size_t begin, std::size_t size) {

@@ -1,6 +1,6 @@
-// The histograms of the roots of a round's trees, made together. All trees begin with the same rows, so the rows of a
-// bin are listed once, and the words of several trees are summed over them side by side, in vectors that nothing is
-// stored of but the sum. A root is what costs most where trees are small.
+// Computes the histograms of the roots of all trees of a round together. All trees start with the same rows, so the
+// rows of each bin are listed once, and the words of several trees are summed together in vectors. The root dominates
+// the cost of small trees.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -19,7 +19,8 @@ class RootHistograms {
   public:
     RootHistograms(const Table& table, const Codes<std::uint8_t>& codes, std::size_t n_trees);
 
-    // Whether a table gains: the words of some trees stay near, and all the histograms are not many.
+    // Whether this is faster for a table: the words of a few trees must stay in the cache, and all histograms must fit
+    // in limited memory.
     static bool is_worthwhile(const Table& table, std::size_t n_trees);
 
     // Sums the rows of every tree.
@@ -31,7 +32,7 @@ class RootHistograms {
     static constexpr std::size_t lanes = 4;
     using Pair [[gnu::vector_size(16)]] = Word;
 
-    // The words of some trees. Two vectors that every machine has: a sum of them stays in registers.
+    // The words of several trees, in two vectors that every machine has. A sum of them stays in registers.
     struct Words {
         Pair pairs[2] = {};
 
@@ -47,12 +48,12 @@ class RootHistograms {
         Word get(std::size_t lane) const { return pairs[lane / 2][lane % 2]; }
     };
 
-    // A bin that is summed: where it is in a histogram, and its rows.
+    // A bin that is summed: its position in a histogram and its rows.
     struct Bin {
         std::uint32_t place;
         std::uint32_t begin, end;
     };
-    // A column: its bins that are summed, and the most frequent one, which is what they leave of all rows.
+    // A column: the bins that are summed, and the most frequent bin, which gets the difference to the total.
     struct Column {
         std::uint32_t begin, end;
         std::uint32_t usual;
@@ -64,8 +65,8 @@ class RootHistograms {
     std::size_t n_rows_ = 0;
     std::vector<Column> columns_;
     std::vector<Bin> bins_;
-    std::vector<std::uint16_t> rows_;  // by column, then bin
-    std::vector<Words> words_;         // of as many trees as there are lanes: by group of trees, then row
+    std::vector<std::uint16_t> rows_;  // by column, then by bin
+    std::vector<Words> words_;         // by group of trees, then by row; a group has as many trees as there are lanes
     std::vector<Words> totals_;        // by group
     std::vector<Word> histograms_;     // by tree
 };

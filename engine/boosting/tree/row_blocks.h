@@ -1,6 +1,6 @@
-// The rows of a tree that grows. They are dealt in blocks to as many parts as there are threads; every node owns a
-// stretch of every part, in one of two buffers that take turns from depth to depth. A row's number and word move with
-// it to its children; its codes stay where they are.
+// The rows of a tree that is being grown. Blocks of rows are distributed over as many parts as there are threads. Every
+// node owns a contiguous range of each part, in one of two buffers that alternate with the depth. The number and the
+// word of a row move with it to its children; its codes do not move.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -19,8 +19,8 @@ namespace committee {
 struct BoostRows {
     const float* gradient = nullptr;
     const float* hessian = nullptr;
-    std::span<const std::uint8_t> takes_part;  // per row; empty: all
-    const Word* histogram = nullptr;           // of all that take part, if it is known
+    std::span<const std::uint8_t> takes_part;  // by row; empty: all
+    const Word* histogram = nullptr;           // of all rows that are used, if it is known
 };
 
 class RowParts {
@@ -52,7 +52,7 @@ class RowParts {
         }
     }
 
-    // Gives all rows to node 0, as words. Their number and sum.
+    // Assigns all rows to node 0 and computes their words. Returns their number and sum.
     std::pair<std::size_t, Word> deal(const BoostRows& rows, const WordScale& scale, ThreadTeam& team) {
         stretches_.assign(n_parts_, {});
         sums_.assign(n_parts_, 0);
@@ -88,7 +88,7 @@ class RowParts {
         return all;
     }
 
-    // Parts the rows of a node between its children, left and left + 1. How many went left.
+    // Splits the rows of a node between its children, left and left + 1. Returns the number of rows that go left.
     template <class Code, class GoesRight>
     std::size_t divide(std::uint32_t node, std::uint32_t depth, std::uint32_t left, std::size_t n_rows,
                        const Code* codes, GoesRight goes_right, ThreadTeam& team) {
@@ -124,8 +124,8 @@ class RowParts {
         std::vector<Word> words;
     };
 
-    // Those that go left fill the stretch from its begin, the others from its end: no branch to guess, and rows stay
-    // in order, up or down, so that what is fetched for them lies ahead.
+    // Rows that go left fill the range from its start, the others from its end. This needs no unpredictable branch, and
+    // rows stay in increasing or decreasing order, so that prefetching their codes works.
     template <class Code, class GoesRight>
     static std::size_t move(Stretch stretch, const Buffer& from, Buffer& to, const Code* codes, GoesRight goes_right) {
         const std::uint32_t* rows = from.rows.data();
@@ -136,7 +136,7 @@ class RowParts {
         for (std::size_t i = stretch.begin; i < stretch.begin + stretch.n; ++i) {
             const std::uint32_t row = rows[i];
             const std::size_t right = goes_right(codes[row]) ? 1 : 0;
-            // A choice between the two, as compilers make a branch of `?:`.
+            // Selects one of the two by arithmetic, because compilers turn `?:` into a branch.
             const std::size_t at = first ^ ((first ^ last) & (std::size_t{0} - right));
             to_rows[at] = row;
             to_words[at] = words[i];
@@ -148,9 +148,9 @@ class RowParts {
 
     std::size_t n_rows_;
     std::size_t n_parts_;
-    std::vector<std::size_t> offsets_;  // where the parts begin
+    std::vector<std::size_t> offsets_;  // the first row of each part
     Buffer buffers_[2];
-    std::vector<Stretch> stretches_;  // by node, then part
+    std::vector<Stretch> stretches_;  // by node, then by part
     std::vector<Word> sums_;
 };
 

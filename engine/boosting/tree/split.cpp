@@ -25,7 +25,7 @@ void BoostSearch::find_threshold(const BinSums& bins, bool missing_right, std::u
     if (found.score <= best.score) return;
     best.score = found.score;
     best.left = std::accumulate(bins.sums, bins.sums + found.at + 1, row.before);
-    // The threshold lies midway, in codes, to the next bin that has rows.
+    // The threshold is midway, in codes, between this bin and the next one with rows.
     std::size_t next = found.at + 1;
     while (next < bins.size && bins.sums[next] == 0) ++next;
     const std::uint32_t code = bins.code(found.at);
@@ -36,8 +36,9 @@ void BoostSearch::find_threshold(const BinSums& bins, bool missing_right, std::u
     best.saw_missing = bins.sums[0] != 0;
 }
 
-// Missing is one more category. Few categories are tried one against the rest; many are put in order of G / H, which
-// for sums of squares holds the best of all sets (Fisher 1958), smoothed so that rare ones come to the middle.
+// Missing counts as one more category. Few categories are split one against the rest. Many are sorted by G / H, an
+// order which contains the best of all sets for sums of squares (Fisher 1958). Smoothing moves rare categories to the
+// middle.
 void BoostSearch::find_categories(const BinSums& bins, std::uint32_t column, const NodeSums& node,
                                   const WordFields& fields, const BoostLimits& limits, BoostSplit& best) {
     order_.clear();
@@ -76,7 +77,7 @@ void BoostSearch::find_categories(const BinSums& bins, std::uint32_t column, con
     best.missing_right = true;
     best.saw_missing = bins.sums[0] != 0 && bins.code(0) == 0;
     best.left_codes.clear();
-    // Categories that the node has not seen go right, which is to be the heavier side.
+    // Categories that the node has not seen go right, so the heavier side must be on the right.
     const bool swaps = 2.0 * fields.hessian(best.left) > fields.hessian(node.total);
     if (swaps) best.left = node.total - best.left;
     for (std::size_t k = 0; k < order_.size(); ++k) {

@@ -12,7 +12,7 @@ constexpr std::size_t lanes = 4;
 using Words [[gnu::vector_size(8 * lanes)]] = Word;
 using Doubles [[gnu::vector_size(8 * lanes)]] = double;
 
-// What a side of a split must have, in whole units: both are compared with fields of words.
+// The minimum of a side of a split, as integers, which are compared with the fields of words.
 struct Least {
     WordFields fields;
     std::int32_t hessian;
@@ -29,17 +29,17 @@ struct Least {
     }
 };
 
-// The more goes left, the heavier is the left side: splits whose sides are both enough lie side by side, in
-// [begin, end), perhaps among a few others.
+// The sums of the left side increase with the split. The splits with two large enough sides are therefore contiguous,
+// in [begin, end). The range may contain a few other splits.
 struct Range {
     std::size_t begin;
     std::size_t end;
-    Word before;     // what goes left before bin `begin`
-    Word after;      // what always goes right from bin `end` on
-    bool is_narrow;  // there are no others
+    Word before;     // the sum of the left side before bin `begin`
+    Word after;      // the sum of the right side from bin `end` on
+    bool is_narrow;  // there are no other splits in the range
 };
 
-// Several bins at a time: what all of them do not reach, none of them does.
+// Tests several bins at a time: if their sum is too small, each of them is too small.
 Range roughly_allowed_splits(const SplitRow& row, const Least& least) {
     constexpr std::size_t step = 8;
     std::size_t begin = 0, end = row.size;
@@ -49,7 +49,7 @@ Range roughly_allowed_splits(const SplitRow& row, const Least& least) {
         if (least.allows(further)) break;
         left = further;
     }
-    // What `before` takes off again is bin 0's: a side that has both may be more than all rows, and overflow.
+    // `before` may subtract the sum of bin 0. A side that contains both could exceed the sum of all rows and overflow.
     for (; begin + step <= end && end > step; end -= step) {
         const Word further = std::accumulate(row.sums + end - step, row.sums + end, right);
         if (least.allows(further)) break;
@@ -84,8 +84,8 @@ Range allowed_splits(const SplitRow& row, const Least& least) {
     return {begin, end, left, right, true};
 }
 
-// Fields below 2^52 become doubles by setting the exponent of 2^52 above them and taking it off again. A signed field
-// is first lifted by half its range.
+// Converts fields below 2^52 to doubles by setting the exponent of 2^52 and subtracting 2^52. Half of its range is
+// added to a signed field first.
 struct FieldReader {
     static constexpr Word exponent = Word{0x433} << 52;
     int gradient_shift;
@@ -102,8 +102,8 @@ struct FieldReader {
           hessian_mask(fields.hessian_mask) {}
 };
 
-// The scores of some splits side by side, as fractions. (Vectors are passed by reference: how they are passed by value
-// depends on the machine.)
+// The scores of several splits, as fractions. (Vectors are passed by reference, because the calling convention for
+// vectors passed by value depends on the machine.)
 struct Fractions {
     Doubles numerator;
     Doubles denominator;
@@ -131,8 +131,8 @@ struct Scores {
     }
 };
 
-// What goes left with each of some bins, from what goes left before them, which is moved on; past the last bin,
-// nothing more does.
+// Computes the cumulative sums of several bins. `before` is the sum before them and is updated. Bins past the last
+// count as 0.
 [[gnu::always_inline]] inline void add_up(const SplitRow& row, std::size_t begin, Words& before, Words& left) {
     Words words = {};
     if (begin + lanes <= row.size) {
@@ -161,8 +161,8 @@ template <bool has_alpha>
             best = {score, first + lane};
         }
     };
-    // A division costs more than all the rest. Few splits reach the best score so far, by multiplication and but for
-    // rounding; only those are looked at.
+    // Divisions are expensive. Only the few splits that may exceed the best score so far, by a multiplication and up to
+    // rounding, are divided and compared.
     constexpr double nearly = 1 - 0x1.0p-48;
     Words before = Words{} + range.before;
     for (std::size_t begin = range.begin; begin < range.end; begin += 2 * lanes) {
@@ -208,7 +208,7 @@ ScoredSplit score_wide(const SplitRow& row, const Range& range, const Least& lea
 bool has_wide_vectors() { return false; }
 #endif
 
-// The score of one split; -1 if the values of its sides go against the column's direction.
+// The score of one split, or -1 if the values of its sides violate the monotonic constraint.
 double score_of(Word left, Word total, const WordFields& fields, const BoostLimits& limits) {
     const double left_g = fields.gradient(left), left_h = fields.hessian(left);
     const double right_g = fields.gradient(total) - left_g, right_h = fields.hessian(total) - left_h;
@@ -217,7 +217,7 @@ double score_of(Word left, Word total, const WordFields& fields, const BoostLimi
     return limits.score(left_g, left_h) + limits.score(right_g, right_h);
 }
 
-// One of the splits, all equally likely.
+// A random split, with equal probabilities.
 ScoredSplit drawn_split(const SplitRow& row, const Range& range, const WordFields& fields, const BoostLimits& limits) {
     const std::size_t at = range.begin + static_cast<std::size_t>(scaled(limits.draw, range.end - range.begin));
     const Word left = std::accumulate(row.sums + range.begin, row.sums + at + 1, range.before);

@@ -1,5 +1,5 @@
-// The innermost loops of the search for splits, several bins at a time: compiled for the vectors of every machine, and
-// once more for wider ones, which are used where the machine has them. Both give the same bits.
+// The innermost loops of the split search, several bins at a time. They are compiled for the vectors of every machine,
+// and again for wider ones, which are used if available. Both compute the same bits.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -11,18 +11,18 @@
 
 namespace committee {
 
-// What a split of a node must keep, in units.
+// The limits on a split of a node, in units of the fields.
 struct BoostLimits {
     double lambda = 0;
     double alpha = 0;
-    double min_hessian = 1;  // a whole number
+    double min_hessian = 1;  // an integer
     double min_rows = 1;
     double cat_smooth = 0;
     std::uint32_t max_cat_to_onehot = 4;
-    bool is_bounded = false;  // some column of the tree is monotonic: values stay between the bounds
+    bool is_bounded = false;  // some column of the tree is monotonic, so values must stay between the bounds
     int direction = 0;        // of this column
-    bool is_drawn = false;    // the split is not the best, but one that `draw` chooses
-    std::uint64_t draw = 0;   // of this column at this node, any number
+    bool is_drawn = false;    // take a random split, given by `draw`, instead of the best
+    std::uint64_t draw = 0;   // a random number for this column and node
     double lower = -std::numeric_limits<double>::infinity();
     double upper = std::numeric_limits<double>::infinity();
 
@@ -32,7 +32,7 @@ struct BoostLimits {
     double value(double gradient, double hessian) const {
         return std::clamp(-shrunk(gradient) / (hessian + lambda), lower, upper);
     }
-    // Twice what the value takes off the loss; T(G)^2 / (H + lambda) at the best value.
+    // Twice the decrease of the loss; T(G)^2 / (H + lambda) at the optimal value.
     double score(double gradient, double hessian) const {
         const double shrunken = shrunk(gradient);
         if (!is_bounded) return shrunken * shrunken / (hessian + lambda);
@@ -41,8 +41,8 @@ struct BoostLimits {
     }
 };
 
-// Splits of a node: split i sends left before + sums[0] + ... + sums[i]. A side's rows are counted by the words, by
-// counts, or not at all.
+// The splits of a node: split i sends before + sums[0] + ... + sums[i] left. The rows of a side are counted by the
+// words, by `counts`, or not at all.
 struct SplitRow {
     const Word* sums = nullptr;
     const std::uint32_t* counts = nullptr;  // rows by bin
@@ -54,14 +54,14 @@ struct SplitRow {
 };
 
 struct ScoredSplit {
-    double score = -1;  // none: some side is always too light
+    double score = -1;  // -1: no split, because one side is always too small
     std::size_t at = 0;
 };
 
-// The best of the splits, the first of equals, unless it does not beat a score; or the one that is drawn.
+// The best split, the first one among ties, if its score exceeds to_beat; or the random split.
 ScoredSplit best_split(const SplitRow& row, const WordFields& fields, const BoostLimits& limits, double to_beat);
 
-// The best of the splits that send sums[i] alone left.
+// The best of the splits that send only sums[i] left.
 ScoredSplit best_single(const SplitRow& row, const WordFields& fields, const BoostLimits& limits);
 
 }  // namespace committee

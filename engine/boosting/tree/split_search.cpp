@@ -10,12 +10,12 @@
 namespace committee {
 namespace {
 
-// Additions that are worth waking the other threads for.
+// The number of additions that is worth waking up the other threads.
 constexpr std::size_t worth_sharing = 40'000;
-// Even: rows are added in pairs.
+// An even number, because rows are added in pairs.
 constexpr std::size_t rows_between_polls = 65'536;
 
-// A share of the columns, at least one, without replacement and in order.
+// Draws a share of the columns, at least one, without replacement. The result is sorted.
 std::vector<std::uint32_t> draw(std::span<const std::uint32_t> from, double share, std::uint64_t key, Purpose purpose) {
     std::vector<std::uint32_t> drawn(from.begin(), from.end());
     const auto wanted = static_cast<std::size_t>(std::lround(share * static_cast<double>(drawn.size())));
@@ -49,7 +49,8 @@ NodeSearch<Code>::NodeSearch(const Table& table, const BoostTreeParameters& para
         is_constant_.push_back(n_bins == 0 || (n_bins == 1 && !table.has_missing[j]) ? 1 : 0);
     }
     if constexpr (std::is_same_v<Code, std::uint8_t>) {
-        // One thread that sees all columns adds whole rows. Large tables had to be kept once more.
+        // UnusualCodes adds whole rows, so it needs one thread that uses all columns. It would double the memory of
+        // large tables.
         constexpr std::size_t most_codes = std::size_t{1} << 22;
         if (team.size() > 1 || parameters.colsample_bytree < 1 || codes_.by_row.size() > most_codes) return;
         const std::vector<UsualCode> usual = usual_codes(codes_);
@@ -192,7 +193,8 @@ void NodeSearch<Code>::want(Wanted& wanted, BoostNode* node) {
         wanted.is_drawn[j] = 1;
 }
 
-// Calls body(columns, which share, thread): for every thread's share, or for all columns here if there is little to do.
+// Calls body(columns, share index, thread): for every share on its own thread, or for all columns on this thread if
+// there is little work.
 template <class Code>
 template <class Body>
 void NodeSearch<Code>::for_each_share(std::size_t work, Body body) {
@@ -206,13 +208,13 @@ void NodeSearch<Code>::fill(const ColumnShare& share, const BoostNode& node, Wor
     add(share, node, 1, node.sum, histogram);
 }
 
-// Leaves the histogram of rows that sum to `rest`.
+// Subtracts the rows of a node. The remaining rows sum to `rest`.
 template <class Code>
 void NodeSearch<Code>::take_away(const ColumnShare& share, const BoostNode& node, Word rest, Word* histogram) const {
     add(share, node, Word{0} - 1, rest, histogram);
 }
 
-// Adds the words of a node's rows, times a factor; the histogram's rows then sum to `total`.
+// Adds the words of a node's rows times a factor. Afterwards the rows of the histogram sum to `total`.
 template <class Code>
 void NodeSearch<Code>::add(const ColumnShare& share, const BoostNode& node, Word factor, Word total,
                            Word* histogram) const {
@@ -254,7 +256,7 @@ void NodeSearch<Code>::search(const ColumnShare& share, std::size_t which, int t
     });
 }
 
-// Whether rows are too few for a side of a split, or have too little hessian.
+// Whether rows are too few for a side of a split, or their hessian is too small.
 template <class Code>
 bool NodeSearch<Code>::is_too_light(Word sum) const {
     const WordFields& fields = scale_.fields;
@@ -276,14 +278,14 @@ void NodeSearch<Code>::search_column(std::uint32_t column, Scratch& own, const W
     find(limits);
 }
 
-// A search of a few rows costs less than one of all bins.
+// If true, collecting the bins of the few rows is faster than searching all bins.
 template <class Code>
 bool NodeSearch<Code>::is_small(const BoostNode& node) const {
     if constexpr (std::is_same_v<Code, std::uint16_t>) return true;
     return node.n_rows * n_columns_ * 4 <= n_bins_;
 }
 
-// Without histograms: every column's bins are collected from the rows.
+// Searches without histograms: the bins of every column are collected from the rows.
 template <class Code>
 void NodeSearch<Code>::find_collected(Wanted& wanted) {
     if (wanted.node == nullptr) return;
@@ -303,7 +305,7 @@ void NodeSearch<Code>::find_collected(Wanted& wanted) {
     settle(wanted);
 }
 
-// Searches again, with the rows of every bin counted.
+// Repeats the search with row counts per bin.
 template <class Code>
 void NodeSearch<Code>::find_counted(Wanted& wanted) {
     if constexpr (std::is_same_v<Code, std::uint8_t>) {
@@ -323,7 +325,7 @@ void NodeSearch<Code>::find_counted(Wanted& wanted) {
     }
 }
 
-// Chooses between the shares' splits, the first column first.
+// Chooses the best split over all shares; the first column wins ties.
 template <class Code>
 void NodeSearch<Code>::settle(Wanted& wanted) {
     if (wanted.node == nullptr) return;
@@ -344,7 +346,7 @@ void NodeSearch<Code>::settle(Wanted& wanted) {
     std::swap(node.split, *best);
 }
 
-// Where rows are not counted, a side of enough hessian has enough rows for sure; of less, nobody knows.
+// If rows are not counted, a side with a large enough hessian has enough rows. With a smaller hessian this is unknown.
 template <class Code>
 bool NodeSearch<Code>::may_break_min_rows(const BoostSplit& split, const BoostNode& node) const {
     const WordFields& fields = scale_.fields;

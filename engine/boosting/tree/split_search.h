@@ -1,7 +1,7 @@
-// Finds the splits of the nodes of a growing tree. Large nodes have histograms of their byte codes, the larger child's
-// by subtraction. Where most codes are absent, from small nodes or because codes have 16 bits, the bins of the node's
-// own rows are collected column by column. The columns are shared between the threads: each sums, subtracts and
-// searches its own.
+// Finds the splits of the nodes of a tree that is being grown. Large nodes have histograms of byte codes; the larger
+// child's is computed by subtraction. If most bins are empty, in small nodes or with 16-bit codes, the bins of the
+// node's rows are collected column by column instead. The columns are shared between the threads: each sums, subtracts
+// and searches its own.
 #pragma once
 #include <cstdint>
 #include <limits>
@@ -23,7 +23,7 @@ namespace committee {
 struct BoostTreeParameters {
     std::uint32_t max_leaf_nodes = 31;  // 0: no limit
     std::uint32_t max_depth = std::numeric_limits<std::uint32_t>::max();
-    bool is_depthwise = false;  // level by level, or the leaf of the largest gain first
+    bool is_depthwise = false;  // level by level; otherwise the leaf of largest gain first
     std::uint32_t min_samples_leaf = 20;
     double min_child_weight = 1e-3;
     double min_split_gain = 0;
@@ -31,10 +31,10 @@ struct BoostTreeParameters {
     double reg_alpha = 0;
     double colsample_bytree = 1;
     double colsample_bynode = 1;
-    bool random_thresholds = false;  // of each column one is drawn at every node
+    bool random_thresholds = false;  // draw one threshold per column at every node
     double cat_smooth = 10;
     std::uint32_t max_cat_to_onehot = 4;
-    std::vector<std::int8_t> monotonic;  // per column, or empty
+    std::vector<std::int8_t> monotonic;  // by column, or empty
 
     bool is_monotonic() const;
     int direction(std::uint32_t column) const { return monotonic.empty() ? 0 : monotonic[column]; }
@@ -45,12 +45,12 @@ struct BoostNode {
     std::uint32_t depth = 0;
     std::uint32_t left = 0;  // 0: a leaf
     std::size_t n_rows = 0;
-    std::size_t slot = 0;  // of its histogram; 0: none
+    std::size_t slot = 0;  // the index of its histogram; 0: none
     Word sum = 0;
     std::uint64_t key = 0;
-    double lower = -std::numeric_limits<double>::infinity();  // of its value, in units
+    double lower = -std::numeric_limits<double>::infinity();  // bounds on its value, in units
     double upper = std::numeric_limits<double>::infinity();
-    double gain = 0;  // of its split; 0: it has none
+    double gain = 0;  // of its split; 0: no split
     BoostSplit split;
 };
 
@@ -62,18 +62,18 @@ class NodeSearch {
     void start_tree(const WordScale& scale, std::uint64_t key);
 
     bool may_split(const BoostNode& node) const;
-    // A node's Newton step, in units.
+    // The Newton step of a node, in units.
     double value(const BoostNode& node) const;
 
-    // Looks for the split of the root, whose histogram may be known.
+    // Finds the split of the root. Its histogram may be passed if it is known.
     void find(BoostNode& root, const Word* known);
-    // Looks for the splits of two siblings where they are wanted. The parent's histogram is used up.
+    // Finds the splits of two siblings, if they are wanted. Overwrites the parent's histogram.
     void find(BoostNode& parent, BoostNode& smaller, BoostNode& larger, bool wants_smaller, bool wants_larger);
 
     void release(BoostNode& node);
 
   private:
-    // What a thread reuses.
+    // Buffers of one thread.
     struct Scratch {
         explicit Scratch(const Stop& stop) : polls(stop) {}
 
@@ -81,11 +81,11 @@ class NodeSearch {
         BoostSearch search;
         BinCollector<Code> collector;
     };
-    // A node whose split is looked for: the columns drawn for it, if they are, and the best split of every share.
+    // A node that is being searched: the columns drawn for it, and the best split of every share of the columns.
     struct Wanted {
         BoostNode* node = nullptr;
         BoostLimits limits;                  // of the node
-        std::vector<std::uint8_t> is_drawn;  // by column; empty: all are
+        std::vector<std::uint8_t> is_drawn;  // by column; empty: all
         std::vector<BoostSplit> found;
     };
 
@@ -115,17 +115,18 @@ class NodeSearch {
     const RowParts& parts_;
     ThreadTeam& team_;
     HistogramShape shape_;
-    std::vector<std::uint8_t> is_constant_;  // columns with nothing to split: too few rows differ from the others
+    std::vector<std::uint8_t>
+        is_constant_;  // columns that cannot be split, because too few rows differ from the most frequent code
     UnusualCodes unusual_;
 
     WordScale scale_;
     BoostLimits limits_;
     std::vector<std::uint32_t> columns_;  // of this tree, if they are drawn
-    std::vector<ColumnShare> shares_;     // of the columns of this tree, between the threads
+    std::vector<ColumnShare> shares_;     // of this tree's columns, one per thread
     ColumnShare all_columns_;
     std::size_t n_columns_ = 0, n_bins_ = 0;  // of this tree
 
-    std::vector<std::vector<Word>> slots_;  // of histograms; slot 0 stays empty
+    std::vector<std::vector<Word>> slots_;  // histograms; slot 0 stays empty
     std::vector<std::size_t> free_slots_;
     std::vector<std::uint32_t> counts_;
     std::vector<Scratch> scratch_;

@@ -1,6 +1,6 @@
-// Tables where most rows have the same code in a column, such as images with an empty background: only the other codes
-// are added to histograms, and the bin of the usual one gets what is left of the node's sum. One add per unusual code
-// instead of one per code.
+// For tables in which most rows have the same code in a column, such as images with an empty background. Only the other
+// codes are added to histograms, and the bin of the most frequent code gets the difference to the node's sum. This
+// costs one addition per unusual code instead of one per code.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -19,10 +19,10 @@ namespace committee {
 
 struct UsualCode {
     std::uint8_t code = 0;
-    std::size_t n_rows = 0;  // that have it
+    std::size_t n_rows = 0;  // with this code
 };
 
-// The most frequent code of each column, the first of equals.
+// The most frequent code of each column; the first one wins ties.
 inline std::vector<UsualCode> usual_codes(const Codes<std::uint8_t>& codes) {
     std::vector<UsualCode> usual;
     for (std::size_t j = 0; j < codes.n_columns; ++j) {
@@ -37,9 +37,9 @@ inline std::vector<UsualCode> usual_codes(const Codes<std::uint8_t>& codes) {
 class UnusualCodes {
   public:
     UnusualCodes() = default;
-    // Empty unless that saves a good part of the additions.
+    // Stays empty unless it saves a large share of the additions.
     UnusualCodes(const HistogramShape& shape, const Codes<std::uint8_t>& codes, std::span<const UsualCode> usual) {
-        constexpr double most_unusual = 0.7;  // of all codes
+        constexpr double most_unusual = 0.7;  // share of all codes
         constexpr std::size_t n_places = std::size_t{std::numeric_limits<std::uint16_t>::max()} + 1;
         if (shape.size > n_places || codes.n_rows == 0) return;
         std::size_t n_unusual = 0;
@@ -74,7 +74,7 @@ class UnusualCodes {
         }
     }
 
-    // Fills the usual bins: every column sums to `total`.
+    // Computes the bins of the most frequent codes, so that every column sums to `total`.
     void complete(const HistogramShape& shape, Word total, Word* histogram) const {
         for (std::size_t j = 0; j < usual_.size(); ++j) {
             Word* bins = histogram + shape.offsets[j];
@@ -83,13 +83,13 @@ class UnusualCodes {
         }
     }
 
-    // The sum of a column's rows whose code is unusual, of which one side of any split has no more.
+    // The sum of a column's rows with unusual codes. One side of every split has at most this sum.
     Word unusual_sum(std::size_t column, const Word* bins, Word total) const { return total - bins[usual_[column]]; }
 
   private:
     std::vector<std::uint8_t> usual_;    // by column
-    std::vector<std::size_t> begins_;    // by row, of its places
-    std::vector<std::uint16_t> places_;  // in histograms
+    std::vector<std::size_t> begins_;    // by row, into places_
+    std::vector<std::uint16_t> places_;  // positions in histograms
 };
 
 }  // namespace committee

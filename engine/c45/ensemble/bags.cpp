@@ -12,11 +12,11 @@
 namespace committee {
 namespace {
 
-// What one tree leaves behind.
+// The results of growing one tree.
 struct Finished {
     C45Tree tree;
     std::vector<std::uint32_t> outside;
-    std::vector<double> votes;  // for the rows outside
+    std::vector<double> votes;  // for the rows outside the bag
 };
 
 Target target_of(const C45Table& table) {
@@ -80,7 +80,7 @@ class BagGrower {
         return finished;
     }
 
-    // What the rows of a bag weigh: as often as they were drawn, what they and their classes weigh.
+    // The weights of the rows in a bag: how often each was drawn, times its weight and the weight of its class.
     std::vector<double> weights_of(std::span<const std::uint32_t> counts) const {
         std::vector<double> own(counts.begin(), counts.end());
         for (std::size_t row = 0; row < weights_.size(); ++row) own[row] *= weights_[row];
@@ -88,12 +88,12 @@ class BagGrower {
         if (factors.empty()) return own;
         std::vector<double> weighed(own);
         for (std::size_t row = 0; row < own.size(); ++row) weighed[row] *= factors[target_.labels[row]];
-        // The classes of the bag may all weigh nothing.
+        // All classes in the bag may have weight 0.
         const bool is_any = std::ranges::any_of(weighed, [](double weight) { return weight > 0; });
         return is_any ? weighed : own;
     }
 
-    // By the parameters, or by how often the rows of a class were drawn; empty if they all weigh one.
+    // The weights of the classes, from the parameters or from the bag's class frequencies; empty if all are 1.
     std::vector<double> class_factors(std::span<const std::uint32_t> counts, std::span<const double> weights) const {
         if (!parameters_.balance_bags) return parameters_.class_weights;
         std::vector<double> n_drawn(target_.n_classes, 0.0);
@@ -103,7 +103,7 @@ class BagGrower {
         return balancing_factors(n_drawn);
     }
 
-    // Takes one finished tree after the other. Whether there are enough.
+    // Takes the finished trees in order. Returns whether there are enough.
     bool take(Finished& finished) {
         if (tally_) {
             tally_->add(finished.outside, [&](std::size_t i) { return finished.votes.data() + i * target_.n_classes; });

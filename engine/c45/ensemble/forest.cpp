@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t block_rows = 256;
 
-// Which columns some tree asks about.
+// The columns that some tree splits on.
 std::vector<bool> find_asked(const C45Forest& forest) {
     std::vector<bool> is_asked(forest.n_categories.size(), false);
     for (const C45Tree& tree : forest.trees) {
@@ -22,7 +22,7 @@ std::vector<bool> find_asked(const C45Forest& forest) {
     return is_asked;
 }
 
-// Some rows of the caller's columns as trees take them.
+// Rows of the caller's columns in the format of C4.5 trees.
 class RowBlock {
   public:
     RowBlock(const C45Forest& forest, const std::vector<bool>& is_asked, std::span<const ColumnView> views,
@@ -55,7 +55,7 @@ class RowBlock {
     std::vector<C45Column> columns_;
 };
 
-// Calls body(tree, first row, votes of the rows of a block) for trees [first, last).
+// Calls body(tree, first row, votes of a block of rows) for trees [first, last).
 template <class Body>
 void for_each_vote(const C45Forest& forest, std::span<const ColumnView> views, std::size_t n_rows, std::size_t first,
                    std::size_t last, int n_threads, const Stop& stop, Body body) {

@@ -1,4 +1,4 @@
-// C4.5 trees that decide together: of a bagging, or of AdaBoost.
+// An ensemble of C4.5 trees, from bagging or AdaBoost.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -15,23 +15,23 @@ namespace committee {
 
 struct C45Forest {
     std::size_t n_classes = 1;
-    std::vector<std::int32_t> n_categories;  // per column; C45Column::is_number for numbers
-    std::vector<C45Tree> trees;              // all of these columns and classes
+    std::vector<std::int32_t> n_categories;  // by column; C45Column::is_number for numbers
+    std::vector<C45Tree> trees;              // all with these columns and classes
 
-    std::vector<double> weights;  // what the vote of each tree counts; empty: 1
-    bool are_crisp = false;       // a tree votes for its likeliest class alone
+    std::vector<double> weights;  // of the trees' votes; empty: 1
+    bool are_crisp = false;       // a tree votes for its most probable class only
     Link link = Link::mean;
-    double scale = 1;  // by which the link multiplies the scores
+    double scale = 1;  // multiplies the scores in the link
 
     std::size_t n_bytes() const;
 };
 
-// The same model without trees, which vote as they are.
+// An empty forest with the same columns and classes, and unweighted votes.
 C45Forest without_trees(const C45Forest& forest);
 
-// Whatever follows throws Stopped if a poll says so. Columns of categories are codes of 32 bits.
+// All functions below throw Stopped if a poll requests it. Categorical columns must be 32-bit codes.
 
-// The decision, (n_rows, n_classes): the scores of all trees after the link. The majority is for link mean only.
+// The decisions, (n_rows, n_classes): the link of the scores of all trees. Rule::majority requires Link::mean.
 void predict(const C45Forest& forest, std::span<const ColumnView> columns, std::size_t n_rows, Rule rule, int n_threads,
              double* out, const Stop& stop = {});
 

@@ -60,7 +60,7 @@ C45Tree C45Grower::grow(std::span<const double> weights, std::uint64_t key, std:
     return tree;
 }
 
-// One row in so many of every class, as far as they go.
+// Holds out one row in n_folds of the rows sorted by class, so that the classes stay balanced.
 std::vector<std::uint8_t> C45Grower::hold_out(std::span<const double> weights, std::uint64_t key) const {
     std::vector<std::uint32_t> rows;
     for (std::uint32_t row = 0; row < weights.size(); ++row) {
@@ -70,7 +70,7 @@ std::vector<std::uint8_t> C45Grower::hold_out(std::span<const double> weights, s
         throw std::invalid_argument("reduced_error_folds must be at most the number of rows of a member, " +
                                     std::to_string(rows.size()) + ". Got " + std::to_string(settings_.n_folds) + ".");
     }
-    // They are drawn by what they contain: the order of the table changes nothing.
+    // Rows are sorted by content first, so that their order in the table does not matter.
     std::ranges::sort(rows, {}, [&](std::uint32_t row) { return std::pair(hashes_[row], weights[row]); });
     Random random(key, Purpose::held_out);
     for (std::size_t i = rows.size(); i > 1; --i) std::swap(rows[i - 1], rows[random.below(i)]);

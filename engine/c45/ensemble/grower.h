@@ -1,4 +1,4 @@
-// Many C4.5 trees from one table: its columns of numbers are sorted once, and every tree takes its own rows of them.
+// Grows many C4.5 trees from one table. Its numeric columns are sorted once, and every tree selects its rows from them.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -9,7 +9,7 @@
 
 namespace committee {
 
-// What the trees learn from. The arrays behind it must outlive whoever uses it.
+// The training data of C4.5 trees. The arrays it refers to must outlive it.
 struct C45Table {
     std::vector<C45Column> columns;
     std::span<const std::int32_t> classes;
@@ -18,12 +18,12 @@ struct C45Table {
 
 class C45Grower {
   public:
-    // The table and the stop must outlive it.
+    // Table and stop must outlive the grower.
     C45Grower(const C45Table& table, const C45Settings& settings, int n_threads, const Stop& stop);
 
-    // A tree from the rows of positive weight, as if there were no others. seen: the columns that it may ask about, all
-    // if there are none; it knows them by their numbers in the table. The key decides which rows are kept back for
-    // reduced-error pruning. Any number of threads may grow trees at the same time.
+    // Grows a tree from the rows of positive weight and ignores all others. seen: the columns that the tree may use, or
+    // empty for all; the tree keeps their numbers in the table. The key determines which rows are held out for
+    // reduced-error pruning. Any number of threads may call this at the same time.
     C45Tree grow(std::span<const double> weights, std::uint64_t key, std::span<const std::uint32_t> seen = {}) const;
 
   private:
@@ -33,8 +33,8 @@ class C45Grower {
     const C45Table& table_;
     C45Settings settings_;
     const Stop& stop_;
-    std::vector<c45::SortedColumn> sorted_;  // per column, empty for categories
-    std::vector<std::uint64_t> hashes_;      // of what each row contains, if rows are to be kept back
+    std::vector<c45::SortedColumn> sorted_;  // by column; empty for categories
+    std::vector<std::uint64_t> hashes_;      // of the contents of the rows, for reduced-error pruning
 };
 
 }  // namespace committee

@@ -53,13 +53,13 @@ C45Forest from_arrays(const C45ForestArrays& arrays) {
     const auto can_be_summed = [](double weight) { return weight >= 0 && weight < 1e300; };
     require((arrays.weights.empty() || arrays.weights.size() == n_trees) &&
                 std::ranges::all_of(arrays.weights, can_be_summed),
-            "the weights of their votes are not such");
+            "the weights of the votes are not valid");
     C45Forest forest{arrays.n_classes, arrays.n_categories, {}, arrays.weights, arrays.are_crisp};
     forest.link = static_cast<Link>(arrays.link);
     forest.scale = arrays.scale;
     require((forest.link == Link::mean || needs_votes(forest.link)) && arrays.link < n_links &&
                 std::isfinite(forest.scale) && forest.scale > 0,
-            "they are linked in an unknown way");
+            "their link is unknown or does not fit");
     for (std::size_t t = 0; t < n_trees; ++t) {
         const std::uint64_t begin = arrays.node_offsets[t], end = arrays.node_offsets[t + 1];
         C45Tree tree;

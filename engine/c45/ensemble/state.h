@@ -1,7 +1,7 @@
-// C4.5 trees that decide together as flat arrays, for files and pickles, and back. What comes back is hostile until
-// proven otherwise.
+// An ensemble of C4.5 trees as flat arrays, for files and pickles. Arrays that are read back are not trusted until
+// checked.
 //
-// Arrays of all trees lie one behind the other: tree t has nodes [node_offsets[t], node_offsets[t + 1]), and so on.
+// The arrays of all trees are concatenated: tree t has nodes [node_offsets[t], node_offsets[t + 1]), and so on.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -27,7 +27,7 @@ struct C45ForestArrays {
 
 C45ForestArrays to_arrays(const C45Forest& forest);
 
-// Throws std::invalid_argument, naming the fault, unless they are C4.5 trees of one table whose votes can be summed.
+// Throws std::invalid_argument with the fault, unless the arrays are C4.5 trees of one table whose votes can be summed.
 C45Forest from_arrays(const C45ForestArrays& arrays);
 
 }  // namespace committee

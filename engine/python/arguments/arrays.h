@@ -1,4 +1,4 @@
-// Between numpy and the engine: arrays in as views, vectors out as arrays that own them.
+// Conversions between numpy and the engine: arrays become views, and vectors become arrays that own their memory.
 #pragma once
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
@@ -30,7 +30,7 @@ std::span<const Element> as_span(const Vector<Element>& array) {
     return {array.data(), array.size()};
 }
 
-// The vector moves to the heap and lives there as long as the array.
+// Moves the vector to the heap. It lives as long as the array.
 template <class Element>
 nb::object to_numpy(std::vector<Element> values, std::initializer_list<std::size_t> shape) {
     auto owned = std::make_unique<std::vector<Element>>(std::move(values));
@@ -62,7 +62,7 @@ inline ElementType element_type(nb::dlpack::dtype type) {
     throw std::invalid_argument("A column must hold native floats of 32 or 64 bits, integers or booleans.");
 }
 
-// Columns of one table: a list of vectors, or the columns of a matrix.
+// The columns of a table, passed as a list of vectors.
 inline std::vector<ColumnView> column_views(const std::vector<AnyArray>& columns, std::size_t n_rows) {
     std::vector<ColumnView> views;
     views.reserve(columns.size());
@@ -76,7 +76,7 @@ inline std::vector<ColumnView> column_views(const std::vector<AnyArray>& columns
     return views;
 }
 
-// The views of a matrix's columns.
+// The columns of a matrix.
 inline std::vector<ColumnView> matrix_columns(const AnyArray& matrix) {
     const ElementType type = element_type(matrix.dtype());
     const auto item = static_cast<std::ptrdiff_t>(matrix.itemsize());

@@ -1,5 +1,5 @@
-// What forests and bags of trees take from Python, checked, and what they give back: how rows are drawn, which columns
-// a tree sees, the out-of-bag decision.
+// Checks the parameters that forests and bagging share, and converts their results: how rows are drawn, which columns a
+// tree sees, and the out-of-bag decision.
 #pragma once
 #include <nanobind/stl/optional.h>
 
@@ -15,7 +15,7 @@
 
 namespace committee {
 
-// A drawing of the rows of a table, and the arrays that it looks at.
+// A drawing of the rows of a table, with the arrays that it refers to.
 class HeldDrawing {
   public:
     using Optional = std::optional<Vector<std::uint32_t>>;
@@ -35,7 +35,7 @@ class HeldDrawing {
                     .keeps_weights = keeps_weights};
         if (weights_) drawing_.weights = as_span(*weights_);
         if (groups_) drawing_.groups = as_span(*groups_);
-        if (!is_sound()) throw std::invalid_argument("The drawing is not one of this table's rows.");
+        if (!is_sound()) throw std::invalid_argument("The drawing does not fit the rows of the table.");
     }
 
     std::size_t n_rows() const { return n_rows_; }
@@ -51,7 +51,7 @@ class HeldDrawing {
         const std::size_t below = groups_ ? std::ranges::max(drawing_.groups) + std::size_t{1} : n_rows_;
         if (below > n_rows_) return false;
         if (std::ranges::any_of(drawing_.units, [=](std::uint32_t unit) { return unit >= below; })) return false;
-        // A stratum that something is drawn from has units, and weights above 0.
+        // A stratum from which units are drawn must have units, and positive weights.
         std::uint64_t begin = 0, total = 0;
         for (std::size_t i = 0; i < drawing_.ends.size(); ++i) {
             const std::uint64_t end = drawing_.ends[i];
@@ -62,7 +62,7 @@ class HeldDrawing {
         return begin == n_units && std::ranges::find(drawing_.weights, 0U) == drawing_.weights.end();
     }
 
-    // A count has 32 bits, and the weights of a tree's rows have a sum below 2^31.
+    // Counts have 32 bits, and the weights of a tree's rows must sum to less than 2^31.
     static constexpr std::uint64_t most_draws = (std::uint64_t{1} << 31) - 1;
 
     std::size_t n_rows_;
@@ -75,43 +75,43 @@ class HeldDrawing {
 inline void check_columns(const std::vector<std::vector<std::uint32_t>>& columns, std::size_t n_trees,
                           std::size_t n_columns) {
     if (columns.empty()) return;
-    if (columns.size() != n_trees) throw std::invalid_argument("Every tree needs columns of its own.");
+    if (columns.size() != n_trees) throw std::invalid_argument("There must be one list of columns per tree.");
     for (const auto& seen : columns) {
         if (seen.empty() || std::ranges::max(seen) >= n_columns) {
-            throw std::invalid_argument("The columns of a tree are none of the table.");
+            throw std::invalid_argument("The columns of a tree must be columns of the table.");
         }
     }
 }
 
 inline void check_class_weights(const std::vector<double>& class_weights, bool balance_bags, std::size_t n_classes) {
     if ((!class_weights.empty() && class_weights.size() != n_classes) || (balance_bags && n_classes == 0)) {
-        throw std::invalid_argument("Every class needs a weight, and only classes have one.");
+        throw std::invalid_argument("There must be one weight per class, and only classification has class weights.");
     }
 }
 
 inline void check_drawing(const HeldDrawing& drawing, std::size_t n_rows) {
-    if (drawing.n_rows() != n_rows) throw std::invalid_argument("The drawing is one of another table's rows.");
+    if (drawing.n_rows() != n_rows) throw std::invalid_argument("The drawing belongs to another table.");
 }
 
-// The out-of-bag decision as Python has it: arrays of float64, uint32 and float64.
+// The out-of-bag decision for Python: arrays of float64, uint32 and float64.
 struct OutOfBagArrays {
     nb::object sums, counts, curve;
 };
 
-// The votes of the trees that are there; empty without any.
+// The votes of earlier trees; empty if there are none.
 inline OutOfBag read_out_of_bag(const OutOfBagArrays* before, std::size_t n_rows, std::size_t n_outputs) {
     if (before == nullptr) return {};
     const auto sums = nb::cast<Matrix<double>>(before->sums);
     const auto counts = nb::cast<Vector<std::uint32_t>>(before->counts);
     const auto curve = nb::cast<Vector<double>>(before->curve);
     if (sums.shape(0) != n_rows || sums.shape(1) != n_outputs || counts.size() != n_rows) {
-        throw std::invalid_argument("The out-of-bag votes are those of other rows.");
+        throw std::invalid_argument("The out-of-bag votes do not fit the rows of the table.");
     }
     const auto copied = [](const auto& array) { return std::vector(array.data(), array.data() + array.size()); };
     return {copied(sums), copied(counts), copied(curve)};
 }
 
-// None if nobody has asked for it.
+// None unless is_wanted.
 inline nb::object out_of_bag_arrays(OutOfBag found, bool is_wanted, std::size_t n_outputs) {
     if (!is_wanted) return nb::none();
     const std::size_t n_rows = found.counts.size();

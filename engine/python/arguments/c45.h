@@ -1,4 +1,4 @@
-// What C4.5 takes from Python, checked. Columns come as a list of contiguous 1-D arrays: float64 numbers or int32
+// Checks the arguments of C4.5. Columns are passed as a list of contiguous 1-D arrays: float64 numbers or int32
 // category codes.
 #pragma once
 #include <limits>
@@ -13,7 +13,7 @@ namespace committee {
 
 using ColumnArray = nb::ndarray<nb::ro, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
-// `n_categories` has one entry per column, C45Column::is_number for numbers. The list must outlive the result.
+// n_categories has one element per column, C45Column::is_number for numbers. The list must outlive the result.
 inline std::vector<C45Column> view_columns(const nb::list& arrays, std::span<const std::int32_t> n_categories,
                                            std::size_t n_rows) {
     if (arrays.size() != n_categories.size()) throw std::invalid_argument("the number of columns has changed");

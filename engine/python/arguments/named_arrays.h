@@ -1,4 +1,4 @@
-// Named arrays of Python as vectors, and the columns of a forest or a table as named arrays.
+// Converts named arrays of Python to vectors, and the columns of a forest or a table to named arrays.
 #pragma once
 #include <string>
 #include <utility>
@@ -8,7 +8,7 @@
 
 namespace committee {
 
-// Nothing is converted: an array of another type is as suspect as one of another length.
+// Arrays are not converted: a wrong type means that the data is damaged, just like a wrong length.
 template <class Element>
 std::vector<Element> read_vector(const nb::dict& arrays, const char* name, const char* thing) {
     Vector<Element> array;

@@ -1,4 +1,4 @@
-// Enums of the engine, which Python knows by names.
+// Enums of the engine, which Python refers to by name.
 #pragma once
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
@@ -16,7 +16,7 @@ namespace committee {
 
 namespace nb = nanobind;
 
-// The first name of a value is the one that Python reads.
+// If a value has several names, Python gets the first one.
 template <class Value, std::size_t n>
 struct Names {
     const char* thing;
@@ -26,7 +26,7 @@ struct Names {
         for (const auto& [known, value] : all) {
             if (name == known) return value;
         }
-        throw std::invalid_argument("There is no " + std::string(thing) + " '" + name + "'.");
+        throw std::invalid_argument("Unknown " + std::string(thing) + " '" + name + "'.");
     }
     const char* name(Value value) const {
         for (const auto& [name, known] : all) {
@@ -36,7 +36,7 @@ struct Names {
     }
 };
 
-// Binds a member of a class as an attribute that holds the name of its value.
+// Binds a data member as an attribute that holds the name of its value.
 template <class Class, class Value, std::size_t n>
 void def_named(nb::class_<Class>& bound, const char* attribute, Value Class::* member, const Names<Value, n>& names) {
     bound.def_prop_rw(

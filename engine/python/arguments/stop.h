@@ -1,4 +1,4 @@
-// Between the engine's stop and Python: Ctrl-C, who else wants to end a call, and those who are told how far it is.
+// Connects the engine's stop with Python: Ctrl-C, other requests to end a call, and progress hooks.
 #pragma once
 #include <nanobind/nanobind.h>
 
@@ -13,14 +13,14 @@ namespace committee {
 
 namespace nb = nanobind;
 
-// Made with the GIL, on the thread that makes the call.
+// Construct with the GIL held, on the thread that makes the call.
 class Interruption {
   public:
     Interruption() : stop_([this] { return is_asked_for(); }) {}
     Interruption(const Interruption&) = delete;
     Interruption& operator=(const Interruption&) = delete;
 
-    // work(stop), without the GIL. Raises what has ended it.
+    // Runs work(stop) without the GIL. If it was stopped, raises the exception that stopped it.
     template <class Work>
     auto run(Work work) {
         try {
@@ -31,7 +31,8 @@ class Interruption {
         }
     }
 
-    // Calls call() with the GIL. Whether the work is to end: because that says so, or fails.
+    // Calls call() with the GIL. Returns whether the work must end, because call() returned true or raised an
+    // exception.
     template <class Call>
     bool tell(Call call) {
         const nb::gil_scoped_acquire acquire;
@@ -46,7 +47,7 @@ class Interruption {
         }
     }
 
-    // The exception that has ended the work, or None: for those who have finished something before it.
+    // The exception that ended the work, or None. For calls that also return partial results.
     nb::object error() const { return error_ ? nb::borrow(error_->value()) : nb::none(); }
 
   private:
@@ -61,8 +62,9 @@ class Interruption {
     std::optional<nb::python_error> error_;
 };
 
-// Binds what a long call returns. Result has the attribute `interruption`, the exception that has ended the call or
-// None. The traceback of an exception may lead back to the result, so Python's garbage collector has to see it.
+// Binds the result of a long call. Result must have the attribute `interruption`, the exception that ended the call or
+// None. The traceback of an exception may refer back to the result, so Python's garbage collector must be able to
+// traverse it.
 template <class Result>
 nb::class_<Result> bind_result(nb::module_& m, const char* name, const char* text) {
     static PyType_Slot slots[] = {
@@ -79,7 +81,7 @@ nb::class_<Result> bind_result(nb::module_& m, const char* name, const char* tex
     return nb::class_<Result>(m, name, nb::type_slots(slots), text).def_ro("interruption", &Result::interruption);
 }
 
-// A hook of Python that takes the number of parts that are done; an empty function if it is None.
+// Wraps a Python hook that takes the number of finished parts. Returns an empty function if the hook is None.
 inline std::function<bool(std::size_t)> counting_hook(Interruption& interruption, const nb::object& hook) {
     if (hook.is_none()) return {};
     return [&interruption, &hook](std::size_t n_done) { return interruption.tell([&] { return hook(n_done); }); };

@@ -1,4 +1,4 @@
-// What Python hands to those who learn and predict, checked: directions, targets, the columns of a forest.
+// Checks the arguments of fit and predict: directions, targets, and the columns of a forest.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -16,11 +16,11 @@ namespace committee {
 
 inline void check_directions(const GrowParameters& grow, std::size_t n_columns) {
     if (!grow.monotonic.empty() && grow.monotonic.size() != n_columns) {
-        throw std::invalid_argument("Every column needs a direction, or none does.");
+        throw std::invalid_argument("There must be one monotonic direction per column, or none.");
     }
 }
 
-// Labels below n_classes, or doubles if n_classes is 0.
+// y: labels below n_classes, or doubles if n_classes is 0.
 inline Target read_target(const AnyArray& y, std::uint32_t n_classes, std::span<const std::uint32_t> weights,
                           std::uint64_t total_weight, bool is_poisson) {
     const std::size_t n_rows = y.shape(0);
@@ -45,12 +45,12 @@ inline Target read_target(const AnyArray& y, std::uint32_t n_classes, std::span<
     return target;
 }
 
-// The columns of a table that a model knows: so many, and is_category(j) says which are codes of categories.
+// Views of a model's n_columns columns. is_category(j) returns whether column j has category codes.
 template <class IsCategory>
 std::vector<ColumnView> typed_views(const std::vector<AnyArray>& columns, std::size_t n_rows, std::size_t n_columns,
                                     IsCategory is_category) {
     auto views = column_views(columns, n_rows);
-    if (views.size() != n_columns) throw std::invalid_argument("The columns are not those of the forest.");
+    if (views.size() != n_columns) throw std::invalid_argument("The number of columns must be that of the forest.");
     for (std::size_t j = 0; j < views.size(); ++j) {
         if (is_category(j) && views[j].type != ElementType::i32) {
             throw std::invalid_argument("Categories must be 32-bit codes.");
@@ -59,14 +59,14 @@ std::vector<ColumnView> typed_views(const std::vector<AnyArray>& columns, std::s
     return views;
 }
 
-// The same of a matrix, which must be all numbers.
+// The same for a matrix, in which all columns must be numeric.
 template <class IsCategory>
 std::vector<ColumnView> typed_views(const AnyArray& matrix, std::size_t n_columns, IsCategory is_category) {
     if (matrix.ndim() != 2 || matrix.shape(1) != n_columns) {
         throw std::invalid_argument("The matrix must have " + std::to_string(n_columns) + " columns.");
     }
     for (std::size_t j = 0; j < n_columns; ++j) {
-        if (is_category(j)) throw std::invalid_argument("A matrix cannot hold categories: give a list of columns.");
+        if (is_category(j)) throw std::invalid_argument("A matrix cannot hold categories. Pass a list of columns.");
     }
     return matrix_columns(matrix);
 }
@@ -77,7 +77,7 @@ inline std::vector<ColumnView> checked_views(const Forest& forest, const std::ve
     return typed_views(columns, n_rows, known.size(), [&](std::size_t j) { return known[j].is_category; });
 }
 
-// Raises unless [begin, end) are trees of the model; there may be none among them.
+// Throws std::invalid_argument unless [begin, end) is a range of the model's trees. The range may be empty.
 template <class Model>
 void check_range(const Model& forest, std::size_t begin, std::size_t end) {
     if (begin <= end && end <= forest.trees.size()) return;

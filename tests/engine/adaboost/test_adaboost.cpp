@@ -34,7 +34,7 @@ bool same(const AdaBoosted& a, const AdaBoosted& b) {
     return same_trees(a.members, b.members) && a.errors == b.errors && a.votes == b.votes && a.units == b.units;
 }
 
-void right_and_wrong_weigh_the_same_after_a_round() {
+void right_and_wrong_rows_have_equal_weights_after_a_round() {
     const SmallTable small({random_numbers(200, 1), random_numbers(200, 2, true)}, {random_codes(200, 5, 3, true)}, 5);
     const Target target = labels_target(2, random_labels(200, 2, 4));
     const AdaBoosted boosted = boost(small, target, uniform(200), stumps(Scheme::m1, 6));
@@ -66,7 +66,7 @@ void the_mislabel_distribution_sums_to_one_and_pseudo_losses_are_below_one_half(
     for (const double error : boosted.errors) check(error > 0 && error < 0.5);
 }
 
-void a_row_of_count_two_is_the_row_twice() {
+void a_row_of_count_two_equals_two_rows() {
     const SmallTable counted({{1, 2, 3, 4, 5, 6}}), repeated({{1, 2, 2, 3, 4, 5, 5, 6}});
     const Target few = labels_target(2, {0, 1, 0, 1, 1, 0}), many = labels_target(2, {0, 1, 1, 0, 1, 1, 1, 0});
     const Distribution start{{1, 2, 1, 1, 2, 1}, std::vector<double>(6, 0.125)};
@@ -80,7 +80,7 @@ void a_row_of_count_two_is_the_row_twice() {
     }
 }
 
-void rows_of_count_zero_take_no_part() {
+void rows_of_count_zero_are_ignored() {
     const SmallTable more({{1, 9, 2, 3, 4}}), fewer({{1, 2, 3, 4}});
     const Distribution start{{1, 0, 1, 1, 1}, {0.25, 0, 0.25, 0.25, 0.25}};
     const AdaBoosted a = boost(more, labels_target(2, {0, 1, 1, 0, 1}), start, stumps(Scheme::m1, 3));
@@ -88,7 +88,7 @@ void rows_of_count_zero_take_no_part() {
     check(a.errors == b.errors && a.votes == b.votes);
 }
 
-void threads_and_parts_of_a_run_change_nothing() {
+void threads_and_interruptions_change_nothing() {
     const std::size_t n = 40000;
     std::vector<std::vector<double>> columns;
     for (std::uint64_t j = 0; j < 16; ++j) columns.push_back(random_numbers(n, j, j % 2 == 0));
@@ -110,16 +110,17 @@ void threads_and_parts_of_a_run_change_nothing() {
     }
 }
 
-void numbers_are_weighed_by_their_share_of_the_largest_error() {
+void numbers_are_weighted_by_their_share_of_the_largest_error() {
     const SmallTable small({{1, 2, 3, 4}});
     const std::vector<double> y{0, 2, 10, 14};
     AdaBoostParameters parameters = stumps(Scheme::r2, 2);
     parameters.member.grow.criterion = Criterion::squared_error;
     const Target target = fixed_target(y, {}, 1 << 30, false);
     const AdaBoosted boosted = boost_adaptively(small.bin(), target, y, uniform(4), parameters, 1, {});
-    // The stump says 1, 1, 12, 12: errors of 1, 1, 2, 2.
+    // The stump predicts 1, 1, 12, 12, so the errors are 1, 1, 2, 2.
     check(std::abs(boosted.errors[0] - 0.75) < 1e-6);
-    check(boosted.is_over && boosted.votes == std::vector<double>{1}, "no better than chance, but the first");
+    check(boosted.is_over && boosted.votes == std::vector<double>{1},
+          "no better than chance, but kept because it is the first");
     parameters.loss = RowLoss::square;
     parameters.learning_rate = 0.5;
     const std::vector<double> skewed{0, 1, 1, 1};
@@ -137,7 +138,7 @@ void a_perfect_member_and_a_bad_one_end_the_run() {
     check(bad.is_over && bad.votes == std::vector<double>{1} && bad.errors[0] > 0.6);
 }
 
-void weighed_votes_add_up_to_the_decision() {
+void weighted_votes_sum_to_the_decision() {
     const SmallTable small({random_numbers(100, 5)});
     const Target target = labels_target(2, random_labels(100, 2, 6));
     const AdaBoosted boosted = boost(small, target, uniform(100), stumps(Scheme::m1, 5));
@@ -170,14 +171,14 @@ void a_stop_ends_the_run_after_a_round() {
 }  // namespace
 
 int main() {
-    right_and_wrong_weigh_the_same_after_a_round();
+    right_and_wrong_rows_have_equal_weights_after_a_round();
     the_mislabel_distribution_sums_to_one_and_pseudo_losses_are_below_one_half();
-    a_row_of_count_two_is_the_row_twice();
-    rows_of_count_zero_take_no_part();
-    threads_and_parts_of_a_run_change_nothing();
-    numbers_are_weighed_by_their_share_of_the_largest_error();
+    a_row_of_count_two_equals_two_rows();
+    rows_of_count_zero_are_ignored();
+    threads_and_interruptions_change_nothing();
+    numbers_are_weighted_by_their_share_of_the_largest_error();
     a_perfect_member_and_a_bad_one_end_the_run();
-    weighed_votes_add_up_to_the_decision();
+    weighted_votes_sum_to_the_decision();
     a_stop_ends_the_run_after_a_round();
     return report();
 }

@@ -73,7 +73,7 @@ void any_number_of_threads_gives_the_same_bits() {
     for (const int n_threads : {2, 3, 7}) check(same_model(one, run(n_threads)));
 }
 
-void a_stump_sends_missing_where_it_fits() {
+void a_stump_sends_missing_to_the_better_side() {
     const SmallTable small({{1, 2, 3, 10, 11, 12, missing, missing}});
     const Table table = small.bin();
     BoostParameters parameters;
@@ -88,7 +88,7 @@ void a_stump_sends_missing_where_it_fits() {
     check(boosted.train_loss[1] < 1e-9 && boosted.totals.n_splits[0] == 1);
 }
 
-void a_weight_of_two_is_a_row_twice() {
+void a_weight_of_two_equals_two_rows() {
     const auto x = random_numbers(400, 1, true);
     const auto y = wave(x, 2);
     std::vector<double> weights(400), all_x, all_y;
@@ -113,7 +113,7 @@ void a_weight_of_two_is_a_row_twice() {
     }
 }
 
-void leaves_keep_enough_rows_and_weight() {
+void leaves_respect_the_minimum_number_of_rows() {
     const auto x = random_numbers(60'000, 1), z = random_numbers(60'000, 2);
     std::vector<double> y(60'000);
     for (std::size_t i = 0; i < y.size(); ++i) y[i] = x[i] < 0.001 ? 50 : z[i];
@@ -139,7 +139,7 @@ void leaves_keep_enough_rows_and_weight() {
     }
 }
 
-void monotonic_columns_keep_their_direction() {
+void monotonic_columns_give_monotonic_scores() {
     const auto x = random_numbers(2000, 1), z = random_numbers(2000, 2);
     std::vector<double> y(2000);
     for (std::size_t i = 0; i < y.size(); ++i) y[i] = std::sin(9 * x[i]) + x[i] + 3 * z[i] * x[i];
@@ -172,7 +172,7 @@ void monotonic_columns_keep_their_direction() {
     }
 }
 
-// Large nodes of bytes have histograms; the bins of small ones are collected, as all are of 16-bit codes.
+// Large nodes with byte codes use histograms. For small nodes and for 16-bit codes, bins are collected.
 void exact_codes_and_bytes_grow_the_same_trees() {
     for (const std::size_t n : {200U, 40'000U}) {
         const auto x = random_numbers(n, 1, true), z = random_numbers(n, 2);
@@ -221,10 +221,10 @@ void early_stopping_keeps_the_best_round() {
     parameters.n_rounds = boosted.n_rounds;
     parameters.n_iter_no_change = 0;
     const Boosted again = run();
-    check(again.scores == boosted.scores, "scores are those of the rounds that are kept");
+    check(again.scores == boosted.scores, "scores include only the rounds kept");
 }
 
-void a_warm_start_goes_on_as_if_it_had_never_stopped() {
+void a_warm_start_equals_an_uninterrupted_run() {
     const auto x = random_numbers(500, 1);
     const auto y = wave(x, 3);
     const SmallTable small({x});
@@ -253,7 +253,7 @@ void the_caller_can_stop_between_rounds() {
     check(boosted.stopped && boosted.n_rounds == 4 && boosted.trees.size() == 4 && boosted.train_loss.size() == 5);
 }
 
-void taken_rows_are_the_rows() {
+void take_rows_copies_the_codes() {
     const SmallTable small({random_numbers(50, 1, true)}, {random_codes(50, 5, 2, true)}, 5);
     for (const std::uint32_t max_bins : {10U, 65535U}) {
         const Table table = small.bin({}, max_bins);
@@ -280,14 +280,14 @@ void taken_rows_are_the_rows() {
 
 int main() {
     any_number_of_threads_gives_the_same_bits();
-    a_stump_sends_missing_where_it_fits();
-    a_weight_of_two_is_a_row_twice();
-    leaves_keep_enough_rows_and_weight();
-    monotonic_columns_keep_their_direction();
+    a_stump_sends_missing_to_the_better_side();
+    a_weight_of_two_equals_two_rows();
+    leaves_respect_the_minimum_number_of_rows();
+    monotonic_columns_give_monotonic_scores();
     exact_codes_and_bytes_grow_the_same_trees();
     early_stopping_keeps_the_best_round();
-    a_warm_start_goes_on_as_if_it_had_never_stopped();
+    a_warm_start_equals_an_uninterrupted_run();
     the_caller_can_stop_between_rounds();
-    taken_rows_are_the_rows();
+    take_rows_copies_the_codes();
     return report();
 }

@@ -26,7 +26,7 @@ double loss_at(const Objective& objective, const Observed& observed, const std::
     return block_loss(objective, observed, scores.data(), 0, observed.n_rows()) + fixed_loss(objective, observed);
 }
 
-void gradients_are_the_slopes_of_the_loss() {
+void gradients_are_the_derivatives_of_the_loss() {
     const auto differs = [](const Objective& objective, const Observed& observed, double factor) {
         const std::size_t n = observed.n_rows(), size = n * objective.n_scores();
         std::vector<double> scores(size);
@@ -81,7 +81,7 @@ void no_constant_is_better_than_the_best() {
     check(std::abs(std::exp(scores[0]) - 0.25) < 1e-12 && std::abs(std::exp(scores[1]) - 0.375) < 1e-12);
 }
 
-void a_weight_of_two_is_a_value_twice() {
+void a_weight_of_two_equals_two_values() {
     for (const double quantile : {0.1, 0.25, 0.5, 0.6, 0.9, 1.0}) {
         std::vector<Weighted> weighted{{3, 2}, {1, 1}, {2, 3}, {5, 2}};
         std::vector<Weighted> repeated{{3, 1}, {3, 1}, {1, 1}, {2, 1}, {2, 1}, {2, 1}, {5, 1}, {5, 1}};
@@ -91,7 +91,7 @@ void a_weight_of_two_is_a_value_twice() {
     check(weighted_quantile(even, 0.5) == 2.5);
 }
 
-void scores_beyond_reason_stay_finite() {
+void extreme_scores_give_finite_gradients() {
     const std::vector<std::uint32_t> two{0, 1};
     const std::vector<double> y{0.0, 5.0};
     for (const double score : {1e6, -1e6}) {
@@ -128,10 +128,10 @@ void working_responses_are_clamped() {
 }  // namespace
 
 int main() {
-    gradients_are_the_slopes_of_the_loss();
+    gradients_are_the_derivatives_of_the_loss();
     no_constant_is_better_than_the_best();
-    a_weight_of_two_is_a_value_twice();
-    scores_beyond_reason_stay_finite();
+    a_weight_of_two_equals_two_values();
+    extreme_scores_give_finite_gradients();
     working_responses_are_clamped();
     return report();
 }

@@ -24,7 +24,7 @@ Gradients random_gradients(std::size_t n_rows, std::uint64_t key) {
     return gradients;
 }
 
-void a_direction_leans_to_where_the_gradients_lie() {
+void a_direction_leans_towards_large_gradients() {
     Gradients gradients = random_gradients(5000, 1);
     std::fill_n(gradients.gradient.begin(), 5000, 3.0F);  // of score 0
     ThreadTeam one(1), three(3);
@@ -37,10 +37,10 @@ void a_direction_leans_to_where_the_gradients_lie() {
         check(direction != draw_direction(gradients, n_scores, key + 1, one));
     }
     std::ranges::fill(gradients.gradient, 0.0F);
-    check(std::isfinite(draw_direction(gradients, n_scores, 1, one)[0]), "no gradients, any direction");
+    check(std::isfinite(draw_direction(gradients, n_scores, 1, one)[0]), "without gradients, any direction is valid");
 }
 
-void derivatives_along_a_direction_are_those_of_a_step_in_it() {
+void derivatives_along_a_direction_are_projections() {
     const Gradients gradients = random_gradients(3000, 2);
     ThreadTeam team(2);
     const std::vector<double> direction{0.5, -0.5, 0.1, 0.7};
@@ -61,10 +61,10 @@ void derivatives_along_a_direction_are_those_of_a_step_in_it() {
     check(std::abs(totals.absolute_gradient - absolute) < 1e-3 && std::abs(totals.hessian - hessians) < 1e-3);
     project(gradients, std::vector<double>{0, 0, 1, 0}, team, along);
     check(std::equal(along.gradient.begin(), along.gradient.end(), gradients.gradient.begin() + 2 * 3000),
-          "one score alone is itself");
+          "the projection on one axis is that score");
 }
 
-// Rows of four classes that two columns tell apart, and one that tells nothing.
+// Rows of four classes that two columns separate; a third column is noise.
 struct Classes {
     std::vector<std::vector<double>> columns;
     std::vector<std::uint32_t> labels;
@@ -99,7 +99,7 @@ void the_first_split_is_the_best_along_the_direction() {
     for (std::uint64_t seed = 0; seed < 8; ++seed) {
         parameters.seed = seed;
         const Boosted boosted = boost_classes(table, classes, parameters, 1);
-        // At scores of 0 all classes have p = 1/4.
+        // At scores of 0, all classes have p = 1/4.
         Gradients gradients;
         for (std::size_t k = 0; k < n_scores; ++k) {
             for (std::size_t i = 0; i < n; ++i) {
@@ -134,7 +134,7 @@ void the_first_split_is_the_best_along_the_direction() {
                 }
             }
         }
-        // A leaf's values are the Newton steps of its rows, class by class.
+        // The values of a leaf are the Newton steps of its rows for every class.
         for (std::size_t i = 0; i < n; ++i) {
             for (std::size_t k = 0; k < n_scores; ++k) {
                 double gradient = 0, hessian = 0;
@@ -172,8 +172,8 @@ void any_number_of_threads_gives_the_same_bits() {
 }  // namespace
 
 int main() {
-    a_direction_leans_to_where_the_gradients_lie();
-    derivatives_along_a_direction_are_those_of_a_step_in_it();
+    a_direction_leans_towards_large_gradients();
+    derivatives_along_a_direction_are_projections();
     the_first_split_is_the_best_along_the_direction();
     any_number_of_threads_gives_the_same_bits();
     return report();

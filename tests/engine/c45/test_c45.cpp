@@ -1,4 +1,4 @@
-// C4.5: the arithmetic, the choice of a split, missing values, pruning, and arrays that are no tree.
+// Tests of C4.5: arithmetic, choice of splits, missing values, pruning, and arrays that are not a tree.
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -36,7 +36,7 @@ C45Settings unpruned() {
     return settings;
 }
 
-// The rows of one column as the root of a sample, ready for the chooser.
+// The rows of one column as the root of a sample.
 template <class Weight>
 c45::Sample<Weight> make_root(const std::vector<std::int32_t>& classes, const std::vector<double>& weights) {
     c45::Sample<Weight> sample;
@@ -75,7 +75,7 @@ c45::Split split_one(const C45Column& column, const std::vector<std::int32_t>& c
 void test_terms_are_w_log2_w() {
     const c45::Entropy entropy(100, 100);
     check(entropy.term(8U) == 24.0, "8 log2 8");
-    check(entropy.term(0U) == 0.0 && entropy.term(1e-7) == 0.0, "nothing");
+    check(entropy.term(0U) == 0.0 && entropy.term(1e-7) == 0.0, "empty");
     check(is_near(entropy.term(0.5), -0.5), "half a row");
     check(entropy.term(7U) == entropy.term(7.0), "counts and weights agree");
 }
@@ -87,10 +87,10 @@ void test_sums_on_the_grid_do_not_depend_on_their_order() {
     for (int i = 1; i <= 100; ++i) up += grid.round(0.1 / i);
     for (int i = 100; i >= 1; --i) down += grid.round(0.1 / i);
     check(up == down, "same bits");
-    check(is_near(grid.round(0.1), 0.1, 1e-13), "near the number");
-    check(grid.round(3) == 3, "whole numbers stay");
-    check(grid.round_weight(1e-30) > 0 && grid.round_weight(0) == 0, "what weighs something still does");
-    check(grid.round(grid.round_weight(1e-30)) == grid.round_weight(1e-30), "and lies on the grid");
+    check(is_near(grid.round(0.1), 0.1, 1e-13), "close to the number");
+    check(grid.round(3) == 3, "integers are unchanged");
+    check(grid.round_weight(1e-30) > 0 && grid.round_weight(0) == 0, "positive weights stay positive");
+    check(grid.round(grid.round_weight(1e-30)) == grid.round_weight(1e-30), "the weight is on the grid");
 }
 
 void test_normal_quantile() {
@@ -99,8 +99,7 @@ void test_normal_quantile() {
     check(is_near(c45::upper_normal_quantile(0.5), 0, 1e-14), "a half");
 }
 
-// By hand: 6 (1 - 0.25^(1/6)) = 1.2378 for no error in 6 rows, the first example of Quinlan's section 4.2 (0.206 a
-// row).
+// 6 (1 - 0.25^(1/6)) = 1.2378 for no error in 6 rows: the first example of Quinlan's section 4.2 (0.206 per row).
 void test_pessimistic_errors() {
     const c45::ErrorEstimate estimate(0.25);
     check(is_near(estimate.extra(6, 0), 6 * (1 - std::pow(0.25, 1.0 / 6))), "no error in six");
@@ -116,13 +115,13 @@ void test_pessimistic_errors() {
     check(is_near(estimate(std::vector<double>{15.0, 1.0}), 1 + estimate.extra(16, 1)), "errors are added");
 }
 
-void test_majority_is_the_first_of_equals() {
-    check(c45::find_majority(std::vector<double>{1, 2, 2}) == 1, "first of equals");
+void test_majority_is_the_first_among_ties() {
+    check(c45::find_majority(std::vector<double>{1, 2, 2}) == 1, "the first among ties");
     check(c45::find_majority(std::vector<double>{2, 2 + 1e-9}) == 0, "equal within the tolerance");
-    check(c45::count_errors(std::vector<double>{1, 5, 2}) == 3, "the others");
+    check(c45::count_errors(std::vector<double>{1, 5, 2}) == 3, "the weight of the other classes");
 }
 
-// outlook of the golf table: gain 0.246 bits, split information 1.577 bits.
+// The column outlook of the golf table: a gain of 0.246 bits and a split information of 1.577 bits.
 void test_gain_ratio_of_categories() {
     const std::vector<std::int32_t> outlook{1, 1, 2, 3, 3, 3, 2, 1, 1, 3, 1, 2, 2, 3};
     const std::vector<std::int32_t> play{0, 0, 1, 1, 1, 0, 1, 0, 1, 1, 1, 1, 1, 0};
@@ -130,33 +129,34 @@ void test_gain_ratio_of_categories() {
     check(split.column == 0, "splits");
     check(is_near(split.gain, 0.24674981977443894), "gain");
     check(is_near(split.ratio, 0.24674981977443894 / 1.5774062828523452), "gain ratio");
-    check(is_near(split_one<double>(categories(outlook, 3), play, 2).ratio, split.ratio), "weights as counts");
+    check(is_near(split_one<double>(categories(outlook, 3), play, 2).ratio, split.ratio),
+          "weights give the same as counts");
 }
 
-// Ten rows, one change of class: gain 1 bit less log2(7) / 10 for the choice among 7 thresholds.
+// Ten rows with one change of class: the gain is 1 bit minus log2(7) / 10 for the choice among 7 thresholds.
 void test_thresholds_cost_bits() {
     const std::vector<double> x{1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
     const std::vector<std::int32_t> y{0, 0, 0, 0, 0, 1, 1, 1, 1, 1};
     for (const c45::Split& split : {split_one<std::uint32_t>(numbers(x), y, 2), split_one<double>(numbers(x), y, 2)}) {
         check(is_near(split.gain, 1 - std::log2(7.0) / 10), "corrected gain");
-        check(is_near(split.ratio, split.gain), "halves: one bit of split information");
+        check(is_near(split.ratio, split.gain), "two halves have one bit of split information");
         check(split.rank_below == 4 && split.rank_above == 5, "between 5 and 6");
     }
-    // A third class without rows uses the general code for counts.
+    // A third class without rows tests the code for more than two classes.
     check(is_near(split_one<std::uint32_t>(numbers(x), y, 3).gain, 1 - std::log2(7.0) / 10), "many classes");
 }
 
-// Rows with a missing value lower the gain and add a side to the split's own entropy.
+// Rows with a missing value reduce the gain and count as a side in the entropy of the split.
 void test_missing_values_lower_the_gain() {
     const std::vector<std::int32_t> x{1, 1, 2, 2, 0};
     const std::vector<std::int32_t> y{0, 0, 1, 1, 0};
     const c45::Split split = split_one<std::uint32_t>(categories(x, 2), y, 2);
     check(is_near(split.gain, 4.0 / 5), "four fifths of a bit");
     const double own = -(2 * 0.4 * std::log2(0.4) + 0.2 * std::log2(0.2));
-    check(is_near(split.ratio, split.gain / own), "three sides");
+    check(is_near(split.ratio, split.gain / own), "missing values count as a third side");
 }
 
-void test_one_large_branch_is_no_split() {
+void test_one_large_branch_is_not_a_split() {
     const std::vector<std::int32_t> x{1, 1, 1, 2};
     const std::vector<std::int32_t> y{0, 0, 0, 1};
     check(split_one<std::uint32_t>(categories(x, 2), y, 2).column == c45::Split::none, "one row in a branch");
@@ -164,21 +164,21 @@ void test_one_large_branch_is_no_split() {
 
 void test_thresholds_are_values_of_the_table() {
     const std::vector<double> values{1, 2, 3, 4, 10};
-    check(c45::choose_threshold(values, 0, 4) == 4, "the largest at most half way");
-    check(c45::choose_threshold(values, 3, 4) == 4, "nothing in between");
-    check(c45::choose_threshold(values, 0, 2) == 2, "half way itself");
-    check(c45::choose_threshold(std::vector<double>{0.56, 0.561, 0.562}, 0, 2) == 0.561, "half way but for rounding");
+    check(c45::choose_threshold(values, 0, 4) == 4, "the largest value up to the midpoint");
+    check(c45::choose_threshold(values, 3, 4) == 4, "no value in between");
+    check(c45::choose_threshold(values, 0, 2) == 2, "the midpoint itself");
+    check(c45::choose_threshold(std::vector<double>{0.56, 0.561, 0.562}, 0, 2) == 0.561, "the midpoint up to rounding");
     check(c45::choose_threshold(std::vector<double>{-infinity, infinity}, 0, 1) == -infinity, "between infinities");
     check(c45::choose_threshold(std::vector<double>{1, infinity}, 0, 1) == 1, "below infinity");
     const double next = std::nextafter(1.0, 2.0);
-    check(c45::choose_threshold(std::vector<double>{1, next}, 0, 1) == 1, "neighbouring doubles");
+    check(c45::choose_threshold(std::vector<double>{1, next}, 0, 1) == 1, "adjacent doubles");
 }
 
 void test_columns_are_sorted() {
     std::vector<double> x;
     std::vector<std::uint32_t> rows;
     for (std::uint32_t i = 0; i < 1000; ++i) {
-        // Equal in the upper half of the bits, different in the lower.
+        // Equal in the upper half of the bits, different in the lower half.
         x.push_back(i % 7 == 0 ? nan : ((i * 7919) % 1000 - 500.0) * (i % 2 == 0 ? 1 : 1e-12));
         rows.push_back(i);
     }
@@ -201,7 +201,7 @@ void test_columns_are_sorted() {
     }
 }
 
-// C4.5 does not part values within 1e-5, but small numbers are numbers too.
+// C4.5 does not split between values within 1e-5, but columns of tiny numbers must still be split.
 void test_close_values() {
     const std::vector<std::int32_t> y{0, 0, 0, 0, 1, 1, 1, 1};
     const std::vector<double> close{1, 2, 3, 4, 4.000001, 5, 6, 7};
@@ -209,10 +209,11 @@ void test_close_values() {
     check(split.rank_below != 3, "not between 4 and 4.000001");
     std::vector<double> tiny;
     for (const double i : {1, 2, 3, 4, 5, 6, 7, 8}) tiny.push_back(i * 1e-9);
-    check(split_one<std::uint32_t>(numbers(tiny), y, 2).rank_below == 3, "tiny numbers are parted");
+    check(split_one<std::uint32_t>(numbers(tiny), y, 2).rank_below == 3, "tiny numbers are split");
 }
 
-// Six rows know x and go 4 : 2. The seventh does not and goes down both branches, two thirds and one third of it.
+// Six rows have a value of x and are split 4 : 2. The seventh row has none and is sent down both branches, with weights
+// of two thirds and one third.
 void test_a_row_with_a_missing_value_goes_down_all_branches() {
     const std::vector<std::int32_t> x{1, 1, 1, 1, 2, 2, 0};
     const std::vector<std::int32_t> y{0, 0, 0, 0, 1, 1, 1};
@@ -220,26 +221,28 @@ void test_a_row_with_a_missing_value_goes_down_all_branches() {
     const std::vector<C45Column> columns{categories(x, 2)};
     const C45Tree tree = grow_c45(columns, y, 2, weights, unpruned());
     check(tree.n_nodes() == 3 && tree.n_leaves() == 2, "one split");
-    check(is_near(tree.classes(1)[0], 4) && is_near(tree.classes(1)[1], 2.0 / 3), "two thirds of it on the left");
+    check(is_near(tree.classes(1)[0], 4) && is_near(tree.classes(1)[1], 2.0 / 3),
+          "two thirds of the weight on the left");
     check(is_near(tree.classes(2)[0], 0) && is_near(tree.classes(2)[1], 2 + 1.0 / 3), "one third on the right");
     const std::vector<double> votes = predict(tree, columns, 7);
-    check(is_near(votes[0], 4 / (4 + 2.0 / 3)), "a row that knows x");
-    check(is_near(votes[12], 4.0 / 7) && is_near(votes[13], 3.0 / 7), "one that does not gets the mean");
+    check(is_near(votes[0], 4 / (4 + 2.0 / 3)), "a row with a value");
+    check(is_near(votes[12], 4.0 / 7) && is_near(votes[13], 3.0 / 7), "a row without a value gets the mean");
 }
 
-// Below a split on a missing value the parts go on as rows: numbers stay sorted, weights are parts.
-void test_parts_of_rows_are_split_again() {
+// Below a split on a missing value, fractions of rows are split like rows: numbers stay sorted, and weights are
+// fractions.
+void test_fractions_of_rows_are_split_again() {
     const std::vector<std::int32_t> x{1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 0, 0};
     const std::vector<double> z{1, 2, 3, 4, 5, 6, 1, 2, 3, 4, nan, 6, 2.5, 4.5};
     const std::vector<std::int32_t> y{0, 0, 0, 1, 1, 1, 2, 2, 2, 2, 2, 2, 0, 1};
     const std::vector<double> weights(14, 1.0);
     const std::vector<C45Column> columns{categories(x, 2), numbers(z)};
     const C45Tree tree = grow_c45(columns, y, 3, weights, unpruned());
-    check(tree.column[0] == 0, "x first");
-    check(tree.column[1] == 1 && tree.threshold[1] == 3, "z below, where half a row is at 2.5 and another at 4.5");
+    check(tree.column[0] == 0, "x is split first");
+    check(tree.column[1] == 1 && tree.threshold[1] == 3, "z is next, with half rows at 2.5 and 4.5");
     const auto low = static_cast<std::size_t>(tree.branches(1)[0]);
     check(is_near(tree.weight(low), 3.5), "three rows and a half");
-    check(is_near(tree.weight(1) + tree.weight(2), 14), "no weight is lost");
+    check(is_near(tree.weight(1) + tree.weight(2), 14), "the total weight is unchanged");
 }
 
 void test_an_empty_branch_votes_like_its_parent() {
@@ -264,15 +267,15 @@ void test_collapse_cuts_what_saves_no_error() {
     tree.distribution = {8, 2, 5, 0, 3, 2};
     check(find_fault(tree).empty(), "a tree");
     c45::collapse(tree);
-    check(c45::pack(tree).n_nodes() == 1, "two errors either way");
+    check(c45::pack(tree).n_nodes() == 1, "two errors with and without the split");
     tree.column[0] = 0;
     tree.distribution = {8, 2, 7, 0, 1, 2};
     c45::collapse(tree);
     check(c45::pack(tree).n_nodes() == 3, "one error fewer");
 }
 
-// Quinlan's example of section 4.2: leaves of 6, 9 and 1 rows without error are expected to make 6 * 0.206 + 9 * 0.143
-// + 1 * 0.750 = 3.273 errors, one leaf of all 16 with one error 16 * 0.155 = 2.476.
+// Quinlan's example of section 4.2: leaves of 6, 9 and 1 rows without errors are expected to make 6 * 0.206 + 9 * 0.143
+// + 1 * 0.750 = 3.273 errors; one leaf of all 16 rows with one error makes 16 * 0.155 = 2.476.
 void test_pessimistic_pruning_replaces_a_subtree_by_a_leaf() {
     std::vector<std::int32_t> x(16, 1);
     std::vector<std::int32_t> y(16, 0);
@@ -287,7 +290,7 @@ void test_pessimistic_pruning_replaces_a_subtree_by_a_leaf() {
     check(grow_c45(columns, y, 2, weights, settings).n_leaves() == 1, "pruned");
 }
 
-// The root parts off two rows for one error saved; the split below is worth keeping and moves up.
+// The root splits off two rows and saves one error. The split below it is worth keeping and is raised.
 void test_subtree_raising_moves_the_largest_branch_up() {
     C45Tree tree;
     tree.n_classes = 2;
@@ -312,14 +315,14 @@ void test_subtree_raising_moves_the_largest_branch_up() {
     const Stop never;
     Polls polls(never);
     c45::prune_pessimistically(kept, columns, y, c45::Grid(22), 0.25, false, rows, polls);
-    check(kept.column[0] == 0, "stays without raising");
+    check(kept.column[0] == 0, "the root is unchanged without raising");
     c45::prune_pessimistically(tree, columns, y, c45::Grid(22), 0.25, true, rows, polls);
     tree = c45::pack(tree);
-    check(tree.n_nodes() == 3 && tree.column[0] == 1, "the branch is the root now");
-    check(tree.classes(1)[0] == 11 && tree.classes(2)[1] == 11, "and has all rows");
+    check(tree.n_nodes() == 3 && tree.column[0] == 1, "the branch has become the root");
+    check(tree.classes(1)[0] == 11 && tree.classes(2)[1] == 11, "the branch has all rows");
 }
 
-void test_reduced_error_pruning_looks_at_rows_kept_back() {
+void test_reduced_error_pruning_uses_held_out_rows() {
     const std::vector<double> x{1, 2, 3, 4, 5, 6, 7, 8, 1.5, 2.5, 6.5, 7.5};
     std::vector<std::int32_t> y{0, 0, 0, 0, 1, 1, 1, 1, 0, 0, 1, 1};
     const std::vector<double> weights(12, 1.0);
@@ -327,9 +330,9 @@ void test_reduced_error_pruning_looks_at_rows_kept_back() {
     C45Settings settings;
     settings.pruning = C45Pruning::reduced_error;
     const std::vector<C45Column> columns{numbers(x)};
-    check(grow_c45(columns, y, 2, weights, settings, held_out).n_leaves() == 2, "they agree");
+    check(grow_c45(columns, y, 2, weights, settings, held_out).n_leaves() == 2, "the held-out rows agree");
     y[10] = y[11] = 0;
-    check(grow_c45(columns, y, 2, weights, settings, held_out).n_leaves() == 1, "they do not");
+    check(grow_c45(columns, y, 2, weights, settings, held_out).n_leaves() == 1, "the held-out rows disagree");
 }
 
 bool is_same(const C45Tree& a, const C45Tree& b) {
@@ -337,7 +340,7 @@ bool is_same(const C45Tree& a, const C45Tree& b) {
            a.distribution == b.distribution;
 }
 
-// Numbers with ties, categories and missing values, in classes that depend on both.
+// Numbers with ties, categories and missing values. The classes depend on both columns.
 struct Made {
     std::vector<double> x;
     std::vector<double> z;
@@ -351,7 +354,7 @@ struct Made {
 Made make_table(std::size_t n, std::size_t first, std::size_t step, bool is_weighted) {
     Made made;
     for (std::size_t k = 0; k < n; ++k) {
-        const std::size_t i = (first + k * step) % n;  // any order of the rows for a step without common factor
+        const std::size_t i = (first + k * step) % n;  // a permutation of the rows if step and n have no common factor
         const auto a = static_cast<double>((i * 37) % 101);
         const auto b = static_cast<std::int32_t>((i * 53) % 5);
         made.x.push_back(i % 11 == 0 ? nan : a / 7);
@@ -372,14 +375,14 @@ void test_row_order_changes_no_bit() {
             const Made b = make_table(500, 123, 77, is_weighted);
             const C45Tree first = grow_c45(a.columns(), a.y, 3, a.weights, settings);
             const C45Tree second = grow_c45(b.columns(), b.y, 3, b.weights, settings);
-            check(first.n_leaves() > 5, "a tree of some size");
+            check(first.n_leaves() > 5, "the tree is not trivial");
             check(is_same(first, second), "same bits");
-            check(find_fault(first).empty(), "a sound tree");
+            check(find_fault(first).empty(), "a valid tree");
         }
     }
 }
 
-void test_weight_two_is_the_row_twice() {
+void test_weight_two_equals_two_rows() {
     const Made once = make_table(300, 0, 1, false);
     Made twice = once;
     Made weighted = once;
@@ -393,9 +396,9 @@ void test_weight_two_is_the_row_twice() {
     }
     const C45Tree a = grow_c45(twice.columns(), twice.y, 3, twice.weights, {});
     const C45Tree b = grow_c45(weighted.columns(), weighted.y, 3, weighted.weights, {});
-    check(a.n_leaves() > 5, "a tree of some size");
+    check(a.n_leaves() > 5, "the tree is not trivial");
     check(a.column == b.column && a.threshold == b.threshold && a.branch == b.branch, "same splits");
-    // Two parts are rounded twice, one part of twice the weight once.
+    // Two fractions are rounded separately, one fraction of twice the weight only once.
     for (std::size_t i = 0; i < a.distribution.size(); ++i)
         check(is_near(a.distribution[i], b.distribution[i]), "weights");
 }
@@ -403,7 +406,7 @@ void test_weight_two_is_the_row_twice() {
 void test_counts_and_weights_choose_the_same_root() {
     const Made counted = make_table(300, 0, 1, false);
     Made scaled = counted;
-    for (double& weight : scaled.weights) weight = 8;  // too heavy to be counted
+    for (double& weight : scaled.weights) weight = 8;  // too heavy for counts
     C45Settings settings = unpruned();
     const C45Tree a = grow_c45(counted.columns(), counted.y, 3, counted.weights, settings);
     settings.min_leaf_weight = 16;
@@ -411,7 +414,7 @@ void test_counts_and_weights_choose_the_same_root() {
     check(a.column[0] == b.column[0] && a.threshold[0] == b.threshold[0], "same root");
 }
 
-void test_rows_of_weight_zero_are_absent() {
+void test_rows_of_weight_zero_are_ignored() {
     Made made = make_table(300, 0, 1, false);
     const C45Tree without = grow_c45(made.columns(), made.y, 3, made.weights, {});
     for (int i = 0; i < 50; ++i) {
@@ -424,7 +427,7 @@ void test_rows_of_weight_zero_are_absent() {
     check(is_same(without, grow_c45(made.columns(), made.y, 3, made.weights, {})), "same bits");
 }
 
-// A chain of nested intervals would grow as deep as there are rows.
+// A chain of nested intervals could be as deep as the number of rows.
 void test_depth_is_bounded() {
     std::vector<double> x;
     std::vector<std::int32_t> y;
@@ -438,14 +441,14 @@ void test_depth_is_bounded() {
     for (const std::int32_t depth : tree.depths()) check(depth <= static_cast<std::int32_t>(max_c45_depth), "depth");
 }
 
-void test_arrays_that_are_no_tree_are_found() {
+void test_arrays_that_are_not_a_tree_are_found() {
     const Made made = make_table(300, 0, 1, false);
     const C45Tree tree = grow_c45(made.columns(), made.y, 3, made.weights, {});
     check(find_fault(tree).empty(), "a tree");
     const auto is_refused = [&](auto change) {
         C45Tree broken = tree;
         change(broken);
-        check(!find_fault(broken).empty(), "no tree");
+        check(!find_fault(broken).empty(), "the fault is found");
     };
     is_refused([](C45Tree& t) { t.n_classes = 0; });
     is_refused([](C45Tree& t) { t.n_classes = 2; });
@@ -479,26 +482,26 @@ int main() {
     test_sums_on_the_grid_do_not_depend_on_their_order();
     test_normal_quantile();
     test_pessimistic_errors();
-    test_majority_is_the_first_of_equals();
+    test_majority_is_the_first_among_ties();
     test_gain_ratio_of_categories();
     test_thresholds_cost_bits();
     test_missing_values_lower_the_gain();
-    test_one_large_branch_is_no_split();
+    test_one_large_branch_is_not_a_split();
     test_thresholds_are_values_of_the_table();
     test_columns_are_sorted();
     test_close_values();
     test_a_row_with_a_missing_value_goes_down_all_branches();
-    test_parts_of_rows_are_split_again();
+    test_fractions_of_rows_are_split_again();
     test_an_empty_branch_votes_like_its_parent();
     test_collapse_cuts_what_saves_no_error();
     test_pessimistic_pruning_replaces_a_subtree_by_a_leaf();
     test_subtree_raising_moves_the_largest_branch_up();
-    test_reduced_error_pruning_looks_at_rows_kept_back();
+    test_reduced_error_pruning_uses_held_out_rows();
     test_row_order_changes_no_bit();
-    test_weight_two_is_the_row_twice();
+    test_weight_two_equals_two_rows();
     test_counts_and_weights_choose_the_same_root();
-    test_rows_of_weight_zero_are_absent();
+    test_rows_of_weight_zero_are_ignored();
     test_depth_is_bounded();
-    test_arrays_that_are_no_tree_are_found();
+    test_arrays_that_are_not_a_tree_are_found();
     return report();
 }

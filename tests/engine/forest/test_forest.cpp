@@ -27,7 +27,7 @@ ForestParameters some_trees(std::uint32_t n_trees, bool of_numbers = false) {
     return parameters;
 }
 
-// Trees see a bootstrap, unless the parameters have a drawing.
+// Draws bootstrap samples unless the parameters have a drawing.
 Grown grow(const Problem& problem, ForestParameters parameters, int n_threads = 1,
            std::span<const std::uint32_t> weights = {}, OutOfBag before = {},
            const std::function<bool(std::size_t)>& after_tree = {}) {
@@ -69,7 +69,7 @@ void another_seed_grows_another_forest() {
     check(!same_trees(one.forest, grow(problem, parameters).forest));
 }
 
-void a_warm_start_goes_on_as_if_it_had_never_stopped() {
+void a_warm_start_equals_an_uninterrupted_run() {
     const Problem problem;
     ForestParameters parameters = some_trees(6);
     const Grown whole = grow(problem, parameters);
@@ -87,7 +87,7 @@ void every_tree_votes_for_the_rows_outside_its_bag() {
     const Problem problem;
     const Grown grown = grow(problem, some_trees(20));
     const auto total = std::accumulate(grown.out_of_bag.counts.begin(), grown.out_of_bag.counts.end(), 0.0);
-    check(total > 0.33 * 400 * 20 && total < 0.41 * 400 * 20, "about 37 percent");
+    check(total > 0.33 * 400 * 20 && total < 0.41 * 400 * 20, "about 37 percent of the rows");
     for (std::size_t i = 0; i < 400; ++i) {
         const double* sums = grown.out_of_bag.sums.data() + 3 * i;
         check(std::abs(sums[0] + sums[1] + sums[2] - grown.out_of_bag.counts[i]) < 1e-9);
@@ -115,14 +115,14 @@ void without_a_drawing_no_row_is_outside() {
     check(std::ranges::all_of(grown.out_of_bag.counts, [](std::uint32_t count) { return count == 0; }));
 }
 
-void rows_without_weight_are_judged_by_every_tree() {
+void rows_of_weight_zero_are_outside_every_bag() {
     const Problem problem;
     std::vector<std::uint32_t> weights(400, 1);
     weights[7] = 0;
     check(grow(problem, some_trees(5), 1, weights).out_of_bag.counts[7] == 5);
 }
 
-void leaf_rows_are_the_bag() {
+void leaf_rows_contain_the_bag() {
     const Problem problem;
     ForestParameters parameters = some_trees(3, true);
     parameters.keep_leaf_rows = true;
@@ -141,7 +141,7 @@ void leaf_rows_are_the_bag() {
     }
 }
 
-void class_weights_pull_the_decision() {
+void class_weights_shift_the_decision() {
     const Problem problem;
     ForestParameters parameters = some_trees(5);
     parameters.grow.max_depth = 0;
@@ -161,7 +161,7 @@ void balanced_bags_give_every_class_the_same_weight() {
     }
 }
 
-void balanced_bags_count_rows_whatever_they_weigh() {
+void balanced_bags_count_rows_and_not_weights() {
     const Problem problem;
     ForestParameters parameters = some_trees(2);
     parameters.out_of_bag = false;
@@ -183,8 +183,8 @@ void balanced_bags_count_rows_whatever_they_weigh() {
     for (std::size_t k = 0; k < 3; ++k) check(std::abs(found[k] - expected[k]) < 1e-4);
 }
 
-// The rows of a problem, one of weight 2 twice.
-void weight_two_is_the_row_twice() {
+// The rows of a problem; each row of weight w occurs w times in the second table.
+void weight_two_equals_two_rows() {
     constexpr std::size_t n_rows = 3000;
     const std::vector<double> first = random_numbers(n_rows, 1), second = random_numbers(n_rows, 2);
     const std::vector<std::uint32_t> labels = random_labels(n_rows, 2, 3);
@@ -213,7 +213,7 @@ void weight_two_is_the_row_twice() {
     }
 }
 
-void the_order_of_the_rows_changes_no_judgement() {
+void the_order_of_the_rows_changes_no_estimate() {
     constexpr std::size_t n_rows = 300;
     std::vector<double> x = random_numbers(n_rows, 1), z = random_numbers(n_rows, 2), y = random_numbers(n_rows, 3);
     const auto judged = [&] {
@@ -233,7 +233,7 @@ void the_order_of_the_rows_changes_no_judgement() {
     check(before.out_of_bag_importances == after.out_of_bag_importances);
 }
 
-void a_column_that_tells_nothing_has_no_importance() {
+void a_noise_column_has_no_importance() {
     std::vector<double> y = random_numbers(400, 1);
     const SmallTable small({y, random_numbers(400, 2)});
     const Table table = small.bin();
@@ -244,18 +244,18 @@ void a_column_that_tells_nothing_has_no_importance() {
     const SmallBootstrap bootstrap(table, target, 400);
     parameters.drawing = bootstrap.drawing;
     const Grown grown = grow_forest(table, target, {}, parameters, {}, 1, {});
-    double told = 0, noise = 0, told_outside = 0, noise_outside = 0;
+    double signal = 0, noise = 0, signal_outside = 0, noise_outside = 0;
     for (std::size_t t = 0; t < 10; ++t) {
-        told += grown.importances[2 * t];
+        signal += grown.importances[2 * t];
         noise += grown.importances[2 * t + 1];
-        told_outside += grown.out_of_bag_importances[2 * t];
+        signal_outside += grown.out_of_bag_importances[2 * t];
         noise_outside += grown.out_of_bag_importances[2 * t + 1];
     }
-    check(noise < 0.01 * told);
-    check(noise_outside < 0.01 * told_outside);
+    check(noise < 0.01 * signal);
+    check(noise_outside < 0.01 * signal_outside);
 }
 
-void a_caller_can_stop_and_keeps_whole_trees() {
+void a_caller_can_stop_and_keep_complete_trees() {
     const Problem problem;
     std::size_t n_asked = 0;
     const Grown grown = grow(problem, some_trees(50), 2, {}, {}, [&](std::size_t) { return ++n_asked == 3; });
@@ -264,7 +264,7 @@ void a_caller_can_stop_and_keeps_whole_trees() {
     check(decisions(grown.forest, problem.small) == decisions(whole.forest, problem.small));
 }
 
-void a_tree_asks_about_the_columns_that_it_sees() {
+void a_tree_only_uses_its_own_columns() {
     const Problem problem;
     ForestParameters parameters = some_trees(3);
     parameters.columns = {{0, 2}, {1}, {0, 1, 2}};
@@ -277,7 +277,7 @@ void a_tree_asks_about_the_columns_that_it_sees() {
     }
 }
 
-void rows_that_keep_their_weights_weigh_what_they_do_without_drawing() {
+void kept_weights_equal_weights_without_drawing() {
     const Problem problem;
     std::vector<std::uint32_t> weights(400), units(400);
     for (std::uint32_t i = 0; i < 400; ++i) weights[i] = (1U << 24) + 1000 * i;
@@ -290,11 +290,11 @@ void rows_that_keep_their_weights_weigh_what_they_do_without_drawing() {
     const Grown plain = grow_forest(problem.table, problem.classes, light, parameters, {}, 1, {});
     parameters.drawing = Drawing{units, all, all, {}, {}, false, true};
     check(same_trees(plain.forest, grow(problem, parameters, 1, light).forest));
-    // Sums of 2^31 and more are scaled down.
+    // Weights with a sum of 2^31 or more are scaled down.
     check(grow(problem, parameters, 1, weights).forest.trees.size() == 2);
 }
 
-void stumps_are_grown_as_trees_of_a_forest() {
+void a_forest_can_grow_stumps() {
     const Problem problem;
     ForestParameters parameters = some_trees(4, true);
     parameters.are_stumps = true;
@@ -310,21 +310,21 @@ int main() {
     any_number_of_threads_grows_the_same_forest();
     a_flat_curve_ends_the_same_forest_on_any_number_of_threads();
     another_seed_grows_another_forest();
-    a_warm_start_goes_on_as_if_it_had_never_stopped();
+    a_warm_start_equals_an_uninterrupted_run();
     every_tree_votes_for_the_rows_outside_its_bag();
     the_curve_ends_at_the_error_of_the_sums();
     without_a_drawing_no_row_is_outside();
-    rows_without_weight_are_judged_by_every_tree();
-    leaf_rows_are_the_bag();
-    class_weights_pull_the_decision();
+    rows_of_weight_zero_are_outside_every_bag();
+    leaf_rows_contain_the_bag();
+    class_weights_shift_the_decision();
     balanced_bags_give_every_class_the_same_weight();
-    balanced_bags_count_rows_whatever_they_weigh();
-    weight_two_is_the_row_twice();
-    the_order_of_the_rows_changes_no_judgement();
-    a_column_that_tells_nothing_has_no_importance();
-    a_caller_can_stop_and_keeps_whole_trees();
-    a_tree_asks_about_the_columns_that_it_sees();
-    rows_that_keep_their_weights_weigh_what_they_do_without_drawing();
-    stumps_are_grown_as_trees_of_a_forest();
+    balanced_bags_count_rows_and_not_weights();
+    weight_two_equals_two_rows();
+    the_order_of_the_rows_changes_no_estimate();
+    a_noise_column_has_no_importance();
+    a_caller_can_stop_and_keep_complete_trees();
+    a_tree_only_uses_its_own_columns();
+    kept_weights_equal_weights_without_drawing();
+    a_forest_can_grow_stumps();
     return report();
 }

@@ -10,7 +10,7 @@ using namespace committee;
 
 namespace {
 
-// A forest of regression with the rows behind its leaves.
+// A regression forest with the training rows of its leaves.
 struct Problem {
     SmallTable small{{random_numbers(300, 1, true), random_numbers(300, 2)}};
     std::vector<double> y = random_numbers(300, 3);
@@ -45,7 +45,7 @@ struct Problem {
     }
 };
 
-// The definition, with a weight for every training row.
+// The definition, with one weight per training row.
 double naive_quantile(const Problem& problem, const std::vector<std::uint32_t>& leaves, std::size_t row, double level) {
     std::vector<double> weights(problem.small.n_rows, 0.0);
     for (std::size_t t = 0; t < 7; ++t) {
@@ -64,7 +64,7 @@ double naive_quantile(const Problem& problem, const std::vector<std::uint32_t>& 
     }
 }
 
-void quantiles_are_those_of_the_definition() {
+void quantiles_follow_the_definition() {
     const Problem problem;
     const std::vector<double> levels{0.9, 0, 0.5, 1, 0.25};
     const auto found = problem.quantiles(levels);
@@ -82,8 +82,8 @@ void any_number_of_threads_gives_the_same_quantiles() {
     check(problem.quantiles({0.1, 0.9}, 1) == problem.quantiles({0.1, 0.9}, 4));
 }
 
-void half_the_weight_is_enough_for_the_median() {
-    // One leaf with rows of targets 1, 2, 3, 4: the second reaches one half.
+void the_median_needs_half_of_the_weight() {
+    // One leaf with targets 1, 2, 3, 4: the second target reaches a cumulative weight of one half.
     Forest forest;
     forest.binning.columns.resize(1);
     forest.trees.push_back({{leaf_word(0)}, {}, {2.5}, {}, {}});
@@ -110,15 +110,15 @@ bool is_refused(Damage damage) {
 
 void faults_are_refused() {
     check(!is_refused([](Problem&) {}));
-    check(is_refused([](Problem& p) { p.grown.leaf_rows.pop_back(); }), "a list too few");
-    check(is_refused([](Problem& p) { p.grown.leaf_rows[0].offsets.pop_back(); }), "an offset too few");
+    check(is_refused([](Problem& p) { p.grown.leaf_rows.pop_back(); }), "one list too few");
+    check(is_refused([](Problem& p) { p.grown.leaf_rows[0].offsets.pop_back(); }), "one offset too few");
     check(is_refused([](Problem& p) { p.grown.leaf_rows[0].offsets.clear(); }), "no offsets");
-    check(is_refused([](Problem& p) { p.grown.leaf_rows[0].offsets[1] = 1U << 31; }), "an offset out of order");
+    check(is_refused([](Problem& p) { p.grown.leaf_rows[0].offsets[1] = 1U << 31; }), "an offset that is out of order");
     check(is_refused([](Problem& p) { p.grown.leaf_rows[0].offsets[1] = 0; }), "an empty leaf");
-    check(is_refused([](Problem& p) { p.grown.leaf_rows[0].rows[0] = 300; }), "a row out of bounds");
-    check(is_refused([](Problem& p) { p.grown.leaf_rows[0].weights[0] = 0; }), "a row without weight");
-    check(is_refused([](Problem& p) { p.grown.leaf_rows[0].weights.pop_back(); }), "a weight too few");
-    check(is_refused([](Problem& p) { p.y.resize(10); }), "targets too few");
+    check(is_refused([](Problem& p) { p.grown.leaf_rows[0].rows[0] = 300; }), "a row that is out of bounds");
+    check(is_refused([](Problem& p) { p.grown.leaf_rows[0].weights[0] = 0; }), "a row of weight 0");
+    check(is_refused([](Problem& p) { p.grown.leaf_rows[0].weights.pop_back(); }), "one weight too few");
+    check(is_refused([](Problem& p) { p.y.resize(10); }), "too few targets");
     check(is_refused([](Problem& p) { p.y[0] = missing; }), "a missing target");
     check(is_refused([](Problem& p) { p.grown.forest.is_classifier = true; }), "a classifier");
 }
@@ -126,9 +126,9 @@ void faults_are_refused() {
 }  // namespace
 
 int main() {
-    quantiles_are_those_of_the_definition();
+    quantiles_follow_the_definition();
     any_number_of_threads_gives_the_same_quantiles();
-    half_the_weight_is_enough_for_the_median();
+    the_median_needs_half_of_the_weight();
     faults_are_refused();
     return report();
 }

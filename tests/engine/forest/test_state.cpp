@@ -42,7 +42,7 @@ bool is_refused(const ForestArrays& arrays) {
     return false;
 }
 
-void a_forest_comes_back_as_it_went() {
+void a_forest_survives_a_round_trip() {
     for (const bool keep_records : {false, true}) {
         const Forest forest = some_forest(keep_records);
         const Forest back = from_arrays(to_arrays(forest));
@@ -59,7 +59,7 @@ void a_forest_comes_back_as_it_went() {
     }
 }
 
-void a_stump_and_a_leaf_come_back_too() {
+void a_stump_and_a_leaf_survive_a_round_trip() {
     const Target target = labels_target(2, random_labels(200, 2, 4));
     const Forest stump = grow_stump(small_table().bin(), target, {}, Criterion::gini);
     check(same_trees(stump, from_arrays(to_arrays(stump))));
@@ -68,7 +68,7 @@ void a_stump_and_a_leaf_come_back_too() {
     check(same_trees(leaf, from_arrays(to_arrays(leaf))));
 }
 
-// One score of two takes its turn in each tree.
+// Two scores; trees alternate between them.
 Forest some_booster() {
     Forest forest = some_forest(false);
     forest.n_outputs = forest.n_scores = 2;
@@ -79,14 +79,14 @@ Forest some_booster() {
     return forest;
 }
 
-void a_booster_comes_back_as_it_went() {
+void a_booster_survives_a_round_trip() {
     const Forest booster = some_booster();
     const Forest back = from_arrays(to_arrays(booster));
     check(same_trees(booster, back) && decisions(booster, small_table()) == decisions(back, small_table()));
     check(back.n_scores == 2 && back.turns && back.start == booster.start && back.link == Link::softmax);
     check(back.scale == 2);
     const Forest bare = from_arrays(to_arrays(without_trees(booster)));
-    check(decisions(bare, small_table()) == decisions(without_trees(booster), small_table()), "even without trees");
+    check(decisions(bare, small_table()) == decisions(without_trees(booster), small_table()), "a model without trees");
 }
 
 void every_fault_of_a_booster_is_refused() {
@@ -100,17 +100,17 @@ void every_fault_of_a_booster_is_refused() {
         {"outputs that do not fit", [](auto& a) { a.n_outputs = 3; }},
         {"an unknown link", [](auto& a) { a.link = n_links; }},
         {"a logistic link of two scores", [](auto& a) { a.link = static_cast<std::uint8_t>(Link::logistic); }},
-        {"probabilities for numbers", [](auto& a) { a.is_classifier = false; }},
-        {"numbers for classes", [](auto& a) { a.link = static_cast<std::uint8_t>(Link::identity); }},
-        {"votes in turn", [](auto& a) { a.link = static_cast<std::uint8_t>(Link::mean); }},
+        {"probabilities for regression", [](auto& a) { a.is_classifier = false; }},
+        {"an identity link for classification", [](auto& a) { a.link = static_cast<std::uint8_t>(Link::identity); }},
+        {"votes that alternate between scores", [](auto& a) { a.link = static_cast<std::uint8_t>(Link::mean); }},
         {"negative votes", [](auto& a) { a.link = static_cast<std::uint8_t>(Link::share); }},
         {"no start", [](auto& a) { a.start.clear(); }},
-        {"a start that is no number", [&](auto& a) { a.start[1] = nan; }},
+        {"a start that is not a number", [&](auto& a) { a.start[1] = nan; }},
         {"no scale", [](auto& a) { a.scale = 0; }},
-        {"a scale that is no number", [&](auto& a) { a.scale = nan; }},
-        {"a value that is no number", [&](auto& a) { a.values[0] = nan; }},
+        {"a scale that is not a number", [&](auto& a) { a.scale = nan; }},
+        {"a value that is not a number", [&](auto& a) { a.values[0] = nan; }},
         {"scores that overflow", [](auto& a) { a.values[0] = a.start[0] = 1e308; }},
-        {"scores that the scale lets overflow", [](auto& a) { a.scale = 1e308; }},
+        {"scores that overflow after scaling", [](auto& a) { a.scale = 1e308; }},
     };
     for (const auto& [name, fault] : faults) {
         ForestArrays bad = good;
@@ -155,41 +155,41 @@ void every_fault_is_refused() {
         {"no outputs", [](auto& a) { a.n_outputs = 0; }},
         {"other number of outputs", [](auto& a) { a.n_outputs = 2; }},
         {"too many outputs", [](auto& a) { a.n_outputs = std::uint64_t{1} << 63; }},
-        {"a start", [](auto& a) { a.start[0] = 1; }},
+        {"a start score of a voting forest", [](auto& a) { a.start[0] = 1; }},
         {"no trees", [](auto& a) { a.node_offsets = {0}; }},
         {"no offsets", [](auto& a) { a.node_offsets.clear(); }},
         {"offsets out of order", [](auto& a) { a.node_offsets[1] = a.nodes.size() + 1; }},
         {"offsets do not start at 0", [](auto& a) { a.set_offsets[0] = 1; }},
         {"offsets do not reach the end", [](auto& a) { --a.value_offsets.back(); }},
-        {"cut offsets too few", [](auto& a) { a.columns.cut_offsets.pop_back(); }},
+        {"too few cut offsets", [](auto& a) { a.columns.cut_offsets.pop_back(); }},
         {"an empty tree", [](auto& a) { a.node_offsets[1] = 0; }},
         {"a leaf without a value", [&](auto& a) { a.nodes[leaf] = leaf_word(max_address); }},
         {"a leaf with a column", [&](auto& a) { a.nodes[leaf] |= NodeWord{5} << 16; }},
-        {"a recorded leaf with another's value", [&](auto& a) { a.nodes[leaf] = leaf_word(0); }},
+        {"a leaf with the value of another node", [&](auto& a) { a.nodes[leaf] = leaf_word(0); }},
         {"a child out of bounds", [&](auto& a) { a.nodes[number] |= NodeWord{max_address} << address_shift; }},
         {"a cycle", [&](auto& a) { a.nodes[number] &= (NodeWord{1} << address_shift) - 1; }},
         {"a column out of bounds", [&](auto& a) { a.nodes[number] |= NodeWord{0x7ffff} << 16; }},
-        {"numbers for categories", [&](auto& a) { a.nodes[number] |= category_bit; }},
+        {"a categorical node on a numeric column", [&](auto& a) { a.nodes[number] |= category_bit; }},
         {"stray bits of a category", [&](auto& a) { a.nodes[category] |= 3; }},
         {"a set out of bounds", [&](auto& a) { a.nodes[category] |= NodeWord{max_address} << address_shift; }},
         {"a set too long", [&](auto& a) { a.sets[set + 2] = 0xffffffffU; }},
-        {"a set of categories that are not there", [&](auto& a) { a.sets[set + 1] = 3; }},
-        {"a list of categories that are not there",
+        {"a set of categories that do not exist", [&](auto& a) { a.sets[set + 1] = 3; }},
+        {"a list of categories that do not exist",
          [&](auto& a) {
              a.sets[set + 1] = lists_codes;
              a.sets[set + 3] = 65536;
          }},
         {"the child of a set", [&](auto& a) { a.sets[set] = 0; }},
-        {"a value that is no number", [&](auto& a) { a.values[0] = nan; }},
+        {"a value that is not a number", [&](auto& a) { a.values[0] = nan; }},
         {"a negative probability", [&](auto& a) { a.values[0] = -1e-3; }},
         {"probabilities that do not sum to one", [&](auto& a) { a.values[0] = 0.999; }},
-        {"an impurity that is no number", [&](auto& a) { a.impurities[0] = nan; }},
-        {"a root without weight", [&](auto& a) { a.weights[0] = 0; }},
-        {"records too few", [](auto& a) { a.impurities.pop_back(); }},
-        {"row counts too few", [](auto& a) { a.n_rows.clear(); }},
+        {"an impurity that is not a number", [&](auto& a) { a.impurities[0] = nan; }},
+        {"a root of weight 0", [&](auto& a) { a.weights[0] = 0; }},
+        {"too few records", [](auto& a) { a.impurities.pop_back(); }},
+        {"too few row counts", [](auto& a) { a.n_rows.clear(); }},
         {"cuts out of order", [](auto& a) { std::swap(a.columns.cuts[0], a.columns.cuts[1]); }},
         {"equal cuts", [](auto& a) { a.columns.cuts[0] = a.columns.cuts[1]; }},
-        {"a cut that is no number", [&](auto& a) { a.columns.cuts[0] = nan; }},
+        {"a cut that is not a number", [&](auto& a) { a.columns.cuts[0] = nan; }},
         {"bins that do not fit the cuts", [](auto& a) { ++a.columns.n_bins[0]; }},
         {"too many categories", [](auto& a) { a.columns.n_bins[2] = 65536; }},
         {"no categories", [](auto& a) { a.columns.n_bins[2] = 0; }},
@@ -222,12 +222,12 @@ void two_parents_of_a_node_are_refused() {
     arrays.columns.highest = {1};
     check(is_refused(arrays));
     arrays.nodes = {number_word(0, 1, false, 1), leaf_word(0), leaf_word(0), leaf_word(0), leaf_word(0)};
-    check(is_refused(arrays), "nor are nodes without a parent");
+    check(is_refused(arrays), "nodes without a parent are refused");
     arrays.nodes = {number_word(0, 1, false, 1), leaf_word(0), number_word(0, 1, false, 3), leaf_word(0), leaf_word(0)};
     check(!is_refused(arrays));
 }
 
-// Flips some bits anywhere in a vector.
+// Flips one random bit of a vector.
 template <class Element>
 void flip_bits(std::vector<Element>& values, Random& random) {
     if (values.empty()) return;
@@ -235,7 +235,7 @@ void flip_bits(std::vector<Element>& values, Random& random) {
     bytes[random.below(values.size() * sizeof(Element))] ^= static_cast<unsigned char>(1U << random.below(8));
 }
 
-void what_is_accepted_after_random_damage_can_predict() {
+void damaged_forests_that_are_accepted_can_predict() {
     for (const bool keep_records : {false, true}) {
         const ForestArrays good = to_arrays(some_forest(keep_records));
         Random random(1, Purpose::permutation);
@@ -290,13 +290,13 @@ void what_is_accepted_after_random_damage_can_predict() {
 }  // namespace
 
 int main() {
-    a_forest_comes_back_as_it_went();
-    a_stump_and_a_leaf_come_back_too();
-    a_booster_comes_back_as_it_went();
+    a_forest_survives_a_round_trip();
+    a_stump_and_a_leaf_survive_a_round_trip();
+    a_booster_survives_a_round_trip();
     every_fault_of_a_booster_is_refused();
     mixed_records_are_refused();
     every_fault_is_refused();
     two_parents_of_a_node_are_refused();
-    what_is_accepted_after_random_damage_can_predict();
+    damaged_forests_that_are_accepted_can_predict();
     return report();
 }

@@ -11,7 +11,7 @@ struct Column {
     CodeRange range;
 };
 
-// Codes crowded at the low end the more the higher the power; whole numbers of them are tied.
+// Higher powers give more codes near the low end. Fractions are cut off, so there are ties.
 Column random_column(std::size_t n, std::uint32_t span, int power, std::uint64_t seed) {
     Random random(seed, Purpose::split);
     Column column{{}, {65535, 0, false}};
@@ -24,7 +24,7 @@ Column random_column(std::size_t n, std::uint32_t span, int power, std::uint64_t
     return column;
 }
 
-// A target that follows the code as much as `signal` says, far from 0 in the mean.
+// A target that depends on the code in proportion to `signal`, with a mean far from 0.
 template <class Stat>
 std::vector<typename Stat::Item> random_items(const Column& column, double signal, std::uint64_t seed) {
     Random random(seed, Purpose::bootstrap);
@@ -44,8 +44,8 @@ std::vector<typename Stat::Item> random_items(const Column& column, double signa
 }
 
 template <class Stat, Criterion criterion>
-void the_split_is_that_of_all_rows_in_order(std::size_t n, std::uint32_t span, int power, double signal,
-                                            std::uint64_t seed) {
+void the_split_equals_that_of_all_rows_sorted(std::size_t n, std::uint32_t span, int power, double signal,
+                                              std::uint64_t seed) {
     const Column column = random_column(n, span, power, seed);
     const auto items = random_items<Stat>(column, signal, seed);
     typename Stat::Item total{};
@@ -60,11 +60,11 @@ void the_split_is_that_of_all_rows_in_order(std::size_t n, std::uint32_t span, i
     find_threshold<Stat, criterion>(all, false, static_cast<std::uint32_t>(n), {}, sides, expected);
     narrowing.order(column.codes, items, column.range, found.merit, histogram, narrow);
     find_threshold<Stat, criterion>(narrow, false, static_cast<std::uint32_t>(n), {}, sides, found);
-    // A threshold may stand anywhere in the gap between the rows of its sides; growing puts it in the middle.
+    // The threshold may be anywhere in the gap between both sides; growing moves it to the middle.
     check(found.merit == expected.merit && found.left_weight == expected.left_weight, "the same split");
 
     narrowing.order(column.codes, items, column.range, 2 * expected.merit, histogram, narrow);
-    check(narrow.size <= 256 + n / 2, "few rows are put in order where nothing can be found");
+    check(narrow.size <= 256 + n / 2, "few rows are sorted if no split can be better");
 }
 
 }  // namespace
@@ -76,9 +76,9 @@ int main() {
             for (const int power : {1, 4}) {
                 for (const double signal : {0.0, 0.3, 1.0}) {
                     ++seed;
-                    the_split_is_that_of_all_rows_in_order<Mean, Criterion::squared_error>(n, span, power, signal,
-                                                                                           seed);
-                    the_split_is_that_of_all_rows_in_order<TwoClasses, Criterion::gini>(n, span, power, signal, seed);
+                    the_split_equals_that_of_all_rows_sorted<Mean, Criterion::squared_error>(n, span, power, signal,
+                                                                                             seed);
+                    the_split_equals_that_of_all_rows_sorted<TwoClasses, Criterion::gini>(n, span, power, signal, seed);
                 }
             }
         }

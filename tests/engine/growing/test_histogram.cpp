@@ -13,7 +13,7 @@ struct Rows {
     CodeRange range;
 };
 
-// Codes 0, missing, or lowest .. lowest + span - 1.
+// Codes 0 (missing) or lowest .. lowest + span - 1.
 Rows random_rows(std::size_t n, std::uint32_t lowest, std::uint32_t span, bool some_missing) {
     Random random(n + span, Purpose::split);
     Rows rows{{}, {65535, 0, false}};
@@ -29,7 +29,7 @@ Rows random_rows(std::size_t n, std::uint32_t lowest, std::uint32_t span, bool s
     return rows;
 }
 
-// Weight and class-one weight (or the weight of each class) by code.
+// By code: the weight, and the weight of class one or of each class.
 using Sums = std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t>;
 
 template <class Stat>
@@ -55,7 +55,7 @@ typename Stat::Item some_item(std::size_t i, std::uint32_t n_classes) {
     }
 }
 
-// Whatever the way (few rows, many rows in few bins, rows in wide bins), exact entries hold the rows' sums by code.
+// Exact entries hold the sums of the rows by code, whether they are sorted, counted in bins or sorted in wide bins.
 template <class Stat>
 void add_entry_to(Sums& sums, const Entries<Stat>& entries, std::size_t e, std::uint32_t n_classes) {
     if constexpr (std::is_same_v<Stat, ManyClasses>) {
@@ -67,7 +67,7 @@ void add_entry_to(Sums& sums, const Entries<Stat>& entries, std::size_t e, std::
 }
 
 template <class Stat>
-void entries_add_up_to_the_rows(std::uint32_t n_classes, bool is_category) {
+void entries_sum_to_the_rows(std::uint32_t n_classes, bool is_category) {
     Histogram<Stat> histogram(n_classes, true, true);
     Entries<Stat> entries;
     for (const std::size_t n : {2, 31, 32, 33, 100, 1000, 5000}) {
@@ -84,7 +84,7 @@ void entries_add_up_to_the_rows(std::uint32_t n_classes, bool is_category) {
                 histogram.order(rows.codes, items, rows.range, is_category, entries);
                 std::size_t n_rows = 0;
                 for (std::size_t e = 0; e < entries.size; ++e) {
-                    check(e == 0 || entries.last_code(e - 1) <= entries.last_code(e), "entries are in order of code");
+                    check(e == 0 || entries.last_code(e - 1) <= entries.last_code(e), "entries are sorted by code");
                     add_entry_to(found, entries, e, n_classes);
                     n_rows += entries.counts[e];
                 }
@@ -97,7 +97,7 @@ void entries_add_up_to_the_rows(std::uint32_t n_classes, bool is_category) {
     }
 }
 
-void coarse_entries_are_few_and_add_up_too() {
+void coarse_entries_are_few_and_have_the_right_sum() {
     Histogram<TwoClasses> histogram(2, false, false);
     Entries<TwoClasses> entries;
     const Rows rows = random_rows(50000, 1, 60000, true);
@@ -114,8 +114,8 @@ void coarse_entries_are_few_and_add_up_too() {
     check(missing == static_cast<std::uint64_t>(std::ranges::count(rows.codes, 0)) * TwoClasses::item(1, 1));
 }
 
-// Boundaries lie between the same codes.
-void a_row_of_weight_two_is_looked_at_as_finely_as_the_row_twice() {
+// The boundaries between bins are the same.
+void a_row_of_weight_two_gets_the_bins_of_two_rows() {
     Histogram<TwoClasses> histogram(2, false, false);
     for (const std::size_t n : {10, 20, 30, 50, 90, 200, 1000}) {
         const Rows once = random_rows(n, 5, 60000, true);
@@ -152,12 +152,12 @@ void categories_are_never_merged() {
 
 int main() {
     for (const bool is_category : {false, true}) {
-        entries_add_up_to_the_rows<TwoClasses>(2, is_category);
-        entries_add_up_to_the_rows<ManyClasses>(7, is_category);
-        entries_add_up_to_the_rows<Mean>(0, is_category);
+        entries_sum_to_the_rows<TwoClasses>(2, is_category);
+        entries_sum_to_the_rows<ManyClasses>(7, is_category);
+        entries_sum_to_the_rows<Mean>(0, is_category);
     }
-    coarse_entries_are_few_and_add_up_too();
-    a_row_of_weight_two_is_looked_at_as_finely_as_the_row_twice();
+    coarse_entries_are_few_and_have_the_right_sum();
+    a_row_of_weight_two_gets_the_bins_of_two_rows();
     categories_are_never_merged();
     return report();
 }

@@ -27,7 +27,7 @@ Result divide(const std::vector<std::uint16_t>& codes, const Candidate& split) {
     return {rows, divided};
 }
 
-void both_sides_keep_their_order() {
+void rows_keep_their_order_on_both_sides() {
     Candidate split;
     split.threshold = 2;
     const auto [rows, divided] = divide({3, 1, 0, 2, 5, 1}, split);
@@ -44,7 +44,7 @@ void missing_goes_to_its_side() {
     check(rows == std::vector<std::uint32_t>{1, 3, 0, 2});
 }
 
-void many_rows_are_divided_as_few_are() {
+void many_rows_are_divided_correctly() {
     std::vector<std::uint16_t> codes;
     for (std::uint32_t i = 0; i < 3000; ++i) codes.push_back(static_cast<std::uint16_t>(1 + i % 7));
     Candidate split;
@@ -54,7 +54,7 @@ void many_rows_are_divided_as_few_are() {
     check(!divided.has_missing);
 }
 
-void categories_go_by_their_set() {
+void categories_are_divided_by_their_set() {
     Candidate split;
     split.is_category = true;
     split.missing_right = true;
@@ -70,10 +70,10 @@ void a_threshold_moves_to_the_middle_of_its_gap() {
     const std::vector<std::uint16_t> codes{1, 3, 9, 12};
     split.threshold = centred_threshold(split, divide(codes, split).divided);
     check(split.threshold == 6);
-    check(centred_threshold(split, divide(codes, split).divided) == 6, "and stays there");
+    check(centred_threshold(split, divide(codes, split).divided) == 6, "the threshold does not move again");
 }
 
-void a_threshold_beside_missing_rows_stays() {
+void a_threshold_next_to_missing_rows_does_not_move() {
     Candidate split;
     split.threshold = 0;
     check(centred_threshold(split, divide({0, 4, 8}, split).divided) == 0);
@@ -85,11 +85,11 @@ void a_threshold_beside_missing_rows_stays() {
 }  // namespace
 
 int main() {
-    both_sides_keep_their_order();
+    rows_keep_their_order_on_both_sides();
     missing_goes_to_its_side();
-    many_rows_are_divided_as_few_are();
-    categories_go_by_their_set();
+    many_rows_are_divided_correctly();
+    categories_are_divided_by_their_set();
     a_threshold_moves_to_the_middle_of_its_gap();
-    a_threshold_beside_missing_rows_stays();
+    a_threshold_next_to_missing_rows_does_not_move();
     return report();
 }

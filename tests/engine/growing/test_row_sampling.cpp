@@ -8,13 +8,13 @@ using namespace committee;
 
 namespace {
 
-void integer_weights_stay_as_they_are() {
+void integer_weights_are_unchanged() {
     check(fixed_weights(std::vector<double>{0, 1, 7}) == std::vector<std::uint32_t>{0, 1, 7});
 }
 
 void other_weights_keep_their_proportions() {
     const auto fixed = fixed_weights(std::vector<double>{0, 0.25, 0.5, 1e-30});
-    check(fixed[0] == 0 && fixed[3] == 1, "a positive weight is never lost");
+    check(fixed[0] == 0 && fixed[3] == 1, "a positive weight stays positive");
     check(std::abs(static_cast<double>(fixed[2]) / fixed[1] - 2) < 1e-6);
     std::uint64_t total = 0;
     for (const std::uint32_t weight : fixed_weights(std::vector<double>(1000, 1e300))) total += weight;
@@ -22,7 +22,7 @@ void other_weights_keep_their_proportions() {
 }
 
 void the_order_of_the_rows_does_not_change_their_weights() {
-    // They sum to one but for rounding, which goes up or down with their order.
+    // The weights sum to 1 up to a rounding error that depends on their order.
     std::vector<double> weights = random_numbers(400, 7);
     const double total = std::accumulate(weights.begin(), weights.end(), 0.0);
     for (double& weight : weights) weight /= total;
@@ -42,7 +42,7 @@ void the_smallest_weights_keep_their_proportions() {
     check(fixed[1] == 2 * fixed[0] && fixed[0] > 1U << 27);
 }
 
-void equal_rows_lie_in_the_order_of_their_weights() {
+void equal_rows_are_sorted_by_weight() {
     const SmallTable small({{1, 1, 2, 1, 1}});
     const std::vector<std::uint64_t> targets(5, 0);
     const std::vector<std::uint32_t> weights{4, 1, 9, 3, 2};
@@ -51,11 +51,11 @@ void equal_rows_lie_in_the_order_of_their_weights() {
     check(order == std::vector<std::uint32_t>{1, 4, 3, 0});
 }
 
-void balanced_classes_weigh_the_same() {
+void balanced_classes_have_equal_weights() {
     check(balancing_factors(std::vector<double>{6, 0, 2}) == std::vector<double>{8.0 / 12, 0, 2});
 }
 
-void fixed_targets_are_the_targets() {
+void fixed_targets_represent_the_targets() {
     for (const double unit : {1e-200, 1.0, 1e200}) {
         std::vector<double> y = random_numbers(100, 1);
         for (double& value : y) value = (value - 0.3) * unit;
@@ -67,7 +67,7 @@ void fixed_targets_are_the_targets() {
     }
 }
 
-void fixed_targets_are_centred_but_for_poisson() {
+void fixed_targets_are_centred_except_for_poisson() {
     const std::vector<double> y{1000, 1001, 1002, 5000};
     const std::vector<std::uint32_t> weights{1, 1, 1, 0};
     const Target target = fixed_target(y, weights, 3, false);
@@ -88,17 +88,17 @@ std::vector<std::uint32_t> draw(const SmallTable& small, const Target& target, s
     return counts;
 }
 
-void as_many_rows_are_drawn_as_asked_for() {
+void the_requested_number_of_rows_is_drawn() {
     const SmallTable small({random_numbers(1000, 1)});
     const Target target = labels_target(2, random_labels(1000, 2, 2));
     const auto counts = draw(small, target, {}, 1000);
     check(std::accumulate(counts.begin(), counts.end(), 0U) == 1000);
     const auto n_drawn = 1000 - std::ranges::count(counts, 0U);
-    check(n_drawn > 580 && n_drawn < 680, "about 63 percent of them");
+    check(n_drawn > 580 && n_drawn < 680, "about 63 percent of the rows");
     check(counts == draw(small, target, {}, 1000) && counts != draw(small, target, {}, 1000, 6));
 }
 
-void draws_go_with_the_weights() {
+void rows_are_drawn_in_proportion_to_their_weights() {
     const SmallTable small({{1, 2, 3}});
     const Target target = labels_target(2, {0, 1, 0});
     const std::vector<std::uint32_t> weights{0, 1, 3};
@@ -113,7 +113,7 @@ void the_order_of_the_rows_does_not_change_the_sample() {
     check(std::equal(counts.begin(), counts.end(), reversed.rbegin()));
 }
 
-void weight_two_is_drawn_as_a_row_twice() {
+void weight_two_is_drawn_like_two_rows() {
     const SmallTable weighted({{1, 2, 3}}), repeated({{1, 2, 2, 3}});
     const std::vector<std::uint32_t> weights{1, 2, 1}, ones{1, 1, 1, 1};
     const auto once = draw(weighted, labels_target(2, {0, 1, 0}), weights, 100);
@@ -136,7 +136,7 @@ struct Strata {
 
 std::uint32_t sum(std::span<const std::uint32_t> counts) { return std::accumulate(counts.begin(), counts.end(), 0U); }
 
-void a_bag_has_as_many_of_each_stratum_as_asked_for() {
+void a_bag_has_the_requested_number_of_each_stratum() {
     const Strata strata;
     for (std::uint64_t key = 0; key < 50; ++key) {
         for (const bool replaces : {true, false}) {
@@ -149,13 +149,13 @@ void a_bag_has_as_many_of_each_stratum_as_asked_for() {
     check(strata.draw(1, false) != strata.draw(2, false));
 }
 
-void without_replacement_all_units_are_all_rows() {
+void drawing_all_units_without_replacement_gives_all_rows() {
     Strata strata;
     strata.n_draws = {6, 4};
     check(strata.draw(3, false) == std::vector<std::uint32_t>(10, 1));
 }
 
-void every_unit_is_as_likely_without_replacement() {
+void all_units_are_equally_likely_without_replacement() {
     const Strata strata;
     std::vector<std::uint32_t> total(10, 0);
     for (std::uint64_t key = 0; key < 4000; ++key) {
@@ -170,10 +170,10 @@ void units_are_drawn_in_proportion_to_their_weights() {
     strata.weights = {9, 1, 1, 1, 1, 1, 5, 5, 5, 5};
     std::uint32_t heavy = 0;
     for (std::uint64_t key = 0; key < 1000; ++key) heavy += strata.draw(key, true)[9];
-    check(heavy > 1800 && heavy < 2060, "9 of 14, three times");
+    check(heavy > 1800 && heavy < 2060, "three draws, each with probability 9 / 14");
 }
 
-void the_rows_of_a_group_come_together() {
+void the_rows_of_a_group_are_drawn_together() {
     Strata strata;
     strata.units = {2, 0, 1};
     strata.ends = {3};
@@ -188,23 +188,23 @@ void the_rows_of_a_group_come_together() {
 }  // namespace
 
 int main() {
-    integer_weights_stay_as_they_are();
+    integer_weights_are_unchanged();
     other_weights_keep_their_proportions();
     the_order_of_the_rows_does_not_change_their_weights();
     the_smallest_weights_keep_their_proportions();
-    equal_rows_lie_in_the_order_of_their_weights();
-    balanced_classes_weigh_the_same();
-    fixed_targets_are_the_targets();
-    fixed_targets_are_centred_but_for_poisson();
+    equal_rows_are_sorted_by_weight();
+    balanced_classes_have_equal_weights();
+    fixed_targets_represent_the_targets();
+    fixed_targets_are_centred_except_for_poisson();
     a_constant_target_is_exact();
-    as_many_rows_are_drawn_as_asked_for();
-    draws_go_with_the_weights();
+    the_requested_number_of_rows_is_drawn();
+    rows_are_drawn_in_proportion_to_their_weights();
     the_order_of_the_rows_does_not_change_the_sample();
-    weight_two_is_drawn_as_a_row_twice();
-    a_bag_has_as_many_of_each_stratum_as_asked_for();
-    without_replacement_all_units_are_all_rows();
-    every_unit_is_as_likely_without_replacement();
+    weight_two_is_drawn_like_two_rows();
+    a_bag_has_the_requested_number_of_each_stratum();
+    drawing_all_units_without_replacement_gives_all_rows();
+    all_units_are_equally_likely_without_replacement();
     units_are_drawn_in_proportion_to_their_weights();
-    the_rows_of_a_group_come_together();
+    the_rows_of_a_group_are_drawn_together();
     return report();
 }

@@ -9,7 +9,7 @@ using namespace committee;
 
 namespace {
 
-// Rows of one column, and what is to be learnt of them: a class, or a number if n_classes is 0.
+// The rows of one column with their targets: a class, or a number if n_classes is 0.
 struct Rows {
     std::vector<std::uint16_t> codes;
     std::vector<std::uint32_t> targets, weights;
@@ -28,7 +28,7 @@ Rows random_rows(std::size_t n, std::uint32_t n_codes, std::uint32_t n_classes, 
     return rows;
 }
 
-// The weighted impurity of the rows of one side, written as in a textbook.
+// The weighted impurity of the rows of one side, as defined in textbooks.
 template <Criterion criterion>
 double impurity(const Rows& rows, const std::function<bool(std::size_t)>& is_member) {
     double total = 0, sum = 0, squares = 0;
@@ -154,7 +154,7 @@ void no_set_of_categories_is_better_than_the_one_found(std::uint32_t n_classes) 
     }
 }
 
-void limits_are_kept() {
+void splits_respect_the_limits() {
     for (std::uint64_t key = 0; key < 20; ++key) {
         const Rows rows = random_rows(60, 12, 2, false, key);
         Limits limits;
@@ -181,7 +181,8 @@ void a_direction_keeps_the_order_of_the_means() {
     limits.direction = -1;
     check(find<Mean, Criterion::squared_error>(rows, false, limits).is_found());
     limits.lower = 2;
-    check(!find<Mean, Criterion::squared_error>(rows, false, limits).is_found(), "1 is below what is allowed");
+    check(!find<Mean, Criterion::squared_error>(rows, false, limits).is_found(),
+          "the value 1 violates the lower bound");
 }
 
 void a_constant_column_has_no_split() {
@@ -202,7 +203,7 @@ int main() {
     no_set_of_categories_is_better_than_the_one_found<TwoClasses, Criterion::gini>(2);
     no_set_of_categories_is_better_than_the_one_found<TwoClasses, Criterion::entropy>(2);
     no_set_of_categories_is_better_than_the_one_found<Mean, Criterion::squared_error>(0);
-    limits_are_kept();
+    splits_respect_the_limits();
     a_direction_keeps_the_order_of_the_means();
     a_constant_column_has_no_split();
     return report();

@@ -16,7 +16,7 @@ Codes<std::uint16_t> numbered(std::size_t n_rows, std::size_t n_columns) {
     return codes;
 }
 
-void a_row_is_found_where_its_codes_begin() {
+void a_row_is_identified_by_the_position_of_its_codes() {
     const auto codes = numbered(40, 5);
     LocalCodes<std::uint16_t> local;
     for (const std::vector<std::uint32_t>& of : {std::vector<std::uint32_t>{3, 4, 17, 38, 39}, {0}, {21, 20}}) {
@@ -32,6 +32,6 @@ void a_row_is_found_where_its_codes_begin() {
 }  // namespace
 
 int main() {
-    a_row_is_found_where_its_codes_begin();
+    a_row_is_identified_by_the_position_of_its_codes();
     return report();
 }

@@ -34,7 +34,7 @@ std::vector<Element> taken(const std::vector<Element>& all, const std::vector<st
     return result;
 }
 
-void a_full_tree_learns_its_rows_by_heart() {
+void a_full_tree_fits_its_rows_perfectly() {
     for (const std::uint32_t n_classes : {2U, 5U}) {
         const SmallTable small({random_numbers(500, 1), random_numbers(500, 2, true)});
         const Table table = small.bin();
@@ -49,7 +49,7 @@ void a_full_tree_learns_its_rows_by_heart() {
     }
 }
 
-void means_are_those_of_the_rows_in_the_leaf() {
+void a_leaf_predicts_the_mean_of_its_rows() {
     const SmallTable small({{1, 2, 3, 10, 11, 12}});
     const Table table = small.bin();
     const Target target = numbers_target({1, 2, 3, 101, 102, 103});
@@ -81,7 +81,7 @@ void row_order_does_not_change_the_tree() {
     }
 }
 
-void weight_two_is_a_row_twice() {
+void weight_two_equals_two_rows() {
     const auto a = random_numbers(200, 1), b = random_numbers(200, 2, true);
     const auto labels = random_labels(200, 2, 3);
     std::vector<std::uint32_t> weights(200, 1), twice(200);
@@ -96,7 +96,7 @@ void weight_two_is_a_row_twice() {
                     grow_one(repeated.bin(), labels_target(2, taken(labels, twice)), parameters)));
 }
 
-void rows_without_weight_change_nothing() {
+void rows_of_weight_zero_change_nothing() {
     const SmallTable some({{1, 2, 3, 4}}), more({{1, 2, 2.5, 3, 4}});
     const std::vector<std::uint32_t> weights{1, 1, 0, 1, 1};
     const Tree without = grow_one(some.bin(), labels_target(2, {0, 0, 1, 1}), {.exact = true, .monotonic = {}});
@@ -114,7 +114,7 @@ void a_monotone_transform_changes_nothing() {
     check(same_tree(grow_one(before.bin(), target, {}), grow_one(after.bin(), target, {})));
 }
 
-void missing_values_learn_their_side() {
+void the_side_of_missing_values_is_learned() {
     const SmallTable small({{1, 2, 3, 4, missing, missing}});
     for (const std::uint32_t label_of_missing : {0U, 1U}) {
         const Table table = small.bin();
@@ -125,7 +125,7 @@ void missing_values_learn_their_side() {
     }
 }
 
-void missing_alone_can_be_a_side() {
+void a_side_can_have_only_missing_values() {
     const SmallTable small({{1, 2, 3, missing}});
     const Table table = small.bin();
     const Target target = labels_target(2, {0, 0, 0, 1});
@@ -134,7 +134,7 @@ void missing_alone_can_be_a_side() {
     check(votes == std::vector<double>{1, 0, 1, 0, 1, 0, 0, 1});
 }
 
-void missing_goes_with_the_majority_where_none_was_seen() {
+void missing_goes_to_the_heavier_side_if_none_was_seen() {
     const SmallTable small({{1, 2, 3, 4}});
     check(!missing_goes_right(
         grow_one(small.bin(), labels_target(2, {0, 0, 0, 1}), {.exact = true, .monotonic = {}}).nodes[0]));
@@ -147,12 +147,12 @@ void categories_are_split_into_sets() {
     const Table table = small.bin();
     const Target target = labels_target(2, {0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1});
     const Tree tree = grow_one(table, target, {.exact = true, .monotonic = {}});
-    check(tree.nodes.size() == 3, "one question is enough");
+    check(tree.nodes.size() == 3, "one split is enough");
     const auto votes = decisions(forest_of(table, target, {tree}), small);
     for (std::size_t i = 0; i < 12; ++i) check(votes[2 * i + target.labels[i]] == 1);
 }
 
-void limits_of_the_tree_are_kept() {
+void the_tree_respects_its_limits() {
     const SmallTable small({random_numbers(1000, 1), random_numbers(1000, 2)});
     const Table table = small.bin();
     const Target target = labels_target(2, random_labels(1000, 2, 3));
@@ -171,7 +171,7 @@ void limits_of_the_tree_are_kept() {
 }
 
 void best_first_takes_the_best_gain_first() {
-    // The split at 10 gains most, then that of the right side.
+    // The split at 10 has the largest gain, then the split of the right side.
     const SmallTable small({{1, 2, 3, 4, 11, 12, 13, 14}});
     const Table table = small.bin();
     const Target target = numbers_target({0, 0, 1, 1, 100, 100, 150, 150});
@@ -196,7 +196,7 @@ void records_describe_the_nodes() {
                 continue;
             }
             const std::uint32_t left = left_of(tree, tree.nodes[i]);
-            check(left > i, "children stand behind their parents");
+            check(left > i, "children come after their parents");
             check(tree.records[left].n_rows + tree.records[left + 1].n_rows == tree.records[i].n_rows);
             check(tree.records[left].weight + tree.records[left + 1].weight == tree.records[i].weight);
             for (std::size_t k = 0; k < 3; ++k) {
@@ -208,14 +208,14 @@ void records_describe_the_nodes() {
     }
 }
 
-void importances_sum_to_the_impurity_that_was_lost() {
+void importances_sum_to_the_impurity_decrease() {
     const SmallTable small({random_numbers(300, 1), random_numbers(300, 2)});
     const Table table = small.bin();
     const Target target = numbers_target(random_numbers(300, 3));
     const Tree tree = grow_one(
         table, target, {.criterion = Criterion::squared_error, .exact = true, .keep_records = true, .monotonic = {}});
     const double lost = std::accumulate(tree.importances.begin(), tree.importances.end(), 0.0);
-    check(std::abs(lost - 300 * tree.records[0].impurity) < 1e-6, "a full tree loses all of it");
+    check(std::abs(lost - 300 * tree.records[0].impurity) < 1e-6, "a full tree removes all impurity");
 }
 
 void monotonic_columns_make_monotonic_trees() {
@@ -237,7 +237,7 @@ void monotonic_columns_make_monotonic_trees() {
     }
 }
 
-void random_thresholds_still_make_whole_trees() {
+void random_thresholds_grow_complete_trees() {
     const SmallTable small({random_numbers(300, 1, true), random_numbers(300, 2)}, {random_codes(300, 9, 3, true)}, 9);
     const Table table = small.bin();
     const Target target = labels_target(2, random_labels(300, 2, 4));
@@ -248,8 +248,9 @@ void random_thresholds_still_make_whole_trees() {
     check(same_tree(tree, grow_one(table, target, parameters)), "the same key draws the same thresholds");
 }
 
-void random_thresholds_are_judged_alike_by_light_and_heavy_rows() {
-    // Light rows are summed in 16 bits, heavy ones one by one; a power of two changes no other rounding.
+void random_thresholds_do_not_depend_on_the_scale_of_weights() {
+    // Light rows are summed as 16-bit words, heavy ones separately. Multiplying by a power of two does not change the
+    // rounding.
     constexpr std::size_t n = 700;
     const SmallTable small({random_numbers(n, 1, true), random_numbers(n, 2), random_numbers(n, 3)}, {}, 0);
     const Table table = small.bin();
@@ -262,8 +263,8 @@ void random_thresholds_are_judged_alike_by_light_and_heavy_rows() {
     }
 }
 
-void random_thresholds_are_compared_at_once_as_one_by_one() {
-    // A list of constraints, even of none, has the columns looked at one by one.
+void comparing_random_thresholds_together_equals_one_by_one() {
+    // If there is a list of constraints, even an empty one per column, columns are compared one by one.
     constexpr std::size_t n = 900;
     std::vector<std::vector<double>> columns;
     for (std::uint64_t j = 0; j < 11; ++j) columns.push_back(random_numbers(n, j, j % 3 == 0));
@@ -299,24 +300,24 @@ void poisson_leaves_have_positive_rates() {
 }  // namespace
 
 int main() {
-    a_full_tree_learns_its_rows_by_heart();
-    means_are_those_of_the_rows_in_the_leaf();
+    a_full_tree_fits_its_rows_perfectly();
+    a_leaf_predicts_the_mean_of_its_rows();
     row_order_does_not_change_the_tree();
-    weight_two_is_a_row_twice();
-    rows_without_weight_change_nothing();
+    weight_two_equals_two_rows();
+    rows_of_weight_zero_change_nothing();
     a_monotone_transform_changes_nothing();
-    missing_values_learn_their_side();
-    missing_alone_can_be_a_side();
-    missing_goes_with_the_majority_where_none_was_seen();
+    the_side_of_missing_values_is_learned();
+    a_side_can_have_only_missing_values();
+    missing_goes_to_the_heavier_side_if_none_was_seen();
     categories_are_split_into_sets();
-    limits_of_the_tree_are_kept();
+    the_tree_respects_its_limits();
     best_first_takes_the_best_gain_first();
     records_describe_the_nodes();
-    importances_sum_to_the_impurity_that_was_lost();
+    importances_sum_to_the_impurity_decrease();
     monotonic_columns_make_monotonic_trees();
-    random_thresholds_still_make_whole_trees();
-    random_thresholds_are_judged_alike_by_light_and_heavy_rows();
-    random_thresholds_are_compared_at_once_as_one_by_one();
+    random_thresholds_grow_complete_trees();
+    random_thresholds_do_not_depend_on_the_scale_of_weights();
+    comparing_random_thresholds_together_equals_one_by_one();
     poisson_leaves_have_positive_rates();
     return report();
 }

@@ -17,14 +17,14 @@ Column evenly_spaced(std::uint32_t n_bins) {
     return column;
 }
 
-void a_share_of_the_way_gives_the_code_at_that_share() {
+void a_share_of_the_range_gives_the_code_at_that_share() {
     const ValueLines few(evenly_spaced(100));
     check(few.code_between(1, 100, 0.0) == 1);
     check(few.code_between(1, 100, 0.5) == 50);
     check(few.code_between(20, 40, 0.5) == 30);
     const ValueLines many(evenly_spaced(60000));
     const std::uint32_t middle = many.code_between(1, 60000, 0.5);
-    check(middle > 29900 && middle < 30100, "straight lines between the values");
+    check(middle > 29900 && middle < 30100, "values are interpolated linearly");
 }
 
 void a_code_always_separates_the_lowest_from_the_highest() {
@@ -36,14 +36,14 @@ void a_code_always_separates_the_lowest_from_the_highest() {
     check(lines.code_between(7, 8, 0.999) == 7);
 }
 
-void infinite_values_are_drawn_by_code() {
+void infinite_values_are_interpolated_by_code() {
     Column column = evenly_spaced(10);
     column.highest = std::numeric_limits<double>::infinity();
     const ValueLines lines(column);
     check(lines.code_between(1, 10, 0.5) == 5);
 }
 
-void a_search_in_parts_ends_at_the_same_code() {
+void a_search_in_steps_gives_the_same_code() {
     for (const std::uint32_t n_bins : {2U, 255U, 511U, 512U, 60000U, 65535U}) {
         const ValueLines lines(evenly_spaced(n_bins));
         for (const std::uint32_t lowest : {1U, n_bins / 3 + 1, n_bins - 1}) {
@@ -55,7 +55,8 @@ void a_search_in_parts_ends_at_the_same_code() {
                 const std::uint32_t code = lines.code_on(line, lowest, n_bins, share, value);
                 check(code == lines.code_between(lowest, n_bins, share) && code >= lowest && code < n_bins);
                 const double expected = lowest + share * (n_bins - lowest);
-                check(std::abs(code - expected) <= 1 + n_bins / 256.0, "values of even steps are codes");
+                check(std::abs(code - expected) <= 1 + n_bins / 256.0,
+                      "evenly spaced values map to evenly spaced codes");
             }
         }
     }
@@ -64,9 +65,9 @@ void a_search_in_parts_ends_at_the_same_code() {
 }  // namespace
 
 int main() {
-    a_share_of_the_way_gives_the_code_at_that_share();
+    a_share_of_the_range_gives_the_code_at_that_share();
     a_code_always_separates_the_lowest_from_the_highest();
-    infinite_values_are_drawn_by_code();
-    a_search_in_parts_ends_at_the_same_code();
+    infinite_values_are_interpolated_by_code();
+    a_search_in_steps_gives_the_same_code();
     return report();
 }

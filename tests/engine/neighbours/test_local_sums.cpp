@@ -5,7 +5,7 @@ using namespace committee;
 
 namespace {
 
-// Three known rows, two members; two rows with two neighbours each.
+// Three known rows and two members; two rows with two neighbours each.
 const std::vector<std::int64_t> neighbours = {2, 0, 1, 1};
 const std::vector<double> weights = {1, 0.5, 2, 3};
 
@@ -17,7 +17,7 @@ void facts_are_summed_over_neighbours_by_weight() {
     check(local_sums(std::span<const std::uint8_t>(right), 2, near, 1, Stop()) == std::vector<double>{0.5, 1, 5, 5});
 }
 
-void neighbours_of_weight_one_are_counted_however_many_there_are() {
+void any_number_of_neighbours_of_weight_one_is_counted() {
     const std::vector<std::uint8_t> right = {1, 0, 1, 1, 0, 1};
     for (const std::size_t n_near : {2U, 255U, 256U, 600U}) {
         const std::vector<std::int64_t> all_the_second(n_near, 1);
@@ -47,7 +47,7 @@ void threads_change_nothing() {
 
 int main() {
     facts_are_summed_over_neighbours_by_weight();
-    neighbours_of_weight_one_are_counted_however_many_there_are();
+    any_number_of_neighbours_of_weight_one_is_counted();
     threads_change_nothing();
     return report();
 }

@@ -1,4 +1,4 @@
-// Products, units and steps of networks against plain sums.
+// Tests of products, units and steps of networks against naive sums.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -57,8 +57,8 @@ void units_are_silu_and_its_slope() {
     }
 }
 
-// The others are larger by as much, so that the mean stays, but for chance.
-void dropout_leaves_out_its_share() {
+// The remaining units are scaled up, so that the mean is preserved up to chance.
+void dropout_drops_the_right_share() {
     constexpr std::size_t n = 80'000;
     for (const double share : {0.001, 0.2, 0.25, 0.9, 0.999, 0.999999}) {
         std::vector<float> units(n, 1.0F), slopes(n, 2.0F);
@@ -77,7 +77,7 @@ void dropout_leaves_out_its_share() {
     }
 }
 
-void dropout_is_drawn_anew_with_another_key() {
+void another_key_drops_other_units() {
     const std::vector<float> ones(64, 1.0F);
     std::vector<std::vector<float>> drawn;
     for (const std::uint64_t key : {7, 7, 8}) {
@@ -89,8 +89,8 @@ void dropout_is_drawn_anew_with_another_key() {
     check(drawn[0] != drawn[2]);
 }
 
-// AdamW as Loshchilov and Hutter write it, in double precision, from the gradients that the training tells.
-void steps_are_those_of_adamw() {
+// AdamW as in Loshchilov and Hutter, in double precision, with the gradients of the training.
+void steps_follow_adamw() {
     constexpr std::size_t n = 12;
     const std::vector<std::size_t> hidden = {3};
     const auto inputs = numbers(n * 2, 5), values = numbers(n, 6);
@@ -99,7 +99,8 @@ void steps_are_those_of_adamw() {
     constexpr double rate = 0.02, decay = 0.3, first_keep = 0.9, second_keep = 0.95;
     const NetworkShape shape = make_network_shape(2, hidden, 1, 1, false);
     NetworkTraining training(shape, {inputs, {}, values, weights, folds}, {n, decay, 0, 9}, start, Stop());
-    // A step is as large as the weights of its layer begin with; biases take a tenth of it, and only weights decay.
+    // The rate of a layer is scaled by the initial size of its weights. Biases use a tenth of the rate, and only
+    // weights decay.
     std::vector<double> factors(shape.n_parameters, 1.0), decays(shape.n_parameters, 0.0);
     for (const NetworkLayer& layer : shape.layers) {
         for (std::size_t i = layer.weights; i < layer.biases; ++i) {
@@ -126,7 +127,7 @@ void steps_are_those_of_adamw() {
     }
 }
 
-void a_row_is_decided_alone() {
+void a_decision_does_not_depend_on_other_rows() {
     const std::vector<std::size_t> hidden = {7, 5};
     const NetworkShape shape = make_network_shape(3, hidden, 4, 2, true);
     const auto parameters = numbers(2 * shape.n_parameters, 3), inputs = numbers(600 * 3, 4);
@@ -142,7 +143,7 @@ void a_row_is_decided_alone() {
     }
 }
 
-void any_number_of_threads_learns_the_same() {
+void any_number_of_threads_learns_the_same_parameters() {
     const std::vector<std::size_t> hidden = {6};
     const auto inputs = numbers(90 * 2, 5), values = numbers(90, 6);
     const std::vector<float> weights(90, 1.0F), start = {0.0F};
@@ -150,15 +151,15 @@ void any_number_of_threads_learns_the_same() {
     for (std::size_t i = 0; i < folds.size(); ++i) folds[i] = static_cast<std::int32_t>(i % 3);
     const NetworkRows rows{inputs, {}, values, weights, folds};
     const std::vector<double> rates(20, 0.02);
-    std::vector<std::vector<float>> learnt;
+    std::vector<std::vector<float>> learned;
     for (const int n_threads : {1, 3}) {
         NetworkTraining training(make_network_shape(2, hidden, 1, 3, false), rows, {16, 0.01, 0, 9}, start, Stop());
         const double before = training.held_out_loss(1, Stop());
         training.advance(rates, 0.1, n_threads, Stop());
         check(training.held_out_loss(n_threads, Stop()) != before);
-        learnt.push_back(training.parameters());
+        learned.push_back(training.parameters());
     }
-    check(learnt[0] == learnt[1]);
+    check(learned[0] == learned[1]);
 }
 
 }  // namespace
@@ -166,10 +167,10 @@ void any_number_of_threads_learns_the_same() {
 int main() {
     products_are_sums_in_order();
     units_are_silu_and_its_slope();
-    dropout_leaves_out_its_share();
-    dropout_is_drawn_anew_with_another_key();
-    steps_are_those_of_adamw();
-    a_row_is_decided_alone();
-    any_number_of_threads_learns_the_same();
+    dropout_drops_the_right_share();
+    another_key_drops_other_units();
+    steps_follow_adamw();
+    a_decision_does_not_depend_on_other_rows();
+    any_number_of_threads_learns_the_same_parameters();
     return report();
 }

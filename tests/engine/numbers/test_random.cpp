@@ -12,7 +12,7 @@ void same_keys_give_the_same_numbers() {
     for (int i = 0; i < 100; ++i) check(a.next() == b.next());
 }
 
-void purposes_and_parts_of_a_key_give_other_numbers() {
+void purposes_and_parts_of_a_key_change_the_numbers() {
     check(Random(7, Purpose::bootstrap).next() != Random(7, Purpose::split).next());
     std::set<std::uint64_t> keys;
     for (std::uint64_t key = 0; key < 50; ++key) {
@@ -21,7 +21,7 @@ void purposes_and_parts_of_a_key_give_other_numbers() {
     check(keys.size() == 2500, "no two keys collide");
 }
 
-void below_reaches_every_number_about_as_often() {
+void below_draws_all_numbers_with_equal_frequency() {
     Random random(1, Purpose::split);
     int counts[7] = {};
     for (int i = 0; i < 70000; ++i) ++counts[random.below(7)];
@@ -44,8 +44,8 @@ void uniform_lies_in_the_half_open_unit_interval() {
 
 int main() {
     same_keys_give_the_same_numbers();
-    purposes_and_parts_of_a_key_give_other_numbers();
-    below_reaches_every_number_about_as_often();
+    purposes_and_parts_of_a_key_change_the_numbers();
+    below_draws_all_numbers_with_equal_frequency();
     uniform_lies_in_the_half_open_unit_interval();
     return report();
 }

@@ -9,9 +9,9 @@ using namespace committee;
 
 namespace {
 
-// Five questions on, or as many as there are before a leaf or a question for categories.
+// Descends five levels, or until a leaf or a categorical node.
 template <class Code>
-std::uint32_t walk_down(const Tree& tree, const Code* row, std::uint32_t node) {
+std::uint32_t descend_naively(const Tree& tree, const Code* row, std::uint32_t node) {
     for (int level = 0; level < 5; ++level) {
         const NodeWord word = tree.nodes[node];
         if (is_leaf(word) || is_category(word)) return node;
@@ -21,7 +21,7 @@ std::uint32_t walk_down(const Tree& tree, const Code* row, std::uint32_t node) {
 }
 
 template <class Code>
-void rows_get_where_five_steps_lead(std::uint32_t max_bins, std::size_t n_numbers) {
+void rows_reach_the_nodes_of_five_steps(std::uint32_t max_bins, std::size_t n_numbers) {
     constexpr std::size_t n_rows = 600;
     std::vector<std::vector<double>> numbers;
     for (std::size_t j = 0; j < n_numbers; ++j) numbers.push_back(random_numbers(n_rows, j + 1, true));
@@ -37,7 +37,7 @@ void rows_get_where_five_steps_lead(std::uint32_t max_bins, std::size_t n_number
     for (const std::uint32_t root : {0U, 1U, 2U}) {
         descend_five_levels(make_five_levels(tree, root), codes.row(0), codes.n_columns, codes.n_columns, rows,
                             ends.data());
-        for (std::size_t k = 0; k < n_rows; ++k) check(ends[k] == walk_down(tree, codes.row(rows[k]), root));
+        for (std::size_t k = 0; k < n_rows; ++k) check(ends[k] == descend_naively(tree, codes.row(rows[k]), root));
     }
 }
 
@@ -60,8 +60,8 @@ void the_highest_codes_and_thresholds_are_compared_as_numbers() {
 
 int main() {
     for (const std::size_t n_numbers : {1U, 20U, 31U, 40U, 63U}) {
-        rows_get_where_five_steps_lead<std::uint8_t>(255, n_numbers);
-        rows_get_where_five_steps_lead<std::uint16_t>(65535, n_numbers);
+        rows_reach_the_nodes_of_five_steps<std::uint8_t>(255, n_numbers);
+        rows_reach_the_nodes_of_five_steps<std::uint16_t>(65535, n_numbers);
     }
     check(!can_descend_five_levels(65));
     a_leaf_is_its_own_end();

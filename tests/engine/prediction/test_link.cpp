@@ -22,7 +22,7 @@ bool are_close(const std::vector<double>& a, const std::vector<double>& b) {
     return true;
 }
 
-void links_are_their_formulas() {
+void links_follow_their_formulas() {
     const double e = std::exp(1.0);
     check(decide(Link::mean, {3, 6}, 1, 3) == std::vector<double>{1, 2});
     check(decide(Link::identity, {3, -6}) == std::vector<double>{3, -6});
@@ -47,7 +47,7 @@ void extreme_scores_give_finite_decisions() {
     check(are_close(decide(Link::shares_of_logistics, {-1e300, -1e300}), {0.5, 0.5}));
 }
 
-void scores_may_become_decisions_in_place() {
+void links_can_be_applied_in_place() {
     std::vector<double> scores{1, 3, 2, 2};
     apply_link(Link::share, 1, 1, 2, 2, scores.data(), scores.data());
     check(scores == std::vector<double>{0.25, 0.75, 0.5, 0.5});
@@ -56,8 +56,8 @@ void scores_may_become_decisions_in_place() {
 }  // namespace
 
 int main() {
-    links_are_their_formulas();
+    links_follow_their_formulas();
     extreme_scores_give_finite_decisions();
-    scores_may_become_decisions_in_place();
+    links_can_be_applied_in_place();
     return report();
 }

@@ -8,7 +8,7 @@ using namespace committee;
 
 namespace {
 
-// One row, one tree, node by node.
+// Descends one tree with one row, node by node.
 std::uint32_t walk(const Forest& forest, const Tree& tree, const SmallTable& small, std::size_t row) {
     std::uint32_t node = 0;
     while (!is_leaf(tree.nodes[node])) {
@@ -20,7 +20,7 @@ std::uint32_t walk(const Forest& forest, const Tree& tree, const SmallTable& sma
     return node;
 }
 
-void every_way_of_predicting_ends_in_the_same_leaves() {
+void all_predictions_use_the_same_leaves() {
     for (const std::uint32_t max_bins : {255U, 65535U}) {
         const SmallForest grown(max_bins);
         const Forest& forest = grown.forest;
@@ -45,7 +45,7 @@ void every_way_of_predicting_ends_in_the_same_leaves() {
     }
 }
 
-void one_row_is_decided_as_among_many() {
+void one_row_gets_the_same_decision_as_among_many() {
     const SmallForest grown(65535);
     const auto all = decisions(grown.forest, grown.small);
     for (std::size_t i = 0; i < 700; i += 37) {
@@ -60,7 +60,7 @@ void one_row_is_decided_as_among_many() {
 }
 
 // Enough rows for several blocks, and for five levels at a time where the machine supports them.
-void many_rows_are_decided_as_few() {
+void many_rows_get_the_same_decisions_as_few() {
     for (const std::uint32_t max_bins : {255U, 65535U}) {
         const SmallForest grown(max_bins);
         const auto repeated = [](const auto& column) {
@@ -74,9 +74,10 @@ void many_rows_are_decided_as_few() {
     }
 }
 
-// Trees of numbers: a full one, which is large and has pure leaves, and smaller ones, with leaves of both kinds and
-// with half a vote. A few rows go node by node, and add all numbers of a leaf.
-void pure_leaves_and_long_ways_decide_as_few_rows_do() {
+// Trees without categories: a full one, which is large and has pure leaves; a smaller one with pure and impure leaves;
+// and one whose values are halved. Predictions for a few rows, which descend node by node and add all values of a leaf,
+// must be the same.
+void large_and_small_trees_decide_the_same_for_few_and_many_rows() {
     constexpr std::size_t n_rows = 30000, few = 3;
     const SmallTable small({random_numbers(n_rows, 1, true), random_numbers(n_rows, 2), random_numbers(n_rows, 3)});
     const Target target = labels_target(5, random_labels(n_rows, 5, 4));
@@ -109,7 +110,7 @@ void any_number_of_threads_gives_the_same_decisions() {
     check(decisions(grown.forest, grown.small, 1) == decisions(grown.forest, grown.small, 4));
 }
 
-void a_majority_counts_the_first_of_the_best_classes() {
+void a_majority_counts_the_first_class_among_ties() {
     Forest forest = voting_forest({{Column{}}}, 2, true);
     for (const double first : {0.5, 0.2, 0.9}) forest.trees.push_back({{leaf_word(0)}, {}, {first, 1 - first}, {}, {}});
     const SmallTable small({{1, 2, 3, 4, 5, 6}});
@@ -117,7 +118,7 @@ void a_majority_counts_the_first_of_the_best_classes() {
     check(std::abs(shares[0] - 2.0 / 3) < 1e-15 && std::abs(shares[1] - 1.0 / 3) < 1e-15);
 }
 
-// The trees of SmallForest as a booster: leaves of three scores, or one score each in turn.
+// The trees of SmallForest as a boosted model: each leaf has three scores, or one score per tree in turn.
 Forest additive(Forest forest, bool turns, Link link) {
     forest.turns = turns;
     forest.link = link;
@@ -134,7 +135,7 @@ Forest additive(Forest forest, bool turns, Link link) {
     return forest;
 }
 
-void scores_are_the_start_and_what_the_leaves_add() {
+void scores_are_the_sum_of_start_and_leaves() {
     const SmallForest grown(65535);
     for (const bool turns : {false, true}) {
         const Forest forest = additive(grown.forest, turns, Link::softmax);
@@ -190,7 +191,7 @@ void a_booster_without_trees_decides_by_its_start() {
     }
 }
 
-void unseen_categories_go_with_the_missing_ones() {
+void unseen_categories_are_treated_as_missing() {
     const SmallForest grown(65535);
     const std::vector<double> half{0.5};
     const SmallTable unseen({half, half}, {std::vector{71}}, 70), none({half, half}, {std::vector{0}}, 70);
@@ -200,15 +201,15 @@ void unseen_categories_go_with_the_missing_ones() {
 }  // namespace
 
 int main() {
-    every_way_of_predicting_ends_in_the_same_leaves();
-    one_row_is_decided_as_among_many();
-    many_rows_are_decided_as_few();
-    pure_leaves_and_long_ways_decide_as_few_rows_do();
+    all_predictions_use_the_same_leaves();
+    one_row_gets_the_same_decision_as_among_many();
+    many_rows_get_the_same_decisions_as_few();
+    large_and_small_trees_decide_the_same_for_few_and_many_rows();
     any_number_of_threads_gives_the_same_decisions();
-    a_majority_counts_the_first_of_the_best_classes();
-    scores_are_the_start_and_what_the_leaves_add();
+    a_majority_counts_the_first_class_among_ties();
+    scores_are_the_sum_of_start_and_leaves();
     the_decision_is_the_link_of_the_scores();
     a_booster_without_trees_decides_by_its_start();
-    unseen_categories_go_with_the_missing_ones();
+    unseen_categories_are_treated_as_missing();
     return report();
 }

@@ -6,7 +6,7 @@ using namespace committee;
 
 namespace {
 
-// Whether a node lies in the subtree below another, or is it.
+// Whether a node is in the subtree of another node, or equals it.
 bool is_below(const Tree& tree, std::uint32_t node, std::uint32_t top) {
     if (node == top) return true;
     const NodeWord word = tree.nodes[top];
@@ -16,7 +16,7 @@ bool is_below(const Tree& tree, std::uint32_t node, std::uint32_t top) {
 }
 
 template <class Code>
-void exits_lie_on_the_way_to_the_leaves(std::uint32_t max_bins) {
+void exits_are_ancestors_of_the_leaves(std::uint32_t max_bins) {
     const SmallTable small({random_numbers(640, 1, true), random_numbers(640, 2, true)},
                            {random_codes(640, 5, 3, true)}, 5);
     const Table table = small.bin({}, max_bins);
@@ -73,8 +73,8 @@ void the_highest_codes_and_thresholds_are_compared_as_numbers() {
 }  // namespace
 
 int main() {
-    exits_lie_on_the_way_to_the_leaves<std::uint8_t>(255);
-    exits_lie_on_the_way_to_the_leaves<std::uint16_t>(65535);
+    exits_are_ancestors_of_the_leaves<std::uint8_t>(255);
+    exits_are_ancestors_of_the_leaves<std::uint16_t>(65535);
     all_exits_of_a_small_tree_are_leaves();
     a_leaf_has_one_exit();
     the_highest_codes_and_thresholds_are_compared_as_numbers();

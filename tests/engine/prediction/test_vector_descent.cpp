@@ -10,16 +10,16 @@ using namespace committee;
 namespace {
 
 template <class Code>
-std::uint32_t walk_down(const Tree& tree, const Code* row, std::uint32_t node) {
+std::uint32_t descend_naively(const Tree& tree, const Code* row, std::uint32_t node) {
     while (!is_leaf(tree.nodes[node])) {
         node = next_number_node<true>(tree.nodes[node], row[column_of(tree.nodes[node])]);
     }
     return node;
 }
 
-// Every row once, from a node of its own, whatever their order afterwards.
+// Every row must reach its leaf from its own start node, in any order.
 template <class Code>
-void rows_get_to_their_leaves(const Tree& tree, const Code* codes, std::size_t stride, std::size_t n_rows) {
+void rows_reach_their_leaves(const Tree& tree, const Code* codes, std::size_t stride, std::size_t n_rows) {
     std::vector<std::uint32_t> rows(n_rows), nodes(n_rows), begins(n_rows);
     std::iota(rows.rbegin(), rows.rend(), 0U);
     for (std::size_t k = 0; k < n_rows; ++k) {
@@ -27,10 +27,10 @@ void rows_get_to_their_leaves(const Tree& tree, const Code* codes, std::size_t s
     }
     descend_vectors(tree, codes, stride, rows, nodes.data());
     for (std::size_t k = 0; k < n_rows; ++k) {
-        check(nodes[k] == walk_down(tree, codes + rows[k] * stride, begins[rows[k]]));
+        check(nodes[k] == descend_naively(tree, codes + rows[k] * stride, begins[rows[k]]));
     }
     std::ranges::sort(rows);
-    for (std::size_t k = 0; k < n_rows; ++k) check(rows[k] == k, "a row is lost");
+    for (std::size_t k = 0; k < n_rows; ++k) check(rows[k] == k, "every row is still there");
 }
 
 template <class Code>
@@ -44,7 +44,7 @@ void any_number_of_rows_reaches_the_leaves(std::uint32_t max_bins) {
     const Tree tree = grow_one(table, labels_target(3, random_labels(n_rows, 3, 4)), parameters);
     if (!can_descend_vectors(tree, 3)) return;
     for (const std::size_t n : {0U, 1U, 15U, 16U, 17U, 512U, 513U, 1100U}) {
-        rows_get_to_their_leaves(tree, codes.row(0), codes.n_columns, n);
+        rows_reach_their_leaves(tree, codes.row(0), codes.n_columns, n);
     }
 }
 
@@ -61,7 +61,7 @@ void the_highest_codes_thresholds_and_columns_are_numbers() {
     codes[0] = codes[last_column + 1] = 0;
     codes[2 * last_column + 1] = 65534;
     codes[3 * last_column + 2] = 0;
-    rows_get_to_their_leaves(tree, codes.data(), last_column + 1, 4);
+    rows_reach_their_leaves(tree, codes.data(), last_column + 1, 4);
 }
 
 void trees_with_categories_and_very_wide_tables_are_refused() {

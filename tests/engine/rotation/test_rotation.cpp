@@ -1,4 +1,5 @@
-// Rotation forests: principal axes, axes of a table, drawn rotations, trees on them, and arrays that are no forest.
+// Tests of rotation forests: principal axes, axes of a table, random rotations, trees on them, and arrays that are not
+// a forest.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -36,7 +37,7 @@ Target classes(std::vector<std::uint32_t> labels, std::uint32_t n_classes) {
     return target;
 }
 
-// Two classes that a diagonal parts.
+// Two classes separated by a diagonal.
 struct Diagonal {
     Diagonal() {
         for (int i = 0; i < 200; ++i) {
@@ -64,13 +65,13 @@ GrownRotations grow(const Diagonal& table, const RotationForestParameters& param
                                 {});
 }
 
-void test_principal_axes_of_a_matrix_known_by_hand() {
+void test_principal_axes_of_small_matrices() {
     const auto axes = principal_axes({2, 1, 1, 2}, 2);
     const double half = std::sqrt(0.5);
     check(is_near(axes[0], half) && is_near(axes[1], half), "the diagonal has the larger variance");
-    check(is_near(std::abs(axes[2]), half) && is_near(axes[2], -axes[3]), "at right angles to it");
-    check(principal_axes({0, 0, 0, 0}, 2) == std::vector<double>{1, 0, 0, 1}, "nothing to turn");
-    check(principal_axes({1, 0, 0, 3}, 2) == std::vector<double>{0, 1, 1, 0}, "by falling variance");
+    check(is_near(std::abs(axes[2]), half) && is_near(axes[2], -axes[3]), "orthogonal to it");
+    check(principal_axes({0, 0, 0, 0}, 2) == std::vector<double>{1, 0, 0, 1}, "no rotation");
+    check(principal_axes({1, 0, 0, 3}, 2) == std::vector<double>{0, 1, 1, 0}, "by decreasing variance");
     check(principal_axes({5}, 1) == std::vector<double>{1}, "one axis");
     check(principal_axes({}, 0).empty(), "none");
 }
@@ -91,39 +92,40 @@ void test_principal_axes_make_a_matrix_diagonal() {
                     across += axes[a * size + i] * matrix[i * size + j] * axes[b * size + j];
                 }
             }
-            check(is_near(product, a == b ? 1 : 0), "unit vectors at right angles");
-            check(a == b || is_near(across, 0), "no covariance is left");
+            check(is_near(product, a == b ? 1 : 0), "orthogonal unit vectors");
+            check(a == b || is_near(across, 0), "all covariances are zero");
         }
     }
 }
 
-void test_axes_are_scaled_and_categories_are_apart() {
+void test_numbers_are_scaled_and_categories_are_one_hot() {
     const std::vector<double> numbers{2, 6, nan, 4, infinity}, constant(5, 7.0);
     const std::vector<std::int32_t> two{1, 2, 2, 0, 1}, three{1, 2, 3, 3, 9};
     const std::vector<ColumnView> columns{view(numbers), view(constant), view(two), view(three)};
     const std::vector<std::uint32_t> n_categories{0, 0, 2, 3};
     const Axes axes = find_axes(columns, n_categories, 5, {}, 1);
-    check(axes.size() == 5, "one of numbers, none that is constant, one of two categories, three of three");
+    check(axes.size() == 5, "one per numeric column, none if constant, one for two categories, three for three");
     std::vector<double> values(25);
-    check(read_axes(axes, columns, 0, 5, {values.data(), 5, 1}), "something is missing");
-    check(values[0] == 0 && values[5] == 1 && values[15] == 0.5, "by the range");
-    check(std::isnan(values[10]) && values[20] == furthest, "missing stays, infinity is far");
+    check(read_axes(axes, columns, 0, 5, {values.data(), 5, 1}), "a value is missing");
+    check(values[0] == 0 && values[5] == 1 && values[15] == 0.5, "scaled by the range");
+    check(std::isnan(values[10]) && values[20] == furthest, "missing values are kept, infinity is clipped");
     check(values[1] == 0 && values[6] == 1 && std::isnan(values[16]), "the second of two categories");
-    check(values[2] == 1 && values[7] == 0 && std::isnan(values[22]), "a category that is not known is missing");
+    check(values[2] == 1 && values[7] == 0 && std::isnan(values[22]), "an unknown category is missing");
 }
 
-void test_rows_without_weight_have_no_say_in_the_axes() {
+void test_rows_of_weight_zero_do_not_affect_the_axes() {
     const std::vector<double> numbers{0, 1, 100};
     const std::vector<ColumnView> columns{view(numbers)};
     const std::vector<std::uint32_t> n_categories{0}, weights{1, 1, 0};
     const Axes axes = find_axes(columns, n_categories, 3, weights, 1);
-    check(axes.list[0].range == 1, "the range of the others");
+    check(axes.list[0].range == 1, "the range of the other rows");
     const AxisTable table = make_axis_table(axes, columns, classes({1, 0, 1}, 2), weights, true, 1);
-    check(table.n_rows == 2 && table.rows == std::vector<std::uint32_t>{1, 0, 2}, "by class, weightless last");
-    check(make_axis_table(axes, columns, classes({1, 0, 1}, 2), weights, false, 1).rows.size() == 2, "or left out");
+    check(table.n_rows == 2 && table.rows == std::vector<std::uint32_t>{1, 0, 2}, "by class, with weight 0 last");
+    check(make_axis_table(axes, columns, classes({1, 0, 1}, 2), weights, false, 1).rows.size() == 2,
+          "rows of weight 0 can be excluded");
 }
 
-void test_a_drawn_rotation_turns_every_axis_once() {
+void test_a_random_rotation_contains_every_axis_once() {
     const Diagonal rows;
     std::vector<ColumnView> columns;
     for (int i = 0; i < 4; ++i) {
@@ -138,18 +140,20 @@ void test_a_drawn_rotation_turns_every_axis_once() {
     const Rotation rotation = draw_rotation(table, {}, mean_axes(table, {}), parameters, 7);
     std::vector<int> times(8, 0);
     for (const std::uint32_t axis : rotation.axes) ++times[axis];
-    check(times == std::vector<int>(8, 1), "once");
+    check(times == std::vector<int>(8, 1), "every axis occurs once");
     check(rotation.components().size() == 8, "all components are kept");
     const Rotation again = draw_rotation(table, {}, mean_axes(table, {}), parameters, 7);
-    check(rotation.coefficients == again.coefficients && rotation.axes == again.axes, "the same key, the same draw");
-    check(draw_rotation(table, {}, mean_axes(table, {}), parameters, 8).axes != rotation.axes, "another key");
+    check(rotation.coefficients == again.coefficients && rotation.axes == again.axes,
+          "the same key gives the same rotation");
+    check(draw_rotation(table, {}, mean_axes(table, {}), parameters, 8).axes != rotation.axes,
+          "another key gives another rotation");
     const std::vector<std::uint32_t> twice(rows.labels.size(), 2);
     parameters.weights_repeat = false;
     check(draw_rotation(table, twice, mean_axes(table, twice), parameters, 7).coefficients == rotation.coefficients,
-          "even weights change nothing");
+          "equal weights change nothing");
 }
 
-void test_a_table_is_turned_as_its_rows_are() {
+void test_a_table_is_rotated_like_its_rows() {
     Diagonal rows;
     rows.first[3] = nan;
     const auto columns = rows.columns();
@@ -184,7 +188,7 @@ void test_forests_learn_a_diagonal() {
             check(is_near(votes[2 * i] + votes[2 * i + 1], 1), "votes sum to one");
             n_right += (votes[2 * i + 1] > 0.5 ? 1U : 0U) == table.labels[i] ? 1 : 0;
         }
-        check(n_right >= 195, "nearly all are right");
+        check(n_right >= 195, "nearly all decisions are correct");
     }
 }
 
@@ -196,22 +200,22 @@ void test_threads_and_time_change_no_tree() {
     check(one.thresholds == three.thresholds && one.coefficients == three.coefficients, "threads");
     parameters.seconds = 0;
     const GrownRotations cut = grow(table, parameters);
-    check(cut.forest.trees.size() == 1, "one tree whatever the time");
+    check(cut.forest.trees.size() == 1, "at least one tree is grown");
     check(cut.forest.trees[0].rotation.coefficients ==
               std::vector<double>(one.coefficients.begin(), one.coefficients.begin() + 4),
-          "the first");
+          "the tree is the first one");
 }
 
-void test_trees_tell_which_rows_they_have_not_seen() {
+void test_trees_return_the_rows_outside_their_bags() {
     const Diagonal table;
     RotationForestParameters parameters = small();
-    check(grow(table, parameters).outside.empty(), "only if they are asked");
+    check(grow(table, parameters).outside.empty(), "only on request");
     parameters.bootstrap = parameters.tells_outside = true;
     parameters.n_draws = table.labels.size();
     const auto outside = grow(table, parameters).outside;
-    check(outside.size() == 3 * table.labels.size(), "for each tree and row");
+    check(outside.size() == 3 * table.labels.size(), "one element per tree and row");
     const double share = static_cast<double>(std::ranges::count(outside, 1)) / static_cast<double>(outside.size());
-    check(share > 0.3 && share < 0.45, "about a third");
+    check(share > 0.3 && share < 0.45, "about 37 percent of the rows");
 }
 
 void test_a_stop_ends_it() {
@@ -236,7 +240,7 @@ bool is_refused(const RotationForestArrays& arrays) {
     return false;
 }
 
-void test_arrays_are_the_forest_and_no_others_are_taken() {
+void test_arrays_survive_a_round_trip_and_faults_are_refused() {
     const RotationForestArrays sound = to_arrays(grow(Diagonal(), small()).forest);
     const auto again = to_arrays(from_arrays(sound));
     check(again.thresholds == sound.thresholds && again.coefficients == sound.coefficients, "round trip");
@@ -247,13 +251,13 @@ void test_arrays_are_the_forest_and_no_others_are_taken() {
     };
     refused([](auto& a) { a.n_outputs = 0; }, "no outputs");
     refused([](auto& a) { a.n_categories.clear(); }, "no columns");
-    refused([](auto& a) { a.axis_columns[1] = 2; }, "a column that is not there");
-    refused([](auto& a) { a.axis_categories[0] = 1; }, "a category that is not there");
+    refused([](auto& a) { a.axis_columns[1] = 2; }, "a column that does not exist");
+    refused([](auto& a) { a.axis_categories[0] = 1; }, "a category that does not exist");
     refused([](auto& a) { a.axis_columns = {1, 0}; }, "axes out of order");
     refused([](auto& a) { a.axis_ranges[0] = 0; }, "no range");
-    refused([](auto& a) { a.axis_lows[0] = nan; }, "no place");
+    refused([](auto& a) { a.axis_lows[0] = nan; }, "a missing low");
     refused([](auto& a) { a.axis_lows.pop_back(); }, "too few lows");
-    refused([](auto& a) { a.turned_axes[0] = 9; }, "an axis that is not there");
+    refused([](auto& a) { a.turned_axes[0] = 9; }, "an axis that does not exist");
     refused([](auto& a) { a.turned_axes[0] = a.turned_axes[1]; }, "an axis twice");
     refused([](auto& a) { a.turned_axes.pop_back(); }, "too few axes");
     refused([](auto& a) { a.group_sizes[0] = 0; }, "an empty group");
@@ -261,32 +265,32 @@ void test_arrays_are_the_forest_and_no_others_are_taken() {
     refused([](auto& a) { a.coefficients[0] = infinity; }, "an infinite coefficient");
     refused([](auto& a) { a.coefficients[0] = nan; }, "a missing coefficient");
     refused([](auto& a) { a.coefficients.pop_back(); }, "too few coefficients");
-    refused([](auto& a) { a.fill[0] = nan; }, "nothing to fill with");
+    refused([](auto& a) { a.fill[0] = nan; }, "a missing fill value");
     refused([](auto& a) { a.node_offsets[1] = 1'000'000; }, "offsets beyond the nodes");
     refused([](auto& a) { a.value_offsets = {0}; }, "too few offsets");
-    refused([](auto& a) { a.components[0] = 2; }, "a component that is not there");
-    refused([](auto& a) { a.thresholds[0] = nan; }, "no threshold");
+    refused([](auto& a) { a.components[0] = 2; }, "a component that does not exist");
+    refused([](auto& a) { a.thresholds[0] = nan; }, "a missing threshold");
     refused([](auto& a) { a.addresses[0] = 0; }, "a node that is its own child");
     refused([](auto& a) { a.addresses[0] = 1'000'000; }, "a child out of bounds");
     refused([](auto& a) { a.addresses.pop_back(); }, "too few addresses");
-    refused([](auto& a) { a.values[0] = 2; }, "no probability");
-    refused([](auto& a) { a.is_classifier = false; }, "numbers with two outputs");
+    refused([](auto& a) { a.values[0] = 2; }, "a value that is not a probability");
+    refused([](auto& a) { a.is_classifier = false; }, "a regression with two outputs");
     refused([](auto& a) { a.node_offsets = {0}; }, "no trees");
 }
 
 }  // namespace
 
 int main() {
-    test_principal_axes_of_a_matrix_known_by_hand();
+    test_principal_axes_of_small_matrices();
     test_principal_axes_make_a_matrix_diagonal();
-    test_axes_are_scaled_and_categories_are_apart();
-    test_rows_without_weight_have_no_say_in_the_axes();
-    test_a_drawn_rotation_turns_every_axis_once();
-    test_a_table_is_turned_as_its_rows_are();
+    test_numbers_are_scaled_and_categories_are_one_hot();
+    test_rows_of_weight_zero_do_not_affect_the_axes();
+    test_a_random_rotation_contains_every_axis_once();
+    test_a_table_is_rotated_like_its_rows();
     test_forests_learn_a_diagonal();
     test_threads_and_time_change_no_tree();
-    test_trees_tell_which_rows_they_have_not_seen();
+    test_trees_return_the_rows_outside_their_bags();
     test_a_stop_ends_it();
-    test_arrays_are_the_forest_and_no_others_are_taken();
+    test_arrays_survive_a_round_trip_and_faults_are_refused();
     return report();
 }

@@ -25,7 +25,7 @@ std::vector<std::uint16_t> codes_of(const Column& column, const std::vector<doub
     return codes;
 }
 
-void few_distinct_values_get_a_bin_each() {
+void few_distinct_values_get_one_bin_each() {
     const SmallTable small({{3, 1, 2, 1, 3}});
     const Table table = small.bin();
     check(codes_of(table, 0) == std::vector<int>{3, 1, 2, 1, 3});
@@ -44,14 +44,14 @@ void many_distinct_values_are_cut_at_quantiles() {
     for (int bin = 1; bin <= 10; ++bin) check(counts[static_cast<std::size_t>(bin)] == 100);
 }
 
-void a_heavy_value_takes_a_bin_of_its_own() {
+void a_heavy_value_gets_its_own_bin() {
     const SmallTable small({{0, 1, 2, 3, 4, 5, 6, 7}});
     const std::vector<std::uint32_t> weights{1, 1, 1, 1000, 1, 1, 1, 1};
     const auto codes = codes_of(small.bin(weights, 3), 0);
     check(codes[3] != codes[2] && codes[3] != codes[4]);
 }
 
-void infinities_missing_and_negative_zero_have_their_places() {
+void infinities_missing_and_negative_zero_are_binned() {
     const SmallTable small({{-infinity, -0.0, 0.0, infinity, missing, 5}});
     const Table table = small.bin();
     check(codes_of(table, 0) == std::vector<int>{1, 2, 2, 4, 0, 3});
@@ -68,7 +68,7 @@ void a_column_without_values_is_all_missing() {
     check(codes_of(table.binning->columns[0], {1, missing}) == std::vector<std::uint16_t>{0, 0});
 }
 
-void rows_without_weight_make_no_bins_but_get_codes() {
+void rows_of_weight_zero_do_not_affect_bins_but_get_codes() {
     const SmallTable small({{1, 2, 3}});
     const std::vector<std::uint32_t> weights{1, 0, 1};
     const Table table = small.bin(weights);
@@ -76,7 +76,7 @@ void rows_without_weight_make_no_bins_but_get_codes() {
     check(codes_of(table, 0) == std::vector<int>{1, 1, 2}, "2 is no higher than the cut between 1 and 3");
 }
 
-void neighbouring_doubles_are_told_apart() {
+void adjacent_doubles_get_different_bins() {
     const double one = 1, next = std::nextafter(one, 2);
     const SmallTable small({{next, one}});
     check(codes_of(small.bin(), 0) == std::vector<int>{2, 1});
@@ -111,7 +111,7 @@ void unseen_categories_are_missing() {
     check(codes_of(small.bin(), 0) == std::vector<int>{1, 3, 0, 0, 0});
 }
 
-void codes_by_row_are_those_by_column_for_any_number_of_threads() {
+void codes_by_row_equal_codes_by_column_for_any_number_of_threads() {
     const SmallTable small({random_numbers(500, 1), random_numbers(500, 2, true)}, {random_codes(500, 9, 3)}, 9);
     const Table one = small.bin({}, 300, 1), many = small.bin({}, 300, 4);
     const auto& codes = std::get<Codes<std::uint16_t>>(one.codes);
@@ -122,7 +122,7 @@ void codes_by_row_are_those_by_column_for_any_number_of_threads() {
     check(std::holds_alternative<Codes<std::uint8_t>>(small.bin({}, 255).codes), "255 bins fit a byte");
 }
 
-void cuts_that_were_not_kept_are_found_again() {
+void cuts_that_were_not_kept_are_recomputed() {
     const SmallTable small({{-infinity, -0.0, 0.25, infinity, missing, 5, 6, 7, 1.0, std::nextafter(1.0, 2.0)}});
     for (const std::vector<std::uint32_t>& weights :
          {std::vector<std::uint32_t>{}, std::vector<std::uint32_t>{1, 2, 1, 1, 1, 0, 3, 0, 1, 1}}) {
@@ -143,17 +143,17 @@ void cuts_that_were_not_kept_are_found_again() {
 }  // namespace
 
 int main() {
-    few_distinct_values_get_a_bin_each();
+    few_distinct_values_get_one_bin_each();
     many_distinct_values_are_cut_at_quantiles();
-    a_heavy_value_takes_a_bin_of_its_own();
-    infinities_missing_and_negative_zero_have_their_places();
+    a_heavy_value_gets_its_own_bin();
+    infinities_missing_and_negative_zero_are_binned();
     a_column_without_values_is_all_missing();
-    rows_without_weight_make_no_bins_but_get_codes();
-    neighbouring_doubles_are_told_apart();
+    rows_of_weight_zero_do_not_affect_bins_but_get_codes();
+    adjacent_doubles_get_different_bins();
     new_values_get_the_codes_of_the_table();
     every_element_type_and_stride_is_read();
     unseen_categories_are_missing();
-    codes_by_row_are_those_by_column_for_any_number_of_threads();
-    cuts_that_were_not_kept_are_found_again();
+    codes_by_row_equal_codes_by_column_for_any_number_of_threads();
+    cuts_that_were_not_kept_are_recomputed();
     return report();
 }

@@ -15,8 +15,8 @@ Column column_of_cuts(std::vector<double> cuts) {
     return column;
 }
 
-// Codes of the cuts themselves, of values around them, and of the extremes.
-void codes_are_those_of_the_definition(const Column& column) {
+// Tests the cuts themselves, values next to them, and extreme values.
+void codes_follow_the_definition(const Column& column) {
     std::vector<double> values{missing, -infinity, infinity, 0, 1e308, -1e308, 5e-324};
     for (const double cut : column.cuts) {
         values.push_back(cut);
@@ -40,14 +40,14 @@ void buckets_find_the_codes() {
     for (const auto& cuts : {even, powers, crowded}) {
         const Column column = column_of_cuts(cuts);
         check(!CutBuckets(column).empty());
-        codes_are_those_of_the_definition(column);
+        codes_follow_the_definition(column);
     }
     std::vector<double> random = random_numbers(3000, 1);
     std::ranges::sort(random);
-    codes_are_those_of_the_definition(column_of_cuts(random));
+    codes_follow_the_definition(column_of_cuts(random));
 }
 
-void cuts_that_cannot_be_counted_in_equal_steps_get_no_buckets() {
+void cuts_with_an_infinite_range_get_no_buckets() {
     std::vector<double> cuts;
     for (int i = 0; i < 400; ++i) cuts.push_back(i);
     check(CutBuckets(column_of_cuts({1, 2, 3})).empty(), "too few");
@@ -58,7 +58,7 @@ void cuts_that_cannot_be_counted_in_equal_steps_get_no_buckets() {
     check(CutBuckets(column_of_cuts(cuts)).empty());
 }
 
-void many_rows_get_the_codes_of_one() {
+void encoding_many_rows_equals_encoding_one_row() {
     constexpr std::size_t n_rows = 1500, n_columns = 11;
     std::vector<std::vector<double>> numbers;
     for (std::size_t j = 0; j + 1 < n_columns; ++j) numbers.push_back(random_numbers(n_rows, j + 1, j % 2 == 0));
@@ -81,7 +81,7 @@ void many_rows_get_the_codes_of_one() {
 
 int main() {
     buckets_find_the_codes();
-    cuts_that_cannot_be_counted_in_equal_steps_get_no_buckets();
-    many_rows_get_the_codes_of_one();
+    cuts_with_an_infinite_range_get_no_buckets();
+    encoding_many_rows_equals_encoding_one_row();
     return report();
 }

@@ -22,7 +22,7 @@ void check_sorted(const std::vector<double>& numbers, const char* what) {
         is_there[rows[i]] = true;
         check(i == 0 || numbers[rows[i - 1]] <= numbers[rows[i]], what);
     }
-    for (const bool each : is_there) check(each, "all rows");
+    for (const bool each : is_there) check(each, "all rows are in the result");
 }
 
 std::vector<double> drawn(std::size_t n, double offset, double range) {
@@ -36,7 +36,7 @@ void test_numbers_of_all_kinds_are_sorted() {
     check_sorted({}, "none");
     check_sorted({3}, "one");
     check_sorted({2, -1, 0.5}, "few");
-    check_sorted(drawn(1000, 0, 2), "of both signs");
+    check_sorted(drawn(1000, 0, 2), "both signs");
     check_sorted(drawn(40000, 0, 2), "many");
     check_sorted(std::vector<double>(1000, 4), "equal");
     std::vector<double> whole = drawn(1000, 0, 10);
@@ -45,10 +45,10 @@ void test_numbers_of_all_kinds_are_sorted() {
 }
 
 void test_numbers_far_from_zero_are_sorted() {
-    check_sorted(drawn(1000, 1e12, 1), "that share their leading bits");
+    check_sorted(drawn(1000, 1e12, 1), "equal leading bits");
     std::vector<double> numbers = drawn(1000, 1e12, 1e-3);
     numbers[500] = -1;
-    check_sorted(numbers, "that differ in their last bits alone, but for one");
+    check_sorted(numbers, "all but one differ only in their last bits");
 }
 
 void test_infinities_and_zeros_are_sorted() {

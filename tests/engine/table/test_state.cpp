@@ -17,7 +17,7 @@ Table some_table(std::size_t n_rows) {
     return small.bin();
 }
 
-void a_table_comes_back_as_it_went() {
+void a_table_survives_a_round_trip() {
     for (const std::size_t n_rows : {1, 200, 700}) {
         const Table table = some_table(n_rows);
         const Table back = from_arrays(to_arrays(table));
@@ -39,12 +39,12 @@ void a_table_comes_back_as_it_went() {
     }
 }
 
-void what_is_not_a_table_is_refused() {
+void arrays_that_are_not_a_table_are_refused() {
     using Change = std::function<void(TableArrays&)>;
     const std::vector<std::pair<const char*, Change>> changes = {
-        {"a row too many", [](auto& a) { ++a.n_rows; }},
+        {"one row too many", [](auto& a) { ++a.n_rows; }},
         {"rows whose product with the columns wraps around", [](auto& a) { a.n_rows += std::uint64_t{1} << 62; }},
-        {"a code too few", [](auto& a) { std::get<0>(a.codes).pop_back(); }},
+        {"one code too few", [](auto& a) { std::get<0>(a.codes).pop_back(); }},
         {"a code without a bin", [](auto& a) { std::get<0>(a.codes).back() = 71; }},
         {"codes of another width",
          [](auto& a) {
@@ -53,9 +53,10 @@ void what_is_not_a_table_is_refused() {
          }},
         {"a wide column in narrow codes", [](auto& a) { a.columns.n_bins[2] = 300; }},
         {"no columns", [](auto& a) { a.columns = {}; }},
-        {"offsets that fall", [](auto& a) { a.columns.cut_offsets[1] = a.columns.cut_offsets.back() + 1; }},
+        {"decreasing offsets", [](auto& a) { a.columns.cut_offsets[1] = a.columns.cut_offsets.back() + 1; }},
         {"cuts out of order", [](auto& a) { std::swap(a.columns.cuts[0], a.columns.cuts[1]); }},
-        {"a range that is no number", [](auto& a) { a.columns.highest[0] = std::numeric_limits<double>::quiet_NaN(); }},
+        {"a range that is not a number",
+         [](auto& a) { a.columns.highest[0] = std::numeric_limits<double>::quiet_NaN(); }},
     };
     for (const auto& [what, change] : changes) {
         TableArrays arrays = to_arrays(some_table(200));
@@ -73,7 +74,7 @@ void what_is_not_a_table_is_refused() {
 }  // namespace
 
 int main() {
-    a_table_comes_back_as_it_went();
-    what_is_not_a_table_is_refused();
+    a_table_survives_a_round_trip();
+    arrays_that_are_not_a_table_are_refused();
     return report();
 }

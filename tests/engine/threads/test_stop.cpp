@@ -1,4 +1,5 @@
-// Every long call of the engine: it polls after a bounded number of values, and whichever poll says so ends it.
+// Tests that every long call of the engine polls after a bounded number of values, and ends at any poll that requests
+// it.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -44,7 +45,7 @@ struct Problem {
     }
 };
 
-// Whether the call was ended by a poll, thrown or told.
+// Returns whether the call was ended by a poll, unless it throws Stopped.
 using Call = std::function<bool(const Stop&)>;
 
 bool ends(const Call& call, const Stop& stop) {
@@ -55,7 +56,7 @@ bool ends(const Call& call, const Stop& stop) {
     }
 }
 
-// How often a call that nobody stops asks whether to.
+// The number of polls in a call that is not stopped.
 int polls_of(const Call& call) {
     int n_polls = 0;
     check(!ends(call, Stop([&] { return ++n_polls == 0; }, {})));
@@ -104,7 +105,7 @@ void growing_ends() {
     const SmallBootstrap bootstrap(problem.table, problem.labels, n_rows);
     parameters.drawing = bootstrap.drawing;
     parameters.out_of_bag = parameters.out_of_bag_importances = true;
-    // Ten levels of a full tree at least look at all rows.
+    // At least ten levels of a full tree read all rows.
     ends_at_any_poll("grow_forest", 2 * 10 * n_rows / 2 * n_columns, [&](const Stop& stop) {
         return grow_forest(problem.table, problem.labels, {}, parameters, {}, 1, {}, stop).stopped;
     });
@@ -121,7 +122,7 @@ void growing_ends() {
     });
 }
 
-void trees_before_a_stop_are_those_of_a_whole_run() {
+void trees_before_a_stop_equal_those_of_a_complete_run() {
     const Problem problem;
     ForestParameters parameters;
     parameters.n_trees = 4;
@@ -133,7 +134,8 @@ void trees_before_a_stop_are_those_of_a_whole_run() {
         };
     };
     const Grown whole = grow_forest(problem.table, problem.labels, {}, parameters, {}, 1, {});
-    // On one thread in the middle of the trees; on three while none of them is whole, or some are.
+    // One thread, stopped halfway through the trees; then three threads, stopped before any tree is finished, and
+    // later.
     for (const auto& [n_threads, last] : {std::pair(1, polls_of(run_on(1)) / 2), {3, 1}, {3, 4}}) {
         int n_asked = 0;
         const Stop stop([&] { return ++n_asked == last; }, {});
@@ -144,7 +146,7 @@ void trees_before_a_stop_are_those_of_a_whole_run() {
     }
 }
 
-void boosting_ends_and_keeps_whole_rounds() {
+void boosting_ends_and_keeps_complete_rounds() {
     for (const std::uint32_t max_bins : {255U, 65535U}) {
         const Problem problem(max_bins);
         BoostParameters parameters;
@@ -166,7 +168,7 @@ void boosting_ends_and_keeps_whole_rounds() {
     }
 }
 
-void adaboost_ends_and_goes_on_with_the_same_bits() {
+void adaboost_ends_and_continues_with_the_same_bits() {
     const Problem problem;
     for (const Scheme scheme : {Scheme::samme, Scheme::m2}) {
         AdaBoostParameters parameters;
@@ -288,7 +290,7 @@ void prediction_ends() {
     });
 }
 
-void nobody_is_asked_before_a_pause_is_over() {
+void the_callback_is_not_called_before_a_pause_is_over() {
     bool is_asked = false;
     const Stop stop([&] { return is_asked = true; }, std::chrono::hours(1));
     for (int i = 0; i < 1000; ++i) stop.poll();
@@ -298,12 +300,12 @@ void nobody_is_asked_before_a_pause_is_over() {
 }  // namespace
 
 int main() {
-    nobody_is_asked_before_a_pause_is_over();
+    the_callback_is_not_called_before_a_pause_is_over();
     binning_ends();
     growing_ends();
-    trees_before_a_stop_are_those_of_a_whole_run();
-    boosting_ends_and_keeps_whole_rounds();
-    adaboost_ends_and_goes_on_with_the_same_bits();
+    trees_before_a_stop_equal_those_of_a_complete_run();
+    boosting_ends_and_keeps_complete_rounds();
+    adaboost_ends_and_continues_with_the_same_bits();
     c45_ends();
     adaboost_of_c45_ends();
     prediction_ends();

@@ -19,7 +19,7 @@ void every_task_runs_once() {
     }
 }
 
-void no_tasks_are_done_at_once() {
+void zero_tasks_need_no_thread() {
     for_each_task(0, 4, {}, [](std::size_t, int) { check(false); });
 }
 
@@ -29,7 +29,7 @@ void threads_are_numbered_and_no_more_than_the_tasks() {
     check(in_range);
 }
 
-void an_exception_is_carried_to_the_caller_and_ends_the_work() {
+void an_exception_reaches_the_caller_and_ends_the_work() {
     for (const int n_threads : {1, 4}) {
         std::atomic<int> n_run{0};
         std::string message;
@@ -57,12 +57,12 @@ void a_stop_ends_the_work() {
         is_stopped = true;
     }
     check(is_stopped);
-    check(n_asked == 5, "the caller alone asks, and not again after a yes");
+    check(n_asked == 5, "only the caller runs the callback, and never again after it has returned true");
     check(n_run < 1000000);
 }
 
-void the_caller_asks_while_others_are_at_work() {
-    // Only the other thread works, until somebody wants to stop; the caller is out of tasks by then.
+void the_caller_runs_the_callback_while_others_work() {
+    // The other thread works until the stop is requested, when the caller has run out of tasks.
     for (const bool by_team : {false, true}) {
         const auto caller = std::this_thread::get_id();
         std::atomic<bool> is_elsewhere{false};
@@ -92,7 +92,7 @@ void the_caller_asks_while_others_are_at_work() {
     }
 }
 
-void a_team_runs_every_task_of_every_piece_of_work_once() {
+void a_team_runs_every_task_of_every_batch_once() {
     for (const int n_threads : {1, 2, 5}) {
         ThreadTeam team(n_threads);
         check(team.size() == n_threads);
@@ -111,7 +111,7 @@ void a_team_runs_every_task_of_every_piece_of_work_once() {
     }
 }
 
-void a_team_carries_an_exception_and_works_on() {
+void a_team_rethrows_an_exception_and_can_be_used_again() {
     ThreadTeam team(3);
     for (int piece = 0; piece < 20; ++piece) {
         bool is_caught = false;
@@ -130,7 +130,7 @@ void a_team_carries_an_exception_and_works_on() {
 }
 
 #ifdef __GLIBC__
-// While it lives, a new thread asks for more memory than there are addresses.
+// While it exists, new threads request more stack than there is address space.
 class NoMoreThreads {
   public:
     NoMoreThreads() {
@@ -147,7 +147,7 @@ class NoMoreThreads {
     pthread_attr_t usual_{};
 };
 
-void threads_that_the_system_refuses_are_done_without() {
+void work_is_done_if_no_thread_can_be_started() {
     const NoMoreThreads refusal;
     std::atomic<int> n_run{0};
     for_each_task(100, 4, {}, [&](std::size_t, int) { ++n_run; });
@@ -158,20 +158,20 @@ void threads_that_the_system_refuses_are_done_without() {
     check(n_run == 200);
 }
 #else
-void threads_that_the_system_refuses_are_done_without() {}
+void work_is_done_if_no_thread_can_be_started() {}
 #endif
 
 }  // namespace
 
 int main() {
-    threads_that_the_system_refuses_are_done_without();
-    a_team_runs_every_task_of_every_piece_of_work_once();
-    a_team_carries_an_exception_and_works_on();
+    work_is_done_if_no_thread_can_be_started();
+    a_team_runs_every_task_of_every_batch_once();
+    a_team_rethrows_an_exception_and_can_be_used_again();
     every_task_runs_once();
-    no_tasks_are_done_at_once();
+    zero_tasks_need_no_thread();
     threads_are_numbered_and_no_more_than_the_tasks();
-    an_exception_is_carried_to_the_caller_and_ends_the_work();
+    an_exception_reaches_the_caller_and_ends_the_work();
     a_stop_ends_the_work();
-    the_caller_asks_while_others_are_at_work();
+    the_caller_runs_the_callback_while_others_work();
     return report();
 }

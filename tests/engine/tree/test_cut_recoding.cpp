@@ -16,11 +16,11 @@ void dropping_unused_cuts_changes_no_decision() {
         check(grown.forest.nbytes() <= bytes);
         const Forest once = grown.forest;
         drop_unused_cuts(grown.forest, 2);
-        check(same_trees(once, grown.forest), "there is nothing left to drop");
+        check(same_trees(once, grown.forest), "no unused cuts are left");
     }
 }
 
-void a_column_that_no_tree_asks_about_is_marked() {
+void a_column_that_no_tree_uses_is_marked() {
     const SmallTable small({{1, 2, 3, 4}, {7, 7, 7, 7}});
     const Table table = small.bin();
     const Target target = labels_target(2, {0, 0, 1, 1});
@@ -30,7 +30,7 @@ void a_column_that_no_tree_asks_about_is_marked() {
     check(forest.binning.columns[0].cuts == std::vector<double>{2.5});
 }
 
-void appended_trees_vote_as_before() {
+void appended_trees_keep_their_votes() {
     SmallForest first(65535, 1), second(65535, 10);
     drop_unused_cuts(first.forest, 2);
     drop_unused_cuts(second.forest, 2);
@@ -43,7 +43,7 @@ void appended_trees_vote_as_before() {
     }
 }
 
-void appended_rounds_add_to_the_scores_of_their_turn() {
+void appended_rounds_add_to_the_same_scores() {
     SmallForest first(65535, 1), second(65535, 10);
     for (Forest* forest : {&first.forest, &second.forest}) {
         forest->turns = true;
@@ -60,7 +60,7 @@ void appended_rounds_add_to_the_scores_of_their_turn() {
     for (std::size_t i = 0; i < joint.size(); ++i) check(joint[i] == of_first[i] + of_second[i]);
 }
 
-void a_forest_on_its_columns_alone_decides_the_same() {
+void a_forest_on_its_columns_makes_the_same_decisions() {
     const SmallTable small({{5, 5, 6, 6}, {1, 2, 3, 4}}), seen({{1, 2, 3, 4}});
     const Table table = small.bin();
     const Target target = labels_target(2, {0, 0, 1, 1});
@@ -73,16 +73,16 @@ void a_forest_on_its_columns_alone_decides_the_same() {
     } catch (const std::invalid_argument&) {
         is_refused = true;
     }
-    check(is_refused, "the tree asks about the other column");
+    check(is_refused, "the tree uses the other column");
 }
 
 }  // namespace
 
 int main() {
     dropping_unused_cuts_changes_no_decision();
-    a_column_that_no_tree_asks_about_is_marked();
-    appended_trees_vote_as_before();
-    appended_rounds_add_to_the_scores_of_their_turn();
-    a_forest_on_its_columns_alone_decides_the_same();
+    a_column_that_no_tree_uses_is_marked();
+    appended_trees_keep_their_votes();
+    appended_rounds_add_to_the_same_scores();
+    a_forest_on_its_columns_makes_the_same_decisions();
     return report();
 }

@@ -12,7 +12,7 @@ namespace {
 
 bool is_near(double a, double b) { return std::abs(a - b) <= 1e-5 * std::max(1.0, std::abs(b)); }
 
-// The weighted impurity of class weights, written as in a textbook.
+// The weighted impurity of class weights, as defined in textbooks.
 double impurity(Criterion criterion, std::span<const std::uint32_t> weights) {
     double all = 0, most = 0, result = 0;
     for (const double weight : weights) {
@@ -29,18 +29,18 @@ double impurity(Criterion criterion, std::span<const std::uint32_t> weights) {
     return result;
 }
 
-void x_log_x_is_exact_to_the_last_bit_kept() {
+void x_log_x_is_rounded_to_the_last_bit() {
     check(fixed_xlogx(0) == 0 && fixed_xlogx(1) == 0);
     check(fixed_xlogx(2) == 2LL << 20);
     check(fixed_xlogx(1024) == 10240LL << 20);
-    // The table of small numbers ends at 4096.
+    // The precomputed table ends at 4096.
     for (const std::uint64_t x : {3ULL, 4095ULL, 4096ULL, 4097ULL, (1ULL << 31) - 1}) {
         const auto value = static_cast<double>(x);
         check(std::abs(static_cast<double>(fixed_xlogx(x)) * 0x1.0p-20 - value * std::log2(value)) < 1e-4);
     }
 }
 
-void one_addition_counts_two_classes() {
+void one_addition_sums_two_classes() {
     const auto total = TwoClasses::item(3, 0) + TwoClasses::item(4, 1) + TwoClasses::item(5, 1);
     check(TwoClasses::weight(total) == 12 && TwoClasses::sum(total) == 9);
     check(TwoClasses::value(total) == 0.75);
@@ -61,7 +61,7 @@ void the_score_of_two_classes_is_minus_the_impurity() {
 }
 
 template <Criterion criterion>
-void sums_over_many_classes_follow_every_change() {
+void sums_over_many_classes_are_updated_with_every_change() {
     Random random(1, Purpose::split);
     std::vector<std::uint32_t> weights(5, 0);
     ClassSum<criterion> sum;
@@ -71,7 +71,7 @@ void sums_over_many_classes_follow_every_change() {
         sum.change(weight, by);
         check(is_near(sum.score(weights), -impurity(criterion, weights)), "many classes");
     }
-    // Back to one class.
+    // Remove the weight of all classes except one.
     for (std::size_t k = 1; k < weights.size(); ++k) sum.change(weights[k], -std::int64_t{weights[k]});
     sum.change(weights[0], 7);
     check(sum.is_pure() == (criterion != Criterion::error));
@@ -95,7 +95,7 @@ void means_add_and_subtract() {
 }
 
 void the_score_of_a_mean_orders_splits_as_the_impurity_does() {
-    // Targets 1, 2 | 6, 9: what a split adds to the score is what it takes off the squared error.
+    // Targets 1, 2 | 6, 9: a split increases the score by as much as it decreases the squared error.
     const Mean::Item left{3, 2}, right{15, 2};
     const double gain = Mean::score<Criterion::squared_error>(left) + Mean::score<Criterion::squared_error>(right) -
                         Mean::score<Criterion::squared_error>(left + right);
@@ -103,20 +103,20 @@ void the_score_of_a_mean_orders_splits_as_the_impurity_does() {
     const double poisson = Mean::score<Criterion::poisson>(left) + Mean::score<Criterion::poisson>(right) -
                            Mean::score<Criterion::poisson>(left + right);
     check(is_near(poisson, 3 * std::log(1.5) + 15 * std::log(7.5) - 18 * std::log(4.5)));
-    check(std::isinf(Mean::score<Criterion::poisson>({0, 3})), "no leaf of zeros only");
+    check(std::isinf(Mean::score<Criterion::poisson>({0, 3})), "a leaf of zeros is impossible");
 }
 
 }  // namespace
 
 int main() {
-    x_log_x_is_exact_to_the_last_bit_kept();
-    one_addition_counts_two_classes();
+    x_log_x_is_rounded_to_the_last_bit();
+    one_addition_sums_two_classes();
     the_score_of_two_classes_is_minus_the_impurity<Criterion::gini>();
     the_score_of_two_classes_is_minus_the_impurity<Criterion::entropy>();
     the_score_of_two_classes_is_minus_the_impurity<Criterion::error>();
-    sums_over_many_classes_follow_every_change<Criterion::gini>();
-    sums_over_many_classes_follow_every_change<Criterion::entropy>();
-    sums_over_many_classes_follow_every_change<Criterion::error>();
+    sums_over_many_classes_are_updated_with_every_change<Criterion::gini>();
+    sums_over_many_classes_are_updated_with_every_change<Criterion::entropy>();
+    sums_over_many_classes_are_updated_with_every_change<Criterion::error>();
     an_item_of_many_classes_holds_a_class_and_a_weight();
     means_add_and_subtract();
     the_score_of_a_mean_orders_splits_as_the_impurity_does();

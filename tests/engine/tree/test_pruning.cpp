@@ -27,7 +27,8 @@ double leaf_impurity(const Tree& tree) {
     return sum;
 }
 
-// Weakest-link pruning as in the book: look at every inner node, prune the one of the lowest alpha, begin again.
+// Weakest-link pruning as in Breiman's book: compute alpha for every inner node, prune the node with the lowest one,
+// repeat.
 PruningPath naive_path(const Tree& tree) {
     const std::size_t n = tree.nodes.size();
     std::vector<double> risk(n), branch(n);
@@ -92,7 +93,7 @@ bool close(const std::vector<double>& a, const std::vector<double>& b) {
     return std::ranges::equal(a, b, [](double x, double y) { return std::abs(x - y) < 1e-12; });
 }
 
-void the_path_is_that_of_the_book() {
+void the_path_equals_that_of_breimans_algorithm() {
     for (std::uint64_t key = 0; key < 10; ++key) {
         const Tree tree = numbers_tree(10 * key, key % 2 == 0 ? 0 : 15);
         const PruningPath path = pruning_path(tree), expected = naive_path(tree);
@@ -102,7 +103,7 @@ void the_path_is_that_of_the_book() {
     }
 }
 
-void pruning_at_an_alpha_of_the_path_takes_that_step() {
+void pruning_at_an_alpha_of_the_path_includes_that_step() {
     const Tree tree = numbers_tree(1);
     const PruningPath path = pruning_path(tree);
     for (std::size_t step = 1; step < path.alphas.size(); ++step) {
@@ -131,7 +132,7 @@ void a_pruned_tree_is_a_compact_recorded_tree() {
     }
 }
 
-void pruning_only_what_gains_nothing_changes_no_decision() {
+void pruning_nodes_without_gain_changes_no_decision() {
     const SmallTable small({random_numbers(120, 1), random_numbers(120, 2)}, {random_codes(120, 9, 3, true)}, 9);
     const Table table = small.bin();
     const Target target = labels_target(3, random_labels(120, 3, 4));
@@ -142,8 +143,8 @@ void pruning_only_what_gains_nothing_changes_no_decision() {
           decisions(forest_of(table, target, {tree}), small));
 }
 
-void a_long_chain_is_pruned_from_its_end() {
-    // Node 2 i splits off leaf 2 i + 1, 100,000 times; the deeper, the less it gains.
+void a_long_chain_is_pruned_from_the_bottom() {
+    // Node 2 i splits off leaf 2 i + 1, 100,000 times. Deeper splits have smaller gains.
     constexpr std::uint32_t depth = 100000;
     Tree tree;
     for (std::uint32_t i = 0; i < depth; ++i) {
@@ -177,11 +178,11 @@ void a_tree_without_records_cannot_be_pruned() {
 }  // namespace
 
 int main() {
-    the_path_is_that_of_the_book();
-    pruning_at_an_alpha_of_the_path_takes_that_step();
+    the_path_equals_that_of_breimans_algorithm();
+    pruning_at_an_alpha_of_the_path_includes_that_step();
     a_pruned_tree_is_a_compact_recorded_tree();
-    pruning_only_what_gains_nothing_changes_no_decision();
-    a_long_chain_is_pruned_from_its_end();
+    pruning_nodes_without_gain_changes_no_decision();
+    a_long_chain_is_pruned_from_the_bottom();
     a_tree_without_records_cannot_be_pruned();
     return report();
 }

@@ -14,13 +14,13 @@ void a_stump_has_a_branch_for_missing() {
     const Forest forest = grow_stump(small.bin(), labels_target(3, {0, 0, 1, 1, 2, 2}), {}, Criterion::entropy);
     const Tree& tree = forest.trees[0];
     check(tree.nodes.size() == 5 && threshold_of(tree.nodes[0]) == 0 && !missing_goes_right(tree.nodes[0]));
-    check(forest.binning.columns[0].cuts == std::vector<double>{6}, "half way between 2 and 10");
+    check(forest.binning.columns[0].cuts == std::vector<double>{6}, "the midpoint between 2 and 10");
     const auto votes = decisions(forest, small);
     const std::vector<double> expected{1, 0, 0, 1, 0, 0, 0, 1, 0, 0, 1, 0, 0, 0, 1, 0, 0, 1};
     check(votes == expected);
 }
 
-void missing_has_the_value_of_all_rows_if_none_was_seen() {
+void missing_predicts_the_mean_of_all_rows_if_none_was_seen() {
     const SmallTable small({{1, 2, 3, 4}}), unknown({std::vector<double>{missing}});
     const Forest forest = grow_stump(small.bin(), labels_target(2, {0, 1, 1, 1}), {}, Criterion::gini);
     check(decisions(forest, unknown) == std::vector<double>{0.25, 0.75});
@@ -34,10 +34,10 @@ void categories_are_split_into_two_sets() {
     const auto votes = decisions(forest, small);
     for (std::size_t i = 0; i < 10; ++i) check(votes[2 * i + target.labels[i]] == 1);
     const SmallTable unseen({}, {std::vector<std::int32_t>{17}}, 50);
-    check(decisions(forest, unseen) == std::vector<double>{0, 1}, "a category of no row goes to the heavier side");
+    check(decisions(forest, unseen) == std::vector<double>{0, 1}, "an unseen category goes to the heavier side");
 }
 
-void regression_takes_the_means() {
+void a_regression_stump_predicts_means() {
     const SmallTable small({{1, 2, 3, 4, missing}});
     const Target target = fixed_target(std::vector<double>{1, 3, 10, 12, 50}, {}, 5, false);
     const auto values = decisions(grow_stump(small.bin(), target, {}, Criterion::squared_error), small);
@@ -45,7 +45,7 @@ void regression_takes_the_means() {
     for (std::size_t i = 0; i < 5; ++i) check(std::abs(values[i] - expected[i]) < 1e-9);
 }
 
-// Minus the weighted error of three leaves, by hand.
+// The number of errors of three leaves, counted directly.
 double errors(const std::vector<double>& column, const std::vector<std::uint32_t>& labels, double threshold) {
     double counts[3][2] = {};
     for (std::size_t i = 0; i < column.size(); ++i) {
@@ -85,14 +85,14 @@ void rows_that_cannot_be_split_make_one_leaf() {
     check(pure.trees[0].nodes.size() == 1 && pure.trees[0].values == std::vector<double>{0, 1});
 }
 
-void missing_against_the_rest_can_be_the_split() {
+void a_split_can_separate_missing_from_present() {
     const SmallTable small({{1, 2, 3, missing, missing}, {1, 2, 3, 4, 4}});
     const Forest forest = grow_stump(small.bin(), labels_target(2, {0, 0, 0, 1, 1}), {}, Criterion::gini);
     check(forest.trees[0].nodes.size() == 3 && column_of(forest.trees[0].nodes[0]) == 0);
     check(decisions(forest, small) == std::vector<double>{1, 0, 1, 0, 1, 0, 0, 1, 0, 1});
 }
 
-void weight_two_is_a_row_twice_and_weight_zero_none() {
+void weight_two_equals_two_rows_and_weight_zero_equals_none() {
     const SmallTable weighted({{1, 2, 3, 4, 9}}), repeated({{1, 2, 2, 3, 4}});
     const std::vector<std::uint32_t> weights{1, 2, 1, 1, 0};
     const Forest a = grow_stump(weighted.bin(weights), labels_target(2, {0, 0, 1, 1, 0}), weights, Criterion::entropy);
@@ -140,14 +140,14 @@ void other_criteria_and_no_rows_are_refused() {
 
 int main() {
     a_stump_has_a_branch_for_missing();
-    missing_has_the_value_of_all_rows_if_none_was_seen();
+    missing_predicts_the_mean_of_all_rows_if_none_was_seen();
     categories_are_split_into_two_sets();
-    regression_takes_the_means();
+    a_regression_stump_predicts_means();
     no_other_column_or_threshold_has_fewer_errors();
     ties_go_to_the_first_column();
     rows_that_cannot_be_split_make_one_leaf();
-    missing_against_the_rest_can_be_the_split();
-    weight_two_is_a_row_twice_and_weight_zero_none();
+    a_split_can_separate_missing_from_present();
+    weight_two_equals_two_rows_and_weight_zero_equals_none();
     records_describe_the_branches();
     other_criteria_and_no_rows_are_refused();
     return report();

@@ -6,7 +6,7 @@ using namespace committee;
 
 namespace {
 
-void node_words_give_back_what_went_in() {
+void node_words_return_their_fields() {
     for (const std::uint32_t threshold : {1U, 2U, 255U, 65535U}) {
         for (const bool missing_right : {false, true}) {
             const NodeWord word = number_word(max_columns - 1, threshold, missing_right, max_address);
@@ -34,14 +34,14 @@ void codes_up_to_the_threshold_go_left() {
     }
 }
 
-void threshold_zero_asks_for_missing() {
+void threshold_zero_separates_missing() {
     const NodeWord word = number_word(0, 0, false, 10);
     check(next_number_node<true>(word, 0) == 10 && next_number_node<true>(word, 1) == 11 &&
           next_number_node<true>(word, 65535) == 11);
 }
 
 void categories_of_the_set_go_left() {
-    // Left child 20; two words from the second on: categories 33, 63 and 64.
+    // Left child 20; two words, starting with the second: categories 33, 63 and 64.
     const std::uint32_t sets[] = {20, 1, 2, (1U << 1) | (1U << 31), 1U};
     const NodeWord word = category_word(3, true, 0);
     for (const std::uint32_t code : {33U, 63U, 64U}) check(next_node(word, code, sets) == 20);
@@ -50,13 +50,13 @@ void categories_of_the_set_go_left() {
     check(next_node(category_word(3, false, 0), 0, sets) == 20);
 }
 
-void an_empty_set_asks_for_missing() {
+void an_empty_set_separates_missing() {
     const std::uint32_t sets[] = {20, 0, 0};
     const NodeWord word = category_word(3, false, 0);
     check(next_node(word, 0, sets) == 20 && next_node(word, 1, sets) == 21 && next_node(word, 65535, sets) == 21);
 }
 
-void a_set_takes_no_more_words_than_categories() {
+void a_set_needs_no_more_words_than_categories() {
     for (const std::vector<std::uint16_t>& codes : std::vector<std::vector<std::uint16_t>>{
              {}, {65535}, {7, 8, 40}, {20000, 1}, {40, 20000, 39, 65535}, {1, 2, 3, 64, 65}}) {
         Tree tree;
@@ -73,11 +73,11 @@ void a_set_takes_no_more_words_than_categories() {
 }  // namespace
 
 int main() {
-    node_words_give_back_what_went_in();
+    node_words_return_their_fields();
     codes_up_to_the_threshold_go_left();
-    threshold_zero_asks_for_missing();
+    threshold_zero_separates_missing();
     categories_of_the_set_go_left();
-    an_empty_set_asks_for_missing();
-    a_set_takes_no_more_words_than_categories();
+    an_empty_set_separates_missing();
+    a_set_needs_no_more_words_than_categories();
     return report();
 }

@@ -10,7 +10,7 @@ using namespace committee;
 
 namespace {
 
-void the_roots_of_a_round_are_the_sums_of_their_rows() {
+void root_histograms_are_sums_of_rows() {
     const std::size_t n = 300;
     std::vector<double> mostly(n, 3.0);
     for (std::size_t i = 0; i < n; i += 7) mostly[i] = static_cast<double>(i);
@@ -51,6 +51,6 @@ void the_roots_of_a_round_are_the_sums_of_their_rows() {
 }  // namespace
 
 int main() {
-    the_roots_of_a_round_are_the_sums_of_their_rows();
+    root_histograms_are_sums_of_rows();
     return report();
 }

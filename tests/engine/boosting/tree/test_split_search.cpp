@@ -102,7 +102,7 @@ void a_parents_histogram_is_the_sum_of_its_childrens() {
     }
 }
 
-// The best gain of all thresholds, missing on either side, from the definition.
+// The best score of all thresholds, with missing values on either side, from the definition.
 double naive_best(const std::vector<double>& x, const std::vector<float>& g, const std::vector<float>& h, double lambda,
                   double alpha, double min_hessian, std::size_t min_rows) {
     const auto score = [&](double gradient, double hessian) {
@@ -130,7 +130,7 @@ double naive_best(const std::vector<double>& x, const std::vector<float>& g, con
     return best;
 }
 
-void a_histogram_of_unusual_codes_is_that_of_all_codes() {
+void a_histogram_of_unusual_codes_equals_that_of_all_codes() {
     constexpr std::size_t n = 40;
     std::vector<double> mostly(n, 3.0), rarely = random_numbers(n, 5, true);
     for (std::size_t i = 0; i < n; i += 7) mostly[i] = static_cast<double>(i);
@@ -219,11 +219,11 @@ void the_best_set_of_categories_is_the_best_of_all() {
     }
 }
 
-void a_drawn_threshold_may_be_any_that_leaves_enough_on_both_sides() {
+void every_threshold_with_enough_rows_on_both_sides_can_be_drawn() {
     constexpr std::size_t n = 9;
     const auto g = random_floats(n, 1, -1, 1), h = std::vector<float>(n, 1.0F);
     const WordScale scale = scale_for(totals_of(g, h), n, true);
-    std::vector<Word> sums(n + 1, 0);  // the first is that of missing
+    std::vector<Word> sums(n + 1, 0);  // the first bin is missing
     Word total = 0;
     for (std::size_t i = 0; i < n; ++i) total += sums[i + 1] = scale.word(g[i], h[i]);
     std::map<std::uint32_t, int> seen;
@@ -246,9 +246,9 @@ void a_drawn_threshold_may_be_any_that_leaves_enough_on_both_sides() {
 int main() {
     fields_of_a_sum_are_sums_of_the_fields();
     a_parents_histogram_is_the_sum_of_its_childrens();
-    a_histogram_of_unusual_codes_is_that_of_all_codes();
+    a_histogram_of_unusual_codes_equals_that_of_all_codes();
     the_best_threshold_is_the_best_of_all();
     the_best_set_of_categories_is_the_best_of_all();
-    a_drawn_threshold_may_be_any_that_leaves_enough_on_both_sides();
+    every_threshold_with_enough_rows_on_both_sides_can_be_drawn();
     return report();
 }

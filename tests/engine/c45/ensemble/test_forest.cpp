@@ -1,4 +1,4 @@
-// Many C4.5 trees: from columns that are sorted once, on bags, and as arrays.
+// Tests of ensembles of C4.5 trees: grown from columns that are sorted once, on bags, and converted to arrays.
 #include <cstdint>
 #include <limits>
 #include <numeric>
@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t n_rows = 300;
 
-// Two columns of numbers, one with values missing, and one of categories.
+// Two numeric columns, one with missing values, and one categorical column.
 struct Data {
     Data() : first(n_rows), second(n_rows), codes(n_rows), classes(n_rows) {
         Random random(7, Purpose::sample);
@@ -39,7 +39,7 @@ bool are_same(const C45Tree& a, const C45Tree& b) {
            a.first_branch == b.first_branch && a.distribution == b.distribution;
 }
 
-void test_a_tree_from_sorted_columns_is_that_of_its_rows_alone() {
+void test_a_tree_from_sorted_columns_equals_that_of_its_rows_alone() {
     const Data data;
     const Stop never;
     const C45Grower grower(data.table, {}, 2, never);
@@ -52,7 +52,7 @@ void test_a_tree_from_sorted_columns_is_that_of_its_rows_alone() {
     }
 }
 
-void test_a_tree_on_some_columns_knows_them_by_their_numbers() {
+void test_a_tree_on_some_columns_keeps_their_numbers() {
     const Data data;
     const Stop never;
     const C45Grower grower(data.table, {}, 1, never);
@@ -112,8 +112,8 @@ void test_arrays_and_back() {
 }  // namespace
 
 int main() {
-    test_a_tree_from_sorted_columns_is_that_of_its_rows_alone();
-    test_a_tree_on_some_columns_knows_them_by_their_numbers();
+    test_a_tree_from_sorted_columns_equals_that_of_its_rows_alone();
+    test_a_tree_on_some_columns_keeps_their_numbers();
     test_any_number_of_threads_gives_the_same_trees();
     test_arrays_and_back();
     return report();
