@@ -5,8 +5,8 @@ PYTHON ?= python3
 BIN := .venv/bin
 BENCH := benchmarks/.venv
 DESLIB := benchmarks/.venv-deslib
-ENGINE := $(wildcard engine/*.cpp engine/*.h)
-CPP_SOURCES := $(ENGINE) $(wildcard tests/engine/*.cpp tests/engine/*.h benchmarks/*.cpp)
+ENGINE := $(shell find engine -name '*.cpp' -o -name '*.h')
+CPP_SOURCES := $(ENGINE) $(shell find tests/engine benchmarks -name '*.cpp' -o -name '*.h')
 PY_SOURCES := src tests examples benchmarks docs
 
 # cmake looks for ninja in PATH.

@@ -150,8 +150,7 @@ def learner_files(names):
     """The files of the package and of the bindings that name a learner or its state."""
     files = [
         *PACKAGE.rglob("*.py*"),
-        *(ROOT / "engine").rglob("*python*"),
-        *(ROOT / "engine").glob("python/*"),
+        *(ROOT / "engine" / "python").rglob("*"),
     ]
     texts = ((path, path.read_text()) for path in set(files) if path.suffix in {".py", ".pyi", ".cpp", ".h"})
     return sorted(str(path.relative_to(ROOT)) for path, text in texts if any(name in text for name in names))

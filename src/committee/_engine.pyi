@@ -1,4 +1,4 @@
-"""The compiled engine: what engine/python*.cpp binds. Private: use the package."""
+"""The compiled engine: what engine/python/ binds. Private: use the package."""
 
 from collections.abc import Callable
 from typing import TypeVar

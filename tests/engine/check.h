@@ -1,4 +1,4 @@
-// The whole test harness of the engine: a check that says where it failed, and a count for ctest's exit code.
+// The test harness: a check that prints where it failed, and the exit code for ctest.
 #pragma once
 #include <cstdio>
 #include <cstdlib>

@@ -1,4 +1,4 @@
-// Small tables for the engine's tests.
+// Small tables for the tests.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -7,23 +7,23 @@
 #include <span>
 #include <vector>
 
-#include "binning.h"
-#include "grow.h"
-#include "predict.h"
-#include "random.h"
-#include "recode.h"
-#include "sampling.h"
-#include "table.h"
+#include "growing/row_sampling.h"
+#include "growing/tree_growth.h"
+#include "numbers/random.h"
+#include "prediction/prediction.h"
+#include "table/binning.h"
+#include "table/table.h"
+#include "tree/cut_recoding.h"
 
 namespace committee {
 
 inline constexpr double missing = std::numeric_limits<double>::quiet_NaN();
 
-// Columns of numbers and of categories, with the views that the engine reads. Not to be copied: the views would dangle.
+// Numeric and categorical columns, with the views that the engine reads. Not copyable, because the views would dangle.
 struct SmallTable {
     std::vector<std::vector<double>> numbers;
     std::vector<std::vector<std::int32_t>> categories;
-    std::vector<std::uint32_t> n_categories;  // 0 for numbers, which come first
+    std::vector<std::uint32_t> n_categories;  // 0 for numeric columns, which come first
     std::vector<ColumnView> views;
     std::size_t n_rows = 0;
 
@@ -44,13 +44,13 @@ struct SmallTable {
     }
 };
 
-// The code of one value, by its definition.
+// The code of one value, computed from the definition.
 inline std::uint32_t naive_code(const Column& column, double value) {
     if (std::isnan(value) || column.n_bins == 0) return 0;
     return 1 + static_cast<std::uint32_t>(std::ranges::count_if(column.cuts, [=](double cut) { return cut < value; }));
 }
 
-// Numbers in [0, 1), one in ten missing if asked for.
+// Numbers in [0, 1). With some_missing, about one in ten is missing.
 inline std::vector<double> random_numbers(std::size_t n, std::uint64_t key, bool some_missing = false) {
     Random random(key, Purpose::split);
     std::vector<double> numbers(n);
@@ -61,7 +61,7 @@ inline std::vector<double> random_numbers(std::size_t n, std::uint64_t key, bool
     return numbers;
 }
 
-// Codes 1 .. n_codes, or 0, missing, if asked for.
+// Codes 1 .. n_codes. With some_missing, also 0 for missing.
 inline std::vector<std::int32_t> random_codes(std::size_t n, std::uint32_t n_codes, std::uint64_t key,
                                               bool some_missing = false) {
     Random random(key, Purpose::split);
@@ -86,8 +86,7 @@ inline Target labels_target(std::uint32_t n_classes, std::vector<std::uint32_t> 
     return target;
 }
 
-// Rows that are drawn with replacement, along the order of what they contain. Not to be copied: the drawing would
-// dangle.
+// Draws rows with replacement, along their order by content. Not copyable, because the drawing would dangle.
 struct SmallBootstrap {
     std::vector<std::uint32_t> rows, weights;
     std::vector<std::uint64_t> ends, n_draws;
@@ -123,7 +122,7 @@ inline Forest forest_of(const Table& table, const Target& target, std::vector<Tr
     return forest;
 }
 
-// A forest of three trees on two columns of numbers and one of categories, missing values everywhere.
+// A forest of three trees on two numeric columns and one categorical one, with missing values in all columns.
 struct SmallForest {
     SmallTable small;
     Table table;

@@ -83,7 +83,7 @@ def test_a_warm_start_goes_on_as_if_it_had_never_stopped():
     again = booster.set_params(n_estimators=12).fit(X, Y)
     whole = GradientBoostingClassifier(12, random_state=0, **MANY).fit(X, Y)
     np.testing.assert_allclose(again.predict_proba(X), whole.predict_proba(X), rtol=1e-9)
-    with pytest.raises(ValueError, match="Go on with that strategy, or start anew"):
+    with pytest.raises(ValueError, match="Continue with that strategy, or fit from scratch"):
         booster.set_params(n_estimators=15, multi_strategy="one_output_per_tree").fit(X, Y)
 
 
