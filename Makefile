@@ -7,7 +7,7 @@ BENCH := benchmarks/.venv
 DESLIB := benchmarks/.venv-deslib
 ENGINE := $(shell find engine -name '*.cpp' -o -name '*.h')
 CPP_SOURCES := $(ENGINE) $(shell find tests/engine benchmarks -name '*.cpp' -o -name '*.h')
-PY_SOURCES := src tests examples benchmarks docs
+PY_SOURCES := src tests examples benchmarks docs .ci
 
 # cmake looks for ninja in PATH.
 WORKFLOW := PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/cmake --workflow --preset
@@ -36,12 +36,14 @@ fuzz: .venv/committee  ## Open 2,000 damaged and hostile files: none may crash, 
 soak: .venv/committee  ## Kill a study 20 times at random moments: what is finished must be kept, and nothing done twice
 	PYTHONPATH=tests/support $(BIN)/python tests/evaluating/study/test_killed_studies.py --kills 200
 
-lint: .venv/committee  ## Check style, types, formatting and the direction of imports; changes nothing
+lint: .venv/committee  ## Check style, types, formatting, imports, words and workflows; changes nothing
 	$(BIN)/ruff check $(PY_SOURCES)
 	$(BIN)/ruff format --check $(PY_SOURCES)
 	$(BIN)/mypy
 	$(BIN)/clang-format --dry-run -Werror $(CPP_SOURCES)
 	$(BIN)/lint-imports --no-logo
+	$(BIN)/python .ci/plain_english.py
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
 
 format: .venv/committee  ## Rewrite the sources as lint wants them
 	$(BIN)/ruff check --fix $(PY_SOURCES)

@@ -1,7 +1,7 @@
 """Find words and idioms that a reader would have to translate, in code, comments, messages and pages.
 
-In: files or folders, by default those of the whole project. Out: one line for each finding, with what to write
-instead, and exit code 1 if there is one. An underscore ends a word, so names are checked too.
+In: files or folders, by default those of the whole project. Out: one line for each finding, with what to
+write instead, and exit code 1 if there is one. An underscore ends a word, so names are checked too.
 
     python .ci/plain_english.py src/committee/table
 """
@@ -11,7 +11,17 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-PLACES = ("src", "engine", "tests", "benchmarks", "examples", "docs", "README.md", "CONTRIBUTING.md", "CHANGELOG.md")
+PLACES = (
+    "src",
+    "engine",
+    "tests",
+    "benchmarks",
+    "examples",
+    "docs",
+    "README.md",
+    "CONTRIBUTING.md",
+    "CHANGELOG.md",
+)
 SUFFIXES = {".py", ".pyi", ".cpp", ".h", ".md"}
 # What to write instead of each idiom. The keys are regular expressions.
 INSTEAD = {
@@ -22,7 +32,7 @@ INSTEAD = {
     "beside": "besides, next to",
     "(go|goes|going|went) on": "continue, resume",
     "rests": "is stored, is saved",
-    "(?<!there )(is|are|was|were) no (?!longer|more|less|better|worse|larger|smaller|later|earlier)[a-z]+": "is not a",
+    "(?<!there )(is|are|was|were) no (?!longer|more|less|better|worse|larger|smaller)[a-z]+": "is not a",
     "sits?|seats?|seated|seating": "member, model",
     "hears?|heard": "receive",
     "mends?|mended|mending": "repair, fix",
@@ -60,7 +70,9 @@ INSTEAD = {
 }
 # Names in saved files and in other libraries, which cannot change.
 ALLOWED: dict[str, tuple[str, ...]] = {}
-WORDS = {re.compile(rf"(?<![a-z])({pattern})(?![a-z])", re.IGNORECASE): use for pattern, use in INSTEAD.items()}
+WORDS = {
+    re.compile(rf"(?<![a-z])({pattern})(?![a-z])", re.IGNORECASE): use for pattern, use in INSTEAD.items()
+}
 
 
 def files_in(places):

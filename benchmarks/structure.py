@@ -14,6 +14,7 @@ import sys
 import tempfile
 import threading
 import warnings
+from collections import Counter
 from itertools import combinations
 from pathlib import Path
 
@@ -133,6 +134,55 @@ def twins(parsed):
     return sorted(f"{a.relative_to(PACKAGE)} ~ {b.relative_to(PACKAGE)}" for a, b in shared)
 
 
+def imports_of(parsed):
+    """Return the modules of the package that each module imports, by their dotted names."""
+    names = {dotted(path): path for path in parsed}
+    found = {name: set() for name in names}
+    for name, path in names.items():
+        for node in ast.walk(parsed[path]):
+            if isinstance(node, ast.ImportFrom) and node.module:
+                wanted = {f"{node.module}.{alias.name}" for alias in node.names} & set(names)
+                found[name] |= wanted or {node.module} & set(names)
+    return found
+
+
+def dotted(path):
+    """Return the dotted name of a module."""
+    return ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__")
+
+
+def imported_once(parsed):
+    """Find the modules that exactly one other module imports, and that is not the package they are in."""
+    importers = Counter(each for imported in imports_of(parsed).values() for each in imported)
+    return sorted(
+        f"{each} by {name}"
+        for name, imported in imports_of(parsed).items()
+        for each in imported
+        if importers[each] == 1 and not each.startswith(f"{name}.")
+    )
+
+
+def repeated(names):
+    """Return the names that occur more than once."""
+    return sorted(name for name, count in Counter(names).items() if count > 1)
+
+
+def class_names(parsed):
+    """Return the names of all classes."""
+    return [
+        node.name for tree in parsed.values() for node in ast.walk(tree) if isinstance(node, ast.ClassDef)
+    ]
+
+
+def largest_folder(root, kinds):
+    """Return the largest number of entries, files of some kinds or folders, of a folder below the first level."""
+    folders = [path for path in root.rglob("*") if path.is_dir() and path.name != "__pycache__"]
+    entries = [
+        [each for each in folder.iterdir() if each.suffix in kinds or each in folders] for folder in folders
+    ]
+    return max(map(len, entries))
+
+
 def is_import(line):
     """Whether a line is one of an import."""
     return line.startswith(("import ", "from ")) or line.rstrip(",").isidentifier()
@@ -217,6 +267,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         command = files_passed(fit_file(folder))
     learner = learner_files(("NetworkClassifier", "_engine.Network", "take_network", '"Network"'))
+    stems = [path.stem for path in parsed if path.stem != "__init__"]
     rows = [
         ("code lines of src/committee", code_lines(parsed), ""),
         ("modules of src/committee", len(parsed), ""),
@@ -227,6 +278,19 @@ def main():
         ("places that split rows into folds", len(fold_places(parsed)), ", ".join(fold_places(parsed))),
         ("containers of honest votes", len(vote_containers(parsed)), ", ".join(vote_containers(parsed))),
         (f"module pairs that share {TWIN_LINES} lines", len(twins(parsed)), ", ".join(twins(parsed))),
+        (
+            "modules that exactly one other imports",
+            len(imported_once(parsed)),
+            ", ".join(imported_once(parsed)),
+        ),
+        ("module names that occur twice", len(repeated(stems)), ", ".join(repeated(stems))),
+        (
+            "class names that occur twice",
+            len(repeated(class_names(parsed))),
+            ", ".join(repeated(class_names(parsed))),
+        ),
+        ("entries of the largest folder of src/committee", largest_folder(PACKAGE, {".py"}), ""),
+        ("entries of the largest folder of engine", largest_folder(ROOT / "engine", {".h", ".cpp"}), ""),
         ("imports inside functions", count_inner_imports(parsed), ""),
         ("Any", count_any(parsed), ""),
     ]
