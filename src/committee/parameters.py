@@ -62,6 +62,30 @@ def parameter(default: Any, allowed: str, test: Test, meaning: str, *, kw_only: 
     return dataclasses.field(default=default, kw_only=kw_only, metadata=metadata)
 
 
+def flag(default: bool, meaning: str) -> Any:
+    """Declare a parameter that is True or False."""
+    return parameter(default, "True or False", is_boolean, meaning)
+
+
+def count(
+    default: int, meaning: str, *, lowest: int = 1, highest: float = LARGEST_INTEGER, kw_only: bool = True
+) -> Any:
+    """Declare a parameter that is an integer from `lowest` to `highest`."""
+    return parameter(default, f"an integer >= {lowest}", integer(lowest, highest), meaning, kw_only=kw_only)
+
+
+def choice(default: str | None, choices: tuple[str | None, ...], meaning: str) -> Any:
+    """Declare a parameter that is one of some words, or None if it is among them.
+
+    Examples
+    --------
+    >>> choice("a", ("a", "b", None), "A letter.").metadata["allowed"]
+    '"a", "b" or None'
+    """
+    *others, last = (f'"{each}"' if isinstance(each, str) else "None" for each in choices)
+    return parameter(default, f"{', '.join(others)} or {last}", one_of(*choices), meaning)
+
+
 @dataclass_transform(kw_only_default=True)
 def declared(cls: type[Estimator]) -> type[Estimator]:
     """Make an estimator of a class with declared parameters, and complete its documentation.

@@ -22,11 +22,11 @@ from committee.learners.voter import Classifies, Tabular
 from committee.parameters import (
     anything,
     check_parameters,
+    choice,
+    count,
     declared,
-    integer,
-    is_boolean,
+    flag,
     is_number,
-    one_of,
     parameter,
 )
 from committee.saving import Fields, saved
@@ -89,10 +89,9 @@ class C45Classifier(Classifies, Tabular):
     |   petal width (cm) > 1.7: 2 (46/1)
     """
 
-    pruning: str | None = parameter(
+    pruning: str | None = choice(
         "pessimistic",
-        '"pessimistic", "reduced_error" or None',
-        one_of("pessimistic", "reduced_error", None),
+        ("pessimistic", "reduced_error", None),
         '"pessimistic" replaces a subtree where an upper limit of its error, estimated from the training '
         'rows, is no better. "reduced_error" keeps back a part of the rows and replaces a subtree where they '
         "show no more errors. None only cuts subtrees that make no fewer errors on the training rows than a "
@@ -104,22 +103,17 @@ class C45Classifier(Classifies, Tabular):
         lambda value: is_number(value) and 0 < value <= 0.5,
         "The confidence of pessimistic pruning. Smaller values prune more.",
     )
-    subtree_raising: bool = parameter(
+    subtree_raising: bool = flag(
         True,
-        "True or False",
-        is_boolean,
         "Whether pessimistic pruning may also put the largest branch of a node into the node's place.",
     )
-    reduced_error_folds: int = parameter(
+    reduced_error_folds: int = count(
         3,
-        "an integer >= 2",
-        integer(2),
         "One row in so many is kept back for reduced-error pruning.",
+        lowest=2,
     )
-    min_samples_leaf: int = parameter(
+    min_samples_leaf: int = count(
         2,
-        "an integer >= 1",
-        integer(1),
         "At least two branches of every split have this weight. Thresholds also leave a tenth of the rows, "
         "divided by the number of classes, on each side, but not more than 25.",
     )

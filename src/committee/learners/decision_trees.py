@@ -39,7 +39,7 @@ from committee.learners.tree_parameters import (
     limits_of,
 )
 from committee.learners.voter import Classifies, Regresses
-from committee.parameters import check_parameters, declared, either, integer, one_of, parameter, share
+from committee.parameters import check_parameters, choice, declared, either, integer, one_of, parameter, share
 from committee.running import n_threads
 from committee.saving import saved
 
@@ -82,10 +82,9 @@ class DecisionTree(LimitedTree):
     min_impurity_decrease: float = parameter(0.0, *MIN_IMPURITY_DECREASE)
     ccp_alpha: float = parameter(0.0, *CCP_ALPHA)
     monotonic_cst: Any = parameter(None, *MONOTONIC_CST)
-    splitter: str = parameter(
+    splitter: str = choice(
         "best",
-        '"best" or "random"',
-        one_of("best", "random"),
+        ("best", "random"),
         '"best" takes the best threshold of a column, "random" draws one, as extra-trees do.',
     )
 
@@ -280,10 +279,9 @@ class DecisionStumpClassifier(Classifies, DecisionStump):
     array(['low', 'high'], dtype='<U4')
     """
 
-    criterion: str = parameter(
+    criterion: str = choice(
         "entropy",
-        '"entropy" or "error"',
-        one_of("entropy", "error"),
+        ("entropy", "error"),
         "What the split should lower: the information that is needed to tell the class, or the weight of the "
         "misclassified rows.",
     )

@@ -111,7 +111,7 @@ def hook_of(work: Work, calls: TaskCalls | None) -> Callable[[int], bool] | None
 
     None if nobody wants to know, and nobody looks at the clock.
     """
-    if not work.is_heard and calls is None and not has_deadline():
+    if not work.has_receiver and calls is None and not has_deadline():
         return None
     tell = telling(work, calls)
     return lambda n_done: tell(n_done) or is_time_up()
@@ -121,7 +121,7 @@ def telling(work: Work, calls: TaskCalls | None) -> Callable[[int], bool]:
     """What is called with the number of tasks that are done; True if a callback wants to stop."""
 
     def tell(n_done: int) -> bool:
-        work.tell(n_done)
+        work.report(n_done)
         return calls is not None and calls.tell(n_done)
 
     return tell

@@ -19,6 +19,7 @@ from committee.learners.voter import Classifies, Regresses, Tabular
 from committee.parameters import (
     anything,
     check_parameters,
+    count,
     declared,
     either,
     integer,
@@ -66,17 +67,13 @@ class Network(Tabular):
         are_layers,
         "The number of units in each hidden layer. An empty tuple gives a linear model of the inputs.",
     )
-    n_estimators: int = parameter(
+    n_estimators: int = count(
         8,
-        "an integer >= 1",
-        integer(1),
         "How many networks are averaged. Each is kept from a part of the rows, one in so many; a single one "
         "sees all rows and takes all steps.",
     )
-    n_bins: int = parameter(
+    n_bins: int = count(
         8,
-        "an integer >= 1",
-        integer(1),
         "A column of numbers has an input for each of so many bins, which says how far the number has come "
         "in it; so the network can bend at quantiles of the column. 1 gives the number alone. Columns share "
         "about 1,024 of them.",

@@ -253,13 +253,13 @@ def learn(rows: NetworkRows, folds: np.ndarray | None, plan: Plan, n_threads: in
         is_end, is_over = ends_cycle(n_rounds), is_time_up()
         if folds is None:
             best, best_at = training.parameters(), end
-            work.tell(n_rounds)
+            work.report(n_rounds)
         elif is_end or is_over or rows.n_rows <= COST_OF_LOOKS * plan.rows_seen(end - begin):
             loss = training.held_out_loss(n_threads)
             if loss < min(losses, default=np.inf):
                 best, best_at = training.parameters(), end
             losses.append(loss)
-            work.tell(n_rounds, -loss, shown=("loss", loss))
+            work.report(n_rounds, -loss, shown=("loss", loss))
         # After a cycle that has brought nothing, the next, which is longer, fits its rows even closer.
         if is_over or (is_end and best_at <= cycle_began):
             break

@@ -25,11 +25,11 @@ from committee.members.member_votes import Task
 from committee.parameters import (
     anything,
     check_parameters,
+    choice,
+    count,
     declared,
-    integer,
-    is_boolean,
+    flag,
     is_number,
-    one_of,
     optional,
     parameter,
 )
@@ -64,18 +64,20 @@ class RotationForest(CallbackSupportMixin, Ensemble):
 
     _tree: ClassVar[str] = "cart"
 
-    n_estimators: int = parameter(100, "an integer >= 1", integer(1), "The number of trees.", kw_only=False)
-    min_group: int = parameter(
-        3,
-        "an integer >= 1",
-        integer(1, NO_LIMIT),
-        "How many columns a group has at least; the last may have fewer.",
+    n_estimators: int = count(
+        100,
+        "The number of trees.",
+        kw_only=False,
     )
-    max_group: int = parameter(
+    min_group: int = count(
         3,
-        "an integer >= 1",
-        integer(1, NO_LIMIT),
+        "How many columns a group has at least; the last may have fewer.",
+        highest=NO_LIMIT,
+    )
+    max_group: int = count(
+        3,
         "How many columns a group has at most. Sizes are drawn evenly between the two.",
+        highest=NO_LIMIT,
     )
     remove_proportion: float = parameter(
         0.5,
@@ -83,16 +85,13 @@ class RotationForest(CallbackSupportMixin, Ensemble):
         lambda value: is_number(value) and 0 <= value < 1,
         "Which part of its rows a group's sample leaves out.",
     )
-    min_samples_leaf: int = parameter(
+    min_samples_leaf: int = count(
         2,
-        "an integer >= 1",
-        integer(1, NO_LIMIT),
         "How many rows a leaf must have; they count by their weight.",
+        highest=NO_LIMIT,
     )
-    bootstrap: bool = parameter(
+    bootstrap: bool = flag(
         False,
-        "True or False",
-        is_boolean,
         "Whether each tree sees rows drawn with replacement, in proportion to their weights, rather than all "
         "rows: as many as `RandomForestClassifier` draws.",
     )
@@ -322,10 +321,9 @@ class RotationForestClassifier(Classifies, RotationForest):
     (True, array([0, 0]))
     """
 
-    tree: str = parameter(
+    tree: str = choice(
         "c45",
-        '"c45", "c45_unpruned" or "cart"',
-        one_of("c45", "c45_unpruned", "cart"),
+        ("c45", "c45_unpruned", "cart"),
         "The kind of the trees: those of `C45Classifier`, pruned or not, or CART with the Gini impurity.",
     )
     class_weight: Any = parameter(None, *CLASS_WEIGHT)

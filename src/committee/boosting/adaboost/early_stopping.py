@@ -141,7 +141,7 @@ def out_of_fold_errors(rounds: Any, plan: Plan, name: str, verbose: int) -> np.n
         closing(rounds.side_by_side(errors_on_fold, calls)) as results,
     ):
         for n_done, (errors, weight) in enumerate(results, start=1):
-            work.tell(n_done, -errors.min(), shown=("error", errors.min()))
+            work.report(n_done, -errors.min(), shown=("error", errors.min()))
             total += weight * errors
             heaviness += weight
     return total / heaviness

@@ -12,7 +12,7 @@ from committee.boosting.adaboost.adaboost import AdaBoost
 from committee.boosting.adaboost.weights import Scheme, error_bounds, margins_of
 from committee.boosting.gradient.additive_trees import StagedClasses
 from committee.learners.voter import Regresses
-from committee.parameters import declared, is_number, one_of, parameter
+from committee.parameters import choice, declared, is_number, parameter
 from committee.saving import saved
 from committee.saving.predictors.deciders import MedianDecider, shares_of, softmax
 from committee.task import Classification, check_lengths, weighted_median
@@ -222,10 +222,9 @@ class AdaBoostRegressor(Regresses, AdaBoost):
 
     weighting: str = "resample"
     learning_rate: float = parameter(1.0, *LEARNING_RATE)
-    loss: str = parameter(
+    loss: str = choice(
         "linear",
-        '"linear", "square" or "exponential"',
-        one_of("linear", "square", "exponential"),
+        ("linear", "square", "exponential"),
         "How wrong a number is, by its share s of the largest error: s, its square or 1 - exp(-s).",
     )
 

@@ -9,8 +9,11 @@ from committee.learners.tree_parameters import CATEGORICAL_FEATURES, N_JOBS, RUN
 from committee.members.member_kinds import is_member
 from committee.parameters import (
     anything,
+    choice,
+    count,
     declared,
     either,
+    flag,
     integer,
     is_boolean,
     one_of,
@@ -35,11 +38,13 @@ class Adaptive(Staged):
         "others are fitted by the runner, one after the other, with weights of a mean of 1.",
         kw_only=False,
     )
-    n_estimators: int = parameter(50, "an integer >= 1", integer(1), "The most members that are made.")
-    weighting: str = parameter(
+    n_estimators: int = count(
+        50,
+        "The most members that are made.",
+    )
+    weighting: str = choice(
         "reweight",
-        '"reweight" or "resample"',
-        one_of("reweight", "resample"),
+        ("reweight", "resample"),
         '"reweight" gives the weights to the member. "resample" draws as many rows as there are, with '
         "replacement, in proportion to their weights, whatever the order of the table: for members that fit "
         "the weighted rows without error, "
@@ -70,22 +75,16 @@ class Adaptive(Staged):
         share(whole=False),
         "The share of the rows that early_stopping=True holds out if there is no `X_val`.",
     )
-    n_iter_no_change: int = parameter(
+    n_iter_no_change: int = count(
         10,
-        "an integer >= 1",
-        integer(1),
         "How many rounds early_stopping=True waits for a lower error.",
     )
-    store_weights: bool = parameter(
+    store_weights: bool = flag(
         False,
-        "True or False",
-        is_boolean,
         "Whether to keep the weights of the rows in every round, as `row_weights_`.",
     )
-    warm_start: bool = parameter(
+    warm_start: bool = flag(
         False,
-        "True or False",
-        is_boolean,
         "Whether `fit` adds members to those of the fit before, up to `n_estimators`. The rows must be "
         "the same, and their weights go on from where they were: `sample_weight` counts in the first fit. A "
         "fit that is interrupted (Ctrl-C) keeps the members that are made, and the next one goes on; with "

@@ -25,7 +25,7 @@ from committee.members.member_votes import Task, votes_of
 from committee.members.seeds import reseeded
 from committee.running import Handle, Runner, runner
 from committee.running.deadline import check
-from committee.running.progress import beside
+from committee.running.progress import side_by_side
 from committee.table import read
 from committee.table.schema import take_rows
 from committee.task import Classification
@@ -194,7 +194,7 @@ class PythonRounds:
         """What a function makes of these rounds and of the arguments of each named call, in their order."""
 
         def submit(name: str) -> Any:
-            with beside():
+            with side_by_side():
                 return self.run.submit(function, self._shared, *calls[name], name=name)
 
         return results_in_order(map(submit, calls), self.run)

@@ -24,6 +24,7 @@ from committee.learners.tree_parameters import CLASS_WEIGHT, directions_of
 from committee.learners.voter import Regresses
 from committee.parameters import (
     anything,
+    choice,
     declared,
     either,
     integer,
@@ -102,10 +103,9 @@ class GradientBoosting(Rounds):
         "that fewer than 100 rounds do best, it takes more and smaller steps, down to 0.025, and larger "
         "ones, up to 0.2, where 200 are not enough. A warm start goes on with the rate of the fit before.",
     )
-    grow_policy: str = parameter(
+    grow_policy: str = choice(
         "lossguide",
-        '"lossguide" or "depthwise"',
-        one_of("lossguide", "depthwise"),
+        ("lossguide", "depthwise"),
         'Which leaf is split next: "lossguide" splits the one that lowers the loss most, "depthwise" level '
         "by level.",
     )
@@ -154,10 +154,9 @@ class GradientBoosting(Rounds):
         is_share,
         "The share of the columns of the tree, drawn anew at every node, that are tried for a split.",
     )
-    splitter: str = parameter(
+    splitter: str = choice(
         "best",
-        '"best" or "random"',
-        one_of("best", "random"),
+        ("best", "random"),
         "Which threshold a column is tried with at a node: the best, or one drawn among those that leave "
         "enough rows on both sides, as in extremely randomised trees (Geurts et al. 2006). Of more than four "
         "categories, the cut of their order is drawn. Such trees err in other ways than those of the best "
@@ -245,7 +244,7 @@ class GradientBoosting(Rounds):
                 losses.append(found)
                 weights.append(float(len(held_out.y) if held_out.weights is None else held_out.weights.sum()))
                 lowest = float(found.min())
-                work.tell(len(losses), -lowest, shown=("loss", lowest))
+                work.report(len(losses), -lowest, shown=("loss", lowest))
         if not losses:
             return USUAL_ROUNDS
         further = stride * endurance_of(len(rows.y))
@@ -296,10 +295,9 @@ class GradientBoostingClassifier(StagedClasses, GradientBoosting):
 
     loss: str | Loss = parameter("log_loss", *CLASS_LOSS)
     class_weight: Any = parameter(None, *CLASS_WEIGHT)
-    multi_strategy: str = parameter(
+    multi_strategy: str = choice(
         "auto",
-        '"auto", "one_output_per_tree" or "multi_output_tree"',
-        one_of("auto", "one_output_per_tree", "multi_output_tree"),
+        ("auto", "one_output_per_tree", "multi_output_tree"),
         "What a round is for more than two classes: a tree for each class, or one tree whose leaves hold a "
         "value for each class. The splits of the latter fit one combination of the classes, drawn anew for "
         "every tree (SketchBoost, Iosipoi and Vakhrushev 2022), so a round costs little more than a tree, "

@@ -55,8 +55,10 @@ from committee.learners.tree_parameters import (
 from committee.parameters import (
     anything,
     check_parameters,
+    count,
     declared,
     either,
+    flag,
     integer,
     is_boolean,
     number,
@@ -83,10 +85,8 @@ def is_rate(value: Any) -> bool:
 class Rounds(CallbackSupportMixin, AdditiveTrees):
     """Trees that are added up, each correcting the sum of those before."""
 
-    n_estimators: int | str = parameter(
+    n_estimators: int | str = count(
         100,
-        "an integer >= 1",
-        integer(1),
         "The number of rounds. Early stopping may end them before.",
         kw_only=False,
     )
@@ -100,11 +100,10 @@ class Rounds(CallbackSupportMixin, AdditiveTrees):
         "How many leaves a tree may have. None sets no limit.",
     )
     max_depth: int | None = parameter(None, *MAX_DEPTH)
-    min_samples_leaf: int = parameter(
+    min_samples_leaf: int = count(
         1,
-        "an integer >= 1",
-        integer(1, ANY_SIZE),
         "How many rows a leaf must have, whatever they weigh.",
+        highest=ANY_SIZE,
     )
     max_bins: int = parameter(
         255,
@@ -139,16 +138,15 @@ class Rounds(CallbackSupportMixin, AdditiveTrees):
         "The share of the rows of each class to validate by, if early_stopping=True and `fit` is given no "
         "X_val.",
     )
-    n_iter_no_change: int = parameter(
-        10, "an integer >= 1", integer(1), "How many rounds may pass without an improvement."
+    n_iter_no_change: int = count(
+        10,
+        "How many rounds may pass without an improvement.",
     )
     tol: float = parameter(
         1e-7, "a number >= 0", number(0), "By how much the loss must fall to count as an improvement."
     )
-    warm_start: bool = parameter(
+    warm_start: bool = flag(
         False,
-        "True or False",
-        is_boolean,
         "Whether `fit` adds rounds to those of the fit before, up to `n_estimators`. A fit that is "
         "interrupted (Ctrl-C) keeps the rounds that are done, and the next one goes on; with False, it "
         "leaves the estimator as it was.",
@@ -401,11 +399,11 @@ def after_round(
 
     It stops if the answer is True. `fitted` makes a model the attributes of an estimator.
     """
-    if not work.is_heard and calls is None and not has_deadline():
+    if not work.has_receiver and calls is None and not has_deadline():
         return None
 
     def tell(n_done: int, model: Callable[[], _engine.Forest]) -> bool:
-        work.tell(n_done)
+        work.report(n_done)
         wants_to_stop = calls is not None and calls.tell(n_done, lambda: fitted(n_done, model()))
         return wants_to_stop or is_time_up()
 

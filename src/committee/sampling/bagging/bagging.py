@@ -34,8 +34,8 @@ from committee.parameters import (
     check_parameters,
     declared,
     either,
+    flag,
     integer,
-    is_boolean,
     one_of,
     optional,
     parameter,
@@ -131,32 +131,24 @@ class Bagging(CallbackSupportMixin, Ensemble):
         either(integer(1), share(whole=True)),
         "How many columns are drawn for each member; a float is a share of all.",
     )
-    bootstrap: bool = parameter(
+    bootstrap: bool = flag(
         True,
-        "True or False",
-        is_boolean,
         "Whether rows are drawn with replacement, in proportion to their weights, and then weigh 1. Integer "
         "weights whose mean over the rows that have some is below 4 are repetitions: a row of weight 2 is "
         "the row twice. False is pasting: every row, or every repetition of one, is as likely as any other, "
         "is drawn at most once and keeps its weight.",
     )
-    bootstrap_features: bool = parameter(
+    bootstrap_features: bool = flag(
         False,
-        "True or False",
-        is_boolean,
         "Whether columns are drawn with replacement. A column that is drawn twice is there once.",
     )
-    keep_votes: bool = parameter(
+    keep_votes: bool = flag(
         False,
-        "True or False",
-        is_boolean,
         "Whether to keep the votes of every member on the rows that it has not seen, for `oob_votes_` and "
         "`recombine`.",
     )
-    warm_start: bool = parameter(
+    warm_start: bool = flag(
         False,
-        "True or False",
-        is_boolean,
         "Whether `fit` adds members to those of the fit before, up to `n_estimators`. The rows must be the "
         "same. A fit that is interrupted (Ctrl-C) keeps the members that are made, and the next one goes on; "
         "with False, it leaves the estimator as it was.",

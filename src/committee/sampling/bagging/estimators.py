@@ -9,7 +9,7 @@ import numpy as np
 from committee.learners import DecisionTreeClassifier, DecisionTreeRegressor
 from committee.learners.tree_parameters import CLASS_WEIGHT
 from committee.learners.voter import Classifies, Regresses
-from committee.parameters import declared, one_of, parameter
+from committee.parameters import choice, declared, parameter
 from committee.sampling.bagging.bagging import Bagging
 from committee.saving import saved
 
@@ -75,10 +75,9 @@ class BaggingClassifier(ClassMembers):
     (True, array([0, 0]))
     """
 
-    sampling: str = parameter(
+    sampling: str = choice(
         "plain",
-        '"plain", "stratified" or "balanced"',
-        one_of("plain", "stratified", "balanced"),
+        ("plain", "stratified", "balanced"),
         '"stratified" draws from each class by itself, so that every bag has the classes in the proportions '
         'of the table. "balanced" draws from each class as many rows as the rarest has: every bag has as '
         "many of each. Groups are then drawn by class, and each must have one class only.",

@@ -13,7 +13,7 @@ from committee.learners import DecisionTreeClassifier, DecisionTreeRegressor
 from committee.learners.training_data import Training
 from committee.learners.tree_parameters import CLASS_CRITERION, NUMBER_CRITERION
 from committee.learners.voter import Classifies, Regresses
-from committee.parameters import declared, either, is_boolean, is_mapping, one_of, parameter
+from committee.parameters import declared, either, flag, is_mapping, one_of, parameter
 from committee.sampling.forest.forest import Forest
 from committee.sampling.out_of_bag_rules import Ruling
 from committee.saving import Fields, saved
@@ -99,10 +99,8 @@ class ForestRegressor(Regresses, Forest):
 
     criterion: str = parameter("squared_error", *NUMBER_CRITERION)
     max_features: int | float | str | None = 1.0
-    keep_leaf_rows: bool = parameter(
+    keep_leaf_rows: bool = flag(
         False,
-        "True or False",
-        is_boolean,
         "Whether to keep which training rows lie in which leaf. `predict_quantiles` needs it.",
     )
 

@@ -46,8 +46,8 @@ from committee.parameters import (
     check_parameters,
     declared,
     either,
+    flag,
     integer,
-    is_boolean,
     is_float,
     one_of,
     optional,
@@ -107,10 +107,8 @@ class Forest(CallbackSupportMixin, Ensemble):
     min_impurity_decrease: float = parameter(0.0, *MIN_IMPURITY_DECREASE)
     ccp_alpha: float = parameter(0.0, *CCP_ALPHA)
     monotonic_cst: Any = parameter(None, *MONOTONIC_CST)
-    bootstrap: bool = parameter(
+    bootstrap: bool = flag(
         True,
-        "True or False",
-        is_boolean,
         "Whether each tree sees rows drawn with replacement, in proportion to their weights, rather than all "
         "rows. As many are drawn as have a positive weight. Integer weights whose mean over those rows is "
         "below 4 are repetitions: as many rows are drawn as they sum to, for a row of weight 2 is the row "
@@ -122,17 +120,13 @@ class Forest(CallbackSupportMixin, Ensemble):
         optional(either(integer(1), lambda value: is_float(value) and 0 < value < np.inf)),
         "How many rows are drawn for each tree; a float is a share of what None draws, and may exceed 1.",
     )
-    oob_importances: bool = parameter(
+    oob_importances: bool = flag(
         False,
-        "True or False",
-        is_boolean,
         "Whether to measure how much worse each tree gets, on the rows it has not seen, when a column is "
         "shuffled.",
     )
-    warm_start: bool = parameter(
+    warm_start: bool = flag(
         False,
-        "True or False",
-        is_boolean,
         "Whether `fit` adds trees to those of the fit before, up to `n_estimators`. A fit that is "
         "interrupted (Ctrl-C) keeps the trees that are grown, and the next one goes on; with False, it "
         "leaves the forest as it was.",
